@@ -1,0 +1,60 @@
+/**
+ * Who may import whom. Requests go `http → services → leases | kube`, reconcile loops `controllers → kube`; the two meet in
+ * data only. A place is a folder or a file of src/; the rule of the longest place that a file is in counts.
+ */
+
+/** `may`: other places that are imported. `types`: places of which only types are. A place may always import itself. */
+export type ImportRule = { may: readonly string[]; types?: readonly string[] };
+
+/** Every place of src/. errors.ts and the Logger type of log.ts are open to all of them. */
+export const importRules: Readonly<Record<string, ImportRule>> = {
+  "main.ts": { may: ["../package.json", "agent/agent-config.ts", "cmd", "config.ts", "local/banner.ts", "log.ts"] },
+  cmd: { may: ["*"] },
+  "config.ts": { may: [] },
+  "errors.ts": { may: [] },
+  "log.ts": { may: [] },
+  "metrics.ts": { may: [] },
+  tokens: { may: [] },
+  kube: { may: [] },
+  resources: { may: [], types: ["kube"] },
+  domain: { may: ["resources"], types: ["agent/protocol.ts"] },
+  leases: { may: ["agent/protocol.ts"], types: ["tokens"] },
+  controllers: { may: ["agent/protocol.ts", "domain", "kube", "leases", "resources"], types: ["metrics.ts"] },
+  services: {
+    may: ["agent/protocol.ts", "domain", "kube", "leases", "resources", "tokens"],
+    types: ["config.ts", "metrics.ts"],
+  },
+  http: {
+    may: ["../package.json", "resources", "services"],
+    types: ["config.ts", "leases/idempotent-answers.ts", "leases/records.ts"],
+  },
+  gateway: { may: ["http/middleware", "services"] },
+  agent: { may: ["domain", "resources"], types: ["tokens"] },
+  fill: { may: ["domain", "resources"] },
+  registry: { may: ["domain", "resources", "fill"] },
+  local: { may: ["agent/process-groups.ts", "kube", "services/api-key-secret.ts"] },
+};
+
+/** The places that may import an npm package, its types too. A package that is not here has no home yet. */
+export const packageHomes: Readonly<Record<string, readonly string[]>> = {
+  "@kubernetes/client-node": ["kube"],
+  "@paralleldrive/cuid2": ["services"],
+  express: ["http"],
+  ioredis: ["leases"],
+  jose: ["tokens"],
+  pino: ["log.ts"],
+  "prom-client": ["metrics.ts"],
+  "puppeteer-core": ["fill"],
+  "swagger-ui-dist": ["http"],
+  undici: ["kube", "leases"],
+  yaml: ["local"],
+  zod: ["*"],
+};
+
+/** Decisions, which come out the same whenever they are taken: no I/O, clock or chance, in themselves or in what they import. */
+export const isPure = (file: string): boolean =>
+  file.startsWith("domain/") || /^controllers\/.*\/(plan|status)\.ts$/.test(file);
+
+/** Modules of Node that do no I/O; of node:net only what works on the text of an address. */
+export const pureNodeModules: readonly string[] = ["node:crypto", "node:util"];
+export const pureNetNames: readonly string[] = ["BlockList", "isIP", "isIPv4", "isIPv6"];

@@ -1,0 +1,28 @@
+/** Makes docs/openapi.json from the routes (src/http/route-table.ts). */
+import { spawnSync } from "node:child_process";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { openApiDocument } from "../src/http/openapi.ts";
+import { routeTable } from "../src/http/route-table.ts";
+import { generateFile, root } from "./generated-file.ts";
+
+/** The JSON as the formatter of the repository wants it, which `npm run check` asks for in every file. */
+const format = (json: string): string => {
+  const biome = join(root, "node_modules", ".bin", "biome");
+  const { status, stdout, stderr } = spawnSync(biome, ["format", "--stdin-file-path=docs/openapi.json"], {
+    cwd: root,
+    input: json,
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  if (status !== 0) throw new Error(`the OpenAPI document could not be formatted: ${stderr}`);
+  return stdout;
+};
+
+/** Writes or, with `check`, compares docs/openapi.json; returns what it wrote. Throws an Error when it is stale. */
+export const generateOpenApi = async ({ check }: { check: boolean }): Promise<string> => {
+  const docs = join(root, "docs");
+  await mkdir(docs, { recursive: true });
+  const text = format(JSON.stringify(openApiDocument(routeTable), null, 2));
+  return generateFile(join(docs, "openapi.json"), text, { check });
+};

@@ -1,0 +1,28 @@
+/** Writes every generated file; with `--check`, compares instead and fails on any difference. */
+import { generateConfigTable } from "./gen-config-table.ts";
+import { generateCrds } from "./gen-crds.ts";
+import { generateOpenApi } from "./gen-openapi.ts";
+
+/** Every generator by what it makes; each returns the file or folder that it wrote. */
+export const generators: Record<string, (options: { check: boolean }) => Promise<string>> = {
+  "custom resource definitions": async (options) => {
+    await generateCrds(options);
+    return "crds/";
+  },
+  "OpenAPI document": generateOpenApi,
+  "table of settings": generateConfigTable,
+};
+
+const run = async (): Promise<void> => {
+  const check = process.argv.includes("--check");
+  for (const [what, generate] of Object.entries(generators))
+    try {
+      const name = await generate({ check });
+      console.log(check ? `${what}: up to date` : `${what}: wrote ${name}`);
+    } catch (error) {
+      console.error(`${what}: ${(error as Error).message}`);
+      process.exitCode = 1;
+    }
+};
+
+if (import.meta.main) await run();

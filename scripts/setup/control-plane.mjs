@@ -1,0 +1,165 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { cachedProgramPath, pinnedVersions } from "../../src/local/locate-programs.mjs";
+import { downloadArchive, officialArchive } from "./download.mjs";
+import { goEnvironment, provideGo, withoutGo } from "./go.mjs";
+
+/** @typedef {import("../../src/local/locate-programs.mjs").ControlPlaneProgram} ControlPlaneProgram */
+
+const [major, minor] = pinnedVersions.kubectl.slice(1).split(".");
+
+/** What Kubernetes' own build stamps into its programs; the API server and kubectl tell their version from it. */
+const versionStamp = Object.entries({ gitVersion: pinnedVersions.kubectl, gitMajor: major, gitMinor: minor })
+  .map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`)
+  .join(" ");
+
+/**
+ * How each program is built: the folder with its go.mod below `tools/`, the Go package, and how long that takes from nothing on a
+ * machine with two processors.
+ * @type {{ [name in ControlPlaneProgram]: { folder: string, package: string, stamp?: string, expected: string } }}
+ */
+const builds = {
+  etcd: { folder: "etcd", package: "go.etcd.io/etcd/server/v3", expected: "about a minute" },
+  "kube-apiserver": {
+    folder: "kubernetes",
+    package: "k8s.io/kubernetes/cmd/kube-apiserver",
+    stamp: versionStamp,
+    expected: "about 4 minutes",
+  },
+  kubectl: {
+    folder: "kubernetes",
+    package: "k8s.io/kubernetes/cmd/kubectl",
+    stamp: versionStamp,
+    expected: "about half a minute",
+  },
+};
+
+/**
+ * Lets `make` write a new file and puts that at `target` when it is whole: nobody ever sees a part of a program.
+ * @param {string} target
+ * @param {(part: string) => Promise<unknown>} make
+ */
+const install = async (target, make) => {
+  const part = join(dirname(target), `.${basename(target)}.${process.pid}.part`);
+  mkdirSync(dirname(target), { recursive: true });
+  try {
+    await make(part);
+    chmodSync(part, 0o755);
+    renameSync(part, target);
+  } finally {
+    rmSync(part, { force: true });
+  }
+};
+
+/**
+ * @typedef {object} ControlPlaneDeps
+ * @property {string} root of the repository
+ * @property {import("../../src/local/locate-programs.mjs").Environment} env
+ * @property {import("./run-tool.mjs").RunTool} run
+ * @property {import("./progress.mjs").Progress} progress
+ * @property {AbortSignal} signal
+ */
+
+/**
+ * @param {ControlPlaneProgram} name
+ * @param {ControlPlaneDeps} deps
+ */
+const download = async (name, { env, run, signal }) => {
+  const archive = officialArchive(name, env);
+  if (!archive) throw new Error(`there is no download of ${name}`);
+  await install(cachedProgramPath(name, env), async (part) => {
+    const { member } = archive;
+    if (!member) return await downloadArchive(archive, part, signal);
+    const packed = `${part}.tar.gz`;
+    const unpacked = `${part}.d`;
+    try {
+      await downloadArchive(archive, packed, signal);
+      mkdirSync(unpacked);
+      await run({ command: "tar", args: ["-xzf", packed, "-C", unpacked, member], env, wayOut: withoutGo });
+      renameSync(join(unpacked, member), part);
+    } finally {
+      rmSync(packed, { force: true });
+      rmSync(unpacked, { recursive: true, force: true });
+    }
+  });
+};
+
+/**
+ * Downloads what can be had, all at once; says why for the rest. A failed download is no failure of the set-up.
+ * @param {readonly ControlPlaneProgram[]} names
+ * @param {ControlPlaneDeps} deps
+ * @returns {Promise<ControlPlaneProgram[]>} what is still missing
+ */
+const downloadAll = async (names, deps) => {
+  const possible = names.filter((name) => officialArchive(name, deps.env));
+  if (possible.length === 0) return [...names];
+  /** @type {ControlPlaneProgram[]} */
+  const failed = [];
+  let reason = "";
+  const attempts = () =>
+    Promise.all(
+      possible.map((name) =>
+        download(name, deps).catch((error) => {
+          failed.push(name);
+          reason = error.cause?.message ?? error.message;
+        }),
+      ),
+    );
+  await deps.progress.step(
+    {
+      title: `downloading ${possible.join(", ")}`,
+      tell: () => (failed.length > 0 ? `${failed.join(", ")} can't be had (${reason}): building instead` : undefined),
+    },
+    attempts,
+  );
+  deps.signal.throwIfAborted();
+  return names.filter((name) => failed.includes(name) || !possible.includes(name));
+};
+
+/** @param {ControlPlaneProgram} name @param {string} root */
+const moduleFolder = (name, root) => join(root, "tools", builds[name].folder);
+
+/**
+ * @param {ControlPlaneProgram} name
+ * @param {string} go path of the go command
+ * @param {ControlPlaneDeps} deps
+ */
+const build = async (name, go, { root, env, run, progress }) => {
+  const { package: goPackage, stamp = "", expected } = builds[name];
+  await progress.step({ title: `building ${name} ${pinnedVersions[name]} from Go modules`, expected }, () =>
+    install(cachedProgramPath(name, env), (part) =>
+      run({
+        command: go,
+        args: ["build", "-trimpath", "-buildvcs=false", "-ldflags", `-s -w ${stamp}`.trim(), "-o", part, goPackage],
+        cwd: moduleFolder(name, root),
+        env: goEnvironment(env),
+        wayOut:
+          "See what the log says (is there a way to the Go module proxy, and 4 GB of free disk?), then run again: what is\n" +
+          "built stays built. Or set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver and kubectl.",
+      }),
+    ),
+  );
+};
+
+/** Removes what set-ups left that were killed; only the holder of the lock may call it. @param {string} folder */
+const removeParts = (folder) => {
+  const left = existsSync(folder) ? readdirSync(folder).filter((name) => name.includes(".part")) : [];
+  for (const name of left) rmSync(join(folder, name), { recursive: true, force: true });
+};
+
+/**
+ * Puts the programs into the cache: by download where that is possible, else built from Go modules. Each is kept as soon as it
+ * is there, so that the next run goes on with the rest.
+ * @param {readonly ControlPlaneProgram[]} names
+ * @param {ControlPlaneDeps} deps
+ */
+export const installControlPlane = async (names, deps) => {
+  for (const name of names) removeParts(dirname(cachedProgramPath(name, deps.env)));
+  const missing = await downloadAll(names, deps);
+  if (missing.length === 0) return;
+  const go = await provideGo(
+    missing.map((name) => moduleFolder(name, deps.root)),
+    deps,
+  );
+  for (const name of missing) await build(name, go, deps);
+};

@@ -1,0 +1,113 @@
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { cacheDir, findOnPath } from "../../src/local/locate-programs.mjs";
+import { canInstallDebianPackages, installDebianPackages } from "./debian-packages.mjs";
+import { SetupError } from "./setup-error.mjs";
+
+/** The Go that is fetched where there is none that is new enough. */
+export const pinnedGo = "1.25.9";
+
+/** Names of Node's architectures in Go. @type {{ [arch: string]: string }} */
+const architectures = { x64: "amd64", arm64: "arm64" };
+
+export const withoutGo =
+  "Install Go 1.24 or newer, or set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver and kubectl. Then run again.";
+
+/**
+ * The environment for the go command: no module files are changed, every module is checked against go.sum, and go never
+ * replaces itself by another version.
+ * @param {import("../../src/local/locate-programs.mjs").Environment} env
+ */
+export const goEnvironment = (env) => ({
+  ...env,
+  CGO_ENABLED: "0",
+  GOFLAGS: "-mod=readonly",
+  GOTOOLCHAIN: "local",
+  GOWORK: "off",
+  GOROOT: undefined,
+});
+
+/** "go1.24.3" → [1, 24, 3]. @param {string} version */
+const numbers = (version) =>
+  version
+    .replace(/^go/, "")
+    .split(".")
+    .map((part) => Number.parseInt(part, 10) || 0);
+
+/** Whether Go `version` is `oldest` or newer. @param {string} version @param {string} oldest */
+export const isAtLeast = (version, oldest) => {
+  const [a, b] = [numbers(version), numbers(oldest)];
+  const different = [0, 1, 2].find((i) => (a[i] ?? 0) !== (b[i] ?? 0));
+  return different === undefined || (a[different] ?? 0) > (b[different] ?? 0);
+};
+
+/** The oldest Go that may build the module in `folder`. @param {string} folder */
+const neededGo = (folder) => /^go (\S+)$/m.exec(readFileSync(join(folder, "go.mod"), "utf8"))?.[1] ?? pinnedGo;
+
+/**
+ * Makes an unpacked toolchain module run, as the go command itself does (cmd/go/internal/toolchain): modules know no execute
+ * permission and no go.mod of their own below the root, where a `_go.mod` stands for it.
+ * @param {string} folder
+ */
+const enable = (folder) => {
+  const tools = join(folder, "pkg", "tool");
+  const binaries = [join(folder, "bin"), ...readdirSync(tools).map((name) => join(tools, name))];
+  for (const file of binaries.flatMap((path) => readdirSync(path).map((name) => join(path, name))))
+    if (statSync(file).isFile()) chmodSync(file, 0o755);
+  const source = join(folder, "src");
+  if (existsSync(join(source, "go.mod"))) return;
+  const mode = statSync(source).mode;
+  chmodSync(source, mode | 0o200); // the module cache is read-only
+  copyFileSync(join(source, "_go.mod"), join(source, "go.mod"));
+  chmodSync(source, mode);
+};
+
+/**
+ * Fetches the pinned Go as a module, by an older go command, which checks it in Go's checksum database.
+ * @param {string} older
+ * @param {GoDeps} deps
+ */
+const fetchGo = async (older, { env, run, progress }) => {
+  const system = `${process.platform}-${architectures[process.arch] ?? process.arch}`;
+  const module = `golang.org/toolchain@v0.0.1-go${pinnedGo}.${system}`;
+  const cwd = cacheDir(env); // outside the repository: no go.mod may have a say
+  mkdirSync(cwd, { recursive: true });
+  const answer = await progress.step({ title: `fetching Go ${pinnedGo} as a module` }, () =>
+    run({
+      command: older,
+      args: ["mod", "download", "-json", module],
+      cwd,
+      env: { ...goEnvironment(env), GOFLAGS: "" },
+      wayOut: `See whether the go command reaches its module proxy (go env GOPROXY), then run again. Or: ${withoutGo}`,
+    }),
+  );
+  const { Dir: folder } = JSON.parse(answer);
+  enable(folder);
+  return join(folder, "bin", "go");
+};
+
+/**
+ * @typedef {object} GoDeps
+ * @property {import("../../src/local/locate-programs.mjs").Environment} env
+ * @property {import("./run-tool.mjs").RunTool} run
+ * @property {import("./progress.mjs").Progress} progress
+ */
+
+/**
+ * The path of a go command that can build the modules in `folders`: the one on PATH when it is new enough, else the pinned one,
+ * fetched by the old one; a machine without any first gets Debian's.
+ * @param {readonly string[]} folders each with a go.mod
+ * @param {GoDeps} deps
+ */
+export const provideGo = async (folders, deps) => {
+  const { env, run } = deps;
+  if (!findOnPath("go", env)) {
+    if (!canInstallDebianPackages(env)) throw new SetupError("Go is missing", { wayOut: withoutGo });
+    await installDebianPackages(["go"], deps);
+  }
+  const go = findOnPath("go", env);
+  if (!go) throw new SetupError("Go is missing", { wayOut: withoutGo });
+  const answer = await run({ command: go, args: ["env", "GOVERSION"], env: goEnvironment(env), wayOut: withoutGo });
+  const version = answer.trim();
+  return folders.every((folder) => isAtLeast(version, neededGo(folder))) ? go : await fetchGo(go, deps);
+};

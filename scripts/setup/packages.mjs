@@ -1,0 +1,93 @@
+import { accessSync, constants, readFileSync } from "node:fs";
+import { delimiter, join, relative } from "node:path";
+import { findOnPath } from "../../src/local/locate-programs.mjs";
+import { SetupError } from "./setup-error.mjs";
+
+/** Oldest Node that runs the TypeScript sources (package.json, engines). */
+const oldestNodeMajor = 24;
+
+/** @typedef {{ version?: string, optional?: boolean }} LockedPackage */
+
+/** The packages of a lock file of npm; undefined when it is missing or broken. @param {string} file */
+const readLocked = (file) => {
+  try {
+    return /** @type {{ [path: string]: LockedPackage }} */ (JSON.parse(readFileSync(file, "utf8")).packages);
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * Whether node_modules holds what package-lock.json asks for. npm leaves a lock file of what it installed in node_modules as its
+ * last act, so an interrupted installation counts as none, and one made by hand (`npm install`) as done. Optional packages may
+ * be absent: they are for other systems.
+ * @param {string} root of the repository
+ */
+export const packagesAreInstalled = (root) => {
+  const wanted = readLocked(join(root, "package-lock.json"));
+  const present = readLocked(join(root, "node_modules", ".package-lock.json"));
+  if (!wanted || !present) return false;
+  const complete = Object.entries(wanted).every(
+    ([path, { version, optional }]) =>
+      path === "" || present[path]?.version === version || (optional === true && !present[path]),
+  );
+  return complete && Object.keys(present).every((path) => wanted[path]);
+};
+
+/** @param {string} root */
+const nodeProgram = (root) => join(root, "node_modules", ".bin", "node");
+
+/**
+ * Whether the Node of node_modules is there and new enough. It is there only when its package's install script has run.
+ * @param {string} root
+ */
+export const nodeIsInstalled = (root) => {
+  try {
+    accessSync(nodeProgram(root), constants.X_OK);
+    const { version } = JSON.parse(readFileSync(join(root, "node_modules", "node", "package.json"), "utf8"));
+    return Number.parseInt(version, 10) >= oldestNodeMajor;
+  } catch {
+    return false;
+  }
+};
+
+/**
+ * The environment for npm: without the repository's own node_modules in PATH (`npm start` puts them there), since `npm ci` deletes
+ * the Node in them while it runs.
+ * @param {string} root
+ * @param {import("../../src/local/locate-programs.mjs").Environment} env
+ */
+const npmEnvironment = (root, env) => ({
+  ...env,
+  PATH: (env.PATH ?? "")
+    .split(delimiter)
+    .filter((folder) => relative(root, folder).split("/")[0] !== "node_modules")
+    .join(delimiter),
+});
+
+/**
+ * Installs what package-lock.json asks for, Node 24 among it, by the npm of this machine.
+ * @param {{ root: string, env: import("../../src/local/locate-programs.mjs").Environment, run: import("./run-tool.mjs").RunTool,
+ *   progress: import("./progress.mjs").Progress }} deps
+ */
+export const installPackages = async ({ root, env, run, progress }) => {
+  const npmEnv = npmEnvironment(root, env);
+  const npm = findOnPath("npm", npmEnv);
+  if (!npm)
+    throw new SetupError("npm is missing", { wayOut: "Install npm (on Debian: apt-get install npm) and run again." });
+  const wayOut = "See whether npm reaches its registry (npm ping), then run again.";
+  /** @param {string[]} args */
+  const call = (args) => run({ command: npm, args, cwd: root, env: npmEnv, wayOut });
+  if (!packagesAreInstalled(root))
+    await progress.step({ title: "installing npm packages", expected: "about a minute" }, () =>
+      call(["ci", "--include=dev", "--include=optional", "--no-audit", "--no-fund"]),
+    );
+  // settings of the user can make npm skip all install scripts, this one included
+  if (!nodeIsInstalled(root))
+    await progress.step({ title: "installing Node 24 in node_modules" }, () =>
+      call(["rebuild", "node", "--ignore-scripts=false"]),
+    );
+  const rebuild = `Run "npm rebuild node --ignore-scripts=false" in ${root} and see what it says.`;
+  if (!nodeIsInstalled(root)) throw new SetupError("npm did not put Node 24 in node_modules", { wayOut: rebuild });
+  await run({ command: nodeProgram(root), args: ["--version"], env: npmEnv, wayOut: rebuild });
+};

@@ -1,0 +1,57 @@
+import { generateKeyPairSync } from "node:crypto";
+import { tmpdir } from "node:os";
+import { expect, test } from "vitest";
+import { readAgentConfig } from "./agent-config.ts";
+
+const base64Key = (type: "ed25519" | "x25519"): string =>
+  (type === "ed25519" ? generateKeyPairSync("ed25519") : generateKeyPairSync("x25519")).publicKey
+    .export({ type: "spki", format: "der" })
+    .toString("base64");
+
+const browser = { headless: true, kiosk_mode: false, viewport: { width: 800, height: 600 } };
+const env = {
+  BROWSERPOOL_BROWSER: JSON.stringify(browser),
+  BROWSERPOOL_AGENT_PUBLIC_KEY: base64Key("ed25519"),
+  BROWSERPOOL_AGENT_ADDRESS: "127.0.0.9",
+  BROWSERPOOL_AGENT_PORT: "7510",
+  BROWSERPOOL_POD_UID: "uid",
+  BROWSERPOOL_POD_NAME: "pod",
+  PATH: "/bin",
+  SOMETHING_ELSE: "secret",
+};
+
+test("the variables of a pod are enough", () => {
+  expect(readAgentConfig(env)).toMatchObject({
+    browser,
+    address: "127.0.0.9",
+    port: 7510,
+    podUid: "uid",
+    podName: "pod",
+    terminationLog: "/dev/termination-log",
+    dataDir: tmpdir(),
+    programs: { chromium: "chromium", chromiumHeadless: "chromium-headless-shell", xvfb: "Xvfb" },
+  });
+});
+
+test("the browser's processes inherit nothing but what they need", () => {
+  expect(readAgentConfig(env).inheritedEnv).toEqual({ PATH: "/bin" });
+});
+
+test("Chromium's sandbox is kept or left out as told", () => {
+  expect(readAgentConfig({ ...env, BROWSERPOOL_CHROMIUM_SANDBOX: "true" }).sandbox).toBe(true);
+  expect(readAgentConfig({ ...env, BROWSERPOOL_CHROMIUM_SANDBOX: "false" }).sandbox).toBe(false);
+});
+
+test.each([
+  ["BROWSERPOOL_BROWSER", undefined, /BROWSERPOOL_BROWSER: is required/],
+  ["BROWSERPOOL_BROWSER", "{", /BROWSERPOOL_BROWSER: is not JSON/],
+  ["BROWSERPOOL_BROWSER", '{"headless":true}', /BROWSERPOOL_BROWSER\.viewport: /],
+  ["BROWSERPOOL_AGENT_PUBLIC_KEY", "abc", /BROWSERPOOL_AGENT_PUBLIC_KEY: is not .* Ed25519/],
+  ["BROWSERPOOL_AGENT_PUBLIC_KEY", base64Key("x25519"), /BROWSERPOOL_AGENT_PUBLIC_KEY: is not .* Ed25519/],
+  ["BROWSERPOOL_AGENT_PORT", "70000", /BROWSERPOOL_AGENT_PORT: /],
+  ["BROWSERPOOL_AGENT_PORT", "http", /BROWSERPOOL_AGENT_PORT: is not a port number/],
+  ["BROWSERPOOL_POD_UID", undefined, /BROWSERPOOL_POD_UID: is required/],
+  ["BROWSERPOOL_CHROMIUM_SANDBOX", "yes", /BROWSERPOOL_CHROMIUM_SANDBOX: /],
+])("a bad %s (%s) is named in the error", (name, value, message) => {
+  expect(() => readAgentConfig({ ...env, [name]: value })).toThrow(message);
+});

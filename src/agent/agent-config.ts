@@ -1,0 +1,101 @@
+import { createPublicKey, type KeyObject } from "node:crypto";
+import { tmpdir } from "node:os";
+import { z } from "zod";
+import { BrowserConfig } from "./protocol.ts";
+
+/** Everything that an agent is told when it starts. */
+export type AgentConfig = {
+  browser: BrowserConfig;
+  /** Ed25519 key that checks the tokens of callers. */
+  publicKey: KeyObject;
+  /** Where the agent's HTTP server listens; port 0 picks a free one. */
+  address: string;
+  port: number;
+  podUid: string;
+  podName: string;
+  /** File for the `Termination`; in a pod it exists already and is written in place. */
+  terminationLog: string;
+  /** Folder that is given the browser's own folder and the `process-groups` file. */
+  dataDir: string;
+  programs: { chromium: string; chromiumHeadless: string; xvfb: string };
+  /** Whether Chromium keeps its own sandbox, which root cannot use. */
+  sandbox: boolean;
+  /** Variables of the agent that the browser's processes inherit; nothing else of its environment reaches them. */
+  inheritedEnv: Record<string, string>;
+};
+
+const inheritedNames = ["PATH", "LANG", "LC_ALL", "TZ"];
+
+const required = { error: (issue: { input?: unknown }) => (issue.input === undefined ? "is required" : undefined) };
+
+const browserJson = z
+  .string(required)
+  .transform((text, context) => {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      context.addIssue({ code: "custom", message: "is not JSON" });
+      return z.NEVER;
+    }
+  })
+  .pipe(BrowserConfig);
+
+const publicKey = z.string(required).transform((base64, context) => {
+  try {
+    const key = createPublicKey({ key: Buffer.from(base64, "base64"), format: "der", type: "spki" });
+    if (key.asymmetricKeyType === "ed25519") return key;
+  } catch {
+    // answered below, like a key of another type
+  }
+  context.addIssue({ code: "custom", message: "is not the base64 of an Ed25519 public key (SPKI DER)" });
+  return z.NEVER;
+});
+
+const AgentEnv = z.object({
+  BROWSERPOOL_BROWSER: browserJson,
+  BROWSERPOOL_AGENT_PUBLIC_KEY: publicKey,
+  BROWSERPOOL_AGENT_ADDRESS: z.string(required).min(1),
+  BROWSERPOOL_AGENT_PORT: z
+    .string(required)
+    .regex(/^\d{1,5}$/, "is not a port number")
+    .transform(Number)
+    .pipe(z.int().max(65535)),
+  BROWSERPOOL_POD_UID: z.string(required).min(1),
+  BROWSERPOOL_POD_NAME: z.string(required).min(1),
+  BROWSERPOOL_TERMINATION_LOG: z.string().min(1).default("/dev/termination-log"),
+  BROWSERPOOL_AGENT_DATA_DIR: z.string().min(1).default(tmpdir),
+  BROWSERPOOL_CHROMIUM: z.string().min(1).default("chromium"),
+  BROWSERPOOL_CHROMIUM_HEADLESS: z.string().min(1).default("chromium-headless-shell"),
+  BROWSERPOOL_XVFB: z.string().min(1).default("Xvfb"),
+  BROWSERPOOL_CHROMIUM_SANDBOX: z.enum(["true", "false"]).optional(),
+});
+
+const pick = (env: Record<string, string | undefined>, names: string[]): Record<string, string> =>
+  Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+
+/** Reads the variables that the pod carries. Throws one error that names every bad variable; values are not repeated in it. */
+export const readAgentConfig = (env: Record<string, string | undefined>): AgentConfig => {
+  const read = AgentEnv.safeParse(env);
+  if (!read.success) {
+    const problems = read.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+    throw new Error(`the agent cannot start: ${problems.join("; ")}`);
+  }
+  const sandbox = read.data.BROWSERPOOL_CHROMIUM_SANDBOX;
+  return {
+    browser: read.data.BROWSERPOOL_BROWSER,
+    publicKey: read.data.BROWSERPOOL_AGENT_PUBLIC_KEY,
+    address: read.data.BROWSERPOOL_AGENT_ADDRESS,
+    port: read.data.BROWSERPOOL_AGENT_PORT,
+    podUid: read.data.BROWSERPOOL_POD_UID,
+    podName: read.data.BROWSERPOOL_POD_NAME,
+    terminationLog: read.data.BROWSERPOOL_TERMINATION_LOG,
+    dataDir: read.data.BROWSERPOOL_AGENT_DATA_DIR,
+    programs: {
+      chromium: read.data.BROWSERPOOL_CHROMIUM,
+      chromiumHeadless: read.data.BROWSERPOOL_CHROMIUM_HEADLESS,
+      xvfb: read.data.BROWSERPOOL_XVFB,
+    },
+    sandbox: sandbox === undefined ? process.getuid?.() !== 0 : sandbox === "true",
+    inheritedEnv: pick(env, inheritedNames),
+  };
+};

@@ -1,0 +1,40 @@
+import type { AgentState } from "./protocol.ts";
+
+/** What the agent answers with when it doesn't do what it was asked for, and the HTTP status of each. */
+const statusOf = {
+  bad_request: 400,
+  unauthorized: 401,
+  not_found: 404,
+  method_not_allowed: 405,
+  not_holder: 409,
+  stale_fence: 409,
+  payload_too_large: 413,
+  upgrade_required: 426,
+  too_many_requests: 429,
+  internal_error: 500,
+  browser_unhealthy: 503,
+} as const;
+
+export type AgentErrorCode = keyof typeof statusOf;
+
+export type AgentReply = {
+  status: number;
+  body: AgentState | { code: AgentErrorCode; message: string } | { ok: true };
+};
+
+/** An error answer; `message` is for people and names no token. */
+export const refusal = (code: AgentErrorCode, message: string): AgentReply => ({
+  status: statusOf[code],
+  body: { code, message },
+});
+
+/** Answers of the lease protocol and of upgrades, the same wherever they come up. */
+export const refusals = {
+  unauthorized: refusal("unauthorized", "a token for this agent is required: Authorization: Bearer <token>"),
+  stale_fence: refusal("stale_fence", "the fence is not above the highest that this browser has seen"),
+  not_holder: refusal("not_holder", "this session and fence do not hold the browser"),
+  browser_unhealthy: refusal("browser_unhealthy", "the browser does not answer DevTools"),
+  not_found: refusal("not_found", "there is nothing at this path"),
+  session_not_found: refusal("not_found", "this session does not hold the browser"),
+  too_many_requests: refusal("too_many_requests", "the session has too many open connections"),
+};

@@ -1,0 +1,164 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type { z } from "zod";
+import type { Logger } from "../log.ts";
+import type { VerifyAgentToken } from "../tokens/agent-token.ts";
+import { type AgentReply, refusal, refusals } from "./agent-reply.ts";
+import type { Browser } from "./browser.ts";
+import { createCdpProxy } from "./cdp-proxy.ts";
+import type { LeaseKeeper } from "./lease-keeper.ts";
+import { BindLease, EndLease } from "./protocol.ts";
+import { maxBodyBytes, readBody } from "./read-body.ts";
+
+/** Callers are on the cluster's network and send a few hundred bytes. */
+const requestTimeoutMs = 10_000;
+/** Longer than the pause between probes and audits of one caller, so that its connection is used again. */
+const keepAliveMs = 30_000;
+/** A lease's 64 sockets, the callers' connections, and room for those that wait for their refusal. */
+const maxSockets = 256;
+
+export type AgentServerDeps = {
+  address: string;
+  port: number;
+  verify: VerifyAgentToken;
+  leases: LeaseKeeper;
+  browser: Pick<Browser, "devTools" | "isHealthy">;
+  log: Logger;
+};
+
+export type AgentServer = {
+  port: number;
+  /** Stops listening and destroys every connection at once. */
+  close(): void;
+};
+
+type Handler = (request: IncomingMessage) => Promise<AgentReply>;
+
+const ok: AgentReply = { status: 200, body: { ok: true } };
+
+const describeIssues = (error: z.ZodError): string =>
+  error.issues.map((issue) => `${issue.path.join(".") || "body"}: ${issue.message}`).join("; ");
+
+/** The body as `schema` wants it, or the reply that says what is wrong with it. */
+const parseBody = async <T>(
+  request: IncomingMessage,
+  schema: z.ZodType<T>,
+): Promise<{ body: T } | { refused: AgentReply }> => {
+  const text = await readBody(request);
+  if (typeof text !== "string") {
+    return { refused: refusal("payload_too_large", `a body has ${maxBodyBytes} bytes at most`) };
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return { refused: refusal("bad_request", "the body is not JSON") };
+  }
+  const parsed = schema.safeParse(json);
+  if (!parsed.success) return { refused: refusal("bad_request", describeIssues(parsed.error)) };
+  return { body: parsed.data };
+};
+
+const createRoutes = ({ leases, browser }: AgentServerDeps): Record<string, Record<string, Handler>> => {
+  const state = (): AgentReply => ({ status: 200, body: leases.state() });
+  return {
+    "/livez": { GET: async () => ok },
+    "/readyz": { GET: async () => ((await browser.isHealthy()) ? ok : refusals.browser_unhealthy) },
+    "/state": { GET: async () => state() },
+    "/lease": {
+      PUT: async (request) => {
+        const read = await parseBody(request, BindLease);
+        if ("refused" in read) return read.refused;
+        const outcome = await leases.bind(read.body);
+        return outcome === "bound" ? state() : refusals[outcome];
+      },
+      DELETE: async (request) => {
+        const read = await parseBody(request, EndLease);
+        if ("refused" in read) return read.refused;
+        const outcome = await leases.end(read.body);
+        return outcome === "ended" ? state() : refusals[outcome];
+      },
+    },
+    "/cdp": { GET: async () => refusal("upgrade_required", "only a WebSocket upgrade is taken here") },
+  };
+};
+
+/** Kubelet's probes carry no token. */
+const isProbe = (path: string): boolean => path === "/livez" || path === "/readyz";
+
+const createAuthorizer =
+  (verify: VerifyAgentToken) =>
+  async (request: IncomingMessage): Promise<boolean> => {
+    const [, token] = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? "") ?? [];
+    return token !== undefined && (await verify(token));
+  };
+
+const send = (request: IncomingMessage, response: ServerResponse, { status, body }: AgentReply): void => {
+  const json = JSON.stringify(body);
+  response.statusCode = status;
+  response.setHeader("content-type", "application/json");
+  response.setHeader("content-length", Buffer.byteLength(json));
+  // A body that nobody wants to read is not waited for.
+  if (!request.complete) response.setHeader("connection", "close");
+  response.end(json);
+};
+
+const listen = (server: ReturnType<typeof createServer>, port: number, address: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, address, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+
+/** The agent's HTTP server (protocol.ts). Rejects when it cannot listen. */
+export const startAgentServer = async (deps: AgentServerDeps): Promise<AgentServer> => {
+  const routes = createRoutes(deps);
+  const isAuthorized = createAuthorizer(deps.verify);
+  const answer = async (request: IncomingMessage): Promise<AgentReply> => {
+    const path = request.url?.split("?")[0] ?? "";
+    if (!isProbe(path) && !(await isAuthorized(request))) return refusals.unauthorized;
+    const methods = Object.hasOwn(routes, path) ? routes[path] : undefined;
+    if (!methods) return refusals.not_found;
+    const handler = Object.hasOwn(methods, request.method ?? "") ? methods[request.method ?? ""] : undefined;
+    return handler
+      ? await handler(request)
+      : refusal("method_not_allowed", `this path takes ${Object.keys(methods).join(", ")}`);
+  };
+  const proxy = createCdpProxy({ devTools: deps.browser.devTools, leases: deps.leases, isAuthorized });
+
+  const sockets = new Set<Socket>();
+  const server = createServer({ keepAliveTimeout: keepAliveMs, requestTimeout: requestTimeoutMs });
+  server.headersTimeout = requestTimeoutMs;
+  server.maxConnections = maxSockets;
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  server.on("request", (request, response) => {
+    answer(request).then(
+      (reply) => send(request, response, reply),
+      (error: unknown) => {
+        if (request.destroyed && !request.complete) return;
+        deps.log.error({ err: error }, "request failed");
+        send(request, response, refusal("internal_error", "the agent failed to answer"));
+      },
+    );
+  });
+  server.on("upgrade", (request, socket: Socket, head) => {
+    proxy(request, socket, head).catch((error: unknown) => {
+      deps.log.error({ err: error }, "upgrade failed");
+      socket.destroy();
+    });
+  });
+  await listen(server, deps.port, deps.address);
+  server.on("error", (error) => deps.log.error({ err: error }, "the agent's listener failed"));
+  return {
+    port: (server.address() as AddressInfo).port,
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+};

@@ -1,0 +1,143 @@
+import { mkdir, mkdtemp, rm, statfs } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AgentConfig } from "./agent-config.ts";
+import { type CdpConnection, connectCdp } from "./cdp-connection.ts";
+import { chromiumFlags } from "./chromium-flags.ts";
+import { startGroupProcess } from "./group-process.ts";
+import { openUrl } from "./open-url.ts";
+import { startVirtualScreen } from "./virtual-screen.ts";
+
+/** Chromium answers after 0.4 to 1.1 s; a machine where many start at once needs more. */
+const startDeadlineMs = 30_000;
+const connectTimeoutMs = 5000;
+const healthTimeoutMs = 2000;
+
+/** Time for Chromium to end by itself; beyond it is killed. A pod has 10 s in all. */
+const chromiumGraceMs = 2000;
+/** Xvfb ends at once on SIGTERM and then removes its socket and lock file. */
+const screenGraceMs = 500;
+
+/** A dying Chromium closes its connections just before its exit is seen, and the exit tells more. */
+const lastWordMs = 300;
+
+/** Below this Chromium keeps shared memory in files instead. */
+const enoughSharedMemoryBytes = 256 * 1024 * 1024;
+
+/** A headful Chromium's lock socket is a path of up to 46 characters below the temp folder, and a socket's path has 107 at most. */
+const longestTempDir = 60;
+
+export type Browser = {
+  devTools: { port: number; path: string };
+  /** One CDP round trip, answered now; false when it isn't within 2 s. Calls at the same time share one. */
+  isHealthy(): Promise<boolean>;
+  /** Opens a URL in the first page, best effort: never rejects, waits for nothing. */
+  open(url: string): void;
+  /** Resolves with what happened when the browser died, or a part that it needs. Never rejects. */
+  ended: Promise<string>;
+  /** Ends every process and removes the browser's folder. `crashed` kills at once. */
+  stop(crashed: boolean): Promise<void>;
+};
+
+type Folders = { folder: string; temp: string };
+
+const sharedMemoryIsSmall = async (): Promise<boolean> => {
+  const shm = await statfs("/dev/shm").catch(() => undefined);
+  return !shm || shm.blocks * shm.bsize < enoughSharedMemoryBytes;
+};
+
+const removeFolder = (folder: string): Promise<void> =>
+  rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+
+/** A new folder for the browser, and the one for its temp files: the same, but where its path is too long for their socket. */
+const createFolders = async ({ dataDir, browser }: AgentConfig, parts: AsyncDisposableStack): Promise<Folders> => {
+  const folder = await mkdtemp(join(dataDir, "browser-"));
+  parts.defer(() => removeFolder(folder));
+  if (browser.headless || folder.length <= longestTempDir) return { folder, temp: folder };
+  const temp = await mkdtemp(join(tmpdir(), "chromium-"));
+  parts.defer(() => removeFolder(temp));
+  return { folder, temp };
+};
+
+const processEnv = (config: AgentConfig, { folder, temp }: Folders): Record<string, string> => ({
+  ...config.inheritedEnv,
+  HOME: folder,
+  TMPDIR: temp,
+  // Without this Chromium looks for a desktop's message bus.
+  DBUS_SESSION_BUS_ADDRESS: "disabled:",
+});
+
+const createHealthCheck = (cdp: CdpConnection): (() => Promise<boolean>) => {
+  let running: Promise<boolean> | undefined;
+  const check = async (): Promise<boolean> => {
+    try {
+      await cdp.send("Browser.getVersion", {}, { timeoutMs: healthTimeoutMs });
+      return true;
+    } catch {
+      return false;
+    } finally {
+      running = undefined;
+    }
+  };
+  return () => {
+    running ??= check();
+    return running;
+  };
+};
+
+/** Starts the configured browser in a folder of its own below `dataDir`. When it fails, or is aborted, nothing is left. */
+export const startBrowser = async (config: AgentConfig, signal: AbortSignal): Promise<Browser> => {
+  await using parts = new AsyncDisposableStack();
+  let graceMs = chromiumGraceMs;
+  const groupsFile = join(config.dataDir, "process-groups");
+  parts.defer(() => rm(groupsFile, { force: true }));
+  const folders = await createFolders(config, parts);
+  const { folder } = folders;
+  const profileDir = join(folder, "profile");
+  await mkdir(profileDir, { mode: 0o700 });
+  const env = processEnv(config, folders);
+  const { headless, viewport } = config.browser;
+
+  const screen = headless
+    ? undefined
+    : await startVirtualScreen({ program: config.programs.xvfb, viewport, folder, env, groupsFile }, signal);
+  if (screen) parts.defer(() => screen.process.end(screenGraceMs));
+
+  const setup = { profileDir, sandbox: config.sandbox, smallSharedMemory: await sharedMemoryIsSmall() };
+  const chromium = await startGroupProcess(
+    {
+      name: "Chromium",
+      program: headless ? config.programs.chromiumHeadless : config.programs.chromium,
+      args: chromiumFlags(config.browser, setup),
+      env: { ...env, ...screen?.env },
+      readyPattern: /DevTools listening on (ws:\/\/127\.0\.0\.1:\d+\/\S+)/,
+      readyFd: 2,
+      startDeadlineMs,
+      groupsFile,
+    },
+    signal,
+  );
+  parts.defer(() => chromium.end(graceMs));
+
+  const cdp = await connectCdp(chromium.ready, connectTimeoutMs);
+  parts.defer(() => cdp.close());
+  const kept = parts.move();
+  const address = new URL(chromium.ready);
+  let stopped: Promise<void> | undefined;
+  return {
+    devTools: { port: Number(address.port), path: address.pathname },
+    isHealthy: createHealthCheck(cdp),
+    open: (url) => void openUrl(cdp, url).catch(() => undefined),
+    ended: Promise.race([
+      chromium.exited,
+      ...(screen ? [screen.process.exited] : []),
+      cdp.closed.then(() => sleep(lastWordMs)).then(() => "Chromium closed its DevTools connection"),
+    ]),
+    stop(crashed) {
+      if (crashed) graceMs = 0;
+      stopped ??= kept.disposeAsync();
+      return stopped;
+    },
+  };
+};

@@ -1,0 +1,101 @@
+import type { IncomingMessage } from "node:http";
+import { connect, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { type AgentReply, refusal, refusals } from "./agent-reply.ts";
+import type { LeaseKeeper } from "./lease-keeper.ts";
+import { sessionHeader } from "./protocol.ts";
+
+/** A client whose machine vanished without a word is found by TCP probes after this, so that it doesn't hold a lease for ever. */
+const keepAliveMs = 15_000;
+
+export type CdpProxyDeps = {
+  devTools: { port: number; path: string };
+  leases: Pick<LeaseKeeper, "admit">;
+  isAuthorized(request: IncomingMessage): Promise<boolean>;
+};
+
+/** Answers an upgrade with an HTTP error and closes the connection. */
+const refuse = (client: Duplex, { status, body }: AgentReply): void => {
+  const json = JSON.stringify(body);
+  const head = [
+    `HTTP/1.1 ${status} Refused`,
+    "Content-Type: application/json",
+    `Content-Length: ${Buffer.byteLength(json)}`,
+    "Connection: close",
+  ];
+  client.end(`${head.join("\r\n")}\r\n\r\n${json}`, () => client.destroy());
+};
+
+/**
+ * The upgrade for Chromium: the client's key, version and subprotocols. It has no Origin, which Chromium refuses, and
+ * offers no compression, which costs more on this machine than it saves.
+ */
+const upgradeHead = ({ headers }: IncomingMessage, { port, path }: CdpProxyDeps["devTools"]): string => {
+  const protocols = headers["sec-websocket-protocol"];
+  return [
+    `GET ${path} HTTP/1.1`,
+    `Host: 127.0.0.1:${port}`,
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    `Sec-WebSocket-Key: ${headers["sec-websocket-key"]}`,
+    `Sec-WebSocket-Version: ${headers["sec-websocket-version"]}`,
+    ...(protocols ? [`Sec-WebSocket-Protocol: ${protocols}`] : []),
+    "\r\n",
+  ].join("\r\n");
+};
+
+/** Joins two sockets: bytes as they come, at the pace of the slower, and both gone as soon as one is done. */
+const splice = (client: Socket, devTools: Socket): void => {
+  for (const [from, to] of [
+    [client, devTools],
+    [devTools, client],
+  ] as const) {
+    from.setNoDelay(true);
+    from.pipe(to);
+    // `pipe` ends the other side after the last byte; once that is flushed there is nothing left to carry.
+    to.once("finish", () => from.destroy());
+    from.once("close", () => to.destroy());
+    from.on("error", () => from.destroy());
+  }
+};
+
+const isWebSocketUpgrade = ({ method, headers }: IncomingMessage): boolean =>
+  method === "GET" &&
+  headers.upgrade?.toLowerCase() === "websocket" &&
+  headers["sec-websocket-version"] === "13" &&
+  /^[A-Za-z0-9+/]{22}==$/.test(headers["sec-websocket-key"] ?? "");
+
+const refusalOf = async (request: IncomingMessage, deps: CdpProxyDeps): Promise<AgentReply | undefined> => {
+  if (request.url?.split("?")[0] !== "/cdp") return refusals.not_found;
+  if (!(await deps.isAuthorized(request))) return refusals.unauthorized;
+  if (!isWebSocketUpgrade(request)) return refusal("bad_request", "only a WebSocket upgrade of version 13 is taken");
+  return undefined;
+};
+
+/**
+ * The handler of upgrades: `GET /cdp` becomes a raw connection to Chromium's DevTools for the session that holds the
+ * browser. Frames are not looked at. The socket counts as one of the lease's and is cut when that lease ends.
+ */
+export const createCdpProxy =
+  (deps: CdpProxyDeps) =>
+  async (request: IncomingMessage, client: Socket, head: Buffer): Promise<void> => {
+    client.on("error", () => client.destroy());
+    client.setKeepAlive(true, keepAliveMs);
+    const refused = await refusalOf(request, deps);
+    if (refused) return refuse(client, refused);
+    const session = request.headers[sessionHeader];
+    const admitted = deps.leases.admit(typeof session === "string" ? session : "", client);
+    if (admitted === "not_holder") return refuse(client, refusals.session_not_found);
+    if (admitted === "too_many") return refuse(client, refusals.too_many_requests);
+
+    const devTools = connect({ host: "127.0.0.1", port: deps.devTools.port });
+    const failed = (): void => refuse(client, refusals.browser_unhealthy);
+    devTools.once("error", failed);
+    client.once("close", () => devTools.destroy());
+    devTools.once("connect", () => {
+      devTools.off("error", failed);
+      devTools.write(upgradeHead(request, deps.devTools), "latin1");
+      devTools.write(head);
+      splice(client, devTools);
+    });
+  };

@@ -1,0 +1,122 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { finished } from "node:stream/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { endGroup, recordProcessGroup } from "./process-groups.ts";
+
+/** Lines of stderr that a failed start reports. */
+const tailLines = 20;
+const tailLineChars = 300;
+
+/** What the end of a program may trail its last words by. */
+const lastWordsMs = 200;
+
+const never = /(?!)/;
+
+export type GroupProcessOptions = {
+  /** What the program is called in messages, e.g. `Chromium`. */
+  name: string;
+  program: string;
+  args: string[];
+  env: Record<string, string>;
+  /** The line that says that the program is up; its first group is `ready`. */
+  readyPattern: RegExp;
+  /** The descriptor on which that line comes: 2 is stderr, 3 a pipe opened for it. */
+  readyFd: 2 | 3;
+  startDeadlineMs: number;
+  /** File in which the group is recorded (process-groups.ts). */
+  groupsFile: string;
+};
+
+export type GroupProcess = {
+  ready: string;
+  /** Resolves with how it ended, e.g. `Chromium was ended by SIGKILL`; never rejects. */
+  exited: Promise<string>;
+  /** Ends the whole group: SIGTERM, then SIGKILL after `graceMs`. Also right when the leader is gone and others remain. */
+  end(graceMs: number): Promise<void>;
+};
+
+const exitOf = (child: ChildProcess, name: string): Promise<string> =>
+  new Promise((resolve) => {
+    child.on("error", (error) => resolve(`${name} could not be started: ${error.message}`));
+    child.on("exit", (code, signal) =>
+      resolve(`${name} ${signal ? `was ended by ${signal}` : `ended with code ${code}`}`),
+    );
+  });
+
+/** Reads lines until one matches, keeps the last ones in `tail`, and from then on lets the stream run dry unread. */
+const firstMatch = (stream: Readable, pattern: RegExp, tail: string[]): Promise<string> =>
+  new Promise((resolve) => {
+    const lines = createInterface({ input: stream });
+    lines.on("line", (line) => {
+      const match = pattern.exec(line);
+      if (match) {
+        lines.close();
+        stream.resume();
+        resolve(match[1] ?? "");
+      } else {
+        tail.push(line.slice(0, tailLineChars));
+        tail.splice(0, tail.length - tailLines);
+      }
+    });
+  });
+
+const rejectAfter = async (ms: number, message: string, signal: AbortSignal): Promise<never> => {
+  await sleep(ms, undefined, { signal });
+  throw new Error(message);
+};
+
+const whenReady = async (
+  child: ChildProcess,
+  exited: Promise<string>,
+  options: GroupProcessOptions,
+  signal: AbortSignal,
+): Promise<string> => {
+  const tail: string[] = [];
+  const settled = new AbortController();
+  const stop = AbortSignal.any([signal, settled.signal]);
+  const stream = child.stdio[options.readyFd] as Readable;
+  // Xvfb says what is wrong on stderr and that it is up on a descriptor of its own.
+  if (options.readyFd !== 2 && child.stderr) void firstMatch(child.stderr, never, tail);
+  const seconds = options.startDeadlineMs / 1000;
+  try {
+    return await Promise.race([
+      firstMatch(stream, options.readyPattern, tail),
+      exited.then((how) => Promise.reject(new Error(how))),
+      rejectAfter(options.startDeadlineMs, `${options.name} was not up within ${seconds} s`, stop),
+    ]);
+  } catch (cause) {
+    if (child.stderr) await Promise.race([finished(child.stderr).catch(() => undefined), sleep(lastWordsMs)]);
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error([reason, ...tail].join("\n"), { cause });
+  } finally {
+    settled.abort();
+  }
+};
+
+/**
+ * Starts a program as the leader of a process group of its own, on record, and waits until it says that it is up.
+ * When it doesn't, or `signal` aborts the wait, the group is killed and the error holds the last lines of its stderr.
+ */
+export const startGroupProcess = async (options: GroupProcessOptions, signal: AbortSignal): Promise<GroupProcess> => {
+  signal.throwIfAborted();
+  const child = spawn(options.program, options.args, {
+    detached: true,
+    env: options.env,
+    stdio: ["ignore", "ignore", "pipe", ...(options.readyFd === 3 ? ["pipe" as const] : [])],
+  });
+  const pid = child.pid;
+  const exited = exitOf(child, options.name);
+  const end = (graceMs: number): Promise<void> => (pid === undefined ? Promise.resolve() : endGroup(pid, graceMs));
+  const recorded = pid === undefined ? Promise.resolve() : recordProcessGroup(options.groupsFile, pid);
+  try {
+    // Both at once: what a program says before its end is lost unless it is being read.
+    const [ready] = await Promise.all([whenReady(child, exited, options, signal), recorded]);
+    return { ready, exited, end };
+  } catch (error) {
+    await Promise.allSettled([recorded]);
+    await end(0);
+    throw error;
+  }
+};

@@ -1,0 +1,173 @@
+import { PassThrough } from "node:stream";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { createLogger } from "../log.ts";
+import { createLeaseKeeper, type LeaseKeeper } from "./lease-keeper.ts";
+import type { BindLease } from "./protocol.ts";
+
+const lease = (session_id: string, seq: number, more: Partial<BindLease> = {}): BindLease => ({
+  session_id,
+  epoch: 1,
+  seq,
+  timeout_seconds: 10,
+  ...more,
+});
+
+/** A keeper whose browser answers when the test says so. */
+const setUp = () => {
+  const checks: ((healthy: boolean) => void)[] = [];
+  const opened: string[] = [];
+  const onIdle = vi.fn();
+  const keeper = createLeaseKeeper({
+    podUid: "pod",
+    browser: { isHealthy: () => new Promise((resolve) => checks.push(resolve)), open: (url) => opened.push(url) },
+    onIdle,
+    log: createLogger("silent", "test"),
+  });
+  const answer = (healthy: boolean): void => checks.shift()?.(healthy);
+  const bound = async (request: BindLease): Promise<void> => {
+    const outcome = keeper.bind(request);
+    answer(true);
+    expect(await outcome).toBe("bound");
+  };
+  return { keeper, opened, onIdle, answer, bound };
+};
+
+const holder = (keeper: LeaseKeeper): string | undefined => keeper.state().lease?.session_id;
+
+describe("while a bind waits for the browser", () => {
+  test("nobody holds the browser, not even the one before", async () => {
+    const { keeper, bound } = setUp();
+    await bound(lease("a", 1));
+    const socket = new PassThrough();
+    keeper.admit("a", socket);
+    void keeper.bind(lease("b", 2));
+    expect(socket.destroyed).toBe(true);
+    expect(keeper.admit("a", new PassThrough())).toBe("not_holder");
+    expect(keeper.admit("b", new PassThrough())).toBe("not_holder");
+    expect(keeper.state()).toMatchObject({ lease: null, fence: { epoch: 1, seq: 2 } });
+  });
+
+  test("a newer bind wins, whichever is answered first", async () => {
+    const { keeper, answer } = setUp();
+    const [older, newer] = [keeper.bind(lease("a", 1)), keeper.bind(lease("b", 2))];
+    answer(true);
+    expect(await older).toBe("stale_fence");
+    answer(true);
+    expect(await newer).toBe("bound");
+    expect(holder(keeper)).toBe("b");
+  });
+
+  test("an end wins", async () => {
+    const { keeper, answer } = setUp();
+    const binding = keeper.bind(lease("a", 1));
+    const ending = keeper.end(lease("a", 1));
+    answer(true);
+    answer(true);
+    expect(await binding).toBe("stale_fence");
+    expect(await ending).toBe("ended");
+    expect(holder(keeper)).toBeUndefined();
+  });
+
+  test("its repetition gets the same answer, and opens the start URL once", async () => {
+    const { keeper, opened, answer } = setUp();
+    const request = lease("a", 1, { start_url: "https://start.test/" });
+    const [first, second] = [keeper.bind(request), keeper.bind(request)];
+    answer(true);
+    expect(await Promise.all([first, second])).toEqual(["bound", "bound"]);
+    expect(await keeper.bind(request)).toBe("bound");
+    expect(opened).toEqual(["https://start.test/"]);
+  });
+
+  test("closing the keeper makes it fail", async () => {
+    const { keeper, answer } = setUp();
+    const binding = keeper.bind(lease("a", 1));
+    keeper.close();
+    answer(true);
+    expect(await binding).toBe("browser_unhealthy");
+    expect(holder(keeper)).toBeUndefined();
+  });
+});
+
+test("a browser that is not healthy is not bound, opens nothing, and the fence is used up", async () => {
+  const { keeper, opened, answer } = setUp();
+  const binding = keeper.bind(lease("a", 1, { start_url: "https://start.test/" }));
+  answer(false);
+  expect(await binding).toBe("browser_unhealthy");
+  expect(opened).toEqual([]);
+  expect(await keeper.bind(lease("b", 1))).toBe("stale_fence");
+});
+
+test("an end cuts the sockets even when the browser turns out not to be healthy", async () => {
+  const { keeper, answer, bound } = setUp();
+  await bound(lease("a", 1));
+  const socket = new PassThrough();
+  keeper.admit("a", socket);
+  const ending = keeper.end(lease("a", 1));
+  expect(socket.destroyed).toBe(true);
+  answer(false);
+  expect(await ending).toBe("browser_unhealthy");
+});
+
+describe("the idle timer", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  const open = (keeper: LeaseKeeper): PassThrough => {
+    const socket = new PassThrough();
+    expect(keeper.admit("a", socket)).toBe("admitted");
+    return socket;
+  };
+  const close = async (socket: PassThrough): Promise<void> => {
+    socket.destroy();
+    await vi.advanceTimersByTimeAsync(0);
+  };
+
+  test("runs from the bind for the lease's timeout", async () => {
+    const { onIdle, bound } = setUp();
+    await bound(lease("a", 1));
+    await vi.advanceTimersByTimeAsync(9_999);
+    expect(onIdle).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(onIdle).toHaveBeenCalledOnce();
+  });
+
+  test("is stopped by a socket and starts over when the last one closes", async () => {
+    const { keeper, onIdle, bound } = setUp();
+    await bound(lease("a", 1));
+    const [one, other] = [open(keeper), open(keeper)];
+    await close(one);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(onIdle).not.toHaveBeenCalled();
+    await close(other);
+    await vi.advanceTimersByTimeAsync(9_999);
+    expect(onIdle).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(onIdle).toHaveBeenCalledOnce();
+  });
+
+  test.each(["ended", "closed"])(
+    "does not outlive a lease that is %s, nor do its sockets start it again",
+    async (how) => {
+      const { keeper, onIdle, answer, bound } = setUp();
+      await bound(lease("a", 1));
+      open(keeper);
+      if (how === "closed") keeper.close();
+      else void keeper.end(lease("a", 1));
+      answer(true);
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(onIdle).not.toHaveBeenCalled();
+      expect(vi.getTimerCount()).toBe(0);
+    },
+  );
+
+  test("of a lease is not touched by late closes of the sockets of the one before", async () => {
+    const { keeper, onIdle, bound } = setUp();
+    await bound(lease("a", 1));
+    open(keeper);
+    await bound(lease("b", 2, { timeout_seconds: 5 }));
+    await vi.advanceTimersByTimeAsync(4_999);
+    expect(onIdle).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(onIdle).toHaveBeenCalledOnce();
+  });
+});

@@ -1,0 +1,116 @@
+import type { Duplex } from "node:stream";
+import type { Logger } from "../log.ts";
+import { createLeaseFence, type LeaseName } from "./lease-fence.ts";
+import type { AgentState, BindLease, EndLease } from "./protocol.ts";
+
+/** Sockets that one lease may have open. A client uses one; more are tools beside it. */
+const maxConnections = 64;
+
+export type BindOutcome = "bound" | "stale_fence" | "browser_unhealthy";
+export type EndOutcome = "ended" | "not_holder" | "browser_unhealthy";
+
+export type LeaseKeeper = {
+  /** Gives the browser to a lease when its fence is the newest and the browser answers. Cuts the sockets of any lease before. */
+  bind(request: BindLease): Promise<BindOutcome>;
+  /** Takes the browser back: cuts the lease's sockets, then confirms that the browser answers. */
+  end(request: EndLease): Promise<EndOutcome>;
+  /** Counts a client's socket as open until it closes, and destroys it when the lease ends. */
+  admit(sessionId: string, socket: Duplex): "admitted" | "not_holder" | "too_many";
+  state(): AgentState;
+  /** Cuts all sockets and stops the idle timer; what is still waiting for the browser binds nothing. */
+  close(): void;
+};
+
+export type LeaseKeeperDeps = {
+  podUid: string;
+  browser: { isHealthy(): Promise<boolean>; open(url: string): void };
+  /** Called when the lease had no open socket for its `timeout_seconds`, on the monotonic clock. */
+  onIdle: () => void;
+  log: Logger;
+};
+
+/** What the holder of the browser has beside its name in the fence. */
+type Holding = { request: BindLease; boundAt: Date; sockets: Set<Duplex>; idleTimer: NodeJS.Timeout | undefined };
+
+const nameOf = ({ session_id, epoch, seq }: LeaseName): LeaseName => ({ session_id, epoch, seq });
+
+/** The lease of one browser: the fence (lease-fence.ts) with its sockets, its idle timer and the browser's health. */
+export const createLeaseKeeper = ({ podUid, browser, onIdle, log }: LeaseKeeperDeps): LeaseKeeper => {
+  const fence = createLeaseFence();
+  let holding: Holding | undefined;
+  let claim: Promise<BindOutcome> | undefined;
+  let closed = false;
+
+  const cut = (): void => {
+    if (!holding) return;
+    const { sockets, idleTimer } = holding;
+    holding = undefined;
+    clearTimeout(idleTimer);
+    for (const socket of sockets) socket.destroy();
+  };
+
+  const waitIdle = (held: Holding): void => {
+    held.idleTimer = setTimeout(onIdle, held.request.timeout_seconds * 1000);
+  };
+
+  const confirm = async (request: BindLease): Promise<BindOutcome> => {
+    const healthy = await browser.isHealthy();
+    if (closed || !healthy) {
+      fence.refuse(request);
+      return "browser_unhealthy";
+    }
+    if (!fence.grant(request)) return "stale_fence";
+    holding = { request, boundAt: new Date(), sockets: new Set(), idleTimer: undefined };
+    waitIdle(holding);
+    if (request.start_url) browser.open(request.start_url);
+    log.info(nameOf(request), "lease bound");
+    return "bound";
+  };
+
+  return {
+    async bind(request) {
+      const answer = fence.claim(request);
+      if (answer === "stale") return "stale_fence";
+      if (answer === "repeated") return fence.holder() ? "bound" : (claim ?? "stale_fence");
+      cut();
+      claim = confirm(request);
+      return claim;
+    },
+    async end(request) {
+      const answer = fence.end(request);
+      if (answer === "not_holder") return "not_holder";
+      if (answer === "ended") {
+        cut();
+        log.info(nameOf(request), "lease ended");
+      }
+      return (await browser.isHealthy()) ? "ended" : "browser_unhealthy";
+    },
+    admit(sessionId, socket) {
+      const held = holding;
+      if (held?.request.session_id !== sessionId) return "not_holder";
+      if (held.sockets.size >= maxConnections) return "too_many";
+      held.sockets.add(socket);
+      clearTimeout(held.idleTimer);
+      socket.once("close", () => {
+        held.sockets.delete(socket);
+        if (held === holding && held.sockets.size === 0) waitIdle(held);
+      });
+      return "admitted";
+    },
+    state: () => ({
+      pod_uid: podUid,
+      fence: fence.highest(),
+      lease: holding
+        ? {
+            ...nameOf(holding.request),
+            connections: holding.sockets.size,
+            bound_at: holding.boundAt.toISOString(),
+          }
+        : null,
+    }),
+    close() {
+      closed = true;
+      cut();
+    },
+  };
+};

@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import type { CdpConnection } from "./cdp-connection.ts";
+
+/** A browser that has just started shows its first page a moment after DevTools answers. */
+const firstPageTries = 5;
+const firstPagePauseMs = 200;
+
+/** A server may take its time until it answers; the page keeps loading after that. */
+const navigateTimeoutMs = 30_000;
+
+const Targets = z.object({ targetInfos: z.array(z.object({ targetId: z.string(), type: z.string() })) });
+const Attached = z.object({ sessionId: z.string() });
+
+const firstPage = async (cdp: CdpConnection): Promise<string | undefined> => {
+  for (let tries = 1; ; tries += 1) {
+    const { targetInfos } = Targets.parse(await cdp.send("Target.getTargets"));
+    const page = targetInfos.find(({ type }) => type === "page");
+    if (page || tries === firstPageTries) return page?.targetId;
+    await sleep(firstPagePauseMs);
+  }
+};
+
+/** Opens `url` in the browser's first page, or in a new one when it has none. Rejects when Chromium does not take the URL. */
+export const openUrl = async (cdp: CdpConnection, url: string): Promise<void> => {
+  const targetId = await firstPage(cdp);
+  if (targetId === undefined) {
+    await cdp.send("Target.createTarget", { url });
+    return;
+  }
+  const { sessionId } = Attached.parse(await cdp.send("Target.attachToTarget", { targetId, flatten: true }));
+  try {
+    await cdp.send("Page.navigate", { url }, { sessionId, timeoutMs: navigateTimeoutMs });
+  } finally {
+    await cdp.send("Target.detachFromTarget", { sessionId });
+  }
+};

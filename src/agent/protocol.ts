@@ -1,0 +1,67 @@
+/**
+ * What an agent answers over HTTP, one schema for the agent itself, its callers and the simulated node of the tests.
+ * Every call but the probes carries `Authorization: Bearer <agent token>` (src/tokens/agent-token.ts).
+ *
+ *   PUT    /lease   BindLease → 200 AgentState | 409 stale_fence | 503 browser_unhealthy
+ *   DELETE /lease   EndLease  → 200 AgentState | 409 not_holder  | 503 browser_unhealthy
+ *   GET    /state             → 200 AgentState
+ *   GET    /livez /readyz     → 200 | 503, no token (kubelet's probes)
+ *   GET    /cdp               upgrade to a CDP WebSocket; header `x-browserpool-session` names the lease's session;
+ *                             404 when that session does not hold the browser
+ *
+ * Errors are `{code, message}`. PUT and DELETE are idempotent: the same call with the same fence gives the same answer.
+ * A DELETE that overtakes its PUT uses up the fence, so that a caller who gave up can be sure that nothing was bound.
+ */
+import { z } from "zod";
+
+/** The header that names the session on a CDP upgrade to the agent. */
+export const sessionHeader = "x-browserpool-session";
+
+/**
+ * A lease's fence: grows with every lease of one browser, ordered by epoch, then seq (design.md, the lease protocol).
+ * The agent refuses whatever carries a lower one than the highest it has seen.
+ */
+export const Fence = z.object({ epoch: z.int().min(0), seq: z.int().min(0) });
+export type Fence = z.infer<typeof Fence>;
+
+/** Negative when `a` is older than `b`, 0 when equal, positive when newer. */
+export const compareFences = (a: Fence, b: Fence): number => a.epoch - b.epoch || a.seq - b.seq;
+
+export const BindLease = Fence.extend({
+  session_id: z.string().min(1).max(64),
+  /** Idle time in seconds after which the agent ends the browser: none of its sockets open for that long. */
+  timeout_seconds: z.int().min(1).max(259200),
+  /** Navigated to after the bind, best effort, without waiting for it. */
+  start_url: z.string().max(2048).optional(),
+});
+export type BindLease = z.infer<typeof BindLease>;
+
+export const EndLease = Fence.extend({ session_id: z.string().min(1).max(64) });
+export type EndLease = z.infer<typeof EndLease>;
+
+export const AgentState = z.object({
+  pod_uid: z.string(),
+  /** The highest fence seen; `{epoch: 0, seq: 0}` before the first lease. */
+  fence: Fence,
+  /** The lease that holds the browser now, with the number of its open CDP sockets. */
+  lease: z
+    .object({ session_id: z.string(), epoch: z.int(), seq: z.int(), connections: z.int(), bound_at: z.iso.datetime() })
+    .nullable(),
+});
+export type AgentState = z.infer<typeof AgentState>;
+
+/** Why an agent ended, written as JSON to its termination message file and read by the operator from the pod's status. */
+export const Termination = z.object({
+  reason: z.enum(["timeout", "browser_crashed", "start_failed", "stopped"]),
+  message: z.string().max(500),
+});
+export type Termination = z.infer<typeof Termination>;
+
+/** The browser that an agent starts; travels as JSON in the pod's `BROWSERPOOL_BROWSER` variable. */
+export const BrowserConfig = z.object({
+  headless: z.boolean(),
+  kiosk_mode: z.boolean(),
+  viewport: z.object({ width: z.int().min(1), height: z.int().min(1), refresh_rate: z.int().min(1).optional() }),
+  start_url: z.string().max(2048).optional(),
+});
+export type BrowserConfig = z.infer<typeof BrowserConfig>;

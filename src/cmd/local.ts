@@ -1,0 +1,172 @@
+/**
+ * `browserpool local`: everything on one machine, started in this order and stopped in the reverse one:
+ *
+ *   data directory (lock, leftovers) ──► etcd, kube-apiserver, Redis ──► CRDs, default project, key ──► process node
+ *   ──► operator ──► api ──► local.json and the banner
+ */
+import { mkdir, rm, symlink } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { type Config, environment, readConfig } from "../config.ts";
+import { connectKube, type Kube } from "../kube/client.ts";
+import { namespaces } from "../kube/resource-type.ts";
+import { localApiKey } from "../local/api-key-file.ts";
+import type { RunningLocal } from "../local/banner.ts";
+import { removeConnection, writeConnection } from "../local/connection-file.ts";
+import { startControlPlane } from "../local/control-plane.ts";
+import { lockDataDir } from "../local/data-dir-lock.ts";
+import { installCrds } from "../local/install-crds.ts";
+import { endLeftovers } from "../local/leftovers.ts";
+import { locatePrograms, type Programs } from "../local/locate-programs.mjs";
+import { startProcessNode } from "../local/process-node/process-node.ts";
+import { startRedis } from "../local/redis.ts";
+import { createLogger, type Logger } from "../log.ts";
+import { ensureOrganizationKey } from "../services/ensure-organization-key.ts";
+import { ensureNamespace } from "../services/system-namespace.ts";
+import { startApi } from "./api.ts";
+import { startOperator } from "./operator.ts";
+
+export type LocalOptions = {
+  port: number;
+  /** Absolute. */
+  dataDir: string;
+  /** Removes the data of former runs first. */
+  fresh: boolean;
+  /** The program and script with which agents are started. */
+  agentCommand: readonly [string, ...string[]];
+  /** Says what is being done, a line at a time. */
+  say: (line: string) => void;
+};
+
+/** On one machine a demo pool may fill at once, and more browsers than this would not fit (contract: local limits). */
+const localLimits = { BROWSERPOOL_POOLED_SESSIONS: "50", BROWSERPOOL_FILL_RATE_CAP: "6000" };
+
+const localConfig = (port: number, redisUrl: string): Config =>
+  readConfig({ BROWSERPOOL_PORT: String(port), REDIS_URL: redisUrl }, localLimits);
+
+const checkPortIsFree = async (port: number): Promise<void> => {
+  const probe = createServer();
+  const tried = Promise.withResolvers<void>();
+  probe.once("error", (cause) =>
+    tried.reject(new Error(`port ${port} of 127.0.0.1 can't be used: choose another one with --port`, { cause })),
+  );
+  probe.listen(port, "127.0.0.1", () => probe.close(() => tried.resolve()));
+  await tried.promise;
+};
+
+/** `kubectl` under its own name, for people who have none: the set-up's has its version in the name. */
+const linkKubectl = async (dataDir: string, kubectl: string | undefined): Promise<string> => {
+  const folder = join(dataDir, "bin");
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  if (kubectl) await symlink(kubectl, join(folder, "kubectl"));
+  return folder;
+};
+
+/** What every agent gets beside its pod's own variables. */
+const agentEnvironment = (programs: Programs, config: Config, dataDir: string): Record<string, string> => ({
+  PATH: environment.PATH ?? "",
+  BROWSERPOOL_LOG_LEVEL: config.logLevel,
+  // Shared by all agents: halves their start-up, and saves each about 25 MB.
+  NODE_COMPILE_CACHE: join(dataDir, "compile-cache"),
+  ...(programs.chromium && { BROWSERPOOL_CHROMIUM: programs.chromium }),
+  ...(programs["chromium-headless-shell"] && { BROWSERPOOL_CHROMIUM_HEADLESS: programs["chromium-headless-shell"] }),
+  ...(programs.Xvfb && { BROWSERPOOL_XVFB: programs.Xvfb }),
+});
+
+type Prepared = { kube: Kube; config: Config; apiKey: string };
+
+/** What `api`, `operator` and the process node find when they start. */
+const prepareCluster = async ({ kube, config, apiKey }: Prepared): Promise<void> => {
+  const labels = { "browserpool.dev/project": config.defaultProject };
+  await Promise.all([
+    installCrds(kube),
+    ensureNamespace(kube, config.systemNamespace),
+    kube.patch(namespaces, { name: "default" }, { metadata: { labels } }),
+  ]);
+  await ensureOrganizationKey({ kube, namespace: config.systemNamespace, key: apiKey });
+};
+
+/** Starts all of it; ended by disposing of `stack`, also when the start fails half-way. */
+const startAll = async (
+  options: LocalOptions,
+  stack: AsyncDisposableStack,
+  signal: AbortSignal,
+): Promise<RunningLocal> => {
+  const { port, dataDir, fresh, agentCommand, say } = options;
+  await checkPortIsFree(port);
+  const lock = await lockDataDir(dataDir);
+  stack.defer(() => lock.release());
+  await endLeftovers(dataDir, lock);
+  if (fresh) await removeData(dataDir);
+  const logFolder = join(dataDir, "logs");
+  await mkdir(logFolder, { recursive: true, mode: 0o700 });
+  const programs = locatePrograms();
+  const logFor = (service: string): Logger =>
+    createLogger(readConfig().logLevel, service, join(logFolder, "browserpool.log"));
+  const log = logFor("local");
+
+  say("starting etcd, kube-apiserver and Redis");
+  const [controlPlane, redis] = await startServers({ dataDir, programs, log, signal }, stack);
+  const { kubeconfigPath } = controlPlane;
+  const config = localConfig(port, redis.url);
+  const apiKey = await localApiKey(dataDir);
+
+  say("starting the node, the operator and the API");
+  const agentEnv = agentEnvironment(programs, config, dataDir);
+  const kube = connectKube({ kubeconfigPath });
+  stack.defer(() => kube.close());
+  await prepareCluster({ kube, config, apiKey });
+  const node = await startProcessNode({ kube, dataDir, agentCommand, agentEnv, log });
+  stack.defer(() => node.stop());
+  const operator = await startOperator({ config, kubeconfigPath }, logFor("operator"));
+  stack.defer(() => operator.stop());
+  const api = await startApi({ config, kubeconfigPath, stopGraceMs: 1000 }, logFor("api"));
+  stack.defer(() => api.stop());
+
+  const connection = {
+    url: api.url,
+    api_key: apiKey,
+    kubeconfig: kubeconfigPath,
+    redis_url: redis.url,
+    pid: process.pid,
+  };
+  await writeConnection(dataDir, connection);
+  stack.defer(() => removeConnection(dataDir));
+  const kubectlFolder = await linkKubectl(dataDir, programs.kubectl);
+  return { url: api.url, apiKey, kubeconfigPath, kubectlFolder, logFolder };
+};
+
+const removeData = async (dataDir: string): Promise<void> => {
+  for (const name of ["etcd", "redis", "pods", "api-key", "logs"])
+    await rm(join(dataDir, name), { recursive: true, force: true });
+};
+
+type Servers = { dataDir: string; programs: Programs; log: Logger; signal: AbortSignal };
+
+const startServers = async (servers: Servers, stack: AsyncDisposableStack) => {
+  const started = await Promise.allSettled([startControlPlane(servers), startRedis(servers)]);
+  for (const server of started) if (server.status === "fulfilled") stack.defer(() => server.value.stop());
+  const [controlPlane, redis] = started;
+  if (controlPlane.status === "rejected") throw controlPlane.reason;
+  if (redis.status === "rejected") throw redis.reason;
+  return [controlPlane.value, redis.value] as const;
+};
+
+/** Runs local mode until `signal` is aborted; `onReady` is called once it can be used. */
+export const runLocal = async (
+  options: LocalOptions,
+  onReady: (running: RunningLocal) => void,
+  signal: AbortSignal,
+): Promise<void> => {
+  await using stack = new AsyncDisposableStack();
+  const stopped = Promise.withResolvers<void>();
+  signal.addEventListener("abort", () => stopped.resolve(), { once: true });
+  try {
+    onReady(await startAll(options, stack, signal));
+    if (!signal.aborted) await stopped.promise;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  options.say("stopping");
+};

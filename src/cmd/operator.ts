@@ -1,0 +1,58 @@
+import { randomUUID } from "node:crypto";
+import type { Config } from "../config.ts";
+import { runPoolController } from "../controllers/browser-pool/controller.ts";
+import { connectKube } from "../kube/client.ts";
+import { startLeaderElection } from "../kube/leader-election.ts";
+import { createLeaseStore } from "../leases/lease-store.ts";
+import { connectRedis, connectSubscriber, whenReady } from "../leases/redis.ts";
+import type { Logger } from "../log.ts";
+import { loadSigningKey } from "../services/signing-key.ts";
+import { ensureNamespace } from "../services/system-namespace.ts";
+
+export type RunningOperator = { isLeader(): boolean; stop(): Promise<void> };
+
+/** Below the lease's renew deadline, so that one slow call does not cost the lead, ms. */
+const requestTimeoutMs = 5000;
+
+const redisStartMs = 30_000;
+
+/** Starts the controllers; they work while this replica leads. `kubeconfigPath`: left out, the usual places. */
+export const startOperator = async (
+  { config, kubeconfigPath }: { config: Config; kubeconfigPath?: string },
+  log: Logger,
+): Promise<RunningOperator> => {
+  const kube = connectKube({ requestTimeoutMs, ...(kubeconfigPath && { kubeconfigPath }) });
+  await ensureNamespace(kube, config.systemNamespace);
+  const { publicKey } = await loadSigningKey({ kube, namespace: config.systemNamespace });
+  const redis = connectRedis(config.redisUrl, log);
+  await whenReady(redis, redisStartMs);
+  const podSettings = {
+    image: config.browserImage,
+    agentPublicKey: publicKey.export({ type: "spki", format: "der" }).toString("base64"),
+  };
+
+  const lead = async (signal: AbortSignal): Promise<void> => {
+    const subscriber = connectSubscriber(config.redisUrl, log);
+    try {
+      const store = createLeaseStore(redis);
+      await runPoolController({ kube, store, subscriber, podSettings, limits: config.limits, log }, signal);
+    } finally {
+      subscriber.disconnect();
+    }
+  };
+  const election = startLeaderElection({
+    kube,
+    lease: { namespace: config.systemNamespace, name: "browserpool-operator" },
+    identity: `${config.replica}-${randomUUID().slice(0, 8)}`,
+    lead,
+    log,
+  });
+  return {
+    isLeader: election.isLeader,
+    async stop() {
+      await election.stop();
+      redis.disconnect();
+      await kube.close();
+    },
+  };
+};

@@ -1,0 +1,97 @@
+import { z } from "zod";
+
+/** A comma-separated list; blanks around the items are ignored. */
+const list = z
+  .string()
+  .default("")
+  .transform((text) => text.split(",").flatMap((item) => item.trim() || []));
+
+const number = (fallback: number, min: number) => z.coerce.number().min(min).default(fallback);
+
+/** Every setting of `browserpool api` and `browserpool operator`, by its environment variable. */
+const Environment = z.object({
+  BROWSERPOOL_HOST: z.string().default("127.0.0.1").describe("Address that the HTTP API listens on."),
+  BROWSERPOOL_PORT: z.coerce.number().int().min(0).max(65535).default(8080).describe("Port of the HTTP API."),
+  BROWSERPOOL_PUBLIC_URL: z
+    .url()
+    .optional()
+    .describe(
+      "URL under which callers reach the API; in answers and in cdp_ws_url. Left out: the Host of each request.",
+    ),
+  BROWSERPOOL_ALLOWED_HOSTS: list.describe(
+    "Further Host names that requests may carry; loopback names and that of the public URL always may.",
+  ),
+  BROWSERPOOL_ALLOWED_ORIGINS: list.describe(
+    "Origins from which web pages may call; by default none but the API's own.",
+  ),
+  REDIS_URL: z
+    .string()
+    .default("redis://127.0.0.1:6379/0")
+    .describe("Redis, with password and rediss:// where needed."),
+  BROWSERPOOL_SYSTEM_NAMESPACE: z
+    .string()
+    .default("browserpool-system")
+    .describe("Namespace of API keys, the signing key and the leader lease."),
+  BROWSERPOOL_DEFAULT_PROJECT: z.string().default("default").describe("Project of requests that name none."),
+  BROWSERPOOL_POOLED_SESSIONS: number(50, 1).describe("Organization's limit on the sum of all pool sizes."),
+  BROWSERPOOL_FILL_RATE_CAP: number(25, 0).describe("Largest fill_rate_per_minute, percent of a pool a minute."),
+  BROWSERPOOL_BROWSER_IMAGE: z.string().default("browserpool/browser:dev").describe("Image of browser pods."),
+  BROWSERPOOL_LOG_LEVEL: z
+    .enum(["trace", "debug", "info", "warn", "error", "silent"])
+    .default("info")
+    .describe("What is logged."),
+  HOSTNAME: z.string().default("local").describe("Name of this replica; the pod's name in a cluster."),
+});
+
+export type Config = {
+  host: string;
+  port: number;
+  publicUrl: string | undefined;
+  allowedHosts: readonly string[];
+  allowedOrigins: readonly string[];
+  redisUrl: string;
+  systemNamespace: string;
+  defaultProject: string;
+  limits: { pooledSessions: number; fillRatePerMinute: number };
+  browserImage: string;
+  logLevel: string;
+  replica: string;
+};
+
+type Variables = Record<string, string | undefined>;
+
+/** The process' environment; nothing else reads it. */
+export const environment: Readonly<Variables> = process.env;
+
+/**
+ * Reads the environment; throws an error that names each bad variable. The result does not change any more.
+ * `fixed` wins over the environment, `fallback` stands in for what it leaves out.
+ */
+export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Readonly<Config> => {
+  const { data: env, error } = Environment.safeParse({ ...fallback, ...environment, ...fixed });
+  if (!env) {
+    const problems = error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
+    throw new Error(`bad configuration: ${problems.join("; ")}`);
+  }
+  return Object.freeze({
+    host: env.BROWSERPOOL_HOST,
+    port: env.BROWSERPOOL_PORT,
+    publicUrl: env.BROWSERPOOL_PUBLIC_URL,
+    allowedHosts: env.BROWSERPOOL_ALLOWED_HOSTS,
+    allowedOrigins: env.BROWSERPOOL_ALLOWED_ORIGINS,
+    redisUrl: env.REDIS_URL,
+    systemNamespace: env.BROWSERPOOL_SYSTEM_NAMESPACE,
+    defaultProject: env.BROWSERPOOL_DEFAULT_PROJECT,
+    limits: { pooledSessions: env.BROWSERPOOL_POOLED_SESSIONS, fillRatePerMinute: env.BROWSERPOOL_FILL_RATE_CAP },
+    browserImage: env.BROWSERPOOL_BROWSER_IMAGE,
+    logLevel: env.BROWSERPOOL_LOG_LEVEL,
+    replica: env.HOSTNAME,
+  });
+};
+
+/** Name, default and meaning of every variable, for the documentation. */
+export const configTable = (): { name: string; fallback: string; text: string }[] =>
+  Object.entries(Environment.shape).map(([name, schema]) => {
+    const fallback = schema.safeParse(undefined).data;
+    return { name, fallback: fallback === undefined ? "" : String(fallback), text: schema.description ?? "" };
+  });

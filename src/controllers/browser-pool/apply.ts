@@ -1,0 +1,155 @@
+/**
+ * All writes of one round, in an order that a crash in between can't turn into harm:
+ *   1. records and pods that go or come (each safe to repeat),
+ *   2. the status, whose `nextStartTime` reserves the start that follows: a restart can lose a start, never add one,
+ *   3. new pods.
+ */
+import { randomInt } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import { sessionConfigOf } from "../../domain/browser-config.ts";
+import type { Kube } from "../../kube/client.ts";
+import type { RecordEvent } from "../../kube/event-recorder.ts";
+import type { Expectations } from "../../kube/expectations.ts";
+import { keyOf, type Pod } from "../../kube/objects.ts";
+import type { Reflector } from "../../kube/reflector.ts";
+import { pods as podType, typeMeta } from "../../kube/resource-type.ts";
+import type { LeaseStore } from "../../leases/lease-store.ts";
+import type { Logger } from "../../log.ts";
+import { type BrowserPool, type BrowserPoolStatus, browserPoolKind } from "../../resources/browser-pool.ts";
+import { drainFinalizer } from "./finalizer.ts";
+import type { PoolAction, PoolPlan } from "./plan.ts";
+import { buildPod, type PodSettings } from "./pod.ts";
+import type { Seen } from "./seen.ts";
+
+export type ApplyDeps = {
+  kube: Kube;
+  store: LeaseStore;
+  pools: Reflector<BrowserPool>;
+  pods: Reflector<Pod>;
+  expectations: Expectations;
+  dying: Set<string>;
+  podSettings: PodSettings;
+  record: RecordEvent;
+  log: Logger;
+};
+
+type Act<Kind extends PoolAction["do"]> = Extract<PoolAction, { do: Kind }>;
+
+const regarding = (pool: BrowserPool): BrowserPool => ({ ...typeMeta(browserPoolKind), ...pool });
+
+const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789";
+const newSuffix = (): string =>
+  Array.from({ length: 8 }, () => suffixAlphabet[randomInt(suffixAlphabet.length)]).join("");
+
+const createPod = async (seen: Seen, deps: ApplyDeps): Promise<void> => {
+  const uid = seen.pool.metadata.uid ?? "";
+  const pod = buildPod(seen.pool, newSuffix(), deps.podSettings);
+  deps.expectations.expect(uid, pod.metadata.name);
+  try {
+    deps.pods.put(await deps.kube.create(podType, pod));
+  } catch (error) {
+    deps.expectations.settle(uid, pod.metadata.name);
+    throw error;
+  }
+};
+
+const create = async ({ count, paced }: Act<"create">, seen: Seen, deps: ApplyDeps): Promise<void> => {
+  const uid = seen.pool.metadata.uid ?? "";
+  if (!seen.leases.configs.includes(seen.configHash))
+    await deps.store.keepConfig(uid, seen.configHash, JSON.stringify(sessionConfigOf(seen.pool.spec)));
+  const allowed = paced ? count : await deps.store.spendUnpaced(uid, count);
+  await Promise.all(Array.from({ length: allowed }, () => createPod(seen, deps)));
+};
+
+const deletePod = async ({ pod, why }: Act<"delete">, seen: Seen, deps: ApplyDeps): Promise<void> => {
+  deps.dying.add(pod.uid);
+  try {
+    await deps.kube.delete(podType, pod.pod.metadata, { uid: pod.uid });
+  } catch (error) {
+    deps.dying.delete(pod.uid);
+    throw error;
+  }
+  deps.log.info({ pool: keyOf(seen.pool.metadata), pod: pod.name, why }, "browser destroyed");
+};
+
+/** Forgets a drained pool everywhere and lets Kubernetes remove the object. */
+const drop = async (seen: Seen, deps: ApplyDeps): Promise<void> => {
+  const { metadata } = seen.pool;
+  await deps.store.drop(metadata.uid ?? "");
+  const finalizers = (metadata.finalizers ?? []).filter((finalizer) => finalizer !== drainFinalizer);
+  const { resourceVersion } = metadata;
+  await deps.kube.patch(browserPoolKind, metadata, { metadata: { finalizers, resourceVersion } });
+};
+
+const carryOut = async (action: PoolAction, seen: Seen, deps: ApplyDeps): Promise<void> => {
+  const uid = seen.pool.metadata.uid ?? "";
+  switch (action.do) {
+    case "close": {
+      const session = await deps.store.close(uid, action.browser, action.why);
+      if (session) deps.log.info({ session, browser: action.browser, why: action.why }, "lease ended with its browser");
+      return;
+    }
+    case "add":
+      await deps.store.add(uid, {
+        id: action.pod.uid,
+        pod: action.pod.name,
+        address: action.address,
+        configHash: action.pod.configHash,
+      });
+      return;
+    case "retire":
+      await deps.store.retire(uid, { reason: action.why, ids: action.ids, count: action.count });
+      return;
+    case "discard":
+      await deps.store.retire(uid, { reason: "Discarded", unpaced: true, token: action.token });
+      return;
+    case "delete":
+      return deletePod(action, seen, deps);
+    case "create":
+      return create(action, seen, deps);
+    case "forfeit":
+      await deps.store.spendUnpaced(uid, action.count);
+      return;
+    case "drain":
+      await deps.store.drain(uid, { evenIfLeased: true });
+      return;
+    case "undrain":
+      return deps.store.undrain(uid);
+    case "drop":
+      return drop(seen, deps);
+    case "note":
+      deps.record({ regarding: regarding(seen.pool), type: action.type, reason: action.reason, note: action.note });
+      return;
+  }
+};
+
+const writeStatus = async (seen: Seen, status: BrowserPoolStatus, deps: ApplyDeps): Promise<void> => {
+  if (isDeepStrictEqual(seen.pool.status, status)) return;
+  const written = await deps.kube.replace(browserPoolKind, { ...seen.pool, status } as BrowserPool, {
+    subresource: "status",
+  });
+  deps.pools.put(written as BrowserPool);
+};
+
+/** Configurations that no browser, no pod and no future pod refers to any more. */
+const unusedConfigs = ({ leases, pods, configHash }: Seen): string[] => {
+  const used = new Set([
+    configHash,
+    ...leases.browsers.map(({ config }) => config),
+    ...pods.map((pod) => pod.configHash),
+  ]);
+  return leases.configs.filter((hash) => !used.has(hash));
+};
+
+export const applyPlan = async (seen: Seen, plan: PoolPlan, deps: ApplyDeps): Promise<void> => {
+  const isLast = ({ do: kind }: PoolAction): boolean => kind === "create" || kind === "drop";
+  for (const action of plan.actions.filter((action) => !isLast(action) && action.do !== "delete"))
+    await carryOut(action, seen, deps);
+  await Promise.all(
+    plan.actions.filter((action) => action.do === "delete").map((action) => carryOut(action, seen, deps)),
+  );
+  await deps.store.dropConfigs(seen.pool.metadata.uid ?? "", unusedConfigs(seen));
+  const drops = plan.actions.some((action) => action.do === "drop");
+  if (!drops) await writeStatus(seen, plan.status, deps);
+  for (const action of plan.actions.filter(isLast)) await carryOut(action, seen, deps);
+};

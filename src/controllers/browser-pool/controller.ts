@@ -1,0 +1,87 @@
+import type { Kube } from "../../kube/client.ts";
+import { createEventRecorder } from "../../kube/event-recorder.ts";
+import { createExpectations } from "../../kube/expectations.ts";
+import { keyOf, type Pod } from "../../kube/objects.ts";
+import { type Reflector, startReflector } from "../../kube/reflector.ts";
+import { pods as podType } from "../../kube/resource-type.ts";
+import { startWorkQueue } from "../../kube/work-queue.ts";
+import type { LeaseStore } from "../../leases/lease-store.ts";
+import { followPoolChanges } from "../../leases/pool-changes.ts";
+import type { RedisConnection } from "../../leases/redis.ts";
+import type { Logger } from "../../log.ts";
+import { type BrowserPool, browserPoolKind } from "../../resources/browser-pool.ts";
+import { browserPodSelector, type PodSettings, poolLabel } from "./pod.ts";
+import { reconcilePool } from "./reconcile.ts";
+import type { PoolLimits } from "./refusal.ts";
+
+export type PoolControllerDeps = {
+  kube: Kube;
+  store: LeaseStore;
+  /** A connection for subscriptions only, owned by the caller. */
+  subscriber: RedisConnection;
+  podSettings: PodSettings;
+  limits: PoolLimits;
+  log: Logger;
+};
+
+/** Pools worked on at the same time. More makes a restart with many pools faster, and costs the API server bursts. */
+const concurrency = 4;
+
+/** Changes of mere counts are looked at together after this time, ms: fresh enough for `kubectl get`, and one status write instead of hundreds. */
+const settleMs = 500;
+
+/** Runs the pool loop until `signal` is aborted. Watch callbacks only enqueue keys. */
+export const runPoolController = async (deps: PoolControllerDeps, signal: AbortSignal): Promise<void> => {
+  const { kube, log } = deps;
+  const expectations = createExpectations();
+  const dying = new Set<string>();
+  const acceptedSizes = new Map<string, number>();
+  const keyByUid = new Map<string, string>();
+
+  const onPool = (pool: BrowserPool, change: string): void => {
+    const uid = pool.metadata.uid ?? "";
+    if (change === "DELETED") {
+      keyByUid.delete(uid);
+      acceptedSizes.delete(uid);
+      expectations.forget(uid);
+      for (const key of keyByUid.values()) queue.add(key); // a name or a place may be free now
+      return;
+    }
+    keyByUid.set(uid, keyOf(pool.metadata));
+    queue.add(keyOf(pool.metadata));
+  };
+  const onPod = ({ metadata }: Pod, change: string): void => {
+    const poolUid = metadata.labels?.[poolLabel] ?? "";
+    expectations.settle(poolUid, metadata.name);
+    if (change === "DELETED") dying.delete(metadata.uid ?? "");
+    const key = keyByUid.get(poolUid);
+    if (key) queue.add(key);
+  };
+
+  const pools: Reflector<BrowserPool> = startReflector({ kube, type: browserPoolKind, onChange: onPool, log });
+  const pods = startReflector({ kube, type: podType, labelSelector: browserPodSelector, onChange: onPod, log });
+  const queue = startWorkQueue({
+    name: "browser-pool",
+    concurrency,
+    log,
+    work: async (key) => {
+      await Promise.all([pools.synced(signal), pods.synced(signal)]);
+      return reconcilePool(key, { ...deps, pools, pods, expectations, dying, acceptedSizes, record, now: Date.now });
+    },
+  });
+  const record = createEventRecorder(kube, "browser-pool", log);
+  await followPoolChanges(
+    deps.subscriber,
+    ({ poolUid, urgent }) => {
+      const key = keyByUid.get(poolUid);
+      if (key) queue.add(key, urgent ? 0 : settleMs);
+    },
+    log,
+  );
+  const stopped = Promise.withResolvers<void>();
+  signal.addEventListener("abort", () => stopped.resolve(), { once: true });
+  if (signal.aborted) stopped.resolve();
+  await stopped.promise;
+  await queue.stop();
+  await Promise.all([pools.stop(), pods.stop()]);
+};

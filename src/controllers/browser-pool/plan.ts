@@ -1,0 +1,269 @@
+/**
+ * The decision of the pool loop, pure: what is seen and the time in, named actions and the next status out (design.md, Law 4).
+ *
+ * Rules, in the order in which they stand below:
+ *   1. A record whose pod has vanished or ended is closed; its lease ends with the reason. Ended pods are deleted.
+ *   2. A browser that nobody may get any more (retired, suspect, not answering its probe) is destroyed.
+ *   3. A warm pod enters the pool, unless the pool shrinks below it.
+ *   4. A new `discardIdle` token retires what is idle now; that much is rebuilt at once, unpaced.
+ *   5. More than `size` alive: starting ones go, then idle ones (outdated first), never one in use.
+ *   6. Fewer than `size` alive: at most one paced start a round, at `nextStartTime` or later, and all unpaced ones.
+ *      Unpaced starts that a full pool does not need are forfeited, so that they can't exceed the rate later.
+ * A pod counts as alive until its process is surely gone, so that a pool never runs more than `size` browsers.
+ */
+import { failedStartBackOffMs, startIntervalMs } from "../../domain/fill-pacing.ts";
+import type { EndReason } from "../../leases/records.ts";
+import type { BrowserPoolStatus } from "../../resources/browser-pool.ts";
+import type { EndedReason, Seen, SeenPod } from "./seen.ts";
+import { poolStatus } from "./status.ts";
+
+export type DeleteReason =
+  | "Ended"
+  | "FailedStart"
+  | "StartDeadlineExceeded"
+  | "Retired"
+  | "Suspect"
+  | "Unready"
+  | "Surplus"
+  | "PoolDeleted";
+
+export type PoolAction =
+  | { do: "close"; browser: string; why: EndReason }
+  | { do: "add"; pod: SeenPod; address: string }
+  | { do: "retire"; ids: string[]; count: number; why: "Surplus" | "PoolDeleted" | "Unready" }
+  | { do: "discard"; token: string }
+  | { do: "delete"; pod: SeenPod; why: DeleteReason }
+  | { do: "create"; count: number; paced: boolean }
+  | { do: "forfeit"; count: number }
+  | { do: "drain" }
+  | { do: "undrain" }
+  | { do: "drop" }
+  | { do: "note"; type: "Normal" | "Warning"; reason: string; note: string };
+
+export type PoolPlan = { actions: PoolAction[]; status: BrowserPoolStatus; requeueAfterMs: number };
+
+/** A pod that is not ready after this time, ms, counts as a failed start: a cold Chromium on a busy node takes seconds, an image pull minutes. */
+export const startDeadlineMs = 180_000;
+
+/** How long after the end of its grace period a terminating pod still counts as alive, ms. A node that is gone never confirms. */
+const lostNodeMs = 30_000;
+
+/** A look at every pool even when nothing seems to happen, ms. */
+const resyncMs = 30_000;
+
+const timeMs = (time: string | undefined): number => (time ? Date.parse(time) : 0);
+
+const isAlive = ({ state, pod }: SeenPod, nowMs: number): boolean => {
+  if (state.is === "ended") return false;
+  if (state.is !== "terminating" || !pod.metadata.deletionTimestamp) return true;
+  return nowMs < timeMs(pod.metadata.deletionTimestamp) + lostNodeMs;
+};
+
+const endReason: Record<EndedReason, EndReason> = {
+  timeout: "timeout",
+  browser_crashed: "browser_crashed",
+  start_failed: "browser_crashed",
+  stopped: "pod_deleted",
+  lost: "browser_lost",
+};
+
+const isLate = ({ pod, state }: SeenPod, nowMs: number): boolean =>
+  state.is === "starting" && nowMs - timeMs(pod.metadata.creationTimestamp) > startDeadlineMs;
+
+/** Ended without ever having entered the pool; `stopped` is the wish of whoever deleted it. */
+const isFailedStart = ({ state, browser }: SeenPod): boolean =>
+  state.is === "ended" && !browser && state.reason !== "stopped";
+
+const isInUse = ({ browser }: SeenPod): boolean => browser?.state === "leased" || browser?.state === "releasing";
+
+/** Rule 1: records without a living pod. */
+const closings = ({ pods, leases }: Seen): PoolAction[] => {
+  const byUid = new Map(pods.map((pod) => [pod.uid, pod]));
+  return leases.browsers.flatMap((browser): PoolAction[] => {
+    const state = byUid.get(browser.id)?.state;
+    if (!state) return [{ do: "close", browser: browser.id, why: "browser_lost" }];
+    if (state.is === "ended") return [{ do: "close", browser: browser.id, why: endReason[state.reason] }];
+    if (state.is === "terminating" && browser.state !== "retired" && browser.state !== "suspect")
+      return [{ do: "close", browser: browser.id, why: "pod_deleted" }];
+    return [];
+  });
+};
+
+/** Rules 1 and 2: why a pod has to go now, if it has to. */
+const deleteReason = (seen: SeenPod, nowMs: number): DeleteReason | undefined => {
+  const { state, browser } = seen;
+  if (state.is === "terminating") return undefined;
+  if (state.is === "ended") return isFailedStart(seen) ? "FailedStart" : "Ended";
+  if (browser?.state === "retired") return "Retired";
+  if (browser?.state === "suspect") return "Suspect";
+  return isLate(seen, nowMs) ? "StartDeadlineExceeded" : undefined;
+};
+
+const deletions = ({ pods }: Seen, nowMs: number): (PoolAction & { do: "delete" })[] =>
+  pods.flatMap((pod) => {
+    const why = deleteReason(pod, nowMs);
+    return why ? [{ do: "delete", pod, why }] : [];
+  });
+
+/** Rule 5: the pods that go when there are too many, in this order. */
+const bySurplusOrder =
+  (currentHash: string) =>
+  (a: SeenPod, b: SeenPod): number => {
+    const rank = ({ state, configHash }: SeenPod): number => {
+      if (state.is === "starting") return 0;
+      if (state.is === "warm") return 1;
+      return configHash === currentHash ? 3 : 2;
+    };
+    return rank(a) - rank(b) || (a.browser?.since ?? 0) - (b.browser?.since ?? 0);
+  };
+
+const shrink = (candidates: SeenPod[], surplus: number, currentHash: string): PoolAction[] => {
+  const order = candidates.filter((pod) => !isInUse(pod)).sort(bySurplusOrder(currentHash));
+  const chosen = order.slice(0, surplus);
+  const idle = order.filter(({ state }) => state.is === "known").map(({ uid }) => uid);
+  const idleCount = chosen.filter(({ state }) => state.is === "known").length;
+  return [
+    ...chosen
+      .filter(({ state }) => state.is !== "known")
+      .map((pod): PoolAction => ({ do: "delete", pod, why: "Surplus" })),
+    ...(idleCount > 0 ? [{ do: "retire" as const, ids: idle, count: idleCount, why: "Surplus" as const }] : []),
+  ];
+};
+
+type Starts = { actions: PoolAction[]; nextStartTime: string | undefined; requeueAfterMs: number };
+
+/** Rule 6. */
+const starts = (seen: Seen, missing: number, failedStarts: number, nowMs: number): Starts => {
+  const { spec, status } = seen.pool;
+  const unpaced = Math.min(missing, seen.leases.unpaced);
+  const actions: PoolAction[] = unpaced > 0 ? [{ do: "create", count: unpaced, paced: false }] : [];
+  const intervalMs = startIntervalMs(spec);
+  const backOffMs = failedStarts > (status?.failedStarts ?? 0) ? failedStartBackOffMs(failedStarts) : 0;
+  const dueMs = Math.max(timeMs(status?.nextStartTime), nowMs + backOffMs);
+  const kept = backOffMs > 0 ? new Date(dueMs).toISOString() : status?.nextStartTime;
+  if (missing - unpaced <= 0 || !Number.isFinite(intervalMs))
+    return { actions, nextStartTime: kept, requeueAfterMs: resyncMs };
+  if (dueMs > nowMs) return { actions, nextStartTime: kept, requeueAfterMs: dueMs - nowMs };
+  const nextMs = Math.ceil(nowMs + intervalMs);
+  return {
+    actions: [...actions, { do: "create", count: 1, paced: true }],
+    nextStartTime: new Date(nextMs).toISOString(),
+    requeueAfterMs: nextMs - nowMs,
+  };
+};
+
+const nextFailedStarts = (seen: Seen, dying: PoolAction[], isWarm: boolean): number => {
+  if (isWarm) return 0;
+  const failed = dying.filter(
+    (action) => action.do === "delete" && (action.why === "FailedStart" || action.why === "StartDeadlineExceeded"),
+  );
+  return (seen.pool.status?.failedStarts ?? 0) + failed.length;
+};
+
+const failureNotes = (dying: (PoolAction & { do: "delete" })[]): PoolAction[] =>
+  dying.flatMap(({ pod, why }): PoolAction[] => {
+    if (why === "FailedStart" && pod.state.is === "ended")
+      return [
+        { do: "note", type: "Warning", reason: why, note: `browser ${pod.name} did not start: ${pod.state.message}` },
+      ];
+    if (why === "StartDeadlineExceeded")
+      return [
+        {
+          do: "note",
+          type: "Warning",
+          reason: why,
+          note: `browser ${pod.name} was not ready after ${startDeadlineMs / 1000} s`,
+        },
+      ];
+    if (why === "Suspect")
+      return [
+        {
+          do: "note",
+          type: "Warning",
+          reason: why,
+          note: `browser ${pod.name} is replaced: ${pod.browser?.reason ?? "it did not answer"}`,
+        },
+      ];
+    return [];
+  });
+
+/** `nowMs`: ms since the epoch. */
+export const planPool = (seen: Seen, nowMs: number): PoolPlan => {
+  if (seen.pool.metadata.deletionTimestamp) return planDeletion(seen, nowMs);
+  const size = seen.refusal ? (seen.pool.status?.acceptedSize ?? 0) : seen.pool.spec.size;
+  const dying = deletions(seen, nowMs);
+  const gone = new Set(dying.map(({ pod }) => pod.uid));
+  const unready = seen.pods.filter(({ state, browser }) => state.is === "unready" && browser?.state === "idle");
+  const alive = seen.pods.filter((pod) => isAlive(pod, nowMs));
+  const staying = alive.filter(({ uid, state }) => state.is !== "terminating" && !gone.has(uid));
+  const surplus = seen.refusal ? [] : shrink(staying, staying.length + seen.pendingCreations - size, seen.configHash);
+  const doomed = new Set(surplus.flatMap((action) => (action.do === "delete" ? [action.pod.uid] : [])));
+  const warm = staying.filter(({ uid, state }) => state.is === "warm" && !doomed.has(uid));
+  const failedStarts = nextFailedStarts(seen, dying, warm.length > 0);
+  const missing = seen.refusal ? 0 : size - alive.length - seen.pendingCreations;
+  const next = starts(seen, missing, failedStarts, nowMs);
+  const isFull = missing <= 0 && staying.length === alive.length;
+  const token = seen.pool.spec.discardIdle;
+
+  return {
+    actions: [
+      // Drained for a deletion that did not come about.
+      ...(seen.leases.draining ? [{ do: "undrain" as const }] : []),
+      ...closings(seen),
+      ...failureNotes(dying),
+      ...dying,
+      ...(token && token !== seen.pool.status?.discardedToken ? [{ do: "discard" as const, token }] : []),
+      ...(unready.length > 0
+        ? [
+            {
+              do: "retire" as const,
+              ids: unready.map(({ uid }) => uid),
+              count: unready.length,
+              why: "Unready" as const,
+            },
+          ]
+        : []),
+      ...surplus,
+      ...warm.map((pod): PoolAction => ({ do: "add", pod, address: pod.state.is === "warm" ? pod.state.address : "" })),
+      ...next.actions,
+      ...(isFull && seen.leases.unpaced > 0 ? [{ do: "forfeit" as const, count: seen.leases.unpaced }] : []),
+    ],
+    status: poolStatus(seen, { nowMs, size, failedStarts, nextStartTime: next.nextStartTime, warm: warm.length }),
+    requeueAfterMs: Math.min(next.requeueAfterMs, resyncMs),
+  };
+};
+
+/** Deletion drains: idle browsers go, one in use goes when its lease ends, or at once when the deletion is forced. */
+const planDeletion = (seen: Seen, nowMs: number): PoolPlan => {
+  const isForced = seen.pool.metadata.annotations?.["browserpool.dev/force-delete"] === "true";
+  const going = seen.pods.filter(
+    (pod) => pod.state.is !== "terminating" && (isForced || (!isInUse(pod) && pod.browser?.state !== "idle")),
+  );
+  const closed = closings(seen);
+  const forced: PoolAction[] = isForced
+    ? seen.leases.browsers.map((browser) => ({ do: "close", browser: browser.id, why: "pool_deleted" }))
+    : [];
+  const isEmpty = seen.pods.length === 0 && seen.pendingCreations === 0;
+  return {
+    actions: [
+      ...(seen.leases.draining ? [] : [{ do: "drain" as const }]),
+      ...(isForced ? forced : closed),
+      {
+        do: "retire",
+        ids: seen.leases.browsers.filter(({ state }) => state === "idle").map(({ id }) => id),
+        count: seen.leases.browsers.length,
+        why: "PoolDeleted",
+      },
+      ...going.map((pod): PoolAction => ({ do: "delete", pod, why: "PoolDeleted" })),
+      ...(isEmpty ? [{ do: "drop" as const }] : []),
+    ],
+    status: poolStatus(seen, {
+      nowMs,
+      size: 0,
+      failedStarts: 0,
+      nextStartTime: seen.pool.status?.nextStartTime,
+      warm: 0,
+    }),
+    requeueAfterMs: resyncMs,
+  };
+};

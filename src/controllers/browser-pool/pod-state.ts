@@ -1,0 +1,30 @@
+import { Termination } from "../../agent/protocol.ts";
+import type { Pod } from "../../kube/objects.ts";
+import type { BrowserRecord } from "../../leases/lease-store.ts";
+import { agentPort } from "./pod.ts";
+import type { PodState } from "./seen.ts";
+
+const endedState = (pod: Pod): PodState => {
+  const terminated = pod.status?.containerStatuses?.[0]?.state?.terminated;
+  const message = terminated?.message ?? "";
+  try {
+    const said = Termination.parse(JSON.parse(message));
+    return { is: "ended", reason: said.reason, message: said.message };
+  } catch {
+    // Killed before it could say why, or never started: the pod's own words are all there is.
+    const why = pod.status?.message ?? pod.status?.reason ?? terminated?.reason ?? "no termination message";
+    return { is: "ended", reason: "lost", message: why };
+  }
+};
+
+const isReady = (pod: Pod): boolean =>
+  pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false;
+
+/** `browser`: the pod's record in the leases, if it has one. `isDying`: its deletion was asked for and is not seen yet. */
+export const podState = (pod: Pod, browser: BrowserRecord | undefined, isDying: boolean): PodState => {
+  if (pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed") return endedState(pod);
+  if (pod.metadata.deletionTimestamp || isDying) return { is: "terminating" };
+  if (!isReady(pod)) return browser ? { is: "unready" } : { is: "starting" };
+  if (browser) return { is: "known" };
+  return { is: "warm", address: `${pod.status?.podIP}:${agentPort}` };
+};

@@ -1,0 +1,87 @@
+import { agentConfigOf, configHash } from "../../domain/browser-config.ts";
+import type { Pod } from "../../kube/objects.ts";
+import { typeMeta } from "../../kube/resource-type.ts";
+import { type BrowserPool, browserPoolKind } from "../../resources/browser-pool.ts";
+
+/** Where every agent listens in its pod. */
+export const agentPort = 7510;
+
+/** Label on a pool's pods: the pool's uid. */
+export const poolLabel = "browserpool.dev/pool";
+
+/** All browser pods of the project, whatever they belong to. */
+export const browserPodSelector = "app.kubernetes.io/name=browserpool-browser";
+
+/** Annotation on a pod: the hash of the configuration that made it. */
+export const configHashAnnotation = "browserpool.dev/config-hash";
+const generationAnnotation = "browserpool.dev/pool-generation";
+
+/** Time for an agent to close its sockets and its browser before it is killed, s. */
+const graceSeconds = 10;
+
+export type PodSettings = {
+  image: string;
+  /** The key with which agents check their callers' tokens: base64 of SPKI DER. */
+  agentPublicKey: string;
+};
+
+/** Longest pool name that is kept in a pod's name, so that the suffix fits in 63 characters (a host name). */
+const maxPrefix = 50;
+
+/** A kubelet expands `$(NAME)` in values; a URL of a user must stay as it is. */
+const env = (name: string, value: string) => ({ name, value: value.replaceAll("$", () => "$$") });
+const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
+
+/** The pod of one browser. `suffix`: 8 lower-case letters or digits, new for every pod. */
+export const buildPod = (pool: BrowserPool, suffix: string, { image, agentPublicKey }: PodSettings): Pod => ({
+  metadata: {
+    name: `${pool.metadata.name.slice(0, maxPrefix)}-${suffix}`,
+    ...(pool.metadata.namespace && { namespace: pool.metadata.namespace }),
+    labels: { "app.kubernetes.io/name": "browserpool-browser", [poolLabel]: pool.metadata.uid ?? "" },
+    annotations: {
+      [configHashAnnotation]: configHash(pool.spec),
+      [generationAnnotation]: String(pool.metadata.generation ?? 0),
+    },
+    ownerReferences: [
+      {
+        ...typeMeta(browserPoolKind),
+        name: pool.metadata.name,
+        uid: pool.metadata.uid ?? "",
+        controller: true,
+        blockOwnerDeletion: true,
+      },
+    ],
+  },
+  spec: {
+    restartPolicy: "Never",
+    terminationGracePeriodSeconds: graceSeconds,
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    containers: [
+      {
+        name: "agent",
+        image,
+        args: ["agent"],
+        env: [
+          env("BROWSERPOOL_BROWSER", JSON.stringify(agentConfigOf(pool.spec))),
+          env("BROWSERPOOL_AGENT_PUBLIC_KEY", agentPublicKey),
+          env("BROWSERPOOL_AGENT_PORT", String(agentPort)),
+          field("BROWSERPOOL_AGENT_ADDRESS", "status.podIP"),
+          field("BROWSERPOOL_POD_UID", "metadata.uid"),
+          field("BROWSERPOOL_POD_NAME", "metadata.name"),
+        ],
+        ports: [{ name: "agent", containerPort: agentPort }],
+        readinessProbe: {
+          httpGet: { path: "/readyz", port: "agent" as never },
+          periodSeconds: 1,
+          timeoutSeconds: 5,
+          failureThreshold: 3,
+        },
+        terminationMessagePath: "/dev/termination-log",
+      },
+    ],
+  },
+});
+
+/** The value of `status.selector`, which the scale subresource shows. */
+export const podSelector = (poolUid: string): string => `${poolLabel}=${poolUid}`;

@@ -1,0 +1,52 @@
+import type { Pod } from "../../kube/objects.ts";
+import type { BrowserRecord, PoolSnapshot } from "../../leases/lease-store.ts";
+import type { BrowserPool } from "../../resources/browser-pool.ts";
+
+/** Everything that one round of the pool loop goes by: read in `observe`, judged in `plan`. */
+export type Seen = {
+  pool: BrowserPool;
+  /** All pods of the pool that are known, any order. */
+  pods: SeenPod[];
+  leases: PoolSnapshot;
+  /** Pods that were asked for and that the watch has not shown yet. */
+  pendingCreations: number;
+  /** The hash of the configuration that the spec asks for now. */
+  configHash: string;
+  /** Why the spec can't be carried out, if it can't. */
+  refusal: Refusal | undefined;
+};
+
+export type SeenPod = {
+  pod: Pod;
+  uid: string;
+  name: string;
+  configHash: string;
+  browser: BrowserRecord | undefined;
+  state: PodState;
+};
+
+export type Refusal = {
+  reason: "PooledSessionsLimit" | "FillRateAboveCap" | "NameTaken" | "ReferenceNotFound" | "InvalidSpec";
+  message: string;
+};
+
+/**
+ * What a pod is to its pool.
+ *
+ *   starting     made, its browser is not ready yet
+ *   warm         ready, and not known to the leases yet
+ *   known        ready and known to the leases; what it does stands in its record there
+ *   unready      known to the leases, and its browser does not answer the probe any more
+ *   ended        its process has ended; `reason` says why
+ *   terminating  being deleted; its process may still run
+ */
+export type PodState =
+  | { is: "starting" }
+  | { is: "warm"; address: string }
+  | { is: "known" }
+  | { is: "unready" }
+  | { is: "ended"; reason: EndedReason; message: string }
+  | { is: "terminating" };
+
+/** From the agent's termination message; `lost` when it could not write one. */
+export type EndedReason = "timeout" | "browser_crashed" | "start_failed" | "stopped" | "lost";

@@ -1,0 +1,88 @@
+import type { BrowserPoolStatus } from "../../resources/browser-pool.ts";
+import type { Condition } from "../../resources/conditions.ts";
+import { podSelector } from "./pod.ts";
+import type { Seen, SeenPod } from "./seen.ts";
+
+export type Judged = {
+  nowMs: number;
+  /** The size that the pool is kept at; differs from the spec's while that is refused. */
+  size: number;
+  failedStarts: number;
+  nextStartTime: string | undefined;
+  /** Pods that enter the pool in this round. */
+  warm: number;
+};
+
+type Draft = { type: string; status: boolean; reason: string; message: string };
+
+const accepted = ({ refusal }: Seen): Draft =>
+  refusal
+    ? { type: "Accepted", status: false, ...refusal }
+    : { type: "Accepted", status: true, reason: "Accepted", message: "the configuration is in force" };
+
+const browsers = (count: number): string => `${count} browser${count === 1 ? "" : "s"}`;
+
+const ready = ({ refusal, pool }: Seen, { size }: Judged, up: number): Draft => {
+  const type = "Ready";
+  if (pool.metadata.deletionTimestamp)
+    return { type, status: false, reason: "Deleting", message: "the pool is drained" };
+  if (refusal && size === 0) return { type, status: false, reason: "NotAccepted", message: refusal.message };
+  const message = `${up} of ${browsers(size)} up`;
+  return up >= size
+    ? { type, status: true, reason: "Filled", message }
+    : { type, status: false, reason: "Filling", message };
+};
+
+const progressing = ({ pool, refusal }: Seen, { size, failedStarts }: Judged, up: number): Draft => {
+  const type = "Progressing";
+  if (pool.metadata.deletionTimestamp)
+    return { type, status: true, reason: "Draining", message: "waiting for leases to end" };
+  if (refusal) return { type, status: false, reason: "NotAccepted", message: refusal.message };
+  if (up >= size) return { type, status: false, reason: "Filled", message: `all ${browsers(size)} up` };
+  if (pool.spec.fillRatePerMinute === 0)
+    return { type, status: false, reason: "Paused", message: "fillRatePerMinute is 0: no browser is started" };
+  if (failedStarts > 0)
+    return {
+      type,
+      status: true,
+      reason: "BackingOff",
+      message: `${failedStarts} starts failed in a row; see the events`,
+    };
+  return { type, status: true, reason: "Filling", message: `starting ${browsers(size - up)} at the fill rate` };
+};
+
+const condition = (seen: Seen, nowMs: number, { type, status, reason, message }: Draft): Condition => {
+  const text = status ? "True" : "False";
+  const before = seen.pool.status?.conditions.find((known) => known.type === type);
+  const lastTransitionTime =
+    before?.status === text ? before.lastTransitionTime : new Date(nowMs).toISOString().replace(/\.\d+Z$/, "Z");
+  const observedGeneration = seen.pool.metadata.generation ?? 0;
+  return { type, status: text, reason, message, lastTransitionTime, observedGeneration };
+};
+
+/** The status that the pool has after this round, pure. Equal inputs give equal statuses, so that a quiet pool is never written. */
+export const poolStatus = (seen: Seen, judged: Judged): BrowserPoolStatus => {
+  const count = (is: (pod: SeenPod) => boolean): number => seen.pods.filter(is).length;
+  const idle = (pod: SeenPod): boolean => pod.state.is === "known" && pod.browser?.state === "idle";
+  const inUse = (pod: SeenPod): boolean => pod.browser?.state === "leased" || pod.browser?.state === "releasing";
+  const available = count(idle) + judged.warm;
+  const acquired = count(({ browser }) => browser?.state === "leased");
+  const up = available + count(inUse);
+  const drafts = [accepted(seen), ready(seen, judged, up), progressing(seen, judged, up)];
+  const acceptedSize = seen.refusal ? seen.pool.status?.acceptedSize : seen.pool.spec.size;
+  return {
+    observedGeneration: seen.pool.metadata.generation ?? 0,
+    conditions: drafts.map((draft) => condition(seen, judged.nowMs, draft)),
+    replicas: count(({ state }) => state.is !== "ended" && state.is !== "terminating"),
+    available,
+    acquired,
+    waiting: seen.leases.waiting,
+    starting: count(({ state }) => state.is === "starting"),
+    outdated: count((pod) => idle(pod) && pod.configHash !== seen.configHash),
+    selector: podSelector(seen.pool.metadata.uid ?? ""),
+    failedStarts: judged.failedStarts,
+    ...(judged.nextStartTime && { nextStartTime: judged.nextStartTime }),
+    ...(acceptedSize !== undefined && { acceptedSize }),
+    ...(seen.pool.spec.discardIdle && { discardedToken: seen.pool.spec.discardIdle }),
+  };
+};

@@ -1,0 +1,59 @@
+import { createHash } from "node:crypto";
+import type { BrowserConfig } from "../agent/protocol.ts";
+import { BrowserPoolSpec } from "../resources/browser-pool.ts";
+import { toWire, type Wire } from "../resources/wire.ts";
+import { resolveTelemetry } from "./telemetry-merge.ts";
+import { resolveViewport } from "./viewport.ts";
+
+/** The fields of a pool's spec that make a browser what it is; a change of one of them makes idle browsers outdated. */
+const browserFields = [
+  "headless",
+  "stealth",
+  "kioskMode",
+  "memory",
+  "viewport",
+  "startUrl",
+  "proxyId",
+  "profile",
+  "extensions",
+  "chromePolicy",
+  "network",
+  "telemetry",
+] as const;
+
+type BrowserFields = Pick<BrowserPoolSpec, (typeof browserFields)[number]>;
+
+/** What a browser was made with, as it travels; kept beside the leases so that a session tells its own configuration. */
+export type SessionConfig = Wire<BrowserFields>;
+
+/** Viewport and telemetry in their resolved form, so that specs that mean the same give the same. */
+export const sessionConfigOf = (spec: BrowserPoolSpec): SessionConfig => {
+  const fields = Object.fromEntries(browserFields.map((field) => [field, spec[field]]));
+  const resolved = { viewport: resolveViewport(spec.viewport), telemetry: resolveTelemetry(spec.telemetry) };
+  return toWire(BrowserPoolSpec.partial(), { ...fields, ...resolved } as BrowserPoolSpec) as SessionConfig;
+};
+
+/** Equal for equal configurations; 16 hexadecimal digits. */
+export const configHash = (spec: BrowserPoolSpec): string =>
+  createHash("sha256")
+    .update(JSON.stringify(sorted(sessionConfigOf(spec))))
+    .digest("hex")
+    .slice(0, 16);
+
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, item]) => [key, sorted(item)]));
+};
+
+/** What the agent of a browser needs to know. */
+export const agentConfigOf = (spec: BrowserPoolSpec): BrowserConfig => {
+  const { width, height, refreshRate } = resolveViewport(spec.viewport);
+  return {
+    headless: spec.headless,
+    kiosk_mode: spec.kioskMode,
+    viewport: { width, height, ...(refreshRate && { refresh_rate: refreshRate }) },
+    ...(spec.startUrl && { start_url: spec.startUrl }),
+  };
+};

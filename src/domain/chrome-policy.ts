@@ -1,0 +1,50 @@
+/**
+ * Which Chrome enterprise policies a pool may set. The values' types are left to Chromium, which ignores a policy whose
+ * value it cannot read; their names and total size are checked here (service.md, `chrome_policy`).
+ */
+import { problemAt, type SpecProblem } from "./problem.ts";
+
+/** service.md: "serialized payload max 5 MiB". */
+export const maxChromePolicyBytes = 5 * 1024 * 1024;
+
+/** A request can carry a great many bad names; the first ones tell enough. */
+const maxProblems = 20;
+
+/**
+ * Policies that the service manages itself. A pattern covers a family, because Chromium adds to these families with
+ * every few releases.
+ */
+const managed: [RegExp, string][] = [
+  // Which extensions are installed, from where and with what rights; "3rdparty" configures installed extensions.
+  [/^Extension|^BlockExternalExtensions$|^MandatoryExtensionsForIncognitoNavigation$|^3rdparty$/, "extensions"],
+  // ProxyMode, ProxyServer, ProxyPacUrl, ProxyBypassList, ProxySettings, ProxyOverrideRules…
+  [/^Proxy/, "the proxy"],
+  // What CDP, the agent and the gateway stand on: debugging switched off or a browser that refuses to run headless.
+  [
+    /^RemoteDebugging|^DeveloperTools|^HeadlessMode$|^ChromeForTestingAllowed$|^CommandLineFlagSecurityWarningsEnabled$/,
+    "CDP and automation",
+  ],
+  // Enrolment hands the browser to another party's policies, which then overrule all of the above.
+  [/^CloudManagementEnrollment|^CloudPolicyOverridesPlatformPolicy$/, "where policies come from"],
+];
+
+const policyName = /^[A-Z][A-Za-z0-9]{1,127}$/;
+
+const entryProblem = (name: string, value: unknown): SpecProblem | undefined => {
+  const family = managed.find(([pattern]) => pattern.test(name));
+  if (family) return problemAt(["chromePolicy", name.slice(0, 128)], `the service manages ${family[1]} itself`);
+  if (!policyName.test(name))
+    return problemAt(["chromePolicy"], `${JSON.stringify(name.slice(0, 64))} is not the name of a policy`);
+  return value === null ? problemAt(["chromePolicy", name], "must not be null") : undefined;
+};
+
+/** What is wrong with a pool's `chromePolicy`. Empty: nothing. */
+export const chromePolicyProblems = (policy: Record<string, unknown>): SpecProblem[] => {
+  if (Buffer.byteLength(JSON.stringify(policy)) > maxChromePolicyBytes)
+    return [problemAt(["chromePolicy"], "must not exceed 5 MiB when serialized")];
+  return Iterator.from(Object.entries(policy))
+    .map(([name, value]) => entryProblem(name, value))
+    .filter((found) => found !== undefined)
+    .take(maxProblems)
+    .toArray();
+};

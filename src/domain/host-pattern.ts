@@ -1,0 +1,111 @@
+/**
+ * The patterns of `network`: which of them a browser may reach or routes through a proxy.
+ *
+ *   host name        `db.internal`, `db.internal:5432`      allowedHosts, privateHosts, proxyRoutes
+ *   wildcard         `*.internal` (one, leading)            allowedHosts, privateHosts, proxyRoutes
+ *   IPv4 and IPv6    `10.0.0.5`, `[fd00::5]:8080`           allowedHosts, privateHosts (private only), proxyRoutes
+ *   CIDR range       `10.0.0.0/8`, `fd00::/8`               privateHosts (private only)
+ *   everything       `*`                                    allowedHosts, proxyRoutes
+ *
+ * Rules of privateHosts: contract.md, `network.private_hosts`.
+ */
+import { type Address, contains, hasHostBits, parseAddress, parseRange, type Range, range } from "./ip-range.ts";
+
+/** The ranges that count as private, and the ones that apply when a pool gives no `privateHosts`. */
+export const privateRanges = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"] as const;
+
+const isPrivate = (inner: Address | Range): boolean => privateRanges.some((text) => contains(range(text), inner));
+
+const neverPrivate: [Range, string][] = [
+  [range("127.0.0.0/8"), "loopback is not allowed"],
+  [range("::1/128"), "loopback is not allowed"],
+  [range("::ffff:127.0.0.0/104"), "loopback is not allowed"],
+  [range("169.254.0.0/16"), "link-local is not allowed"],
+  [range("fe80::/10"), "link-local is not allowed"],
+];
+
+const privateProblem = (inner: Address | Range): string | undefined => {
+  if (isPrivate(inner)) return undefined;
+  const special = neverPrivate.find(([outer]) => contains(outer, inner));
+  return special ? special[1] : `must be private (${privateRanges.join(", ")}), public is not allowed`;
+};
+
+/** What a pattern turned out to be; `problem` says why it is none. `host` has no wildcard, brackets or port. */
+type Parsed =
+  | { kind: "everything" }
+  | { kind: "name"; host: string; wildcard: boolean }
+  | { kind: "address"; address: Address }
+  | { kind: "range"; range: Range }
+  | { kind: "problem"; message: string };
+
+const problem = (message: string): Parsed => ({ kind: "problem", message });
+
+const parseCidr = (text: string): Parsed => {
+  if (/\/\d+:\d*$/.test(text)) return problem("a CIDR range takes no port");
+  if (!/^[\da-fA-F:.[\]]+\/\d*$/.test(text)) return problem("must be a host without a path");
+  const parsed = parseRange(text);
+  if (!parsed) return problem("is not a CIDR range such as 10.0.0.0/8 or fd00::/8");
+  return hasHostBits(parsed) ? problem("the CIDR range has host bits set") : { kind: "range", range: parsed };
+};
+
+const label = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/i;
+
+const parseName = (text: string): Parsed => {
+  const wildcard = text.startsWith("*.");
+  const host = wildcard ? text.slice(2) : text;
+  if (/^[*.]*$/.test(text)) return problem("a wildcard that catches everything is not allowed");
+  if (host.includes("*")) return problem("only one leading *. may stand for labels");
+  const labels = host.split(".");
+  if (host.length > 253 || !labels.every((part) => label.test(part)))
+    return problem("is not a host name (write an internationalised name in its xn-- form)");
+  if (/^(\d+|0x[\da-f]*)$/i.test(labels.at(-1) ?? "")) return problem("is not an IPv4 address in dotted decimal form");
+  return { kind: "name", host: host.toLowerCase(), wildcard };
+};
+
+const bracketed = /^\[([^\]]*)\](?::(.*))?$/s;
+
+const splitPort = (text: string): { host: string; port?: string | undefined } => {
+  const brackets = bracketed.exec(text);
+  if (brackets) return { host: brackets[1] ?? "", port: brackets[2] };
+  const colon = text.indexOf(":");
+  return colon < 0 ? { host: text } : { host: text.slice(0, colon), port: text.slice(colon + 1) };
+};
+
+const isPort = (text: string): boolean => /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65535;
+
+const parseHost = (text: string): Parsed => {
+  if (parseAddress(text)?.bits === 128) return problem("an IPv6 address stands in brackets, e.g. [fd00::1]");
+  const { host, port } = splitPort(text);
+  const address = parseAddress(host);
+  if (text.startsWith("[") && address?.bits !== 128) return problem("is not an IPv6 address in brackets");
+  if (port !== undefined && !isPort(port)) return problem("the port must be a number from 1 to 65535");
+  return address ? { kind: "address", address } : parseName(host);
+};
+
+const parse = (text: string): Parsed => {
+  if (text === "" || /\s/.test(text)) return problem("must not be empty or contain spaces");
+  if (text.includes("://")) return problem("must be a host without a scheme");
+  if (text === "*") return { kind: "everything" };
+  return text.includes("/") ? parseCidr(text) : parseHost(text);
+};
+
+/** Why `text` is no pattern of `allowedHosts` or of a proxy route's `hosts`; undefined when it is one. */
+export const hostPatternProblem = (text: string): string | undefined => {
+  const parsed = parse(text);
+  if (parsed.kind === "range") return "must be a host, not a CIDR range";
+  return parsed.kind === "problem" ? parsed.message : undefined;
+};
+
+const privateHostProblems: { [K in Parsed["kind"]]: (parsed: Extract<Parsed, { kind: K }>) => string | undefined } = {
+  everything: () => "a wildcard that catches everything is not allowed",
+  name: ({ host }) => (/(^|\.)localhost$/.test(host) ? "loopback is not allowed" : undefined),
+  address: ({ address }) => privateProblem(address),
+  range: (parsed) => privateProblem(parsed.range),
+  problem: ({ message }) => message,
+};
+
+/** Why `text` is no entry of `privateHosts`; undefined when it is one. */
+export const privateHostProblem = (text: string): string | undefined => {
+  const parsed = parse(text);
+  return (privateHostProblems[parsed.kind] as (parsed: Parsed) => string | undefined)(parsed);
+};

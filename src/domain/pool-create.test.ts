@@ -1,0 +1,96 @@
+import { describe, expect, test } from "vitest";
+import { BrowserPoolSpec } from "../resources/browser-pool.ts";
+import { CreateBrowserPool } from "../resources/browser-pool-wire.ts";
+import { createPool } from "./pool-create.ts";
+
+const specOf = (body: object): BrowserPoolSpec => {
+  const created = createPool(CreateBrowserPool.parse({ size: 1, ...body }));
+  if (!created.ok) throw new Error(JSON.stringify(created.problems));
+  expect(BrowserPoolSpec.parse(created.spec)).toEqual(created.spec);
+  return created.spec;
+};
+
+const problemsOf = (body: object) => {
+  const created = createPool(CreateBrowserPool.parse({ size: 1, ...body }));
+  return created.ok ? [] : created.problems;
+};
+
+const defaults = {
+  size: 1,
+  region: "us-east",
+  fillRatePerMinute: 25,
+  timeoutSeconds: 600,
+  headless: false,
+  stealth: false,
+  kioskMode: false,
+  memory: "8GiB",
+};
+
+describe("a new pool", () => {
+  test("has the defaults and nothing else", () => {
+    expect(specOf({})).toStrictEqual(defaults);
+  });
+
+  test("is in the region that was asked for", () => {
+    expect(specOf({ region: "eu-west" }).region).toBe("eu-west");
+  });
+
+  test("replaces idle browsers when its profile changes, unless that is turned off", () => {
+    expect(specOf({ profile: { name: "work" } })).toMatchObject({
+      profile: { name: "work" },
+      refreshOnProfileUpdate: true,
+    });
+    expect(specOf({ profile: { id: "p" }, refresh_on_profile_update: false }).refreshOnProfileUpdate).toBe(false);
+  });
+
+  test("takes empty values as not set", () => {
+    const empty = {
+      start_url: "",
+      proxy_id: "",
+      profile: { id: "" },
+      extensions: [],
+      chrome_policy: {},
+      network: {},
+      telemetry: {},
+    };
+    expect(specOf(empty)).toStrictEqual(defaults);
+    expect(specOf({ telemetry: null })).toStrictEqual(defaults);
+  });
+
+  test("keeps the names of policies and an explicit empty list of private hosts", () => {
+    const spec = specOf({ chrome_policy: { URLBlocklist: [] }, network: { private_hosts: [] } });
+    expect(spec).toMatchObject({ chromePolicy: { URLBlocklist: [] }, network: { privateHosts: [] } });
+  });
+
+  test("has telemetry in its resolved form, from the default set on", () => {
+    const { telemetry } = specOf({ telemetry: { enabled: true, browser: { page: { enabled: true } } } });
+    const on = Object.entries(telemetry?.browser ?? {}).flatMap(([name, category]) =>
+      category?.enabled ? [name] : [],
+    );
+    expect(on).toEqual(["captcha", "connection", "control", "page", "system"]);
+    expect(specOf({ telemetry: { enabled: false } })).not.toHaveProperty("telemetry");
+  });
+
+  test.each<[object, string]>([
+    [{ refresh_on_profile_update: true }, "refresh_on_profile_update"],
+    [{ profile: {} }, "profile"],
+    [{ profile: { id: "a", name: "b" } }, "profile"],
+    [{ extensions: [{ id: "a" }, {}] }, "extensions[1]"],
+    [{ chrome_policy: { ProxyMode: "direct" } }, "chrome_policy.ProxyMode"],
+    [{ network: { private_hosts: ["db", "8.8.8.8"] } }, "network.private_hosts[1]"],
+    [{ network: { allowed_hosts: ["a/b"] } }, "network.allowed_hosts[0]"],
+    [{ network: { proxy_routes: [{ hosts: ["a", "b/"], proxy: { id: "p" } }] } }, "network.proxy_routes[0].hosts[1]"],
+    [{ network: { proxy_routes: [{ hosts: ["a"], proxy: {} }] } }, "network.proxy_routes[0].proxy"],
+    [{ telemetry: { enabled: false, browser: { page: { enabled: true } } } }, "telemetry.browser"],
+    [
+      { telemetry: { export: { otlp: { enabled: false, destination: { id: "d" } } } } },
+      "telemetry.export.otlp.destination",
+    ],
+  ])("is refused for %j, naming the field as it was written", (body, path) => {
+    expect(problemsOf(body)).toEqual([{ path, message: expect.any(String) }]);
+  });
+
+  test("is refused with every problem at once", () => {
+    expect(problemsOf({ profile: {}, extensions: [{}], network: { private_hosts: ["*", "1.1.1.1"] } })).toHaveLength(4);
+  });
+});

@@ -1,0 +1,54 @@
+/** The rules of a pool's spec that neither its schema nor CEL can say; for requests and for YAML alike. */
+import { type BrowserPoolSpec, refreshNeedsProfile } from "../resources/browser-pool.ts";
+import type { Network } from "../resources/browser-settings.ts";
+import type { Path } from "../resources/wire.ts";
+import { chromePolicyProblems } from "./chrome-policy.ts";
+import { hostPatternProblem, privateHostProblem } from "./host-pattern.ts";
+import { problemAt, type SpecProblem } from "./problem.ts";
+import { mergeTelemetry } from "./telemetry-merge.ts";
+
+type Reference = { id?: string | undefined; name?: string | undefined };
+
+const selectorProblems = (path: Path, { id, name }: Reference): SpecProblem[] =>
+  (id === undefined) === (name === undefined) ? [problemAt(path, "give exactly one of id and name")] : [];
+
+const hostProblems = (path: Path, hosts: string[], check: (host: string) => string | undefined): SpecProblem[] =>
+  hosts.flatMap((host, index) => {
+    const message = check(host);
+    return message === undefined ? [] : [problemAt([...path, index], message)];
+  });
+
+/** What is wrong with a `network` block; paths start with `network`. */
+const networkProblems = ({ allowedHosts = [], privateHosts = [], proxyRoutes = [] }: Network): SpecProblem[] => [
+  ...hostProblems(["network", "allowedHosts"], allowedHosts, hostPatternProblem),
+  ...hostProblems(["network", "privateHosts"], privateHosts, privateHostProblem),
+  ...proxyRoutes.flatMap(({ hosts, proxy }, index) => [
+    ...hostProblems(["network", "proxyRoutes", index, "hosts"], hosts, hostPatternProblem),
+    ...selectorProblems(["network", "proxyRoutes", index, "proxy"], proxy),
+  ]),
+];
+
+/** Settings that have rules of their own, whatever the other settings are. */
+type Settings = Pick<Partial<BrowserPoolSpec>, "extensions" | "profile" | "chromePolicy" | "network">;
+
+/** What is wrong with each setting by itself. A setting that is not given has no problem. */
+export const settingProblems = ({ extensions = [], profile, chromePolicy, network }: Settings): SpecProblem[] => [
+  ...extensions.flatMap((extension, index) => selectorProblems(["extensions", index], extension)),
+  ...(profile ? selectorProblems(["profile"], profile) : []),
+  ...(chromePolicy ? chromePolicyProblems(chromePolicy) : []),
+  ...(network ? networkProblems(network) : []),
+];
+
+/** What is wrong between settings. */
+export const refreshProblems = (spec: Pick<BrowserPoolSpec, "profile" | "refreshOnProfileUpdate">): SpecProblem[] =>
+  spec.refreshOnProfileUpdate && !spec.profile ? [problemAt(["refreshOnProfileUpdate"], refreshNeedsProfile)] : [];
+
+/** All that is wrong with a spec that fits its schema, e.g. one written as YAML. Empty: nothing. */
+export const poolProblems = (spec: BrowserPoolSpec): SpecProblem[] => {
+  const merged = mergeTelemetry(undefined, spec.telemetry);
+  return [...settingProblems(spec), ...refreshProblems(spec), ...(merged.ok ? [] : merged.problems)];
+};
+
+/** Whether idle browsers are replaced when the pool's profile changes: as set, else whenever there is a profile. */
+export const refreshesOnProfileUpdate = (spec: Pick<BrowserPoolSpec, "profile" | "refreshOnProfileUpdate">): boolean =>
+  spec.refreshOnProfileUpdate ?? spec.profile !== undefined;

@@ -1,0 +1,13 @@
+/** A profile as requests name it, where an empty id or name stands for "none" (service.md PATCH rule 2). */
+import type { Selector } from "../resources/selector.ts";
+
+/** `none` clears the profile; `invalid` is `{}` or both id and name. */
+export type ProfileChoice = { kind: "profile"; profile: Selector } | { kind: "none" } | { kind: "invalid" };
+
+/** An empty string beside a value counts as not given: `{id: "", name: "work"}` names `work`. */
+export const chooseProfile = ({ id, name }: Selector): ProfileChoice => {
+  if (id && name) return { kind: "invalid" };
+  if (id) return { kind: "profile", profile: { id } };
+  if (name) return { kind: "profile", profile: { name } };
+  return id === undefined && name === undefined ? { kind: "invalid" } : { kind: "none" };
+};

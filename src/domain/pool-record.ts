@@ -1,0 +1,50 @@
+/** A pool as the HTTP API answers it (service.md, "Pool record"). */
+import type { BrowserPool, BrowserPoolSpec } from "../resources/browser-pool.ts";
+import { type BrowserPoolRecord, PoolRecord } from "../resources/browser-pool-wire.ts";
+import { createdAt, wireId, wireName } from "../resources/identity.ts";
+import type { Telemetry } from "../resources/telemetry.ts";
+import { toWire } from "../resources/wire.ts";
+import { refreshesOnProfileUpdate } from "./pool-problems.ts";
+import { resolveTelemetry } from "./telemetry-merge.ts";
+
+/** Browsers of the pool now, from the lease store. */
+export type PoolCounts = { acquired: number; available: number };
+/** What the pool's selectors point at; `extensionIds` in load order. */
+export type PoolRefs = { profileId?: string; extensionIds: string[] };
+
+/** A request names the destination by an object; the record has the id or the name alone. */
+const telemetryRecord = ({ export: exported, ...rest }: Telemetry) => {
+  if (!exported?.otlp) return rest;
+  const { enabled, destination } = exported.otlp;
+  return { ...rest, export: { otlp: { enabled, destination: destination?.id ?? destination?.name } } };
+};
+
+const configRecord = (spec: BrowserPoolSpec, name: string | undefined) => {
+  const telemetry = resolveTelemetry(spec.telemetry);
+  const hasRefresh = spec.profile !== undefined || spec.refreshOnProfileUpdate !== undefined;
+  return {
+    ...spec,
+    name,
+    refreshOnProfileUpdate: hasRefresh ? refreshesOnProfileUpdate(spec) : undefined,
+    telemetry: telemetry && telemetryRecord(telemetry),
+  };
+};
+
+/**
+ * `pool`: as read from the API server. The config echoes what is configured, defaults included; selectors stand as they
+ * were given, telemetry in its resolved form, the viewport only when it was set.
+ */
+export const browserPoolRecord = (pool: BrowserPool, counts: PoolCounts, refs: PoolRefs): BrowserPoolRecord => {
+  const name = wireName(pool);
+  return toWire(PoolRecord, {
+    id: wireId(pool),
+    name,
+    region: pool.spec.region,
+    createdAt: createdAt(pool),
+    acquiredCount: counts.acquired,
+    availableCount: counts.available,
+    extensionIds: refs.extensionIds,
+    profileId: refs.profileId,
+    browserPoolConfig: configRecord(pool.spec, name),
+  });
+};

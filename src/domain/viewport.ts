@@ -1,0 +1,23 @@
+/** The window of a browser when the caller says nothing or not all (service.md, "Viewport defaults and presets"). */
+import type { Viewport } from "../resources/browser-settings.ts";
+
+type FullViewport = { width: number; height: number; refreshRate: number };
+
+export const defaultViewport: FullViewport = { width: 1920, height: 1080, refreshRate: 25 };
+
+/** The largest pixel counts that the presets give 60 Hz (1280x800) and 25 Hz (1920x1200); 2560x1440 has 10 Hz. */
+const rates = [
+  { maxPixels: 1280 * 800, refreshRate: 60 },
+  { maxPixels: 1920 * 1200, refreshRate: 25 },
+];
+
+/** Hz; lower for higher resolutions. Gives every preset of service.md its own rate. */
+export const refreshRateFor = (width: number, height: number): number =>
+  rates.find(({ maxPixels }) => width * height <= maxPixels)?.refreshRate ?? 10;
+
+/** What a browser is started with for a configured viewport, if any. */
+export const resolveViewport = (viewport: Viewport | undefined): FullViewport => {
+  if (!viewport) return defaultViewport;
+  const { width, height, refreshRate = refreshRateFor(width, height) } = viewport;
+  return { width, height, refreshRate };
+};

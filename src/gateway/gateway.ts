@@ -1,0 +1,122 @@
+/**
+ * The WebSocket gateway: `GET /gateway/<session>/cdp?jwt=…` with an upgrade.
+ *
+ *   upgrade ──► host and origin ──► token ──► lease ──► agent ──► raw bytes both ways
+ *
+ * The agent answers the upgrade itself, so nothing is parsed after the request line. A connection dies with its lease,
+ * because the agent cuts it; a client may connect again to the same URL, through any replica, until then.
+ */
+import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { AppError, httpStatus } from "../errors.ts";
+import { asAppError, errorBody, errorHeaders } from "../http/middleware/error-answer.ts";
+import { checkHost } from "../http/middleware/host-check.ts";
+import type { Logger } from "../log.ts";
+import { openSession, type SessionTarget } from "../services/open-session.ts";
+import type { ServiceDeps } from "../services/service-deps.ts";
+import { connectTo, splice } from "./splice.ts";
+
+export type Gateway = {
+  /** Refuses new connections, gives the open ones `graceMs` to end, then closes them. */
+  close(graceMs: number): Promise<void>;
+};
+
+const pathPattern = /^\/gateway\/([a-z0-9]{1,64})\/(cdp|webdriver)$/;
+
+/** How many connections one session may have at once is the agent's rule; this bounds a replica. */
+const maxConnections = 10_000;
+
+/** Headers of the client's handshake that the agent needs; nothing else of it goes further. */
+const passedHeaders = [
+  "sec-websocket-key",
+  "sec-websocket-version",
+  "sec-websocket-protocol",
+  "sec-websocket-extensions",
+];
+
+const refuse = (socket: Duplex, error: AppError): void => {
+  const body = JSON.stringify(errorBody(error));
+  const status = httpStatus[error.code];
+  const headers = {
+    ...errorHeaders(error),
+    "Content-Type": "application/json; charset=utf-8",
+    "Content-Length": String(Buffer.byteLength(body)),
+    Connection: "close",
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("\r\n")}\r\n\r\n${body}`);
+};
+
+const handshake = ({ headers }: IncomingMessage, target: SessionTarget): string => {
+  const passed = passedHeaders.flatMap((name) => {
+    const value = headers[name];
+    return typeof value === "string" ? [`${name}: ${value}`] : [];
+  });
+  const own = Object.entries(target.headers).map(([name, value]) => `${name}: ${value}`);
+  const lines = [
+    "GET /cdp HTTP/1.1",
+    `Host: ${target.address}`,
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    ...passed,
+    ...own,
+  ];
+  return `${lines.join("\r\n")}\r\n\r\n`;
+};
+
+const parseTarget = (url = ""): { sessionId: string; token: string; kind: string } => {
+  const { pathname, searchParams } = new URL(url, "http://gateway");
+  const [, sessionId, kind] = pathPattern.exec(pathname) ?? [];
+  if (!sessionId || !kind) throw new AppError("not_found", "there is no WebSocket at this path");
+  return { sessionId, kind, token: searchParams.get("jwt") ?? "" };
+};
+
+const openTarget = async (request: IncomingMessage, deps: ServiceDeps): Promise<SessionTarget> => {
+  checkHost(request.headers, deps.config);
+  if (request.headers.upgrade?.toLowerCase() !== "websocket")
+    throw new AppError("bad_request", "only WebSocket upgrades are served here");
+  const { sessionId, token, kind } = parseTarget(request.url);
+  const target = await openSession({ sessionId, token }, deps);
+  if (kind === "webdriver") throw new AppError("not_implemented", "WebDriver BiDi is not served yet; use cdp_ws_url");
+  return target;
+};
+
+/** Serves the upgrades of an HTTP server. */
+export const attachGateway = (server: Server, deps: ServiceDeps, log: Logger): Gateway => {
+  const open = new Set<Duplex>();
+  let isClosing = false;
+
+  const join = async (request: IncomingMessage, client: Duplex, head: Buffer): Promise<void> => {
+    if (isClosing || open.size >= maxConnections)
+      throw new AppError("unavailable", "no new connections here now; connect again", { retryAfterSeconds: 1 });
+    const target = await openTarget(request, deps);
+    const agent = await connectTo(target.address).catch((cause: unknown) => {
+      throw new AppError("unavailable", "the browser does not answer; connect again", { cause, retryAfterSeconds: 1 });
+    });
+    if (client.destroyed) return void agent.destroy();
+    agent.write(handshake(request, target));
+    if (head.length > 0) agent.write(head);
+    splice(client, agent);
+    open.add(client);
+    deps.metrics.gatewayConnections.set(open.size);
+    client.on("close", () => {
+      open.delete(client);
+      deps.metrics.gatewayConnections.set(open.size);
+    });
+  };
+
+  server.on("upgrade", (request, client, head) => {
+    client.on("error", () => client.destroy());
+    join(request, client, head).catch((error: unknown) => refuse(client, asAppError(error, log)));
+  });
+
+  return {
+    async close(graceMs) {
+      isClosing = true;
+      const untilMs = performance.now() + graceMs;
+      while (open.size > 0 && performance.now() < untilMs) await sleep(50);
+      for (const socket of open) socket.destroy();
+    },
+  };
+};

@@ -1,0 +1,91 @@
+import { randomUUID } from "node:crypto";
+import express, { type Express, type RequestHandler } from "express";
+import { AppError } from "../errors.ts";
+import type { IdempotentAnswers } from "../leases/idempotent-answers.ts";
+import type { Logger } from "../log.ts";
+import type { ServiceDeps } from "../services/service-deps.ts";
+import { mountDocs } from "./docs.ts";
+import { mountHealth } from "./health.ts";
+import { answerError, asAppError } from "./middleware/error-answer.ts";
+import { checkHost } from "./middleware/host-check.ts";
+import type { Method } from "./route.ts";
+import { routeTable } from "./route-table.ts";
+import { serveRoute } from "./serve-route.ts";
+
+export type AppDeps = {
+  services: ServiceDeps;
+  answers: IdempotentAnswers;
+  /** Aborted when the service begins to stop; its reason is what waiting callers are told. */
+  stopping: AbortSignal;
+  log: Logger;
+};
+
+/** What a request id given by the caller may look like; anything else gets one of ours. */
+const requestIdPattern = /^[\w.:-]{1,128}$/;
+
+/** Gives each request an id, a logger that carries it, a log line and a measurement. */
+const observe =
+  ({ services: { metrics }, log }: AppDeps): RequestHandler =>
+  (request, response, next) => {
+    const given = request.get("x-request-id") ?? "";
+    const requestId = requestIdPattern.test(given) ? given : randomUUID();
+    const startMs = performance.now();
+    response.set("X-Request-Id", requestId);
+    response.locals.log = log.child({ request_id: requestId });
+    response.on("close", () => {
+      const seconds = (performance.now() - startMs) / 1000;
+      const route = (response.locals.route as string | undefined) ?? "none";
+      const { method } = request;
+      const status = response.writableFinished ? response.statusCode : 499;
+      metrics.requests.observe({ method, route, status: String(status) }, seconds);
+      log.info({ request_id: requestId, method, route, status, ms: Math.round(seconds * 1e5) / 100 }, "request");
+    });
+    next();
+  };
+
+const expressPath = (path: string): string => path.replace(/\{(\w+)\}/g, ":$1");
+
+const mountRoutes = (app: Express, deps: AppDeps): void => {
+  const methods = new Map<string, Method[]>();
+  for (const route of routeTable) {
+    methods.set(route.path, [...(methods.get(route.path) ?? []), route.method]);
+    const serve = serveRoute(route, deps);
+    app[route.method](expressPath(route.path), (request, response, next) => {
+      response.locals.route = route.path;
+      return serve(request, response, next);
+    });
+  }
+  for (const [path, allowed] of methods)
+    app.all(expressPath(path), (request, response) => {
+      const list = allowed.map((method) => method.toUpperCase()).join(", ");
+      response.set("Allow", list);
+      throw new AppError("method_not_allowed", `${request.method} is not possible here; use ${list}`);
+    });
+};
+
+/** The HTTP API. Listens to nothing by itself. */
+export const createApp = (deps: AppDeps): Express => {
+  const app = express();
+  app.disable("x-powered-by");
+  app.set("etag", false);
+  app.set("query parser", "simple");
+  app.use(observe(deps));
+  app.use((request, _response, next) => {
+    checkHost(request.headers, deps.services.config);
+    next();
+  });
+  mountHealth(app, deps);
+  mountDocs(app);
+  mountRoutes(app, deps);
+  app.use((request) => {
+    throw new AppError("not_found", `there is nothing at ${request.method} ${request.path.slice(0, 200)}`);
+  });
+  app.use((error: unknown, _request: express.Request, response: express.Response, _next: express.NextFunction) => {
+    const log = (response.locals.log as Logger | undefined) ?? deps.log;
+    // Express' own complaints (a malformed %-escape in the path) carry a status below 500.
+    const { status } = error as { status?: number };
+    const known = !(error instanceof AppError) && status !== undefined && status < 500;
+    answerError(response, known ? new AppError("bad_request", "the request is malformed") : asAppError(error, log));
+  });
+  return app;
+};

@@ -1,0 +1,81 @@
+/** The documentation of the API: `/openapi.json`, and `/docs` with Swagger UI, all served from here. */
+import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Express, Response } from "express";
+import { openApiDocument } from "./openapi.ts";
+import { routeTable } from "./route-table.ts";
+
+const packageFile = fileURLToPath(import.meta.resolve("swagger-ui-dist/package.json"));
+const { version } = JSON.parse(readFileSync(packageFile, "utf8")) as { version: string };
+
+/** What is served of Swagger UI. The version is part of the URL, so that these can be cached for good. */
+const packageFiles = ["swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"];
+const packageUrl = `/docs/swagger-ui-${version}`;
+const yearMs = 365 * 24 * 60 * 60 * 1000;
+
+/** Only what comes from here; Swagger UI draws its icons from data: URLs in its style sheet. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const page = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Browserpool API</title>
+    <link rel="icon" type="image/png" href="${packageUrl}/favicon-32x32.png">
+    <link rel="stylesheet" href="${packageUrl}/swagger-ui.css">
+    <link rel="stylesheet" href="/docs/page.css">
+  </head>
+  <body>
+    <div id="swagger-ui"></div>
+    <script src="${packageUrl}/swagger-ui-bundle.js"></script>
+    <script src="/docs/start.js"></script>
+  </body>
+</html>
+`;
+
+const style = "body { margin: 0; background: #fafafa; }\n";
+
+/** `validatorUrl: null`: the badge would send the address of this service to a public validator. */
+const startScript = `SwaggerUIBundle({
+  url: "/openapi.json",
+  dom_id: "#swagger-ui",
+  deepLinking: true,
+  validatorUrl: null,
+});
+`;
+
+const secure = (response: Response): Response =>
+  response.set({
+    "Content-Security-Policy": contentSecurityPolicy,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+  });
+
+/** Mounts `GET /openapi.json` and `GET /docs`. Neither asks for an API key. */
+export const mountDocs = (app: Express): void => {
+  const texts: [path: string, type: string, text: string][] = [
+    ["/openapi.json", "json", JSON.stringify(openApiDocument(routeTable))],
+    ["/docs", "html", page],
+    ["/docs/page.css", "css", style],
+    ["/docs/start.js", "js", startScript],
+  ];
+  for (const [path, type, text] of texts)
+    app.get(path, (_request, response) => {
+      secure(response).set("Cache-Control", "no-cache").type(type).send(text);
+    });
+  for (const file of packageFiles)
+    app.get(`${packageUrl}/${file}`, (_request, response) => {
+      secure(response).sendFile(file, { root: dirname(packageFile), maxAge: yearMs, immutable: true });
+    });
+};

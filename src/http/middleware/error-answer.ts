@@ -1,0 +1,58 @@
+import type { Response } from "express";
+import { AppError, type ErrorCode, httpStatus } from "../../errors.ts";
+import type { Logger } from "../../log.ts";
+
+/** Codes that a repetition of the same request can cure; all others tell the SDK not to try again (contract.md, Retries). */
+const curable = new Set<ErrorCode>(["unavailable", "too_many_requests", "idempotency_in_progress", "internal_error"]);
+
+/** The wire shape of an error (service.md, Error). */
+export type ErrorBody = {
+  code: string;
+  message: string;
+  details?: { code: string; message: string }[];
+  inner_error?: { code: string; message: string };
+};
+
+/** `inner_error` repeats the first detail, which is the more exact one (contract.md, Errors). */
+export const errorBody = ({ code, message, details }: AppError): ErrorBody => {
+  const [first] = details;
+  return {
+    code,
+    message,
+    ...(first && {
+      details: details.map((detail) => ({
+        code: detail.code ?? code,
+        message: detail.path ? `${detail.path}: ${detail.message}` : detail.message,
+        ...(detail.path && { path: detail.path }),
+      })),
+      inner_error: { code: first.code ?? code, message: first.message },
+    }),
+  };
+};
+
+/** Headers that go with an error. */
+export const errorHeaders = ({ code, retryAfterSeconds }: AppError): Record<string, string> => ({
+  ...(!curable.has(code) && { "x-should-retry": "false" }),
+  ...(retryAfterSeconds !== undefined && {
+    "Retry-After": String(Math.ceil(retryAfterSeconds)),
+    "retry-after-ms": String(Math.ceil(retryAfterSeconds * 1000)),
+  }),
+});
+
+/** Any thrown value as an `AppError`; what was not meant for callers is logged and becomes `internal_error`. */
+export const asAppError = (error: unknown, log: Logger): AppError => {
+  if (error instanceof AppError) return error;
+  log.error({ err: error }, "request failed unexpectedly");
+  return new AppError("internal_error", "something went wrong here; the request id finds it in the log", {
+    cause: error,
+  });
+};
+
+/** Writes an error as the answer, unless one was begun. */
+export const answerError = (response: Response, error: AppError): void => {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  response.status(httpStatus[error.code]).set(errorHeaders(error)).json(errorBody(error));
+};

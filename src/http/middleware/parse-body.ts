@@ -1,0 +1,39 @@
+import { promisify } from "node:util";
+import express, { type Request, type Response } from "express";
+import { AppError } from "../../errors.ts";
+
+/** Largest body of a route that names no other bound, bytes. */
+const defaultLimit = 1024 * 1024;
+
+const parsers = new Map<number, (request: Request, response: Response) => Promise<void>>();
+
+const parserFor = (limit: number): ((request: Request, response: Response) => Promise<void>) => {
+  const known = parsers.get(limit);
+  if (known) return known;
+  const parse = promisify(express.json({ limit, strict: false, type: () => true }));
+  parsers.set(limit, parse as never);
+  return parse as never;
+};
+
+const hasBody = ({ headers }: Request): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+
+const isJson = (contentType = ""): boolean => /^application\/(\S+\+)?json\s*(;|$)/i.test(contentType);
+
+/** The JSON body, `{}` when there is none. Throws `unsupported_media_type`, `payload_too_large` or `bad_request`. */
+export const parseBody = async (request: Request, response: Response, limit = defaultLimit): Promise<unknown> => {
+  if (!hasBody(request)) return {};
+  if (!isJson(request.headers["content-type"]))
+    throw new AppError("unsupported_media_type", "send the body as Content-Type: application/json");
+  try {
+    await parserFor(limit)(request, response);
+    return request.body;
+  } catch (cause) {
+    const { type, status } = cause as { type?: string; status?: number };
+    if (type === "entity.too.large")
+      throw new AppError("payload_too_large", `the body is larger than ${limit} bytes`, { cause });
+    if (status === 415)
+      throw new AppError("unsupported_media_type", "this charset or encoding is not supported", { cause });
+    throw new AppError("bad_request", "the body is not valid JSON", { cause });
+  }
+};

@@ -1,0 +1,24 @@
+import type { z } from "zod";
+import { AppError, invalidInput } from "../../errors.ts";
+import { joinPath } from "../../resources/wire.ts";
+
+/** `value` as `schema` has it; throws `bad_request` with one detail per bad field. */
+export const validate = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> => {
+  const { success, data, error } = schema.safeParse(value);
+  if (success) return data;
+  throw invalidInput(
+    error.issues.map(({ path, message }) => ({ path: joinPath(path as (string | number)[]) || "body", message })),
+  );
+};
+
+/** `tags[team]=a&tags[env]=b` as the SDK writes it → `tags: {team: "a", env: "b"}`; other fields stay as they are. */
+export const nestQuery = (query: Record<string, unknown>): Record<string, unknown> => {
+  const nested: Record<string, unknown> = Object.create(null);
+  for (const [key, value] of Object.entries(query)) {
+    if (typeof value !== "string") throw new AppError("bad_request", `${key}: give this once`);
+    const [, outer, inner] = /^(\w+)\[([^\]]+)\]$/.exec(key) ?? [];
+    if (outer === undefined || inner === undefined) nested[key] = value;
+    else nested[outer] = Object.assign(Object.create(null), nested[outer] ?? {}, { [inner]: value });
+  }
+  return nested;
+};

@@ -1,0 +1,147 @@
+/** The OpenAPI 3.1 document of the API, made from the routes' contracts. */
+import type { z } from "zod";
+import packageJson from "../../package.json" with { type: "json" };
+import { nameAnswers, requestName } from "./openapi/answer-names.ts";
+import { errorAnswers, errorHeaderSchemas, errorSchema } from "./openapi/error-answers.ts";
+import { examples } from "./openapi/examples.ts";
+import { createSchemaSet, type Json, type SchemaSet } from "./openapi/schemas.ts";
+import type { Route } from "./route.ts";
+
+const introduction =
+  "Keeps real browsers warm and hands them out, one holder at a time. Create a pool, acquire a browser from it, connect " +
+  "any CDP client to `cdp_ws_url`, and release it when done.";
+
+const sharedParameters: Record<string, Json> = {
+  Project: {
+    name: "X-Kernel-Project-Id",
+    in: "header",
+    description: "Id of the project. Left out: the key's own project, else the default one.",
+    schema: { type: "string" },
+  },
+  IdempotencyKey: {
+    name: "Idempotency-Key",
+    in: "header",
+    description: "The same key with the same body gets the first answer again, for 24 hours.",
+    schema: { type: "string", minLength: 1, maxLength: 255 },
+  },
+};
+
+const sharedHeaders: Record<string, Json> = {
+  ...errorHeaderSchemas,
+  "X-Has-More": { description: "Whether a further page follows.", schema: { type: "boolean" } },
+  "X-Next-Offset": {
+    description: "`offset` of the next page; 0 on the last one.",
+    schema: { type: "integer", minimum: 0 },
+  },
+  "X-Request-Id": { description: "Finds the request in the log.", schema: { type: "string" } },
+};
+
+const fieldsOf = (
+  schema: z.ZodType | undefined,
+  schemas: SchemaSet,
+): { fields: [string, Json][]; required: string[] } => {
+  const { properties = {}, required = [] } = schema ? schemas.add(schema, "request") : {};
+  return { fields: Object.entries(properties as Record<string, Json>), required: required as string[] };
+};
+
+const pathParameters = (route: Route, schemas: SchemaSet): Json[] =>
+  fieldsOf(route.params, schemas).fields.map(([name, { description, ...schema }]) => ({
+    name,
+    in: "path",
+    required: true,
+    description,
+    schema,
+  }));
+
+const queryParameters = (route: Route, schemas: SchemaSet): Json[] => {
+  const { fields, required } = fieldsOf(route.query, schemas);
+  return fields.map(([name, { description, ...schema }]) => ({
+    name,
+    in: "query",
+    required: required.includes(name),
+    description,
+    // A map is written tags[team]=a, as the SDK does.
+    ...(schema.type === "object" && { style: "deepObject", explode: true }),
+    schema,
+  }));
+};
+
+const parametersOf = (route: Route, schemas: SchemaSet): Json[] => {
+  const common = route.method === "post" ? ["Project", "IdempotencyKey"] : ["Project"];
+  const refs = common.map((name) => ({ $ref: `#/components/parameters/${name}` }));
+  return [...pathParameters(route, schemas), ...queryParameters(route, schemas), ...refs];
+};
+
+const requestBodyOf = (route: Route, schemas: SchemaSet): Json => {
+  const schema = route.body as z.ZodType | undefined;
+  if (!schema) return {};
+  const content = { "application/json": { schema: schemas.add(schema, "request", requestName(route)) } };
+  // An absent body counts as {} (middleware/parse-body.ts).
+  return { requestBody: { required: !schema.safeParse({}).success, content } };
+};
+
+/** The order of the routes' own answers: 2xx before the errors, as OpenAPI readers expect. */
+const answersOf = (route: Route, schemas: SchemaSet): Json => {
+  const pageHeaders = route.query?.shape.offset ? ["X-Has-More", "X-Next-Offset"] : [];
+  const headers = [...pageHeaders, "X-Request-Id"].map((name) => [name, { $ref: `#/components/headers/${name}` }]);
+  return Object.fromEntries(
+    Object.entries(route.answers).map(([status, { description, schema }]) => [
+      status,
+      {
+        description,
+        headers: Object.fromEntries(headers),
+        ...(schema && { content: { "application/json": { schema: schemas.add(schema, "answer") } } }),
+      },
+    ]),
+  );
+};
+
+const operationOf = (route: Route, schemas: SchemaSet, errors: Map<string, Json>): Json => {
+  const { operationId, tag, summary, scope } = route;
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    ...(scope === "organization" && { description: "Needs an API key of the organization." }),
+    parameters: parametersOf(route, schemas),
+    ...requestBodyOf(route, schemas),
+    responses: { ...answersOf(route, schemas), ...errorAnswers(route, errors) },
+  };
+};
+
+const withExamples = (components: Record<string, Json>): Record<string, Json> =>
+  Object.fromEntries(
+    Object.entries(components).map(([name, schema]) => [
+      name,
+      Object.hasOwn(examples, name) ? { ...schema, examples: [examples[name]] } : schema,
+    ]),
+  );
+
+/** The document of `routes`, in their order. Two calls with the same routes give the same document. */
+export const openApiDocument = (routes: readonly Route[]): Json => {
+  const schemas = createSchemaSet(nameAnswers(routes));
+  const errors = new Map<string, Json>();
+  const paths: Record<string, Json> = {};
+  for (const route of routes)
+    paths[route.path] = { ...paths[route.path], [route.method]: operationOf(route, schemas, errors) };
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Browserpool",
+      version: packageJson.version,
+      description: introduction,
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/" }],
+    security: [{ apiKey: [] }],
+    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: { apiKey: { type: "http", scheme: "bearer", description: "An API key." } },
+      parameters: sharedParameters,
+      headers: sharedHeaders,
+      schemas: withExamples({ Error: errorSchema, ...schemas.components() }),
+      responses: Object.fromEntries([...errors].sort(([a], [b]) => (a < b ? -1 : 1))),
+    },
+  };
+};

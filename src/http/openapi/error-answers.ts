@@ -1,0 +1,103 @@
+/** The errors of an operation as OpenAPI responses: one for each status, with the codes that it stands for. */
+import { STATUS_CODES } from "node:http";
+import { AppError, type ErrorCode, httpStatus } from "../../errors.ts";
+import { errorHeaders } from "../middleware/error-answer.ts";
+import type { Route } from "../route.ts";
+import { type Json, schemaRef } from "./schemas.ts";
+
+/** What each code means to a caller. */
+const codeTexts: Record<ErrorCode, string> = {
+  bad_request: "A field of the request is not as it must be; `details` names each one.",
+  unauthorized: "The API key is missing, unknown or expired.",
+  forbidden: "The API key is for another project, or the operation needs a key of the organization.",
+  not_found: "There is nothing of this id or name in the project.",
+  project_not_found: "The project does not exist or is not active.",
+  method_not_allowed: "This path has other methods; `Allow` names them.",
+  conflict: "The object was changed meanwhile.",
+  name_taken: "Something else has this name.",
+  pool_in_use: "Browsers of the pool are in use.",
+  idempotency_key_reused: "The Idempotency-Key was used with another body.",
+  idempotency_in_progress: "The first request with this Idempotency-Key still runs.",
+  payload_too_large: "The body is too large.",
+  unsupported_media_type: "The body is not sent as application/json.",
+  too_many_requests: "A limit is reached; repeat later.",
+  internal_error: "Something went wrong in the service.",
+  not_implemented: "This part of the API is not there yet.",
+  unavailable: "A part of the service does not answer now, or no browser can be had; repeat the request.",
+};
+
+/** Codes that come with the time after which a repetition can succeed. */
+const timedCodes = new Set<ErrorCode>(["too_many_requests", "unavailable", "idempotency_in_progress"]);
+
+/** Any request can end with these. */
+const commonCodes: ErrorCode[] = ["unauthorized", "forbidden", "project_not_found", "internal_error", "unavailable"];
+
+const codesOf = ({ method, params, query, body, errors }: Route): ErrorCode[] => {
+  const isPost = method === "post";
+  const given = new Set<ErrorCode>([...errors, ...commonCodes]);
+  if (params || query || body || isPost) given.add("bad_request");
+  if (body) given.add("payload_too_large").add("unsupported_media_type");
+  if (isPost) given.add("idempotency_key_reused").add("idempotency_in_progress");
+  return (Object.keys(httpStatus) as ErrorCode[]).filter((code) => given.has(code));
+};
+
+const text = { type: "string" };
+
+const errorDetail = {
+  type: "object",
+  properties: { code: text, message: text, path: { ...text, description: "The field, e.g. `viewport.width`." } },
+  required: ["code", "message"],
+};
+
+/** The body of every error (service.md, Error). */
+export const errorSchema: Json = {
+  type: "object",
+  description: "What went wrong. Callers go by `code`; `message` is for people.",
+  properties: {
+    code: { ...text, enum: Object.keys(httpStatus) },
+    message: text,
+    details: { type: "array", items: errorDetail, description: "One for each bad field." },
+    inner_error: {
+      type: "object",
+      description: "The first of `details`.",
+      properties: { code: text, message: text },
+      required: ["code", "message"],
+    },
+  },
+  required: ["code", "message"],
+};
+
+/** The response headers that errors bring with them, by name. */
+export const errorHeaderSchemas: Record<string, Json> = {
+  "Retry-After": { description: "Seconds after which to repeat the request.", schema: { type: "integer", minimum: 0 } },
+  "retry-after-ms": { description: "The same in milliseconds.", schema: { type: "integer", minimum: 0 } },
+  "x-should-retry": { description: "`false`: a repetition can't succeed.", schema: { ...text, enum: ["false"] } },
+};
+
+const headersOf = (codes: ErrorCode[]): string[] => {
+  const errors = codes.map((code) => new AppError(code, "", timedCodes.has(code) ? { retryAfterSeconds: 1 } : {}));
+  return [...new Set(["X-Request-Id", ...errors.flatMap((error) => Object.keys(errorHeaders(error)))])];
+};
+
+const responseOf = (status: number, codes: ErrorCode[]): Json => ({
+  description: `${STATUS_CODES[status]}: ${codes.map((code) => `\`${code}\``).join(", ")}`,
+  headers: Object.fromEntries(headersOf(codes).map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+  content: {
+    "application/json": {
+      schema: schemaRef("Error"),
+      examples: Object.fromEntries(codes.map((code) => [code, { value: { code, message: codeTexts[code] } }])),
+    },
+  },
+});
+
+/** The error responses of a route by status, as references into `shared`, which gets those that it lacks. */
+export const errorAnswers = (route: Route, shared: Map<string, Json>): Json => {
+  const byStatus = Map.groupBy(codesOf(route), (code) => httpStatus[code]);
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => {
+      const name = codes.join(".");
+      if (!shared.has(name)) shared.set(name, responseOf(status, codes));
+      return [status, { $ref: `#/components/responses/${name}` }];
+    }),
+  );
+};

@@ -1,0 +1,128 @@
+/** zod schemas as the JSON Schemas of an OpenAPI 3.1 document. */
+import { z } from "zod";
+import { Network, Viewport } from "../../resources/browser-settings.ts";
+import { Telemetry } from "../../resources/telemetry.ts";
+import { wireSchema } from "../../resources/wire.ts";
+
+/** A JSON object of the document. */
+export type Json = Record<string, unknown>;
+
+/** Which way a schema is read: what a caller may send, or what it gets. */
+export type Direction = "request" | "answer";
+
+/** Shapes that occur inside others, where each time a schema of its own was derived; found by what they look like. */
+const innerShapes: [string, z.ZodType][] = [
+  ["Network", wireSchema(Network)],
+  ["Telemetry", wireSchema(Telemetry)],
+  ["Viewport", wireSchema(Viewport)],
+];
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Bounds that say no more than "an integer that JSON can hold". */
+const dropSafeIntegerBounds = (schema: Json): void => {
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+};
+
+/** Two objects that are one: a reader wants a single list of fields. */
+const mergeIntersection = (schema: Json): void => {
+  const parts = schema.allOf as Json[] | undefined;
+  if (!parts?.every((part) => isObject(part.properties))) return;
+  delete schema.allOf;
+  Object.assign(schema, {
+    type: "object",
+    properties: Object.assign({}, ...parts.map((part) => part.properties)),
+    required: parts.flatMap((part) => (part.required as string[] | undefined) ?? []),
+  });
+};
+
+const tidy = (schema: Json, direction: Direction): void => {
+  // Unknown fields are ignored in requests, and answers may get new ones: the objects are open.
+  if (schema.additionalProperties === false) delete schema.additionalProperties;
+  if (isObject(schema.additionalProperties) && Object.keys(schema.additionalProperties).length === 0)
+    schema.additionalProperties = true;
+  if (schema.format === "date-time") delete schema.pattern;
+  if (direction === "answer") delete schema.default;
+  delete schema.propertyNames;
+  delete schema["x-kubernetes-validations"];
+  dropSafeIntegerBounds(schema);
+  mergeIntersection(schema);
+};
+
+export const schemaRef = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
+
+const withoutDescription = ({ description, ...rest }: Json): string => JSON.stringify(rest, sortKeys);
+
+/** Makes the text of equal schemas equal: zod's order of keywords follows the order of calls. */
+const sortKeys = (_key: string, value: unknown): unknown =>
+  isObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;
+
+/** `node` with every inner shape that is in `known` (text → name) as a reference. */
+const shareInner = (node: unknown, known: Map<string, string>): unknown => {
+  if (Array.isArray(node)) return node.map((item) => shareInner(item, known));
+  if (!isObject(node)) return node;
+  const name = isObject(node.properties) ? known.get(withoutDescription(node)) : undefined;
+  if (name !== undefined) return { ...schemaRef(name), ...(node.description ? { description: node.description } : {}) };
+  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, shareInner(value, known)]));
+};
+
+/** zod's names of schemas plus its own metadata; zod's global registry would put `$ref` into CRDs too. */
+const createNames = (given: Map<z.ZodType, string>): z.core.$ZodRegistry<{ id?: string | undefined }> => {
+  const names = z.registry<{ id?: string | undefined }>();
+  for (const [schema, id] of given) names.add(schema, { id });
+  const own = names.get.bind(names);
+  names.get = (schema) => ({ ...z.globalRegistry.get(schema), ...own(schema) });
+  return names;
+};
+
+/** Collects the named schemas of one document while its parts are made. */
+export type SchemaSet = {
+  /** The JSON Schema of `schema`, with references to `components()`. `name`: makes it a component of that name. */
+  add(schema: z.ZodType, direction: Direction, name?: string): Json;
+  /** Every named schema so far, by name in the order of the alphabet. */
+  components(): Record<string, Json>;
+};
+
+/** `given`: schemas that are to be components wherever they occur, and their names. */
+export const createSchemaSet = (given: Map<z.ZodType, string>): SchemaSet => {
+  const names = createNames(given);
+  const components = new Map<string, Json>();
+  const inner = new Map<string, string>();
+
+  const convert = (schema: z.ZodType, direction: Direction): Json => {
+    const made = z.toJSONSchema(schema, {
+      io: direction === "request" ? "input" : "output",
+      metadata: names,
+      reused: "inline",
+      override: ({ jsonSchema }) => tidy(jsonSchema as Json, direction),
+    });
+    return JSON.parse(JSON.stringify(made).replaceAll('"#/$defs/', '"#/components/schemas/')) as Json;
+  };
+
+  const keep = (name: string, { id, ...schema }: Json): Json => {
+    const component = shareInner(schema, inner) as Json;
+    const known = components.get(name) ?? component;
+    if (JSON.stringify(known) !== JSON.stringify(component)) throw new Error(`two schemas are named ${name}`);
+    components.set(name, component);
+    return schemaRef(name);
+  };
+
+  const add: SchemaSet["add"] = (schema, direction, name) => {
+    if (name !== undefined && !names.has(schema)) names.add(schema, { id: name });
+    const { $schema, $defs, id, ...rest } = convert(schema, direction);
+    for (const [defName, definition] of Object.entries(($defs ?? {}) as Record<string, Json>))
+      keep(defName, definition);
+    return typeof id === "string" ? keep(id, rest) : (shareInner(rest, inner) as Json);
+  };
+
+  for (const [name, schema] of innerShapes) {
+    const reference = add(schema, "request", name);
+    inner.set(withoutDescription(components.get(name) ?? reference), name);
+  }
+  return {
+    add,
+    components: () => Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1))),
+  };
+};

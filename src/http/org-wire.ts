@@ -1,0 +1,124 @@
+/** Requests and answers about the organization: projects, limits, API keys. Field names as on the wire. */
+import { z } from "zod";
+import type { ApiKeyView } from "../services/list-api-keys.ts";
+import type { OrganizationLimits } from "../services/organization-limits.ts";
+import type { Project } from "../services/projects.ts";
+
+/** 1 to 255 code points (the `u` flag makes `{}` count them), without control characters and halves of characters. */
+const label = z.string().regex(/^[^\p{Cc}\p{Cs}]{1,255}$/u, "must have 1 to 255 characters, no control characters");
+
+/** A cap of a request: 0 and null remove it. */
+const cap = z.int().min(0).max(2_147_483_647).nullable().optional();
+const knownCap = z.int().min(1).nullable();
+
+const days = (min: number) => z.int().min(min).max(3650).nullable().optional();
+
+/** A flag in a query: `true` or `false`, as text. */
+export const flag = z.preprocess((text) => (text === "true" ? true : text === "false" ? false : text), z.boolean());
+
+export const ProjectWire = z.object({
+  id: z.string().describe("The project's id."),
+  name: z.string().describe("The project's name."),
+  status: z.enum(["active", "archived"]).describe("Requests to an archived project are refused."),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+
+export const CreateProject = z.object({ name: label.describe("The project's name, unique in the organization.") });
+
+export const UpdateProject = z.object({
+  name: label.optional().describe("The new name."),
+  status: z.enum(["active", "archived"]).optional().describe("The new status."),
+});
+
+export const projectAnswer = ({ id, name, status, createdAt, updatedAt }: Project): z.input<typeof ProjectWire> => ({
+  id,
+  name,
+  status,
+  created_at: createdAt,
+  updated_at: updatedAt,
+});
+
+export const ProjectLimitsWire = z.object({
+  max_concurrent_sessions: knownCap.describe("Browsers at once in this project; null: no cap of its own."),
+  max_concurrent_invocations: knownCap.describe("App invocations at once in this project; null: no cap."),
+  max_pooled_sessions: z.null().describe("Deprecated: pooled browsers count as sessions. Always null."),
+});
+
+export const UpdateProjectLimits = z.object({
+  max_concurrent_sessions: cap.describe("Browsers at once. 0 or null removes the cap."),
+  max_concurrent_invocations: cap.describe("App invocations at once. 0 or null removes the cap."),
+  max_pooled_sessions: z
+    .literal([0, null], "is deprecated: pooled browsers count as max_concurrent_sessions")
+    .optional()
+    .describe("Deprecated: only 0 and null are accepted, and change nothing."),
+});
+
+export const projectLimitsAnswer = (project: Project): z.input<typeof ProjectLimitsWire> => ({
+  max_concurrent_sessions: project.maxConcurrentSessions ?? null,
+  max_concurrent_invocations: project.maxConcurrentInvocations ?? null,
+  max_pooled_sessions: null,
+});
+
+export const OrganizationLimitsWire = z.object({
+  max_concurrent_sessions: z.int().min(1).describe("Browsers at once in all projects together; set by configuration."),
+  default_project_max_concurrent_sessions: knownCap.describe(
+    "Browsers at once in each project that has no cap of its own; null: none.",
+  ),
+});
+
+export const UpdateOrganizationLimits = z.object({
+  default_project_max_concurrent_sessions: cap.describe(
+    "At most the organization's limit. 0 or null removes the default.",
+  ),
+});
+
+export const organizationLimitsAnswer = (limits: OrganizationLimits): z.input<typeof OrganizationLimitsWire> => ({
+  max_concurrent_sessions: limits.maxConcurrentSessions,
+  default_project_max_concurrent_sessions: limits.defaultProjectMaxConcurrentSessions ?? null,
+});
+
+export const ApiKeyWire = z.object({
+  id: z.string().describe("The key's id."),
+  name: z.string().describe("The key's label; not unique."),
+  masked_key: z.string().describe("The first and last characters of the key."),
+  project_id: z.string().nullable().describe("The key's project; null: a key of the organization."),
+  project_name: z.string().nullable().describe("The project's name; null also when the project is gone."),
+  created_at: z.iso.datetime(),
+  created_by: z
+    .object({
+      id: z.string().describe("Id of the creating key, or system."),
+      email: z.string().describe("Always empty: keys are made by keys."),
+      name: z.string().nullable().describe("Name of the creating key, if known."),
+    })
+    .describe("Who made the key."),
+  expires_at: z.iso.datetime().nullable(),
+  deleted_at: z.iso.datetime().nullable(),
+});
+
+export const CreatedApiKeyWire = ApiKeyWire.extend({ key: z.string().describe("The key itself; shown only now.") });
+
+export const CreateApiKey = z.object({
+  name: label.describe("The key's label."),
+  days_to_expire: days(1).describe("Lifetime in days; null: for ever."),
+  project_id: z.string().min(1).max(63).nullable().optional().describe("The key's project; null: the organization."),
+});
+
+export const UpdateApiKey = z.object({ name: label.describe("The new label.") });
+
+export const RotateApiKey = z.object({
+  days_to_expire: days(1).describe("Lifetime of the new key; null: for ever. Left out: as the old key was made."),
+  expire_in_days: days(0).describe("Days for which the old key still works. Left out: 7."),
+});
+
+export const apiKeyAnswer = (key: ApiKeyView): z.input<typeof ApiKeyWire> => ({
+  id: key.id,
+  name: key.name,
+  masked_key: key.maskedKey,
+  project_id: key.projectId ?? null,
+  project_name: key.projectName ?? null,
+  created_at: key.createdAt,
+  created_by: { id: key.createdBy, email: "", name: key.creatorName ?? null },
+  expires_at: key.expiresAt ?? null,
+  deleted_at: key.deletedAt ?? null,
+});

@@ -1,0 +1,158 @@
+import { z } from "zod";
+import { createApiKey } from "../../services/create-api-key.ts";
+import { deleteApiKey } from "../../services/delete-api-key.ts";
+import { type ApiKeyView, getApiKey, listApiKeys, viewApiKey } from "../../services/list-api-keys.ts";
+import { renameApiKey } from "../../services/rename-api-key.ts";
+import { rotateApiKey } from "../../services/rotate-api-key.ts";
+import {
+  ApiKeyWire,
+  apiKeyAnswer,
+  CreateApiKey,
+  CreatedApiKeyWire,
+  flag,
+  RotateApiKey,
+  UpdateApiKey,
+} from "../org-wire.ts";
+import { Paging, pageOf } from "../paging.ts";
+import { defineRoute } from "../route.ts";
+
+const tag = "API keys";
+const scope = "organization";
+const path = "/org/api_keys/{id}";
+
+/** Days for which a rotated key still works when the caller doesn't say. */
+const defaultGraceDays = 7;
+
+const ApiKeyParams = z.object({ id: z.string().min(1).max(255).describe("The key's id.") });
+const ApiKey = { description: "The API key, masked", schema: ApiKeyWire };
+const NewApiKey = { description: "The API key; the key itself is shown only here", schema: CreatedApiKeyWire };
+
+export const createApiKeyRoute = defineRoute(
+  {
+    method: "post",
+    path: "/org/api_keys",
+    operationId: "createApiKey",
+    tag,
+    scope,
+    summary: "Create an API key",
+    body: CreateApiKey,
+    answers: { 201: NewApiKey },
+    errors: ["bad_request", "project_not_found"],
+  },
+  async ({ body: { name, project_id, days_to_expire }, principal, deps }) => {
+    const wish = { name, projectId: project_id ?? undefined, daysToExpire: days_to_expire ?? undefined };
+    const { record, key } = await createApiKey({ ...wish, createdBy: principal.keyId }, deps);
+    return { status: 201, body: { ...apiKeyAnswer(viewApiKey(record, deps)), key } };
+  },
+);
+
+export const listApiKeysRoute = defineRoute(
+  {
+    method: "get",
+    path: "/org/api_keys",
+    operationId: "listApiKeys",
+    tag,
+    scope,
+    summary: "List API keys",
+    query: Paging.extend({
+      name: z.string().max(255).optional().describe("Only keys of exactly this name."),
+      query: z
+        .string()
+        .max(255)
+        .optional()
+        .describe("Part of the key's, its creator's or its project's name in any case; start of its id or masked key."),
+      status: z
+        .enum(["active", "deleted", "all"])
+        .optional()
+        .describe("Expired keys that are not deleted count as active, which is the default."),
+      include_deleted: flag.optional().describe("Deprecated: use status=all."),
+      sort_by: z.enum(["created_at", "name", "expires_at"]).default("created_at").describe("What to sort by."),
+      sort_direction: z.enum(["asc", "desc"]).default("desc").describe("Which way to sort."),
+    }),
+    answers: { 200: { description: "The API keys, masked", schema: z.array(ApiKeyWire) } },
+    errors: ["bad_request"],
+  },
+  async ({ query, deps }) => {
+    const { name, sort_by: sortBy, sort_direction: direction } = query;
+    const status = query.status ?? (query.include_deleted ? "all" : "active");
+    const page = pageOf(listApiKeys({ name, query: query.query, status, sortBy, direction }, deps), query);
+    return { ...page, body: (page.body as ApiKeyView[]).map(apiKeyAnswer) };
+  },
+);
+
+export const getApiKeyRoute = defineRoute(
+  {
+    method: "get",
+    path,
+    operationId: "getApiKey",
+    tag,
+    scope,
+    summary: "Get an API key",
+    params: ApiKeyParams,
+    query: z.object({ include_deleted: flag.optional().describe("Also a deleted key.") }),
+    answers: { 200: ApiKey },
+    errors: ["bad_request", "not_found"],
+  },
+  async ({ params, query, deps }) => ({
+    status: 200,
+    body: apiKeyAnswer(getApiKey(params.id, query.include_deleted ?? false, deps)),
+  }),
+);
+
+export const updateApiKeyRoute = defineRoute(
+  {
+    method: "patch",
+    path,
+    operationId: "updateApiKey",
+    tag,
+    scope,
+    summary: "Rename an API key",
+    params: ApiKeyParams,
+    body: UpdateApiKey,
+    answers: { 200: ApiKey },
+    errors: ["bad_request", "not_found"],
+  },
+  async ({ params, body, deps }) => ({
+    status: 200,
+    body: apiKeyAnswer(viewApiKey(await renameApiKey(params.id, body.name, deps), deps)),
+  }),
+);
+
+export const deleteApiKeyRoute = defineRoute(
+  {
+    method: "delete",
+    path,
+    operationId: "deleteApiKey",
+    tag,
+    scope,
+    summary: "Delete an API key; it stops working at once",
+    params: ApiKeyParams,
+    answers: { 204: { description: "Done" } },
+    errors: ["not_found", "conflict"],
+  },
+  async ({ params, principal, deps }) => {
+    await deleteApiKey(params.id, principal.keyId, deps);
+    return { status: 204 };
+  },
+);
+
+export const rotateApiKeyRoute = defineRoute(
+  {
+    method: "post",
+    path: `${path}/rotate`,
+    operationId: "rotateApiKey",
+    tag,
+    scope,
+    summary: "Replace an API key by a new one; the old one still works for a while",
+    params: ApiKeyParams,
+    body: RotateApiKey,
+    answers: { 201: NewApiKey },
+    errors: ["bad_request", "not_found", "project_not_found"],
+  },
+  async ({ params, body, principal, deps }) => {
+    const graceDays = body.expire_in_days ?? defaultGraceDays;
+    const rotation = { daysToExpire: body.days_to_expire, graceDays, rotatedBy: principal.keyId };
+    const { record, key } = await rotateApiKey(params.id, rotation, deps);
+    return { status: 201, body: { ...apiKeyAnswer(viewApiKey(record, deps)), key } };
+  },
+);

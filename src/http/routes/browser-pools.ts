@@ -1,0 +1,183 @@
+import { z } from "zod";
+import { BrowserPoolRecord, CreateBrowserPool, UpdateBrowserPool } from "../../resources/browser-pool-wire.ts";
+import { wireName } from "../../resources/identity.ts";
+import { AcquireBrowser, ReleaseBrowser, Session } from "../../resources/session-wire.ts";
+import { acquireBrowser } from "../../services/acquire-browser.ts";
+import { createPool } from "../../services/create-pool.ts";
+import { deletePool } from "../../services/delete-pool.ts";
+import { readPool, readPools } from "../../services/find-pool.ts";
+import { flushPool } from "../../services/flush-pool.ts";
+import { poolAnswer } from "../../services/pool-answer.ts";
+import { releaseBrowser } from "../../services/release-browser.ts";
+import { updatePool } from "../../services/update-pool.ts";
+import { isWanted, Paging, pageOf } from "../paging.ts";
+import { defineRoute } from "../route.ts";
+
+const tag = "Browser pools";
+const scope = "project";
+const path = "/browser_pools/{id_or_name}";
+
+/** Room for a Chrome policy of 5 MiB and the rest of a pool. */
+const poolBodyLimit = 6 * 1024 * 1024;
+
+const PoolParams = z.object({ id_or_name: z.string().min(1).max(255).describe("The pool's id or name.") });
+const Pool = { description: "The pool", schema: BrowserPoolRecord };
+const Nothing = { description: "Done" };
+
+export const createPoolRoute = defineRoute(
+  {
+    method: "post",
+    path: "/browser_pools",
+    operationId: "createBrowserPool",
+    tag,
+    scope,
+    summary: "Create a browser pool",
+    body: CreateBrowserPool,
+    bodyLimit: poolBodyLimit,
+    answers: { 200: Pool },
+    errors: ["bad_request", "name_taken", "payload_too_large"],
+  },
+  async ({ body, project, deps }) => ({ status: 200, body: await createPool(body, project, deps) }),
+);
+
+export const listPoolsRoute = defineRoute(
+  {
+    method: "get",
+    path: "/browser_pools",
+    operationId: "listBrowserPools",
+    tag,
+    scope,
+    summary: "List browser pools",
+    query: Paging.extend({
+      name: z.string().max(255).optional().describe("Only the pool of exactly this name."),
+      query: z.string().max(255).optional().describe("Part of the name in any case, or the exact id."),
+    }),
+    answers: { 200: { description: "The pools", schema: z.array(BrowserPoolRecord) } },
+    errors: ["bad_request"],
+  },
+  async ({ query, project, deps }) => {
+    const pools = (await readPools(project, deps))
+      .filter((pool) => isWanted({ id: pool.metadata.name, name: wireName(pool) }, query))
+      .sort((a, b) => (a.metadata.creationTimestamp ?? "").localeCompare(b.metadata.creationTimestamp ?? ""));
+    const page = pageOf(pools, query);
+    const records = (page.body as typeof pools).map((pool) => poolAnswer(pool, deps));
+    return { ...page, body: await Promise.all(records) };
+  },
+);
+
+export const getPoolRoute = defineRoute(
+  {
+    method: "get",
+    path,
+    operationId: "getBrowserPool",
+    tag,
+    scope,
+    summary: "Get a browser pool",
+    params: PoolParams,
+    answers: { 200: Pool },
+    errors: ["not_found"],
+  },
+  async ({ params, project, deps }) => ({
+    status: 200,
+    body: await poolAnswer(await readPool(params.id_or_name, project, deps), deps),
+  }),
+);
+
+export const updatePoolRoute = defineRoute(
+  {
+    method: "patch",
+    path,
+    operationId: "updateBrowserPool",
+    tag,
+    scope,
+    summary: "Change a browser pool",
+    params: PoolParams,
+    body: UpdateBrowserPool,
+    bodyLimit: poolBodyLimit,
+    answers: { 200: Pool },
+    errors: ["bad_request", "not_found", "name_taken", "payload_too_large"],
+  },
+  async ({ params, body, project, deps }) => ({
+    status: 200,
+    body: await updatePool({ idOrName: params.id_or_name, request: body }, project, deps),
+  }),
+);
+
+export const deletePoolRoute = defineRoute(
+  {
+    method: "delete",
+    path,
+    operationId: "deleteBrowserPool",
+    tag,
+    scope,
+    summary: "Delete a browser pool and its browsers",
+    params: PoolParams,
+    body: z.object({ force: z.boolean().default(false).describe("Also when browsers are acquired, which ends them.") }),
+    answers: { 204: Nothing },
+    errors: ["not_found", "pool_in_use"],
+  },
+  async ({ params, body, project, deps }) => {
+    await deletePool({ idOrName: params.id_or_name, force: body.force }, project, deps);
+    return { status: 204 };
+  },
+);
+
+export const acquireRoute = defineRoute(
+  {
+    method: "post",
+    path: `${path}/acquire`,
+    operationId: "acquireBrowser",
+    tag,
+    scope,
+    summary: "Acquire a browser; waits for one, first come first served",
+    params: PoolParams,
+    body: AcquireBrowser,
+    answers: { 200: { description: "The browser", schema: Session }, 204: { description: "No browser in time" } },
+    errors: ["bad_request", "not_found", "name_taken"],
+  },
+  async ({ params, body, project, baseUrl, deps, signal }) => {
+    const session = await acquireBrowser(
+      { idOrName: params.id_or_name, request: body, project, baseUrl },
+      deps,
+      signal,
+    );
+    return session ? { status: 200, body: session } : { status: 204 };
+  },
+);
+
+export const releaseRoute = defineRoute(
+  {
+    method: "post",
+    path: `${path}/release`,
+    operationId: "releaseBrowser",
+    tag,
+    scope,
+    summary: "Give a browser back",
+    params: PoolParams,
+    body: ReleaseBrowser,
+    answers: { 204: Nothing },
+    errors: ["bad_request", "not_found"],
+  },
+  async ({ params, body, project, deps }) => {
+    await releaseBrowser({ idOrName: params.id_or_name, request: body }, project, deps);
+    return { status: 204 };
+  },
+);
+
+export const flushRoute = defineRoute(
+  {
+    method: "post",
+    path: `${path}/flush`,
+    operationId: "flushBrowserPool",
+    tag,
+    scope,
+    summary: "Destroy all idle browsers of a pool",
+    params: PoolParams,
+    answers: { 204: Nothing },
+    errors: ["not_found"],
+  },
+  async ({ params, project, deps }) => {
+    await flushPool(params.id_or_name, project, deps);
+    return { status: 204 };
+  },
+);

@@ -1,0 +1,85 @@
+import { z } from "zod";
+import { AppError } from "../../errors.ts";
+import type { LeaseRecord } from "../../leases/records.ts";
+import { Session } from "../../resources/session-wire.ts";
+import { findSession } from "../../services/find-session.ts";
+import { listSessions } from "../../services/list-sessions.ts";
+import { endSession } from "../../services/release-browser.ts";
+import { sessionAnswer } from "../../services/session-answer.ts";
+import { Paging, pageOf } from "../paging.ts";
+import { defineRoute } from "../route.ts";
+
+const tag = "Browsers";
+const scope = "project";
+const path = "/browsers/{id_or_name}";
+
+const BrowserParams = z.object({ id_or_name: z.string().min(1).max(255).describe("The session's id or name.") });
+const flag = z.enum(["true", "false"]).optional();
+
+export const listBrowsersRoute = defineRoute(
+  {
+    method: "get",
+    path: "/browsers",
+    operationId: "listBrowsers",
+    tag,
+    scope,
+    summary: "List browser sessions",
+    query: Paging.extend({
+      status: z
+        .enum(["active", "deleted", "all"])
+        .optional()
+        .describe("Which sessions; ended ones are kept for a day."),
+      include_deleted: flag.describe("Deprecated: use status=all."),
+      query: z.string().max(255).optional().describe("Part of the session's or its pool's name, or the exact id."),
+      tags: z.record(z.string(), z.string()).optional().describe("Only sessions with all these tags: tags[team]=a."),
+    }),
+    answers: { 200: { description: "The sessions", schema: z.array(Session) } },
+    errors: ["bad_request"],
+  },
+  async ({ query, project, baseUrl, deps }) => {
+    const status = query.status ?? (query.include_deleted === "true" ? "all" : "active");
+    const page = pageOf(await listSessions({ ...query, status }, project, deps), query);
+    const sessions = (page.body as LeaseRecord[]).map((lease) => sessionAnswer(lease, baseUrl, deps));
+    return { ...page, body: await Promise.all(sessions) };
+  },
+);
+
+export const getBrowserRoute = defineRoute(
+  {
+    method: "get",
+    path,
+    operationId: "getBrowser",
+    tag,
+    scope,
+    summary: "Get a browser session",
+    params: BrowserParams,
+    query: z.object({ include_deleted: flag.describe("Also an ended session, for a day after its end.") }),
+    answers: { 200: { description: "The session", schema: Session } },
+    errors: ["not_found"],
+  },
+  async ({ params, query, project, baseUrl, deps }) => {
+    const includeEnded = query.include_deleted === "true";
+    const { lease } = await findSession(params.id_or_name, { project, includeEnded }, deps);
+    return { status: 200, body: await sessionAnswer(lease, baseUrl, deps) };
+  },
+);
+
+export const deleteBrowserRoute = defineRoute(
+  {
+    method: "delete",
+    path,
+    operationId: "deleteBrowser",
+    tag,
+    scope,
+    summary: "End a browser session and destroy its browser",
+    params: BrowserParams,
+    answers: { 204: { description: "Done" } },
+    errors: ["not_found"],
+  },
+  async ({ params, project, deps }) => {
+    const { lease, poolUid } = await findSession(params.id_or_name, { project }, deps);
+    const ended = await endSession({ poolUid, session: lease.session, reuse: false, reason: "deleted" }, deps);
+    if (!ended) throw new AppError("not_found", `no browser ${params.id_or_name} in this project`);
+    return { status: 204 };
+  },
+);

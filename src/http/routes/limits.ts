@@ -1,0 +1,88 @@
+import { findProject } from "../../services/find-project.ts";
+import { readOrganizationLimits, updateOrganizationLimits } from "../../services/organization-limits.ts";
+import { updateProjectLimits } from "../../services/project-limits.ts";
+import {
+  OrganizationLimitsWire,
+  organizationLimitsAnswer,
+  ProjectLimitsWire,
+  projectLimitsAnswer,
+  UpdateOrganizationLimits,
+  UpdateProjectLimits,
+} from "../org-wire.ts";
+import { defineRoute } from "../route.ts";
+import { ProjectParams } from "./projects.ts";
+
+const tag = "Limits";
+const scope = "organization";
+const projectPath = "/org/projects/{id}/limits";
+
+const OrganizationLimits = { description: "The organization's limits", schema: OrganizationLimitsWire };
+const ProjectLimits = { description: "The project's own limits", schema: ProjectLimitsWire };
+
+export const getOrganizationLimitsRoute = defineRoute(
+  {
+    method: "get",
+    path: "/org/limits",
+    operationId: "getOrganizationLimits",
+    tag,
+    scope,
+    summary: "Get the organization's limits",
+    answers: { 200: OrganizationLimits },
+    errors: [],
+  },
+  async ({ deps }) => ({ status: 200, body: organizationLimitsAnswer(await readOrganizationLimits(deps)) }),
+);
+
+export const updateOrganizationLimitsRoute = defineRoute(
+  {
+    method: "patch",
+    path: "/org/limits",
+    operationId: "updateOrganizationLimits",
+    tag,
+    scope,
+    summary: "Set the default limit of projects",
+    body: UpdateOrganizationLimits,
+    answers: { 200: OrganizationLimits },
+    errors: ["bad_request"],
+  },
+  async ({ body, deps }) => {
+    const limits = await updateOrganizationLimits(body.default_project_max_concurrent_sessions, deps);
+    return { status: 200, body: organizationLimitsAnswer(limits) };
+  },
+);
+
+export const getProjectLimitsRoute = defineRoute(
+  {
+    method: "get",
+    path: projectPath,
+    operationId: "getProjectLimits",
+    tag,
+    scope,
+    summary: "Get a project's own limits",
+    params: ProjectParams,
+    answers: { 200: ProjectLimits },
+    errors: ["project_not_found"],
+  },
+  async ({ params, deps }) => ({ status: 200, body: projectLimitsAnswer(findProject(params.id, deps)) }),
+);
+
+export const updateProjectLimitsRoute = defineRoute(
+  {
+    method: "patch",
+    path: projectPath,
+    operationId: "updateProjectLimits",
+    tag,
+    scope,
+    summary: "Change a project's own limits",
+    params: ProjectParams,
+    body: UpdateProjectLimits,
+    answers: { 200: ProjectLimits },
+    errors: ["bad_request", "project_not_found"],
+  },
+  async ({ params, body, deps }) => {
+    const { max_concurrent_sessions: maxConcurrentSessions, max_concurrent_invocations: maxConcurrentInvocations } =
+      body;
+    const project = await updateProjectLimits(params.id, { maxConcurrentSessions, maxConcurrentInvocations }, deps);
+    return { status: 200, body: projectLimitsAnswer(project) };
+  },
+);

@@ -1,0 +1,105 @@
+import { z } from "zod";
+import { createProject } from "../../services/create-project.ts";
+import { deleteProject } from "../../services/delete-project.ts";
+import { findVisibleProject } from "../../services/find-project.ts";
+import type { Project } from "../../services/projects.ts";
+import { updateProject } from "../../services/update-project.ts";
+import { CreateProject, ProjectWire, projectAnswer, UpdateProject } from "../org-wire.ts";
+import { isWanted, Paging, pageOf } from "../paging.ts";
+import { defineRoute } from "../route.ts";
+
+const tag = "Projects";
+const scope = "organization";
+const path = "/org/projects/{id}";
+
+export const ProjectParams = z.object({ id: z.string().min(1).max(1024).describe("The project's id or name.") });
+const ProjectAnswer = { description: "The project", schema: ProjectWire };
+
+export const createProjectRoute = defineRoute(
+  {
+    method: "post",
+    path: "/org/projects",
+    operationId: "createProject",
+    tag,
+    scope,
+    summary: "Create a project",
+    body: CreateProject,
+    answers: { 201: ProjectAnswer },
+    errors: ["bad_request", "name_taken"],
+  },
+  async ({ body, deps }) => ({ status: 201, body: projectAnswer(await createProject(body, deps)) }),
+);
+
+export const listProjectsRoute = defineRoute(
+  {
+    method: "get",
+    path: "/org/projects",
+    operationId: "listProjects",
+    tag,
+    scope,
+    summary: "List projects, the oldest first",
+    query: Paging.extend({
+      name: z.string().max(1024).optional().describe("Only the project of exactly this name."),
+      query: z.string().max(1024).optional().describe("Part of the name in any case, or the exact id."),
+    }),
+    answers: { 200: { description: "The projects, archived ones too", schema: z.array(ProjectWire) } },
+    errors: ["bad_request"],
+  },
+  async ({ query, deps }) => {
+    const wanted = deps.projects.list().filter((project) => isWanted(project, query));
+    const page = pageOf(wanted, query);
+    return { ...page, body: (page.body as Project[]).map(projectAnswer) };
+  },
+);
+
+export const getProjectRoute = defineRoute(
+  {
+    method: "get",
+    path,
+    operationId: "getProject",
+    tag,
+    scope: "project",
+    summary: "Get a project; a key of one project sees that one alone",
+    params: ProjectParams,
+    answers: { 200: ProjectAnswer },
+    errors: ["forbidden", "project_not_found"],
+  },
+  async ({ params, principal, deps }) => ({
+    status: 200,
+    body: projectAnswer(findVisibleProject(params.id, principal, deps)),
+  }),
+);
+
+export const updateProjectRoute = defineRoute(
+  {
+    method: "patch",
+    path,
+    operationId: "updateProject",
+    tag,
+    scope,
+    summary: "Rename, archive or reactivate a project",
+    params: ProjectParams,
+    body: UpdateProject,
+    answers: { 200: ProjectAnswer },
+    errors: ["bad_request", "project_not_found", "name_taken", "conflict"],
+  },
+  async ({ params, body, deps }) => ({ status: 200, body: projectAnswer(await updateProject(params.id, body, deps)) }),
+);
+
+export const deleteProjectRoute = defineRoute(
+  {
+    method: "delete",
+    path,
+    operationId: "deleteProject",
+    tag,
+    scope,
+    summary: "Delete an empty project",
+    params: ProjectParams,
+    answers: { 204: { description: "Done" } },
+    errors: ["project_not_found", "conflict"],
+  },
+  async ({ params, deps }) => {
+    await deleteProject(params.id, deps);
+    return { status: 204 };
+  },
+);

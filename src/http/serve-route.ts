@@ -1,0 +1,80 @@
+/** The way of a request through a route: host, caller, project, body, repetition, handler, answer. */
+import type { Request, RequestHandler, Response } from "express";
+import { AppError } from "../errors.ts";
+import type { Logger } from "../log.ts";
+import { replayAnswer } from "../services/replay-answer.ts";
+import type { AppDeps } from "./app.ts";
+import { authenticate, bearerToken, requireOrganization, resolveProject } from "./middleware/authenticate.ts";
+import { answerError, asAppError } from "./middleware/error-answer.ts";
+import { baseUrlOf } from "./middleware/host-check.ts";
+import { parseBody } from "./middleware/parse-body.ts";
+import { nestQuery, validate } from "./middleware/validate.ts";
+import type { Answer, Route, RouteInput } from "./route.ts";
+
+/** The reason with which a request's signal is aborted when its caller has gone. */
+const callerGone = (): AppError => new AppError("unavailable", "the caller has hung up");
+
+const readInput = async (
+  request: Request,
+  response: Response,
+  { route, deps, signal, log }: { route: Route; deps: AppDeps; signal: AbortSignal; log: Logger },
+  // biome-ignore lint/suspicious/noExplicitAny: as Route is
+): Promise<RouteInput<any, any, any>> => {
+  const { config, apiKeys, projects } = deps.services;
+  const principal = authenticate(request.headers, apiKeys);
+  if (route.scope === "organization") requireOrganization(principal);
+  const project = resolveProject(request.headers, principal, { projects, defaultProject: config.defaultProject });
+  const body = await parseBody(request, response, route.bodyLimit);
+  return {
+    params: route.params && validate(route.params, request.params),
+    query: route.query && validate(route.query, nestQuery(request.query)),
+    body: route.body && validate(route.body, body),
+    principal,
+    project,
+    baseUrl: baseUrlOf(request.headers, config),
+    deps: deps.services,
+    log,
+    signal,
+  };
+};
+
+const answerOf = async (
+  request: Request,
+  // biome-ignore lint/suspicious/noExplicitAny: as Route is
+  input: RouteInput<any, any, any>,
+  { route, deps }: { route: Route; deps: AppDeps },
+): Promise<Answer> => {
+  const key = request.headers["idempotency-key"];
+  if (route.method !== "post" || typeof key !== "string" || key === "") return route.handle(input);
+  const repeatable = {
+    key,
+    bearer: bearerToken(request.headers) ?? "",
+    operation: `${input.project.id} POST ${request.path}`,
+    body: request.body,
+  };
+  return replayAnswer(repeatable, { answers: deps.answers, log: input.log }, () => route.handle(input));
+};
+
+const send = (response: Response, { status, body, headers = {} }: Answer): void => {
+  response.status(status).set(headers);
+  if (body === undefined) response.end();
+  else response.json(body);
+};
+
+/** The Express handler of a route. `stopping`: aborted when the service begins to stop, with the error that waiters get. */
+export const serveRoute =
+  (route: Route, deps: AppDeps): RequestHandler =>
+  async (request, response) => {
+    const log = response.locals.log as Logger;
+    const gone = new AbortController();
+    response.on("close", () => {
+      if (!response.writableFinished) gone.abort(callerGone());
+    });
+    const signal = AbortSignal.any([gone.signal, deps.stopping]);
+    try {
+      const input = await readInput(request, response, { route, deps, signal, log });
+      send(response, await answerOf(request, input, { route, deps }));
+    } catch (error) {
+      if (!gone.signal.aborted) answerError(response, asAppError(error, log));
+    }
+  };

@@ -1,0 +1,178 @@
+import { KubeError } from "./kube-error.ts";
+import type { KubeObject, Ref } from "./objects.ts";
+import { pathOf, type ResourceType, typeMeta } from "./resource-type.ts";
+import { type KubeRequest, type KubeResponse, openTransport } from "./transport.ts";
+import { readWatch, type WatchEvent } from "./watch.ts";
+
+export type Selection = { namespace?: string; labelSelector?: string; fieldSelector?: string };
+export type ObjectList<T> = { items: T[]; resourceVersion: string };
+
+/** The door to the Kubernetes API. Every call has a deadline; a refusal is a `KubeError`. */
+export type Kube = {
+  /** The object, or undefined when there is none. */
+  get<T extends KubeObject>(type: ResourceType<T>, ref: Ref): Promise<T | undefined>;
+  list<T extends KubeObject>(type: ResourceType<T>, selection?: Selection): Promise<ObjectList<T>>;
+  create<T extends KubeObject>(type: ResourceType<T>, object: T): Promise<T>;
+  /** Writes the whole object; fails with `Conflict` when its `resourceVersion` is not the newest. */
+  replace<T extends KubeObject>(type: ResourceType<T>, object: T, options?: { subresource?: "status" }): Promise<T>;
+  /** JSON merge patch; lists are replaced whole. Put `metadata.resourceVersion` in to fail on a concurrent change. */
+  patch<T extends KubeObject>(
+    type: ResourceType<T>,
+    ref: Ref,
+    mergePatch: object,
+    options?: { subresource?: "status" },
+  ): Promise<T>;
+  /** Deletes; an object that is gone, or that has another `uid` by now, is fine. */
+  delete<T extends KubeObject>(
+    type: ResourceType<T>,
+    ref: Ref,
+    options?: { uid?: string; gracePeriodSeconds?: number },
+  ): Promise<void>;
+  /** Server-side apply, taking over conflicting fields. */
+  apply<T extends KubeObject>(type: ResourceType<T>, object: T, options: { fieldManager: string }): Promise<T>;
+  createSubresource<T extends KubeObject>(
+    type: ResourceType<T>,
+    ref: Ref,
+    subresource: string,
+    body: object,
+  ): Promise<void>;
+  /** Events after `resourceVersion`, until the server or `signal` ends the stream; throws `Expired` when that version is too old. */
+  watch<T extends KubeObject>(
+    type: ResourceType<T>,
+    options: Selection & { resourceVersion: string },
+    signal: AbortSignal,
+  ): AsyncIterable<WatchEvent<T>>;
+  /** True when the API server says that it is ready. Never throws. */
+  ready(): Promise<boolean>;
+  close(): Promise<void>;
+};
+
+export type KubeOptions = {
+  /** Left out: `KUBECONFIG`, the home folder, the pod's service account, in this order. */
+  kubeconfigPath?: string;
+  /** Deadline of each call but `watch`, ms. */
+  requestTimeoutMs?: number;
+};
+
+/** Longest body of an error answer that is read, bytes: a Status object is far below. */
+const maxErrorBytes = 64 * 1024;
+
+const readError = async (response: KubeResponse, request: KubeRequest): Promise<KubeError> => {
+  const text = (await response.body.text().catch(() => "")).slice(0, maxErrorBytes);
+  let status: { reason?: string; message?: string } = {};
+  try {
+    status = JSON.parse(text);
+  } catch {
+    // Proxies answer with HTML; the status code says enough then.
+  }
+  const message = status.message ?? `${request.method} ${request.path} was answered with ${response.statusCode}`;
+  return new KubeError(status.reason || `Http${response.statusCode}`, response.statusCode, message);
+};
+
+const selectors = ({ labelSelector, fieldSelector }: Selection): Record<string, string | undefined> => ({
+  labelSelector,
+  fieldSelector,
+});
+
+const withTypeMeta = <T extends KubeObject>(type: ResourceType<T>, object: T): T => ({ ...typeMeta(type), ...object });
+
+/** Reading the kubeconfig is the only I/O before the first call. */
+export const connectKube = ({ kubeconfigPath, requestTimeoutMs = 10_000 }: KubeOptions = {}): Kube => {
+  const transport = openTransport(kubeconfigPath);
+
+  const open = async (request: KubeRequest): Promise<KubeResponse> => {
+    const response = await transport.send(request);
+    if (response.statusCode >= 300) throw await readError(response, request);
+    return response;
+  };
+  const call = async <T>(request: Omit<KubeRequest, "signal">): Promise<T> => {
+    const signal = AbortSignal.timeout(requestTimeoutMs);
+    const response = await open({ ...request, signal });
+    try {
+      return (await response.body.json()) as T;
+    } catch (cause) {
+      throw new KubeError("Unreachable", 0, `the answer to ${request.method} ${request.path} broke off`, { cause });
+    }
+  };
+  const unless = async <T>(reasons: string[], result: Promise<T>): Promise<T | undefined> =>
+    result.catch((error: unknown) => {
+      if (error instanceof KubeError && reasons.includes(error.reason)) return undefined;
+      throw error;
+    });
+
+  return {
+    get: (type, ref) => unless(["NotFound"], call({ method: "GET", path: pathOf(type, ref) })),
+    async list(type, selection = {}) {
+      const namespace = selection.namespace;
+      const path = pathOf(type, namespace ? { namespace } : {});
+      const list = await call<{ items?: never[]; metadata: { resourceVersion: string } }>({
+        method: "GET",
+        path,
+        query: selectors(selection),
+      });
+      return { items: list.items ?? [], resourceVersion: list.metadata.resourceVersion };
+    },
+    create: (type, object) =>
+      call({
+        method: "POST",
+        path: pathOf(type, object.metadata.namespace ? { namespace: object.metadata.namespace } : {}),
+        body: withTypeMeta(type, object),
+      }),
+    replace: (type, object, options) =>
+      call({
+        method: "PUT",
+        path: pathOf(type, object.metadata, options?.subresource),
+        body: withTypeMeta(type, object),
+      }),
+    patch: (type, ref, mergePatch, options) =>
+      call({
+        method: "PATCH",
+        path: pathOf(type, ref, options?.subresource),
+        body: mergePatch,
+        contentType: "application/merge-patch+json",
+      }),
+    async delete(type, ref, { uid, gracePeriodSeconds } = {}) {
+      const body = {
+        ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
+        ...(uid && { preconditions: { uid } }),
+        propagationPolicy: "Background",
+      };
+      await unless(
+        ["NotFound", ...(uid ? ["Conflict"] : [])],
+        call({ method: "DELETE", path: pathOf(type, ref), body }),
+      );
+    },
+    apply: (type, object, { fieldManager }) =>
+      call({
+        method: "PATCH",
+        path: pathOf(type, object.metadata),
+        query: { fieldManager, force: true },
+        body: withTypeMeta(type, object),
+        contentType: "application/apply-patch+yaml",
+      }),
+    createSubresource: async (type, ref, subresource, body) => {
+      await call({ method: "POST", path: pathOf(type, ref, subresource), body });
+    },
+    watch: (type, { namespace, resourceVersion, ...selection }, signal) =>
+      readWatch(
+        (query, watchSignal) =>
+          open({
+            method: "GET",
+            path: pathOf(type, namespace ? { namespace } : {}),
+            query: { ...query, ...selectors(selection), resourceVersion },
+            signal: watchSignal,
+          }),
+        signal,
+      ),
+    async ready() {
+      try {
+        const response = await open({ method: "GET", path: "/readyz", signal: AbortSignal.timeout(requestTimeoutMs) });
+        await response.body.dump();
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    close: () => transport.close(),
+  };
+};

@@ -1,0 +1,23 @@
+/**
+ * A refusal or failure of the Kubernetes API. `reason` is the API's own word (`NotFound`, `Conflict`, `AlreadyExists`,
+ * `Invalid`, `Forbidden`, …), or `Unreachable` when no answer came; `status` is the HTTP status, 0 when there was none.
+ * The message is the API's, which names the object and the field; bodies and headers are never kept, they may hold secrets.
+ */
+export class KubeError extends Error {
+  override name = "KubeError";
+  readonly reason: string;
+  readonly status: number;
+
+  constructor(reason: string, status: number, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+    this.status = status;
+  }
+}
+
+/** True when a repetition of the same call can succeed: no answer, a time-out, throttling or a fault of the server. */
+export const isTransient = (error: unknown): boolean =>
+  error instanceof KubeError && (error.status === 0 || error.status === 429 || error.status >= 500);
+
+export const hasReason = (error: unknown, reason: string): boolean =>
+  error instanceof KubeError && error.reason === reason;

@@ -1,0 +1,122 @@
+/**
+ * Leader election by a `Lease` object, as client-go does it: one replica leads, the others wait.
+ *
+ *   waiting ──(lease free, or unchanged for its duration by our own clock)──► leading
+ *   leading ──(renewed every `renewMs`)──► leading
+ *   leading ──(not renewed within `renewDeadlineMs`, or another holder)──► `onLost`, then waiting
+ *
+ * A leader stops working *before* others may take over: the deadline is shorter than the duration. Clocks of other
+ * machines are never compared with ours; only whether the lease changed since we looked.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "../log.ts";
+import type { Kube } from "./client.ts";
+import type { Lease, Ref } from "./objects.ts";
+import { leases } from "./resource-type.ts";
+
+export type LeaderElectionOptions = {
+  kube: Kube;
+  lease: Ref & { namespace: string };
+  /** Unique among the replicas. */
+  identity: string;
+  /** Runs while this replica leads; its signal is aborted when the lead is lost or given up. It must end soon then. */
+  lead: (signal: AbortSignal) => Promise<void>;
+  log: Logger;
+  timing?: ElectionTiming;
+};
+
+export type ElectionTiming = { durationMs: number; renewDeadlineMs: number; renewMs: number };
+
+/** client-go's defaults. */
+const defaultTiming: ElectionTiming = { durationMs: 15_000, renewDeadlineMs: 10_000, renewMs: 2000 };
+
+export type LeaderElection = { isLeader(): boolean; stop(): Promise<void> };
+
+type Seen = { version: string | undefined; atMs: number };
+
+const micro = (): string => new Date().toISOString().replace("Z", "000Z");
+
+export const startLeaderElection = (options: LeaderElectionOptions): LeaderElection => {
+  const { kube, lease: ref, identity, lead, log, timing = defaultTiming } = options;
+  const stopping = new AbortController();
+  let seen: Seen = { version: undefined, atMs: performance.now() };
+  let leading = false;
+
+  const claim = (known: Lease | undefined): Lease => {
+    const isOurs = known?.spec?.holderIdentity === identity;
+    const transitions = known?.spec?.leaseTransitions ?? 0;
+    return {
+      metadata: { ...ref, ...(known?.metadata.resourceVersion && { resourceVersion: known.metadata.resourceVersion }) },
+      spec: {
+        holderIdentity: identity,
+        leaseDurationSeconds: Math.ceil(timing.durationMs / 1000),
+        acquireTime: (isOurs && known?.spec?.acquireTime) || micro(),
+        renewTime: micro(),
+        leaseTransitions: isOurs ? transitions : transitions + 1,
+      },
+    };
+  };
+  const mayClaim = (known: Lease | undefined): boolean => {
+    const holder = known?.spec?.holderIdentity;
+    if (!known || !holder || holder === identity) return true;
+    if (seen.version !== known.metadata.resourceVersion) {
+      seen = { version: known.metadata.resourceVersion, atMs: performance.now() };
+      return false;
+    }
+    return performance.now() - seen.atMs > timing.durationMs;
+  };
+  /** True when the lease is ours now. A lost race or an unreachable API is false. */
+  const tryClaim = async (): Promise<boolean> => {
+    try {
+      const known = await kube.get(leases, ref);
+      if (!mayClaim(known)) return false;
+      if (known) await kube.replace(leases, claim(known));
+      else await kube.create(leases, claim(undefined));
+      return true;
+    } catch (err) {
+      log.debug({ err }, "leader election: the lease could not be written");
+      return false;
+    }
+  };
+  const pause = (): Promise<unknown> =>
+    sleep(timing.renewMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+
+  const holdLead = async (): Promise<void> => {
+    const lost = new AbortController();
+    const work = lead(lost.signal).finally(() => lost.abort());
+    let renewedAtMs = performance.now();
+    while (!stopping.signal.aborted && !lost.signal.aborted) {
+      await pause();
+      if (await tryClaim()) renewedAtMs = performance.now();
+      else if (performance.now() - renewedAtMs > timing.renewDeadlineMs) break;
+    }
+    lost.abort();
+    await work;
+  };
+  const giveUp = async (): Promise<void> => {
+    const known = await kube.get(leases, ref).catch(() => undefined);
+    if (known?.spec?.holderIdentity !== identity) return;
+    await kube.replace(leases, { ...known, spec: { ...known.spec, holderIdentity: "" } }).catch(() => undefined);
+  };
+  const run = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      if (await tryClaim()) {
+        leading = true;
+        log.info({ identity }, "leading");
+        await holdLead().catch((err: unknown) => log.error({ err }, "the leader's work failed"));
+        leading = false;
+        log.info({ identity }, "no longer leading");
+      }
+      if (!stopping.signal.aborted) await pause();
+    }
+    await giveUp();
+  };
+  const running = run();
+  return {
+    isLeader: () => leading,
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+};

@@ -1,0 +1,57 @@
+import type { V1Lease, V1Namespace, V1Node, V1Pod, V1Secret } from "@kubernetes/client-node";
+
+export type OwnerReference = {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+  blockOwnerDeletion?: boolean;
+};
+
+/** The part of `metadata` that is read or written here; times are RFC 3339 strings, as they travel. */
+export type ObjectMeta = {
+  name: string;
+  generateName?: string;
+  namespace?: string;
+  uid?: string;
+  resourceVersion?: string;
+  generation?: number;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  deletionGracePeriodSeconds?: number;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  finalizers?: string[];
+  ownerReferences?: OwnerReference[];
+};
+
+export type KubeObject = { apiVersion?: string; kind?: string; metadata: ObjectMeta };
+
+/** Names one object of a kind; `namespace` is left out for cluster-scoped kinds. */
+export type Ref = { name: string; namespace?: string };
+
+/** A generated client type as it travels as JSON: dates are strings there, and `metadata` is always present. */
+type AsJson<T> = T extends Date
+  ? string
+  : T extends (infer Item)[]
+    ? AsJson<Item>[]
+    : T extends object
+      ? { [Key in keyof T]: AsJson<T[Key]> }
+      : T;
+type Object_<T> = Omit<AsJson<T>, "metadata"> & KubeObject;
+
+export type Pod = Object_<V1Pod>;
+export type Secret = Object_<V1Secret>;
+export type Namespace = Object_<V1Namespace>;
+export type Node = Object_<V1Node>;
+export type Lease = Object_<V1Lease>;
+
+/** `namespace/name`, or the bare name of a cluster-scoped object: the key of caches and work queues. */
+export const keyOf = (ref: Ref): string => (ref.namespace ? `${ref.namespace}/${ref.name}` : ref.name);
+
+/** The inverse of `keyOf`. */
+export const refOf = (key: string): Ref => {
+  const slash = key.indexOf("/");
+  return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+};

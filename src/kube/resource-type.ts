@@ -1,0 +1,78 @@
+import type { KubeObject, Lease, Namespace, Node, Pod, Ref, Secret } from "./objects.ts";
+
+/** Where a kind lives in the Kubernetes API. `group` is "" for the core group. `T` is the object's type. */
+export type ResourceType<T extends KubeObject> = {
+  group: string;
+  version: string;
+  kind: string;
+  plural: string;
+  namespaced: boolean;
+  /** Only a carrier of the type; never set. */
+  readonly object?: T;
+};
+
+export const pods: ResourceType<Pod> = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true };
+
+export const secrets: ResourceType<Secret> = {
+  group: "",
+  version: "v1",
+  kind: "Secret",
+  plural: "secrets",
+  namespaced: true,
+};
+
+export const namespaces: ResourceType<Namespace> = {
+  group: "",
+  version: "v1",
+  kind: "Namespace",
+  plural: "namespaces",
+  namespaced: false,
+};
+
+export const nodes: ResourceType<Node> = { group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false };
+
+export const leases: ResourceType<Lease> = {
+  group: "coordination.k8s.io",
+  version: "v1",
+  kind: "Lease",
+  plural: "leases",
+  namespaced: true,
+};
+
+export const events: ResourceType<KubeObject> = {
+  group: "events.k8s.io",
+  version: "v1",
+  kind: "Event",
+  plural: "events",
+  namespaced: true,
+};
+
+export const customResourceDefinitions: ResourceType<KubeObject> = {
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  kind: "CustomResourceDefinition",
+  plural: "customresourcedefinitions",
+  namespaced: false,
+};
+
+const apiVersionOf = (type: ResourceType<KubeObject>): string =>
+  type.group === "" ? type.version : `${type.group}/${type.version}`;
+
+/** `apiVersion` and `kind` as an object of this type carries them. */
+export const typeMeta = (type: ResourceType<KubeObject>): { apiVersion: string; kind: string } => ({
+  apiVersion: apiVersionOf(type),
+  kind: type.kind,
+});
+
+/** The URL path of a collection (no `name`) or of one object, with an optional subresource. */
+export const pathOf = (type: ResourceType<KubeObject>, ref: Partial<Ref>, subresource?: string): string => {
+  const root = type.group === "" ? `/api/${type.version}` : `/apis/${type.group}/${type.version}`;
+  const parts = [
+    root,
+    ...(type.namespaced && ref.namespace ? ["namespaces", encodeURIComponent(ref.namespace)] : []),
+    type.plural,
+    ...(ref.name ? [encodeURIComponent(ref.name)] : []),
+    ...(subresource ? [subresource] : []),
+  ];
+  return parts.join("/");
+};

@@ -1,0 +1,47 @@
+import { createInterface } from "node:readline";
+import { KubeError } from "./kube-error.ts";
+import type { KubeObject } from "./objects.ts";
+import type { KubeResponse } from "./transport.ts";
+
+/** `BOOKMARK` carries nothing but a newer `resourceVersion` to go on from. */
+export type WatchEvent<T> = { type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK"; object: T };
+
+/** The server ends a watch after this time, s; a new one goes on from the last version. */
+const serverTimeoutSeconds = 300;
+
+/** Without a line for this long, ms, the stream is taken for dead. Bookmarks come about once a minute, so a live one is never that quiet. */
+const silenceLimitMs = 100_000;
+
+type OpenWatch = (query: Record<string, string | number | boolean>, signal: AbortSignal) => Promise<KubeResponse>;
+
+/** Reads one watch stream, line by line. Throws a `KubeError`: `Expired` (start from a new list), or whatever ended the stream. */
+export async function* readWatch<T extends KubeObject>(
+  open: OpenWatch,
+  signal: AbortSignal,
+): AsyncGenerator<WatchEvent<T>, void, undefined> {
+  const silence = new AbortController();
+  const timer = setTimeout(() => silence.abort(), silenceLimitMs);
+  const query = { watch: true, allowWatchBookmarks: true, timeoutSeconds: serverTimeoutSeconds };
+  try {
+    const response = await open(query, AbortSignal.any([signal, silence.signal]));
+    for await (const line of createInterface({ input: response.body, crlfDelay: Number.POSITIVE_INFINITY })) {
+      timer.refresh();
+      const event = JSON.parse(line) as { type: string; object: { reason?: string; code?: number; message?: string } };
+      if (event.type === "ERROR") throw watchError(event.object);
+      yield event as unknown as WatchEvent<T>;
+    }
+  } catch (error) {
+    if (signal.aborted || error instanceof KubeError) throw error;
+    throw new KubeError("Unreachable", 0, "the watch broke off", { cause: error });
+  } finally {
+    clearTimeout(timer);
+    silence.abort();
+  }
+}
+
+const watchError = (status: { reason?: string; code?: number; message?: string }): KubeError =>
+  new KubeError(
+    status.code === 410 ? "Expired" : (status.reason ?? "Unknown"),
+    status.code ?? 0,
+    status.message ?? "the watch failed",
+  );

@@ -1,0 +1,102 @@
+/**
+ * A work queue of keys, as controllers use it.
+ *
+ *   add ──► waiting (a key stands there once) ──► worked on ──► done
+ *                 ▲                                   │ added meanwhile: back to waiting, once
+ *                 └── delayed: `delayMs`, `requeueAfterMs`, or the back-off of a key whose work threw
+ *
+ * One key is never worked on twice at the same time. The earliest wish for a key wins; a success clears its back-off.
+ */
+import type { Logger } from "../log.ts";
+
+/** What a round of work asks for: to be called again after this time, ms; nothing: only when something changes. */
+export type Requeue = { requeueAfterMs?: number };
+
+export type Work = (key: string, signal: AbortSignal) => Promise<Requeue | undefined>;
+
+export type WorkQueue = {
+  add(key: string, delayMs?: number): void;
+  /** Takes no more work, aborts the signal of what runs, and resolves when that has ended. */
+  stop(): Promise<void>;
+};
+
+export type WorkQueueOptions = {
+  name: string;
+  work: Work;
+  /** Keys worked on at the same time. */
+  concurrency: number;
+  log: Logger;
+};
+
+const firstBackOffMs = 100;
+const lastBackOffMs = 30_000;
+
+export const startWorkQueue = ({ name, work, concurrency, log }: WorkQueueOptions): WorkQueue => {
+  const waiting = new Set<string>();
+  const active = new Map<string, Promise<void>>();
+  const again = new Set<string>();
+  const failures = new Map<string, number>();
+  const delayed = new Map<string, { timer: NodeJS.Timeout; atMs: number }>();
+  const stopping = new AbortController();
+
+  const undelay = (key: string): void => {
+    clearTimeout(delayed.get(key)?.timer);
+    delayed.delete(key);
+  };
+  const delay = (key: string, delayMs: number): void => {
+    const atMs = performance.now() + delayMs;
+    const earlier = delayed.get(key);
+    if (earlier && earlier.atMs <= atMs) return;
+    undelay(key);
+    delayed.set(key, { atMs, timer: setTimeout(() => add(key), delayMs) });
+  };
+  const add = (key: string, delayMs = 0): void => {
+    if (stopping.signal.aborted) return;
+    if (delayMs > 0) {
+      delay(key, delayMs);
+      return;
+    }
+    undelay(key);
+    if (active.has(key)) again.add(key);
+    else waiting.add(key);
+    startWork();
+  };
+  const startWork = (): void => {
+    for (const key of waiting) {
+      if (active.size >= concurrency) return;
+      waiting.delete(key);
+      active.set(key, run(key));
+    }
+  };
+  const run = async (key: string): Promise<void> => {
+    await null; // so that `active` holds the key before the work begins
+    try {
+      const next = await work(key, stopping.signal);
+      failures.delete(key);
+      if (next?.requeueAfterMs !== undefined) add(key, Math.max(1, next.requeueAfterMs));
+    } catch (err) {
+      if (!stopping.signal.aborted) backOff(key, err);
+    } finally {
+      active.delete(key);
+      if (again.delete(key)) add(key);
+      startWork();
+    }
+  };
+  const backOff = (key: string, err: unknown): void => {
+    const count = (failures.get(key) ?? 0) + 1;
+    failures.set(key, count);
+    const retryMs = Math.min(firstBackOffMs * 2 ** (count - 1), lastBackOffMs);
+    log.warn({ err, queue: name, object: key, retryMs }, "work failed; trying again");
+    add(key, retryMs);
+  };
+
+  return {
+    add,
+    async stop() {
+      stopping.abort();
+      for (const key of delayed.keys()) undelay(key);
+      waiting.clear();
+      await Promise.all(active.values());
+    },
+  };
+};

@@ -1,0 +1,211 @@
+import type { Redis } from "ioredis";
+import { AppError, unavailable } from "../errors.ts";
+import { poolKey, poolKeys } from "./pool-keys.ts";
+import { type BrowserRecord, type EndReason, LeaseRecord } from "./records.ts";
+import { loadScript, runScript, type Script } from "./script.ts";
+
+/** The outcome of asking for a browser. `unknown`: the session does not hold the browser that was to be rejected. */
+export type TakeOutcome =
+  | { kind: "granted"; lease: LeaseRecord }
+  | { kind: "waiting"; ticket: string }
+  | { kind: "draining" }
+  | { kind: "unknown" };
+
+export type CancelOutcome = { kind: "cancelled" } | { kind: "granted"; lease: LeaseRecord } | { kind: "unknown" };
+
+export type TakeRequest = { session: string; channel: string; request: string; ticket?: string };
+
+/** What the operator plans with. `unpaced`: starts that are left over from discarded browsers. */
+export type PoolSnapshot = {
+  browsers: BrowserRecord[];
+  waiting: number;
+  unpaced: number;
+  draining: boolean;
+  configs: string[];
+};
+
+export type NewBrowser = { id: string; pod: string; address: string; configHash: string };
+
+export type Retirement = {
+  reason: string;
+  /** What is retired may be rebuilt at once, not paced by the fill rate. */
+  unpaced?: boolean;
+  /** At most so many; left out, all that match. */
+  count?: number;
+  /** Candidates in the order of choice; left out, all idle browsers, the longest idle first. */
+  ids?: string[];
+  /** Names a wish that may come twice (from the API and from the operator); the second time nothing is retired. */
+  token?: string;
+};
+
+/** The lease state of pools in Redis: one method a script, and plain reads. Every one throws `unavailable` when Redis does not answer. */
+export type LeaseStore = ReturnType<typeof createLeaseStore>;
+
+/** Replies with which Redis says that it can't serve now, though it answers. */
+const outageReplies = [
+  "LOADING",
+  "READONLY",
+  "MASTERDOWN",
+  "OOM",
+  "NOREPLICAS",
+  "CLUSTERDOWN",
+  "TRYAGAIN",
+  "MISCONF",
+  "UNKILLABLE",
+  "BUSY",
+];
+
+const classify = (error: unknown): unknown => {
+  if (error instanceof AppError || !(error instanceof Error)) return error;
+  const isRefusal = error.name === "ReplyError" && !outageReplies.includes(error.message.split(" ", 1)[0] ?? "");
+  return isRefusal ? error : unavailable("Redis", error);
+};
+
+/** Awaits a command; an outage becomes `unavailable`. */
+export const orUnavailable = async <T>(command: Promise<T>): Promise<T> => {
+  try {
+    return await command;
+  } catch (error) {
+    throw classify(error);
+  }
+};
+
+/** A lease as the scripts write it; throws for any other text. */
+export const parseLease = (text: string): LeaseRecord => LeaseRecord.parse(JSON.parse(text));
+
+const takeOutcome = (reply: unknown): TakeOutcome => {
+  const [kind, value = ""] = reply as [string, string?];
+  if (kind === "granted") return { kind, lease: parseLease(value) };
+  if (kind === "waiting") return { kind, ticket: value };
+  return { kind: kind as "draining" | "unknown" };
+};
+
+const scripts = {
+  take: loadScript("take"),
+  reject: loadScript("reject"),
+  cancel: loadScript("cancel"),
+  release: loadScript("release"),
+  offer: loadScript("offer"),
+  suspect: loadScript("suspect"),
+  add: loadScript("add"),
+  retire: loadScript("retire"),
+  close: loadScript("close"),
+  drain: loadScript("drain"),
+  spendUnpaced: loadScript("spend-unpaced"),
+  snapshot: loadScript("snapshot"),
+};
+
+/** The store over a connection for commands. */
+export const createLeaseStore = (redis: Redis) => {
+  const run = (script: Script, poolUid: string, argv: (string | number)[] = []): Promise<unknown> =>
+    orUnavailable(runScript(redis, script, poolKeys(poolUid), argv));
+
+  return {
+    async take(poolUid: string, { session, channel, request, ticket = "" }: TakeRequest): Promise<TakeOutcome> {
+      return takeOutcome(await run(scripts.take, poolUid, [session, channel, request, ticket]));
+    },
+    async reject(poolUid: string, lease: LeaseRecord, reason: string): Promise<TakeOutcome> {
+      return takeOutcome(await run(scripts.reject, poolUid, [lease.session, lease.browser, reason]));
+    },
+    async cancel(poolUid: string, session: string): Promise<CancelOutcome> {
+      const [kind, value = ""] = (await run(scripts.cancel, poolUid, [session])) as [string, string?];
+      return kind === "granted" ? { kind, lease: parseLease(value) } : { kind: kind as "cancelled" | "unknown" };
+    },
+    /** Undefined when the session is not held (any more). */
+    async release(
+      poolUid: string,
+      session: string,
+      next: "releasing" | "retired" | "idle",
+      reason: EndReason,
+    ): Promise<LeaseRecord | undefined> {
+      const reply = await run(scripts.release, poolUid, [session, next, reason]);
+      return reply ? parseLease(reply as string) : undefined;
+    },
+    async offer(poolUid: string, { browser, seq }: LeaseRecord): Promise<boolean> {
+      return (await run(scripts.offer, poolUid, [browser, seq])) === 1;
+    },
+    async suspect(poolUid: string, { browser, seq }: LeaseRecord, reason: string): Promise<boolean> {
+      return (await run(scripts.suspect, poolUid, [browser, seq, reason])) === 1;
+    },
+    async add(poolUid: string, { id, pod, address, configHash }: NewBrowser): Promise<boolean> {
+      return (await run(scripts.add, poolUid, [id, pod, address, configHash])) === 1;
+    },
+    /** The ids of the browsers that were idle and are now retired. */
+    async retire(
+      poolUid: string,
+      { reason, unpaced = false, count = 1e9, ids, token = "" }: Retirement,
+    ): Promise<string[]> {
+      if (ids?.length === 0 || count <= 0) return [];
+      return (await run(scripts.retire, poolUid, [reason, unpaced ? 1 : 0, count, token, ...(ids ?? [])])) as string[];
+    },
+    /** The session that ended with the browser, if one did. */
+    async close(poolUid: string, browserId: string, reason: EndReason): Promise<string | undefined> {
+      const reply = await run(scripts.close, poolUid, [browserId, reason]);
+      return reply ? (reply as string) : undefined;
+    },
+    /** Stops new leases; a pool in use only when wanted. */
+    async drain(poolUid: string, { evenIfLeased }: { evenIfLeased: boolean }): Promise<{ leased: number }> {
+      return { leased: (await run(scripts.drain, poolUid, [evenIfLeased ? 1 : 0])) as number };
+    },
+    /** Takes `drain` back. */
+    async undrain(poolUid: string): Promise<void> {
+      await orUnavailable(redis.hdel(poolKey(poolUid, "pool"), "draining"));
+    },
+    async spendUnpaced(poolUid: string, count: number): Promise<number> {
+      return (await run(scripts.spendUnpaced, poolUid, [count])) as number;
+    },
+    async snapshot(poolUid: string): Promise<PoolSnapshot> {
+      const reply = await run(scripts.snapshot, poolUid);
+      const [records, waiting, unpaced, draining, configs] = reply as [string[], number, number, number, string[]];
+      const browsers = records.map((text) => JSON.parse(text) as BrowserRecord);
+      return { browsers, waiting, unpaced, draining: draining === 1, configs };
+    },
+    /** Forgets the pool; only for one that is deleted and has no browser left. */
+    async drop(poolUid: string): Promise<void> {
+      await orUnavailable(redis.unlink(poolKeys(poolUid)));
+    },
+    /** Keeps the configuration that browsers of this hash are made with. */
+    async keepConfig(poolUid: string, hash: string, config: string): Promise<void> {
+      await orUnavailable(redis.hset(poolKey(poolUid, "configs"), hash, config));
+    },
+    async dropConfigs(poolUid: string, hashes: string[]): Promise<void> {
+      if (hashes.length > 0) await orUnavailable(redis.hdel(poolKey(poolUid, "configs"), ...hashes));
+    },
+    /** The configuration that browsers of this hash were made with, as `keepConfig` was given it. */
+    async config(poolUid: string, hash: string): Promise<string | undefined> {
+      return (await orUnavailable(redis.hget(poolKey(poolUid, "configs"), hash))) ?? undefined;
+    },
+    async lease(poolUid: string, session: string): Promise<LeaseRecord | undefined> {
+      const text = await orUnavailable(redis.hget(poolKey(poolUid, "leases"), session));
+      return text ? parseLease(text) : undefined;
+    },
+    async endedLease(poolUid: string, session: string): Promise<LeaseRecord | undefined> {
+      const text = await orUnavailable(redis.hget(poolKey(poolUid, "ended"), session));
+      return text ? parseLease(text) : undefined;
+    },
+    async leases(poolUid: string, which: "leases" | "ended"): Promise<LeaseRecord[]> {
+      return (await orUnavailable(redis.hvals(poolKey(poolUid, which)))).map(parseLease);
+    },
+    async counts(poolUid: string): Promise<{ acquired: number; available: number }> {
+      const [acquired, available] = await Promise.all([
+        orUnavailable(redis.hlen(poolKey(poolUid, "leases"))),
+        orUnavailable(redis.zcard(poolKey(poolUid, "idle"))),
+      ]);
+      return { acquired, available };
+    },
+    /** True while the session holds a browser or waits for one. */
+    async isAlive(poolUid: string, session: string): Promise<boolean> {
+      const [lease, ticket] = await Promise.all([
+        orUnavailable(redis.hexists(poolKey(poolUid, "leases"), session)),
+        orUnavailable(redis.zscore(poolKey(poolUid, "waiters"), session)),
+      ]);
+      return lease === 1 || ticket !== null;
+    },
+    async ping(): Promise<void> {
+      await orUnavailable(redis.ping());
+    },
+  };
+};
+
+// BrowserRecord is the shape that the scripts write; the snapshot trusts them and does not check each of 10,000 records.
+export type { BrowserRecord };

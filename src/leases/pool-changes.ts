@@ -1,0 +1,23 @@
+import type { Redis } from "ioredis";
+import type { Logger } from "../log.ts";
+import { poolsChannel } from "./pool-keys.ts";
+
+/** `urgent`: a browser waits to be destroyed; else only counts moved. */
+export type PoolChange = { poolUid: string; urgent: boolean };
+
+/** Calls `onChange` for every pool that a script changed. A message lost in a reconnect is made up for by the operator's resync. */
+export const followPoolChanges = async (
+  subscriber: Redis,
+  onChange: (change: PoolChange) => void,
+  log: Logger,
+): Promise<void> => {
+  subscriber.on("message", (_channel: string, text: string) => {
+    try {
+      const { pool, urgent } = JSON.parse(text) as { pool: string; urgent: boolean };
+      onChange({ poolUid: pool, urgent });
+    } catch (err) {
+      log.error({ err }, "a change of a pool could not be read");
+    }
+  });
+  await subscriber.subscribe(poolsChannel);
+};

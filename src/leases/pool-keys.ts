@@ -1,0 +1,34 @@
+/**
+ * The keys of one pool. All share the hash tag `{<pool uid>}`, so that a pool lives in one slot of a Redis Cluster, and
+ * all begin with `bp:`, so that an ACL can name them. Every script gets the nine in this order (scripts/includes/keys.lua).
+ *
+ *   pool      hash    epoch, ticket, idle_order (counters), unpaced (starts left),
+ *                     discarded (token of the last discard), draining
+ *   browsers  hash    browser id → record
+ *   idle      zset    browser id by the order in which it became idle
+ *   waiters   zset    session id by ticket
+ *   requests  hash    session id of a waiter → its request
+ *   leases    hash    session id → lease
+ *   ended     hash    session id → lease with time and reason of its end, for a day
+ *   ended_at  zset    session id by that time
+ *   configs   hash    configuration hash → configuration of browsers made with it
+ */
+const parts = ["pool", "browsers", "idle", "waiters", "requests", "leases", "ended", "ended_at", "configs"] as const;
+
+export type PoolPart = (typeof parts)[number];
+
+export const poolKey = (poolUid: string, part: PoolPart): string => `bp:{${poolUid}}:${part}`;
+
+export const poolKeys = (poolUid: string): string[] => parts.map((part) => poolKey(poolUid, part));
+
+/** Hash of the session names in use in a project: name → `<pool uid>/<session id>`. */
+export const sessionNamesKey = (projectId: string): string => `bp:{${projectId}}:session_names`;
+
+/** The kept answer of a request with an `Idempotency-Key`. */
+export const idempotencyKey = (digest: string): string => `bp:{${digest}}:answer`;
+
+/** Where an API replica hears of grants to callers that wait at it. */
+export const grantsChannel = (replicaId: string): string => `bp:grants:${replicaId}`;
+
+/** Where operators hear of pools that changed. */
+export const poolsChannel = "bp:pools";

@@ -1,0 +1,75 @@
+/**
+ * What the scripts keep in Redis, as JSON.
+ *
+ * States of a browser:
+ *
+ *   (starting) ──add──► idle ──take/offer──► leased ──release──► releasing ──offer──► idle
+ *                        │                    │  │                   │
+ *                        │ retire             │  └─release(retired)──┼──► retired ──close──► (gone)
+ *                        └────────────────────┼──────────────────────┼──► retired
+ *                                             └─reject─► suspect ◄───┘ (agent did not confirm)
+ *
+ * `starting` is not recorded: a pod that is not in Redis yet. `suspect` and `retired` browsers are given to nobody.
+ */
+import { z } from "zod";
+
+export const BrowserRecord = z.object({
+  /** The pod's uid. */
+  id: z.string(),
+  /** The pod's name, for people. */
+  pod: z.string(),
+  /** The agent's `host:port`. */
+  address: z.string(),
+  /** Hash of the configuration that made it. */
+  config: z.string(),
+  /** Of its newest lease; 0 before the first. */
+  seq: z.int(),
+  state: z.enum(["idle", "leased", "releasing", "suspect", "retired"]),
+  /** When it came into this state, ms since the epoch. */
+  since: z.int(),
+  session: z.string().optional(),
+  reason: z.string().optional(),
+});
+export type BrowserRecord = z.infer<typeof BrowserRecord>;
+
+export const LeaseRecord = z.object({
+  session: z.string(),
+  browser: z.string(),
+  pod: z.string(),
+  address: z.string(),
+  config: z.string(),
+  epoch: z.int(),
+  seq: z.int(),
+  /** ms since the epoch. */
+  created_at: z.int(),
+  ticket: z.number(),
+  channel: z.string(),
+  /** What the caller asked for, as `SessionRequest` in JSON. */
+  request: z.string(),
+  /** Only with ended leases: ms since the epoch, and why. */
+  ended_at: z.int().optional(),
+  reason: z.string().optional(),
+});
+export type LeaseRecord = z.infer<typeof LeaseRecord>;
+
+/** What a caller asked for with its lease, and what was true of its pool then. Kept with the lease. */
+export const SessionRequest = z.object({
+  name: z.string().optional(),
+  tags: z.record(z.string(), z.string()).optional(),
+  start_url: z.string().optional(),
+  timeout_seconds: z.int(),
+  telemetry: z.unknown().optional(),
+  pool: z.object({ id: z.string(), uid: z.string(), name: z.string().optional() }),
+  project: z.string(),
+});
+export type SessionRequest = z.infer<typeof SessionRequest>;
+
+/** Why a session ended; told to its caller and kept for a day. */
+export type EndReason =
+  | "released"
+  | "deleted"
+  | "timeout"
+  | "browser_crashed"
+  | "browser_lost"
+  | "pool_deleted"
+  | "pod_deleted";

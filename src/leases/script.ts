@@ -1,0 +1,34 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { Redis } from "ioredis";
+
+/** A Lua script as it is sent: its text with all includes, and the SHA-1 by which Redis knows it. */
+export type Script = { name: string; text: string; sha: string };
+
+const folder = new URL("./scripts/", import.meta.url);
+const includeLine = /^-- @include (.+)$/m;
+
+const read = (file: string): string => readFileSync(new URL(file, folder), "utf8");
+
+/** Reads `scripts/<name>.lua` and puts the files named in its `-- @include a b` line in front of it. */
+export const loadScript = (name: string): Script => {
+  const body = read(`${name}.lua`);
+  const includes = includeLine.exec(body)?.[1]?.split(" ") ?? [];
+  const text = [...includes.map((include) => read(`includes/${include}.lua`)), body].join("\n");
+  return { name, text, sha: createHash("sha1").update(text).digest("hex") };
+};
+
+/** Runs a script by its hash; Redis gets the text only when it does not know it (after a restart or SCRIPT FLUSH). */
+export const runScript = async (
+  redis: Redis,
+  script: Script,
+  keys: string[],
+  argv: (string | number)[],
+): Promise<unknown> => {
+  try {
+    return await redis.evalsha(script.sha, keys.length, ...keys, ...argv);
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith("NOSCRIPT")) throw error;
+    return redis.eval(script.text, keys.length, ...keys, ...argv);
+  }
+};

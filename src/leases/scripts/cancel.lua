@@ -1,0 +1,13 @@
+-- Takes a caller out of the queue.
+-- @include keys notify
+-- ARGV[1] session id
+-- Returns {"cancelled"} | {"granted", lease} when it holds a browser already | {"unknown"}.  O(log n)
+local session = ARGV[1]
+if redis.call("ZREM", WAITERS, session) == 1 then
+  redis.call("HDEL", REQUESTS, session)
+  notify(false)
+  return { "cancelled" }
+end
+local text = redis.call("HGET", LEASES, session)
+if text then return { "granted", text } end
+return { "unknown" }

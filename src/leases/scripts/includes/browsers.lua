@@ -1,0 +1,15 @@
+-- A browser's record: { id, pod, address, config, seq, state, since, session?, reason? }; states in src/leases/records.ts.
+local function getBrowser(id)
+  local text = redis.call("HGET", BROWSERS, id)
+  return text and cjson.decode(text)
+end
+
+local function setState(browser, state, session, reason)
+  browser.state, browser.session, browser.reason, browser.since = state, session, reason, nowMs()
+  redis.call("HSET", BROWSERS, browser.id, cjson.encode(browser))
+  if state == "idle" then
+    redis.call("ZADD", IDLE, redis.call("HINCRBY", POOL, "idle_order", 1), browser.id)
+  else
+    redis.call("ZREM", IDLE, browser.id)
+  end
+end

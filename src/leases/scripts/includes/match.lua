@@ -1,0 +1,36 @@
+-- Gives idle browsers to waiting callers, the longest waiting and the longest idle first, until one of them runs out.
+-- `own`: the session whose caller runs this script and reads its grant from the answer; all others are told by publish.
+-- A waiter whose API replica is not subscribed is dropped, so that nobody waits behind the dead; a replica that was only
+-- cut off for a moment comes back with the ticket and gets its place again.
+local function leaseOf(browser, session, request)
+  return {
+    session = session, browser = browser.id, pod = browser.pod, address = browser.address, config = browser.config,
+    epoch = tonumber(redis.call("HGET", POOL, "epoch")) or 1, seq = browser.seq + 1,
+    created_at = nowMs(), ticket = request.ticket, channel = request.channel, request = request.request,
+  }
+end
+
+local function isListening(session, request, lease)
+  return redis.call("PUBLISH", request.channel, cjson.encode({ session = session, wake = "granted", lease = lease })) > 0
+end
+
+local function match(own)
+  local ownLease
+  while true do
+    local session = redis.call("ZRANGE", WAITERS, 0, 0)[1]
+    local id = session and redis.call("ZRANGE", IDLE, 0, 0)[1]
+    if not id then return ownLease end
+    local request = cjson.decode(redis.call("HGET", REQUESTS, session))
+    redis.call("ZREM", WAITERS, session)
+    redis.call("HDEL", REQUESTS, session)
+
+    local browser = getBrowser(id)
+    local lease = cjson.encode(leaseOf(browser, session, request))
+    if session == own then ownLease = lease end
+    if session == own or isListening(session, request, lease) then
+      browser.seq = browser.seq + 1
+      setState(browser, "leased", session)
+      redis.call("HSET", LEASES, session, lease)
+    end
+  end
+end

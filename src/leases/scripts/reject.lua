@@ -1,0 +1,17 @@
+-- A granted browser refused its bind or did not answer: it becomes suspect, and its caller goes back to its place in the queue.
+-- @include keys now notify browsers match queue
+-- ARGV[1] session id
+-- ARGV[2] browser id that was granted
+-- ARGV[3] reason, for the operator
+-- Returns as take.lua does, or {"unknown"} when the session does not hold that browser.  O(log n)
+local session = ARGV[1]
+local text = redis.call("HGET", LEASES, session)
+local lease = text and cjson.decode(text)
+if not lease or lease.browser ~= ARGV[2] then return { "unknown" } end
+
+redis.call("HDEL", LEASES, session)
+local browser = getBrowser(lease.browser)
+if browser then setState(browser, "suspect", nil, ARGV[3]) end
+notify(true)
+if redis.call("HEXISTS", POOL, "draining") == 1 then return { "draining" } end
+return queueAndMatch(session, { ticket = lease.ticket, channel = lease.channel, request = lease.request })

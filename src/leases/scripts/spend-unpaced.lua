@@ -1,0 +1,7 @@
+-- Uses up permissions to start browsers at once, one for each that was discarded to be rebuilt.
+-- @include keys
+-- ARGV[1] how many at most
+-- Returns how many may start.  O(1)
+local granted = math.min(tonumber(ARGV[1]), tonumber(redis.call("HGET", POOL, "unpaced")) or 0)
+if granted > 0 then redis.call("HINCRBY", POOL, "unpaced", -granted) end
+return granted

@@ -1,0 +1,44 @@
+import type { Logger } from "../log.ts";
+import { startEtcd } from "./etcd.ts";
+import { startApiServer } from "./kube-apiserver.ts";
+import type { Programs } from "./locate-programs.mjs";
+
+export type ControlPlaneOptions = {
+  /** Absolute; holds the data across starts. Only one run at a time may use it (`lockDataDir`). */
+  dataDir: string;
+  programs: Programs;
+  log: Logger;
+  /** Tests only: a power failure may lose or break the data. */
+  unsafeNoFsync?: boolean;
+  /** Gives the start up. */
+  signal?: AbortSignal;
+};
+
+export type ControlPlane = {
+  kubeconfigPath: string;
+  serverUrl: string;
+  stop(): Promise<void>;
+};
+
+/**
+ * Starts a real etcd and kube-apiserver on this machine, out of reach for its other users; resolves when objects can be
+ * created. Either program is started again, at the same place, when it ends by itself. There is no controller manager:
+ * no garbage collection, no namespace deletion, no service accounts.
+ */
+export const startControlPlane = async (options: ControlPlaneOptions): Promise<ControlPlane> => {
+  const etcd = await startEtcd(options);
+  try {
+    const apiServer = await startApiServer({ ...options, etcd });
+    return {
+      kubeconfigPath: apiServer.kubeconfigPath,
+      serverUrl: apiServer.serverUrl,
+      async stop() {
+        await apiServer.stop();
+        await etcd.stop();
+      },
+    };
+  } catch (error) {
+    await etcd.stop();
+    throw error;
+  }
+};

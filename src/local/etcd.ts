@@ -1,0 +1,66 @@
+import { mkdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Logger } from "../log.ts";
+import type { Programs } from "./locate-programs.mjs";
+import { requiredProgram } from "./required-program.ts";
+import { type SupervisedChild, superviseChild } from "./supervised-child.ts";
+
+/**
+ * etcd listens on sockets in a folder that only this user can enter: it has no users of its own, and a port, even on
+ * loopback, would show every secret to everyone on the machine. The names are relative to that folder, which keeps them
+ * below the 108 bytes of a socket's path; etcd wants the form `host:port` and makes it the file's name.
+ */
+const clientSocket = "etcd:1";
+const peerSocket = "etcd:2";
+
+export type Etcd = SupervisedChild & {
+  /** What `--etcd-servers` takes, in a process whose working directory is `socketDir`. */
+  endpoint: string;
+  socketDir: string;
+};
+
+export type EtcdOptions = {
+  dataDir: string;
+  programs: Programs;
+  log: Logger;
+  /** Tests only: a power failure may lose or break the data. */
+  unsafeNoFsync?: boolean | undefined;
+  signal?: AbortSignal | undefined;
+};
+
+/** Free space that deleted revisions leave is reused; this bounds the file, bytes. */
+const quotaBytes = 4 * 1024 ** 3;
+
+/** Starts etcd on unix sockets in `<dataDir>/run`; resolves when it answers, and starts it again when it ends by itself. */
+export const startEtcd = async ({ dataDir, programs, log, unsafeNoFsync, signal }: EtcdOptions): Promise<Etcd> => {
+  const socketDir = join(dataDir, "run");
+  await mkdir(socketDir, { recursive: true, mode: 0o700 });
+  const socket = join(socketDir, clientSocket);
+  await rm(socket, { force: true });
+  const child = await superviseChild({
+    dataDir,
+    name: "etcd",
+    command: [
+      requiredProgram(programs, "etcd"),
+      "--name=local",
+      `--data-dir=${join(dataDir, "etcd")}`,
+      `--listen-client-urls=unix://${clientSocket}`,
+      `--advertise-client-urls=unix://${clientSocket}`,
+      `--listen-peer-urls=unix://${peerSocket}`,
+      `--initial-advertise-peer-urls=unix://${peerSocket}`,
+      `--initial-cluster=local=unix://${peerSocket}`,
+      `--quota-backend-bytes=${quotaBytes}`,
+      "--log-level=warn",
+      ...(unsafeNoFsync ? ["--unsafe-no-fsync"] : []),
+    ],
+    env: {},
+    cwd: socketDir,
+    logPath: join(dataDir, "logs", "etcd.log"),
+    log,
+    isReady: async () => (await stat(socket)).isSocket(),
+    readyWithinMs: 60_000,
+    stopGraceMs: 5000,
+    signal,
+  });
+  return { endpoint: `unix://${clientSocket}`, socketDir, stop: child.stop };
+};

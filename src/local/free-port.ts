@@ -1,0 +1,36 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { StartError } from "./supervised-child.ts";
+
+/** Another program can take a port between its choice and its use; so often in a row means that something else is wrong. */
+const maxTries = 5;
+
+/** True when nothing listens on the port of that address now. `port` 0 asks for any. */
+export const freePort = async (host: string, port = 0): Promise<number | undefined> => {
+  const server = createServer();
+  try {
+    server.listen({ host, port, exclusive: true });
+    await once(server, "listening");
+    return (server.address() as AddressInfo).port;
+  } catch {
+    return undefined;
+  } finally {
+    server.close();
+  }
+};
+
+const isPortClash = (error: unknown): boolean =>
+  error instanceof StartError && /address already in use/i.test(error.message);
+
+/** Starts a program on a free loopback port, and again on another one when that was taken in between. */
+export const startOnFreePort = async <T>(start: (port: number) => Promise<T>): Promise<T> => {
+  for (let tries = 1; ; tries++) {
+    const port = await freePort("127.0.0.1");
+    if (port === undefined) throw new Error("no free port on 127.0.0.1");
+    try {
+      return await start(port);
+    } catch (error) {
+      if (tries === maxTries || !isPortClash(error)) throw error;
+    }
+  }
+};

@@ -1,0 +1,32 @@
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { killRecordedGroups } from "../agent/process-groups.ts";
+import { clearRegister, killRegisteredProcesses } from "./process-register.ts";
+
+/** Where a pod's process keeps its files; one folder a pod, named by its uid. */
+export const podsFolder = (dataDir: string): string => join(dataDir, "pods");
+
+/** Where the output of pods goes; one file a pod. */
+export const podLogsFolder = (dataDir: string): string => join(dataDir, "logs", "pods");
+
+/** The file in a pod's folder in which its agent records the process groups of its own children. */
+export const processGroupsFile = (podDir: string): string => join(podDir, "process-groups");
+
+/**
+ * Ends what a run that was killed has left: its programs, its agents, their browsers, the folders and logs of its
+ * pods. Call it with the data directory locked, before anything is started. `isAfterReboot`: nothing can live any
+ * more, so that only files are removed.
+ */
+export const endLeftovers = async (dataDir: string, { isAfterReboot }: { isAfterReboot: boolean }): Promise<void> => {
+  const uids = await readdir(podsFolder(dataDir)).catch(() => []);
+  const podDirs = uids.map((uid) => join(podsFolder(dataDir), uid));
+  if (isAfterReboot) await clearRegister(dataDir);
+  else {
+    // Agents first: one that lives could start another browser.
+    await killRegisteredProcesses(dataDir);
+    await Promise.all(podDirs.map((dir) => killRecordedGroups(processGroupsFile(dir))));
+  }
+  const remove = { recursive: true, force: true, maxRetries: 5, retryDelay: 100 };
+  await Promise.all(podDirs.map((dir) => rm(dir, remove)));
+  await rm(podLogsFolder(dataDir), remove);
+};

@@ -1,0 +1,131 @@
+/**
+ * Where the programs are that local mode, the tests and the set-up run besides Node. Plain JavaScript without packages:
+ * `scripts/setup.mjs` imports it on Node 20, before anything is installed.
+ */
+import { spawnSync } from "node:child_process";
+import { accessSync, constants, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, isAbsolute, join, resolve } from "node:path";
+
+/** Versions that the set-up installs; `tools/*\/go.mod` hold the same ones (a test compares them). */
+export const pinnedVersions = Object.freeze({ etcd: "v3.6.5", "kube-apiserver": "v1.34.2", kubectl: "v1.34.2" });
+
+/** @typedef {keyof typeof pinnedVersions} ControlPlaneProgram */
+/** @typedef {"redis-server" | "chromium" | "chromium-headless-shell" | "Xvfb"} SystemProgram */
+/** @typedef {{ [name in ControlPlaneProgram | SystemProgram]?: string | undefined }} Programs */
+/** @typedef {{ [name: string]: string | undefined }} Environment */
+
+export const controlPlanePrograms = /** @type {readonly ControlPlaneProgram[]} */ (
+  Object.freeze(Object.keys(pinnedVersions))
+);
+
+/** Oldest kubectl minor version of `1.x` that is taken from PATH: kubectl may be two minor versions away from the API server. */
+const oldestKubectlMinor = 32;
+
+/** How long a kubectl on PATH may take to tell its version, ms; a wrapper script that hangs must not stop a start. */
+const kubectlAnswerMs = 5_000;
+
+/** Whether `path` is a file that this process may execute. @param {string} path */
+export const isProgram = (path) => {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+};
+
+/**
+ * Absolute path of `name` in PATH, undefined when no folder of PATH has it.
+ * @param {string} name
+ * @param {Environment} env
+ */
+export const findOnPath = (name, env) =>
+  (env.PATH ?? "")
+    .split(delimiter)
+    .filter(isAbsolute)
+    .map((folder) => join(folder, name))
+    .find(isProgram);
+
+/**
+ * Folder outside the repository that the set-up fills: `BROWSERPOOL_CACHE_DIR`, else `browserpool` in the user's cache folder.
+ * @param {Environment} env
+ */
+export const cacheDir = (env) =>
+  resolve(
+    env.BROWSERPOOL_CACHE_DIR || join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), ".cache"), "browserpool"),
+  );
+
+/**
+ * Where the set-up puts a control plane program; the version in the name makes an update a new file.
+ * @param {ControlPlaneProgram} name
+ * @param {Environment} env
+ */
+export const cachedProgramPath = (name, env) => join(cacheDir(env), "bin", `${name}-${pinnedVersions[name]}`);
+
+/**
+ * `KUBEBUILDER_ASSETS`, when it holds the whole control plane; half a folder is of no use and is passed over.
+ * @param {Environment} env
+ */
+const givenAssets = (env) => {
+  const folder = env.KUBEBUILDER_ASSETS;
+  return folder && controlPlanePrograms.every((name) => isProgram(resolve(folder, name))) ? folder : undefined;
+};
+
+/**
+ * The kubectl of PATH if it is new enough. Runs it, so it is asked only when there is no other.
+ * @param {Environment} env
+ */
+const kubectlOnPath = (env) => {
+  const path = findOnPath("kubectl", env);
+  if (!path) return undefined;
+  const answer = spawnSync(path, ["version", "--client"], {
+    env: { ...env },
+    encoding: "utf8",
+    timeout: kubectlAnswerMs,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const minor = /\bv1\.(\d+)\./.exec(answer.stdout ?? "")?.[1];
+  return Number(minor) >= oldestKubectlMinor ? path : undefined;
+};
+
+/**
+ * @param {ControlPlaneProgram} name
+ * @param {Environment} env
+ */
+const locateControlPlaneProgram = (name, env) => {
+  const assets = givenAssets(env);
+  if (assets) return resolve(assets, name);
+  const cached = cachedProgramPath(name, env);
+  if (isProgram(cached)) return cached;
+  return name === "kubectl" ? kubectlOnPath(env) : undefined;
+};
+
+/**
+ * A program of the system: what the environment variable `override` names (undefined when there is no program), else PATH.
+ * @param {SystemProgram} name
+ * @param {Environment} env
+ * @param {string} [override]
+ */
+const locateSystemProgram = (name, env, override) => {
+  const given = override && env[override];
+  if (given) return isProgram(resolve(given)) ? resolve(given) : undefined;
+  return findOnPath(name, env);
+};
+
+/**
+ * Absolute path of every program; undefined when it is missing. Reads the disk on each call.
+ * Control plane: `KUBEBUILDER_ASSETS`, the cache, and for kubectl alone PATH (1.32 or newer). The others: `BROWSERPOOL_REDIS_SERVER`,
+ * `BROWSERPOOL_CHROMIUM`, `BROWSERPOOL_CHROMIUM_HEADLESS`, then PATH.
+ * @param {Environment} [env]
+ * @returns {Programs}
+ */
+export const locatePrograms = (env = process.env) => ({
+  etcd: locateControlPlaneProgram("etcd", env),
+  "kube-apiserver": locateControlPlaneProgram("kube-apiserver", env),
+  kubectl: locateControlPlaneProgram("kubectl", env),
+  "redis-server": locateSystemProgram("redis-server", env, "BROWSERPOOL_REDIS_SERVER"),
+  chromium: locateSystemProgram("chromium", env, "BROWSERPOOL_CHROMIUM"),
+  "chromium-headless-shell": locateSystemProgram("chromium-headless-shell", env, "BROWSERPOOL_CHROMIUM_HEADLESS"),
+  Xvfb: locateSystemProgram("Xvfb", env),
+});

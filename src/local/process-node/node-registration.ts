@@ -1,0 +1,95 @@
+import { arch, cpus, totalmem } from "node:os";
+import type { Kube } from "../../kube/client.ts";
+import { hasReason } from "../../kube/kube-error.ts";
+import { leases, nodes } from "../../kube/resource-type.ts";
+import type { Logger } from "../../log.ts";
+
+/** As a kubelet does: a node whose lease is 40 s old counts as lost. */
+const heartbeatMs = 10_000;
+const leaseSeconds = 40;
+
+/** What every pod of this node reports as its host's address. */
+export const hostAddress = "127.0.0.1";
+
+export type NodeRegistrationOptions = { kube: Kube; nodeName: string; maxPods: number; log: Logger };
+
+export type NodeRegistration = {
+  /** Ends the heartbeat and says that the node takes no more pods, as far as the API still answers. */
+  stop(): Promise<void>;
+};
+
+const labelsOf = (nodeName: string): Record<string, string> => ({
+  "kubernetes.io/hostname": nodeName,
+  "kubernetes.io/os": "linux",
+  "kubernetes.io/arch": arch() === "x64" ? "amd64" : arch(),
+});
+
+const statusOf = (nodeName: string, maxPods: number, ready: { status: boolean; since: string }): object => {
+  const resources = { pods: `${maxPods}`, cpu: `${cpus().length}`, memory: `${Math.floor(totalmem() / 1024)}Ki` };
+  return {
+    addresses: [
+      { type: "InternalIP", address: hostAddress },
+      { type: "Hostname", address: nodeName },
+    ],
+    capacity: resources,
+    allocatable: resources,
+    conditions: [
+      {
+        type: "Ready",
+        status: ready.status ? "True" : "False",
+        reason: ready.status ? "ProcessNodeReady" : "ProcessNodeStopped",
+        message: ready.status ? "pods run as processes of this machine" : "the process node was stopped",
+        lastHeartbeatTime: new Date().toISOString(),
+        lastTransitionTime: ready.since,
+      },
+    ],
+  };
+};
+
+/** Creates the Node and its Lease where they are missing and keeps them fresh. Rejects when the first heartbeat fails. */
+export const registerNode = async (options: NodeRegistrationOptions): Promise<NodeRegistration> => {
+  const { kube, nodeName, maxPods, log } = options;
+  const leaseRef = { namespace: "kube-node-lease", name: nodeName };
+  const since = new Date().toISOString();
+
+  const createNode = async (): Promise<void> => {
+    await kube.create(nodes, { metadata: { name: nodeName, labels: labelsOf(nodeName) } });
+    // Admission taints every new node as not ready; the controller that would take the taint away is not there.
+    await kube.patch(nodes, { name: nodeName }, { spec: { taints: null } });
+  };
+  const renewLease = async (): Promise<void> => {
+    const renewTime = new Date().toISOString().replace("Z", "000Z");
+    const spec = { holderIdentity: nodeName, leaseDurationSeconds: leaseSeconds, renewTime };
+    try {
+      await kube.patch(leases, leaseRef, { spec });
+    } catch (error) {
+      if (!hasReason(error, "NotFound")) throw error;
+      await kube.create(leases, { metadata: leaseRef, spec });
+    }
+  };
+  const report = (ready: boolean): Promise<unknown> => {
+    const status = statusOf(nodeName, maxPods, { status: ready, since: ready ? since : new Date().toISOString() });
+    return kube.patch(nodes, { name: nodeName }, { status }, { subresource: "status" });
+  };
+  const beat = async (): Promise<void> => {
+    try {
+      await report(true);
+    } catch (error) {
+      if (!hasReason(error, "NotFound")) throw error;
+      await createNode();
+      await report(true);
+    }
+    await renewLease();
+  };
+
+  await beat();
+  const timer = setInterval(() => {
+    beat().catch((err: unknown) => log.warn({ err, node: nodeName }, "node heartbeat failed"));
+  }, heartbeatMs);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await report(false).catch((err: unknown) => log.debug({ err, node: nodeName }, "node could not sign off"));
+    },
+  };
+};

@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import type { Pod } from "../../kube/objects.ts";
+import { expandVariables, podEnvironment } from "./pod-environment.ts";
+
+test.each([
+  ["$(A)-$(A)", "1-1"],
+  ["$(MISSING) stays", "$(MISSING) stays"],
+  ["$$(A) is escaped", "$(A) is escaped"],
+  ["$$$(A)", "$1"],
+  ["$A and $ stay", "$A and $ stay"],
+  ["$(toString)", "$(toString)"],
+])("%s expands to %s", (text, expanded) => {
+  expect(expandVariables(text, { A: "1" })).toBe(expanded);
+});
+
+test("fields of the pod and earlier variables are resolved, later ones are not", () => {
+  const fieldRef = (fieldPath: string) => ({ valueFrom: { fieldRef: { fieldPath } } });
+  const env = [
+    { name: "IP", ...fieldRef("status.podIP") },
+    { name: "UID", ...fieldRef("metadata.uid") },
+    { name: "WHERE", value: "http://$(IP)/$(LATER)" },
+    { name: "LATER", value: "x" },
+    { name: "EMPTY" },
+  ];
+  const pod: Pod = {
+    metadata: { name: "pod", uid: "u-1" },
+    spec: { containers: [{ name: "agent", args: ["run", "$(UID)"], env }] },
+  };
+  expect(podEnvironment(pod, "127.1.2.3")).toEqual({
+    args: ["run", "u-1"],
+    env: { IP: "127.1.2.3", UID: "u-1", WHERE: "http://127.1.2.3/$(LATER)", LATER: "x", EMPTY: "" },
+  });
+});

@@ -1,0 +1,30 @@
+import type { Pod } from "../../kube/objects.ts";
+
+/** The command line and the variables of a pod's one container. */
+export type PodEnvironment = { args: string[]; env: Record<string, string> };
+
+/**
+ * `$(NAME)` becomes the variable's value when there is one, `$$` a plain `$`, as a kubelet does it.
+ * `known`: the variables defined before this text.
+ */
+export const expandVariables = (text: string, known: Record<string, string>): string =>
+  text.replace(/\$\$|\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)/g, (match, name?: string) =>
+    name === undefined ? "$" : Object.hasOwn(known, name) ? (known[name] ?? "") : match,
+  );
+
+/** `podIp`: the pod's address, which its status does not have yet. Fields that are not supported become "". */
+export const podEnvironment = ({ metadata, spec }: Pod, podIp: string): PodEnvironment => {
+  const fields: Record<string, string | undefined> = {
+    "metadata.name": metadata.name,
+    "metadata.namespace": metadata.namespace,
+    "metadata.uid": metadata.uid,
+    "status.podIP": podIp,
+  };
+  const container = spec?.containers[0];
+  const env: Record<string, string> = {};
+  for (const { name, value = "", valueFrom } of container?.env ?? []) {
+    const path = valueFrom?.fieldRef?.fieldPath;
+    env[name] = path === undefined ? expandVariables(value, env) : (fields[path] ?? "");
+  }
+  return { args: (container?.args ?? []).map((arg) => expandVariables(arg, env)), env };
+};

@@ -1,0 +1,72 @@
+import { mkdir, open, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { killRecordedGroups } from "../../agent/process-groups.ts";
+import { keyOf, type Pod, type Ref } from "../../kube/objects.ts";
+import { type Child, startChild } from "../child-process.ts";
+import { podLogsFolder, podsFolder, processGroupsFile } from "../leftovers.ts";
+import { startLog } from "../log-file.ts";
+import { podEnvironment } from "./pod-environment.ts";
+
+export type PodProcessOptions = {
+  dataDir: string;
+  /** The program to which the container's arguments are added. */
+  agentCommand: readonly [program: string, ...args: string[]];
+  /** What every agent gets beside its pod's own variables, which win. */
+  agentEnv: Record<string, string>;
+};
+
+/** A termination message is cut at this length, bytes, as a kubelet does it. */
+const maxTerminationBytes = 4096;
+
+const podDirOf = (dataDir: string, pod: Pod): string => join(podsFolder(dataDir), pod.metadata.uid ?? "");
+const terminationLog = (podDir: string): string => join(podDir, "termination-log");
+const logPathOf = (dataDir: string, ref: Ref): string =>
+  join(podLogsFolder(dataDir), `${keyOf(ref).replace("/", "_")}.log`);
+
+/** Starts the pod's program in a folder of its own, its output in `<dataDir>/logs/pods/<namespace>_<name>.log`. */
+export const startPodProcess = async (pod: Pod, podIp: string, options: PodProcessOptions): Promise<Child> => {
+  const { dataDir, agentCommand, agentEnv } = options;
+  const podDir = podDirOf(dataDir, pod);
+  const logPath = logPathOf(dataDir, pod.metadata);
+  const { args, env } = podEnvironment(pod, podIp);
+  const [program, ...firstArgs] = agentCommand;
+  await mkdir(podDir, { recursive: true, mode: 0o700 });
+  await startLog(logPath);
+  return startChild({
+    dataDir,
+    name: `pod-${pod.metadata.uid}`,
+    command: [program, ...firstArgs, ...args],
+    env: {
+      ...agentEnv,
+      ...env,
+      BROWSERPOOL_TERMINATION_LOG: terminationLog(podDir),
+      BROWSERPOOL_AGENT_DATA_DIR: podDir,
+      HOME: podDir,
+    },
+    cwd: podDir,
+    logPath,
+    // An agent that is told to end takes its browser with it, which a killed parent can't do any more.
+    parentDeathSignal: "TERM",
+  });
+};
+
+/** What the pod's program left as its last word, or "". */
+export const readTermination = async (dataDir: string, pod: Pod): Promise<string> => {
+  try {
+    await using file = await open(terminationLog(podDirOf(dataDir, pod)), "r");
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(maxTerminationBytes), 0, maxTerminationBytes, 0);
+    return buffer.toString("utf8", 0, bytesRead);
+  } catch {
+    return "";
+  }
+};
+
+/** Ends what the pod's program started and did not end itself, then removes the pod's folder. */
+export const cleanPodProcess = async (dataDir: string, pod: Pod): Promise<void> => {
+  const podDir = podDirOf(dataDir, pod);
+  await killRecordedGroups(processGroupsFile(podDir));
+  await rm(podDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+};
+
+/** Removes the output of a pod that is gone. */
+export const removePodLog = (dataDir: string, ref: Ref): Promise<void> => rm(logPathOf(dataDir, ref), { force: true });

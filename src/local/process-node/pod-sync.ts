@@ -1,0 +1,125 @@
+/**
+ * Brings one pod's process and its object together. Called with a key whenever either has changed; looks at both as
+ * they are now, takes the next step, never waits for a process.
+ *
+ *   object                                process      step
+ *   without a node                        –            bind it to this node
+ *   bound, unsupported                    –            report Failed
+ *   bound before this node was started    –            report Failed (its process died with the former run)
+ *   bound                                 –            start it
+ *   bound                                 any          report what changed
+ *   being deleted, ended or replaced      lives        end it
+ *   being deleted                         none, ended  delete the object
+ *   gone                                  ended        forget it
+ *
+ * In the life of a pod that becomes ready soon these are three requests: bind, running and ready, delete (or the end).
+ */
+import type { Kube } from "../../kube/client.ts";
+import { type Pod, type Ref, refOf } from "../../kube/objects.ts";
+import { pods } from "../../kube/resource-type.ts";
+import type { Requeue } from "../../kube/work-queue.ts";
+import type { Binder } from "./binder.ts";
+import type { PodReports } from "./pod-reports.ts";
+import type { PodRun } from "./pod-run.ts";
+import { type Failure, isOver } from "./pod-status.ts";
+import { whyUnsupported } from "./supported-pod.ts";
+
+export type PodSyncOptions = {
+  kube: Kube;
+  nodeName: string;
+  binder: Binder;
+  reports: PodReports;
+  /** The pod as the watch shows it. */
+  cached: (ref: Ref) => Pod | undefined;
+  startRun: (pod: Pod) => PodRun;
+  removeLog: (ref: Ref) => Promise<void>;
+};
+
+export type PodSync = {
+  sync(key: string): Promise<Requeue | undefined>;
+  /** Reports a pod that a former run of this node has left as failed, or finishes its deletion. */
+  settleLeftover(pod: Pod): Promise<void>;
+  /** Ends every process, then reports the ends as far as the API still answers. Call it when `sync` is called no more. */
+  endAll(graceMs: number): Promise<void>;
+};
+
+/** How long a pod that found the node full waits before it is looked at again, ms. */
+const fullNodeRetryMs = 1000;
+
+/** Kubernetes' default of `terminationGracePeriodSeconds`. */
+const defaultGraceSeconds = 30;
+
+const lostByRestart: Failure = { reason: "NodeRestart", message: "the process ended with a former run of its node" };
+const lostByStop: Failure = { reason: "NodeShutdown", message: "the process node was stopped" };
+
+const graceMsOf = ({ metadata, spec }: Pod): number =>
+  (metadata.deletionGracePeriodSeconds ?? spec?.terminationGracePeriodSeconds ?? defaultGraceSeconds) * 1000;
+
+type Entry = { pod: Pod; run: PodRun };
+
+export const createPodSync = (options: PodSyncOptions): PodSync => {
+  const { kube, nodeName, binder, reports, cached, startRun, removeLog } = options;
+  const entries = new Map<string, Entry>();
+  /** Reported as failed already, while the watch may still show them alive. */
+  const settled = new Set<string | undefined>();
+
+  const remove = ({ metadata }: Pod): Promise<void> =>
+    kube.delete(pods, metadata, { ...(metadata.uid && { uid: metadata.uid }), gracePeriodSeconds: 0 });
+
+  const begin = async (key: string, pod: Pod): Promise<undefined> => {
+    const why = whyUnsupported(pod);
+    if (why) await reports.fail(pod, { reason: "UnsupportedPod", message: `not supported by a process node: ${why}` });
+    else entries.set(key, { pod, run: startRun(pod) });
+  };
+  const forget = async (key: string, { pod, run }: Entry): Promise<Requeue | undefined> => {
+    run.end(graceMsOf(pod));
+    if (run.state().phase !== "ended") return undefined;
+    await removeLog(pod.metadata);
+    reports.forget(pod.metadata.uid);
+    entries.delete(key);
+    return { requeueAfterMs: 0 };
+  };
+  const finishDeletion = async (pod: Pod, run: PodRun | undefined): Promise<undefined> => {
+    run?.end(graceMsOf(pod));
+    if (run && run.state().phase !== "ended") return;
+    // Whoever holds the object back by a finalizer wants to see how it ended.
+    if (run && pod.metadata.finalizers?.length) await reports.report(pod, run.state());
+    await remove(pod);
+  };
+  const place = async (pod: Pod): Promise<Requeue | undefined> => {
+    if (isOver(pod) || pod.metadata.deletionTimestamp) return undefined;
+    return (await binder.bind(pod)) ? undefined : { requeueAfterMs: fullNodeRetryMs };
+  };
+
+  const syncOwn = async (key: string, pod: Pod, run: PodRun | undefined): Promise<Requeue | undefined> => {
+    if (pod.metadata.deletionTimestamp) return finishDeletion(pod, run);
+    if (isOver(pod) || settled.has(pod.metadata.uid)) return void run?.end(graceMsOf(pod));
+    return run ? reports.report(pod, run.state()) : begin(key, pod);
+  };
+  const endOne = async ({ pod: { metadata }, run }: Entry, graceMs: number): Promise<void> => {
+    run.end(graceMs);
+    await run.ended;
+    const pod = cached(metadata);
+    if (!pod || pod.metadata.uid !== metadata.uid || isOver(pod)) return;
+    if (pod.metadata.deletionTimestamp) await finishDeletion(pod, run);
+    else await reports.report(pod, run.state(), lostByStop);
+  };
+  return {
+    async sync(key) {
+      const pod = cached(refOf(key));
+      const entry = entries.get(key);
+      if (entry && entry.pod.metadata.uid !== pod?.metadata.uid) return forget(key, entry);
+      if (!pod) return undefined;
+      if (!pod.spec?.nodeName) return place(pod);
+      return pod.spec.nodeName === nodeName ? syncOwn(key, pod, entry?.run) : undefined;
+    },
+    async settleLeftover(pod) {
+      settled.add(pod.metadata.uid);
+      if (pod.metadata.deletionTimestamp) await remove(pod);
+      else if (!isOver(pod)) await reports.fail(pod, lostByRestart);
+    },
+    async endAll(graceMs) {
+      await Promise.allSettled([...entries.values()].map((entry) => endOne(entry, graceMs)));
+    },
+  };
+};

@@ -1,0 +1,43 @@
+/** Bounds how many starts are under way at the same time; whoever waits gets its turn in order. */
+export type StartSlots = {
+  /** Resolves with the function that gives the slot back (once is enough, more does no harm); undefined when `signal` is aborted first. */
+  take(signal: AbortSignal): Promise<(() => void) | undefined>;
+};
+
+export const createStartSlots = (count: number): StartSlots => {
+  let free = count;
+  const waiting = new Set<() => void>();
+
+  const giveBack = (): void => {
+    free++;
+    const [next] = waiting;
+    next?.();
+  };
+  const occupy = (): (() => void) => {
+    free--;
+    let held = true;
+    return () => {
+      if (held) giveBack();
+      held = false;
+    };
+  };
+  return {
+    take(signal) {
+      if (signal.aborted) return Promise.resolve(undefined);
+      if (free > 0) return Promise.resolve(occupy());
+      return new Promise((resolve) => {
+        const giveUp = (): void => {
+          waiting.delete(proceed);
+          resolve(undefined);
+        };
+        const proceed = (): void => {
+          waiting.delete(proceed);
+          signal.removeEventListener("abort", giveUp);
+          resolve(occupy());
+        };
+        waiting.add(proceed);
+        signal.addEventListener("abort", giveUp, { once: true });
+      });
+    },
+  };
+};

@@ -1,0 +1,65 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Logger } from "../log.ts";
+import { startOnFreePort } from "./free-port.ts";
+import type { Programs } from "./locate-programs.mjs";
+import { pingRedis } from "./ping-redis.ts";
+import { requiredProgram } from "./required-program.ts";
+import { superviseChild } from "./supervised-child.ts";
+
+export type RedisOptions = {
+  /** Absolute; holds the data across starts. */
+  dataDir: string;
+  programs: Programs;
+  log: Logger;
+  /** Gives the start up. */
+  signal?: AbortSignal;
+};
+
+/** `url` holds the password: it may go into no log and no process argument. */
+export type Redis = { url: string; stop(): Promise<void> };
+
+const configOf = (folder: string, port: number, password: string): string =>
+  [
+    "bind 127.0.0.1",
+    `port ${port}`,
+    "protected-mode yes",
+    `requirepass ${password}`,
+    `dir ${JSON.stringify(folder)}`,
+    "appendonly yes",
+    "appendfsync everysec",
+    'save ""',
+    "maxmemory-policy noeviction",
+    "",
+  ].join("\n");
+
+/**
+ * Starts a real redis-server on loopback, behind a password; resolves when it answers. It is started again, on the same
+ * port and with the same password, when it ends by itself.
+ */
+export const startRedis = async ({ dataDir, programs, log, signal }: RedisOptions): Promise<Redis> => {
+  const folder = join(dataDir, "redis");
+  const configPath = join(dataDir, "run", "redis.conf");
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await mkdir(join(dataDir, "run"), { recursive: true, mode: 0o700 });
+  const password = randomBytes(32).toString("base64url");
+  return startOnFreePort(async (port) => {
+    await rm(configPath, { force: true });
+    await writeFile(configPath, configOf(folder, port, password), { mode: 0o600 });
+    const child = await superviseChild({
+      dataDir,
+      name: "redis",
+      command: [requiredProgram(programs, "redis-server"), configPath],
+      env: {},
+      cwd: folder,
+      logPath: join(dataDir, "logs", "redis.log"),
+      log,
+      isReady: () => pingRedis(port, password),
+      readyWithinMs: 60_000,
+      stopGraceMs: 5000,
+      signal,
+    });
+    return { url: `redis://:${password}@127.0.0.1:${port}/0`, stop: child.stop };
+  });
+};

@@ -1,0 +1,70 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+
+/** Totals over all pools, read when metrics are scraped. */
+export type PoolTotals = { size: number; available: number; acquired: number; starting: number; waiting: number };
+
+export type AcquireResult = "granted" | "timeout" | "refused" | "cancelled" | "error";
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/** Labels come from closed sets only: never an id, a name or a URL. Units are seconds. */
+export const createMetrics = (poolTotals: () => PoolTotals) => {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  new Gauge({
+    name: "browserpool_browsers",
+    help: "Browsers of all pools by state; `wanted` is the sum of the pools' sizes.",
+    labelNames: ["state"] as const,
+    registers,
+    collect() {
+      const { size, available, acquired, starting } = poolTotals();
+      this.set({ state: "wanted" }, size);
+      this.set({ state: "available" }, available);
+      this.set({ state: "acquired" }, acquired);
+      this.set({ state: "starting" }, starting);
+    },
+  });
+  new Gauge({
+    name: "browserpool_waiting_callers",
+    help: "Callers that wait for a browser, over all pools.",
+    registers,
+    collect() {
+      this.set(poolTotals().waiting);
+    },
+  });
+  return {
+    registry,
+    acquires: new Counter({
+      name: "browserpool_acquires_total",
+      help: "Acquires by result.",
+      labelNames: ["result"] as const,
+      registers,
+    }),
+    acquireWait: new Histogram({
+      name: "browserpool_acquire_wait_seconds",
+      help: "Time from an acquire to its answer, by result.",
+      labelNames: ["result"] as const,
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60, 300, 600],
+      registers,
+    }),
+    releases: new Counter({
+      name: "browserpool_releases_total",
+      help: "Releases by whether the browser is reused.",
+      labelNames: ["reuse"] as const,
+      registers,
+    }),
+    requests: new Histogram({
+      name: "browserpool_http_request_duration_seconds",
+      help: "HTTP requests by method, route template and status.",
+      labelNames: ["method", "route", "status"] as const,
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 60],
+      registers,
+    }),
+    gatewayConnections: new Gauge({
+      name: "browserpool_gateway_connections",
+      help: "Open CDP connections through this replica.",
+      registers,
+    }),
+  };
+};

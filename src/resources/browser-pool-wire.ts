@@ -1,0 +1,98 @@
+/** The pool's requests and response over HTTP, all derived from the spec of the kind (browser-pool.ts). */
+import { z } from "zod";
+import { BrowserPoolSpec } from "./browser-pool.ts";
+import { maxIdLength } from "./selector.ts";
+import { Telemetry } from "./telemetry.ts";
+import { wireSchema } from "./wire.ts";
+
+type OptionalField<Field> =
+  Field extends z.ZodDefault<infer Inner>
+    ? z.ZodOptional<Inner>
+    : Field extends z.ZodOptional
+      ? Field
+      : Field extends z.ZodType
+        ? z.ZodOptional<Field>
+        : never;
+
+/** zod's own `partial()` would keep the defaults and so write them over what a PATCH leaves out. */
+const optionalFields = <Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>) => {
+  const fields = Object.entries(schema.shape as z.ZodRawShape).map(([key, shape]) => {
+    const field = shape as z.ZodType;
+    const inner = field instanceof z.ZodDefault ? (field.unwrap() as z.ZodType) : field;
+    return [key, inner.describe(field.description ?? inner.description ?? "").optional()];
+  });
+  return z.object(Object.fromEntries(fields)) as z.ZodObject<{ [Key in keyof Shape]: OptionalField<Shape[Key]> }>;
+};
+
+const clearable = "An empty string clears it.";
+
+/** Fields that accept "not set" in requests: an empty string, or null for telemetry. */
+const lenientFields = {
+  profile: z
+    .object({
+      id: z.string().max(maxIdLength).optional(),
+      name: z
+        .string()
+        .regex(/^[a-zA-Z0-9._-]{0,255}$/)
+        .optional(),
+    })
+    .optional()
+    .describe("The profile that browsers start with, by id or by name. An empty id or name clears it."),
+  proxyId: z.string().max(maxIdLength).optional().describe(`The id of the proxy that all traffic takes. ${clearable}`),
+  startUrl: z.string().max(2048).optional().describe(`The URL that a new browser opens, best effort. ${clearable}`),
+  telemetry: Telemetry.nullable().optional().describe("What is captured of browsers that are started later."),
+};
+
+/** The request of `POST /browser_pools` in camelCase; `domain/pool-create.ts` turns it into a spec. */
+export const PoolRequest = BrowserPoolSpec.omit({ discardIdle: true }).extend(lenientFields);
+export type PoolRequest = z.infer<typeof PoolRequest>;
+
+/** The request of `PATCH /browser_pools/{id_or_name}` in camelCase; `domain/pool-patch.ts` applies it. */
+export const PoolPatch = optionalFields(BrowserPoolSpec.omit({ region: true, discardIdle: true })).extend({
+  ...lenientFields,
+  name: z
+    .string()
+    .regex(/^[a-zA-Z0-9._-]{0,255}$/)
+    .optional()
+    .describe("The new name. An empty string leaves the name as it is."),
+  discardAllIdle: z.boolean().default(false).describe("Discard all idle browsers and rebuild them at once."),
+});
+export type PoolPatch = z.infer<typeof PoolPatch>;
+
+const TelemetryRecord = z.object({
+  ...Telemetry.shape,
+  export: z
+    .object({
+      otlp: z
+        .object({
+          enabled: z.boolean().optional(),
+          destination: z.string().optional().describe("The id or the name of the destination, as it was given."),
+        })
+        .optional(),
+    })
+    .optional(),
+});
+
+/** The response in camelCase; `domain/pool-record.ts` builds it. */
+export const PoolRecord = z.object({
+  id: z.string().describe("The pool's id."),
+  name: z.string().optional().describe("The pool's name, if set."),
+  region: BrowserPoolSpec.shape.region.unwrap(),
+  createdAt: z.iso.datetime(),
+  acquiredCount: z.int().min(0).describe("Browsers in use."),
+  availableCount: z.int().min(0).describe("Browsers that are idle and can be acquired now."),
+  extensionIds: z.array(z.string()).describe("Ids of the extensions in load order; empty when there are none."),
+  profileId: z.string().optional().describe("Id of the profile; left out when there is none."),
+  browserPoolConfig: BrowserPoolSpec.omit({ region: true, discardIdle: true })
+    .extend({ telemetry: TelemetryRecord.optional() })
+    .describe("The configuration that the pool's browsers are made with."),
+});
+
+export const CreateBrowserPool = wireSchema(PoolRequest);
+export type CreateBrowserPool = z.output<typeof CreateBrowserPool>;
+
+export const UpdateBrowserPool = wireSchema(PoolPatch);
+export type UpdateBrowserPool = z.output<typeof UpdateBrowserPool>;
+
+export const BrowserPoolRecord = wireSchema(PoolRecord);
+export type BrowserPoolRecord = z.output<typeof BrowserPoolRecord>;

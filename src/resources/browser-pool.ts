@@ -1,0 +1,138 @@
+/** The kind BrowserPool: identically configured browsers that are kept warm (service.md, "Browser pool"). */
+import { z } from "zod";
+import {
+  chromePolicy,
+  extensions,
+  headless,
+  kioskMode,
+  Network,
+  profile,
+  proxyId,
+  startUrl,
+  stealth,
+  timeoutSeconds,
+  Viewport,
+} from "./browser-settings.ts";
+import { Conditions } from "./conditions.ts";
+import { apiGroup, type CustomResource, type Kind, validations } from "./kind.ts";
+import { namePattern } from "./selector.ts";
+import { Telemetry } from "./telemetry.ts";
+
+/** Said by the API server for YAML and by the HTTP API for requests. */
+export const refreshNeedsProfile = "needs a profile on the pool";
+
+export const BrowserPoolSpec = z
+  .object({
+    name: z
+      .string()
+      .regex(namePattern)
+      .optional()
+      .describe("The pool's name, unique within the project. Left out: metadata.name."),
+    region: z
+      .enum(["us-east", "us-west", "eu-west", "ap-southeast"])
+      .default("us-east")
+      .meta(validations({ rule: "self == oldSelf", message: "region is fixed once the pool is created" }))
+      .describe("Where the browsers run. Fixed once the pool is created."),
+    size: z.int().min(1).max(2_147_483_647).describe("Browsers in the pool: in use, idle and starting together."),
+    fillRatePerMinute: z
+      .number()
+      .min(0)
+      .default(25)
+      .describe("How much of the pool is filled per minute, in percent of its size. 0 pauses filling."),
+    timeoutSeconds: timeoutSeconds.default(600),
+    headless,
+    stealth,
+    kioskMode,
+    memory: z
+      .enum(["8GiB", "16GiB"])
+      .default("8GiB")
+      .describe("Memory of a newly started headful browser. Browsers that run keep theirs."),
+    chromePolicy: chromePolicy.optional(),
+    extensions: extensions.optional(),
+    network: Network.optional().describe(
+      "What the browsers may reach, and by which proxy. Applies to browsers started later.",
+    ),
+    profile: profile.optional(),
+    proxyId: proxyId.optional(),
+    refreshOnProfileUpdate: z
+      .boolean()
+      .optional()
+      .describe(
+        "Replace idle browsers when the profile changes. Needs a profile; left out, it is on when there is one.",
+      ),
+    startUrl: startUrl.optional(),
+    telemetry: Telemetry.optional().describe("What is captured of the browsers. Applies to browsers started later."),
+    viewport: Viewport.optional().describe("Size of the browser window. Left out: 1920x1080 at 25 Hz."),
+    discardIdle: z
+      .string()
+      .max(64)
+      .optional()
+      .describe(
+        "A free token: whenever it changes, the browsers that are idle then are discarded and rebuilt at once.",
+      ),
+  })
+  .meta(
+    validations({
+      rule: "!has(self.refreshOnProfileUpdate) || !self.refreshOnProfileUpdate || has(self.profile)",
+      message: `refreshOnProfileUpdate ${refreshNeedsProfile}`,
+      fieldPath: ".refreshOnProfileUpdate",
+    }),
+  )
+  .describe("What is wanted of the pool.");
+export type BrowserPoolSpec = z.infer<typeof BrowserPoolSpec>;
+
+const count = (what: string) => z.int().min(0).default(0).describe(what);
+
+export const BrowserPoolStatus = z
+  .object({
+    observedGeneration: z.int().min(0).optional().describe("The generation of the spec that this status speaks of."),
+    conditions: Conditions,
+    replicas: count("Browser pods that live: in use, idle and starting."),
+    available: count("Browsers that are idle and can be acquired now."),
+    acquired: count("Browsers in use."),
+    waiting: count("Callers that wait for a browser."),
+    starting: count("Browsers that start now."),
+    outdated: count("Idle browsers that an older configuration made."),
+    selector: z.string().max(1024).optional().describe("Label selector of the pool's pods, for the scale subresource."),
+    nextStartTime: z.iso
+      .datetime({ precision: 3 })
+      .optional()
+      .describe("When the fill rate allows the next start (RFC 3339 with milliseconds)."),
+    acceptedSize: z
+      .int()
+      .min(0)
+      .optional()
+      .describe("The size that was last accepted within the organization's limit."),
+    discardedToken: z.string().max(64).optional().describe("The spec.discardIdle that was last handled."),
+    failedStarts: count("Starts that failed one after another, up to now."),
+  })
+  .describe("What is seen of the pool. Written by the operator.");
+export type BrowserPoolStatus = z.infer<typeof BrowserPoolStatus>;
+
+export type BrowserPool = CustomResource<typeof BrowserPoolSpec, typeof BrowserPoolStatus>;
+
+export const browserPoolKind: Kind<typeof BrowserPoolSpec, typeof BrowserPoolStatus> & {
+  readonly object?: BrowserPool;
+} = {
+  ...apiGroup,
+  kind: "BrowserPool",
+  plural: "browserpools",
+  shortNames: ["bp"],
+  namespaced: true,
+  description: "A set of identically configured browsers that are kept warm and handed out one at a time.",
+  spec: BrowserPoolSpec,
+  status: BrowserPoolStatus,
+  scale: {
+    specReplicasPath: ".spec.size",
+    statusReplicasPath: ".status.replicas",
+    labelSelectorPath: ".status.selector",
+  },
+  printerColumns: [
+    { name: "Size", type: "integer", jsonPath: ".spec.size" },
+    { name: "Available", type: "integer", jsonPath: ".status.available" },
+    { name: "Acquired", type: "integer", jsonPath: ".status.acquired" },
+    { name: "Waiting", type: "integer", jsonPath: ".status.waiting" },
+    { name: "Ready", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+  ],
+};

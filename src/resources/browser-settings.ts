@@ -1,0 +1,84 @@
+/** The settings that a pool's browsers and an on-demand browser have in common. */
+import { z } from "zod";
+import { maxIdLength, Selector } from "./selector.ts";
+
+/** The largest number that the int32 fields of Kubernetes (e.g. of the scale subresource) hold. */
+const maxInt32 = 2_147_483_647;
+
+const pixels = (what: string) => z.int().min(1).max(maxInt32).describe(`${what} of the browser window in pixels.`);
+
+export const Viewport = z.object({
+  width: pixels("Width"),
+  height: pixels("Height"),
+  refreshRate: z
+    .int()
+    .min(1)
+    .max(maxInt32)
+    .optional()
+    .describe("Refresh rate in Hz. Left out: chosen from the resolution, lower for higher resolutions."),
+});
+export type Viewport = z.infer<typeof Viewport>;
+
+/** The longest host pattern (contract.md, network.private_hosts). */
+const hostPattern = z.string().min(1).max(255);
+
+const ProxyRoute = z
+  .object({
+    hosts: z
+      .array(hostPattern)
+      .min(1)
+      .max(256)
+      .describe("Host patterns whose traffic takes this proxy, e.g. *.example.com."),
+    proxy: Selector.describe("The proxy, by id or by name."),
+  })
+  .describe("A proxy and the hosts it is for.");
+
+export const Network = z.object({
+  allowedHosts: z
+    .array(hostPattern)
+    .max(1024)
+    .optional()
+    .describe("Host patterns that the browser may reach, e.g. *.example.com. Left out: no restriction."),
+  privateHosts: z
+    .array(hostPattern)
+    .max(32)
+    .optional()
+    .describe(
+      "Private hosts, addresses and CIDR ranges that the browser may reach. Left out: the private ranges (RFC 1918, 100.64.0.0/10, fc00::/7). An empty list: none.",
+    ),
+  proxyRoutes: z.array(ProxyRoute).max(64).optional().describe("Proxies for some hosts only; the first match counts."),
+});
+export type Network = z.infer<typeof Network>;
+
+export const headless = z.boolean().default(false).describe("Run without a display. No live view then.");
+export const stealth = z.boolean().default(false).describe("Run in a way that bot detection notices less.");
+export const kioskMode = z.boolean().default(false).describe("Hide the address bar and the tabs in the live view.");
+
+/** Bounds beyond the shape (names, 5 MiB serialized) are checked by domain/chrome-policy.ts. */
+export const chromePolicy = z
+  .record(z.string(), z.unknown())
+  .describe(
+    "Chrome enterprise policies by name. What the service manages itself (extensions, proxy, automation) is refused.",
+  );
+
+export const extensions = z
+  .array(Selector.describe("An uploaded extension, by id or by name."))
+  .max(20)
+  .describe("Extensions to load, in this order.");
+
+export const profile = Selector.describe("The profile that browsers start with, by id or by name.");
+
+export const proxyId = z.string().min(1).max(maxIdLength).describe("The id of the proxy that all traffic takes.");
+
+export const startUrl = z
+  .string()
+  .min(1)
+  .max(2048)
+  .describe("The URL that a new browser opens, best effort. Any URL that Chromium resolves.");
+
+/** Seconds; the bounds are those of service.md (72 hours). Defaults differ per kind. */
+export const timeoutSeconds = z
+  .int()
+  .min(10)
+  .max(259200)
+  .describe("Seconds without a connection after which a browser in use is ended (10 to 259200).");

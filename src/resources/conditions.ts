@@ -1,0 +1,35 @@
+/** The standard `status.conditions` list (metav1.Condition), the same for every kind. */
+import { z } from "zod";
+
+/** Patterns and bounds are those of metav1.Condition, so that `kubectl wait` and other tools can rely on them. */
+export const Condition = z
+  .object({
+    type: z
+      .string()
+      .regex(/^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/)
+      .max(316)
+      .describe("What the condition is about, e.g. Ready."),
+    status: z.enum(["True", "False", "Unknown"]).describe("Whether the condition holds."),
+    observedGeneration: z
+      .int()
+      .min(0)
+      .optional()
+      .describe("The generation of the object that this condition speaks of."),
+    lastTransitionTime: z.iso.datetime().describe("When the status last changed (RFC 3339)."),
+    reason: z
+      .string()
+      .regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/)
+      .max(1024)
+      .describe("One CamelCase word that says why, for programs."),
+    message: z.string().max(32768).describe("A sentence that says why, for people."),
+  })
+  .describe("One aspect of the object's state.");
+export type Condition = z.infer<typeof Condition>;
+
+/** At most one condition per type; server-side apply merges them by type. */
+export const Conditions = z
+  .array(Condition)
+  .max(32)
+  .default([])
+  .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"] })
+  .describe("The object's state, one entry per type. Ready says whether the object does what its spec asks for.");

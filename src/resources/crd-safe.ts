@@ -1,0 +1,96 @@
+/**
+ * The subset of zod that a CRD can say. Everything else either disappears without a word on its way to a CRD
+ * (refine, transform, coerce, key patterns, regex flags) or gives a schema that the API server refuses
+ * (`$ref`, `oneOf`, `additionalProperties` beside `properties`, look-ahead). What is not known to be safe is refused.
+ */
+import { z } from "zod";
+
+/** zod types that are refused, by what the author wrote and what to write instead. */
+const refused: Record<string, string> = {
+  pipe: "z.pipe / transform / coerce / preprocess / codec vanishes; convert outside the schema",
+  transform: "z.transform vanishes; convert outside the schema",
+  union: "z.union / discriminatedUnion is not structural; use optional fields and a CEL rule",
+  intersection: "z.intersection is not structural; use extend",
+  custom: "z.custom / instanceof vanishes; use a CEL rule",
+  date: "z.date has no JSON form; use z.iso.datetime",
+  lazy: "z.lazy gives a $ref; write the shape out",
+  tuple: "z.tuple is not structural; use an object",
+  catch: "z.catch vanishes; the API server refuses instead",
+  prefault: "z.prefault vanishes; use default",
+  readonly: "z.readonly vanishes; use a CEL rule",
+  any: "z.any says nothing; use z.unknown",
+};
+
+const safeChecks = new Set(["min_length", "max_length", "length_equals", "greater_than", "less_than", "multiple_of"]);
+
+type Check = { check: string; format?: string; pattern?: RegExp };
+
+const patternProblem = (pattern: RegExp): string | undefined => {
+  if (pattern.flags !== "") return `the flags of /${pattern.source}/${pattern.flags} vanish`;
+  if (/\(\?<?[=!]|\\[1-9]|\\k</.test(pattern.source))
+    return `/${pattern.source}/ uses what RE2 cannot (look-around, back-reference)`;
+  return undefined;
+};
+
+const checkProblem = (check: Check): string | undefined => {
+  if (safeChecks.has(check.check)) return undefined;
+  if (check.check === "number_format") return check.format === "safeint" ? undefined : `number format ${check.format}`;
+  if (check.check === "string_format" && check.format === "regex" && check.pattern)
+    return patternProblem(check.pattern);
+  if (check.check === "string_format" && check.format === "datetime") return undefined;
+  if (check.check === "custom") return "refine / superRefine vanishes; use a CEL rule";
+  if (check.check === "overwrite") return "trim / toLowerCase and the like vanish; convert outside the schema";
+  return `check ${check.format ?? check.check} is not known to be safe`;
+};
+
+const checkProblems = (schema: z.ZodType): (string | undefined)[] => {
+  const def = schema.def as z.core.$ZodTypeDef & Partial<Check> & { coerce?: boolean };
+  const own = def.check === undefined ? [] : [def as Check];
+  const added = (def.checks ?? []).map((check) => check._zod.def as Check);
+  return [
+    def.coerce ? "z.coerce vanishes; convert outside the schema" : undefined,
+    ...[...own, ...added].map(checkProblem),
+  ];
+};
+
+const isPlainString = (schema: unknown): boolean => schema instanceof z.ZodString && !schema.def.checks?.length;
+
+type Child = { key: string; schema: z.ZodType };
+
+/** The schemas inside one schema, or why it is refused. */
+const inspect = (schema: z.ZodType): { children: Child[]; problem?: string } => {
+  if (schema instanceof z.ZodObject) {
+    const children = Object.entries(schema.shape).map(([key, field]) => ({ key, schema: field as z.ZodType }));
+    if (!schema.def.catchall) return { children };
+    return { children, problem: "strictObject / looseObject / catchall gives additionalProperties beside properties" };
+  }
+  if (schema instanceof z.ZodArray) return { children: [{ key: "[]", schema: schema.element as z.ZodType }] };
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
+    return { children: [{ key: "", schema: schema.unwrap() as z.ZodType }] };
+  if (schema instanceof z.ZodRecord) {
+    const children = [{ key: "*", schema: schema.valueType as z.ZodType }];
+    return isPlainString(schema.keyType) ? { children } : { children, problem: "the key schema of z.record vanishes" };
+  }
+  const leaves = ["string", "number", "boolean", "enum", "unknown"];
+  const { type } = schema.def;
+  return leaves.includes(type)
+    ? { children: [] }
+    : { children: [], problem: refused[type] ?? `z.${type} is not known to be safe` };
+};
+
+const problemsAt = (schema: z.ZodType, path: string, above: z.ZodType[]): string[] => {
+  if (above.includes(schema)) return [`${path}: a recursive schema gives a $ref; write the shape out`];
+  const { children, problem } = inspect(schema);
+  const id =
+    z.globalRegistry.get(schema)?.id === undefined
+      ? undefined
+      : ".meta({id}) gives a $ref; name schemas in another registry";
+  const here = [problem, id, ...checkProblems(schema)]
+    .filter((text) => text !== undefined)
+    .map((text) => `${path}: ${text}`);
+  const pathOf = (key: string): string => (key === "" || key === "[]" ? path + key : `${path}.${key}`);
+  return [...here, ...children.flatMap((child) => problemsAt(child.schema, pathOf(child.key), [...above, schema]))];
+};
+
+/** Every construct of `schema` that a CRD cannot say, each as `path: what and why`. Empty: safe. */
+export const crdProblems = (schema: z.ZodType, path: string): string[] => problemsAt(schema, path, []);

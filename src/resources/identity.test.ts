@@ -1,0 +1,11 @@
+import { expect, test } from "vitest";
+import { wireName } from "./identity.ts";
+
+const pool = (name: string, specName?: string) => ({ metadata: { name }, spec: { name: specName } });
+
+test("a pool goes by its spec's name, else by its own, but never by a generated id", () => {
+  expect(wireName(pool("demo", "work"))).toBe("work");
+  expect(wireName(pool("demo"))).toBe("demo");
+  expect(wireName(pool("tz4a98xxat96iws9zmbrgj3a"))).toBeUndefined();
+  expect(wireName(pool("tz4a98xxat96iws9zmbrgj3a", "work"))).toBe("work");
+});

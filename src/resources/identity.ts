@@ -1,0 +1,21 @@
+/** The id, the name and the time of creation of an object as the HTTP API shows them (contract.md, Ids). */
+import type { KubeObject } from "../kube/objects.ts";
+
+/** Ids that the HTTP API gives out: cuid2 of 24 characters. Such a `metadata.name` is an id and nobody's name. */
+const generatedId = /^[a-z][a-z0-9]{23}$/;
+
+export const wireId = (object: KubeObject): string => object.metadata.name;
+
+/** `spec.name`; what YAML created without one goes by its own name, what HTTP created without one has none. */
+export const wireName = (object: KubeObject & { spec: { name?: string | undefined } }): string | undefined => {
+  if (object.spec.name !== undefined) return object.spec.name;
+  return generatedId.test(object.metadata.name) ? undefined : object.metadata.name;
+};
+
+/** RFC 3339. Throws for an object that was not read from the API server, which alone knows the time. */
+export const createdAt = (object: KubeObject): string => {
+  const { creationTimestamp, name } = object.metadata;
+  if (creationTimestamp === undefined)
+    throw new Error(`${name} has no creationTimestamp: not read from the API server`);
+  return creationTimestamp;
+};

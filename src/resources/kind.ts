@@ -1,0 +1,44 @@
+/**
+ * What this project says about one kind of custom resource. One descriptor per kind is the only source of the kind's
+ * TypeScript type, CRD (crd.ts) and wire schema (wire.ts).
+ */
+import type { z } from "zod";
+import type { KubeObject } from "../kube/objects.ts";
+import type { ResourceType } from "../kube/resource-type.ts";
+
+/** The API group and version of every kind of this project. */
+export const apiGroup = { group: "browserpool.dev", version: "v1alpha1" } as const;
+
+/** One column of `kubectl get`; `kubectl` writes the name in capitals. `jsonPath` starts at the object, e.g. `.spec.size`. */
+export type PrinterColumn = { name: string; type: "string" | "integer" | "date"; jsonPath: string };
+
+/** Where the scale subresource finds its fields; paths as in `.spec.size`. */
+export type Scale = { specReplicasPath: string; statusReplicasPath: string; labelSelectorPath: string };
+
+/** An object of a kind as it is read from the API server, which has filled in the defaults of the schema. */
+export type CustomResource<Spec extends z.ZodType, Status extends z.ZodType> = KubeObject & {
+  spec: z.output<Spec>;
+  status?: z.output<Status>;
+};
+
+/** `spec` and `status` stay within the subset of zod that crd-safe.ts lets through. */
+export type Kind<
+  Spec extends z.ZodObject = z.ZodObject,
+  Status extends z.ZodObject = z.ZodObject,
+> = ResourceType<KubeObject> & {
+  shortNames: string[];
+  /** Shown by `kubectl explain` for the kind itself. */
+  description: string;
+  spec: Spec;
+  status: Status;
+  printerColumns: PrinterColumn[];
+  scale?: Scale;
+};
+
+/** A CEL rule over the value that it is attached to; the API server answers `message` when the rule is false. */
+export type CelRule = { rule: string; message: string; fieldPath?: string };
+
+/** Metadata that attaches CEL rules to a schema: `z.object({…}).meta(validations({rule, message}))`. */
+export const validations = (...rules: CelRule[]): { "x-kubernetes-validations": CelRule[] } => ({
+  "x-kubernetes-validations": rules,
+});

@@ -1,0 +1,17 @@
+/** How one resource refers to another of the same project: by id or by name. */
+import { z } from "zod";
+import { validations } from "./kind.ts";
+
+/** Names of the service (contract.md, Names). */
+export const namePattern = /^[a-zA-Z0-9._-]{1,255}$/;
+
+/** An id is the `metadata.name` of the object, so 253 characters at most. */
+export const maxIdLength = 253;
+
+export const Selector = z
+  .object({
+    id: z.string().min(1).max(maxIdLength).optional().describe("The id, which is the object's metadata.name."),
+    name: z.string().regex(namePattern).optional().describe("The name, unique within the project."),
+  })
+  .meta(validations({ rule: "has(self.id) != has(self.name)", message: "give exactly one of id and name" }));
+export type Selector = z.infer<typeof Selector>;

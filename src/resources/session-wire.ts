@@ -1,0 +1,66 @@
+/** Sessions over HTTP: the requests of acquire and release, and a browser as it is answered (contract.md). */
+import { z } from "zod";
+import { BrowserPoolSpec } from "./browser-pool.ts";
+import { maxIdLength, namePattern } from "./selector.ts";
+import { Telemetry } from "./telemetry.ts";
+import { wireSchema } from "./wire.ts";
+
+/** Longest wait that can be asked for, s: a day. */
+const maxWaitSeconds = 86_400;
+
+export const Tags = z
+  .record(z.string().min(1).max(255), z.string().max(1024))
+  .refine((tags) => Object.keys(tags).length <= 50, "at most 50 pairs")
+  .describe("Key-value pairs to find sessions by; at most 50.");
+
+const sessionName = z.string().regex(namePattern);
+const TelemetryWire = wireSchema(Telemetry);
+
+export const AcquireBrowser = z.object({
+  acquire_timeout_seconds: z
+    .int()
+    .min(0)
+    .max(maxWaitSeconds)
+    .optional()
+    .describe("Longest wait for a browser. Left out: the time that the pool needs to fill at its rate."),
+  name: sessionName.optional().describe("A name for this session, unique among the project's active ones."),
+  tags: Tags.optional(),
+  start_url: z.string().max(2048).optional().describe("Opened for this lease, best effort."),
+  telemetry: TelemetryWire.nullable().optional().describe("For this lease only; merges onto the pool's."),
+});
+export type AcquireBrowser = z.infer<typeof AcquireBrowser>;
+
+export const ReleaseBrowser = z.object({
+  session_id: z.string().min(1).max(maxIdLength).describe("The session to end."),
+  reuse: z.boolean().default(true).describe("Whether the browser goes back to its pool as it stands, or is destroyed."),
+});
+export type ReleaseBrowser = z.infer<typeof ReleaseBrowser>;
+
+const PoolRef = z.object({ id: z.string(), name: z.string().optional() });
+const configShape = wireSchema(
+  BrowserPoolSpec.pick({ headless: true, stealth: true, kioskMode: true, viewport: true, chromePolicy: true }),
+);
+
+/** The SDK's `BrowserPoolAcquireResponse` and `BrowserRetrieveResponse`. */
+export const Session = z.intersection(
+  configShape,
+  z.object({
+    session_id: z.string(),
+    cdp_ws_url: z.string().describe("WebSocket URL for CDP; good until the session ends."),
+    webdriver_ws_url: z.string().describe("WebSocket URL for WebDriver BiDi."),
+    base_url: z.string().describe("HTTP base of what this session serves."),
+    created_at: z.iso.datetime(),
+    deleted_at: z.iso.datetime().optional().describe("Only of an ended session."),
+    timeout_seconds: z.int().describe("Seconds without a connection after which the browser is destroyed."),
+    gpu: z.boolean(),
+    name: z.string().optional(),
+    tags: z.record(z.string(), z.string()).optional(),
+    start_url: z.string().optional(),
+    proxy_id: z.string().optional(),
+    telemetry: TelemetryWire.optional(),
+    pool: PoolRef.optional(),
+    usage: z.object({ uptime_ms: z.int() }).optional(),
+    end_reason: z.string().optional().describe("Why an ended session ended."),
+  }),
+);
+export type Session = z.infer<typeof Session>;

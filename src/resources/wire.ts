@@ -1,0 +1,125 @@
+/**
+ * Between the camelCase of YAML and the snake_case of the HTTP API. The schema, not the data, says which keys are field
+ * names: the keys of free maps (Chrome policies, tags) are data and stay as they are.
+ */
+import { z } from "zod";
+
+type SnakeCase<Key extends string> = Key extends `${infer Head}${infer Tail}`
+  ? Head extends Lowercase<Head>
+    ? `${Head}${SnakeCase<Tail>}`
+    : `_${Lowercase<Head>}${SnakeCase<Tail>}`
+  : Key;
+
+/** `T` with its field names in snake_case, all the way down; free maps (`Record<string, …>`) keep their keys. */
+export type Wire<T> = T extends readonly (infer Item)[]
+  ? Wire<Item>[]
+  : T extends object
+    ? string extends keyof T
+      ? { [Key in keyof T]: Wire<T[Key]> }
+      : { [Key in keyof T as Key extends string ? SnakeCase<Key> : Key]: Wire<T[Key]> }
+    : T;
+
+const snakeCase = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+const fieldsOf = (schema: z.ZodObject): [string, z.ZodType][] => Object.entries(schema.shape) as [string, z.ZodType][];
+
+const isWrapper = (
+  schema: z.ZodType,
+): schema is z.ZodOptional<z.ZodType> | z.ZodNullable<z.ZodType> | z.ZodDefault<z.ZodType> =>
+  schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault;
+
+type Rename = (key: string) => { from: string; to: string };
+
+const convertObject = (schema: z.ZodObject, value: Record<string, unknown>, rename: Rename): unknown =>
+  Object.fromEntries(
+    fieldsOf(schema).flatMap(([key, field]) => {
+      const { from, to } = rename(key);
+      const given = Object.hasOwn(value, from) ? value[from] : undefined;
+      return given === undefined ? [] : [[to, convert(field, given, rename)]];
+    }),
+  );
+
+const convert = (schema: z.ZodType, value: unknown, rename: Rename): unknown => {
+  if (value === null || value === undefined) return value;
+  if (isWrapper(schema)) return convert(schema.unwrap(), value, rename);
+  if (schema instanceof z.ZodObject) return convertObject(schema, value as Record<string, unknown>, rename);
+  if (schema instanceof z.ZodArray)
+    return (value as unknown[]).map((item) => convert(schema.element as z.ZodType, item, rename));
+  if (schema instanceof z.ZodRecord) {
+    const entries = Object.entries(value as Record<string, unknown>);
+    return Object.fromEntries(
+      entries.map(([key, item]) => [key, convert(schema.valueType as z.ZodType, item, rename)]),
+    );
+  }
+  return value;
+};
+
+/** `value`, which fits `schema`, as it travels. Fields that the schema does not have and undefined ones are left out. */
+export const toWire = <S extends z.ZodType>(schema: S, value: z.output<S>): Wire<z.output<S>> =>
+  convert(schema, value, (key) => ({ from: key, to: snakeCase(key) })) as Wire<z.output<S>>;
+
+/** The inverse of `toWire`. `value` fits `wireSchema(schema)`. */
+export const fromWire = <S extends z.ZodType>(schema: S, value: Wire<z.output<S>>): z.output<S> =>
+  convert(schema, value, (key) => ({ from: snakeCase(key), to: key })) as z.output<S>;
+
+/** Checks that belong to one schema survive; Kubernetes metadata (CEL rules, list types) is not for the wire. */
+const describedAs = (schema: z.ZodType, rebuilt: z.ZodType): z.ZodType =>
+  schema.description === undefined ? rebuilt : rebuilt.describe(schema.description);
+
+const rebuildWrapper = (
+  schema: z.ZodOptional<z.ZodType> | z.ZodNullable<z.ZodType> | z.ZodDefault<z.ZodType>,
+): z.ZodType => {
+  const inner = rebuild(schema.unwrap());
+  if (schema instanceof z.ZodOptional) return inner.optional();
+  if (schema instanceof z.ZodNullable) return inner.nullable();
+  return inner.default(toWire(schema.unwrap(), schema.def.defaultValue));
+};
+
+const rebuildInside = (schema: z.ZodType): z.ZodType => {
+  if (isWrapper(schema)) return rebuildWrapper(schema);
+  if (schema instanceof z.ZodObject)
+    return z.object(Object.fromEntries(fieldsOf(schema).map(([key, field]) => [snakeCase(key), rebuild(field)])));
+  if (schema instanceof z.ZodArray)
+    return schema.clone({ ...schema.def, element: rebuild(schema.element as z.ZodType) });
+  if (schema instanceof z.ZodRecord)
+    return schema.clone({ ...schema.def, valueType: rebuild(schema.valueType as z.ZodType) });
+  return schema.clone({ ...schema.def } as never);
+};
+
+const rebuild = (schema: z.ZodType): z.ZodType => describedAs(schema, rebuildInside(schema));
+
+/**
+ * The schema of the same data on the wire: snake_case fields, with checks, defaults and descriptions kept.
+ * Unknown fields are ignored. Only for schemas that crd-safe.ts lets through.
+ */
+export const wireSchema = <S extends z.ZodType>(schema: S): z.ZodType<Wire<z.output<S>>, Wire<z.input<S>>> =>
+  rebuild(schema) as unknown as z.ZodType<Wire<z.output<S>>, Wire<z.input<S>>>;
+
+/** A place inside a value: field names, map keys and list indexes from the outside in. */
+export type Path = readonly (string | number)[];
+
+/** `["network", "private_hosts", 3]` → `network.private_hosts[3]`. */
+export const joinPath = (path: Path): string =>
+  path.reduce<string>(
+    (text, key) => (typeof key === "number" ? `${text}[${key}]` : text === "" ? key : `${text}.${key}`),
+    "",
+  );
+
+const stepInto = (
+  schema: z.ZodType | undefined,
+  key: string | number,
+): { key: string | number; next: z.ZodType | undefined } => {
+  if (schema && isWrapper(schema)) return stepInto(schema.unwrap(), key);
+  if (schema instanceof z.ZodArray) return { key, next: schema.element as z.ZodType };
+  if (schema instanceof z.ZodObject && typeof key === "string")
+    return { key: snakeCase(key), next: schema.shape[key] as z.ZodType };
+  return { key, next: schema instanceof z.ZodRecord ? (schema.valueType as z.ZodType) : undefined };
+};
+
+/** The same place on the wire: `path` follows `schema`, and only its field names change. */
+export const wirePath = (schema: z.ZodType, path: Path): Path => {
+  const [first, ...rest] = path;
+  if (first === undefined) return [];
+  const { key, next } = stepInto(schema, first);
+  return [key, ...(next ? wirePath(next, rest) : rest)];
+};

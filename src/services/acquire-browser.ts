@@ -1,0 +1,99 @@
+import { createId } from "@paralleldrive/cuid2";
+import { defaultAcquireTimeoutSeconds } from "../domain/fill-pacing.ts";
+import { wireProblems } from "../domain/problem.ts";
+import { mergeTelemetry } from "../domain/telemetry-merge.ts";
+import { AppError, invalidInput } from "../errors.ts";
+import { type Acquired, acquireLease } from "../leases/acquire-lease.ts";
+import type { SessionRequest } from "../leases/records.ts";
+import { releaseLease } from "../leases/release-lease.ts";
+import type { AcquireResult } from "../metrics.ts";
+import { type BrowserPool, BrowserPoolSpec } from "../resources/browser-pool.ts";
+import { wireName } from "../resources/identity.ts";
+import type { AcquireBrowser, Session } from "../resources/session-wire.ts";
+import { Telemetry } from "../resources/telemetry.ts";
+import { fromWire } from "../resources/wire.ts";
+import { findPool } from "./find-pool.ts";
+import type { Project } from "./projects.ts";
+import type { ServiceDeps } from "./service-deps.ts";
+import { sessionAnswer } from "./session-answer.ts";
+
+export type AcquireInput = { idOrName: string; request: AcquireBrowser; project: Project; baseUrl: string };
+
+/** Longest wait when none is named, s: a pool that fills for days would hold the connection as long. */
+const maxDefaultWaitSeconds = 3600;
+
+const sessionRequest = (pool: BrowserPool, request: AcquireBrowser, project: Project): SessionRequest => {
+  const name = wireName(pool);
+  return {
+    timeout_seconds: pool.spec.timeoutSeconds,
+    pool: { id: pool.metadata.name, uid: pool.metadata.uid ?? "", ...(name && { name }) },
+    project: project.id,
+    ...(request.name && { name: request.name }),
+    ...(request.tags && { tags: request.tags }),
+    ...(request.start_url && { start_url: request.start_url }),
+    ...(request.telemetry && { telemetry: request.telemetry }),
+  };
+};
+
+const checkTelemetry = (pool: BrowserPool, request: AcquireBrowser): void => {
+  if (!request.telemetry) return;
+  const merged = mergeTelemetry(pool.spec.telemetry, fromWire(Telemetry, request.telemetry));
+  if (!merged.ok) throw invalidInput(wireProblems(BrowserPoolSpec, merged.problems));
+};
+
+const results = { held: "granted", timeout: "timeout", draining: "refused" } as const;
+
+const measured = async (
+  work: () => Promise<Acquired>,
+  { metrics }: ServiceDeps,
+  signal: AbortSignal,
+): Promise<Acquired> => {
+  const startMs = performance.now();
+  let result: AcquireResult = "error";
+  try {
+    const acquired = await work();
+    result = results[acquired.kind];
+    return acquired;
+  } catch (error) {
+    if (signal.aborted) result = "cancelled";
+    throw error;
+  } finally {
+    metrics.acquires.inc({ result });
+    metrics.acquireWait.observe({ result }, (performance.now() - startMs) / 1000);
+  }
+};
+
+/**
+ * Hands out a browser of a pool: at once when one is idle, else when it is the caller's turn; undefined when the wait
+ * was in vain. `signal`: aborted when the caller is gone; nothing stays taken then.
+ */
+export const acquireBrowser = async (
+  { idOrName, request, project, baseUrl }: AcquireInput,
+  deps: ServiceDeps,
+  signal: AbortSignal,
+): Promise<Session | undefined> => {
+  const pool = await findPool(idOrName, project, deps);
+  checkTelemetry(pool, request);
+  const poolUid = pool.metadata.uid ?? "";
+  const session = createId();
+  const owner = { poolUid, session };
+  if (request.name && !(await deps.names.reserve(project.id, request.name, owner)))
+    throw new AppError("name_taken", `name: ${request.name} is the name of another active session of this project`);
+
+  const waitSeconds =
+    request.acquire_timeout_seconds ?? Math.min(defaultAcquireTimeoutSeconds(pool.spec), maxDefaultWaitSeconds);
+  const wanted = { poolUid, session, request: sessionRequest(pool, request, project), waitMs: waitSeconds * 1000 };
+  let answer: Session | undefined;
+  try {
+    const acquired = await measured(() => acquireLease(wanted, deps, signal), deps, signal);
+    if (acquired.kind === "draining") throw new AppError("not_found", `browser pool ${idOrName} is being deleted`);
+    if (acquired.kind === "held") answer = await sessionAnswer(acquired.lease, baseUrl, deps);
+    if (answer && signal.aborted) {
+      await releaseLease({ poolUid, session, reuse: true, reason: "released" }, deps);
+      throw signal.reason;
+    }
+    return answer;
+  } finally {
+    if (!answer && request.name) await deps.names.free(project.id, request.name, owner).catch(() => undefined);
+  }
+};

@@ -1,0 +1,26 @@
+import { sessionHeader } from "../agent/protocol.ts";
+import { AppError } from "../errors.ts";
+import { verifySessionToken } from "../tokens/session-token.ts";
+import type { ServiceDeps } from "./service-deps.ts";
+
+/** Where a session's CDP is served, and the headers that its agent wants on the upgrade. */
+export type SessionTarget = { address: string; headers: Record<string, string> };
+
+export type OpenSessionDeps = Pick<ServiceDeps, "store" | "agentTokens" | "verifyKey">;
+
+/**
+ * The way to a session's browser for whoever holds its token. Throws `unauthorized` for a token that is not this
+ * session's, and `not_found` when the session has ended.
+ */
+export const openSession = async (
+  { sessionId, token }: { sessionId: string; token: string },
+  { store, agentTokens, verifyKey }: OpenSessionDeps,
+): Promise<SessionTarget> => {
+  const claims = await verifySessionToken(verifyKey, token);
+  if (claims?.sessionId !== sessionId)
+    throw new AppError("unauthorized", "the jwt of this URL is missing or not valid");
+  const lease = await store.lease(claims.poolUid, sessionId);
+  if (!lease) throw new AppError("not_found", `session ${sessionId} has ended`);
+  const authorization = `Bearer ${await agentTokens.tokenFor(lease.browser)}`;
+  return { address: lease.address, headers: { authorization, [sessionHeader]: sessionId } };
+};

@@ -1,0 +1,76 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import { AppError } from "../errors.ts";
+import { type IdempotentAnswers, renewMs } from "../leases/idempotent-answers.ts";
+import type { Logger } from "../log.ts";
+
+export type Repeatable = {
+  /** The caller's `Idempotency-Key`. */
+  key: string;
+  /** The caller's API key; only who has both can read the kept answer. */
+  bearer: string;
+  /** Method and path. */
+  operation: string;
+  body: unknown;
+};
+
+/** Longest `Idempotency-Key`, characters. */
+const maxKeyLength = 255;
+
+const sha256 = (...parts: string[]): Buffer => createHash("sha256").update(parts.join("\0")).digest();
+
+/** Answers can hold an API key or a session's URL, which must not stand in Redis: AES-256-GCM with a key that only the caller has. */
+const seal = (text: string, key: Buffer): string => {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv("aes-256-gcm", key, nonce);
+  return Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]).toString("base64");
+};
+
+const unseal = (sealed: string, key: Buffer): string => {
+  const bytes = Buffer.from(sealed, "base64");
+  const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, 12));
+  decipher.setAuthTag(bytes.subarray(-16));
+  return decipher.update(bytes.subarray(12, -16), undefined, "utf8") + decipher.final("utf8");
+};
+
+/** An answer that a repetition gets again; errors of ours can be cured by repeating, so they are not kept. */
+const isFinal = ({ status }: { status: number }): boolean => status < 500 && status !== 429;
+
+/**
+ * Runs `work` once per key and body, and gives its first answer to every repetition for a day. Throws
+ * `idempotency_key_reused` for another body and `idempotency_in_progress` while the first one runs.
+ */
+export const replayAnswer = async <Answer extends { status: number }>(
+  { key, bearer, operation, body }: Repeatable,
+  { answers, log }: { answers: IdempotentAnswers; log: Logger },
+  work: () => Promise<Answer>,
+): Promise<Answer> => {
+  if (key.length > maxKeyLength)
+    throw new AppError("bad_request", `Idempotency-Key: at most ${maxKeyLength} characters`);
+  const digest = sha256(bearer, operation, key).toString("hex");
+  const bodyDigest = sha256(JSON.stringify(body)).toString("hex");
+  const sealingKey = sha256("sealing", bearer, key);
+
+  const begun = await answers.begin(digest, bodyDigest);
+  if (begun.kind === "replay") return JSON.parse(unseal(begun.sealed, sealingKey)) as Answer;
+  if (begun.kind === "otherBody")
+    throw new AppError("idempotency_key_reused", "this Idempotency-Key was used with another body");
+  if (begun.kind === "running")
+    throw new AppError("idempotency_in_progress", "the request with this Idempotency-Key still runs", {
+      retryAfterSeconds: 1,
+    });
+
+  const renewal = setInterval(() => void answers.renew(digest).catch(() => undefined), renewMs);
+  let answer: Answer | undefined;
+  try {
+    answer = await work();
+    return answer;
+  } finally {
+    clearInterval(renewal);
+    const kept =
+      answer && isFinal(answer)
+        ? answers.finish(digest, { bodyDigest, sealed: seal(JSON.stringify(answer), sealingKey) })
+        : answers.forget(digest);
+    // The work is done; when its answer can't be kept, a repetition finds "in progress" until the mark expires.
+    await kept.catch((err: unknown) => log.warn({ err }, "an answer could not be kept for repetitions"));
+  }
+};

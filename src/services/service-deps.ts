@@ -1,0 +1,35 @@
+import type { KeyObject } from "node:crypto";
+import type { Config } from "../config.ts";
+import type { Kube } from "../kube/client.ts";
+import type { Reflector } from "../kube/reflector.ts";
+import type { AgentClient } from "../leases/agent-client.ts";
+import type { Grants } from "../leases/grants.ts";
+import type { LeaseStore } from "../leases/lease-store.ts";
+import type { SessionNames } from "../leases/session-names.ts";
+import type { Logger } from "../log.ts";
+import type { Metrics } from "../metrics.ts";
+import type { BrowserPool } from "../resources/browser-pool.ts";
+import type { AgentTokens } from "../tokens/agent-token.ts";
+import type { ApiKeys } from "./api-keys.ts";
+import type { Projects } from "./projects.ts";
+
+/** What the use cases work with; built once in cmd/, handed to each, which names the part that it needs. */
+export type ServiceDeps = {
+  config: Config;
+  kube: Kube;
+  /** All pools of the organization; may be a moment behind, so only for what is also checked elsewhere. */
+  pools: Reflector<BrowserPool>;
+  projects: Projects;
+  apiKeys: ApiKeys;
+  store: LeaseStore;
+  agents: AgentClient;
+  grants: Grants;
+  names: SessionNames;
+  /** Signs sessions' tokens (src/tokens/session-token.ts). */
+  signingKey: KeyObject;
+  /** The public half of `signingKey`. */
+  verifyKey: KeyObject;
+  agentTokens: AgentTokens;
+  metrics: Metrics;
+  log: Logger;
+};

@@ -1,0 +1,54 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
+import type { Kube } from "../kube/client.ts";
+import { hasReason } from "../kube/kube-error.ts";
+import type { Secret } from "../kube/objects.ts";
+import { secrets } from "../kube/resource-type.ts";
+
+/** Ed25519. The private key signs tokens for sessions and for agents, the public key checks them. */
+export type SigningKey = { privateKey: KeyObject; publicKey: KeyObject };
+
+const secretName = "signing-key";
+const dataKey = "private-key.pem";
+
+const newSecret = (namespace: string): Secret => {
+  const { privateKey } = generateKeyPairSync("ed25519");
+  const pem = privateKey.export({ type: "pkcs8", format: "pem" });
+  return {
+    metadata: { name: secretName, namespace, labels: { "browserpool.dev/kind": "signing-key" } },
+    type: "browserpool.dev/signing-key",
+    // Every token becomes worthless when the key changes, so that takes a deletion and not a slip in an editor.
+    immutable: true,
+    data: { [dataKey]: Buffer.from(pem).toString("base64") },
+  };
+};
+
+const parse = ({ data, metadata }: Secret): SigningKey => {
+  const where = `Secret ${metadata.namespace}/${metadata.name}`;
+  let privateKey: KeyObject;
+  try {
+    privateKey = createPrivateKey(Buffer.from(data?.[dataKey] ?? "", "base64"));
+  } catch {
+    // The cause is left out: it could quote the key.
+    throw new Error(`${where} holds no private key in PKCS#8 PEM under ${dataKey}`);
+  }
+  if (privateKey.asymmetricKeyType !== "ed25519") throw new Error(`${where}: the key must be of type Ed25519`);
+  return { privateKey, publicKey: createPublicKey(privateKey) };
+};
+
+/**
+ * The key of the Secret `signing-key`, which is made when there is none; of replicas that start together one makes it
+ * and all get the same. Throws an `Error` when the Secret holds something else.
+ */
+export const loadSigningKey = async ({ kube, namespace }: { kube: Kube; namespace: string }): Promise<SigningKey> => {
+  const ref = { name: secretName, namespace };
+  const known = await kube.get(secrets, ref);
+  if (known) return parse(known);
+  try {
+    return parse(await kube.create(secrets, newSecret(namespace)));
+  } catch (error) {
+    if (!hasReason(error, "AlreadyExists")) throw error;
+  }
+  const made = await kube.get(secrets, ref);
+  if (!made) throw new Error(`Secret ${namespace}/${secretName} vanished while it was being read`);
+  return parse(made);
+};

@@ -1,0 +1,27 @@
+import type { Kube } from "../kube/client.ts";
+import { hasReason } from "../kube/kube-error.ts";
+import type { Namespace } from "../kube/objects.ts";
+import { namespaces } from "../kube/resource-type.ts";
+
+/**
+ * Makes sure that a namespace exists and has these labels. A label that is there with another value was set by
+ * somebody and stays. Safe to run by several replicas at once.
+ */
+export const ensureNamespace = async (
+  kube: Kube,
+  name: string,
+  labels: Record<string, string> = {},
+): Promise<Namespace> => {
+  const known = await kube.get(namespaces, { name });
+  if (!known) {
+    try {
+      return await kube.create(namespaces, { metadata: { name, labels } });
+    } catch (error) {
+      if (!hasReason(error, "AlreadyExists")) throw error;
+    }
+  }
+  const present = (known ?? (await kube.get(namespaces, { name })))?.metadata.labels ?? {};
+  const missing = Object.entries(labels).filter(([label]) => present[label] === undefined);
+  if (known && missing.length === 0) return known;
+  return kube.patch(namespaces, { name }, { metadata: { labels: Object.fromEntries(missing) } });
+};

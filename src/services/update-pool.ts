@@ -1,0 +1,61 @@
+import { isDeepStrictEqual } from "node:util";
+import { createId } from "@paralleldrive/cuid2";
+import { patchPool } from "../domain/pool-patch.ts";
+import { AppError, invalidInput } from "../errors.ts";
+import { hasReason } from "../kube/kube-error.ts";
+import { type BrowserPool, browserPoolKind } from "../resources/browser-pool.ts";
+import type { BrowserPoolRecord, UpdateBrowserPool } from "../resources/browser-pool-wire.ts";
+import { readPool } from "./find-pool.ts";
+import { poolAnswer } from "./pool-answer.ts";
+import { checkPool } from "./pool-checks.ts";
+import type { Project } from "./projects.ts";
+import type { ServiceDeps } from "./service-deps.ts";
+
+/** Tries to write over concurrent changes of the same pool; each starts from the newest version. */
+const writeTries = 5;
+
+/** The changed pool, or undefined when somebody else changed it in the meantime. */
+const tryUpdate = async (
+  pool: BrowserPool,
+  request: UpdateBrowserPool,
+  project: Project,
+  deps: ServiceDeps,
+): Promise<BrowserPool | undefined> => {
+  const patched = patchPool(pool.spec, request);
+  if (!patched.ok) throw invalidInput(patched.problems);
+  const spec = patched.discardIdle ? { ...patched.spec, discardIdle: createId() } : patched.spec;
+  if (isDeepStrictEqual(spec, pool.spec)) return pool;
+  await checkPool({ spec, project, before: pool }, deps);
+  try {
+    return (await deps.kube.replace(browserPoolKind, { ...pool, spec } as BrowserPool)) as BrowserPool;
+  } catch (error) {
+    if (hasReason(error, "Conflict")) return undefined;
+    throw error;
+  }
+};
+
+/**
+ * Changes a pool by the rules of service.md. Rule 14: what is idle is retired here, in the request, so that it is what
+ * was idle at update time; the operator repeats it by the same token if this process dies in between.
+ */
+export const updatePool = async (
+  { idOrName, request }: { idOrName: string; request: UpdateBrowserPool },
+  project: Project,
+  deps: ServiceDeps,
+): Promise<BrowserPoolRecord> => {
+  for (let tries = 0; tries < writeTries; tries++) {
+    const pool = await tryUpdate(await readPool(idOrName, project, deps), request, project, deps);
+    if (!pool) continue;
+    deps.pools.put(pool);
+    if (request.discard_all_idle && pool.spec.discardIdle)
+      await deps.store.retire(pool.metadata.uid ?? "", {
+        reason: "Discarded",
+        unpaced: true,
+        token: pool.spec.discardIdle,
+      });
+    return poolAnswer(pool, deps);
+  }
+  throw new AppError("unavailable", "the pool is being changed by others; repeat the request", {
+    retryAfterSeconds: 1,
+  });
+};

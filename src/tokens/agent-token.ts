@@ -1,0 +1,64 @@
+import type { KeyObject } from "node:crypto";
+import { jwtVerify, SignJWT } from "jose";
+
+/** Seconds that a token for an agent is good for. Long enough to be reused for many calls, short enough that a leaked one dies soon. */
+export const agentTokenSeconds = 120;
+
+/** Tolerated difference between the clocks of two nodes, in seconds. */
+const clockToleranceSeconds = 30;
+
+const audience = (podUid: string): string => `agent:${podUid}`;
+
+export type AgentTokens = {
+  /** A token that this pod's agent accepts; the same one is given until half of its life is over. */
+  tokenFor(podUid: string): Promise<string>;
+  /** Drops the tokens of a pod that is gone. */
+  forget(podUid: string): void;
+};
+
+/** Tokens for agents: Ed25519 JWTs, each for the one pod named in `aud`. `now` is in ms since the epoch. */
+export const createAgentTokens = (privateKey: KeyObject, now: () => number = Date.now): AgentTokens => {
+  const cache = new Map<string, { token: Promise<string>; renewAtMs: number }>();
+  const sign = (podUid: string): Promise<string> =>
+    new SignJWT({})
+      .setProtectedHeader({ alg: "EdDSA" })
+      .setAudience(audience(podUid))
+      .setIssuedAt(Math.floor(now() / 1000))
+      .setExpirationTime(Math.floor(now() / 1000) + agentTokenSeconds)
+      .sign(privateKey);
+  return {
+    tokenFor(podUid) {
+      const known = cache.get(podUid);
+      if (known && known.renewAtMs > now()) return known.token;
+      const token = sign(podUid);
+      cache.set(podUid, { token, renewAtMs: now() + (agentTokenSeconds * 1000) / 2 });
+      return token;
+    },
+    forget: (podUid) => void cache.delete(podUid),
+  };
+};
+
+export type VerifyAgentToken = (token: string) => Promise<boolean>;
+
+/**
+ * The agent's side: true for a token that was signed for this pod and has not expired.
+ * The last accepted token is remembered until it expires, since callers reuse theirs.
+ */
+export const createAgentTokenVerifier = (publicKey: KeyObject, podUid: string): VerifyAgentToken => {
+  let accepted: { token: string; expiresAtMs: number } | undefined;
+  return async (token) => {
+    if (accepted?.token === token && accepted.expiresAtMs > Date.now()) return true;
+    try {
+      const { payload } = await jwtVerify(token, publicKey, {
+        algorithms: ["EdDSA"],
+        audience: audience(podUid),
+        clockTolerance: clockToleranceSeconds,
+        requiredClaims: ["exp"],
+      });
+      accepted = { token, expiresAtMs: (payload.exp ?? 0) * 1000 };
+      return true;
+    } catch {
+      return false;
+    }
+  };
+};

@@ -1,0 +1,29 @@
+import type { KeyObject } from "node:crypto";
+import { jwtVerify, SignJWT } from "jose";
+
+/** What a session's token says: which lease it opens. */
+export type SessionClaims = { sessionId: string; poolUid: string };
+
+const audience = "gateway";
+
+/**
+ * The `jwt` of a session's `cdp_ws_url`. It has no expiry of its own: it is as good as the lease it names, which the
+ * gateway looks up on every use. Ed25519 is deterministic, so the same session always has the same URL.
+ */
+export const signSessionToken = (privateKey: KeyObject, claims: SessionClaims): Promise<string> =>
+  new SignJWT({ pool: claims.poolUid })
+    .setProtectedHeader({ alg: "EdDSA" })
+    .setAudience(audience)
+    .setSubject(claims.sessionId)
+    .sign(privateKey);
+
+/** The claims of a token signed by `signSessionToken`, or undefined when it is forged, malformed or for another audience. */
+export const verifySessionToken = async (publicKey: KeyObject, token: string): Promise<SessionClaims | undefined> => {
+  try {
+    const { payload } = await jwtVerify(token, publicKey, { algorithms: ["EdDSA"], audience });
+    if (!payload.sub || typeof payload.pool !== "string") return undefined;
+    return { sessionId: payload.sub, poolUid: payload.pool };
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,105 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Page } from "puppeteer-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createTestAgents, type TestAgent } from "../support/agent-process.ts";
+
+const agents = createTestAgents();
+let site: Server;
+let siteUrl: string;
+let visits: string[];
+
+beforeAll(async () => {
+  site = createServer((request, response) => {
+    visits.push(request.url ?? "");
+    response.end("<title>A page</title>");
+  });
+  await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
+  siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+});
+beforeEach(() => {
+  visits = [];
+});
+afterEach(() => agents[Symbol.asyncDispose]());
+afterAll(() => new Promise((resolve) => site.close(resolve)));
+
+type Sizes = { inner: number[]; outer: number[]; screen: number[] };
+
+/** An expression, since this program has no `window` of its own. */
+const readSizes =
+  "({ inner: [innerWidth, innerHeight], outer: [outerWidth, outerHeight], screen: [screen.width, screen.height] })";
+
+const sizes = async (page: Page): Promise<Sizes> => (await page.evaluate(readSizes)) as Sizes;
+
+const firstPage = async (agent: TestAgent): Promise<Page> => {
+  const client = await agent.connect("s");
+  const [page] = await client.pages();
+  if (!page) throw new Error("the browser shows no page");
+  return page;
+};
+
+test("a headless browser gives every page the viewport", async () => {
+  const agent = await agents.start({ viewport: { width: 1001, height: 703, refresh_rate: 30 } });
+  await agent.bind("s", 1);
+  const page = await firstPage(agent);
+  const context = await page.browser().createBrowserContext();
+  for (const each of [page, await page.browser().newPage(), await context.newPage()]) {
+    expect((await sizes(each)).inner).toEqual([1001, 703]);
+  }
+});
+
+describe("a headful browser", () => {
+  test("has a screen of the viewport's size, and its window fills it but for the last row", async () => {
+    const agent = await agents.start({ headless: false, viewport: { width: 1024, height: 768 } });
+    await agent.bind("s", 1);
+    const page = await firstPage(agent);
+    const { inner, outer, screen } = await sizes(page);
+    expect(screen).toEqual([1024, 768]);
+    expect(outer).toEqual([1024, 767]);
+    expect(inner[0]).toBe(1024);
+    expect(inner[1]).toBeLessThan(767);
+    expect(await page.browser().version()).not.toContain("Headless");
+  });
+
+  test("in kiosk mode shows the page alone", async () => {
+    const agent = await agents.start({ headless: false, kiosk_mode: true, viewport: { width: 1024, height: 768 } });
+    await agent.bind("s", 1);
+    const page = await firstPage(agent);
+    expect((await sizes(page)).inner).toEqual([1024, 767]);
+  });
+
+  test("outlives its last tab", async () => {
+    const agent = await agents.start({ headless: false });
+    await agent.bind("s", 1);
+    const page = await firstPage(agent);
+    await page.close();
+    const next = await page.browser().newPage();
+    await next.setContent("<title>Still here</title>");
+    expect(await next.title()).toBe("Still here");
+  });
+});
+
+describe("the start URL", () => {
+  test("of the pool is open in the first page of a browser", async () => {
+    const agent = await agents.start({ start_url: `${siteUrl}/pool` });
+    await expect.poll(() => visits, { timeout: 20_000 }).toContain("/pool");
+    await agent.bind("s", 1);
+    const page = await firstPage(agent);
+    await expect.poll(() => page.title()).toBe("A page");
+    expect(page.url()).toBe(`${siteUrl}/pool`);
+  });
+
+  test("of a lease is opened when it is bound, in place of what was there", async () => {
+    const agent = await agents.start();
+    await agent.bind("s", 1, { start_url: `${siteUrl}/lease` });
+    await expect.poll(() => visits, { timeout: 20_000 }).toContain("/lease");
+    const page = await firstPage(agent);
+    await expect.poll(() => page.url()).toBe(`${siteUrl}/lease`);
+  });
+
+  test("that cannot be opened keeps nobody from the browser", async () => {
+    const agent = await agents.start({ start_url: "no url at all" });
+    expect((await agent.bind("s", 1, { start_url: "http://127.0.0.1:1/" })).status).toBe(200);
+    expect(await (await agent.connect("s")).version()).toContain("Chrome");
+  });
+});

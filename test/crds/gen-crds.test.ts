@@ -1,0 +1,34 @@
+import { appendFile, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { generateCrds } from "../../scripts/gen-crds.ts";
+
+const crd = "browserpool.dev_browserpools.yaml";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "browserpool-gen-"));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+test("the CRDs that are checked in are those of src/resources", async () => {
+  await expect(generateCrds({ check: true })).resolves.toBeUndefined();
+});
+
+test("what was generated is not stale", async () => {
+  await generateCrds({ check: false, folder });
+  expect(await readdir(folder)).toEqual([crd]);
+  await expect(generateCrds({ check: true, folder })).resolves.toBeUndefined();
+});
+
+test("a CRD that is missing, changed or of no kind is named, with the way out", async () => {
+  const stale = `stale: crds/${crd}; run \`npm run gen\``;
+  await expect(generateCrds({ check: true, folder })).rejects.toThrow(stale);
+  await generateCrds({ check: false, folder });
+  await appendFile(join(folder, crd), "# by hand\n");
+  await expect(generateCrds({ check: true, folder })).rejects.toThrow(stale);
+  await generateCrds({ check: false, folder });
+  await writeFile(join(folder, "other.yaml"), "");
+  await expect(generateCrds({ check: true, folder })).rejects.toThrow("stale: crds/other.yaml; run `npm run gen`");
+});

@@ -1,0 +1,44 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { connectKube, type Kube } from "../../src/kube/client.ts";
+import { startControlPlane } from "../../src/local/control-plane.ts";
+import { locatePrograms } from "../../src/local/locate-programs.mjs";
+import { createLogger } from "../../src/log.ts";
+
+export type TestControlPlane = {
+  kube: Kube;
+  /** Runs kubectl; answers what it printed on stdout. Rejects when it fails. */
+  kubectl: (...args: string[]) => Promise<string>;
+  stop(): Promise<void>;
+};
+
+const crdFolder = join(import.meta.dirname, "..", "..", "crds");
+
+/** A control plane of its own with the project's CRDs established. */
+export const startTestControlPlane = async (): Promise<TestControlPlane> => {
+  const dataDir = await mkdtemp(join(tmpdir(), "browserpool-crds-"));
+  const programs = locatePrograms(process.env);
+  const log = createLogger("error", "test");
+  const plane = await startControlPlane({ dataDir, programs, log, unsafeNoFsync: true });
+  const kube = connectKube({ kubeconfigPath: plane.kubeconfigPath });
+  const kubectl = async (...args: string[]): Promise<string> => {
+    const all = [`--kubeconfig=${plane.kubeconfigPath}`, `--cache-dir=${join(dataDir, "kubectl-cache")}`, ...args];
+    const { stdout } = await promisify(execFile)(programs.kubectl ?? "kubectl", all, { timeout: 30_000 });
+    return stdout;
+  };
+  const files = (await readdir(crdFolder)).map((file) => `--filename=${join(crdFolder, file)}`);
+  await kubectl("apply", "--server-side", ...files);
+  await kubectl("wait", "--for=condition=Established", "--timeout=30s", ...files);
+  return {
+    kube,
+    kubectl,
+    async stop() {
+      await kube.close();
+      await plane.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+};

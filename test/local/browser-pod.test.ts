@@ -1,0 +1,95 @@
+import { generateKeyPairSync } from "node:crypto";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { AgentState, Termination } from "../../src/agent/protocol.ts";
+import { connectKube, type Kube } from "../../src/kube/client.ts";
+import type { Pod } from "../../src/kube/objects.ts";
+import { pods } from "../../src/kube/resource-type.ts";
+import { type ProcessNode, startProcessNode } from "../../src/local/process-node/process-node.ts";
+import { createLogger } from "../../src/log.ts";
+import { createAgentTokens } from "../../src/tokens/agent-token.ts";
+import { agentPod } from "../support/agent-pod.ts";
+import { sharedServers, testNamespace } from "../support/control-plane.ts";
+import { eventually } from "../support/eventually.ts";
+import { isAlive, processesOf } from "../support/processes.ts";
+
+const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+const env = {
+  BROWSERPOOL_BROWSER: JSON.stringify({ headless: true, kiosk_mode: false, viewport: { width: 800, height: 600 } }),
+  BROWSERPOOL_AGENT_PUBLIC_KEY: publicKey.export({ type: "spki", format: "der" }).toString("base64"),
+};
+let dataDir: string;
+let kube: Kube;
+let namespace: string;
+let node: ProcessNode;
+
+const start = async (name: string): Promise<Pod> => {
+  await kube.create(pods, agentPod({ name, namespace, env }));
+  return eventually(`${name} is ready`, async () => {
+    const pod = await kube.get(pods, { name, namespace });
+    return pod?.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") && pod;
+  });
+};
+
+const podDir = (pod: Pod): string => join(dataDir, "pods", pod.metadata.uid ?? "");
+
+beforeAll(async () => {
+  kube = connectKube({ kubeconfigPath: (await sharedServers()).kubeconfigPath });
+  namespace = (await testNamespace(kube)).name;
+  dataDir = await mkdtemp(join(tmpdir(), "browserpool-browser-pod-"));
+  node = await startProcessNode({
+    kube,
+    dataDir,
+    namespace,
+    nodeName: `node-of-${namespace}`,
+    agentCommand: [process.execPath, join(import.meta.dirname, "../support/agent-entry.ts")],
+    agentEnv: { PATH: process.env.PATH ?? "", LOG_LEVEL: "warn" },
+    log: createLogger("silent", "test"),
+  });
+});
+afterAll(async () => {
+  await node.stop();
+  await kube.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+test("a browser's pod is ready with a browser behind its address, and its deletion leaves nothing of it", async () => {
+  const pod = await start("browser");
+  const token = await createAgentTokens(privateKey).tokenFor(pod.metadata.uid ?? "");
+  const answer = await fetch(`http://${pod.status?.podIP}:7510/state`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  expect(AgentState.parse(await answer.json())).toMatchObject({ pod_uid: pod.metadata.uid, lease: null });
+  expect((await processesOf(podDir(pod))).length).toBeGreaterThan(2);
+  await kube.delete(pods, { name: "browser", namespace });
+  await eventually("the pod is gone", async () => !(await kube.get(pods, { name: "browser", namespace })));
+  expect(await processesOf(podDir(pod))).toEqual([]);
+});
+
+test("an agent that is killed takes its browser with it, and its pod is Failed", async () => {
+  const pod = await start("killed");
+  const [agent] = (await processesOf(podDir(pod))).filter(({ commandLine }) => commandLine.includes("agent-entry"));
+  process.kill(agent?.pid ?? 0, "SIGKILL");
+  const failed = await eventually("the pod is Failed", async () => {
+    const seen = await kube.get(pods, { name: "killed", namespace });
+    return seen?.status?.phase === "Failed" && seen;
+  });
+  expect(failed.status?.containerStatuses?.[0]?.state?.terminated?.exitCode).toBe(137);
+  expect(await processesOf(podDir(pod))).toEqual([]);
+});
+
+test("a browser that crashes ends its pod with the agent's word on why", async () => {
+  const pod = await start("crashing");
+  const groups = await readFile(join(podDir(pod), "process-groups"), "utf8");
+  const browser = Number(groups.split(" ")[0]);
+  expect(await isAlive(browser)).toBe(true);
+  process.kill(-browser, "SIGKILL");
+  const failed = await eventually("the pod is Failed", async () => {
+    const seen = await kube.get(pods, { name: "crashing", namespace });
+    return seen?.status?.phase === "Failed" && seen;
+  });
+  const message = failed.status?.containerStatuses?.[0]?.state?.terminated?.message ?? "";
+  expect(Termination.parse(JSON.parse(message)).reason).toBe("browser_crashed");
+});

@@ -1,0 +1,235 @@
+/** Projects, limits and API keys over HTTP, by the public SDK where it can say it. */
+import { createId } from "@paralleldrive/cuid2";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type OrgApi, startOrgApi } from "./org-api.ts";
+
+let api: OrgApi;
+beforeAll(async () => {
+  api = await startOrgApi();
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+const newName = (): string => `Project ${createId()}`;
+const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+
+const collect = async <T>(pages: AsyncIterable<T>): Promise<T[]> => {
+  const items: T[] = [];
+  for await (const item of pages) items.push(item);
+  return items;
+};
+
+describe("projects", () => {
+  test("are created, read by id and name, changed and deleted", async () => {
+    const { projects } = api.client();
+    const name = newName();
+    const created = await projects.create({ name });
+    const id = created.id;
+    expect(created).toEqual({ id, name, status: "active", created_at: time, updated_at: time });
+    expect(await projects.retrieve(id)).toEqual(created);
+    expect(await projects.retrieve(name)).toEqual(created);
+    expect(await projects.update(id, { status: "archived" })).toMatchObject({ id, status: "archived" });
+    await projects.delete(id);
+    await expect(projects.retrieve(id)).rejects.toMatchObject({ status: 404 });
+  });
+
+  test("are listed page by page, narrowed by name and part of the name", async () => {
+    const { projects } = api.client();
+    const tag = createId();
+    for (const part of ["a", "b", "c"]) await projects.create({ name: `${tag} ${part}` });
+    const all = await collect(projects.list({ query: tag.toUpperCase(), limit: 2 }));
+    expect(all.map(({ name }) => name).sort()).toEqual([`${tag} a`, `${tag} b`, `${tag} c`]);
+    expect((await collect(projects.list({ name: `${tag} b` }))).map(({ name }) => name)).toEqual([`${tag} b`]);
+  });
+
+  test("that are archived take no requests but come back", async () => {
+    const { projects } = api.client();
+    const { id } = await projects.create({ name: newName() });
+    await projects.update(id, { status: "archived" });
+    const inside = api.client(undefined, id);
+    await expect(inside.browserPools.list()).rejects.toMatchObject({ status: 404 });
+    await projects.update(id, { status: "active" });
+    expect(await collect(inside.browserPools.list())).toEqual([]);
+  });
+
+  test.each([{}, { name: "" }, { name: 7 }, { name: "x".repeat(256) }, { name: "a\nb" }, { name: "\ud800" }])(
+    "can't be created with %j",
+    async (body) => {
+      const answer = await api.call("POST", "/org/projects", { body });
+      expect(answer).toMatchObject({
+        status: 400,
+        body: { code: "bad_request", inner_error: { code: "invalid_input" } },
+      });
+      expect(answer.body.message).toContain("name");
+    },
+  );
+
+  test("may have a name of 255 characters of any script", async () => {
+    const name = "😀".repeat(243) + createId().slice(0, 12);
+    expect((await api.client().projects.create({ name })).name).toBe(name);
+  });
+
+  test("answer 409 for a taken name and for the default project's end", async () => {
+    const name = newName();
+    await api.client().projects.create({ name });
+    const taken = await api.call("POST", "/org/projects", { body: { name } });
+    expect(taken).toMatchObject({ status: 409, body: { code: "name_taken" } });
+    const ended = await api.call("DELETE", `/org/projects/${api.defaultProject}`);
+    expect(ended).toMatchObject({ status: 409, body: { code: "conflict" } });
+  });
+});
+
+describe("limits", () => {
+  test("of a project are set and removed", async () => {
+    const { projects } = api.client();
+    const { id } = await projects.create({ name: newName() });
+    const none = { max_concurrent_sessions: null, max_concurrent_invocations: null, max_pooled_sessions: null };
+    expect(await projects.limits.retrieve(id)).toEqual(none);
+    const some = await projects.limits.update(id, { max_concurrent_sessions: 5, max_concurrent_invocations: 2 });
+    expect(some).toEqual({ ...none, max_concurrent_sessions: 5, max_concurrent_invocations: 2 });
+    expect(await projects.limits.retrieve(id)).toEqual(some);
+    const zero = { max_concurrent_sessions: 0, max_concurrent_invocations: 0, max_pooled_sessions: null };
+    expect(await projects.limits.update(id, zero)).toEqual(none);
+  });
+
+  test.each([{ max_pooled_sessions: 5 }, { max_concurrent_sessions: -1 }, { max_concurrent_sessions: 1.5 }])(
+    "of a project can't be %j",
+    async (body) => {
+      const answer = await api.call("PATCH", `/org/projects/${api.defaultProject}/limits`, { body });
+      expect(answer).toMatchObject({ status: 400, body: { code: "bad_request" } });
+      expect(answer.body.message).toContain(Object.keys(body)[0]);
+    },
+  );
+
+  test("of the organization have a default for projects", async () => {
+    const { limits } = api.client().organization;
+    const { max_concurrent_sessions: total = 0 } = await limits.retrieve();
+    const updated = await limits.update({ default_project_max_concurrent_sessions: total });
+    expect(updated).toEqual({ max_concurrent_sessions: total, default_project_max_concurrent_sessions: total });
+    const above = limits.update({ default_project_max_concurrent_sessions: total + 1 });
+    await expect(above).rejects.toMatchObject({ status: 400 });
+    const removed = await limits.update({ default_project_max_concurrent_sessions: 0 });
+    expect(removed.default_project_max_concurrent_sessions).toBeNull();
+  });
+});
+
+describe("API keys", () => {
+  test("are created, shown once, masked afterwards, renamed and deleted", async () => {
+    const { apiKeys } = api.client();
+    const { key, ...created } = await apiKeys.create({ name: "ci", days_to_expire: 30 });
+    expect(created).toEqual({
+      id: expect.stringMatching(/^[a-z][a-z0-9]{23}$/),
+      name: "ci",
+      masked_key: `${key.slice(0, 7)}…${key.slice(-4)}`,
+      project_id: null,
+      project_name: null,
+      created_at: time,
+      created_by: { id: expect.any(String), email: "", name: "local" },
+      expires_at: time,
+      deleted_at: null,
+    });
+    expect(await apiKeys.retrieve(created.id)).toEqual(created);
+    expect(await apiKeys.update(created.id, { name: "deploy" })).toEqual({ ...created, name: "deploy" });
+    expect((await api.call("GET", "/org/limits", { key })).status).toBe(200);
+    await apiKeys.delete(created.id);
+    expect((await api.call("GET", "/org/limits", { key })).status).toBe(401);
+    await expect(apiKeys.retrieve(created.id)).rejects.toMatchObject({ status: 404 });
+    expect((await apiKeys.retrieve(created.id, { include_deleted: true })).deleted_at).toEqual(time);
+  });
+
+  test("are listed by status, order and page, never with a key or a hash", async () => {
+    const { apiKeys } = api.client();
+    const tag = createId();
+    const made = [];
+    for (const part of ["a", "b", "c"]) made.push(await apiKeys.create({ name: `${tag} ${part}` }));
+    await apiKeys.delete(made[0]?.id ?? "");
+    const names = async (query: Parameters<typeof apiKeys.list>[0]) =>
+      (await collect(apiKeys.list({ query: tag, ...query }))).map(({ name }) => name.slice(-1)).join("");
+    expect(await names({ limit: 1, sort_by: "name", sort_direction: "asc" })).toBe("bc");
+    expect(await names({ limit: 1 })).toBe("cb");
+    expect(await names({ status: "deleted" })).toBe("a");
+    expect(await names({ include_deleted: true, sort_by: "name", sort_direction: "asc" })).toBe("abc");
+    const listed = JSON.stringify((await api.call("GET", "/org/api_keys?limit=100&status=all")).body);
+    for (const { key } of made) expect(listed).not.toContain(key.slice(8, -4));
+    expect(listed).not.toMatch(/sha256|[0-9a-f]{64}/);
+  });
+
+  test("are rotated", async () => {
+    const { apiKeys } = api.client();
+    const old = await apiKeys.create({ name: "old" });
+    const fresh = await apiKeys.rotate(old.id, { expire_in_days: 0 });
+    expect(fresh).toMatchObject({ name: "old", expires_at: null });
+    expect((await api.call("GET", "/org/limits", { key: old.key })).status).toBe(401);
+    expect((await api.call("GET", "/org/limits", { key: fresh.key })).status).toBe(200);
+    const again = await apiKeys.rotate(fresh.id);
+    expect((await api.call("GET", "/org/limits", { key: fresh.key })).status).toBe(200);
+    expect(again.id).not.toBe(fresh.id);
+  });
+
+  test.each([
+    { name: "" },
+    { name: "ci", days_to_expire: 0 },
+    { name: "ci", days_to_expire: 3651 },
+    { name: "ci", project_id: "" },
+  ])("can't be created with %j", async (body) => {
+    expect((await api.call("POST", "/org/api_keys", { body })).status).toBe(400);
+  });
+
+  test("need a project that exists", async () => {
+    const answer = await api.call("POST", "/org/api_keys", { body: { name: "ci", project_id: "nowhere" } });
+    expect(answer).toMatchObject({ status: 404, body: { code: "project_not_found" } });
+  });
+
+  test("can't delete themselves", async () => {
+    const { id, key } = await api.client().apiKeys.create({ name: "self" });
+    const answer = await api.call("DELETE", `/org/api_keys/${id}`, { key });
+    expect(answer).toMatchObject({ status: 409, body: { code: "conflict" } });
+  });
+
+  test("with an id that reaches for another Secret are not found", async () => {
+    for (const id of ["..%2Fsigning-key", "%2e%2e", "signing-key", "x".repeat(255)])
+      expect((await api.call("DELETE", `/org/api_keys/${id}`)).status, id).toBe(404);
+  });
+});
+
+describe("a key of one project", () => {
+  const projectKey = async (): Promise<{ id: string; name: string; key: string }> => {
+    const { projects, apiKeys } = api.client();
+    const { id, name } = await projects.create({ name: newName() });
+    const { key, project_name } = await apiKeys.create({ name: "project key", project_id: id });
+    expect(project_name).toBe(name);
+    return { id, name, key };
+  };
+
+  test("reads its own project, by id and name, and no other", async () => {
+    const { id, name, key } = await projectKey();
+    const client = api.client(key);
+    expect((await client.projects.retrieve(id)).name).toBe(name);
+    expect((await client.projects.retrieve(name)).id).toBe(id);
+    for (const other of [api.defaultProject, "nowhere"])
+      await expect(client.projects.retrieve(other)).rejects.toMatchObject({ status: 403 });
+  });
+
+  test.each([
+    ["GET", "/org/projects"],
+    ["POST", "/org/projects"],
+    ["PATCH", "/org/projects/OWN"],
+    ["DELETE", "/org/projects/OWN"],
+    ["GET", "/org/projects/OWN/limits"],
+    ["PATCH", "/org/projects/OWN/limits"],
+    ["GET", "/org/limits"],
+    ["PATCH", "/org/limits"],
+    ["GET", "/org/api_keys"],
+    ["POST", "/org/api_keys"],
+    ["GET", "/org/api_keys/any"],
+    ["PATCH", "/org/api_keys/any"],
+    ["DELETE", "/org/api_keys/any"],
+    ["POST", "/org/api_keys/any/rotate"],
+  ])("may not %s %s", async (method, path) => {
+    const { id, key } = await projectKey();
+    const answer = await api.call(method, path.replace("OWN", id), {
+      key,
+      ...(method === "POST" && { body: { name: "more" } }),
+    });
+    expect(answer).toMatchObject({ status: 403, body: { code: "forbidden" } });
+  });
+});

@@ -1,0 +1,47 @@
+import Kernel from "@onkernel/sdk";
+import { startApi } from "../../src/cmd/api.ts";
+import { createLogger } from "../../src/log.ts";
+import { newApiKey } from "../../src/services/api-key-secret.ts";
+import { ensureOrganizationKey } from "../../src/services/ensure-organization-key.ts";
+import { sharedServers } from "../support/control-plane.ts";
+import { eventually } from "../support/eventually.ts";
+import { startOrg } from "./org-parts.ts";
+
+export type Answer = { status: number; body: { code?: string; message?: string; [field: string]: unknown } };
+
+export type OrgApi = {
+  defaultProject: string;
+  /** The public SDK with this key, or with the organization's; its own repetitions are off. */
+  client(apiKey?: string, projectID?: string): Kernel;
+  /** A call with this key, or with the organization's. */
+  call(method: string, path: string, more?: { body?: unknown; key?: string }): Promise<Answer>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/** The HTTP API of an organization of its own, as the command `api` starts it. */
+export const startOrgApi = async (): Promise<OrgApi> => {
+  const org = await startOrg();
+  const { kubeconfigPath } = await sharedServers();
+  const api = await startApi({ config: org.config, kubeconfigPath, stopGraceMs: 100 }, createLogger("error", "test"));
+  const organizationKey = newApiKey();
+  await ensureOrganizationKey({ kube: org.kube, namespace: org.config.systemNamespace, key: organizationKey });
+  await eventually("the key is accepted", () => api.services.apiKeys.authenticate(organizationKey) !== undefined);
+  return {
+    defaultProject: org.config.defaultProject,
+    client: (apiKey = organizationKey, projectID) =>
+      new Kernel({ baseURL: api.url, apiKey, maxRetries: 0, ...(projectID && { projectID }) }),
+    async call(method, path, { body, key = organizationKey } = {}) {
+      const response = await fetch(api.url + path, {
+        method,
+        headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { "content-type": "application/json" }) },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return { status: response.status, body: text === "" ? {} : JSON.parse(text) };
+    },
+    async [Symbol.asyncDispose]() {
+      await api.stop();
+      await org[Symbol.asyncDispose]();
+    },
+  };
+};

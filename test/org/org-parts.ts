@@ -1,0 +1,57 @@
+import { createId } from "@paralleldrive/cuid2";
+import { type Config, readConfig } from "../../src/config.ts";
+import { connectKube, type Kube } from "../../src/kube/client.ts";
+import { createLogger } from "../../src/log.ts";
+import { browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { startApiKeys } from "../../src/services/api-keys.ts";
+import { startProjects } from "../../src/services/projects.ts";
+import { ensureNamespace } from "../../src/services/system-namespace.ts";
+import { sharedServers, testNamespace } from "../support/control-plane.ts";
+import { eventually } from "../support/eventually.ts";
+
+/** What one replica keeps of the organization. */
+export type Replica = {
+  kube: Kube;
+  config: Readonly<Config>;
+  projects: ReturnType<typeof startProjects>;
+  apiKeys: ReturnType<typeof startApiKeys>;
+};
+
+export type OrgParts = Replica & {
+  /** Another replica of the same organization. `now`: its clock, ms since the epoch. */
+  replica(now?: () => number): Promise<Replica>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/** An organization of its own on the shared control plane: a system namespace and a default project. */
+export const startOrg = async (): Promise<OrgParts> => {
+  const { kubeconfigPath, redisUrl } = await sharedServers();
+  const kube = connectKube({ kubeconfigPath });
+  const { projectId } = await testNamespace(kube);
+  const config = readConfig({
+    REDIS_URL: redisUrl,
+    BROWSERPOOL_PORT: "0",
+    BROWSERPOOL_SYSTEM_NAMESPACE: `system-${createId()}`,
+    BROWSERPOOL_DEFAULT_PROJECT: projectId,
+  });
+  await ensureNamespace(kube, config.systemNamespace);
+  // The API server opens the storage of a custom resource at its first use, and refuses requests meanwhile.
+  await eventually("pools can be listed", () => kube.list(browserPoolKind).catch(() => undefined));
+  const log = createLogger("warn", "test");
+  const started: Replica[] = [];
+  const replica = async (now: () => number = Date.now): Promise<Replica> => {
+    const projects = startProjects({ kube, log });
+    const apiKeys = startApiKeys({ kube, namespace: config.systemNamespace, log, now });
+    started.push({ kube, config, projects, apiKeys });
+    await Promise.all([projects.synced(), apiKeys.synced()]);
+    return { kube, config, projects, apiKeys };
+  };
+  return {
+    ...(await replica()),
+    replica,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(started.flatMap(({ projects, apiKeys }) => [projects.stop(), apiKeys.stop()]));
+      await kube.close();
+    },
+  };
+};

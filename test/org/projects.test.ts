@@ -1,0 +1,202 @@
+import { createId } from "@paralleldrive/cuid2";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { namespaces } from "../../src/kube/resource-type.ts";
+import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { changeObject } from "../../src/services/change-object.ts";
+import { createProject } from "../../src/services/create-project.ts";
+import { deleteProject } from "../../src/services/delete-project.ts";
+import { readOrganizationLimits, updateOrganizationLimits } from "../../src/services/organization-limits.ts";
+import { updateProjectLimits } from "../../src/services/project-limits.ts";
+import { type Project, projectLabel, readProject } from "../../src/services/project-namespace.ts";
+import { ensureNamespace } from "../../src/services/system-namespace.ts";
+import { updateProject } from "../../src/services/update-project.ts";
+import { eventually } from "../support/eventually.ts";
+import { type OrgParts, startOrg } from "./org-parts.ts";
+
+let org: OrgParts;
+beforeAll(async () => {
+  org = await startOrg();
+});
+afterAll(() => org[Symbol.asyncDispose]());
+
+const newName = (): string => `Project ${createId()}`;
+const create = (name = newName()) => createProject({ name }, org);
+/** The projects of this name as the API server has them. */
+const named = async (name: string): Promise<Project[]> => {
+  const { items } = await org.kube.list(namespaces, { labelSelector: projectLabel });
+  return items.flatMap((item) => readProject(item) ?? []).filter((project) => project.name === name);
+};
+
+const createPool = (namespace: string, name: string) =>
+  org.kube.create(browserPoolKind, { metadata: { name, namespace }, spec: { size: 1 } } as BrowserPool);
+
+describe("a new project", () => {
+  test("has a namespace of its own, named by its id, and is found by id and by name", async () => {
+    const project = await create();
+    expect(project.id).toMatch(/^[a-z][a-z0-9]{23}$/);
+    expect(project).toMatchObject({ namespace: project.id, status: "active" });
+    expect(org.projects.find(project.id)).toEqual(project);
+    expect(org.projects.find(project.name)).toEqual(project);
+    const namespace = await org.kube.get(namespaces, { name: project.id });
+    expect(namespace?.metadata.labels).toMatchObject({ "browserpool.dev/project": project.id });
+  });
+
+  test("is known to other replicas soon", async () => {
+    const other = await org.replica();
+    const project = await create();
+    await eventually("the other replica knows it", () => other.projects.find(project.id));
+  });
+
+  test("can't have a name that is taken", async () => {
+    const { name } = await create();
+    await expect(create(name)).rejects.toMatchObject({ code: "name_taken" });
+    expect(await named(name)).toHaveLength(1);
+  });
+
+  test("of many made at once with one name at most one is left, and the name can be had afterwards", async () => {
+    const name = newName();
+    const outcomes = await Promise.allSettled([1, 2, 3, 4, 5].map(() => create(name)));
+    const made = outcomes.filter(({ status }) => status === "fulfilled").length;
+    expect(made).toBeLessThanOrEqual(1);
+    expect(await named(name)).toHaveLength(made);
+    if (made === 0) await create(name);
+    expect(await named(name)).toHaveLength(1);
+  });
+});
+
+describe("a changed project", () => {
+  test("has the new name and status, and a new time of change", async () => {
+    const project = await create();
+    const name = newName();
+    const updated = await updateProject(project.name, { name, status: "archived" }, org);
+    expect(updated).toMatchObject({ id: project.id, name, status: "archived", createdAt: project.createdAt });
+    expect(Date.parse(updated.updatedAt)).toBeGreaterThanOrEqual(Date.parse(project.createdAt));
+    expect(org.projects.find(project.name)).toBeUndefined();
+    expect((await updateProject(project.id, { status: "active" }, org)).status).toBe("active");
+  });
+
+  test("can't take another's name, but keeps its own", async () => {
+    const [first, second] = [await create(), await create()];
+    await expect(updateProject(second.id, { name: first.name }, org)).rejects.toMatchObject({ code: "name_taken" });
+    expect(org.projects.find(second.id)?.name).toBe(second.name);
+    expect((await updateProject(second.id, { name: second.name }, org)).name).toBe(second.name);
+  });
+
+  test("two that take one name at once never both keep it", async () => {
+    const name = newName();
+    const pair = [await create(), await create()];
+    await Promise.allSettled(pair.map(({ id }) => updateProject(id, { name }, org)));
+    expect((await named(name)).length).toBeLessThanOrEqual(1);
+  });
+
+  test("is not the default project on its way to the archive", async () => {
+    const { defaultProject } = org.config;
+    const attempt = updateProject(defaultProject, { status: "archived" }, org);
+    await expect(attempt).rejects.toMatchObject({ code: "conflict" });
+    expect(org.projects.find(defaultProject)?.status).toBe("active");
+  });
+
+  test("must exist", async () => {
+    await expect(updateProject("nowhere", {}, org)).rejects.toMatchObject({ code: "project_not_found" });
+  });
+});
+
+describe("a deleted project", () => {
+  test("is gone, leaves its namespace, and frees its name", async () => {
+    const project = await create();
+    await deleteProject(project.id, org);
+    expect(org.projects.find(project.id)).toBeUndefined();
+    await expect(deleteProject(project.id, org)).rejects.toMatchObject({ code: "project_not_found" });
+    expect(await org.kube.get(namespaces, { name: project.namespace })).toBeDefined();
+    expect((await create(project.name)).id).not.toBe(project.id);
+  });
+
+  test("was empty: one with browser pools stays and the error names them", async () => {
+    const project = await create();
+    await createPool(project.namespace, "busy-pool");
+    const attempt = deleteProject(project.id, org);
+    await expect(attempt).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining("busy-pool") });
+    expect(org.projects.find(project.id)?.status).toBe("active");
+    await org.kube.delete(browserPoolKind, { name: "busy-pool", namespace: project.namespace });
+    await deleteProject(project.id, org);
+  });
+
+  test("stays when a pool appears while it is being deleted", async () => {
+    const project = await create();
+    const kube = {
+      ...org.kube,
+      patch: async (...args: Parameters<typeof org.kube.patch>) => {
+        const written = await org.kube.patch(...args);
+        await createPool(project.namespace, "late-pool").catch(() => undefined);
+        return written;
+      },
+    } as typeof org.kube;
+    await expect(deleteProject(project.id, { ...org, kube })).rejects.toMatchObject({ code: "conflict" });
+    expect(org.projects.find(project.id)?.status).toBe("active");
+  });
+
+  test("is not the default one", async () => {
+    await expect(deleteProject(org.config.defaultProject, org)).rejects.toMatchObject({ code: "conflict" });
+  });
+});
+
+describe("limits", () => {
+  test("of a project are set, kept when left out, and removed by 0 or null", async () => {
+    const { id } = await create();
+    await updateProjectLimits(id, { maxConcurrentSessions: 5, maxConcurrentInvocations: 6 }, org);
+    await updateProjectLimits(id, { maxConcurrentSessions: 7 }, org);
+    expect(org.projects.find(id)).toMatchObject({ maxConcurrentSessions: 7, maxConcurrentInvocations: 6 });
+    await updateProjectLimits(id, { maxConcurrentSessions: 0, maxConcurrentInvocations: null }, org);
+    const { maxConcurrentSessions, maxConcurrentInvocations } = org.projects.find(id) ?? {};
+    expect([maxConcurrentSessions, maxConcurrentInvocations]).toEqual([undefined, undefined]);
+  });
+
+  test("of all projects have a default that is set, kept, and removed", async () => {
+    const total = org.config.limits.pooledSessions;
+    const limits = (defaultCap?: number) => ({
+      maxConcurrentSessions: total,
+      defaultProjectMaxConcurrentSessions: defaultCap,
+    });
+    expect(await readOrganizationLimits(org)).toEqual(limits());
+    expect(await updateOrganizationLimits(10, org)).toEqual(limits(10));
+    expect(await updateOrganizationLimits(undefined, org)).toEqual(limits(10));
+    await expect(updateOrganizationLimits(total + 1, org)).rejects.toMatchObject({ code: "bad_request" });
+    expect(await readOrganizationLimits(org)).toEqual(limits(10));
+    expect(await updateOrganizationLimits(0, org)).toEqual(limits());
+    await updateOrganizationLimits(total, org);
+    expect(await updateOrganizationLimits(null, org)).toEqual(limits());
+  });
+
+  test("of the organization bound the default also when they were lowered since", async () => {
+    await updateOrganizationLimits(10, org);
+    const config = { ...org.config, limits: { ...org.config.limits, pooledSessions: 4 } };
+    const { defaultProjectMaxConcurrentSessions } = await readOrganizationLimits({ ...org, config });
+    expect(defaultProjectMaxConcurrentSessions).toBe(4);
+  });
+});
+
+describe("a namespace of ours", () => {
+  test("is made once with its labels, however many start at once", async () => {
+    const name = `ensured-${createId()}`;
+    await Promise.all([1, 2, 3].map(() => ensureNamespace(org.kube, name, { a: "1" })));
+    expect((await org.kube.get(namespaces, { name }))?.metadata.labels).toMatchObject({ a: "1" });
+  });
+
+  test("gets labels that it lacks and keeps those that somebody set", async () => {
+    const name = `ensured-${createId()}`;
+    await ensureNamespace(org.kube, name, { a: "theirs" });
+    const namespace = await ensureNamespace(org.kube, name, { a: "ours", b: "2" });
+    expect(namespace.metadata.labels).toMatchObject({ a: "theirs", b: "2" });
+  });
+});
+
+test("no change is lost when several write one object at once", async () => {
+  const { namespace: name } = await create();
+  const annotation = "browserpool.dev/test-count";
+  const add = () =>
+    changeObject(org.kube, namespaces, { name }, ({ metadata }) => ({
+      metadata: { annotations: { [annotation]: String(Number(metadata.annotations?.[annotation] ?? 0) + 1) } },
+    }));
+  await Promise.all([add(), add(), add()]);
+  expect((await org.kube.get(namespaces, { name }))?.metadata.annotations?.[annotation]).toBe("3");
+});

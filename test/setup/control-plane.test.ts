@@ -1,0 +1,131 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { controlPlanePrograms, pinnedVersions } from "../../src/local/locate-programs.mjs";
+import { createSandbox, eventually, fakeGo, repository, type Sandbox, systemPrograms } from "./sandbox.ts";
+
+let sandbox: Sandbox;
+
+beforeEach(() => {
+  sandbox = createSandbox();
+  for (const name of systemPrograms) sandbox.program(name);
+});
+afterEach(() => sandbox.remove());
+
+const cached = (): string[] => readdirSync(join(sandbox.cache, "bin")).sort();
+const whole = controlPlanePrograms.map((name) => `${name}-${pinnedVersions[name]}`).sort();
+const built = (): (string | undefined)[] =>
+  sandbox
+    .lines("calls")
+    .filter((line) => line.split(" ")[1] === "build")
+    .map((line) => line.split(" ")[2]);
+const touch = (name: string): void => writeFileSync(join(sandbox.folder, name), "");
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+describe("building the control plane", () => {
+  test("puts all programs in the cache, bound to go.sum, and is silent the next time", async () => {
+    fakeGo(sandbox);
+    expect((await sandbox.setUp()).code).toBe(0);
+    expect(cached()).toEqual(whole);
+    expect(built()).toEqual(["v3", "kube-apiserver", "kubectl"]);
+    expect(sandbox.lines("calls").every((line) => line.endsWith(" -mod=readonly"))).toBe(true);
+    expect(await sandbox.setUp()).toEqual({ code: 0, output: "" });
+  });
+
+  test("a failed build shows the tool's last lines, the log and a way out; the next run goes on from there", async () => {
+    fakeGo(sandbox);
+    touch("fail-kube-apiserver");
+    const { code, output } = await sandbox.setUp();
+    expect(code).toBe(1);
+    expect(output).toContain("| kube-apiserver.go:1: does not compile");
+    expect(output).toContain(join(sandbox.cache, "setup.log"));
+    expect(output).toContain("run again");
+    expect(readFileSync(join(sandbox.cache, "setup.log"), "utf8")).toContain("does not compile");
+    expect(cached()).toEqual([`etcd-${pinnedVersions.etcd}`]);
+
+    rmSync(join(sandbox.folder, "fail-kube-apiserver"));
+    rmSync(join(sandbox.folder, "calls"));
+    expect((await sandbox.setUp()).code).toBe(0);
+    expect(built()).toEqual(["kube-apiserver", "kubectl"]);
+    expect(cached()).toEqual(whole);
+  });
+
+  test("a Go that is too old fetches the pinned one as a module, which then builds", async () => {
+    fakeGo(sandbox, "go1.19.8");
+    const toolchain = join(sandbox.folder, "toolchain");
+    const newer = fakeGo(sandbox, "go1.25.9", join(toolchain, "bin", "go"));
+    chmodSync(newer, 0o444); // as a module cache has it: nothing may be executed, and go.mod has another name
+    mkdirSync(join(toolchain, "pkg", "tool", "linux_amd64"), { recursive: true });
+    mkdirSync(join(toolchain, "src"));
+    writeFileSync(join(toolchain, "src", "_go.mod"), "module std\n");
+    writeFileSync(join(sandbox.folder, "download.json"), JSON.stringify({ Dir: toolchain }));
+
+    expect((await sandbox.setUp()).code).toBe(0);
+    const builders = sandbox.lines("calls").filter((line) => line.includes(" build "));
+    expect(builders.map((line) => line.split(" ")[0])).toEqual([newer, newer, newer]);
+    expect(readFileSync(join(toolchain, "src", "go.mod"), "utf8")).toBe("module std\n");
+  });
+
+  test("an interrupt ends what was started, exits with 130 and leaves no lock and no part of a program", async () => {
+    fakeGo(sandbox);
+    touch("hold");
+    const run = sandbox.start();
+    await eventually(() => sandbox.lines("grandchild").length > 0);
+    run.child.kill("SIGINT");
+    expect((await run.ended).code).toBe(130);
+    expect(run.stderr()).toContain("the next run goes on from here");
+    await eventually(() => !isAlive(Number(sandbox.lines("grandchild")[0])));
+    expect(cached()).toEqual([]);
+    expect(existsSync(join(sandbox.cache, "setup.lock"))).toBe(false);
+  });
+});
+
+describe("two set-ups at once", () => {
+  test("the second waits for the first and repeats nothing", async () => {
+    fakeGo(sandbox);
+    touch("hold");
+    const first = sandbox.start();
+    await eventually(() => built().length > 0);
+    const second = sandbox.start();
+    await eventually(() => second.stderr().includes(`another set-up (process ${first.child.pid})`));
+    rmSync(join(sandbox.folder, "hold"));
+    expect([(await first.ended).code, (await second.ended).code]).toEqual([0, 0]);
+    expect(built()).toEqual(["v3", "kube-apiserver", "kubectl"]);
+  });
+
+  test("the lock of a set-up that was killed holds nobody up", async () => {
+    fakeGo(sandbox);
+    touch("hold");
+    const killed = sandbox.start();
+    await eventually(() => built().length > 0);
+    killed.child.kill("SIGKILL");
+    await killed.ended;
+    expect(existsSync(join(sandbox.cache, "setup.lock"))).toBe(true);
+    rmSync(join(sandbox.folder, "hold"));
+    const { code, output } = await sandbox.setUp();
+    expect(code).toBe(0);
+    expect(output).not.toContain("another set-up");
+    expect(cached()).toEqual(whole);
+  });
+});
+
+describe("the pinned modules", () => {
+  const modules = { etcd: "go.etcd.io/etcd/server/v3", kubernetes: "k8s.io/kubernetes" };
+  const versions = { etcd: pinnedVersions.etcd, kubernetes: pinnedVersions.kubectl };
+
+  test.each(["etcd", "kubernetes"] as const)("tools/%s asks for the pinned version and has its checksum", (folder) => {
+    const text = (file: string) => readFileSync(join(repository, "tools", folder, file), "utf8");
+    expect(text("go.mod")).toContain(`${modules[folder]} ${versions[folder]}\n`);
+    expect(text("go.sum")).toContain(`${modules[folder]} ${versions[folder]} h1:`);
+  });
+
+  test("kube-apiserver and kubectl are of one version", () => {
+    expect(pinnedVersions["kube-apiserver"]).toBe(pinnedVersions.kubectl);
+  });
+});

@@ -1,0 +1,92 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { controlPlanePrograms, pinnedVersions } from "../../src/local/locate-programs.mjs";
+import { createSandbox, fakeGo, type Sandbox, systemPrograms } from "./sandbox.ts";
+
+let sandbox: Sandbox;
+let server: Server | undefined;
+
+beforeEach(() => {
+  sandbox = createSandbox();
+  for (const name of systemPrograms) sandbox.program(name);
+  for (const name of ["tar", "gzip"]) sandbox.link(name);
+});
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+  server = undefined;
+  sandbox.remove();
+});
+
+const sha256 = (bytes: string | Buffer): string => createHash("sha256").update(bytes).digest("hex");
+const program = "#!/bin/sh\nexit 0\n";
+
+/** The archive of etcd as its releases have it. */
+const etcdArchive = (folder: string): Buffer => {
+  mkdirSync(join(sandbox.folder, "pack", folder), { recursive: true });
+  writeFileSync(join(sandbox.folder, "pack", folder, "etcd"), program, { mode: 0o755 });
+  return execFileSync("tar", ["-czf", "-", "-C", join(sandbox.folder, "pack"), folder]);
+};
+
+/** All files of the official places, by path. */
+const officialFiles = (): Map<string, string | Buffer> => {
+  const arch = process.arch === "x64" ? "amd64" : process.arch;
+  const files = new Map<string, string | Buffer>();
+  for (const name of ["kube-apiserver", "kubectl"] as const) {
+    const path = `/${pinnedVersions[name]}/bin/linux/${arch}/${name}`;
+    files.set(path, program).set(`${path}.sha256`, sha256(program));
+  }
+  const folder = `etcd-${pinnedVersions.etcd}-linux-${arch}`;
+  const releases = `/etcd-io/etcd/releases/download/${pinnedVersions.etcd}`;
+  const archive = etcdArchive(folder);
+  const sums = `${sha256("other")}  ${folder}.zip\n${sha256(archive)}  ${folder}.tar.gz\n`;
+  return files.set(`${releases}/${folder}.tar.gz`, archive).set(`${releases}/SHA256SUMS`, sums);
+};
+
+/** Serves `files` on loopback; without files it never answers. Returns the mirror's URL. */
+const serve = async (files?: Map<string, string | Buffer>): Promise<string> => {
+  const mirror = createServer((request, response) => {
+    const body = files?.get(request.url ?? "");
+    if (files) response.writeHead(body === undefined ? 404 : 200).end(body);
+  });
+  server = mirror;
+  await new Promise<void>((resolve) => mirror.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(mirror.address() as AddressInfo).port}`;
+};
+
+const cached = (): string[] => readdirSync(join(sandbox.cache, "bin")).sort();
+const whole = controlPlanePrograms.map((name) => `${name}-${pinnedVersions[name]}`).sort();
+
+describe.skipIf(process.platform !== "linux")("downloading the control plane", () => {
+  test("takes the official archives, with no Go on the machine", async () => {
+    const { code } = await sandbox.setUp([], { BROWSERPOOL_DOWNLOAD_MIRROR: await serve(officialFiles()) });
+    expect(code).toBe(0);
+    expect(cached()).toEqual(whole);
+    expect(readFileSync(join(sandbox.cache, "bin", `etcd-${pinnedVersions.etcd}`), "utf8")).toBe(program);
+  });
+
+  test("never uses an archive with another checksum, and builds that program instead", async () => {
+    fakeGo(sandbox);
+    const files = officialFiles();
+    const path = [...files.keys()].find((key) => key.endsWith("/kubectl")) ?? "";
+    files.set(path, "#!/bin/sh\necho not the one\n");
+    const { code, output } = await sandbox.setUp([], { BROWSERPOOL_DOWNLOAD_MIRROR: await serve(files) });
+    expect(code).toBe(0);
+    expect(output).toContain("another checksum");
+    expect(sandbox.lines("calls").map((line) => line.split(" ")[2])).toEqual(["kubectl"]);
+    expect(readFileSync(join(sandbox.cache, "bin", `kubectl-${pinnedVersions.kubectl}`), "utf8")).toBe("#!/bin/sh\n");
+  });
+
+  test("builds where the official places refuse or never answer", async () => {
+    fakeGo(sandbox);
+    const { code, output } = await sandbox.setUp([], { BROWSERPOOL_DOWNLOAD_MIRROR: await serve() });
+    expect(code).toBe(0);
+    expect(output).toContain("can't be had");
+    expect(cached()).toEqual(whole);
+  });
+});

@@ -1,0 +1,63 @@
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { isAtLeast } from "../../scripts/setup/go.mjs";
+import { cacheDir, cachedProgramPath, locatePrograms } from "../../src/local/locate-programs.mjs";
+import { createSandbox, type Sandbox } from "./sandbox.ts";
+
+let sandbox: Sandbox;
+
+beforeEach(() => {
+  sandbox = createSandbox();
+});
+afterEach(() => sandbox.remove());
+
+const kubectlOf = (version: string) => sandbox.program("kubectl", `echo "Client Version: ${version}"`);
+
+test("nothing is found on an empty machine", () => {
+  expect(Object.values(locatePrograms(sandbox.env)).filter(Boolean)).toEqual([]);
+});
+
+test("a folder of assets is used when it is whole and passed over when it is not", () => {
+  const assets = join(sandbox.folder, "assets");
+  const env = { ...sandbox.env, KUBEBUILDER_ASSETS: assets };
+  const etcd = sandbox.script(join(assets, "etcd"), "exit 0");
+  sandbox.script(join(assets, "kube-apiserver"), "exit 0");
+  expect(locatePrograms(env).etcd).toBeUndefined();
+  const kubectl = sandbox.script(join(assets, "kubectl"), "exit 0");
+  expect(locatePrograms(env)).toMatchObject({ etcd, kubectl });
+});
+
+test("a kubectl on PATH counts from 1.32 on", () => {
+  kubectlOf("v1.31.9");
+  expect(locatePrograms(sandbox.env).kubectl).toBeUndefined();
+  const path = kubectlOf("v1.32.4-dispatcher");
+  expect(locatePrograms(sandbox.env).kubectl).toBe(path);
+});
+
+test("the pinned kubectl goes before the one on PATH", () => {
+  kubectlOf("v1.40.0");
+  const pinned = sandbox.script(cachedProgramPath("kubectl", sandbox.env), "exit 0");
+  expect(locatePrograms(sandbox.env).kubectl).toBe(pinned);
+});
+
+test("an override goes before PATH, and leads to nothing when its file is no program", () => {
+  sandbox.program("redis-server");
+  const own = sandbox.script(join(sandbox.folder, "own", "redis"), "exit 0");
+  const withOverride = (path: string) =>
+    locatePrograms({ ...sandbox.env, BROWSERPOOL_REDIS_SERVER: path })["redis-server"];
+  expect(withOverride(own)).toBe(own);
+  expect(withOverride(sandbox.folder)).toBeUndefined();
+});
+
+test("the cache is where the environment says, else in the user's cache folder", () => {
+  expect(cacheDir({ BROWSERPOOL_CACHE_DIR: "/a" })).toBe("/a");
+  expect(cacheDir({ XDG_CACHE_HOME: "/b", HOME: "/c" })).toBe("/b/browserpool");
+  expect(cacheDir({ HOME: "/c" })).toBe("/c/.cache/browserpool");
+});
+
+test("versions of Go are compared by number", () => {
+  expect(isAtLeast("go1.9.7", "1.24.0")).toBe(false);
+  expect(isAtLeast("go1.24", "1.24.0")).toBe(true);
+  expect(isAtLeast("go1.26rc1", "1.24.0")).toBe(true);
+  expect(isAtLeast("go1.24.0", "1.24.3")).toBe(false);
+});

@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { createProgress } from "../../scripts/setup/progress.mjs";
+
+/** Collects what is written; `until` resolves as soon as it holds `text`. */
+const recorder = (isTTY: boolean) => {
+  let written = "";
+  const watchers = new Set<() => void>();
+  const write = (text: string): void => {
+    written += text;
+    for (const watch of watchers) watch();
+  };
+  const until = (text: string): Promise<void> =>
+    new Promise((resolve) => {
+      watchers.add(() => written.includes(text) && resolve());
+    });
+  return { output: { isTTY, columns: 60, write }, until, text: () => written };
+};
+
+test("without a terminal there are plain lines: what begins, that it still runs, how it ended", async () => {
+  const { output, until, text } = recorder(false);
+  const progress = createProgress(output, { reminderEveryMs: 5 });
+  const work = () => until("still building etcd").then(() => "made");
+  expect(await progress.step({ title: "building etcd", expected: "about a minute" }, work)).toBe("made");
+  expect(text()).toMatch(
+    /^setup: building etcd \(takes about a minute\) …\n(setup: still building etcd, \d+ s\n)+setup: done in \d+ s\n$/,
+  );
+});
+
+test("on a terminal one line is drawn over and over, never wider than the terminal", async () => {
+  const { output, until, text } = recorder(true);
+  const title = `building ${"x".repeat(80)}`;
+  await createProgress(output).step({ title }, () => until("⠙"));
+  const pictures = text().split("\r\u001b[K").slice(1, -1);
+  expect(pictures.length).toBeGreaterThan(1);
+  expect(pictures.every((picture) => picture.length < 60)).toBe(true);
+  expect(text().match(/\n/g)).toHaveLength(1);
+});
+
+test("a step that fails is shown as stopped and its error is passed on", async () => {
+  const { output, text } = recorder(false);
+  const step = createProgress(output).step({ title: "building" }, () => Promise.reject(new Error("no")));
+  await expect(step).rejects.toThrow("no");
+  expect(text()).toMatch(/stopped after 0 s\n$/);
+});

@@ -1,0 +1,77 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createSandbox, repository, type Sandbox, systemPrograms } from "./sandbox.ts";
+
+let sandbox: Sandbox;
+
+beforeEach(() => {
+  sandbox = createSandbox();
+});
+afterEach(() => sandbox.remove());
+
+const giveControlPlane = (): Record<string, string> => {
+  const assets = join(sandbox.folder, "assets");
+  for (const name of ["etcd", "kube-apiserver", "kubectl"]) sandbox.script(join(assets, name), "exit 0");
+  return { KUBEBUILDER_ASSETS: assets };
+};
+
+describe("set-up of a machine that has everything", () => {
+  test("says nothing, exits with 0 and leaves no trace", async () => {
+    for (const name of systemPrograms) sandbox.program(name);
+    expect(await sandbox.setUp([], giveControlPlane())).toEqual({ code: 0, output: "" });
+    expect(existsSync(sandbox.cache)).toBe(false);
+  });
+
+  test("with --packages-only nothing but packages is looked for", async () => {
+    expect(await sandbox.setUp(["--packages-only"])).toEqual({ code: 0, output: "" });
+  });
+});
+
+describe("set-up that can't go on", () => {
+  test("names every missing program once where there is no apt-get", async () => {
+    sandbox.program("Xvfb");
+    const { code, output } = await sandbox.setUp([], giveControlPlane());
+    expect(code).toBe(1);
+    expect(output).toContain("redis-server, chromium, chromium-headless-shell are missing, and there is no apt-get");
+    expect(output.match(/failed/g)).toHaveLength(1);
+    expect(output).not.toContain("Xvfb");
+    expect(output).not.toContain("    at "); // no stack trace
+  });
+
+  test("names a program whose override leads nowhere", async () => {
+    for (const name of systemPrograms) sandbox.program(name);
+    const more = { ...giveControlPlane(), BROWSERPOOL_CHROMIUM: join(sandbox.folder, "no-such-file") };
+    const { code, output } = await sandbox.setUp([], more);
+    expect(code).toBe(1);
+    expect(output).toContain("chromium is missing");
+    expect(output).toContain("BROWSERPOOL_CHROMIUM");
+  });
+
+  test("says what to install where there is neither Go nor a download nor apt-get", async () => {
+    for (const name of systemPrograms) sandbox.program(name);
+    const { code, output } = await sandbox.setUp();
+    expect(code).toBe(1);
+    expect(output).toContain("Go is missing");
+    expect(output).toContain("KUBEBUILDER_ASSETS");
+    expect(existsSync(join(sandbox.cache, "setup.lock"))).toBe(false);
+  });
+
+  test("refuses an argument that it does not know", async () => {
+    const { code, output } = await sandbox.setUp(["--package-only"]);
+    expect(code).toBe(1);
+    expect(output).toContain("unknown argument --package-only");
+  });
+});
+
+test("--help tells what is installed and exits with 0", async () => {
+  const { code, output } = await sandbox.setUp(["--help"]);
+  expect(code).toBe(0);
+  expect(output).toContain("usage: node scripts/setup.mjs");
+});
+
+test("the scripts of package.json run the set-up first", () => {
+  const { scripts } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
+  expect(scripts.start).toMatch(/^node scripts\/setup\.mjs && /);
+  expect(scripts.test).toMatch(/^node scripts\/setup\.mjs && /);
+});

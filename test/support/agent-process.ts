@@ -1,0 +1,185 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { generateKeyPairSync, type KeyObject, randomInt, randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import puppeteer, { type Browser } from "puppeteer-core";
+import { WebSocket } from "ws";
+import { killRecordedGroups } from "../../src/agent/process-groups.ts";
+import { type AgentState, type BrowserConfig, sessionHeader, Termination } from "../../src/agent/protocol.ts";
+import { createAgentTokens } from "../../src/tokens/agent-token.ts";
+
+const entry = fileURLToPath(new URL("agent-entry.ts", import.meta.url));
+const port = 7510;
+const readyWithinMs = 40_000;
+
+export type Answer = { status: number; body: { code?: string; message?: string } & Partial<AgentState> };
+
+export type TestAgent = {
+  podUid: string;
+  privateKey: KeyObject;
+  /** The agent's folder, as a pod's. */
+  dir: string;
+  groupsFile: string;
+  child: ChildProcess;
+  baseUrl: string;
+  /** What the agent logged so far. */
+  log(): string;
+  /** The leaders of the browser's process groups. */
+  groups(): number[];
+  /** A call with a good token, or with `token` (null: none). */
+  call(method: string, path: string, body?: unknown, token?: string | null): Promise<Answer>;
+  bind(sessionId: string, seq: number, more?: { timeout_seconds?: number; start_url?: string }): Promise<Answer>;
+  release(sessionId: string, seq: number): Promise<Answer>;
+  /** A raw CDP WebSocket: open, or the HTTP status of its refusal. */
+  upgrade(sessionId: string, token?: string): Promise<WebSocket | number>;
+  /** Puppeteer over the agent's proxy, as a session's client. */
+  connect(sessionId: string): Promise<Browser>;
+  /** The exit code, once the agent has ended. */
+  exited: Promise<number | null>;
+  termination(): Termination | undefined;
+};
+
+export type TestAgents = {
+  /** An agent as a process node starts it. `ready: false` does not wait for its browser. */
+  start(browser?: Partial<BrowserConfig>, more?: { env?: Record<string, string>; ready?: boolean }): Promise<TestAgent>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/** Pids that run in one of these process groups; zombies don't. */
+export const runningIn = (groups: number[]): number[] =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+        const [state, , group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+        return groups.includes(Number(group)) && state !== "Z";
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+
+/** The answer of `/readyz`; undefined while nothing listens. */
+const readiness = async (baseUrl: string): Promise<number | undefined> => {
+  const response = await fetch(`${baseUrl}/readyz`).catch(() => undefined);
+  await response?.body?.cancel();
+  return response?.status;
+};
+
+const untilReady = async (agent: TestAgent): Promise<void> => {
+  const deadline = Date.now() + readyWithinMs;
+  while ((await readiness(agent.baseUrl)) !== 200) {
+    if (Date.now() > deadline || agent.child.exitCode !== null) throw new Error(`agent not ready: ${agent.log()}`);
+    await sleep(20);
+  }
+};
+
+const openSocket = (url: string, headers: Record<string, string>): Promise<WebSocket | number> =>
+  new Promise((resolve, reject) => {
+    const socket = new WebSocket(url, { headers });
+    socket.on("open", () => resolve(socket));
+    socket.on("unexpected-response", (_request, response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    socket.on("error", reject);
+  });
+
+const describeAgent = (child: ChildProcess, dir: string, podUid: string, privateKey: KeyObject): TestAgent => {
+  const tokens = createAgentTokens(privateKey);
+  const address = child.spawnargs.at(-1);
+  const baseUrl = `http://${address}:${port}`;
+  const groupsFile = join(dir, "process-groups");
+  const log: string[] = [];
+  child.stderr?.on("data", (chunk: Buffer) => log.push(chunk.toString()));
+  const headers = async (sessionId: string, token?: string): Promise<Record<string, string>> => ({
+    authorization: `Bearer ${token ?? (await tokens.tokenFor(podUid))}`,
+    [sessionHeader]: sessionId,
+  });
+  const call: TestAgent["call"] = async (method, path, body, token) => {
+    const bearer = token === undefined ? await tokens.tokenFor(podUid) : token;
+    const response = await fetch(baseUrl + path, {
+      method,
+      headers: bearer === null ? {} : { authorization: `Bearer ${bearer}` },
+      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+    return { status: response.status, body: (await response.json()) as Answer["body"] };
+  };
+  return {
+    podUid,
+    privateKey,
+    dir,
+    groupsFile,
+    child,
+    baseUrl,
+    call,
+    log: () => log.join(""),
+    groups: () => [...readFileSync(groupsFile, "utf8").matchAll(/^(\d+) /gm)].map(([, pgid]) => Number(pgid)),
+    bind: (session_id, seq, more) =>
+      call("PUT", "/lease", { session_id, epoch: 1, seq, timeout_seconds: 600, ...more }),
+    release: (session_id, seq) => call("DELETE", "/lease", { session_id, epoch: 1, seq }),
+    upgrade: async (sessionId, token) => openSocket(`ws://${address}:${port}/cdp`, await headers(sessionId, token)),
+    connect: async (sessionId) =>
+      puppeteer.connect({
+        browserWSEndpoint: `ws://${address}:${port}/cdp`,
+        headers: await headers(sessionId),
+        defaultViewport: null,
+      }),
+    exited: once(child, "exit").then(([code]) => code as number | null),
+    termination: () => {
+      const file = join(dir, "termination-log");
+      return existsSync(file) ? Termination.parse(JSON.parse(readFileSync(file, "utf8"))) : undefined;
+    },
+  };
+};
+
+const defaults: BrowserConfig = { headless: true, kiosk_mode: false, viewport: { width: 800, height: 600 } };
+
+/** Agents in child processes, each on a loopback address of its own; disposing ends them with all they started. */
+export const createTestAgents = (): TestAgents => {
+  const agents: TestAgent[] = [];
+  return {
+    async start(browser = {}, { env = {}, ready = true } = {}) {
+      const dir = await mkdtemp(join(tmpdir(), "agent-test-"));
+      const podUid = randomUUID();
+      const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+      const address = `127.${randomInt(64, 127)}.${randomInt(256)}.${randomInt(1, 255)}`;
+      const child = spawn(process.execPath, [entry, address], {
+        stdio: ["ignore", "ignore", "pipe"],
+        env: {
+          PATH: process.env.PATH,
+          HOME: dir,
+          BROWSERPOOL_BROWSER: JSON.stringify({ ...defaults, ...browser }),
+          BROWSERPOOL_AGENT_PUBLIC_KEY: publicKey.export({ type: "spki", format: "der" }).toString("base64"),
+          BROWSERPOOL_AGENT_PORT: String(port),
+          BROWSERPOOL_AGENT_ADDRESS: address,
+          BROWSERPOOL_POD_UID: podUid,
+          BROWSERPOOL_POD_NAME: "pool-abcde",
+          BROWSERPOOL_TERMINATION_LOG: join(dir, "termination-log"),
+          BROWSERPOOL_AGENT_DATA_DIR: dir,
+          ...env,
+        },
+      });
+      const agent = describeAgent(child, dir, podUid, privateKey);
+      agents.push(agent);
+      if (ready) await untilReady(agent);
+      return agent;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const { child, exited, groupsFile, dir } of agents.splice(0)) {
+        if (child.exitCode === null && child.signalCode === null) {
+          child.kill("SIGKILL");
+          await exited;
+        }
+        await killRecordedGroups(groupsFile);
+        await rm(dir, { recursive: true, force: true, maxRetries: 5 });
+      }
+    },
+  };
+};

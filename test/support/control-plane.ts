@@ -1,0 +1,39 @@
+/** The servers that all tests of a run share. Tests keep apart by namespaces and Redis keys of their own. */
+import { request } from "node:http";
+import { text } from "node:stream/consumers";
+import { createId } from "@paralleldrive/cuid2";
+import { inject } from "vitest";
+import type { Kube } from "../../src/kube/client.ts";
+import { namespaces } from "../../src/kube/resource-type.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    setupSocket: string;
+  }
+}
+
+/** `redisUrl` holds a password. The CRDs of `crds/` are established. */
+export type SharedServers = { kubeconfigPath: string; redisUrl: string };
+
+/** Real etcd, kube-apiserver and redis-server; the first call of a run starts them, which takes some seconds. */
+export const sharedServers = (): Promise<SharedServers> =>
+  new Promise((resolve, reject) => {
+    const asked = request({ socketPath: inject("setupSocket") }, (response) => {
+      text(response).then((answer) => {
+        if (response.statusCode === 200) resolve(JSON.parse(answer));
+        else reject(new Error(`the shared control plane did not start: ${answer}`));
+      }, reject);
+    });
+    asked.once("error", reject);
+    asked.end();
+  });
+
+export type TestNamespace = { name: string; projectId: string };
+
+/** A new project with its namespace. Nothing removes namespaces here; the whole control plane goes after the run. */
+export const testNamespace = async (kube: Kube): Promise<TestNamespace> => {
+  const projectId = createId();
+  const name = `test-${projectId}`;
+  await kube.create(namespaces, { metadata: { name, labels: { "browserpool.dev/project": projectId } } });
+  return { name, projectId };
+};

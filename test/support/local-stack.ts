@@ -1,0 +1,88 @@
+/** Local mode as a user runs it, for tests of the whole: one process, a data directory of its own, a free port. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Kernel from "@onkernel/sdk";
+import { connectKube, type Kube } from "../../src/kube/client.ts";
+import type { Connection } from "../../src/local/connection-file.ts";
+import { eventually } from "./eventually.ts";
+
+const root = join(import.meta.dirname, "../..");
+
+export type LocalStack = Connection & {
+  dataDir: string;
+  process: ChildProcess;
+  /** The public SDK with the organization's key. */
+  kernel: Kernel;
+  kube: Kube;
+  /** A request with the organization's key; `body` is sent as JSON. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
+  /** SIGINT, as Ctrl-C sends it; resolves with the exit code. The data stays. */
+  stop(): Promise<number | null>;
+  /** Ends it and removes the data. */
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+const connectionOf = async (dataDir: string): Promise<Connection | undefined> => {
+  try {
+    return JSON.parse(await readFile(join(dataDir, "local.json"), "utf8")) as Connection;
+  } catch {
+    return undefined;
+  }
+};
+
+/** Starts local mode and waits until it is ready. `dataDir`: one that a former run has left; else a new one. */
+export const startLocalStack = async (
+  options: { dataDir?: string; env?: Record<string, string>; args?: string[] } = {},
+): Promise<LocalStack> => {
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "bp-")));
+  const child = spawn(
+    process.execPath,
+    [join(root, "src/main.ts"), "local", "--port", "0", "--data-dir", dataDir, ...(options.args ?? [])],
+    { cwd: root, env: { ...process.env, ...options.env }, stdio: ["ignore", "pipe", "pipe"] },
+  );
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk: Buffer) => {
+      output += chunk;
+    });
+  const connection = await eventually("local mode is ready", async () => {
+    if (child.exitCode !== null) throw new Error(`local mode ended with ${child.exitCode}: ${output}`);
+    const found = await connectionOf(dataDir);
+    return found?.pid === child.pid ? found : undefined;
+  });
+  const kube = connectKube({ kubeconfigPath: connection.kubeconfig });
+  const stop = async (): Promise<number | null> => {
+    if (child.exitCode === null && child.signalCode === null) {
+      const exited = once(child, "exit");
+      child.kill("SIGINT");
+      await exited;
+    }
+    return child.exitCode;
+  };
+  return {
+    ...connection,
+    dataDir,
+    process: child,
+    kube,
+    kernel: new Kernel({ baseURL: connection.url, apiKey: connection.api_key }),
+    call: (method, path, body, headers = {}) =>
+      fetch(connection.url + path, {
+        method,
+        headers: {
+          authorization: `Bearer ${connection.api_key}`,
+          ...(body !== undefined && { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }),
+    stop,
+    async [Symbol.asyncDispose]() {
+      await stop();
+      await kube.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+};

@@ -1,0 +1,37 @@
+import { readdir, readFile, readlink } from "node:fs/promises";
+
+export type SeenProcess = { pid: number; commandLine: string };
+
+const read = async (pid: string): Promise<SeenProcess & { cwd: string; state: string }> => {
+  const [commandLine, cwd, stat] = await Promise.all([
+    readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => ""),
+    readlink(`/proc/${pid}/cwd`).catch(() => ""),
+    readFile(`/proc/${pid}/stat`, "utf8").catch(() => ""),
+  ]);
+  const state = stat.slice(stat.lastIndexOf(")") + 2, stat.lastIndexOf(")") + 3);
+  return { pid: Number(pid), commandLine: commandLine.replaceAll("\0", " "), cwd, state };
+};
+
+const isOver = (state: string): boolean => state === "" || state === "Z";
+
+/** False for a zombie too, which waits for a parent that may never collect it. */
+export const isAlive = async (pid: number): Promise<boolean> => !isOver((await read(`${pid}`)).state);
+
+/** Living processes that work in the folder or below it, or name it on their command line; this one is left out. */
+export const processesOf = async (folder: string): Promise<SeenProcess[]> => {
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
+  const all = await Promise.all(pids.map(read));
+  return all.filter(
+    ({ commandLine, cwd, state }) => !isOver(state) && (cwd.startsWith(folder) || commandLine.includes(folder)),
+  );
+};
+
+/** The one process of the folder whose program has this name. */
+export const processNamed = async (folder: string, name: string): Promise<SeenProcess> => {
+  const found = (await processesOf(folder)).filter(({ commandLine }) =>
+    (commandLine.split(" ")[0] ?? "").includes(name),
+  );
+  const [only] = found;
+  if (!only || found.length > 1) throw new Error(`${found.length} processes named ${name} in ${folder}`);
+  return only;
+};
