@@ -32,7 +32,9 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   agent: { may: ["domain", "resources"], types: ["tokens"] },
   fill: { may: ["domain", "resources"] },
   registry: { may: ["domain", "resources", "fill"] },
-  local: { may: ["agent/process-groups.ts", "kube", "services/api-key-secret.ts"] },
+  local: {
+    may: ["agent/process-groups.ts", "kube", "services/api-key-secret.ts", "services/ensure-organization-key.ts"],
+  },
 };
 
 /** The places that may import an npm package, its types too. A package that is not here has no home yet. */

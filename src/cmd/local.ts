@@ -21,7 +21,6 @@ import { locatePrograms, type Programs } from "../local/locate-programs.mjs";
 import { startProcessNode } from "../local/process-node/process-node.ts";
 import { startRedis } from "../local/redis.ts";
 import { createLogger, type Logger } from "../log.ts";
-import { ensureOrganizationKey } from "../services/ensure-organization-key.ts";
 import { ensureNamespace } from "../services/system-namespace.ts";
 import { startApi } from "./api.ts";
 import { startOperator } from "./operator.ts";
@@ -74,17 +73,14 @@ const agentEnvironment = (programs: Programs, config: Config, dataDir: string): 
   ...(programs.Xvfb && { BROWSERPOOL_XVFB: programs.Xvfb }),
 });
 
-type Prepared = { kube: Kube; config: Config; apiKey: string };
-
 /** What `api`, `operator` and the process node find when they start. */
-const prepareCluster = async ({ kube, config, apiKey }: Prepared): Promise<void> => {
+const prepareCluster = async (kube: Kube, config: Config): Promise<void> => {
   const labels = { "browserpool.dev/project": config.defaultProject };
   await Promise.all([
     installCrds(kube),
     ensureNamespace(kube, config.systemNamespace),
     kube.patch(namespaces, { name: "default" }, { metadata: { labels } }),
   ]);
-  await ensureOrganizationKey({ kube, namespace: config.systemNamespace, key: apiKey });
 };
 
 /** Starts all of it; ended by disposing of `stack`, also when the start fails half-way. */
@@ -110,13 +106,13 @@ const startAll = async (
   const [controlPlane, redis] = await startServers({ dataDir, programs, log, signal }, stack);
   const { kubeconfigPath } = controlPlane;
   const config = localConfig(port, redis.url);
-  const apiKey = await localApiKey(dataDir);
 
   say("starting the node, the operator and the API");
   const agentEnv = agentEnvironment(programs, config, dataDir);
   const kube = connectKube({ kubeconfigPath });
   stack.defer(() => kube.close());
-  await prepareCluster({ kube, config, apiKey });
+  await prepareCluster(kube, config);
+  const apiKey = await localApiKey({ dataDir, kube, namespace: config.systemNamespace });
   const node = await startProcessNode({ kube, dataDir, agentCommand, agentEnv, log });
   stack.defer(() => node.stop());
   const operator = await startOperator({ config, kubeconfigPath }, logFor("operator"));

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import express, { type Express, type RequestHandler } from "express";
 import { AppError } from "../errors.ts";
-import type { IdempotentAnswers } from "../leases/idempotent-answers.ts";
 import type { Logger } from "../log.ts";
-import type { ServiceDeps } from "../services/service-deps.ts";
+import type { AppDeps } from "./app-deps.ts";
 import { mountDocs } from "./docs.ts";
 import { mountHealth } from "./health.ts";
 import { answerError, asAppError } from "./middleware/error-answer.ts";
@@ -11,14 +10,6 @@ import { checkHost } from "./middleware/host-check.ts";
 import type { Method } from "./route.ts";
 import { routeTable } from "./route-table.ts";
 import { serveRoute } from "./serve-route.ts";
-
-export type AppDeps = {
-  services: ServiceDeps;
-  answers: IdempotentAnswers;
-  /** Aborted when the service begins to stop; its reason is what waiting callers are told. */
-  stopping: AbortSignal;
-  log: Logger;
-};
 
 /** What a request id given by the caller may look like; anything else gets one of ours. */
 const requestIdPattern = /^[\w.:-]{1,128}$/;

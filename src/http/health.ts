@@ -1,5 +1,5 @@
 import type { Express } from "express";
-import type { AppDeps } from "./app.ts";
+import type { AppDeps } from "./app-deps.ts";
 
 /** Deadline of one probe of a part, ms: below the usual time-out of a readiness probe. */
 const probeTimeoutMs = 1000;

@@ -38,7 +38,7 @@ export type RouteInput<Params, Query, Body> = {
   query: Infer<Query>;
   body: Infer<Body>;
   principal: Principal;
-  /** The project of the request; checked and active. */
+  /** The project of the request, checked and active; routes of scope `organization` have none and must not ask. */
   project: Project;
   /** Where the caller reached us, e.g. `http://127.0.0.1:8080`. */
   baseUrl: string;

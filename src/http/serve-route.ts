@@ -2,8 +2,9 @@
 import type { Request, RequestHandler, Response } from "express";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../log.ts";
+import type { Project } from "../services/projects.ts";
 import { replayAnswer } from "../services/replay-answer.ts";
-import type { AppDeps } from "./app.ts";
+import type { AppDeps } from "./app-deps.ts";
 import { authenticate, bearerToken, requireOrganization, resolveProject } from "./middleware/authenticate.ts";
 import { answerError, asAppError } from "./middleware/error-answer.ts";
 import { baseUrlOf } from "./middleware/host-check.ts";
@@ -23,14 +24,17 @@ const readInput = async (
   const { config, apiKeys, projects } = deps.services;
   const principal = authenticate(request.headers, apiKeys);
   if (route.scope === "organization") requireOrganization(principal);
-  const project = resolveProject(request.headers, principal, { projects, defaultProject: config.defaultProject });
+  const project =
+    route.scope === "project"
+      ? resolveProject(request.headers, principal, { projects, defaultProject: config.defaultProject })
+      : undefined;
   const body = await parseBody(request, response, route.bodyLimit);
   return {
     params: route.params && validate(route.params, request.params),
     query: route.query && validate(route.query, nestQuery(request.query)),
     body: route.body && validate(route.body, body),
     principal,
-    project,
+    project: project as Project,
     baseUrl: baseUrlOf(request.headers, config),
     deps: deps.services,
     log,
@@ -49,7 +53,7 @@ const answerOf = async (
   const repeatable = {
     key,
     bearer: bearerToken(request.headers) ?? "",
-    operation: `${input.project.id} POST ${request.path}`,
+    operation: `${input.project?.id ?? "organization"} POST ${request.path}`,
     body: request.body,
   };
   return replayAnswer(repeatable, { answers: deps.answers, log: input.log }, () => route.handle(input));

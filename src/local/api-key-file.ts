@@ -1,16 +1,30 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Kube } from "../kube/client.ts";
 import { newApiKey } from "../services/api-key-secret.ts";
+import { ensureOrganizationKey } from "../services/ensure-organization-key.ts";
 
-/** The organization's key of this data directory, made at the first start and kept in a file of its owner's. */
-export const localApiKey = async (dataDir: string): Promise<string> => {
-  const path = join(dataDir, "api-key");
+const readKey = async (path: string): Promise<string | undefined> => {
   try {
     return (await readFile(path, "utf8")).trim();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    const key = newApiKey();
-    await writeFile(path, `${key}\n`, { mode: 0o600, flag: "wx" });
-    return key;
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
   }
+};
+
+export type LocalKeyOptions = { dataDir: string; kube: Kube; namespace: string };
+
+/**
+ * The organization's key of this data directory, kept in a file that only its owner reads; made at the first start, and
+ * again when somebody has deleted it through the API or it has expired.
+ */
+export const localApiKey = async ({ dataDir, kube, namespace }: LocalKeyOptions): Promise<string> => {
+  const path = join(dataDir, "api-key");
+  const known = await readKey(path);
+  if (known && (await ensureOrganizationKey({ kube, namespace, key: known }))) return known;
+  const key = newApiKey();
+  await writeFile(path, `${key}\n`, { mode: 0o600 });
+  await ensureOrganizationKey({ kube, namespace, key });
+  return key;
 };

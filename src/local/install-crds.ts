@@ -2,6 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parse } from "yaml";
 import type { Kube } from "../kube/client.ts";
+import { isTransient } from "../kube/kube-error.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import { customResourceDefinitions } from "../kube/resource-type.ts";
 
@@ -10,16 +11,32 @@ const folder = new URL("../../crds/", import.meta.url);
 /** How long the API server may take to serve a new kind, ms. */
 const establishedWithinMs = 20_000;
 
-type Crd = KubeObject & { status?: { conditions?: { type: string; status: string }[] } };
+type Crd = KubeObject & {
+  spec: { group: string; names: { kind: string; plural: string }; versions: { name: string }[] };
+  status?: { conditions?: { type: string; status: string }[] };
+};
 
 const isEstablished = (crd: Crd | undefined): boolean =>
   crd?.status?.conditions?.some(({ type, status }) => type === "Established" && status === "True") ?? false;
 
-const waitEstablished = async (kube: Kube, name: string): Promise<void> => {
+/** An established kind is refused with "storage is (re)initializing" for another moment. */
+const isServed = async (kube: Kube, { metadata, spec }: Crd): Promise<boolean> => {
+  if (!isEstablished((await kube.get(customResourceDefinitions, metadata)) as Crd | undefined)) return false;
+  const version = spec.versions[0]?.name ?? "";
+  try {
+    await kube.list({ group: spec.group, version, ...spec.names, namespaced: true });
+    return true;
+  } catch (error) {
+    if (isTransient(error)) return false;
+    throw error;
+  }
+};
+
+const waitServed = async (kube: Kube, crd: Crd): Promise<void> => {
   const untilMs = performance.now() + establishedWithinMs;
-  while (!isEstablished(await kube.get(customResourceDefinitions, { name }))) {
+  while (!(await isServed(kube, crd))) {
     if (performance.now() > untilMs)
-      throw new Error(`the API server does not serve ${name} after ${establishedWithinMs / 1000} s`);
+      throw new Error(`the API server does not serve ${crd.metadata.name} after ${establishedWithinMs / 1000} s`);
     await sleep(50);
   }
 };
@@ -31,7 +48,7 @@ export const installCrds = async (kube: Kube): Promise<void> => {
     files.map(async (file) => {
       const crd = parse(await readFile(new URL(file, folder), "utf8")) as Crd;
       await kube.apply(customResourceDefinitions, crd, { fieldManager: "browserpool" });
-      await waitEstablished(kube, crd.metadata.name);
+      await waitServed(kube, crd);
     }),
   );
 };

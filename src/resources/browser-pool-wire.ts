@@ -18,7 +18,8 @@ type OptionalField<Field> =
 const optionalFields = <Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>) => {
   const fields = Object.entries(schema.shape as z.ZodRawShape).map(([key, shape]) => {
     const field = shape as z.ZodType;
-    const inner = field instanceof z.ZodDefault ? (field.unwrap() as z.ZodType) : field;
+    const isWrapped = field instanceof z.ZodDefault || field instanceof z.ZodOptional;
+    const inner = isWrapped ? (field.unwrap() as z.ZodType) : field;
     return [key, inner.describe(field.description ?? inner.description ?? "").optional()];
   });
   return z.object(Object.fromEntries(fields)) as z.ZodObject<{ [Key in keyof Shape]: OptionalField<Shape[Key]> }>;

@@ -47,7 +47,7 @@ export const Session = z.intersection(
   z.object({
     session_id: z.string(),
     cdp_ws_url: z.string().describe("WebSocket URL for CDP; good until the session ends."),
-    webdriver_ws_url: z.string().describe("WebSocket URL for WebDriver BiDi."),
+    webdriver_ws_url: z.string().describe("WebSocket URL for WebDriver BiDi, which is not served yet: use cdp_ws_url."),
     base_url: z.string().describe("HTTP base of what this session serves."),
     created_at: z.iso.datetime(),
     deleted_at: z.iso.datetime().optional().describe("Only of an ended session."),

@@ -2,6 +2,8 @@ import { missingReference, referencesOf } from "../domain/pool-references.ts";
 import { AppError, type ErrorDetail, invalidInput } from "../errors.ts";
 import { type BrowserPool, type BrowserPoolSpec, browserPoolKind } from "../resources/browser-pool.ts";
 import { wireName } from "../resources/identity.ts";
+import { readOrganizationLimits } from "./organization-limits.ts";
+import { projectSessionLimit } from "./project-limits.ts";
 import type { Project } from "./projects.ts";
 import type { ServiceDeps } from "./service-deps.ts";
 
@@ -14,11 +16,11 @@ type Wanted = {
 
 const sumOfSizes = (pools: BrowserPool[]): number => pools.reduce((sum, { spec }) => sum + spec.size, 0);
 
-const limitDetails = (
+const limitDetails = async (
   { spec, project, before }: Wanted,
   others: BrowserPool[],
-  { config }: ServiceDeps,
-): ErrorDetail[] => {
+  { config, kube }: ServiceDeps,
+): Promise<ErrorDetail[]> => {
   const { pooledSessions, fillRatePerMinute } = config.limits;
   const details: ErrorDetail[] = [];
   if (spec.fillRatePerMinute > Math.max(fillRatePerMinute, before?.spec.fillRatePerMinute ?? 0))
@@ -30,7 +32,8 @@ const limitDetails = (
       path: "size",
       message: `with ${total} of other pools it exceeds the organization's limit of ${pooledSessions} pooled sessions`,
     });
-  const cap = project.maxConcurrentSessions;
+  const { defaultProjectMaxConcurrentSessions } = await readOrganizationLimits({ kube, config });
+  const cap = projectSessionLimit(project, defaultProjectMaxConcurrentSessions);
   const inProject = sumOfSizes(others.filter(({ metadata }) => metadata.namespace === project.namespace));
   if (cap !== undefined && inProject + spec.size > cap)
     details.push({
@@ -56,7 +59,7 @@ export const checkPool = async (wanted: Wanted, deps: ServiceDeps): Promise<void
   if (rival) throw new AppError("name_taken", `name: ${name} is the name of another browser pool of this project`);
 
   const details = [
-    ...limitDetails(wanted, others, deps),
+    ...(await limitDetails(wanted, others, deps)),
     ...referencesOf(wanted.spec).map((reference) => ({ path: reference.path, message: missingReference(reference) })),
   ];
   if (details.length > 0) throw invalidInput(details);

@@ -1,0 +1,286 @@
+import { describe, expect, test } from "vitest";
+import {
+  aPod,
+  aPool,
+  aRecord,
+  aSeen,
+  nowMs,
+  type PodKind,
+  podKinds,
+  podsOf,
+  type SeenOptions,
+} from "../../../test/support/seen-pool.ts";
+import { type PoolAction, planPool, startDeadlineMs } from "./plan.ts";
+import type { Refusal } from "./seen.ts";
+
+/** An action as a short line: what, which, why. */
+const line = (action: PoolAction): string => {
+  switch (action.do) {
+    case "close":
+      return `close ${action.browser} ${action.why}`;
+    case "add":
+      return `add ${action.pod.uid} at ${action.address}`;
+    case "retire":
+      return `retire ${action.count} of ${action.ids.join(",")} ${action.why}`;
+    case "discard":
+      return `discard ${action.token}`;
+    case "delete":
+      return `delete ${action.pod.uid} ${action.why}`;
+    case "create":
+      return `create ${action.count} ${action.paced ? "paced" : "unpaced"}`;
+    case "forfeit":
+      return `forfeit ${action.count}`;
+    case "note":
+      return `note ${action.reason}`;
+    default:
+      return action.do;
+  }
+};
+const planned = (seen: SeenOptions): string[] => planPool(aSeen(seen), nowMs).actions.map(line);
+const full = (...kinds: PodKind[]) => ({ pods: podsOf(...kinds), pool: aPool({ size: kinds.length }) });
+const at = (ms: number): string => new Date(ms).toISOString();
+
+describe("rule 1: a record without a living pod", () => {
+  test.each<[string, SeenOptions, string]>([
+    [
+      "is closed as lost when the pod has vanished",
+      { leases: { browsers: [aRecord("x", "leased")] } },
+      "close x browser_lost",
+    ],
+    ["is closed as crashed when its browser crashed", full("crashed leased"), "close crashed-leased-0 browser_crashed"],
+    ["is closed as timed out when the agent's idle timer ended it", full("timed out"), "close timed-out-0 timeout"],
+    ["is closed when its pod is being deleted", full("terminating leased"), "close terminating-leased-0 pod_deleted"],
+  ])("%s", (_, seen, action) => {
+    expect(planned(seen)).toContain(action);
+  });
+
+  test("stays while a pod that nobody may get is still being deleted", () => {
+    expect(planned(full("terminating retired")).filter((action) => action.startsWith("close"))).toEqual([]);
+  });
+
+  test("and an ended pod is deleted in the same round", () => {
+    expect(planned(full("crashed idle"))).toEqual(
+      expect.arrayContaining(["close crashed-idle-0 browser_crashed", "delete crashed-idle-0 Ended"]),
+    );
+  });
+
+  test("a pod that ended before it entered the pool is a failed start, unless it was told to stop", () => {
+    expect(planned(full("failed start"))).toEqual(
+      expect.arrayContaining(["delete failed-start-0 FailedStart", "note FailedStart"]),
+    );
+    expect(planned(full("stopped"))).toContain("delete stopped-0 Ended");
+  });
+});
+
+describe("rule 2: a browser that nobody may get any more", () => {
+  test.each<[PodKind, string]>([
+    ["retired", "delete retired-0 Retired"],
+    ["suspect", "delete suspect-0 Suspect"],
+    ["late", "delete late-0 StartDeadlineExceeded"],
+    ["unready idle", "retire 1 of unready-idle-0 Unready"],
+  ])("%s: it goes", (kind, action) => {
+    expect(planned(full(kind))).toContain(action);
+  });
+
+  test("a browser in use that does not answer its probe stays with its holder", () => {
+    expect(planned(full("unready leased"))).toEqual([]);
+  });
+
+  test("a start has until the deadline", () => {
+    const starting = aPod("a", { ...podKinds.starting, ageMs: startDeadlineMs });
+    expect(planned({ pods: [starting] })).toEqual([]);
+  });
+
+  test("people are told of a suspect, a failed and a late start", () => {
+    expect(planned(full("suspect", "failed start", "late")).filter((action) => action.startsWith("note"))).toEqual([
+      "note Suspect",
+      "note FailedStart",
+      "note StartDeadlineExceeded",
+    ]);
+  });
+});
+
+describe("rule 3: a warm pod", () => {
+  test("enters the pool with its agent's address", () => {
+    expect(planned(full("warm"))).toEqual(["add warm-0 at 127.0.0.9:7510"]);
+  });
+
+  test("does not when the pool shrinks below it", () => {
+    expect(planned({ pods: podsOf("leased", "warm") })).toEqual(["delete warm-1 Surplus"]);
+  });
+});
+
+describe("rule 4: a discard token", () => {
+  const pool = (discardedToken?: string) =>
+    aPool({ discardIdle: "t" }, discardedToken ? { discardedToken } : undefined);
+
+  test("that is new retires what is idle, and is remembered", () => {
+    const { actions, status } = planPool(aSeen({ pool: pool(), pods: podsOf("idle") }), nowMs);
+    expect(actions.map(line)).toEqual(["discard t"]);
+    expect(status.discardedToken).toBe("t");
+  });
+
+  test("that was handled does nothing", () => {
+    expect(planned({ pool: pool("t"), pods: podsOf("idle") })).toEqual([]);
+  });
+
+  test("what was discarded is rebuilt at once, not at the fill rate", () => {
+    const pool = aPool({ size: 3, fillRatePerMinute: 1 }, { nextStartTime: at(nowMs + 60_000) });
+    expect(planned({ pool, pods: podsOf("leased"), leases: { unpaced: 2 } })).toEqual(["create 2 unpaced"]);
+  });
+
+  test("what is still ending holds its place until it is gone", () => {
+    expect(planned({ pods: podsOf("terminating retired"), leases: { unpaced: 1 } })).toEqual([]);
+  });
+});
+
+describe("rule 5: more than size alive", () => {
+  test("starting ones go first, then warm ones, then outdated idle ones, then idle ones", () => {
+    const kinds = podsOf("idle", "outdated", "warm", "starting", "leased");
+    const shrunkTo = (size: number): string[] => planned({ pool: aPool({ size }), pods: kinds });
+    expect(shrunkTo(4)).toEqual(["delete starting-3 Surplus", "add warm-2 at 127.0.0.9:7510"]);
+    expect(shrunkTo(3)).toEqual(["delete starting-3 Surplus", "delete warm-2 Surplus"]);
+    expect(shrunkTo(2)).toContain("retire 1 of outdated-1,idle-0 Surplus");
+    expect(shrunkTo(1)).toContain("retire 2 of outdated-1,idle-0 Surplus");
+  });
+
+  test("of idle ones the longest idle goes first", () => {
+    const idle = [aPod("new", { ...podKinds.idle, ageMs: 10 }), aPod("old", { ...podKinds.idle, ageMs: 9000 })];
+    expect(planned({ pods: idle })).toEqual(["retire 1 of old,new Surplus"]);
+  });
+
+  test("never one in use", () => {
+    expect(planned({ pods: podsOf("leased", "releasing", "unready leased") })).toEqual([]);
+  });
+
+  test("one that is idle by its record is never deleted without Redis' word", () => {
+    expect(planned({ pods: podsOf("leased", "unready idle") })).toEqual(["retire 1 of unready-idle-1 Unready"]);
+  });
+});
+
+describe("rule 6: fewer than size alive", () => {
+  test("the first start is at once, one a round, and the next one an interval later", () => {
+    const { actions, status, requeueAfterMs } = planPool(
+      aSeen({ pool: aPool({ size: 4, fillRatePerMinute: 100 }) }),
+      nowMs,
+    );
+    expect(actions.map(line)).toEqual(["create 1 paced"]);
+    expect(status.nextStartTime).toBe(at(nowMs + 15_000));
+    expect(requeueAfterMs).toBe(15_000);
+  });
+
+  test("nothing is started before the next start is due, and then it is looked at again", () => {
+    const pool = aPool({ size: 4, fillRatePerMinute: 100 }, { nextStartTime: at(nowMs + 4000) });
+    const { actions, status, requeueAfterMs } = planPool(aSeen({ pool }), nowMs);
+    expect(actions).toEqual([]);
+    expect(status.nextStartTime).toBe(at(nowMs + 4000));
+    expect(requeueAfterMs).toBe(4000);
+  });
+
+  test("a rate of 0 pauses filling", () => {
+    expect(planned({ pool: aPool({ size: 3, fillRatePerMinute: 0 }) })).toEqual([]);
+  });
+
+  test("a rate that is all but 0 is a pause too", () => {
+    const { actions, status } = planPool(aSeen({ pool: aPool({ size: 1, fillRatePerMinute: 1e-12 }) }), nowMs);
+    expect(actions.map(line)).toEqual(["create 1 paced"]);
+    expect(Date.parse(status.nextStartTime ?? "")).toBeGreaterThan(nowMs);
+  });
+
+  test("a rate that was raised counts from now on", () => {
+    const pool = aPool({ size: 1, fillRatePerMinute: 600 }, { nextStartTime: at(nowMs + 3_600_000) });
+    const { actions, status } = planPool(aSeen({ pool }), nowMs);
+    expect(actions).toEqual([]);
+    expect(status.nextStartTime).toBe(at(nowMs + 10_000));
+  });
+
+  test("creations that the watch has not shown yet count", () => {
+    expect(planned({ pool: aPool({ size: 2 }), pods: podsOf("idle"), pendingCreations: 1 })).toEqual([]);
+  });
+
+  test("a browser in use holds its place", () => {
+    expect(planned(full("leased", "leased"))).toEqual([]);
+  });
+
+  test("a pod that is being deleted holds its place until it is surely gone", () => {
+    expect(planned(full("terminating"))).toEqual([]);
+    expect(planned(full("terminating unseen"))).toEqual([]);
+    expect(planned(full("lost with its node"))).toEqual(["create 1 paced"]);
+  });
+
+  test("failed starts back off, doubling, and the time of the next one is kept", () => {
+    const pool = aPool({ fillRatePerMinute: 6000 }, { failedStarts: 3 });
+    const { actions, status } = planPool(aSeen({ pool, pods: podsOf("failed start") }), nowMs);
+    expect(actions.map(line)).toEqual(["note FailedStart", "delete failed-start-0 FailedStart"]);
+    expect(status.failedStarts).toBe(4);
+    expect(status.nextStartTime).toBe(at(nowMs + 8000));
+  });
+
+  test("a browser that came up ends the back-off", () => {
+    const pool = aPool({ size: 2 }, { failedStarts: 3, nextStartTime: at(nowMs - 1) });
+    expect(planPool(aSeen({ pool, pods: podsOf("warm") }), nowMs).status.failedStarts).toBe(0);
+  });
+
+  test("unpaced starts that a full pool does not need are forfeited", () => {
+    expect(planned({ ...full("idle"), leases: { unpaced: 2 } })).toEqual(["forfeit 2"]);
+  });
+});
+
+describe("a pool whose spec is refused", () => {
+  const refusal: Refusal = { reason: "PooledSessionsLimit", message: "too many" };
+
+  test("keeps what it has and starts nothing", () => {
+    const pool = aPool({ size: 9 }, { acceptedSize: 3 });
+    expect(planned({ pool, refusal, pods: podsOf("idle") })).toEqual([]);
+    expect(planned({ pool: aPool({ size: 1 }), refusal, pods: podsOf("idle", "idle") })).toEqual([]);
+  });
+
+  test("keeps its last accepted size", () => {
+    const { status } = planPool(aSeen({ pool: aPool({ size: 9 }, { acceptedSize: 3 }), refusal }), nowMs);
+    expect(status.acceptedSize).toBe(3);
+  });
+});
+
+describe("a pool that is being deleted", () => {
+  const deleted = (force = false) =>
+    aPool({ size: 3 }, undefined, {
+      deletionTimestamp: at(nowMs),
+      finalizers: ["browserpool.dev/drain"],
+      ...(force && { annotations: { "browserpool.dev/force-delete": "true" } }),
+    });
+
+  test("gives no new leases and lets go of what is idle; what is in use stays", () => {
+    expect(planned({ pool: deleted(), pods: podsOf("idle", "leased", "starting") })).toEqual([
+      "drain",
+      "retire 2 of idle-0 PoolDeleted",
+      "delete starting-2 PoolDeleted",
+    ]);
+  });
+
+  test("ends leases at once when it is forced", () => {
+    const seen = { pool: deleted(true), pods: podsOf("leased"), leases: { draining: true } };
+    expect(planned(seen)).toEqual(["close leased-0 pool_deleted", "delete leased-0 PoolDeleted"]);
+  });
+
+  test("gets rid of a leased browser that crashed within the same round", () => {
+    const seen = { pool: deleted(), pods: podsOf("crashed leased"), leases: { draining: true } };
+    expect(planned(seen)).toEqual(["close crashed-leased-0 browser_crashed", "delete crashed-leased-0 PoolDeleted"]);
+  });
+
+  test("is forgotten when its last pod is gone, not before", () => {
+    const leases = { draining: true };
+    expect(planned({ pool: deleted(), leases })).toEqual(["drop"]);
+    expect(planned({ pool: deleted(), leases, pods: podsOf("terminating") })).toEqual([]);
+    expect(planned({ pool: deleted(), leases, pendingCreations: 1 })).toEqual([]);
+  });
+});
+
+test("a drain for a deletion that did not come about is taken back", () => {
+  expect(planned({ ...full("idle"), leases: { draining: true } })).toEqual(["undrain"]);
+});
+
+test("a full and quiet pool needs nothing but a look now and then", () => {
+  const { actions, requeueAfterMs } = planPool(aSeen(full("idle", "leased", "starting")), nowMs);
+  expect(actions).toEqual([]);
+  expect(requeueAfterMs).toBe(30_000);
+});

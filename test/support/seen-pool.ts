@@ -1,0 +1,123 @@
+/** Builders of what a round of the pool loop sees, for tests of its pure parts. */
+import type { Seen, SeenPod } from "../../src/controllers/browser-pool/seen.ts";
+import type { BrowserRecord } from "../../src/leases/records.ts";
+import {
+  type BrowserPool,
+  BrowserPoolSpec,
+  BrowserPoolStatus,
+  browserPoolKind,
+} from "../../src/resources/browser-pool.ts";
+
+/** The time of a round, ms since the epoch: any whole second. */
+export const nowMs = Date.parse("2030-01-01T00:00:00Z");
+
+export const currentHash = "current";
+
+type Spec = Partial<BrowserPoolSpec>;
+
+export const aPool = (
+  spec: Spec = {},
+  status: Partial<BrowserPoolStatus> | undefined = undefined,
+  metadata: Partial<BrowserPool["metadata"]> = {},
+): BrowserPool => ({
+  apiVersion: `${browserPoolKind.group}/${browserPoolKind.version}`,
+  kind: browserPoolKind.kind,
+  metadata: { name: "pool", namespace: "project", uid: "pool-uid", generation: 1, ...metadata },
+  spec: BrowserPoolSpec.parse({ size: 1, ...spec }),
+  ...(status && { status: BrowserPoolStatus.parse({ conditions: [], ...status }) }),
+});
+
+export type PodOptions = {
+  state: SeenPod["state"];
+  browser?: BrowserRecord["state"];
+  configHash?: string;
+  /** How long ago it was created, and came into its state, ms. */
+  ageMs?: number;
+  /** When its deletion is over by its grace, relative to now, ms; below 0 it should be gone. */
+  deletedInMs?: number;
+};
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+export const aRecord = (id: string, state: BrowserRecord["state"], ageMs = 0): BrowserRecord => ({
+  id,
+  pod: `pod-${id}`,
+  address: "127.0.0.9:7510",
+  config: currentHash,
+  seq: 1,
+  state,
+  since: nowMs - ageMs,
+  ...(state === "leased" && { session: `session-${id}` }),
+});
+
+export const aPod = (uid: string, options: PodOptions): SeenPod => {
+  const { state, browser, configHash = currentHash, ageMs = 0, deletedInMs } = options;
+  return {
+    uid,
+    name: `pod-${uid}`,
+    configHash,
+    state,
+    browser: browser && aRecord(uid, browser, ageMs),
+    pod: {
+      metadata: {
+        name: `pod-${uid}`,
+        uid,
+        creationTimestamp: iso(nowMs - ageMs),
+        ...(deletedInMs !== undefined && { deletionTimestamp: iso(nowMs + deletedInMs) }),
+      },
+    },
+  };
+};
+
+export type SeenOptions = Partial<Omit<Seen, "leases">> & { leases?: Partial<Seen["leases"]> };
+
+/** What is seen of a pool: the records are those of the pods, and `leases.browsers` on top. */
+export const aSeen = ({ leases = {}, pods = [], ...rest }: SeenOptions = {}): Seen => ({
+  pool: aPool(),
+  pods,
+  pendingCreations: 0,
+  configHash: currentHash,
+  refusal: undefined,
+  ...rest,
+  leases: {
+    waiting: 0,
+    unpaced: 0,
+    draining: false,
+    configs: [currentHash],
+    ...leases,
+    browsers: [...pods.flatMap(({ browser }) => browser ?? []), ...(leases.browsers ?? [])],
+  },
+});
+
+const warmAddress = "127.0.0.9:7510";
+
+/** One pod of every kind that a round can meet, by its name. */
+export const podKinds = {
+  starting: { state: { is: "starting" } },
+  late: { state: { is: "starting" }, ageMs: 200_000 },
+  warm: { state: { is: "warm", address: warmAddress } },
+  idle: { state: { is: "known" }, browser: "idle" },
+  outdated: { state: { is: "known" }, browser: "idle", configHash: "old" },
+  leased: { state: { is: "known" }, browser: "leased" },
+  releasing: { state: { is: "known" }, browser: "releasing" },
+  suspect: { state: { is: "known" }, browser: "suspect" },
+  retired: { state: { is: "known" }, browser: "retired" },
+  "unready idle": { state: { is: "unready" }, browser: "idle" },
+  "unready leased": { state: { is: "unready" }, browser: "leased" },
+  "crashed idle": { state: { is: "ended", reason: "browser_crashed", message: "signal 9" }, browser: "idle" },
+  "crashed leased": { state: { is: "ended", reason: "browser_crashed", message: "signal 9" }, browser: "leased" },
+  "timed out": { state: { is: "ended", reason: "timeout", message: "idle" }, browser: "leased" },
+  "failed start": { state: { is: "ended", reason: "start_failed", message: "no such program" } },
+  stopped: { state: { is: "ended", reason: "stopped", message: "told to stop" } },
+  terminating: { state: { is: "terminating" }, deletedInMs: 5000 },
+  "terminating retired": { state: { is: "terminating" }, browser: "retired", deletedInMs: 5000 },
+  "terminating leased": { state: { is: "terminating" }, browser: "leased", deletedInMs: 5000 },
+  "terminating unseen": { state: { is: "terminating" } },
+  "lost with its node": { state: { is: "terminating" }, deletedInMs: -60_000 },
+} as const satisfies Record<string, PodOptions>;
+
+export type PodKind = keyof typeof podKinds;
+
+/** Pods of these kinds; their uids are `<kind>-<place>`. */
+export const podsOf = (...kinds: PodKind[]): SeenPod[] =>
+  kinds.map((kind, place) => aPod(`${kind.replaceAll(" ", "-")}-${place}`, podKinds[kind]));
