@@ -5,8 +5,12 @@
 
 export type Fill = { size: number; fillRatePerMinute: number };
 
+/** Longest time between two starts, ms: a year. A rate that is all but 0 would name a date that no calendar has. */
+const maxIntervalMs = 365 * 24 * 3_600_000;
+
 /** Milliseconds between two starts; infinite when filling is paused. */
-export const startIntervalMs = ({ size, fillRatePerMinute }: Fill): number => 6_000_000 / (size * fillRatePerMinute);
+export const startIntervalMs = ({ size, fillRatePerMinute }: Fill): number =>
+  fillRatePerMinute === 0 ? Number.POSITIVE_INFINITY : Math.min(6_000_000 / (size * fillRatePerMinute), maxIntervalMs);
 
 /** Longest time between two failed starts, ms. */
 const maxBackOffMs = 5 * 60_000;
@@ -18,6 +22,15 @@ export const failedStartBackOffMs = (failedStarts: number): number =>
 /** Waiting time of an acquire that names none, s, when filling is paused. */
 const pausedWaitSeconds = 600;
 
-/** Default of `acquire_timeout_seconds`: the time that the whole pool needs to fill at its rate. */
-export const defaultAcquireTimeoutSeconds = (fill: Fill): number =>
-  fill.fillRatePerMinute === 0 ? pausedWaitSeconds : Math.ceil((startIntervalMs(fill) * fill.size) / 1000);
+/** At the highest rates a pool "fills" in less time than one browser needs to start; nobody could wait for that, s. */
+const minWaitSeconds = 30;
+
+/** A pool that fills for days would hold the connection as long, s. */
+const maxWaitSeconds = 3600;
+
+/** Default of `acquire_timeout_seconds`: the time that the whole pool needs to fill at its rate, from 30 s to an hour. */
+export const defaultAcquireTimeoutSeconds = (fill: Fill): number => {
+  if (fill.fillRatePerMinute === 0) return pausedWaitSeconds;
+  const fillSeconds = Math.ceil((startIntervalMs(fill) * fill.size) / 1000);
+  return Math.min(Math.max(fillSeconds, minWaitSeconds), maxWaitSeconds);
+};

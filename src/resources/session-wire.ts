@@ -22,7 +22,9 @@ export const AcquireBrowser = z.object({
     .min(0)
     .max(maxWaitSeconds)
     .optional()
-    .describe("Longest wait for a browser. Left out: the time that the pool needs to fill at its rate."),
+    .describe(
+      "Longest wait for a browser. Left out: the time that the pool needs to fill at its rate, from 30 seconds to an hour.",
+    ),
   name: sessionName.optional().describe("A name for this session, unique among the project's active ones."),
   tags: Tags.optional(),
   start_url: z.string().max(2048).optional().describe("Opened for this lease, best effort."),

@@ -19,9 +19,6 @@ import { sessionAnswer } from "./session-answer.ts";
 
 export type AcquireInput = { idOrName: string; request: AcquireBrowser; project: Project; baseUrl: string };
 
-/** Longest wait when none is named, s: a pool that fills for days would hold the connection as long. */
-const maxDefaultWaitSeconds = 3600;
-
 const sessionRequest = (pool: BrowserPool, request: AcquireBrowser, project: Project): SessionRequest => {
   const name = wireName(pool);
   return {
@@ -80,8 +77,7 @@ export const acquireBrowser = async (
   if (request.name && !(await deps.names.reserve(project.id, request.name, owner)))
     throw new AppError("name_taken", `name: ${request.name} is the name of another active session of this project`);
 
-  const waitSeconds =
-    request.acquire_timeout_seconds ?? Math.min(defaultAcquireTimeoutSeconds(pool.spec), maxDefaultWaitSeconds);
+  const waitSeconds = request.acquire_timeout_seconds ?? defaultAcquireTimeoutSeconds(pool.spec);
   const wanted = { poolUid, session, request: sessionRequest(pool, request, project), waitMs: waitSeconds * 1000 };
   let answer: Session | undefined;
   try {

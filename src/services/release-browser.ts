@@ -1,8 +1,11 @@
 import { AppError } from "../errors.ts";
 import { type EndReason, type LeaseRecord, SessionRequest } from "../leases/records.ts";
 import { releaseLease } from "../leases/release-lease.ts";
+import type { BrowserPool } from "../resources/browser-pool.ts";
+import { wireName } from "../resources/identity.ts";
 import type { ReleaseBrowser } from "../resources/session-wire.ts";
-import { findPool } from "./find-pool.ts";
+import { readPool } from "./find-pool.ts";
+import { poolsOf } from "./find-session.ts";
 import type { Project } from "./projects.ts";
 import type { ServiceDeps } from "./service-deps.ts";
 
@@ -19,15 +22,25 @@ export const endSession = async (
   return lease;
 };
 
+/** The pools that an id or a name can mean; one that is being deleted still takes its browsers back. */
+const poolsMeant = async (idOrName: string, project: Project, deps: ServiceDeps): Promise<BrowserPool[]> => {
+  const known = poolsOf(project, deps).filter((pool) => pool.metadata.name === idOrName || wireName(pool) === idOrName);
+  return known.length > 0 ? known : [await readPool(idOrName, project, deps)];
+};
+
 /** Gives a browser back to its pool, or destroys it. Throws `not_found` for a session that is not acquired from this pool. */
 export const releaseBrowser = async (
   { idOrName, request }: { idOrName: string; request: ReleaseBrowser },
   project: Project,
   deps: ServiceDeps,
 ): Promise<void> => {
-  const pool = await findPool(idOrName, project, deps);
   const { session_id: session, reuse } = request;
-  const ended = await endSession({ poolUid: pool.metadata.uid ?? "", session, reuse, reason: "released" }, deps);
-  if (!ended) throw new AppError("not_found", `session ${session} is not acquired from this pool`);
-  deps.metrics.releases.inc({ reuse: String(reuse) });
+  for (const { metadata } of await poolsMeant(idOrName, project, deps)) {
+    const ended = await endSession({ poolUid: metadata.uid ?? "", session, reuse, reason: "released" }, deps);
+    if (ended) {
+      deps.metrics.releases.inc({ reuse: String(reuse) });
+      return;
+    }
+  }
+  throw new AppError("not_found", `session ${session} is not acquired from this pool`);
 };

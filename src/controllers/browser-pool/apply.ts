@@ -16,6 +16,7 @@ import { pods as podType, typeMeta } from "../../kube/resource-type.ts";
 import type { LeaseStore } from "../../leases/lease-store.ts";
 import type { Logger } from "../../log.ts";
 import { type BrowserPool, type BrowserPoolStatus, browserPoolKind } from "../../resources/browser-pool.ts";
+import { conditionNotes } from "./condition-notes.ts";
 import { drainFinalizer } from "./finalizer.ts";
 import type { PoolAction, PoolPlan } from "./plan.ts";
 import { buildPod, type PodSettings } from "./pod.ts";
@@ -129,6 +130,8 @@ const writeStatus = async (seen: Seen, status: BrowserPoolStatus, deps: ApplyDep
     subresource: "status",
   });
   deps.pools.put(written as BrowserPool);
+  for (const note of conditionNotes(seen.pool.status, status))
+    deps.record({ regarding: regarding(seen.pool), ...note });
 };
 
 /** Configurations that no browser, no pod and no future pod refers to any more. */

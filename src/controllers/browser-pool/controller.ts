@@ -70,18 +70,21 @@ export const runPoolController = async (deps: PoolControllerDeps, signal: AbortS
     },
   });
   const record = createEventRecorder(kube, "browser-pool", log);
-  await followPoolChanges(
-    deps.subscriber,
-    ({ poolUid, urgent }) => {
-      const key = keyByUid.get(poolUid);
-      if (key) queue.add(key, urgent ? 0 : settleMs);
-    },
-    log,
-  );
-  const stopped = Promise.withResolvers<void>();
-  signal.addEventListener("abort", () => stopped.resolve(), { once: true });
-  if (signal.aborted) stopped.resolve();
-  await stopped.promise;
-  await queue.stop();
-  await Promise.all([pools.stop(), pods.stop()]);
+  try {
+    await followPoolChanges(
+      deps.subscriber,
+      ({ poolUid, urgent }) => {
+        const key = keyByUid.get(poolUid);
+        if (key) queue.add(key, urgent ? 0 : settleMs);
+      },
+      log,
+    );
+    const stopped = Promise.withResolvers<void>();
+    signal.addEventListener("abort", () => stopped.resolve(), { once: true });
+    if (signal.aborted) stopped.resolve();
+    await stopped.promise;
+  } finally {
+    await queue.stop();
+    await Promise.all([pools.stop(), pods.stop()]);
+  }
 };

@@ -149,6 +149,11 @@ describe("rule 5: more than size alive", () => {
     expect(planned({ pods: idle })).toEqual(["retire 1 of old,new Surplus"]);
   });
 
+  test("a pool that is short of browsers loses none", () => {
+    const pool = aPool({ size: 3, fillRatePerMinute: 0 });
+    expect(planned({ pool, pods: podsOf("idle", "starting") })).toEqual([]);
+  });
+
   test("never one in use", () => {
     expect(planned({ pods: podsOf("leased", "releasing", "unready leased") })).toEqual([]);
   });
@@ -252,7 +257,7 @@ describe("a pool that is being deleted", () => {
   test("gives no new leases and lets go of what is idle; what is in use stays", () => {
     expect(planned({ pool: deleted(), pods: podsOf("idle", "leased", "starting") })).toEqual([
       "drain",
-      "retire 2 of idle-0 PoolDeleted",
+      "retire 1 of idle-0 PoolDeleted",
       "delete starting-2 PoolDeleted",
     ]);
   });

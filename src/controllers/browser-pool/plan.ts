@@ -119,7 +119,7 @@ const bySurplusOrder =
 
 const shrink = (candidates: SeenPod[], surplus: number, currentHash: string): PoolAction[] => {
   const order = candidates.filter((pod) => !isInUse(pod)).sort(bySurplusOrder(currentHash));
-  const chosen = order.slice(0, surplus);
+  const chosen = order.slice(0, Math.max(0, surplus));
   const idle = order.filter(({ state }) => state.is === "known").map(({ uid }) => uid);
   const idleCount = chosen.filter(({ state }) => state.is === "known").length;
   return [
@@ -138,9 +138,12 @@ const starts = (seen: Seen, missing: number, failedStarts: number, nowMs: number
   const unpaced = Math.min(missing, seen.leases.unpaced);
   const actions: PoolAction[] = unpaced > 0 ? [{ do: "create", count: unpaced, paced: false }] : [];
   const intervalMs = startIntervalMs(spec);
-  const backOffMs = failedStarts > (status?.failedStarts ?? 0) ? failedStartBackOffMs(failedStarts) : 0;
-  const dueMs = Math.max(timeMs(status?.nextStartTime), nowMs + backOffMs);
-  const kept = backOffMs > 0 ? new Date(dueMs).toISOString() : status?.nextStartTime;
+  const hasFailed = failedStarts > (status?.failedStarts ?? 0);
+  const backOffMs = failedStartBackOffMs(failedStarts);
+  // A rate that was raised counts at once: what was reserved at the old one is never further away than the new one wants.
+  const reservedMs = Math.min(timeMs(status?.nextStartTime), Math.ceil(nowMs + Math.max(intervalMs, backOffMs)));
+  const dueMs = Math.max(reservedMs, hasFailed ? nowMs + backOffMs : 0);
+  const kept = dueMs > 0 ? new Date(dueMs).toISOString() : undefined;
   if (missing - unpaced <= 0 || !Number.isFinite(intervalMs))
     return { actions, nextStartTime: kept, requeueAfterMs: resyncMs };
   if (dueMs > nowMs) return { actions, nextStartTime: kept, requeueAfterMs: dueMs - nowMs };
@@ -195,7 +198,7 @@ export const planPool = (seen: Seen, nowMs: number): PoolPlan => {
   const gone = new Set(dying.map(({ pod }) => pod.uid));
   const unready = seen.pods.filter(({ state, browser }) => state.is === "unready" && browser?.state === "idle");
   const alive = seen.pods.filter((pod) => isAlive(pod, nowMs));
-  const staying = alive.filter(({ uid, state }) => state.is !== "terminating" && !gone.has(uid));
+  const staying = alive.filter((pod) => pod.state.is !== "terminating" && !gone.has(pod.uid) && !unready.includes(pod));
   const surplus = seen.refusal ? [] : shrink(staying, staying.length + seen.pendingCreations - size, seen.configHash);
   const doomed = new Set(surplus.flatMap((action) => (action.do === "delete" ? [action.pod.uid] : [])));
   const warm = staying.filter(({ uid, state }) => state.is === "warm" && !doomed.has(uid));
@@ -237,8 +240,11 @@ export const planPool = (seen: Seen, nowMs: number): PoolPlan => {
 const planDeletion = (seen: Seen, nowMs: number): PoolPlan => {
   const isForced = seen.pool.metadata.annotations?.["browserpool.dev/force-delete"] === "true";
   const going = seen.pods.filter(
-    (pod) => pod.state.is !== "terminating" && (isForced || (!isInUse(pod) && pod.browser?.state !== "idle")),
+    (pod) =>
+      pod.state.is === "ended" ||
+      (pod.state.is !== "terminating" && (isForced || (!isInUse(pod) && pod.browser?.state !== "idle"))),
   );
+  const idle = seen.leases.browsers.filter(({ state }) => state === "idle").map(({ id }) => id);
   const closed = closings(seen);
   const forced: PoolAction[] = isForced
     ? seen.leases.browsers.map((browser) => ({ do: "close", browser: browser.id, why: "pool_deleted" }))
@@ -248,12 +254,9 @@ const planDeletion = (seen: Seen, nowMs: number): PoolPlan => {
     actions: [
       ...(seen.leases.draining ? [] : [{ do: "drain" as const }]),
       ...(isForced ? forced : closed),
-      {
-        do: "retire",
-        ids: seen.leases.browsers.filter(({ state }) => state === "idle").map(({ id }) => id),
-        count: seen.leases.browsers.length,
-        why: "PoolDeleted",
-      },
+      ...(idle.length > 0
+        ? [{ do: "retire" as const, ids: idle, count: idle.length, why: "PoolDeleted" as const }]
+        : []),
       ...going.map((pod): PoolAction => ({ do: "delete", pod, why: "PoolDeleted" })),
       ...(isEmpty ? [{ do: "drop" as const }] : []),
     ],

@@ -1,0 +1,24 @@
+import type { BrowserPoolStatus } from "../../resources/browser-pool.ts";
+import type { Condition } from "../../resources/conditions.ts";
+
+export type ConditionNote = { type: "Normal" | "Warning"; reason: string; note: string };
+
+const find = (status: BrowserPoolStatus | undefined, type: string): Condition | undefined =>
+  status?.conditions.find((condition) => condition.type === type);
+
+/**
+ * What people should read in the events when a pool's status changes: that its configuration is refused or in force
+ * again, and that it is filled. Counts that come and go are not worth an event; pure.
+ */
+export const conditionNotes = (before: BrowserPoolStatus | undefined, after: BrowserPoolStatus): ConditionNote[] => {
+  const [wasAccepted, accepted] = [find(before, "Accepted"), find(after, "Accepted")];
+  const [wasReady, ready] = [find(before, "Ready"), find(after, "Ready")];
+  const notes: ConditionNote[] = [];
+  if (accepted?.status === "False" && accepted.message !== wasAccepted?.message)
+    notes.push({ type: "Warning", reason: accepted.reason, note: accepted.message });
+  if (accepted?.status === "True" && wasAccepted?.status === "False")
+    notes.push({ type: "Normal", reason: accepted.reason, note: accepted.message });
+  if (ready?.status === "True" && wasReady?.status !== "True")
+    notes.push({ type: "Normal", reason: ready.reason, note: ready.message });
+  return notes;
+};

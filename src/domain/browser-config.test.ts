@@ -1,0 +1,60 @@
+import { describe, expect, test } from "vitest";
+import { BrowserPoolSpec } from "../resources/browser-pool.ts";
+import { agentConfigOf, configHash, sessionConfigOf } from "./browser-config.ts";
+
+const spec = (fields: Partial<BrowserPoolSpec> = {}): BrowserPoolSpec => BrowserPoolSpec.parse({ size: 1, ...fields });
+
+describe("the hash of a configuration", () => {
+  test.each<[string, Partial<BrowserPoolSpec>]>([
+    ["headless", { headless: true }],
+    ["stealth", { stealth: true }],
+    ["kiosk mode", { kioskMode: true }],
+    ["memory", { memory: "16GiB" }],
+    ["viewport", { viewport: { width: 800, height: 600 } }],
+    ["start URL", { startUrl: "https://example.com" }],
+    ["proxy", { proxyId: "p" }],
+    ["profile", { profile: { name: "p" } }],
+    ["extensions", { extensions: [{ name: "e" }] }],
+    ["policy", { chromePolicy: { HomepageLocation: "https://example.com" } }],
+    ["network", { network: { allowedHosts: ["example.com"] } }],
+    ["telemetry", { telemetry: { enabled: true } }],
+  ])("changes with what makes a browser: %s", (_, fields) => {
+    expect(configHash(spec(fields))).not.toBe(configHash(spec()));
+  });
+
+  test.each<[string, Partial<BrowserPoolSpec>]>([
+    ["size", { size: 9 }],
+    ["fill rate", { fillRatePerMinute: 1 }],
+    ["idle timeout", { timeoutSeconds: 60 }],
+    ["name", { name: "other" }],
+    ["discard token", { discardIdle: "t" }],
+  ])("stays with what only the pool knows: %s", (_, fields) => {
+    expect(configHash(spec(fields))).toBe(configHash(spec()));
+  });
+
+  test("does not depend on the order of keys, but on that of lists", () => {
+    const policy = (chromePolicy: Record<string, unknown>): string => configHash(spec({ chromePolicy }));
+    expect(policy({ A: { x: 1, y: 2 }, B: 1 })).toBe(policy({ B: 1, A: { y: 2, x: 1 } }));
+    expect(policy({ A: [1, 2] })).not.toBe(policy({ A: [2, 1] }));
+  });
+
+  test("is the same for a default, written or left out", () => {
+    expect(configHash(spec({ viewport: { width: 1920, height: 1080 } }))).toBe(configHash(spec()));
+  });
+});
+
+test("a session is told the resolved configuration as it travels", () => {
+  expect(sessionConfigOf(spec({ kioskMode: true, startUrl: "https://example.com" }))).toMatchObject({
+    kiosk_mode: true,
+    start_url: "https://example.com",
+    viewport: { width: 1920, height: 1080, refresh_rate: 25 },
+  });
+});
+
+test("the agent is told what it needs to start its browser", () => {
+  expect(agentConfigOf(spec({ headless: true, viewport: { width: 1280, height: 800 } }))).toEqual({
+    headless: true,
+    kiosk_mode: false,
+    viewport: { width: 1280, height: 800, refresh_rate: 60 },
+  });
+});
