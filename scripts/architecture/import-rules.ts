@@ -28,7 +28,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
     may: ["../package.json", "resources", "services"],
     types: ["config.ts", "leases/idempotent-answers.ts", "leases/records.ts"],
   },
-  gateway: { may: ["http/middleware", "services"] },
+  gateway: { may: ["http/middleware", "http/refuse-socket.ts", "services"] },
   agent: { may: ["domain", "resources"], types: ["tokens"] },
   fill: { may: ["domain", "resources"] },
   registry: { may: ["domain", "resources", "fill"] },

@@ -1,9 +1,11 @@
+import { randomUUID } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Config } from "../config.ts";
 import { unavailable } from "../errors.ts";
-import { attachGateway } from "../gateway/gateway.ts";
+import { attachGateway, isWebSocketUpgrade } from "../gateway/gateway.ts";
 import { createApp } from "../http/app.ts";
+import { answerMalformed } from "../http/refuse-socket.ts";
 import { connectKube } from "../kube/client.ts";
 import { startReflector } from "../kube/reflector.ts";
 import { createAgentClient } from "../leases/agent-client.ts";
@@ -83,7 +85,9 @@ const connectServices = async (config: Config, kubeconfigPath: string | undefine
     apiKeys,
     store,
     agents,
-    grants: await startGrants(subscriber, config.replica, log),
+    // New for every process: a container that was started again has the old one's name, and must not pass for the dead
+    // one, whose callers nobody serves any more.
+    grants: await startGrants(subscriber, `${config.replica}-${randomUUID()}`, log),
     names: createSessionNames(redis, store),
     signingKey: privateKey,
     verifyKey: publicKey,
@@ -123,7 +127,13 @@ export const startApi = async (
 ): Promise<RunningApi> => {
   const { services, answers, disconnect } = await connectServices(config, kubeconfigPath, log);
   const stopping = new AbortController();
-  const server = createServer({ requestTimeout: 60_000, headersTimeout: 20_000, keepAliveTimeout: 75_000 });
+  const server = createServer({
+    requestTimeout: 60_000,
+    headersTimeout: 20_000,
+    keepAliveTimeout: 75_000,
+    shouldUpgradeCallback: isWebSocketUpgrade,
+  });
+  answerMalformed(server);
   server.on("request", createApp({ services, answers, stopping: stopping.signal, log }));
   const gateway = attachGateway(server, services, log);
   const url = await listen(server, config);

@@ -9,13 +9,13 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { type Config, environment, readConfig } from "../config.ts";
 import { connectKube, type Kube } from "../kube/client.ts";
-import { namespaces } from "../kube/resource-type.ts";
+import { leases, namespaces } from "../kube/resource-type.ts";
 import { localApiKey } from "../local/api-key-file.ts";
 import type { RunningLocal } from "../local/banner.ts";
 import { removeConnection, writeConnection } from "../local/connection-file.ts";
 import { startControlPlane } from "../local/control-plane.ts";
 import { lockDataDir } from "../local/data-dir-lock.ts";
-import { installCrds } from "../local/install-crds.ts";
+import { crdsSettled, installCrds } from "../local/install-crds.ts";
 import { endLeftovers } from "../local/leftovers.ts";
 import { locatePrograms, type Programs } from "../local/locate-programs.mjs";
 import { startProcessNode } from "../local/process-node/process-node.ts";
@@ -23,7 +23,7 @@ import { startRedis } from "../local/redis.ts";
 import { createLogger, type Logger } from "../log.ts";
 import { ensureNamespace } from "../services/system-namespace.ts";
 import { startApi } from "./api.ts";
-import { startOperator } from "./operator.ts";
+import { leaderLease, startOperator } from "./operator.ts";
 
 export type LocalOptions = {
   port: number;
@@ -80,6 +80,8 @@ const prepareCluster = async (kube: Kube, config: Config): Promise<void> => {
     installCrds(kube),
     ensureNamespace(kube, config.systemNamespace),
     kube.patch(namespaces, { name: "default" }, { metadata: { labels } }),
+    // A data directory has one operator: what a killed run still holds need not run out first.
+    kube.delete(leases, leaderLease(config)),
   ]);
 };
 
@@ -119,6 +121,7 @@ const startAll = async (
   stack.defer(() => operator.stop());
   const api = await startApi({ config, kubeconfigPath, stopGraceMs: 1000 }, logFor("api"));
   stack.defer(() => api.stop());
+  await crdsSettled(kube);
 
   const connection = {
     url: api.url,

@@ -16,6 +16,12 @@ const requestTimeoutMs = 5000;
 
 const redisStartMs = 30_000;
 
+/** The `Lease` object that the leading replica holds. */
+export const leaderLease = ({ systemNamespace }: Config): { namespace: string; name: string } => ({
+  namespace: systemNamespace,
+  name: "browserpool-operator",
+});
+
 /** Starts the controllers; they work while this replica leads. `kubeconfigPath`: left out, the usual places. */
 export const startOperator = async (
   { config, kubeconfigPath }: { config: Config; kubeconfigPath?: string },
@@ -42,7 +48,7 @@ export const startOperator = async (
   };
   const election = startLeaderElection({
     kube,
-    lease: { namespace: config.systemNamespace, name: "browserpool-operator" },
+    lease: leaderLease(config),
     identity: `${config.replica}-${randomUUID().slice(0, 8)}`,
     lead,
     log,

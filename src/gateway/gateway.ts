@@ -6,12 +6,13 @@
  * The agent answers the upgrade itself, so nothing is parsed after the request line. A connection dies with its lease,
  * because the agent cuts it; a client may connect again to the same URL, through any replica, until then.
  */
-import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
+import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { AppError, httpStatus } from "../errors.ts";
-import { asAppError, errorBody, errorHeaders } from "../http/middleware/error-answer.ts";
+import { AppError } from "../errors.ts";
+import { asAppError } from "../http/middleware/error-answer.ts";
 import { checkHost } from "../http/middleware/host-check.ts";
+import { refuseSocket } from "../http/refuse-socket.ts";
 import type { Logger } from "../log.ts";
 import { openSession, type SessionTarget } from "../services/open-session.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
@@ -35,19 +36,6 @@ const passedHeaders = [
   "sec-websocket-extensions",
 ];
 
-const refuse = (socket: Duplex, error: AppError): void => {
-  const body = JSON.stringify(errorBody(error));
-  const status = httpStatus[error.code];
-  const headers = {
-    ...errorHeaders(error),
-    "Content-Type": "application/json; charset=utf-8",
-    "Content-Length": String(Buffer.byteLength(body)),
-    Connection: "close",
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("\r\n")}\r\n\r\n${body}`);
-};
-
 const handshake = ({ headers }: IncomingMessage, target: SessionTarget): string => {
   const passed = passedHeaders.flatMap((name) => {
     const value = headers[name];
@@ -66,7 +54,7 @@ const handshake = ({ headers }: IncomingMessage, target: SessionTarget): string 
 };
 
 const parseTarget = (url = ""): { sessionId: string; token: string; kind: string } => {
-  const { pathname, searchParams } = new URL(url, "http://gateway");
+  const { pathname = "", searchParams = new URLSearchParams() } = URL.parse(url, "http://gateway") ?? {};
   const [, sessionId, kind] = pathPattern.exec(pathname) ?? [];
   if (!sessionId || !kind) throw new AppError("not_found", "there is no WebSocket at this path");
   return { sessionId, kind, token: searchParams.get("jwt") ?? "" };
@@ -74,15 +62,17 @@ const parseTarget = (url = ""): { sessionId: string; token: string; kind: string
 
 const openTarget = async (request: IncomingMessage, deps: ServiceDeps): Promise<SessionTarget> => {
   checkHost(request.headers, deps.config);
-  if (request.headers.upgrade?.toLowerCase() !== "websocket")
-    throw new AppError("bad_request", "only WebSocket upgrades are served here");
   const { sessionId, token, kind } = parseTarget(request.url);
   const target = await openSession({ sessionId, token }, deps);
   if (kind === "webdriver") throw new AppError("not_implemented", "WebDriver BiDi is not served yet; use cdp_ws_url");
   return target;
 };
 
-/** Serves the upgrades of an HTTP server. */
+/** Whether a request is to become a WebSocket; offers of other protocols (h2c) are passed over, as HTTP has it. */
+export const isWebSocketUpgrade = ({ headers }: IncomingMessage): boolean =>
+  headers.upgrade?.toLowerCase() === "websocket";
+
+/** Serves the upgrades of an HTTP server, which takes only those of `isWebSocketUpgrade`. */
 export const attachGateway = (server: Server, deps: ServiceDeps, log: Logger): Gateway => {
   const open = new Set<Duplex>();
   let isClosing = false;
@@ -108,7 +98,7 @@ export const attachGateway = (server: Server, deps: ServiceDeps, log: Logger): G
 
   server.on("upgrade", (request, client, head) => {
     client.on("error", () => client.destroy());
-    join(request, client, head).catch((error: unknown) => refuse(client, asAppError(error, log)));
+    join(request, client, head).catch((error: unknown) => refuseSocket(client, asAppError(error, log)));
   });
 
   return {

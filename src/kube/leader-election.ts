@@ -3,7 +3,7 @@
  *
  *   waiting ──(lease free, or unchanged for its duration by our own clock)──► leading
  *   leading ──(renewed every `renewMs`)──► leading
- *   leading ──(not renewed within `renewDeadlineMs`, or another holder)──► `onLost`, then waiting
+ *   leading ──(not renewed within `renewDeadlineMs`, another holder, or its work has ended)──► work aborted, then waiting
  *
  * A leader stops working *before* others may take over: the deadline is shorter than the duration. Clocks of other
  * machines are never compared with ours; only whether the lease changed since we looked.
@@ -65,32 +65,48 @@ export const startLeaderElection = (options: LeaderElectionOptions): LeaderElect
     }
     return performance.now() - seen.atMs > timing.durationMs;
   };
-  /** True when the lease is ours now. A lost race or an unreachable API is false. */
-  const tryClaim = async (): Promise<boolean> => {
+  /** Whose the lease is now; `unknown` after a lost race or when the API can't be reached. */
+  const tryClaim = async (): Promise<"ours" | "another's" | "unknown"> => {
     try {
       const known = await kube.get(leases, ref);
-      if (!mayClaim(known)) return false;
+      if (!mayClaim(known)) return "another's";
       if (known) await kube.replace(leases, claim(known));
       else await kube.create(leases, claim(undefined));
-      return true;
+      return "ours";
     } catch (err) {
       log.debug({ err }, "leader election: the lease could not be written");
-      return false;
+      return "unknown";
     }
   };
-  const pause = (): Promise<unknown> =>
-    sleep(timing.renewMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+  const pause = (signal: AbortSignal): Promise<unknown> =>
+    sleep(timing.renewMs, undefined, { signal }).catch(() => undefined);
 
-  const holdLead = async (): Promise<void> => {
+  /** `claimedAtMs`: when the claim was sent. Others count from when they saw it, which is later. */
+  const holdLead = async (claimedAtMs: number): Promise<void> => {
     const lost = new AbortController();
-    const work = lead(lost.signal).finally(() => lost.abort());
-    let renewedAtMs = performance.now();
-    while (!stopping.signal.aborted && !lost.signal.aborted) {
-      await pause();
-      if (await tryClaim()) renewedAtMs = performance.now();
-      else if (performance.now() - renewedAtMs > timing.renewDeadlineMs) break;
+    const lose = (): void => {
+      leading = false;
+      lost.abort();
+    };
+    const deadlineAfter = (sentMs: number): NodeJS.Timeout =>
+      setTimeout(lose, sentMs + timing.renewDeadlineMs - performance.now());
+    // A timer, since a call that hangs may hang for longer than the lease lasts.
+    let deadline = deadlineAfter(claimedAtMs);
+    const work = lead(lost.signal)
+      .catch((err: unknown) => log.error({ err }, "the leader's work failed"))
+      .finally(lose);
+    const until = AbortSignal.any([stopping.signal, lost.signal]);
+    while (!until.aborted) {
+      await pause(until);
+      const sentMs = performance.now();
+      const owner = until.aborted ? "unknown" : await tryClaim();
+      if (owner === "another's") lose();
+      if (owner === "unknown" || until.aborted) continue;
+      clearTimeout(deadline);
+      deadline = deadlineAfter(sentMs);
     }
-    lost.abort();
+    lose();
+    clearTimeout(deadline);
     await work;
   };
   const giveUp = async (): Promise<void> => {
@@ -100,14 +116,14 @@ export const startLeaderElection = (options: LeaderElectionOptions): LeaderElect
   };
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      if (await tryClaim()) {
+      const sentMs = performance.now();
+      if ((await tryClaim()) === "ours") {
         leading = true;
         log.info({ identity }, "leading");
-        await holdLead().catch((err: unknown) => log.error({ err }, "the leader's work failed"));
-        leading = false;
+        await holdLead(sentMs);
         log.info({ identity }, "no longer leading");
       }
-      if (!stopping.signal.aborted) await pause();
+      if (!stopping.signal.aborted) await pause(stopping.signal);
     }
     await giveUp();
   };

@@ -24,7 +24,10 @@ export async function* readWatch<T extends KubeObject>(
   const query = { watch: true, allowWatchBookmarks: true, timeoutSeconds: serverTimeoutSeconds };
   try {
     const response = await open(query, AbortSignal.any([signal, silence.signal]));
-    for await (const line of createInterface({ input: response.body, crlfDelay: Number.POSITIVE_INFINITY })) {
+    const lines = createInterface({ input: response.body, crlfDelay: Number.POSITIVE_INFINITY });
+    // Whoever stops reading ends the body by an abort; with nobody listening any more that would end the process.
+    lines.on("error", () => undefined);
+    for await (const line of lines) {
       timer.refresh();
       const event = JSON.parse(line) as { type: string; object: { reason?: string; code?: number; message?: string } };
       if (event.type === "ERROR") throw watchError(event.object);

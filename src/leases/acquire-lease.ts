@@ -7,7 +7,7 @@
  *                   ├─ time is up ──► cancel ──► timeout
  *                   └─ caller gone ──► cancel, or give the browser on unused ──► throws the signal's reason
  *
- * A failure of Redis on the way leaves the session to `abandon`, which goes on trying until Redis answers.
+ * A failure of Redis on the way leaves the session to `abandonLease`, which goes on trying until Redis answers.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../errors.ts";
@@ -31,7 +31,7 @@ export type AcquireRequest = {
 
 export type Acquired = { kind: "held"; lease: LeaseRecord } | { kind: "timeout" } | { kind: "draining" };
 
-/** Tries of `abandon`, with 0.1 s to 5 s between them: about a minute. What is left then is found by the operator's audit. */
+/** Tries of `abandonLease`, with 0.1 s to 5 s between them: about a minute. What is left then is found by the operator's audit. */
 const abandonTries = 16;
 
 /** `signal`: aborted when the caller is gone or the service stops; nothing is held then. */
@@ -45,7 +45,7 @@ export const acquireLease = async (
     return await waitAndBind(wanted, deps, { listener, signal, untilMs: performance.now() + wanted.waitMs });
   } catch (error) {
     // Whatever went wrong, the place in the queue or the browser must not stay with a caller who was told of an error.
-    void abandon(wanted, deps);
+    void abandonLease(wanted, deps);
     throw error;
   } finally {
     listener.stop();
@@ -118,8 +118,11 @@ const bind = async (lease: LeaseRecord, request: SessionRequest, { agents, log }
   return reason;
 };
 
-/** Takes a session out of everything it may be in, trying again while Redis is away. */
-const abandon = async ({ poolUid, session }: AcquireRequest, deps: AcquireDeps): Promise<void> => {
+/** Takes a session whose caller will not have it out of everything it may be in, trying again while Redis is away. Never rejects. */
+export const abandonLease = async (
+  { poolUid, session }: Pick<AcquireRequest, "poolUid" | "session">,
+  deps: AcquireDeps,
+): Promise<void> => {
   for (let tries = 0; tries < abandonTries; tries++) {
     try {
       const { kind } = await deps.store.cancel(poolUid, session);

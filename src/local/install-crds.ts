@@ -11,9 +11,12 @@ const folder = new URL("../../crds/", import.meta.url);
 /** How long the API server may take to serve a new kind, ms. */
 const establishedWithinMs = 20_000;
 
+/** For so long after a kind is established the API server holds back each creation of an object, ms: other servers of its kind may not know it yet. */
+const heldBackMs = 2000;
+
 type Crd = KubeObject & {
   spec: { group: string; names: { kind: string; plural: string }; versions: { name: string }[] };
-  status?: { conditions?: { type: string; status: string }[] };
+  status?: { conditions?: { type: string; status: string; lastTransitionTime?: string }[] };
 };
 
 const isEstablished = (crd: Crd | undefined): boolean =>
@@ -51,4 +54,15 @@ export const installCrds = async (kube: Kube): Promise<void> => {
       await waitServed(kube, crd);
     }),
   );
+};
+
+/** Resolves when creations of the kinds of `crds/` are not held back any more: at once, but for their first installation. */
+export const crdsSettled = async (kube: Kube): Promise<void> => {
+  const { items } = await kube.list(customResourceDefinitions);
+  const settledAtMs = (items as Crd[])
+    .flatMap(({ status }) => status?.conditions ?? [])
+    .filter(({ type }) => type === "Established")
+    .map(({ lastTransitionTime = "" }) => Date.parse(lastTransitionTime) + heldBackMs);
+  const waitMs = Math.max(0, ...settledAtMs) - Date.now();
+  if (waitMs > 0) await sleep(Math.min(waitMs, heldBackMs));
 };

@@ -3,9 +3,8 @@ import { defaultAcquireTimeoutSeconds } from "../domain/fill-pacing.ts";
 import { wireProblems } from "../domain/problem.ts";
 import { mergeTelemetry } from "../domain/telemetry-merge.ts";
 import { AppError, invalidInput } from "../errors.ts";
-import { type Acquired, acquireLease } from "../leases/acquire-lease.ts";
-import type { SessionRequest } from "../leases/records.ts";
-import { releaseLease } from "../leases/release-lease.ts";
+import { type Acquired, abandonLease, acquireLease } from "../leases/acquire-lease.ts";
+import type { LeaseRecord, SessionRequest } from "../leases/records.ts";
 import type { AcquireResult } from "../metrics.ts";
 import { type BrowserPool, BrowserPoolSpec } from "../resources/browser-pool.ts";
 import { wireName } from "../resources/identity.ts";
@@ -60,6 +59,23 @@ const measured = async (
   }
 };
 
+/** The answer to a caller who holds a lease. When there can't be one, the lease is given up again. */
+const answerHeld = async (
+  lease: LeaseRecord,
+  { poolUid, baseUrl }: { poolUid: string; baseUrl: string },
+  deps: ServiceDeps,
+  signal: AbortSignal,
+): Promise<Session> => {
+  try {
+    const answer = await sessionAnswer(lease, baseUrl, deps);
+    signal.throwIfAborted();
+    return answer;
+  } catch (error) {
+    void abandonLease({ poolUid, session: lease.session }, deps);
+    throw error;
+  }
+};
+
 /**
  * Hands out a browser of a pool: at once when one is idle, else when it is the caller's turn; undefined when the wait
  * was in vain. `signal`: aborted when the caller is gone; nothing stays taken then.
@@ -83,11 +99,7 @@ export const acquireBrowser = async (
   try {
     const acquired = await measured(() => acquireLease(wanted, deps, signal), deps, signal);
     if (acquired.kind === "draining") throw new AppError("not_found", `browser pool ${idOrName} is being deleted`);
-    if (acquired.kind === "held") answer = await sessionAnswer(acquired.lease, baseUrl, deps);
-    if (answer && signal.aborted) {
-      await releaseLease({ poolUid, session, reuse: true, reason: "released" }, deps);
-      throw signal.reason;
-    }
+    if (acquired.kind === "held") answer = await answerHeld(acquired.lease, { poolUid, baseUrl }, deps, signal);
     return answer;
   } finally {
     if (!answer && request.name) await deps.names.free(project.id, request.name, owner).catch(() => undefined);

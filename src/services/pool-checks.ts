@@ -1,4 +1,5 @@
-import { missingReference, referencesOf } from "../domain/pool-references.ts";
+import { isDeepStrictEqual } from "node:util";
+import { missingReference, type Reference, referencesOf } from "../domain/pool-references.ts";
 import { AppError, type ErrorDetail, invalidInput } from "../errors.ts";
 import { type BrowserPool, type BrowserPoolSpec, browserPoolKind } from "../resources/browser-pool.ts";
 import { wireName } from "../resources/identity.ts";
@@ -43,6 +44,14 @@ const limitDetails = async (
   return details;
 };
 
+/** What the spec refers to and did not refer to before, wherever in a list it stands. */
+const newReferences = ({ spec, before }: Wanted): Reference[] => {
+  const known = before ? referencesOf(before.spec) : [];
+  return referencesOf(spec).filter(
+    ({ kind, selector }) => !known.some((old) => old.kind === kind && isDeepStrictEqual(old.selector, selector)),
+  );
+};
+
 /**
  * What a pool's spec may not do beside the others: exceed limits (service.md PATCH rule 12), take a name, refer to what
  * is not there. Throws `bad_request` or `name_taken`. Two requests at once can both pass; the operator has the last word.
@@ -60,7 +69,7 @@ export const checkPool = async (wanted: Wanted, deps: ServiceDeps): Promise<void
 
   const details = [
     ...(await limitDetails(wanted, others, deps)),
-    ...referencesOf(wanted.spec).map((reference) => ({ path: reference.path, message: missingReference(reference) })),
+    ...newReferences(wanted).map((reference) => ({ path: reference.path, message: missingReference(reference) })),
   ];
   if (details.length > 0) throw invalidInput(details);
 };

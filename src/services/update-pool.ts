@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { createId } from "@paralleldrive/cuid2";
 import { patchPool } from "../domain/pool-patch.ts";
@@ -11,8 +12,11 @@ import { checkPool } from "./pool-checks.ts";
 import type { Project } from "./projects.ts";
 import type { ServiceDeps } from "./service-deps.ts";
 
-/** Tries to write over concurrent changes of the same pool; each starts from the newest version. */
-const writeTries = 5;
+/** Tries to write over concurrent changes of the same pool, the operator's status among them; each starts from the newest version. */
+const writeTries = 8;
+
+/** Pause before the second try, ms; doubled for each further one, with chance in it, so that rivals don't meet again. */
+const firstRetryMs = 5;
 
 /** The changed pool, or undefined when somebody else changed it in the meantime. */
 const tryUpdate = async (
@@ -44,6 +48,7 @@ export const updatePool = async (
   deps: ServiceDeps,
 ): Promise<BrowserPoolRecord> => {
   for (let tries = 0; tries < writeTries; tries++) {
+    if (tries > 0) await sleep(firstRetryMs * 2 ** tries * Math.random());
     const pool = await tryUpdate(await readPool(idOrName, project, deps), request, project, deps);
     if (!pool) continue;
     deps.pools.put(pool);

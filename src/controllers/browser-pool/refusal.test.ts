@@ -34,6 +34,16 @@ describe("a name", () => {
     expect([refused(twin, [older])?.reason, refused(older, [twin])?.reason]).toEqual(["NameTaken", undefined]);
   });
 
+  test("of two pools of the same second stays with the one that was accepted before", () => {
+    const twin = aPool({ name: "shared" }, { acceptedSize: 1 }, born("c", 1));
+    expect(refused(twin, [older])).toBeUndefined();
+    expect(refused(older, [twin])?.reason).toBe("NameTaken");
+    const acceptedSizes = new Map([["c", 1]]);
+    expect(refused(older, [aPool({ name: "shared" }, undefined, born("c", 1))], { acceptedSizes })?.reason).toBe(
+      "NameTaken",
+    );
+  });
+
   test("is free in another project, and when its pool is being deleted", () => {
     expect(
       refused(younger, [aPool({ name: "shared" }, undefined, born("a", 1, { namespace: "other" }))]),

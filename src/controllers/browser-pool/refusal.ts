@@ -22,17 +22,25 @@ export type RefusalInput = {
 
 const nameOf = (pool: BrowserPool): string => pool.spec.name ?? pool.metadata.name;
 
-const isOlder = (a: BrowserPool, b: BrowserPool): boolean => {
-  const [first, second] = [a, b].map(({ metadata }) => `${metadata.creationTimestamp} ${metadata.uid}`);
-  return (first ?? "") < (second ?? "");
+type AcceptedSize = (pool: BrowserPool) => number | undefined;
+
+/** Creation times are whole seconds: of two pools of one second the one that was accepted first keeps what it has. */
+const isOlder = (a: BrowserPool, b: BrowserPool, acceptedSize: AcceptedSize): boolean => {
+  const age = (pool: BrowserPool): string =>
+    [pool.metadata.creationTimestamp, acceptedSize(pool) === undefined ? 1 : 0, pool.metadata.uid].join(" ");
+  return age(a) < age(b);
 };
 
 /** Why a pool's spec can't be carried out though the API server took it; pure. The older object keeps a name (contract.md, Names). */
 export const refusalOf = ({ pool, pools, acceptedSizes, limits }: RefusalInput): Refusal | undefined => {
+  const acceptedSize: AcceptedSize = ({ metadata, status }) =>
+    acceptedSizes.get(metadata.uid ?? "") ?? status?.acceptedSize;
   const others = pools.filter(({ metadata }) => metadata.uid !== pool.metadata.uid && !metadata.deletionTimestamp);
   const rival = others.find(
     (other) =>
-      other.metadata.namespace === pool.metadata.namespace && nameOf(other) === nameOf(pool) && isOlder(other, pool),
+      other.metadata.namespace === pool.metadata.namespace &&
+      nameOf(other) === nameOf(pool) &&
+      isOlder(other, pool, acceptedSize),
   );
   if (rival)
     return { reason: "NameTaken", message: `spec.name: ${nameOf(pool)} is the name of pool ${rival.metadata.name}` };
@@ -47,9 +55,7 @@ export const refusalOf = ({ pool, pools, acceptedSizes, limits }: RefusalInput):
     const message = `spec.fillRatePerMinute: ${pool.spec.fillRatePerMinute} is above the organization's cap of ${limits.fillRatePerMinute}`;
     return { reason: "FillRateAboveCap", message };
   }
-  const acceptedSize = ({ metadata, status }: BrowserPool): number =>
-    acceptedSizes.get(metadata.uid ?? "") ?? status?.acceptedSize ?? 0;
-  const sum = others.reduce((total, other) => total + acceptedSize(other), 0);
+  const sum = others.reduce((total, other) => total + (acceptedSize(other) ?? 0), 0);
   if (sum + pool.spec.size > limits.pooledSessions) {
     const message = `spec.size: ${pool.spec.size} with ${sum} of other pools exceeds the organization's limit of ${limits.pooledSessions} pooled sessions`;
     return { reason: "PooledSessionsLimit", message };

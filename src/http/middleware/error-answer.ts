@@ -3,7 +3,13 @@ import { AppError, type ErrorCode, httpStatus } from "../../errors.ts";
 import type { Logger } from "../../log.ts";
 
 /** Codes that a repetition of the same request can cure; all others tell the SDK not to try again (contract.md, Retries). */
-const curable = new Set<ErrorCode>(["unavailable", "too_many_requests", "idempotency_in_progress", "internal_error"]);
+const curable = new Set<ErrorCode>([
+  "unavailable",
+  "too_many_requests",
+  "idempotency_in_progress",
+  "internal_error",
+  "request_timeout",
+]);
 
 /** The wire shape of an error (service.md, Error). */
 export type ErrorBody = {
@@ -32,6 +38,7 @@ export const errorBody = ({ code, message, details }: AppError): ErrorBody => {
 
 /** Headers that go with an error. */
 export const errorHeaders = ({ code, retryAfterSeconds }: AppError): Record<string, string> => ({
+  ...(code === "unauthorized" && { "WWW-Authenticate": "Bearer" }),
   ...(!curable.has(code) && { "x-should-retry": "false" }),
   ...(retryAfterSeconds !== undefined && {
     "Retry-After": String(Math.ceil(retryAfterSeconds)),

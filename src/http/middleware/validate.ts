@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { AppError, invalidInput } from "../../errors.ts";
+import { invalidInput } from "../../errors.ts";
 import { joinPath } from "../../resources/wire.ts";
 
 /** `value` as `schema` has it; throws `bad_request` with one detail per bad field. */
@@ -15,7 +15,7 @@ export const validate = <Schema extends z.ZodType>(schema: Schema, value: unknow
 export const nestQuery = (query: Record<string, unknown>): Record<string, unknown> => {
   const nested: Record<string, unknown> = Object.create(null);
   for (const [key, value] of Object.entries(query)) {
-    if (typeof value !== "string") throw new AppError("bad_request", `${key}: give this once`);
+    if (typeof value !== "string") throw invalidInput([{ path: key, message: "give this once" }]);
     const [, outer, inner] = /^(\w+)\[([^\]]+)\]$/.exec(key) ?? [];
     if (outer === undefined || inner === undefined) nested[key] = value;
     else nested[outer] = Object.assign(Object.create(null), nested[outer] ?? {}, { [inner]: value });

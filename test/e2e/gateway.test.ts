@@ -1,0 +1,230 @@
+/** What `cdp_ws_url` is good for, to whom, and until when. */
+import { generateKeyPairSync } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+import puppeteer from "puppeteer-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { signSessionToken } from "../../src/tokens/session-token.ts";
+import { filledPool } from "../support/filled-pool.ts";
+import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
+import { connectRawCdp, cookieOf, setCookie, withCdp } from "../support/raw-cdp.ts";
+import { upgrade, upgradeAt } from "../support/raw-http.ts";
+
+let stack: LocalStack;
+let poolId: string;
+const secrets = new Set<string>();
+beforeAll(async () => {
+  stack = await startLocalStack();
+  secrets.add(stack.api_key);
+  poolId = (await filledPool(stack.kernel, { size: 1 })).id;
+});
+afterAll(() => stack?.[Symbol.asyncDispose]());
+
+const acquire = async () => {
+  const session = await stack.kernel.browserPools.acquire(poolId, { acquire_timeout_seconds: 30 });
+  secrets.add(new URL(session.cdp_ws_url).searchParams.get("jwt") ?? "");
+  return session;
+};
+
+const release = (session_id: string, reuse = true): Promise<void> =>
+  stack.kernel.browserPools.release(poolId, { session_id, reuse });
+
+const using = async <T>(work: (session: Awaited<ReturnType<typeof acquire>>) => Promise<T>): Promise<T> => {
+  const session = await acquire();
+  try {
+    return await work(session);
+  } finally {
+    await release(session.session_id).catch(() => undefined);
+  }
+};
+
+/** The same URL with another token. */
+const withToken = (url: string, token: string | undefined): string => {
+  const other = new URL(url);
+  if (token === undefined) other.searchParams.delete("jwt");
+  else other.searchParams.set("jwt", token);
+  return other.href;
+};
+
+const statusOf = async (url: string): Promise<number> => (await upgrade(url)).status;
+
+const refusal = { 401: "unauthorized", 404: "not_found" } as const;
+const expectRefused = async (url: string, status: keyof typeof refusal): Promise<void> => {
+  const answer = await upgrade(url);
+  expect(answer.status).toBe(status);
+  expect(JSON.parse(answer.text)).toMatchObject({ code: refusal[status], message: expect.any(String) });
+};
+
+describe("a session's cdp_ws_url", () => {
+  test("is what Puppeteer connects to", () =>
+    using(async ({ cdp_ws_url }) => {
+      const browser = await puppeteer.connect({ browserWSEndpoint: cdp_ws_url });
+      const page = await browser.newPage();
+      await page.goto("data:text/html,<title>by Puppeteer</title>");
+      expect(await page.title()).toBe("by Puppeteer");
+      await page.close();
+      await browser.disconnect();
+    }));
+
+  test("is what Playwright connects to", () =>
+    using(async ({ cdp_ws_url }) => {
+      const browser = await chromium.connectOverCDP(cdp_ws_url);
+      const page = await (browser.contexts()[0] ?? (await browser.newContext())).newPage();
+      await page.goto("data:text/html,<h1>by Playwright</h1>");
+      expect(await page.textContent("h1")).toBe("by Playwright");
+      await page.close();
+      await browser.close();
+    }));
+
+  test("speaks plain CDP", () =>
+    using(async ({ cdp_ws_url }) => {
+      const { product } = await withCdp(cdp_ws_url, (cdp) => cdp.send<{ product: string }>("Browser.getVersion"));
+      expect(product).toMatch(/Chrome/);
+    }));
+
+  test("carries large messages both ways", () =>
+    using(async ({ cdp_ws_url }) => {
+      const long = "x".repeat(3_000_000);
+      await withCdp(cdp_ws_url, async (cdp) => {
+        const { targetId } = await cdp.send<{ targetId: string }>("Target.createTarget", { url: "about:blank" });
+        const { sessionId } = await cdp.send<{ sessionId: string }>("Target.attachToTarget", {
+          targetId,
+          flatten: true,
+        });
+        const expression = `${JSON.stringify(long)} + "y"`;
+        const { result } = await cdp.send<{ result: { value: string } }>("Runtime.evaluate", { expression }, sessionId);
+        expect(result.value).toBe(`${long}y`);
+        await cdp.send("Target.closeTarget", { targetId });
+      });
+    }));
+
+  test("works again after a disconnect, and by several connections at once", () =>
+    using(async ({ cdp_ws_url }) => {
+      await withCdp(cdp_ws_url, (cdp) => setCookie(cdp, "again", "yes"));
+      const [a, b] = [await connectRawCdp(cdp_ws_url), await connectRawCdp(cdp_ws_url)];
+      expect(await Promise.all([cookieOf(a, "again"), cookieOf(b, "again")])).toEqual(["yes", "yes"]);
+      await a.close();
+      expect(await cookieOf(b, "again")).toBe("yes");
+      await b.close();
+    }));
+
+  test("is the same whenever the session is asked for", () =>
+    using(async ({ session_id, cdp_ws_url }) => {
+      expect((await stack.kernel.browsers.retrieve(session_id)).cdp_ws_url).toBe(cdp_ws_url);
+    }));
+});
+
+describe("an upgrade is refused", () => {
+  test("with 401 without a token, with a forged one and with that of another session", async () => {
+    const former = await acquire();
+    await release(former.session_id);
+    await using(async ({ cdp_ws_url, session_id }) => {
+      const token = new URL(cdp_ws_url).searchParams.get("jwt") ?? "";
+      const [head = "", claims = "", signature = ""] = token.split(".");
+      const unsigned = Buffer.from('{"alg":"none"}').toString("base64url");
+      const { privateKey } = generateKeyPairSync("ed25519");
+      const poolUid = (JSON.parse(Buffer.from(claims, "base64url").toString()) as { pool: string }).pool;
+      for (const bad of [
+        undefined,
+        "",
+        "x",
+        `${head}.${claims}.`,
+        `${head}.${claims}.${signature.slice(1)}A`,
+        `${unsigned}.${claims}.`,
+        await signSessionToken(privateKey, { sessionId: session_id, poolUid }),
+        new URL(former.cdp_ws_url).searchParams.get("jwt") ?? "",
+        stack.api_key,
+      ])
+        await expectRefused(withToken(cdp_ws_url, bad), 401);
+      expect(await statusOf(cdp_ws_url)).toBe(101);
+    });
+  });
+
+  test("with 404 at any other path, also with a good token", () =>
+    using(async ({ cdp_ws_url }) => {
+      const { search, pathname } = new URL(cdp_ws_url);
+      const other = [`${pathname}/page`, pathname.replace(/cdp$/, ""), pathname.toUpperCase(), `${pathname}%2f..`];
+      for (const path of [...other, "/devtools/browser", "/cdp", "/lease"])
+        expect((await upgradeAt(stack.url, path + search)).status).toBe(404);
+    }));
+
+  test("with 404 after the release, also while the same browser is leased again", async () => {
+    const first = await acquire();
+    await withCdp(first.cdp_ws_url, (cdp) => setCookie(cdp, "same", "browser"));
+    await release(first.session_id);
+    await expectRefused(first.cdp_ws_url, 404);
+    await using(async ({ cdp_ws_url }) => {
+      expect(await withCdp(cdp_ws_url, (cdp) => cookieOf(cdp, "same"))).toBe("browser");
+      await expectRefused(first.cdp_ws_url, 404);
+      expect(await statusOf(cdp_ws_url)).toBe(101);
+    });
+  });
+});
+
+describe("a connection dies", () => {
+  const ends: [string, (session_id: string) => Promise<unknown>][] = [
+    ["with the release", (id) => release(id)],
+    ["with a release that destroys the browser", (id) => release(id, false)],
+    ["with the session's deletion", (id) => stack.kernel.browsers.deleteByID(id)],
+  ];
+  test.each(ends)("%s, and its URL is 404 from then on", async (_what, end) => {
+    const { session_id, cdp_ws_url } = await acquire();
+    const cdp = await connectRawCdp(cdp_ws_url);
+    await end(session_id);
+    await cdp.closed;
+    await expectRefused(cdp_ws_url, 404);
+  });
+
+  test("with the browser itself", async () => {
+    const { cdp_ws_url } = await acquire();
+    const cdp = await connectRawCdp(cdp_ws_url);
+    await cdp.send("Browser.close").catch(() => undefined);
+    await cdp.closed;
+    await using(({ cdp_ws_url: next }) => withCdp(next, (fresh) => fresh.send("Browser.getVersion")));
+    await expectRefused(cdp_ws_url, 404);
+  });
+
+  test("with the pool that is deleted by force", async () => {
+    const { id } = await filledPool(stack.kernel);
+    const { cdp_ws_url } = await stack.kernel.browserPools.acquire(id, {});
+    const cdp = await connectRawCdp(cdp_ws_url);
+    await stack.kernel.browserPools.delete(id, { force: true });
+    await cdp.closed;
+    expect(await statusOf(cdp_ws_url)).toBe(404);
+  });
+});
+
+test("what comes late for an ended session does not touch the next lease of its browser", async () => {
+  const former = await acquire();
+  await release(former.session_id);
+  await using(async ({ session_id, cdp_ws_url }) => {
+    const cdp = await connectRawCdp(cdp_ws_url);
+    await setCookie(cdp, "mine", "still");
+    const notFound = { status: 404 };
+    await expect(release(former.session_id)).rejects.toMatchObject(notFound);
+    await expect(release(former.session_id, false)).rejects.toMatchObject(notFound);
+    await expect(stack.kernel.browsers.deleteByID(former.session_id)).rejects.toMatchObject(notFound);
+    await expectRefused(former.cdp_ws_url, 404);
+    expect(await cookieOf(cdp, "mine")).toBe("still");
+    expect(await stack.kernel.browsers.retrieve(session_id)).toMatchObject({ session_id });
+    await cdp.close();
+  });
+});
+
+test("no key and no token of all this stands in a log file", async () => {
+  await fetch(`${stack.url}/browser_pools?jwt=${stack.api_key}`, { headers: { authorization: "Bearer wrong-key-1" } });
+  secrets.add("wrong-key-1");
+  const folder = join(stack.dataDir, "logs");
+  const files = await readdir(folder, { recursive: true, withFileTypes: true });
+  const texts = await Promise.all(
+    files.filter((file) => file.isFile()).map((file) => readFile(join(file.parentPath, file.name), "utf8")),
+  );
+  expect(texts.join("").length).toBeGreaterThan(10_000);
+  expect(secrets.size).toBeGreaterThan(10);
+  for (const secret of secrets) {
+    expect(secret).not.toBe("");
+    expect(texts.some((text) => text.includes(secret))).toBe(false);
+  }
+  expect(texts.some((text) => /eyJ[\w-]+\.eyJ[\w-]+\./.test(text))).toBe(false);
+});

@@ -1,0 +1,78 @@
+/** Many callers and few browsers: each browser has one holder at a time, and everybody gets one. */
+import { createId } from "@paralleldrive/cuid2";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { filledPool } from "../support/filled-pool.ts";
+import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
+import { cookieOf, type RawCdp, setCookie, withCdp } from "../support/raw-cdp.ts";
+
+const size = 3;
+const callers = 10;
+const roundsEach = 10;
+
+let stack: LocalStack;
+let poolId: string;
+beforeAll(async () => {
+  stack = await startLocalStack();
+  poolId = (await filledPool(stack.kernel, { size })).id;
+});
+afterAll(() => stack?.[Symbol.asyncDispose]());
+
+/** One stay of one caller with one browser; times by one clock, ms. */
+type Stay = { browser: string; asked: number; from: number; until: number; served: number; kept: boolean };
+
+/** The browser's own name, given by its first holder and kept by the browser over all releases. */
+const nameOf = async (cdp: RawCdp): Promise<string> => {
+  const known = await cookieOf(cdp, "browser");
+  if (known) return known;
+  const name = createId();
+  await setCookie(cdp, "browser", name);
+  return name;
+};
+
+let servedCount = 0;
+
+/** Takes a browser, marks it, and looks whether the mark is still its own after a while. */
+const stayOnce = async (): Promise<Stay> => {
+  const asked = performance.now();
+  const session = await stack.kernel.browserPools.acquire(poolId, { acquire_timeout_seconds: 60 });
+  const from = performance.now();
+  servedCount += 1;
+  const served = servedCount;
+  const mark = createId();
+  const { browser, kept } = await withCdp(session.cdp_ws_url, async (cdp) => {
+    const browser = await nameOf(cdp);
+    await setCookie(cdp, "holder", mark);
+    for (let looks = 0; looks < 5; looks++)
+      if ((await cookieOf(cdp, "holder")) !== mark) return { browser, kept: false };
+    return { browser, kept: true };
+  });
+  const until = performance.now();
+  await stack.kernel.browserPools.release(poolId, { session_id: session.session_id });
+  return { browser, asked, from, until, served, kept };
+};
+
+test(`${callers * roundsEach} holders take turns with ${size} browsers, and no two have the same one at once`, async () => {
+  const stays: Stay[] = [];
+  await Promise.all(
+    Array.from({ length: callers }, async () => {
+      for (let round = 0; round < roundsEach; round++) stays.push(await stayOnce());
+    }),
+  );
+
+  expect(stays).toHaveLength(callers * roundsEach);
+  expect(stays.filter(({ kept }) => !kept)).toEqual([]);
+
+  const byBrowser = Map.groupBy(stays, ({ browser }) => browser);
+  expect(byBrowser.size).toBe(size);
+  for (const own of byBrowser.values()) {
+    const inOrder = own.toSorted((a, b) => a.from - b.from);
+    for (const [i, stay] of inOrder.entries()) expect(stay.from).toBeGreaterThanOrEqual(inOrder[i - 1]?.until ?? 0);
+  }
+
+  // First come, first served: the n-th that asked is about the n-th that was served. Requests that are on their way at
+  // the same time may overtake each other, but nobody is passed over by more than all other callers twice.
+  const asked = stays.toSorted((a, b) => a.asked - b.asked);
+  for (const [i, { served }] of asked.entries()) expect(Math.abs(served - 1 - i)).toBeLessThan(2 * callers);
+
+  expect(await stack.kernel.browserPools.retrieve(poolId)).toMatchObject({ acquired_count: 0, available_count: size });
+});

@@ -1,0 +1,231 @@
+/** Pools and their browsers by the public SDK, with no special handling. */
+import type Kernel from "@onkernel/sdk";
+import { createId } from "@paralleldrive/cuid2";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { eventually } from "../support/eventually.ts";
+import { collect, emptyPool, filledPool, untilAvailable } from "../support/filled-pool.ts";
+import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
+import { cookieOf, openTab, setCookie, tabUrls, withCdp } from "../support/raw-cdp.ts";
+
+let stack: LocalStack;
+let kernel: Kernel;
+beforeAll(async () => {
+  stack = await startLocalStack();
+  kernel = stack.kernel;
+});
+afterAll(() => stack?.[Symbol.asyncDispose]());
+
+const newName = (): string => `n-${createId()}`;
+const notFound = { status: 404, error: { code: "not_found" } };
+
+const untilWaiting = (poolId: string, count: number): Promise<true | undefined> =>
+  eventually(`${count} callers wait for ${poolId}`, async () => {
+    const pool = (await stack.kube.get(browserPoolKind, { namespace: "default", name: poolId })) as BrowserPool;
+    return pool.status?.waiting === count || undefined;
+  });
+
+/** A browser, whatever it takes; undefined (204) would be a fault of the test. */
+const acquire = async (pool: string, body: object = {}) => {
+  const session = await kernel.browserPools.acquire(pool, body);
+  if (!session) throw new Error(`no browser of ${pool}`);
+  return session;
+};
+
+describe("pools by the SDK", () => {
+  test("are created with the defaults of the service, and retrieved by id and by name", async () => {
+    const name = newName();
+    const created = await kernel.browserPools.create({ size: 2, name, fill_rate_per_minute: 0 });
+    expect(created).toMatchObject({
+      name,
+      acquired_count: 0,
+      available_count: 0,
+      browser_pool_config: { size: 2, name, timeout_seconds: 600, headless: false, stealth: false, kiosk_mode: false },
+    });
+    expect(created.id).toMatch(/^[a-z0-9]{24}$/);
+    expect(await kernel.browserPools.retrieve(created.id)).toEqual(created);
+    expect(await kernel.browserPools.retrieve(name)).toEqual(created);
+  });
+
+  test("are listed over as many pages as there are, without gaps and repetitions", async () => {
+    const tag = newName();
+    const made = [];
+    for (let i = 0; i < 5; i++) made.push(await emptyPool(kernel, { name: `${tag}-${i}` }));
+    const first = await kernel.browserPools.list({ query: tag, limit: 2 });
+    expect(first.hasNextPage()).toBe(true);
+    expect(first.getPaginatedItems()).toHaveLength(2);
+    const listed = await collect(kernel.browserPools.list({ query: tag.toUpperCase(), limit: 2 }));
+    expect(listed.map(({ id }) => id).sort()).toEqual(made.map(({ id }) => id).sort());
+    expect((await collect(kernel.browserPools.list({ name: `${tag}-3` }))).map(({ id }) => id)).toEqual([made[3]?.id]);
+    expect(await collect(kernel.browserPools.list({ query: made[4]?.id ?? "" }))).toEqual([made[4]]);
+    for (const { id } of made) await kernel.browserPools.delete(id);
+    expect(await collect(kernel.browserPools.list({ query: tag }))).toEqual([]);
+  });
+
+  test("are updated field by field", async () => {
+    const pool = await emptyPool(kernel, { name: newName(), start_url: "https://a.test" });
+    const renamed = newName();
+    const updated = await kernel.browserPools.update(pool.id, { name: renamed, timeout_seconds: 42 });
+    expect(updated).toEqual({
+      ...pool,
+      name: renamed,
+      browser_pool_config: { ...pool.browser_pool_config, name: renamed, timeout_seconds: 42 },
+    });
+    expect(await kernel.browserPools.retrieve(renamed)).toEqual(updated);
+    await expect(kernel.browserPools.retrieve(pool.name ?? "")).rejects.toMatchObject(notFound);
+  });
+
+  test("that are in use are deleted only by force, which ends their sessions", async () => {
+    const pool = await filledPool(kernel);
+    const { session_id } = await acquire(pool.id);
+    const refusal = { status: 409, error: { code: "pool_in_use" } };
+    await expect(kernel.browserPools.delete(pool.id)).rejects.toMatchObject(refusal);
+    expect((await kernel.browsers.retrieve(session_id)).deleted_at).toBeUndefined();
+    await kernel.browserPools.delete(pool.id, { force: true });
+    await expect(kernel.browserPools.retrieve(pool.id)).rejects.toMatchObject(notFound);
+    await eventually("the session ends with its pool", () =>
+      kernel.browsers.retrieve(session_id).then(
+        () => false,
+        (error: { status: number }) => error.status === 404,
+      ),
+    );
+  });
+
+  test("that nobody uses any more are deleted without force, and take their browsers with them", async () => {
+    const pool = await filledPool(kernel);
+    const { session_id } = await acquire(pool.id);
+    await kernel.browserPools.release(pool.id, { session_id });
+    await kernel.browserPools.delete(pool.id);
+    await eventually("the pool is gone", async () => {
+      const left = await stack.kube.get(browserPoolKind, { namespace: "default", name: pool.id });
+      return left === undefined;
+    });
+  });
+
+  test("lose their idle browsers by a flush, but not the one in use, and fill up again", async () => {
+    const pool = await filledPool(kernel, { size: 2 });
+    const held = await acquire(pool.id);
+    await withCdp(held.cdp_ws_url, (cdp) => setCookie(cdp, "held", "yes"));
+    const other = await acquire(pool.id);
+    await withCdp(other.cdp_ws_url, (cdp) => setCookie(cdp, "other", "yes"));
+    await kernel.browserPools.release(pool.id, { session_id: other.session_id });
+    await kernel.browserPools.flush(pool.id);
+    const next = await acquire(pool.id);
+    expect(await withCdp(next.cdp_ws_url, (cdp) => cookieOf(cdp, "other"))).toBeUndefined();
+    expect(await withCdp(held.cdp_ws_url, (cdp) => cookieOf(cdp, "held"))).toBe("yes");
+    await kernel.browserPools.delete(pool.id, { force: true });
+  });
+});
+
+describe("browsers acquired by the SDK", () => {
+  let pool: { id: string; name?: string };
+  beforeAll(async () => {
+    pool = await filledPool(kernel, { name: newName(), viewport: { width: 1024, height: 768 }, timeout_seconds: 321 });
+  });
+  afterAll(() => kernel.browserPools.delete(pool.id, { force: true }));
+
+  test("are described as the pool's", async () => {
+    const session = await acquire(pool.name ?? "", { tags: { team: "a" } });
+    expect(session).toMatchObject({
+      headless: true,
+      stealth: false,
+      kiosk_mode: false,
+      gpu: false,
+      timeout_seconds: 321,
+      viewport: { width: 1024, height: 768 },
+      pool: { id: pool.id, name: pool.name },
+      tags: { team: "a" },
+    });
+    expect(session.base_url).toContain(stack.url);
+    expect(session.cdp_ws_url).toMatch(/^ws:\/\/127\.0\.0\.1:\d+\/.*\?jwt=/);
+    expect(session.browser_live_view_url).toBeUndefined();
+    expect(await kernel.browsers.retrieve(session.session_id)).toMatchObject({ session_id: session.session_id });
+    await kernel.browserPools.release(pool.id, { session_id: session.session_id });
+  });
+
+  test("come back with their cookies and tabs when released for reuse, in a new session", async () => {
+    const first = await acquire(pool.id, { name: newName(), tags: { a: "b" } });
+    await withCdp(first.cdp_ws_url, async (cdp) => {
+      await setCookie(cdp, "login", "kept");
+      await openTab(cdp, "data:text/html,kept");
+    });
+    await kernel.browserPools.release(pool.id, { session_id: first.session_id });
+    const second = await acquire(pool.id);
+    expect(second.session_id).not.toBe(first.session_id);
+    expect(second).not.toMatchObject({ name: expect.anything() });
+    expect(second).not.toMatchObject({ tags: expect.anything() });
+    const [cookie, tabs] = await withCdp(second.cdp_ws_url, (cdp) =>
+      Promise.all([cookieOf(cdp, "login"), tabUrls(cdp)]),
+    );
+    expect(cookie).toBe("kept");
+    expect(tabs).toContain("data:text/html,kept");
+    await kernel.browserPools.release(pool.id, { session_id: second.session_id });
+  });
+
+  test("are replaced by new ones when released without reuse", async () => {
+    const first = await acquire(pool.id);
+    await withCdp(first.cdp_ws_url, async (cdp) => {
+      await setCookie(cdp, "login", "gone");
+      await openTab(cdp, "data:text/html,gone");
+    });
+    await kernel.browserPools.release(pool.id, { session_id: first.session_id, reuse: false });
+    const second = await acquire(pool.id);
+    const [cookie, tabs] = await withCdp(second.cdp_ws_url, (cdp) =>
+      Promise.all([cookieOf(cdp, "login"), tabUrls(cdp)]),
+    );
+    expect(cookie).toBeUndefined();
+    expect(tabs).not.toContain("data:text/html,gone");
+    await kernel.browserPools.release(pool.id, { session_id: second.session_id });
+  });
+
+  test("go to waiting callers in the order in which they came", async () => {
+    const held = await acquire(pool.id);
+    const served: string[] = [];
+    const wait = async (name: string) => {
+      const session = await acquire(pool.id, { acquire_timeout_seconds: 60 });
+      served.push(name);
+      return session;
+    };
+    const first = wait("first");
+    await untilWaiting(pool.id, 1);
+    const second = wait("second");
+    await untilWaiting(pool.id, 2);
+    await kernel.browserPools.release(pool.id, { session_id: held.session_id });
+    const { session_id } = await first;
+    expect(served).toEqual(["first"]);
+    await kernel.browserPools.release(pool.id, { session_id });
+    await kernel.browserPools.release(pool.id, { session_id: (await second).session_id });
+    expect(served).toEqual(["first", "second"]);
+  });
+
+  test("are not there in time: the answer is empty, and the caller has left the queue", async () => {
+    const held = await acquire(pool.id);
+    expect(await kernel.browserPools.acquire(pool.id, { acquire_timeout_seconds: 1 })).toBeFalsy();
+    expect(await kernel.browserPools.acquire(pool.id, { acquire_timeout_seconds: 0 })).toBeFalsy();
+    await kernel.browserPools.release(pool.id, { session_id: held.session_id });
+    await untilAvailable(kernel, pool.id, 1);
+    expect(await kernel.browserPools.retrieve(pool.id)).toMatchObject({ acquired_count: 0 });
+  });
+
+  test("are not taken by a caller that hangs up while it waits", async () => {
+    const held = await acquire(pool.id);
+    const caller = new AbortController();
+    const waiting = kernel.browserPools.acquire(pool.id, {}, { signal: caller.signal });
+    await untilWaiting(pool.id, 1);
+    caller.abort();
+    await expect(waiting).rejects.toThrow();
+    await untilWaiting(pool.id, 0);
+    await kernel.browserPools.release(pool.id, { session_id: held.session_id });
+    expect(await kernel.browserPools.retrieve(pool.id)).toMatchObject({ acquired_count: 0, available_count: 1 });
+  });
+
+  test("open the lease's own start_url", async () => {
+    const url = "data:text/html,start";
+    const session = await acquire(pool.id, { start_url: url });
+    expect(session.start_url).toBe(url);
+    await withCdp(session.cdp_ws_url, (cdp) =>
+      eventually("the page is opened", async () => (await tabUrls(cdp)).includes(url)),
+    );
+    await kernel.browserPools.release(pool.id, { session_id: session.session_id });
+  });
+});

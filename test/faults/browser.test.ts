@@ -1,0 +1,195 @@
+/** Browsers and agents that die or hang, and callers that hang up, on local mode as a user runs it. */
+import { request } from "node:http";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { pods } from "../../src/kube/resource-type.ts";
+import { eventually } from "../support/eventually.ts";
+import { type LeaseView, viewLeases } from "../support/lease-view.ts";
+import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
+import { browserPid, fullPool, openCdp, type PoolClient } from "../support/pool-client.ts";
+import { isAlive, processesOf } from "../support/processes.ts";
+
+let stack: LocalStack;
+let leases: LeaseView;
+let pool: PoolClient;
+
+beforeAll(async () => {
+  stack = await startLocalStack();
+  leases = await viewLeases(stack.redis_url, stack.kube);
+  pool = await fullPool(stack.call, 2);
+});
+afterAll(async () => {
+  leases?.close();
+  await stack?.[Symbol.asyncDispose]();
+});
+beforeEach(() => pool.whenCounts({ acquired: 0, available: 2 }));
+
+const idlePids = async (): Promise<number[]> =>
+  Promise.all((await leases.podsIn(pool.id, "idle")).map((uid) => browserPid(stack.dataDir, uid)));
+const heldPid = async (sessionId: string): Promise<number> =>
+  browserPid(stack.dataDir, await leases.podOf(pool.id, sessionId));
+const agentPid = async (podUid: string): Promise<number> => {
+  const agents = await processesOf(`${stack.dataDir}/pods/${podUid}`);
+  const agent = agents.find(({ commandLine }) => commandLine.includes("main.ts agent"));
+  if (!agent) throw new Error(`no agent of pod ${podUid}`);
+  return agent.pid;
+};
+const worksFor = async (session: { cdp_ws_url: string }): Promise<void> => {
+  const cdp = await openCdp(session);
+  expect(await cdp.version()).toContain("Chrome");
+  cdp.close();
+};
+
+describe("a browser that is idle", () => {
+  test("and is killed is never handed out, not even in the instant before anyone noticed, and is replaced", async () => {
+    for (let round = 0; round < 3; round++) {
+      await pool.whenCounts({ acquired: 0, available: 2 });
+      const [first, second] = await idlePids();
+      process.kill(round % 2 === 0 ? (first ?? 0) : (second ?? 0), "SIGKILL");
+      const sessions = await Promise.all([pool.acquire(), pool.acquire()]);
+      const held = await Promise.all(sessions.map(({ session_id }) => heldPid(session_id)));
+      expect(await Promise.all(held.map(isAlive))).toEqual([true, true]);
+      await Promise.all(sessions.map(worksFor));
+      await Promise.all(sessions.map((session) => pool.release(session)));
+    }
+  });
+
+  test("and hangs is refused when it is to be handed out, so that the caller gets another one", async () => {
+    const stopped = await idlePids();
+    // The one that is given first; the other one stays well.
+    const [hanging = 0] = stopped;
+    process.kill(hanging, "SIGSTOP");
+    const sessions = await Promise.all([pool.acquire(), pool.acquire()]);
+    const held = await Promise.all(sessions.map(({ session_id }) => heldPid(session_id)));
+    expect(held).not.toContain(hanging);
+    await Promise.all(sessions.map(worksFor));
+    await eventually("the hanging browser is gone", async () => !(await isAlive(hanging)));
+    await Promise.all(sessions.map((session) => pool.release(session)));
+  });
+});
+
+describe("a browser that is leased", () => {
+  test("and is killed ends its lease: the socket closes, the session says why and when, and it is replaced", async () => {
+    const session = await pool.acquire();
+    const cdp = await openCdp(session);
+    await cdp.version();
+    const beganMs = Date.now();
+    process.kill(await heldPid(session.session_id), "SIGKILL");
+    await cdp.closed;
+    const path = `/browsers/${session.session_id}`;
+    const answer = await eventually("the session has ended", async () => {
+      const response = await stack.call("GET", path);
+      return response.status === 404 && response;
+    });
+    const { message } = (await answer.json()) as { message: string };
+    const [, why, when] = /has ended \((\w+)\) at (\S+)$/.exec(message) ?? [];
+    expect(why).toBe("browser_crashed");
+    expect(Math.abs(Date.parse(when ?? "") - beganMs)).toBeLessThan(30_000);
+    const ended = await (await stack.call("GET", `${path}?include_deleted=true`)).json();
+    expect(ended).toMatchObject({ session_id: session.session_id, deleted_at: when, end_reason: "browser_crashed" });
+    await expect(openCdp(session)).rejects.toThrow("404");
+    expect(await pool.release(session)).toBe(404);
+  });
+
+  test("and loses its agent ends too, and its browser with the agent", async () => {
+    const session = await pool.acquire();
+    const cdp = await openCdp(session);
+    const browser = await heldPid(session.session_id);
+    process.kill(await agentPid(await leases.podOf(pool.id, session.session_id)), "SIGKILL");
+    await cdp.closed;
+    await eventually("its browser is gone", async () => !(await isAlive(browser)));
+    const ended = await eventually("the session has ended", async () => {
+      const response = await stack.call("GET", `/browsers/${session.session_id}`);
+      return response.status === 404 && ((await response.json()) as { message: string });
+    });
+    expect(ended.message).toContain("has ended (browser_lost)");
+  });
+
+  test("and hangs is not offered again when it is given back", async () => {
+    const session = await pool.acquire();
+    const hanging = await heldPid(session.session_id);
+    process.kill(hanging, "SIGSTOP");
+    expect(await pool.release(session)).toBeLessThan(300);
+    await eventually("the hanging browser is gone", async () => !(await isAlive(hanging)));
+  });
+});
+
+test("an agent that is killed while its browser is idle is replaced, and callers get a browser that works", async () => {
+  const [uid = ""] = await leases.podsIn(pool.id, "idle");
+  const browser = await browserPid(stack.dataDir, uid);
+  process.kill(await agentPid(uid), "SIGKILL");
+  const sessions = await Promise.all([pool.acquire(), pool.acquire()]);
+  await Promise.all(sessions.map(worksFor));
+  await eventually("its browser is gone", async () => !(await isAlive(browser)));
+  await Promise.all(sessions.map((session) => pool.release(session)));
+});
+
+test("after all of that no pod is left but those of the pool", async () => {
+  const { items } = await stack.kube.list(pods, { namespace: "default" });
+  expect(items).toHaveLength(2);
+});
+
+describe("a caller who hangs up", () => {
+  /** Sends an acquire and hangs up after this time, ms; the session if the answer was faster. */
+  const acquireAndHangUp = (afterMs: number): Promise<string | undefined> =>
+    new Promise((resolve) => {
+      const headers = { authorization: `Bearer ${stack.api_key}`, "content-type": "application/json" };
+      const asked = request(
+        `${stack.url}/browser_pools/${pool.id}/acquire`,
+        { method: "POST", headers },
+        (response) => {
+          let text = "";
+          response.on("data", (chunk) => {
+            text += chunk;
+          });
+          response.on("close", () => resolve(response.complete ? JSON.parse(text).session_id : undefined));
+        },
+      );
+      asked.on("error", () => resolve(undefined));
+      asked.end('{"acquire_timeout_seconds": 20}');
+      setTimeout(() => asked.destroy(), afterMs);
+    });
+
+  test("while it waits takes no browser: the next caller gets it", async () => {
+    const sessions = [await pool.acquire(), await pool.acquire()];
+    expect(await acquireAndHangUp(100)).toBeUndefined();
+    const next = pool.acquire();
+    await Promise.all(sessions.map((session) => pool.release(session)));
+    await pool.release(await next);
+    await pool.whenCounts({ acquired: 0, available: 2 });
+  });
+
+  /** Acquires that were answered with a session, by the API's own count. */
+  const deliveredAnswers = async (): Promise<number> => {
+    const metrics = await (await fetch(`${stack.url}/metrics`)).text();
+    const line = /^browserpool_http_request_duration_seconds_count\{(?=.*acquire)(?=.*status="200").*\} (\d+)$/m.exec(
+      metrics,
+    );
+    return Number(line?.[1] ?? 0);
+  };
+
+  test("in the instant of the grant leaves the browser to the pool, whenever that is", async () => {
+    const kept = await pool.acquire(); // so that all is about one browser
+    const sessionsNow = async (): Promise<string[]> => {
+      const active = (await (await stack.call("GET", "/browsers")).json()) as { session_id: string }[];
+      return active.map(({ session_id }) => session_id).filter((id) => id !== kept.session_id);
+    };
+    const delivered = await deliveredAnswers();
+    let answered = 0;
+    for (let round = 0; round < 50; round++) {
+      const session_id = await acquireAndHangUp(Math.random() * 30);
+      if (!session_id) continue;
+      answered++;
+      await pool.release({ session_id, cdp_ws_url: "" });
+    }
+    // What was answered before the caller's end was seen is held: nobody can know that it was not read.
+    const unread = (await deliveredAnswers()) - delivered - answered;
+    const left = await eventually("nothing else is held", async () => {
+      const sessions = await sessionsNow();
+      return sessions.length === unread && sessions;
+    });
+    for (const session_id of left) await pool.release({ session_id, cdp_ws_url: "" });
+    await pool.whenCounts({ acquired: 1, available: 1 });
+    expect(answered).toBeLessThan(50);
+    await pool.release(kept);
+  });
+});

@@ -1,0 +1,176 @@
+/** The life of local mode: started, stopped, killed, started again. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { access, mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { viewLeases } from "../support/lease-view.ts";
+import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
+import { browserPid, fullPool, openCdp, poolAt } from "../support/pool-client.ts";
+import { isAlive, processesOf } from "../support/processes.ts";
+
+const root = join(import.meta.dirname, "../..");
+const main = join(root, "src/main.ts");
+let dataDir: string;
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "bp-"));
+});
+afterAll(async () => {
+  for (const { pid } of await processesOf(dataDir)) process.kill(pid, "SIGKILL");
+  await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
+});
+
+type Ended = { code: number | null; output: string };
+
+/** Runs local mode until it ends by itself. */
+const runLocal = async (
+  args: string[],
+  program: [string, ...string[]] = [process.execPath, main, "local"],
+): Promise<Ended> => {
+  const [command, ...first] = program;
+  const child = spawn(command, [...first, ...args], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk) => {
+      output += chunk;
+    });
+  const [code] = await once(child, "close");
+  return { code, output };
+};
+const podFolders = (): Promise<string[]> => readdir(join(dataDir, "pods")).catch(() => []);
+const nothingRuns = () => eventually("nothing of it runs", async () => (await processesOf(dataDir)).length === 0);
+/** Kills the process as a crash does, and nothing else. */
+const crash = async (stack: LocalStack): Promise<void> => {
+  const exited = once(stack.process, "exit");
+  stack.process.kill("SIGKILL");
+  await exited;
+};
+
+describe("local mode", () => {
+  let poolId: string;
+  let apiKey: string;
+
+  test("ends by Ctrl-C with nothing left: no process, no pod, no local.json; the data stays", async () => {
+    const stack = await startLocalStack({ dataDir });
+    const local = join(dataDir, "local.json");
+    expect((await stat(local)).mode & 0o777).toBe(0o600);
+    apiKey = stack.api_key;
+    const pool = await fullPool(stack.call, 2);
+    poolId = pool.id;
+    const cdp = await openCdp(await pool.acquire());
+    expect(await stack.stop()).toBe(0);
+    await cdp.closed;
+    expect(await processesOf(dataDir)).toEqual([]);
+    expect(await podFolders()).toEqual([]);
+    await expect(access(local)).rejects.toThrow("ENOENT");
+    await stack.kube.close();
+  });
+
+  test("started again has its key and its pools, warm, and no lease of the former run", async () => {
+    const stack = await startLocalStack({ dataDir });
+    expect(stack.api_key).toBe(apiKey);
+    await poolAt(stack.call, poolId).whenCounts({ acquired: 0, available: 2 });
+    await stack.stop();
+    await stack.kube.close();
+  });
+
+  test("killed while browsers are leased and callers wait: the next start ends what is left and converges", async () => {
+    const stack = await startLocalStack({ dataDir });
+    const pool = poolAt(stack.call, poolId);
+    await pool.whenCounts({ acquired: 0, available: 2 });
+    const sessions = [await pool.acquire(), await pool.acquire()];
+    const waiting = pool.ask().catch(() => undefined);
+    const leases = await viewLeases(stack.redis_url, stack.kube);
+    await eventually(
+      "a caller waits",
+      async () => (await leases.store.snapshot(await leases.uidOf(poolId))).waiting === 1,
+    );
+    leases.close();
+    const former = (await processesOf(dataDir)).map(({ pid }) => pid).filter((pid) => pid !== stack.pid);
+    expect(former.length).toBeGreaterThan(5);
+    await crash(stack);
+    await waiting;
+    await stack.kube.close();
+
+    const next = await startLocalStack({ dataDir });
+    const again = poolAt(next.call, poolId);
+    // Nobody is left who waits: a browser that came up for the dead caller would not be available.
+    await again.whenCounts({ acquired: 0, available: 2 });
+    for (const { session_id } of sessions) {
+      const answer = await next.call("GET", `/browsers/${session_id}`);
+      expect(answer.status).toBe(404);
+      expect(((await answer.json()) as { message: string }).message).toMatch(/has ended \(browser_lost\) at /);
+    }
+    expect(await Promise.all(former.map(isAlive))).not.toContain(true);
+    expect(await podFolders()).toHaveLength(2);
+    const cdp = await openCdp(await again.acquire());
+    expect(await cdp.version()).toContain("Chrome");
+    await next.stop();
+    await next.kube.close();
+  });
+
+  test("killed takes its browsers and servers with it, even when it is never started again", async () => {
+    const stack = await startLocalStack({ dataDir });
+    await poolAt(stack.call, poolId).whenCounts({ acquired: 0, available: 2 });
+    const browsers = await Promise.all((await podFolders()).map((uid) => browserPid(dataDir, uid)));
+    expect(browsers).toHaveLength(2);
+    await crash(stack);
+    await nothingRuns();
+    await stack.kube.close();
+  });
+
+  test("started with --fresh knows nothing of former runs", async () => {
+    const stack = await startLocalStack({ dataDir, args: ["--fresh"] });
+    expect(stack.api_key).not.toBe(apiKey);
+    expect(await (await stack.call("GET", "/browser_pools")).json()).toEqual([]);
+
+    const second = await runLocal(["--port", "0", "--data-dir", dataDir]);
+    expect(second.code).toBe(1);
+    expect(second.output).toContain(`${dataDir} is in use by process ${stack.pid}`);
+    expect((await stack.call("GET", "/readyz")).status).toBe(200);
+
+    stack.process.kill("SIGINT");
+    await eventually(
+      "it is stopping",
+      async () => (await stack.call("GET", "/readyz").catch(() => undefined)) === undefined,
+    );
+    const exited = once(stack.process, "exit");
+    stack.process.kill("SIGINT");
+    expect((await exited)[0]).toBe(130);
+    await nothingRuns();
+    await stack.kube.close();
+  });
+
+  test("says which port is in use, and starts nothing", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const { code, output } = await runLocal(["--port", String(port), "--data-dir", dataDir]);
+    server.close();
+    expect(code).toBe(1);
+    expect(output).toContain(`port ${port} of 127.0.0.1 can't be used: choose another one with --port`);
+    expect(await processesOf(dataDir)).toEqual([]);
+  });
+});
+
+test("behind a shell that replaces itself, as npm start is, SIGTERM ends all of it in order", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "bp-"));
+  const script = `true && exec ${process.execPath} ${main} local --port 0 --data-dir ${folder}`;
+  const child = spawn("sh", ["-c", script], { cwd: root, stdio: "ignore" });
+  await eventually("it is ready", () =>
+    access(join(folder, "local.json")).then(
+      () => true,
+      () => false,
+    ),
+  );
+  const exited = once(child, "exit");
+  child.kill("SIGTERM");
+  expect(await exited).toEqual([0, null]);
+  expect(await processesOf(folder)).toEqual([]);
+  await rm(folder, { recursive: true, force: true });
+});

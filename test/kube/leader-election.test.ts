@@ -1,0 +1,108 @@
+import { createId } from "@paralleldrive/cuid2";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { connectKube, type Kube } from "../../src/kube/client.ts";
+import { type LeaderElection, startLeaderElection } from "../../src/kube/leader-election.ts";
+import { leases } from "../../src/kube/resource-type.ts";
+import { createLogger } from "../../src/log.ts";
+import { kubeconfigBehindLink } from "../support/breakable-link.ts";
+import { sharedServers, testNamespace } from "../support/control-plane.ts";
+import { eventually } from "../support/eventually.ts";
+
+const log = createLogger("silent", "test");
+const timing = { durationMs: 3000, renewDeadlineMs: 2000, renewMs: 200 };
+let kube: Kube;
+let kubeconfigPath: string;
+let lease: { namespace: string; name: string };
+let history: string[];
+const started: LeaderElection[] = [];
+
+beforeAll(async () => {
+  ({ kubeconfigPath } = await sharedServers());
+  kube = connectKube({ kubeconfigPath });
+  lease = { namespace: (await testNamespace(kube)).name, name: "" };
+});
+afterAll(() => kube.close());
+beforeEach(() => {
+  lease = { ...lease, name: `lease-${createId()}` };
+  history = [];
+});
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((election) => election.stop()));
+});
+
+const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+
+const run = (identity: string, through = kube, work = untilAborted): LeaderElection => {
+  const lead = async (signal: AbortSignal): Promise<void> => {
+    history.push(`${identity} leads`);
+    try {
+      await work(signal);
+    } finally {
+      history.push(`${identity} ends`);
+    }
+  };
+  const election = startLeaderElection({ kube: through, lease, identity, lead, log, timing });
+  started.push(election);
+  return election;
+};
+const happened = (what: string) => eventually(what, () => history.includes(what));
+
+test("one leads; when it stops, another takes over without waiting for the lease to run out", async () => {
+  const a = run("a");
+  await happened("a leads");
+  const b = run("b");
+  expect(b.isLeader()).toBe(false);
+  await a.stop();
+  const stoppedMs = performance.now();
+  await happened("b leads");
+  expect(performance.now() - stoppedMs).toBeLessThan(timing.durationMs);
+  expect(history).toEqual(["a leads", "a ends", "b leads"]);
+  expect([a.isLeader(), b.isLeader()]).toEqual([false, true]);
+});
+
+test("of many that start at once exactly one leads", async () => {
+  const elections = ["a", "b", "c", "d", "e"].map((identity) => run(identity));
+  await eventually("one leads", () => history.length > 0);
+  const { metadata } = (await kube.get(leases, lease)) ?? {};
+  await eventually("it has renewed its lease", async () => {
+    const now = await kube.get(leases, lease);
+    return now?.metadata.resourceVersion !== metadata?.resourceVersion;
+  });
+  expect(history).toHaveLength(1);
+  expect(elections.filter((election) => election.isLeader())).toHaveLength(1);
+});
+
+test("a leader that can't reach the API stops working before another may take over, also when no call is refused", async () => {
+  await using behind = await kubeconfigBehindLink(kubeconfigPath);
+  // A call that hangs this long is still waiting when the lease has run out.
+  const far = connectKube({ kubeconfigPath: behind.path, requestTimeoutMs: 4000 });
+  const a = run("a", far);
+  await happened("a leads");
+  run("b");
+  behind.link.freeze();
+  await happened("b leads");
+  expect(history).toEqual(["a leads", "a ends", "b leads"]);
+  behind.link.thaw();
+  await a.stop();
+  await far.close();
+});
+
+test("a leader whose lease was taken by somebody else ends its work", async () => {
+  run("a");
+  await happened("a leads");
+  const known = await kube.get(leases, lease);
+  await kube.patch(leases, lease, { spec: { ...known?.spec, holderIdentity: "somebody" } });
+  await happened("a ends");
+});
+
+test("work that fails gives up the lead, and is tried again", async () => {
+  let tries = 0;
+  run("a", kube, async (signal) => {
+    tries++;
+    if (tries === 1) throw new Error("not yet");
+    await untilAborted(signal);
+  });
+  await eventually("it leads again", () => history.length === 3);
+  expect(history).toEqual(["a leads", "a ends", "a leads"]);
+});

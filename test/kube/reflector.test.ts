@@ -1,0 +1,141 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { connectKube, type Kube } from "../../src/kube/client.ts";
+import type { Secret } from "../../src/kube/objects.ts";
+import { type Reflector, startReflector } from "../../src/kube/reflector.ts";
+import { secrets } from "../../src/kube/resource-type.ts";
+import { createLogger } from "../../src/log.ts";
+import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { kubeconfigBehindLink } from "../support/breakable-link.ts";
+import { sharedServers, testNamespace } from "../support/control-plane.ts";
+import { eventually } from "../support/eventually.ts";
+import { aPool } from "../support/seen-pool.ts";
+
+const log = createLogger("silent", "test");
+let kube: Kube;
+let kubeconfigPath: string;
+let namespace: string;
+let changes: string[];
+const started: Reflector<Secret>[] = [];
+
+beforeAll(async () => {
+  ({ kubeconfigPath } = await sharedServers());
+  kube = connectKube({ kubeconfigPath });
+});
+afterAll(() => kube.close());
+beforeEach(async () => {
+  namespace = (await testNamespace(kube)).name;
+  changes = [];
+});
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((reflector) => reflector.stop()));
+});
+
+const start = (through = kube, onChange?: () => void): Reflector<Secret> => {
+  const note = (object: Secret, change: string) => {
+    changes.push(`${change} ${object.metadata.name}`);
+    onChange?.();
+  };
+  const reflector = startReflector<Secret>({ kube: through, type: secrets, namespace, onChange: note, log });
+  started.push(reflector);
+  return reflector;
+};
+const create = (name: string): Promise<Secret> => kube.create(secrets, { metadata: { name, namespace } });
+const label = (name: string, value: string): Promise<Secret> =>
+  kube.patch(secrets, { name, namespace }, { metadata: { labels: { value } } });
+const remove = (name: string): Promise<void> => kube.delete(secrets, { name, namespace });
+const seen = (change: string) => eventually(change, () => changes.includes(change));
+
+test("it shows what is there, and every change, once each", async () => {
+  await create("a");
+  const reflector = start();
+  await reflector.synced();
+  expect(reflector.list().map(({ metadata }) => metadata.name)).toEqual(["a"]);
+  await create("b");
+  await label("b", "1");
+  await remove("a");
+  await seen("DELETED a");
+  expect(changes).toEqual(["ADDED a", "ADDED b", "MODIFIED b", "DELETED a"]);
+  expect(reflector.get({ namespace, name: "b" })?.metadata.labels).toEqual({ value: "1" });
+});
+
+test("a write of one's own is seen at once, and never taken back by an older event", async () => {
+  const reflector = start();
+  await reflector.synced();
+  const written = [await create("own"), await label("own", "1"), await label("own", "2")];
+  for (const object of written.reverse()) reflector.put(object);
+  expect(reflector.get({ namespace, name: "own" })?.metadata.labels).toEqual({ value: "2" });
+  await create("last");
+  await seen("ADDED last");
+  expect(reflector.get({ namespace, name: "own" })?.metadata.labels).toEqual({ value: "2" });
+});
+
+test("it misses nothing of what happens while its connections break", async () => {
+  await using behind = await kubeconfigBehindLink(kubeconfigPath);
+  const far = connectKube({ kubeconfigPath: behind.path, requestTimeoutMs: 2000 });
+  await create("goes");
+  const reflector = start(far);
+  await reflector.synced();
+  for (const name of ["one", "two", "three"]) {
+    behind.link.cut();
+    await create(name);
+    await seen(`ADDED ${name}`);
+  }
+  behind.link.cut();
+  await remove("goes");
+  await seen("DELETED goes");
+  expect(changes.filter((change) => change.startsWith("ADDED"))).toHaveLength(4);
+  await reflector.stop();
+  await far.close();
+});
+
+test("when its version is too old it lists again, and reports what has vanished since", async () => {
+  const name = "vanishes";
+  const pool = (poolName: string) => kube.create(browserPoolKind, aPool({}, undefined, { name: poolName, namespace }));
+  // The API server opens the storage of a custom resource at its first use, and refuses requests meanwhile.
+  await eventually("a pool can be created", () => pool(name).catch(() => undefined));
+  let watches = 0;
+  const lists: number[] = [];
+  const expiring: Kube = {
+    ...kube,
+    watch(type, options, signal) {
+      watches++;
+      // The API server keeps the history of a custom resource from when its kind was established: 1 is older.
+      return kube.watch(type, watches === 1 ? { ...options, resourceVersion: "1" } : options, signal);
+    },
+    async list(type, selection) {
+      const list = await kube.list(type, selection);
+      lists.push(list.items.length);
+      if (lists.length === 1) await kube.delete(browserPoolKind, { name, namespace });
+      return list;
+    },
+  };
+  const onChange = (object: BrowserPool, change: string) => void changes.push(`${change} ${object.metadata.name}`);
+  const reflector = startReflector<BrowserPool>({ kube: expiring, type: browserPoolKind, namespace, onChange, log });
+  await seen("DELETED vanishes");
+  expect(lists).toEqual([1, 0]);
+  await pool("after");
+  await seen("ADDED after");
+  await reflector.stop();
+});
+
+test("a handler that throws does not end it", async () => {
+  start(kube, () => {
+    throw new Error("handler");
+  });
+  await create("a");
+  await seen("ADDED a");
+  await create("b");
+  await seen("ADDED b");
+});
+
+test("whoever waits for the first list is let go when it is stopped or the wait is given up", async () => {
+  await using behind = await kubeconfigBehindLink(kubeconfigPath);
+  behind.link.freeze();
+  const far = connectKube({ kubeconfigPath: behind.path, requestTimeoutMs: 500 });
+  const reflector = start(far);
+  await expect(reflector.synced(AbortSignal.timeout(50))).rejects.toThrow();
+  const waiting = expect(reflector.synced()).rejects.toThrow("stopped");
+  await reflector.stop();
+  await waiting;
+  await far.close();
+});

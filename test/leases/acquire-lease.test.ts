@@ -1,0 +1,171 @@
+/** The way of a caller to a browser, with agents that are healthy, refuse, hang or are dead. */
+import { createId } from "@paralleldrive/cuid2";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Acquired, acquireLease } from "../../src/leases/acquire-lease.ts";
+import type { LeaseRecord } from "../../src/leases/records.ts";
+import { releaseLease } from "../../src/leases/release-lease.ts";
+import { eventually } from "../support/eventually.ts";
+import {
+  type Behaviour,
+  type LeaseParts,
+  type SmallAgent,
+  silent,
+  startLeaseParts,
+  startSmallAgent,
+} from "../support/lease-parts.ts";
+
+let parts: LeaseParts;
+let grants: Awaited<ReturnType<LeaseParts["replica"]>>;
+let poolUid: string;
+let agents: SmallAgent[] = [];
+
+beforeAll(async () => {
+  parts = await startLeaseParts();
+  grants = await parts.replica();
+});
+afterAll(() => parts[Symbol.asyncDispose]());
+beforeEach(() => {
+  poolUid = createId();
+});
+afterEach(async () => {
+  await Promise.all(agents.map((agent) => agent[Symbol.asyncDispose]()));
+  agents = [];
+});
+
+const browser = async (behaviour: Behaviour = "ok"): Promise<{ id: string; agent: SmallAgent }> => {
+  const agent = await startSmallAgent(behaviour);
+  agents.push(agent);
+  return { id: await parts.addBrowser(poolUid, agent.address), agent };
+};
+const request = () => ({ timeout_seconds: 60, pool: { id: "pool", uid: poolUid }, project: "project" });
+const acquire = (session: string, { signal = new AbortController().signal, waitMs = 20_000 } = {}): Promise<Acquired> =>
+  acquireLease({ poolUid, session, request: request(), waitMs }, { ...parts, grants, log: silent }, signal);
+const heldBy = async (acquiring: Promise<Acquired>): Promise<LeaseRecord> => {
+  const acquired = await acquiring;
+  if (acquired.kind !== "held") throw new Error(acquired.kind);
+  return acquired.lease;
+};
+const stateOf = async (id: string): Promise<string | undefined> =>
+  (await parts.store.snapshot(poolUid)).browsers.find((record) => record.id === id)?.state;
+const waiters = async (): Promise<number> => (await parts.store.snapshot(poolUid)).waiting;
+const whenWaiting = (count: number) => eventually(`${count} wait`, async () => (await waiters()) === count);
+
+describe("a caller", () => {
+  test("gets an idle browser that its agent has bound", async () => {
+    const { id, agent } = await browser();
+    expect((await heldBy(acquire("a"))).browser).toBe(id);
+    expect(agent.holder()).toBe("a");
+  });
+
+  test("gets the next one when the agent refuses, is dead or does not answer in time", async () => {
+    const refusing = await browser("refuse");
+    const dead = await browser();
+    await dead.agent[Symbol.asyncDispose]();
+    const hanging = await browser("hold");
+    const good = await browser();
+    expect((await heldBy(acquire("a"))).browser).toBe(good.id);
+    const bad = [refusing.id, dead.id, hanging.id];
+    expect(await Promise.all(bad.map(stateOf))).toEqual(["suspect", "suspect", "suspect"]);
+  });
+
+  test("waits when all refuse, and gets the one that comes", async () => {
+    await browser("refuse");
+    const acquiring = acquire("a");
+    await whenWaiting(1);
+    const good = await browser();
+    expect((await heldBy(acquiring)).browser).toBe(good.id);
+  });
+
+  test("is told when its time is up, and leaves the queue", async () => {
+    expect(await acquire("a", { waitMs: 50 })).toEqual({ kind: "timeout" });
+    expect(await waiters()).toBe(0);
+  });
+
+  test("is told when the pool drains", async () => {
+    const acquiring = acquire("a");
+    await whenWaiting(1);
+    await parts.store.drain(poolUid, { evenIfLeased: true });
+    expect(await acquiring).toEqual({ kind: "draining" });
+  });
+
+  test("finds its grant though the message was lost", async () => {
+    const acquiring = acquire("a");
+    await whenWaiting(1);
+    // The connection of its replica breaks, and the grant happens before it is back.
+    grants.cut();
+    const { id } = await browser();
+    expect((await heldBy(acquiring)).browser).toBe(id);
+  });
+});
+
+describe("a caller who hangs up", () => {
+  const gone = new Error("the caller has hung up");
+
+  test("while it waits leaves the queue and takes no browser", async () => {
+    const caller = new AbortController();
+    const acquiring = acquire("a", { signal: caller.signal });
+    await whenWaiting(1);
+    caller.abort(gone);
+    await expect(acquiring).rejects.toBe(gone);
+    await whenWaiting(0);
+    const { id } = await browser();
+    expect(await stateOf(id)).toBe("idle");
+  });
+
+  test("while its browser is bound gives it to the next caller", async () => {
+    const { id, agent } = await browser("hold");
+    const caller = new AbortController();
+    const acquiring = acquire("a", { signal: caller.signal });
+    await agent.asked;
+    const next = acquire("b");
+    await whenWaiting(1);
+    caller.abort(gone);
+    agent.behaviour = "ok";
+    agent.letGo();
+    await expect(acquiring).rejects.toBe(gone);
+    expect(await heldBy(next)).toMatchObject({ browser: id, seq: 2 });
+    expect(agent.holder()).toBe("b");
+  });
+
+  test("at any moment leaves the browser idle, or with the one who got it", async () => {
+    const { id } = await browser();
+    for (let round = 0; round < 60; round++) {
+      const caller = new AbortController();
+      const session = createId();
+      const acquiring = acquire(session, { signal: caller.signal });
+      setTimeout(() => caller.abort(gone), Math.random() * 4);
+      const acquired = await acquiring.catch(() => undefined);
+      if (acquired) await releaseLease({ poolUid, session, reuse: true, reason: "released" }, parts);
+      await eventually("the browser is idle again", async () => (await stateOf(id)) === "idle");
+    }
+    expect(await parts.store.counts(poolUid)).toEqual({ acquired: 0, available: 1 });
+    expect(await waiters()).toBe(0);
+  });
+});
+
+describe("a release", () => {
+  test("offers the browser when the agent confirms", async () => {
+    const { id, agent } = await browser();
+    await acquire("a");
+    const ended = await releaseLease({ poolUid, session: "a", reuse: true, reason: "released" }, parts);
+    expect(ended?.session).toBe("a");
+    expect([await stateOf(id), agent.holder()]).toEqual(["idle", undefined]);
+    expect(await releaseLease({ poolUid, session: "a", reuse: true, reason: "released" }, parts)).toBeUndefined();
+  });
+
+  test("makes it suspect when the agent does not", async () => {
+    const { id, agent } = await browser();
+    await acquire("a");
+    await agent[Symbol.asyncDispose]();
+    await releaseLease({ poolUid, session: "a", reuse: true, reason: "released" }, parts);
+    expect(await stateOf(id)).toBe("suspect");
+  });
+
+  test("without reuse leaves the browser to be destroyed, whatever the agent says", async () => {
+    const { id, agent } = await browser();
+    await acquire("a");
+    await agent[Symbol.asyncDispose]();
+    await releaseLease({ poolUid, session: "a", reuse: false, reason: "released" }, parts);
+    expect(await stateOf(id)).toBe("retired");
+  });
+});

@@ -1,0 +1,356 @@
+/** Every script on a real Redis: what it answers, and what the pool is like afterwards. */
+import { createId } from "@paralleldrive/cuid2";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Grants } from "../../src/leases/grants.ts";
+import type { LeaseStore } from "../../src/leases/lease-store.ts";
+import { poolKeys } from "../../src/leases/pool-keys.ts";
+import type { BrowserRecord, LeaseRecord } from "../../src/leases/records.ts";
+import { loadScript, runScript } from "../../src/leases/script.ts";
+import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
+
+let parts: LeaseParts;
+let store: LeaseStore;
+let replica: Grants;
+let pool: string;
+
+beforeAll(async () => {
+  parts = await startLeaseParts();
+  store = parts.store;
+  replica = await parts.replica();
+});
+afterAll(() => parts[Symbol.asyncDispose]());
+beforeEach(() => {
+  pool = createId();
+});
+
+const take = (session: string, { channel } = replica, ticket?: string) =>
+  store.take(pool, { session, channel, request: `{"of":"${session}"}`, ...(ticket && { ticket }) });
+const held = async (session: string): Promise<LeaseRecord> => {
+  const outcome = await take(session);
+  if (outcome.kind !== "granted") throw new Error(`${session}: ${outcome.kind}`);
+  return outcome.lease;
+};
+const addBrowser = () => parts.addBrowser(pool);
+const recordOf = async (id: string): Promise<BrowserRecord | undefined> =>
+  (await store.snapshot(pool)).browsers.find((browser) => browser.id === id);
+const stateOf = async (id: string) => (await recordOf(id))?.state;
+/** The next message for a session that waits. */
+const wakeOf = (session: string, grants = replica) => {
+  const listener = grants.listen(session);
+  return listener.next(AbortSignal.timeout(5000)).finally(listener.stop);
+};
+
+describe("take", () => {
+  test("gives the longest idle browser, with a fence that rises with every lease", async () => {
+    const first = await addBrowser();
+    const second = await addBrowser();
+    const lease = await held("a");
+    expect(lease).toMatchObject({ browser: first, epoch: 1, seq: 1, request: '{"of":"a"}', address: "127.0.0.9:7510" });
+    expect((await held("b")).browser).toBe(second);
+    await store.release(pool, "a", "releasing", "released");
+    await store.offer(pool, lease);
+    expect(await held("c")).toMatchObject({ browser: first, seq: 2 });
+    expect(await store.counts(pool)).toEqual({ acquired: 2, available: 0 });
+  });
+
+  test("asked again with the same session gives the same answer and never a second browser", async () => {
+    await addBrowser();
+    await addBrowser();
+    const lease = await held("a");
+    expect(await take("a")).toEqual({ kind: "granted", lease });
+    await held("b");
+    const waiting = await take("c");
+    expect(waiting.kind).toBe("waiting");
+    expect(await take("c")).toEqual(waiting);
+    expect((await store.snapshot(pool)).waiting).toBe(1);
+  });
+
+  test("grants in the order of asking, and tells each caller's replica", async () => {
+    const wakes = ["a", "b", "c"].map((session) => wakeOf(session));
+    for (const session of ["a", "b", "c"]) await take(session);
+    const browsers = [await addBrowser(), await addBrowser(), await addBrowser()];
+    const granted = await Promise.all(wakes);
+    expect(granted.map((wake) => wake.kind === "granted" && wake.lease.browser)).toEqual(browsers);
+  });
+
+  test("with the ticket of an earlier place gets that place again", async () => {
+    const early = await take("early");
+    await take("late");
+    await store.cancel(pool, "early");
+    await take("early", replica, early.kind === "waiting" ? early.ticket : "");
+    const woken = wakeOf("early");
+    await addBrowser();
+    expect((await woken).kind).toBe("granted");
+  });
+
+  test("takes nothing from a pool that drains", async () => {
+    await addBrowser();
+    await store.drain(pool, { evenIfLeased: false });
+    expect(await take("a")).toEqual({ kind: "draining" });
+    await store.undrain(pool);
+    expect((await take("a")).kind).toBe("granted");
+  });
+
+  test("passes over a waiter whose replica is dead", async () => {
+    const dead = await parts.replica();
+    await take("dead", dead);
+    await dead.close();
+    await take("alive");
+    const woken = wakeOf("alive");
+    const browser = await addBrowser();
+    expect(await woken).toMatchObject({ kind: "granted", lease: { browser, seq: 1 } });
+    expect(await store.isAlive(pool, "dead")).toBe(false);
+  });
+
+  test("is known to Redis again after its scripts were flushed", async () => {
+    await parts.redis.script("FLUSH");
+    await addBrowser();
+    expect((await take("a")).kind).toBe("granted");
+  });
+});
+
+describe("reject", () => {
+  test("makes the browser suspect and gives the caller the next one", async () => {
+    const bad = await addBrowser();
+    const good = await addBrowser();
+    const outcome = await store.reject(pool, await held("a"), "browser_unhealthy");
+    expect(outcome).toMatchObject({ kind: "granted", lease: { browser: good, session: "a" } });
+    expect(await recordOf(bad)).toMatchObject({ state: "suspect", reason: "browser_unhealthy" });
+  });
+
+  test("keeps the caller's place before those who came later", async () => {
+    await addBrowser();
+    const lease = await held("first");
+    await take("second");
+    expect((await store.reject(pool, lease, "unreachable")).kind).toBe("waiting");
+    const woken = wakeOf("first");
+    await addBrowser();
+    expect((await woken).kind).toBe("granted");
+  });
+
+  test("of a browser that the session does not hold changes nothing", async () => {
+    const browser = await addBrowser();
+    const lease = await held("a");
+    expect(await store.reject(pool, { ...lease, browser: "other" }, "x")).toEqual({ kind: "unknown" });
+    expect(await store.reject(pool, { ...lease, session: "other" }, "x")).toEqual({ kind: "unknown" });
+    expect(await stateOf(browser)).toBe("leased");
+  });
+
+  test("tells the caller when the pool drains meanwhile", async () => {
+    await addBrowser();
+    const lease = await held("a");
+    await store.drain(pool, { evenIfLeased: true });
+    expect(await store.reject(pool, lease, "x")).toEqual({ kind: "draining" });
+  });
+});
+
+describe("cancel", () => {
+  test("takes a caller out of the queue, so that the next one is served", async () => {
+    await take("gone");
+    await take("next");
+    expect(await store.cancel(pool, "gone")).toEqual({ kind: "cancelled" });
+    const woken = wakeOf("next");
+    await addBrowser();
+    expect((await woken).kind).toBe("granted");
+    expect(await store.cancel(pool, "gone")).toEqual({ kind: "unknown" });
+  });
+
+  test("says so when the grant was faster, and leaves it", async () => {
+    await addBrowser();
+    const lease = await held("a");
+    expect(await store.cancel(pool, "a")).toEqual({ kind: "granted", lease });
+    expect(await store.isAlive(pool, "a")).toBe(true);
+  });
+});
+
+describe("release", () => {
+  test("to be used again: nobody gets the browser before it is offered", async () => {
+    const browser = await addBrowser();
+    const lease = await held("a");
+    expect(await store.release(pool, "a", "releasing", "released")).toEqual(lease);
+    expect((await take("b")).kind).toBe("waiting");
+    const woken = wakeOf("b");
+    expect(await store.offer(pool, lease)).toBe(true);
+    expect(await woken).toMatchObject({ kind: "granted", lease: { browser, seq: 2 } });
+  });
+
+  test("to be destroyed: nobody gets it any more", async () => {
+    const browser = await addBrowser();
+    const lease = await held("a");
+    await store.release(pool, "a", "retired", "deleted");
+    expect(await stateOf(browser)).toBe("retired");
+    expect(await store.offer(pool, lease)).toBe(false);
+    expect((await take("b")).kind).toBe("waiting");
+  });
+
+  test("unused: straight to the next caller, and no session has ended", async () => {
+    const browser = await addBrowser();
+    await held("a");
+    await take("b");
+    const woken = wakeOf("b");
+    await store.release(pool, "a", "idle", "released");
+    expect(await woken).toMatchObject({ kind: "granted", lease: { browser } });
+    expect(await store.endedLease(pool, "a")).toBeUndefined();
+  });
+
+  test("keeps the ended session with its time and reason, and ends it once", async () => {
+    await addBrowser();
+    await held("a");
+    await store.release(pool, "a", "retired", "deleted");
+    expect(await store.endedLease(pool, "a")).toMatchObject({ session: "a", reason: "deleted" });
+    expect((await store.endedLease(pool, "a"))?.ended_at).toBeCloseTo(Date.now(), -4);
+    expect(await store.lease(pool, "a")).toBeUndefined();
+    expect(await store.release(pool, "a", "releasing", "released")).toBeUndefined();
+  });
+});
+
+describe("an end that comes late", () => {
+  test("can't offer or suspect a browser that was leased again", async () => {
+    const browser = await addBrowser();
+    const old = await held("old");
+    await store.release(pool, "old", "releasing", "released");
+    await store.offer(pool, old);
+    await held("new");
+    await store.release(pool, "new", "releasing", "released");
+    expect(await store.offer(pool, old)).toBe(false);
+    expect(await store.suspect(pool, old, "x")).toBe(false);
+    expect(await stateOf(browser)).toBe("releasing");
+  });
+
+  test("finds a browser that the agent did not confirm suspect, once", async () => {
+    const browser = await addBrowser();
+    const lease = await held("a");
+    await store.release(pool, "a", "releasing", "released");
+    expect(await store.suspect(pool, lease, "unreachable")).toBe(true);
+    expect(await store.suspect(pool, lease, "unreachable")).toBe(false);
+    expect(await recordOf(browser)).toMatchObject({ state: "suspect", reason: "unreachable" });
+  });
+});
+
+describe("add", () => {
+  test("twice is once, and does not touch what the browser does by then", async () => {
+    const browser = await addBrowser();
+    await held("a");
+    const again = { id: browser, pod: "pod", address: "127.0.0.10:7510", configHash: "other" };
+    expect(await store.add(pool, again)).toBe(false);
+    expect(await recordOf(browser)).toMatchObject({ state: "leased", session: "a", address: "127.0.0.9:7510" });
+  });
+});
+
+describe("retire", () => {
+  test("takes idle browsers only, in the order of choice, as many as wanted", async () => {
+    const leased = await addBrowser();
+    await held("a");
+    const [first, second, third] = [await addBrowser(), await addBrowser(), await addBrowser()];
+    const ids = [leased, "unknown", third, first, second];
+    expect(await store.retire(pool, { reason: "Surplus", ids, count: 2 })).toEqual([third, first]);
+    expect([await stateOf(leased), await stateOf(second), await stateOf(third)]).toEqual(["leased", "idle", "retired"]);
+    expect(await store.retire(pool, { reason: "Surplus" })).toEqual([second]);
+  });
+
+  test("of nothing touches nothing", async () => {
+    const browser = await addBrowser();
+    expect(await store.retire(pool, { reason: "Surplus", ids: [], count: 1 })).toEqual([]);
+    expect(await store.retire(pool, { reason: "Surplus", count: -1 })).toEqual([]);
+    expect(await stateOf(browser)).toBe("idle");
+  });
+
+  test("by the same token happens once, and what it discards may be rebuilt at once", async () => {
+    await addBrowser();
+    const wish = { reason: "Discarded", unpaced: true, token: "t1" };
+    expect(await store.retire(pool, wish)).toHaveLength(1);
+    await addBrowser();
+    expect(await store.retire(pool, wish)).toEqual([]);
+    expect((await store.snapshot(pool)).unpaced).toBe(1);
+    expect(await store.retire(pool, { ...wish, token: "t2" })).toHaveLength(1);
+    expect((await store.snapshot(pool)).unpaced).toBe(2);
+  });
+});
+
+test("unpaced starts are spent at most as often as they were given", async () => {
+  expect(await store.spendUnpaced(pool, 3)).toBe(0);
+  await Promise.all([addBrowser(), addBrowser()]);
+  await store.retire(pool, { reason: "Discarded", unpaced: true });
+  const spent = await Promise.all([
+    store.spendUnpaced(pool, 1),
+    store.spendUnpaced(pool, 2),
+    store.spendUnpaced(pool, 2),
+  ]);
+  expect(spent.reduce((sum, count) => sum + count, 0)).toBe(2);
+});
+
+describe("close", () => {
+  test("ends the lease with the browser and forgets the browser", async () => {
+    const browser = await addBrowser();
+    await held("a");
+    expect(await store.close(pool, browser, "browser_crashed")).toBe("a");
+    expect(await store.endedLease(pool, "a")).toMatchObject({ reason: "browser_crashed" });
+    expect(await recordOf(browser)).toBeUndefined();
+    expect(await store.close(pool, browser, "browser_lost")).toBeUndefined();
+    expect(await store.endedLease(pool, "a")).toMatchObject({ reason: "browser_crashed" });
+  });
+
+  test("of an idle browser ends no session, and nobody gets it", async () => {
+    const browser = await addBrowser();
+    expect(await store.close(pool, browser, "browser_crashed")).toBeUndefined();
+    expect((await take("a")).kind).toBe("waiting");
+  });
+});
+
+describe("drain", () => {
+  test("leaves a pool in use as it is, unless wanted", async () => {
+    await addBrowser();
+    await held("a");
+    expect(await store.drain(pool, { evenIfLeased: false })).toEqual({ leased: 1 });
+    expect((await take("b")).kind).toBe("waiting");
+    expect(await store.drain(pool, { evenIfLeased: true })).toEqual({ leased: 1 });
+    expect(await take("c")).toEqual({ kind: "draining" });
+    expect(await store.lease(pool, "a")).toBeDefined();
+  });
+
+  test("tells everyone who waits", async () => {
+    const wakes = ["a", "b"].map((session) => wakeOf(session));
+    for (const session of ["a", "b"]) await take(session);
+    await store.drain(pool, { evenIfLeased: false });
+    expect(await Promise.all(wakes)).toEqual([{ kind: "draining" }, { kind: "draining" }]);
+    expect((await store.snapshot(pool)).waiting).toBe(0);
+  });
+});
+
+test("a snapshot shows the pool of one moment, and a dropped pool is gone from Redis", async () => {
+  await addBrowser();
+  await store.keepConfig(pool, "hash", '{"headless":true}');
+  await store.keepConfig(pool, "old", "{}");
+  await store.dropConfigs(pool, ["old"]);
+  await held("a");
+  await take("b");
+  expect(await store.snapshot(pool)).toMatchObject({
+    browsers: [{ state: "leased", session: "a" }],
+    waiting: 1,
+    unpaced: 0,
+    draining: false,
+    configs: ["hash"],
+  });
+  expect(await store.config(pool, "hash")).toBe('{"headless":true}');
+  await store.drop(pool);
+  expect(await parts.redis.exists(...poolKeys(pool))).toBe(0);
+});
+
+test("ended sessions are kept for a day", async () => {
+  const [yesterday, endedAt] = [Date.now() - 24 * 3_600_000 - 1000, poolKeys(pool)[7] ?? ""];
+  await addBrowser();
+  await addBrowser();
+  await held("old");
+  await store.release(pool, "old", "retired", "released");
+  await parts.redis.zadd(endedAt, yesterday, "old");
+  await held("new");
+  await store.release(pool, "new", "retired", "released");
+  expect(await store.endedLease(pool, "old")).toBeUndefined();
+  expect(await store.endedLease(pool, "new")).toBeDefined();
+});
+
+test("each script names what its include files need", async () => {
+  // A script that lacks an include fails at run time only, with a name that is nil.
+  for (const name of ["take", "reject", "cancel", "release", "offer", "suspect", "add", "retire", "close", "drain"])
+    expect(await runScript(parts.redis, loadScript(name), poolKeys(createId()), ["x", "x", "0", "", ""])).toBeDefined();
+});

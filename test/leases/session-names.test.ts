@@ -1,0 +1,89 @@
+import { createId } from "@paralleldrive/cuid2";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createIdempotentAnswers } from "../../src/leases/idempotent-answers.ts";
+import { idempotencyKey } from "../../src/leases/pool-keys.ts";
+import { createSessionNames, type SessionNames } from "../../src/leases/session-names.ts";
+import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
+
+let parts: LeaseParts;
+let names: SessionNames;
+let project: string;
+let poolUid: string;
+
+beforeAll(async () => {
+  parts = await startLeaseParts();
+  names = createSessionNames(parts.redis, parts.store);
+});
+afterAll(() => parts[Symbol.asyncDispose]());
+beforeEach(() => {
+  project = createId();
+  poolUid = createId();
+});
+
+/** A session that holds a browser. */
+const activeSession = async () => {
+  const session = createId();
+  await parts.addBrowser(poolUid);
+  await parts.store.take(poolUid, { session, channel: "none", request: "{}" });
+  return { poolUid, session };
+};
+
+describe("the name of a session", () => {
+  test("belongs to one active session of a project", async () => {
+    const [first, second] = [await activeSession(), await activeSession()];
+    expect(await names.reserve(project, "n", first)).toBe(true);
+    expect(await names.reserve(project, "n", first)).toBe(true);
+    expect(await names.reserve(project, "n", second)).toBe(false);
+    expect(await names.reserve(createId(), "n", second)).toBe(true);
+    expect(await names.find(project, "n")).toEqual(first);
+  });
+
+  test("is freed by its owner only", async () => {
+    const [first, second] = [await activeSession(), await activeSession()];
+    await names.reserve(project, "n", first);
+    await names.free(project, "n", second);
+    expect(await names.find(project, "n")).toEqual(first);
+    await names.free(project, "n", first);
+    expect(await names.find(project, "n")).toBeUndefined();
+  });
+
+  test("is free again when its session ended without freeing it, and belongs to one of those who want it", async () => {
+    const first = await activeSession();
+    await names.reserve(project, "n", first);
+    await parts.store.release(poolUid, first.session, "retired", "browser_crashed");
+    const rivals = [await activeSession(), await activeSession(), await activeSession()];
+    const won = await Promise.all(rivals.map((rival) => names.reserve(project, "n", rival)));
+    expect(won.filter(Boolean)).toHaveLength(1);
+  });
+
+  test("is kept for a session that still waits for its browser", async () => {
+    const session = createId();
+    await parts.store.take(poolUid, { session, channel: "none", request: "{}" });
+    await names.reserve(project, "n", { poolUid, session });
+    expect(await names.reserve(project, "n", { poolUid, session: createId() })).toBe(false);
+  });
+});
+
+describe("the answer of a repeated request", () => {
+  const answers = () => createIdempotentAnswers(parts.redis);
+
+  test("is begun once, and replayed when it is done", async () => {
+    const digest = createId();
+    expect(await answers().begin(digest, "body")).toEqual({ kind: "fresh" });
+    expect(await answers().begin(digest, "body")).toEqual({ kind: "running" });
+    await answers().finish(digest, { bodyDigest: "body", sealed: "sealed" });
+    expect(await answers().begin(digest, "body")).toEqual({ kind: "replay", sealed: "sealed" });
+    expect(await answers().begin(digest, "another")).toEqual({ kind: "otherBody" });
+    expect(await parts.redis.ttl(idempotencyKey(digest))).toBeGreaterThan(23 * 3600);
+  });
+
+  test("is free again when it was forgotten, and soon when its replica died", async () => {
+    const digest = createId();
+    await answers().begin(digest, "body");
+    const ttl = await parts.redis.ttl(idempotencyKey(digest));
+    expect(ttl).toBeGreaterThan(0);
+    expect(ttl).toBeLessThanOrEqual(30);
+    await answers().forget(digest);
+    expect(await answers().begin(digest, "body")).toEqual({ kind: "fresh" });
+  });
+});

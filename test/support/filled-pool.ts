@@ -1,0 +1,34 @@
+/** Pools of a running local mode, as its tests need them. */
+import type Kernel from "@onkernel/sdk";
+import type { BrowserPool, BrowserPoolCreateParams } from "@onkernel/sdk/resources/browser-pools";
+import { eventually } from "./eventually.ts";
+
+/** As fast as local mode allows: the whole pool within a second. */
+export const fastest = 6000;
+
+/** Resolves with the pool when so many of its browsers are idle. */
+export const untilAvailable = (kernel: Kernel, idOrName: string, count: number): Promise<BrowserPool> =>
+  eventually(`${count} browsers of ${idOrName} are available`, async () => {
+    const pool = await kernel.browserPools.retrieve(idOrName);
+    return pool.available_count === count && pool;
+  });
+
+/** A new pool of headless browsers, all of them up. */
+export const filledPool = async (
+  kernel: Kernel,
+  { size = 1, ...rest }: Partial<BrowserPoolCreateParams> = {},
+): Promise<BrowserPool> => {
+  const { id } = await kernel.browserPools.create({ headless: true, fill_rate_per_minute: fastest, size, ...rest });
+  return untilAvailable(kernel, id, size);
+};
+
+/** A pool that starts no browser: all that is asked about it stays as it is. */
+export const emptyPool = (kernel: Kernel, params: Partial<BrowserPoolCreateParams> = {}): Promise<BrowserPool> =>
+  kernel.browserPools.create({ headless: true, fill_rate_per_minute: 0, size: 1, ...params });
+
+/** All items of a paged list, whatever its pages are. */
+export const collect = async <T>(pages: AsyncIterable<T>): Promise<T[]> => {
+  const items: T[] = [];
+  for await (const item of pages) items.push(item);
+  return items;
+};

@@ -1,0 +1,120 @@
+/** The lease store on the shared Redis, and agents that are as small as can be. */
+import { generateKeyPairSync } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
+import { createId } from "@paralleldrive/cuid2";
+import type { Redis } from "ioredis";
+import { createLeaseFence, type LeaseName } from "../../src/agent/lease-fence.ts";
+import { type AgentClient, createAgentClient } from "../../src/leases/agent-client.ts";
+import { type Grants, startGrants } from "../../src/leases/grants.ts";
+import { createLeaseStore, type LeaseStore } from "../../src/leases/lease-store.ts";
+import { connectRedis, connectSubscriber, whenReady } from "../../src/leases/redis.ts";
+import { createLogger } from "../../src/log.ts";
+import { createAgentTokens } from "../../src/tokens/agent-token.ts";
+import { sharedServers } from "./control-plane.ts";
+
+export const silent = createLogger("silent", "test");
+
+export type LeaseParts = {
+  redis: Redis;
+  store: LeaseStore;
+  agents: AgentClient;
+  /** Grants of another API replica; `close` ends it as a death would, `cut` breaks its connection. */
+  replica(): Promise<Grants & { cut(): void }>;
+  /** An idle browser in the pool; its id. */
+  addBrowser(poolUid: string, address?: string, configHash?: string): Promise<string>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+export const startLeaseParts = async (): Promise<LeaseParts> => {
+  const { redisUrl } = await sharedServers();
+  const redis = connectRedis(redisUrl, silent);
+  await whenReady(redis, 10_000);
+  const store = createLeaseStore(redis);
+  const agents = createAgentClient(createAgentTokens(generateKeyPairSync("ed25519").privateKey));
+  const replicas: Grants[] = [];
+  return {
+    redis,
+    store,
+    agents,
+    async replica() {
+      const subscriber = connectSubscriber(redisUrl, silent);
+      await whenReady(subscriber, 10_000);
+      const grants = await startGrants(subscriber, createId(), silent);
+      replicas.push(grants);
+      return { ...grants, cut: () => void subscriber.stream.destroy() };
+    },
+    async addBrowser(poolUid, address = "127.0.0.9:7510", configHash = "hash") {
+      const id = createId();
+      await store.add(poolUid, { id, pod: `pod-${id}`, address, configHash });
+      return id;
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...replicas.map((grants) => grants.close()), agents.close()]);
+      redis.disconnect();
+    },
+  };
+};
+
+/** How a small agent answers a bind. `hold`: not before `letGo`; `refuse`: its browser is not healthy. */
+export type Behaviour = "ok" | "hold" | "refuse";
+
+export type SmallAgent = {
+  address: string;
+  behaviour: Behaviour;
+  /** Lets what is held go on. */
+  letGo(): void;
+  /** Resolves when a bind has arrived. */
+  asked: Promise<void>;
+  holder(): string | undefined;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/** Speaks the lease protocol of src/agent/protocol.ts with the real fence and no browser. */
+export const startSmallAgent = async (behaviour: Behaviour = "ok"): Promise<SmallAgent> => {
+  const fence = createLeaseFence();
+  const asked = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  const state = () => {
+    const holder = fence.holder();
+    const lease = holder ? { ...holder, connections: 0, bound_at: new Date().toISOString() } : null;
+    return { pod_uid: "pod", fence: fence.highest(), lease };
+  };
+  const bind = async (lease: LeaseName): Promise<string | undefined> => {
+    asked.resolve();
+    const claim = fence.claim(lease);
+    if (claim === "stale") return "stale_fence";
+    if (agent.behaviour === "hold") await held.promise;
+    if (agent.behaviour === "refuse") fence.refuse(lease);
+    else if (fence.grant(lease) || claim === "repeated") return undefined;
+    return "browser_unhealthy";
+  };
+  const end = (lease: LeaseName): string | undefined => (fence.end(lease) === "not_holder" ? "not_holder" : undefined);
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { session_id, epoch, seq } = (await json(request)) as LeaseName;
+    const lease = { session_id, epoch, seq };
+    const code = request.method === "PUT" ? await bind(lease) : end(lease);
+    if (code) response.writeHead(409).end(JSON.stringify({ code, message: "no" }));
+    else response.end(JSON.stringify(state()));
+  };
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const agent: SmallAgent = {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    behaviour,
+    letGo: held.resolve,
+    asked: asked.promise,
+    holder: () => fence.holder()?.session_id,
+    async [Symbol.asyncDispose]() {
+      held.resolve();
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+  return agent;
+};

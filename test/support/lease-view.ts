@@ -1,0 +1,40 @@
+/** A look at the leases of a running installation, past its API. */
+
+import type { Kube } from "../../src/kube/client.ts";
+import { createLeaseStore, type LeaseStore } from "../../src/leases/lease-store.ts";
+import { connectRedis, whenReady } from "../../src/leases/redis.ts";
+import { createLogger } from "../../src/log.ts";
+import { browserPoolKind } from "../../src/resources/browser-pool.ts";
+
+export type LeaseView = {
+  store: LeaseStore;
+  uidOf(poolId: string): Promise<string>;
+  /** Uids of the pods whose browsers are in this state. */
+  podsIn(poolId: string, state: string): Promise<string[]>;
+  /** The uid of the pod whose browser the session holds. */
+  podOf(poolId: string, sessionId: string): Promise<string>;
+  close(): void;
+};
+
+export const viewLeases = async (redisUrl: string, kube: Kube, namespace = "default"): Promise<LeaseView> => {
+  const redis = connectRedis(redisUrl, createLogger("silent", "test"));
+  await whenReady(redis, 10_000);
+  const store = createLeaseStore(redis);
+  const uids = new Map<string, string>();
+  // Kept, so that it can be asked for while the API server is away.
+  const uidOf = async (name: string): Promise<string> => {
+    const uid = uids.get(name) ?? (await kube.get(browserPoolKind, { namespace, name }))?.metadata.uid ?? "";
+    uids.set(name, uid);
+    return uid;
+  };
+  return {
+    store,
+    uidOf,
+    podsIn: async (poolId, state) =>
+      (await store.snapshot(await uidOf(poolId))).browsers.flatMap((browser) =>
+        browser.state === state ? browser.id : [],
+      ),
+    podOf: async (poolId, sessionId) => (await store.lease(await uidOf(poolId), sessionId))?.browser ?? "",
+    close: () => redis.disconnect(),
+  };
+};

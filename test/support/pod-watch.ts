@@ -1,0 +1,48 @@
+/** Watches the browser pods of a running local mode, so that a test can look back at what ran when. */
+import { poolLabel } from "../../src/controllers/browser-pool/pod.ts";
+import type { Kube } from "../../src/kube/client.ts";
+import type { Pod } from "../../src/kube/objects.ts";
+import { startReflector } from "../../src/kube/reflector.ts";
+import { pods as podType } from "../../src/kube/resource-type.ts";
+import { createLogger } from "../../src/log.ts";
+
+export type PodWatch = {
+  /** The pods of a pool that are there and have not ended. */
+  live(poolUid: string): Pod[];
+  /** The most pods of a pool that were ever there at once and had not ended. */
+  most(poolUid: string): number;
+  /** When each pod of a pool was created, in seconds since the epoch, by the API server's clock; also those that are gone. */
+  creations(poolUid: string): number[];
+  stop(): Promise<void>;
+};
+
+const hasEnded = ({ status }: Pod): boolean => status?.phase === "Succeeded" || status?.phase === "Failed";
+
+/** Resolves when the watch stands. */
+export const watchPods = async (kube: Kube): Promise<PodWatch> => {
+  const createdAt = new Map<string, Map<string, number>>();
+  const most = new Map<string, number>();
+  const note = ({ metadata }: Pod): void => {
+    const poolUid = metadata.labels?.[poolLabel] ?? "";
+    const created = createdAt.get(poolUid) ?? new Map<string, number>();
+    createdAt.set(poolUid, created);
+    created.set(metadata.uid ?? "", Date.parse(metadata.creationTimestamp ?? "") / 1000);
+    most.set(poolUid, Math.max(most.get(poolUid) ?? 0, live(poolUid).length));
+  };
+  const reflector = startReflector<Pod>({
+    kube,
+    type: podType,
+    labelSelector: poolLabel,
+    onChange: note,
+    log: createLogger("warn", "test"),
+  });
+  const live = (poolUid: string): Pod[] =>
+    reflector.list().filter((pod) => pod.metadata.labels?.[poolLabel] === poolUid && !hasEnded(pod));
+  await reflector.synced();
+  return {
+    live,
+    most: (poolUid) => most.get(poolUid) ?? 0,
+    creations: (poolUid) => [...(createdAt.get(poolUid)?.values() ?? [])].sort((a, b) => a - b),
+    stop: reflector.stop,
+  };
+};

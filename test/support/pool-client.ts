@@ -1,0 +1,120 @@
+/** What a client of the HTTP API does with pools, and a look at the processes behind its browsers. */
+import { once } from "node:events";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { WebSocket } from "ws";
+import { eventually } from "./eventually.ts";
+
+/** Sends a request with a key of the organization. */
+export type Call = (method: string, path: string, body?: unknown) => Promise<Response>;
+
+export type Session = { session_id: string; cdp_ws_url: string };
+export type Counts = { acquired: number; available: number };
+
+export type PoolClient = {
+  id: string;
+  counts(): Promise<Counts>;
+  whenCounts(wanted: Counts): Promise<void>;
+  /** Waits for its turn; rejects when the answer is not a session. */
+  acquire(): Promise<Session>;
+  /** The raw answer. `seconds`: how long to wait for a browser. */
+  ask(seconds?: number): Promise<Response>;
+  release(session: Session, reuse?: boolean): Promise<number>;
+};
+
+const client = (call: Call, id: string): PoolClient => {
+  const path = `/browser_pools/${id}`;
+  const counts = async (): Promise<Counts> => {
+    const pool = (await (await call("GET", path)).json()) as { acquired_count: number; available_count: number };
+    return { acquired: pool.acquired_count, available: pool.available_count };
+  };
+  const ask = (seconds = 30) => call("POST", `${path}/acquire`, { acquire_timeout_seconds: seconds });
+  return {
+    id,
+    counts,
+    whenCounts: async ({ acquired, available }) => {
+      await eventually(`${acquired} acquired and ${available} available`, async () => {
+        const now = await counts();
+        return now.acquired === acquired && now.available === available;
+      });
+    },
+    ask,
+    async acquire() {
+      const response = await ask();
+      if (response.status !== 200)
+        throw new Error(`acquire was answered with ${response.status}: ${await response.text()}`);
+      return (await response.json()) as Session;
+    },
+    release: async ({ session_id }, reuse = true) =>
+      (await call("POST", `${path}/release`, { session_id, reuse })).status,
+  };
+};
+
+/** A pool that already exists. */
+export const poolAt = (call: Call, id: string): PoolClient => client(call, id);
+
+/** A new pool of headless browsers that fills at once; resolves when it is full. */
+export const fullPool = async (call: Call, size: number, fields: object = {}): Promise<PoolClient> => {
+  const body = { size, headless: true, fill_rate_per_minute: 6000, ...fields };
+  const response = await call("POST", "/browser_pools", body);
+  if (response.status >= 300) throw new Error(`no pool: ${response.status} ${await response.text()}`);
+  const pool = client(call, ((await response.json()) as { id: string }).id);
+  await pool.whenCounts({ acquired: 0, available: size });
+  return pool;
+};
+
+export type Cdp = {
+  /** One round trip to the browser. */
+  version(): Promise<string>;
+  isOpen(): boolean;
+  /** Resolves when the connection is closed. */
+  closed: Promise<unknown>;
+  close(): void;
+};
+
+/** A CDP connection as a client's library opens it; rejects with the HTTP status of a refusal. */
+export const openCdp = async ({ cdp_ws_url }: Pick<Session, "cdp_ws_url">): Promise<Cdp> => {
+  const socket = new WebSocket(cdp_ws_url);
+  const closed = once(socket, "close");
+  closed.catch(() => undefined);
+  await once(socket, "open");
+  socket.on("error", () => undefined);
+  let id = 0;
+  return {
+    async version() {
+      const own = ++id;
+      const answer = Promise.withResolvers<string>();
+      const onMessage = (data: Buffer): void => {
+        const reply = JSON.parse(data.toString()) as { id: number; result: { product: string } };
+        if (reply.id === own) answer.resolve(reply.result.product);
+      };
+      socket.on("message", onMessage);
+      socket.once("close", () => answer.reject(new Error("the connection closed")));
+      socket.send(JSON.stringify({ id: own, method: "Browser.getVersion" }));
+      return answer.promise.finally(() => socket.off("message", onMessage));
+    },
+    isOpen: () => socket.readyState === WebSocket.OPEN,
+    closed,
+    close: () => socket.close(),
+  };
+};
+
+const statOf = async (pid: string): Promise<{ group: number; commandLine: string[] }> => {
+  const [stat, commandLine] = await Promise.all(
+    ["stat", "cmdline"].map((file) => readFile(`/proc/${pid}/${file}`, "utf8").catch(() => "")),
+  );
+  const [, , group] = (stat ?? "").slice((stat ?? "").lastIndexOf(")") + 2).split(" ");
+  return { group: Number(group), commandLine: (commandLine ?? "").split("\0") };
+};
+
+/** The browser's main process in a pod: in the group that the agent has recorded, behind the script that starts it, if any. */
+export const browserPid = async (dataDir: string, podUid: string): Promise<number> => {
+  const groups = await readFile(join(dataDir, "pods", podUid, "process-groups"), "utf8");
+  const group = Number(/^(\d+) /m.exec(groups)?.[1]);
+  for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
+    const { group: own, commandLine } = await statOf(pid);
+    const isMain = commandLine[0] !== "/bin/sh" && !commandLine.some((argument) => argument.startsWith("--type="));
+    if (own === group && isMain) return Number(pid);
+  }
+  throw new Error(`no browser in pod ${podUid}`);
+};

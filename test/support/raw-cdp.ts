@@ -1,0 +1,91 @@
+/** The Chrome DevTools Protocol over a plain WebSocket: what a client without any library does. */
+import { once } from "node:events";
+
+export type RawCdp = {
+  /** One command to the browser, or to the page of `sessionId`; rejects with the browser's words, or when the socket closes. */
+  send<Result = Record<string, unknown>>(method: string, params?: object, sessionId?: string): Promise<Result>;
+  /** Resolves when the socket is closed, by whichever side. */
+  closed: Promise<void>;
+  close(): Promise<void>;
+};
+
+type Reply = { id?: number; result?: unknown; error?: { message: string } };
+
+/** Connects to a session's `cdp_ws_url`; rejects when the upgrade is refused. */
+export const connectRawCdp = async (url: string): Promise<RawCdp> => {
+  const socket = new WebSocket(url);
+  const pending = new Map<number, PromiseWithResolvers<unknown>>();
+  let lastId = 0;
+  const closed = once(socket, "close").then(() => {
+    for (const call of pending.values()) call.reject(new Error("the connection is closed"));
+  });
+  socket.addEventListener("message", ({ data }) => {
+    const { id, result, error } = JSON.parse(data as string) as Reply;
+    const call = pending.get(id ?? -1);
+    pending.delete(id ?? -1);
+    if (error) call?.reject(new Error(error.message));
+    else call?.resolve(result);
+  });
+  await once(socket, "open");
+  return {
+    async send<Result>(method: string, params: object = {}, sessionId?: string) {
+      if (socket.readyState !== WebSocket.OPEN) throw new Error("the connection is closed");
+      lastId += 1;
+      const call = Promise.withResolvers<unknown>();
+      pending.set(lastId, call);
+      socket.send(JSON.stringify({ id: lastId, method, params, ...(sessionId && { sessionId }) }));
+      return (await call.promise) as Result;
+    },
+    closed,
+    async close() {
+      socket.close();
+      await closed;
+    },
+  };
+};
+
+/** Does `work` over a connection of its own. */
+export const withCdp = async <Result>(url: string, work: (cdp: RawCdp) => Promise<Result>): Promise<Result> => {
+  const cdp = await connectRawCdp(url);
+  try {
+    return await work(cdp);
+  } finally {
+    await cdp.close();
+  }
+};
+
+type Cookie = { name: string; value: string };
+
+/** Sets a cookie that outlives its page, for a host that is never called. */
+export const setCookie = (cdp: RawCdp, name: string, value: string): Promise<unknown> =>
+  cdp.send("Storage.setCookies", { cookies: [{ name, value, domain: "cookies.test", path: "/" }] });
+
+/** The value of a cookie, or undefined. */
+export const cookieOf = async (cdp: RawCdp, wanted: string): Promise<string | undefined> => {
+  const { cookies } = await cdp.send<{ cookies: Cookie[] }>("Storage.getCookies");
+  return cookies.find(({ name }) => name === wanted)?.value;
+};
+
+/** Opens a tab. */
+export const openTab = async (cdp: RawCdp, url: string): Promise<void> => {
+  await cdp.send("Target.createTarget", { url });
+};
+
+/** The URLs of all tabs. */
+export const tabUrls = async (cdp: RawCdp): Promise<string[]> => {
+  const { targetInfos } = await cdp.send<{ targetInfos: { type: string; url: string }[] }>("Target.getTargets");
+  return targetInfos.filter(({ type }) => type === "page").map(({ url }) => url);
+};
+
+/** Runs an expression in a new blank page and answers its value. */
+export const evaluate = async (cdp: RawCdp, expression: string): Promise<unknown> => {
+  const { targetId } = await cdp.send<{ targetId: string }>("Target.createTarget", { url: "about:blank" });
+  const { sessionId } = await cdp.send<{ sessionId: string }>("Target.attachToTarget", { targetId, flatten: true });
+  const { result } = await cdp.send<{ result: { value: unknown } }>(
+    "Runtime.evaluate",
+    { expression, returnByValue: true },
+    sessionId,
+  );
+  await cdp.send("Target.closeTarget", { targetId });
+  return result.value;
+};

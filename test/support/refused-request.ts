@@ -1,0 +1,57 @@
+/** Requests that are to be refused, and what must be true of each refusal. */
+import { expect } from "vitest";
+import { browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { collect } from "./filled-pool.ts";
+import type { LocalStack } from "./local-stack.ts";
+import { type RawAnswer, rawRequest } from "./raw-http.ts";
+
+export type Send = { body?: string | Buffer; headers?: Record<string, string> };
+
+/** A request with the organization's key; `headers` win. */
+export const sendRaw = (
+  stack: LocalStack,
+  method: string,
+  path: string,
+  { body, headers = {} }: Send = {},
+): Promise<RawAnswer> =>
+  rawRequest(stack.url, {
+    method,
+    path,
+    headers: {
+      authorization: `Bearer ${stack.api_key}`,
+      ...(body !== undefined && { "content-type": "application/json", "content-length": Buffer.byteLength(body) }),
+      ...headers,
+    },
+    ...(body !== undefined && { body }),
+  });
+
+export type Refusal = { status: number; code: string; path?: string };
+
+export const badRequest: Refusal = { status: 400, code: "bad_request" };
+export const notFound: Refusal = { status: 404, code: "not_found" };
+export const forbidden: Refusal = { status: 403, code: "forbidden" };
+
+/** Refused for what stands at `path` of the request. */
+export const invalid = (path: string): Refusal => ({ ...badRequest, path });
+
+/** Expects the shape of errors (service.md, Error), no call for a repetition, and nothing that was not meant for callers. */
+export const expectRefusal = (answer: RawAnswer, { status, code, path }: Refusal): void => {
+  expect({ status: answer.status, text: answer.text }).toMatchObject({ status });
+  expect(answer.headers["content-type"]).toMatch(/^application\/json/);
+  expect(answer.headers["x-should-retry"]).toBe("false");
+  expect(answer.text).not.toMatch(/node_modules|\.ts:\d|\bat .*\(|Bearer [A-Za-z0-9]/);
+  const body = JSON.parse(answer.text) as { message: string; details?: { path?: string }[] };
+  expect(body).toMatchObject({ code, message: expect.stringMatching(/./) });
+  if (path === undefined) return;
+  expect(body).toMatchObject({ inner_error: { code: "invalid_input", message: expect.stringMatching(/./) } });
+  expect(body.details?.map((detail) => detail.path)).toContain(path);
+  expect(body.message).toContain(path);
+};
+
+/** All that is wanted and all sessions that there were: a refused request must not change any of it. */
+export const storedState = async ({ kube, kernel }: LocalStack): Promise<unknown> => {
+  const { items } = await kube.list(browserPoolKind);
+  const pools = items.filter(({ metadata }) => !metadata.deletionTimestamp);
+  const browsers = await collect(kernel.browsers.list({ status: "all" }));
+  return [pools.map(({ metadata, spec }) => [metadata.name, spec]), browsers.map(({ session_id }) => session_id)];
+};
