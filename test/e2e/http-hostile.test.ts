@@ -161,13 +161,14 @@ const answerTo = async (bytes: string): Promise<string> => {
   socket.on("data", (chunk: Buffer) => {
     answer += chunk;
   });
-  socket.on("error", () => undefined);
+  const closed = Promise.withResolvers<void>();
+  socket.on("error", () => undefined).on("close", () => closed.resolve());
   socket.write(bytes);
-  const closed = once(socket, "close");
-  await Promise.race([closed, once(socket, "end")]);
-  // What a server that has let go of the connection does with more bytes is to reset it.
+  const ended = once(socket, "end").catch(() => undefined);
+  await Promise.race([closed.promise, ended]);
+  // A server that has let go of the connection answers more bytes with a reset; one that has not takes them.
   const timer = setInterval(() => socket.write("x"), 50);
-  await closed;
+  await closed.promise;
   clearInterval(timer);
   return answer;
 };
