@@ -7,9 +7,12 @@ import type { KubeResponse } from "./transport.ts";
 export type WatchEvent<T> = { type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK"; object: T };
 
 /** The server ends a watch after this time, s; a new one goes on from the last version. */
-const serverTimeoutSeconds = 300;
+const serverTimeoutSeconds = 80;
 
-/** Without a line for this long, ms, the stream is taken for dead. Bookmarks come about once a minute, so a live one is never that quiet. */
+/**
+ * Without a line for this long, ms, the stream is taken for dead. The server's end of a live one comes before; bookmarks
+ * are no sign of life, since a kind without any event gets none.
+ */
 const silenceLimitMs = 100_000;
 
 type OpenWatch = (query: Record<string, string | number | boolean>, signal: AbortSignal) => Promise<KubeResponse>;

@@ -32,12 +32,14 @@ test("a browser whose caller can't be answered goes back to its pool, and so doe
     metrics: createMetrics(totals),
     log: silent,
   } as unknown as ServiceDeps;
-  const project = { id: createId(), namespace: "project" } as never;
+  const projectId = createId();
+  const project = { id: projectId, namespace: "project" } as never;
   const input = { idOrName: "pool", request: { name: "n" }, project, baseUrl: "http://127.0.0.1" };
   await expect(acquireBrowser(input, deps, new AbortController().signal)).rejects.toMatchObject({
     code: "unavailable",
   });
   await eventually("the browser is idle", async () => (await parts.store.counts(poolUid)).available === 1);
   expect(agent.holder()).toBeUndefined();
+  expect(await names.find(projectId, "n")).toBeUndefined();
   expect(await parts.store.counts(poolUid)).toEqual({ acquired: 0, available: 1 });
 });

@@ -1,0 +1,162 @@
+/** How callers get browsers: the scripts take, reject and cancel on a real Redis. */
+import { createId } from "@paralleldrive/cuid2";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Grants } from "../../src/leases/grants.ts";
+import type { LeaseStore } from "../../src/leases/lease-store.ts";
+import type { BrowserRecord, LeaseRecord } from "../../src/leases/records.ts";
+import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
+
+let parts: LeaseParts;
+let store: LeaseStore;
+let replica: Grants;
+let pool: string;
+
+beforeAll(async () => {
+  parts = await startLeaseParts();
+  store = parts.store;
+  replica = await parts.replica();
+});
+afterAll(() => parts[Symbol.asyncDispose]());
+beforeEach(() => {
+  pool = createId();
+});
+
+const take = (session: string, { channel } = replica, ticket?: string) =>
+  store.take(pool, { session, channel, request: `{"of":"${session}"}`, ...(ticket && { ticket }) });
+const held = async (session: string): Promise<LeaseRecord> => {
+  const outcome = await take(session);
+  if (outcome.kind !== "granted") throw new Error(`${session}: ${outcome.kind}`);
+  return outcome.lease;
+};
+const addBrowser = () => parts.addBrowser(pool);
+const recordOf = async (id: string): Promise<BrowserRecord | undefined> =>
+  (await store.snapshot(pool)).browsers.find((browser) => browser.id === id);
+const stateOf = async (id: string) => (await recordOf(id))?.state;
+/** The next message for a session that waits. */
+const wakeOf = (session: string, grants = replica) => {
+  const listener = grants.listen(session);
+  return listener.next(AbortSignal.timeout(5000)).finally(listener.stop);
+};
+
+describe("take", () => {
+  test("gives the longest idle browser, with a fence that rises with every lease", async () => {
+    const first = await addBrowser();
+    const second = await addBrowser();
+    const lease = await held("a");
+    expect(lease).toMatchObject({ browser: first, epoch: 1, seq: 1, request: '{"of":"a"}', address: "127.0.0.9:7510" });
+    expect((await held("b")).browser).toBe(second);
+    await store.release(pool, "a", "releasing", "released");
+    await store.offer(pool, lease);
+    expect(await held("c")).toMatchObject({ browser: first, seq: 2 });
+    expect(await store.counts(pool)).toEqual({ acquired: 2, available: 0 });
+  });
+
+  test("asked again with the same session gives the same answer and never a second browser", async () => {
+    await addBrowser();
+    await addBrowser();
+    const lease = await held("a");
+    expect(await take("a")).toEqual({ kind: "granted", lease });
+    await held("b");
+    const waiting = await take("c");
+    expect(waiting.kind).toBe("waiting");
+    expect(await take("c")).toEqual(waiting);
+    expect((await store.snapshot(pool)).waiting).toBe(1);
+  });
+
+  test("grants in the order of asking, and tells each caller's replica", async () => {
+    const wakes = ["a", "b", "c"].map((session) => wakeOf(session));
+    for (const session of ["a", "b", "c"]) await take(session);
+    const browsers = [await addBrowser(), await addBrowser(), await addBrowser()];
+    const granted = await Promise.all(wakes);
+    expect(granted.map((wake) => wake.kind === "granted" && wake.lease.browser)).toEqual(browsers);
+  });
+
+  test("with the ticket of an earlier place gets that place again", async () => {
+    const early = await take("early");
+    await take("late");
+    await store.cancel(pool, "early");
+    await take("early", replica, early.kind === "waiting" ? early.ticket : "");
+    const woken = wakeOf("early");
+    await addBrowser();
+    expect((await woken).kind).toBe("granted");
+  });
+
+  test("takes nothing from a pool that drains", async () => {
+    await addBrowser();
+    await store.drain(pool, { evenIfLeased: false });
+    expect(await take("a")).toEqual({ kind: "draining" });
+    await store.undrain(pool);
+    expect((await take("a")).kind).toBe("granted");
+  });
+
+  test("passes over a waiter whose replica is dead", async () => {
+    const dead = await parts.replica();
+    await take("dead", dead);
+    await dead.close();
+    await take("alive");
+    const woken = wakeOf("alive");
+    const browser = await addBrowser();
+    expect(await woken).toMatchObject({ kind: "granted", lease: { browser, seq: 1 } });
+    expect(await store.isAlive(pool, "dead")).toBe(false);
+  });
+
+  test("is known to Redis again after its scripts were flushed", async () => {
+    await parts.redis.script("FLUSH");
+    await addBrowser();
+    expect((await take("a")).kind).toBe("granted");
+  });
+});
+
+describe("reject", () => {
+  test("makes the browser suspect and gives the caller the next one", async () => {
+    const bad = await addBrowser();
+    const good = await addBrowser();
+    const outcome = await store.reject(pool, await held("a"), "browser_unhealthy");
+    expect(outcome).toMatchObject({ kind: "granted", lease: { browser: good, session: "a" } });
+    expect(await recordOf(bad)).toMatchObject({ state: "suspect", reason: "browser_unhealthy" });
+  });
+
+  test("keeps the caller's place before those who came later", async () => {
+    await addBrowser();
+    const lease = await held("first");
+    await take("second");
+    expect((await store.reject(pool, lease, "unreachable")).kind).toBe("waiting");
+    const woken = wakeOf("first");
+    await addBrowser();
+    expect((await woken).kind).toBe("granted");
+  });
+
+  test("of a browser that the session does not hold changes nothing", async () => {
+    const browser = await addBrowser();
+    const lease = await held("a");
+    expect(await store.reject(pool, { ...lease, browser: "other" }, "x")).toEqual({ kind: "unknown" });
+    expect(await store.reject(pool, { ...lease, session: "other" }, "x")).toEqual({ kind: "unknown" });
+    expect(await stateOf(browser)).toBe("leased");
+  });
+
+  test("tells the caller when the pool drains meanwhile", async () => {
+    await addBrowser();
+    const lease = await held("a");
+    await store.drain(pool, { evenIfLeased: true });
+    expect(await store.reject(pool, lease, "x")).toEqual({ kind: "draining" });
+  });
+});
+
+describe("cancel", () => {
+  test("takes a caller out of the queue, so that the next one is served", async () => {
+    await take("gone");
+    await take("next");
+    expect(await store.cancel(pool, "gone")).toEqual({ kind: "cancelled" });
+    const woken = wakeOf("next");
+    await addBrowser();
+    expect((await woken).kind).toBe("granted");
+    expect(await store.cancel(pool, "gone")).toEqual({ kind: "unknown" });
+  });
+
+  test("says so when the grant was faster, and leaves it", async () => {
+    await addBrowser();
+    const lease = await held("a");
+    expect(await store.cancel(pool, "a")).toEqual({ kind: "granted", lease });
+    expect(await store.isAlive(pool, "a")).toBe(true);
+  });
+});
