@@ -71,6 +71,7 @@ export const errorSchema: Json = {
 
 /** The response headers that errors bring with them, by name. */
 export const errorHeaderSchemas: Record<string, Json> = {
+  "WWW-Authenticate": { description: "How to authenticate: `Bearer`.", schema: { type: "string" } },
   "Retry-After": { description: "Seconds after which to repeat the request.", schema: { type: "integer", minimum: 0 } },
   "retry-after-ms": { description: "The same in milliseconds.", schema: { type: "integer", minimum: 0 } },
   "x-should-retry": { description: "`false`: a repetition can't succeed.", schema: { ...text, enum: ["false"] } },
