@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { filledPool } from "../support/filled-pool.ts";
+import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
+import { connectRawCdp } from "../support/raw-cdp.ts";
+
+let stack: LocalStack;
+
+beforeAll(async () => {
+  stack = await startLocalStack();
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+test("a browser in use ends when nobody was connected for its time-out, one with a connection goes on", async () => {
+  const { kernel } = stack;
+  const pool = await filledPool(kernel, { size: 2, timeout_seconds: 10 });
+  const idle = await kernel.browserPools.acquire(pool.id, {});
+  const busy = await kernel.browserPools.acquire(pool.id, {});
+  const connection = await connectRawCdp(busy.cdp_ws_url);
+  try {
+    const ended = await eventually("the idle session has ended", async () => {
+      const found = await kernel.browsers.retrieve(idle.session_id, { include_deleted: true });
+      return found.deleted_at ? found : undefined;
+    });
+    expect(ended).toMatchObject({ end_reason: "timeout" });
+    const livedMs = Date.parse(ended.deleted_at ?? "") - Date.parse(ended.created_at);
+    expect(livedMs).toBeGreaterThanOrEqual(10_000);
+    await expect(kernel.browsers.retrieve(idle.session_id)).rejects.toThrow(/has ended \(timeout\)/);
+    expect(await connection.send("Browser.getVersion")).toMatchObject({ product: expect.stringContaining("Chrome") });
+  } finally {
+    await connection.close();
+  }
+  await eventually("the pool has replaced it", async () => {
+    const { acquired_count, available_count } = await kernel.browserPools.retrieve(pool.id);
+    return acquired_count === 1 && available_count === 1;
+  });
+});
