@@ -68,6 +68,8 @@ export const openTransport = (kubeconfigPath?: string): Transport => {
           },
           ...(body && { body: JSON.stringify(body) }),
           ...(dispatcher && { dispatcher }),
+          // undici closes a connection after a DELETE with a body, which not every server reads; the API server does.
+          reset: false,
           signal,
           headersTimeout: 0,
           bodyTimeout: 0,

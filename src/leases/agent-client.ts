@@ -32,6 +32,8 @@ export const createAgentClient = (tokens: AgentTokens): AgentClient => {
         method,
         headers: { authorization: `Bearer ${await tokens.tokenFor(podUid)}`, "content-type": "application/json" },
         body: JSON.stringify(body),
+        // undici closes a connection after a DELETE with a body, which not every server reads; agents do.
+        reset: false,
         signal: AbortSignal.timeout(callTimeoutMs),
       });
       const answer = (await response.body.json()) as { code?: string };
