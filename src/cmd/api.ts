@@ -19,6 +19,7 @@ import { createMetrics, type PoolTotals } from "../metrics.ts";
 import { type BrowserPool, browserPoolKind } from "../resources/browser-pool.ts";
 import { startApiKeys } from "../services/api-keys.ts";
 import { kubeForRequests } from "../services/kube-for-requests.ts";
+import { createPolicyReader } from "../services/policy-reader.ts";
 import { startProjects } from "../services/projects.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
 import { loadSigningKey } from "../services/signing-key.ts";
@@ -77,10 +78,12 @@ const connectServices = async (config: Config, kubeconfigPath: string | undefine
   const store = createLeaseStore(redis);
   const agentTokens = createAgentTokens(privateKey);
   const agents = createAgentClient(agentTokens);
+  const requestKube = kubeForRequests(kube);
   const services: ServiceDeps = {
     config,
-    kube: kubeForRequests(kube),
+    kube: requestKube,
     pools,
+    policies: createPolicyReader({ kube: requestKube, log }),
     projects,
     apiKeys,
     store,

@@ -16,6 +16,7 @@ describe("the hash of a configuration", () => {
     ["profile", { profile: { name: "p" } }],
     ["extensions", { extensions: [{ name: "e" }] }],
     ["policy", { chromePolicy: { HomepageLocation: "https://example.com" } }],
+    ["policy outside the pool", { chromePolicyRef: { sha256: "a".repeat(64), configMaps: ["c"] } }],
     ["network", { network: { allowedHosts: ["example.com"] } }],
     ["telemetry", { telemetry: { enabled: true } }],
   ])("changes with what makes a browser: %s", (_, fields) => {
@@ -38,6 +39,13 @@ describe("the hash of a configuration", () => {
     expect(policy({ A: [1, 2] })).not.toBe(policy({ A: [2, 1] }));
   });
 
+  test("goes by the content of a policy outside the pool, not by where it is kept", () => {
+    const hash = (digit: string, configMap: string): string =>
+      configHash(spec({ chromePolicyRef: { sha256: digit.repeat(64), configMaps: [configMap] } }));
+    expect(hash("a", "first")).toBe(hash("a", "second"));
+    expect(hash("a", "first")).not.toBe(hash("b", "first"));
+  });
+
   test("is the same for a default, written or left out", () => {
     expect(configHash(spec({ viewport: { width: 1920, height: 1080 } }))).toBe(configHash(spec()));
   });
@@ -49,6 +57,12 @@ test("a session is told the resolved configuration as it travels", () => {
     start_url: "https://example.com",
     viewport: { width: 1920, height: 1080, refresh_rate: 25 },
   });
+});
+
+test("a session's configuration has the hash alone of a policy that is kept outside the pool", () => {
+  const config = sessionConfigOf(spec({ chromePolicyRef: { sha256: "a".repeat(64), configMaps: ["c"] } }));
+  expect(config).toMatchObject({ chrome_policy_sha256: "a".repeat(64) });
+  expect(JSON.stringify(config)).not.toContain("config_maps");
 });
 
 test("the agent is told what it needs to start its browser", () => {

@@ -23,14 +23,19 @@ const browserFields = [
 
 type BrowserFields = Pick<BrowserPoolSpec, (typeof browserFields)[number]>;
 
-/** What a browser was made with, as it travels; kept beside the leases so that a session tells its own configuration. */
-export type SessionConfig = Wire<BrowserFields>;
+/**
+ * What a browser was made with, as it travels; kept beside the leases so that a session tells its own configuration. Of a
+ * policy that is kept outside the pool it has the hash alone: Redis holds one of these per configuration.
+ */
+export type SessionConfig = Wire<BrowserFields> & { chrome_policy_sha256?: string };
 
 /** Viewport and telemetry in their resolved form, so that specs that mean the same give the same. */
 export const sessionConfigOf = (spec: BrowserPoolSpec): SessionConfig => {
   const fields = Object.fromEntries(browserFields.map((field) => [field, spec[field]]));
   const resolved = { viewport: resolveViewport(spec.viewport), telemetry: resolveTelemetry(spec.telemetry) };
-  return toWire(BrowserPoolSpec.partial(), { ...fields, ...resolved } as BrowserPoolSpec) as SessionConfig;
+  const config = toWire(BrowserPoolSpec.partial(), { ...fields, ...resolved } as BrowserPoolSpec) as SessionConfig;
+  const sha256 = spec.chromePolicyRef?.sha256;
+  return { ...config, ...(sha256 && { chrome_policy_sha256: sha256 }) };
 };
 
 /** Equal for equal configurations; 16 hexadecimal digits. */

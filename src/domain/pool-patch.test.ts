@@ -19,6 +19,8 @@ const full = BrowserPoolSpec.parse({
   telemetry: { enabled: true, browser: { page: { enabled: true } } },
 });
 
+const large = BrowserPoolSpec.parse({ ...bare, chromePolicyRef: { sha256: "a".repeat(64), configMaps: ["c"] } });
+
 const result = (spec: BrowserPoolSpec, body: object) => patchPool(spec, UpdateBrowserPool.parse(body));
 
 const patched = (spec: BrowserPoolSpec, body: object): BrowserPoolSpec => {
@@ -69,6 +71,14 @@ const rules: [string, BrowserPoolSpec, object, Partial<Record<keyof BrowserPoolS
     { chromePolicy: { URLBlocklist: [] } },
   ],
   ["4: an empty object clears the policy", full, { chrome_policy: {} }, { chromePolicy: undefined }],
+  ["4: another field leaves a policy outside the pool", large, { size: 3 }, { size: 3 }],
+  [
+    "4: chrome_policy replaces one outside the pool",
+    large,
+    { chrome_policy: { URLBlocklist: [] } },
+    { chromePolicy: { URLBlocklist: [] }, chromePolicyRef: undefined },
+  ],
+  ["4: an empty object clears a policy outside the pool", large, { chrome_policy: {} }, { chromePolicyRef: undefined }],
   ["5: proxy_id replaces", full, { proxy_id: "py" }, { proxyId: "py" }],
   ["5: an empty proxy_id clears", full, { proxy_id: "" }, { proxyId: undefined }],
   ["6: start_url replaces", full, { start_url: "chrome://gpu" }, { startUrl: "chrome://gpu" }],

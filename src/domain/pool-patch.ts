@@ -50,6 +50,9 @@ const clearableChanges = (patch: PoolPatch): Changes =>
     }),
   );
 
+/** A policy that was kept outside the pool gives way to the one of the request, an empty one too (4). */
+const policyRefChanges = (patch: PoolPatch): Changes => (patch.chromePolicy ? { chromePolicyRef: undefined } : {});
+
 /** An empty name is a no-op (7). */
 const nameChanges = (patch: PoolPatch): Changes => (patch.name ? { name: patch.name } : {});
 
@@ -93,6 +96,7 @@ export const patchPool = (spec: BrowserPoolSpec, patch: UpdateBrowserPool): Patc
   const next = applyChanges(spec, {
     ...plainChanges(asked),
     ...clearableChanges(asked),
+    ...policyRefChanges(asked),
     ...nameChanges(asked),
     ...profileChanges(spec, asked),
     ...telemetry.changes,

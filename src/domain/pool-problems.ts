@@ -43,10 +43,17 @@ export const settingProblems = ({ extensions = [], profile, chromePolicy, networ
 export const refreshProblems = (spec: Pick<BrowserPoolSpec, "profile" | "refreshOnProfileUpdate">): SpecProblem[] =>
   spec.refreshOnProfileUpdate && !spec.profile ? [problemAt(["refreshOnProfileUpdate"], refreshNeedsProfile)] : [];
 
+/** A rule that CEL can't say: it does not see a map of anything. */
+const policyProblems = ({ chromePolicy, chromePolicyRef }: BrowserPoolSpec): SpecProblem[] =>
+  chromePolicy && chromePolicyRef
+    ? [problemAt(["chromePolicyRef"], "give only one of chromePolicy and chromePolicyRef; null removes this one")]
+    : [];
+
 /** All that is wrong with a spec that fits its schema, e.g. one written as YAML. Empty: nothing. */
 export const poolProblems = (spec: BrowserPoolSpec): SpecProblem[] => {
   const merged = mergeTelemetry(undefined, spec.telemetry);
-  return [...settingProblems(spec), ...refreshProblems(spec), ...(merged.ok ? [] : merged.problems)];
+  const problems = [...settingProblems(spec), ...policyProblems(spec), ...refreshProblems(spec)];
+  return [...problems, ...(merged.ok ? [] : merged.problems)];
 };
 
 /** Whether idle browsers are replaced when the pool's profile changes: as set, else whenever there is a profile. */

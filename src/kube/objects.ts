@@ -1,4 +1,4 @@
-import type { V1Lease, V1Namespace, V1Node, V1Pod, V1Secret } from "@kubernetes/client-node";
+import type { V1ConfigMap, V1Lease, V1Namespace, V1Node, V1Pod, V1Secret } from "@kubernetes/client-node";
 
 export type OwnerReference = {
   apiVersion: string;
@@ -42,6 +42,7 @@ type AsJson<T> = T extends Date
 type Object_<T> = Omit<AsJson<T>, "metadata"> & KubeObject;
 
 export type Pod = Object_<V1Pod>;
+export type ConfigMap = Object_<V1ConfigMap>;
 export type Secret = Object_<V1Secret>;
 export type Namespace = Object_<V1Namespace>;
 export type Node = Object_<V1Node>;

@@ -1,4 +1,4 @@
-import type { KubeObject, Lease, Namespace, Node, Pod, Ref, Secret } from "./objects.ts";
+import type { ConfigMap, KubeObject, Lease, Namespace, Node, Pod, Ref, Secret } from "./objects.ts";
 
 /** Where a kind lives in the Kubernetes API. `group` is "" for the core group. `T` is the object's type. */
 export type ResourceType<T extends KubeObject> = {
@@ -18,6 +18,14 @@ export const secrets: ResourceType<Secret> = {
   version: "v1",
   kind: "Secret",
   plural: "secrets",
+  namespaced: true,
+};
+
+export const configMaps: ResourceType<ConfigMap> = {
+  group: "",
+  version: "v1",
+  kind: "ConfigMap",
+  plural: "configmaps",
   namespaced: true,
 };
 

@@ -44,12 +44,15 @@ const lenientFields = {
   telemetry: Telemetry.nullable().optional().describe("What is captured of browsers that are started later."),
 };
 
+/** Fields that the HTTP API keeps to itself. */
+const hidden = { discardIdle: true, chromePolicyRef: true } as const;
+
 /** The request of `POST /browser_pools` in camelCase; `domain/pool-create.ts` turns it into a spec. */
-export const PoolRequest = BrowserPoolSpec.omit({ discardIdle: true }).extend(lenientFields);
+export const PoolRequest = BrowserPoolSpec.omit(hidden).extend(lenientFields);
 export type PoolRequest = z.infer<typeof PoolRequest>;
 
 /** The request of `PATCH /browser_pools/{id_or_name}` in camelCase; `domain/pool-patch.ts` applies it. */
-export const PoolPatch = optionalFields(BrowserPoolSpec.omit({ region: true, discardIdle: true })).extend({
+export const PoolPatch = optionalFields(BrowserPoolSpec.omit({ region: true, ...hidden })).extend({
   ...lenientFields,
   name: z
     .string()
@@ -84,7 +87,7 @@ export const PoolRecord = z.object({
   availableCount: z.int().min(0).describe("Browsers that are idle and can be acquired now."),
   extensionIds: z.array(z.string()).describe("Ids of the extensions in load order; empty when there are none."),
   profileId: z.string().optional().describe("Id of the profile; left out when there is none."),
-  browserPoolConfig: BrowserPoolSpec.omit({ region: true, discardIdle: true })
+  browserPoolConfig: BrowserPoolSpec.omit({ region: true, ...hidden })
     .extend({ telemetry: TelemetryRecord.optional() })
     .describe("The configuration that the pool's browsers are made with."),
 });

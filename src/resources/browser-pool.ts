@@ -15,6 +15,7 @@ import {
 } from "./browser-settings.ts";
 import { Conditions } from "./conditions.ts";
 import { apiGroup, type CustomResource, type Kind, validations } from "./kind.ts";
+import { ChromePolicyRef } from "./pool-policy.ts";
 import { namePattern } from "./selector.ts";
 import { Telemetry } from "./telemetry.ts";
 
@@ -48,6 +49,7 @@ export const BrowserPoolSpec = z
       .default("8GiB")
       .describe("Memory of a newly started headful browser. Browsers that run keep theirs."),
     chromePolicy: chromePolicy.optional(),
+    chromePolicyRef: ChromePolicyRef.optional(),
     extensions: extensions.optional(),
     network: Network.optional().describe(
       "What the browsers may reach, and by which proxy. Applies to browsers started later.",

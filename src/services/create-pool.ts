@@ -3,6 +3,7 @@ import { createPool as newPool } from "../domain/pool-create.ts";
 import { invalidInput } from "../errors.ts";
 import { type BrowserPool, browserPoolKind } from "../resources/browser-pool.ts";
 import type { BrowserPoolRecord, CreateBrowserPool } from "../resources/browser-pool-wire.ts";
+import { createPolicyUpload } from "./policy-upload.ts";
 import { poolAnswer } from "./pool-answer.ts";
 import { checkPool } from "./pool-checks.ts";
 import type { Project } from "./projects.ts";
@@ -18,10 +19,11 @@ export const createPool = async (
   if (!created.ok) throw invalidInput(created.problems);
   await checkPool({ spec: created.spec, project }, deps);
   const metadata = { name: createId(), namespace: project.namespace };
-  const pool = (await deps.kube.create(browserPoolKind, {
-    metadata,
-    spec: created.spec,
-  } as BrowserPool)) as BrowserPool;
+  const upload = createPolicyUpload(deps);
+  const pool = await upload.orUndo(async () => {
+    const spec = await upload.place(created.spec, metadata);
+    return (await deps.kube.create(browserPoolKind, { metadata, spec } as BrowserPool)) as BrowserPool;
+  });
   deps.pools.put(pool);
   return poolAnswer(pool, deps);
 };

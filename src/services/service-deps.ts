@@ -11,6 +11,7 @@ import type { Metrics } from "../metrics.ts";
 import type { BrowserPool } from "../resources/browser-pool.ts";
 import type { AgentTokens } from "../tokens/agent-token.ts";
 import type { ApiKeys } from "./api-keys.ts";
+import type { PolicyReader } from "./policy-reader.ts";
 import type { Projects } from "./projects.ts";
 
 /** What the use cases work with; built once in cmd/, handed to each, which names the part that it needs. */
@@ -19,6 +20,8 @@ export type ServiceDeps = {
   kube: Kube;
   /** All pools of the organization; may be a moment behind, so only for what is also checked elsewhere. */
   pools: Reflector<BrowserPool>;
+  /** Chrome policies that are kept outside their pools. */
+  policies: PolicyReader;
   projects: Projects;
   apiKeys: ApiKeys;
   store: LeaseStore;

@@ -33,6 +33,22 @@ const configOf = async (lease: LeaseRecord, poolUid: string, deps: ServiceDeps):
   return config;
 };
 
+/**
+ * The policy that the session's browser was made with. One that is kept outside the pool is known only while the pool has
+ * it still; without it, and when it can't be read, the answer leaves it out: a browser in hand is worth more.
+ */
+const policyOf = async (
+  config: SessionConfig | undefined,
+  poolUid: string,
+  { pools, policies }: Pick<ServiceDeps, "pools" | "policies">,
+): Promise<Record<string, unknown> | undefined> => {
+  if (!config?.chrome_policy_sha256) return config?.chrome_policy;
+  const pool = pools.list().find(({ metadata }) => metadata.uid === poolUid);
+  const ref = pool?.spec.chromePolicyRef;
+  if (ref?.sha256 !== config.chrome_policy_sha256) return undefined;
+  return policies.read(pool?.metadata.namespace ?? "", ref).catch(() => undefined);
+};
+
 type TelemetryWire = Wire<Telemetry>;
 
 /** The lease's own telemetry settings over those that its browser was made with; a lease's were checked when it was asked for. */
@@ -50,6 +66,7 @@ export const sessionAnswer = async (lease: LeaseRecord, baseUrl: string, deps: S
   const request = SessionRequest.parse(JSON.parse(lease.request));
   const config = await configOf(lease, request.pool.uid, deps);
   const telemetry = telemetryOf(config, request);
+  const chromePolicy = await policyOf(config, request.pool.uid, deps);
   const startUrl = request.start_url ?? config?.start_url;
   return {
     session_id: lease.session,
@@ -61,7 +78,7 @@ export const sessionAnswer = async (lease: LeaseRecord, baseUrl: string, deps: S
     gpu: false,
     timeout_seconds: request.timeout_seconds,
     ...(config?.viewport && { viewport: config.viewport }),
-    ...(config?.chrome_policy && { chrome_policy: config.chrome_policy }),
+    ...(chromePolicy && { chrome_policy: chromePolicy }),
     ...(config?.proxy_id && { proxy_id: config.proxy_id }),
     ...(startUrl && { start_url: startUrl }),
     ...(telemetry && { telemetry }),

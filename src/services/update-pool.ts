@@ -7,6 +7,7 @@ import { hasReason } from "../kube/kube-error.ts";
 import { type BrowserPool, browserPoolKind } from "../resources/browser-pool.ts";
 import type { BrowserPoolRecord, UpdateBrowserPool } from "../resources/browser-pool-wire.ts";
 import { readPool } from "./find-pool.ts";
+import { createPolicyUpload, deleteReplacedParts, type PolicyUpload } from "./policy-upload.ts";
 import { poolAnswer } from "./pool-answer.ts";
 import { checkPool } from "./pool-checks.ts";
 import type { Project } from "./projects.ts";
@@ -18,24 +19,44 @@ const writeTries = 8;
 /** Pause before the second try, ms; doubled for each further one, with chance in it, so that rivals don't meet again. */
 const firstRetryMs = 5;
 
+/** `before`: as it was read for the change. */
+type Updated = { before: BrowserPool; pool: BrowserPool };
+
+type Update = { request: UpdateBrowserPool; project: Project; upload: PolicyUpload };
+
 /** The changed pool, or undefined when somebody else changed it in the meantime. */
 const tryUpdate = async (
-  pool: BrowserPool,
-  request: UpdateBrowserPool,
-  project: Project,
+  before: BrowserPool,
+  { request, project, upload }: Update,
   deps: ServiceDeps,
-): Promise<BrowserPool | undefined> => {
-  const patched = patchPool(pool.spec, request);
+): Promise<Updated | undefined> => {
+  const patched = patchPool(before.spec, request);
   if (!patched.ok) throw invalidInput(patched.problems);
-  const spec = patched.discardIdle ? { ...patched.spec, discardIdle: createId() } : patched.spec;
-  if (isDeepStrictEqual(spec, pool.spec)) return pool;
-  await checkPool({ spec, project, before: pool }, deps);
+  const asked = patched.discardIdle ? { ...patched.spec, discardIdle: createId() } : patched.spec;
+  if (isDeepStrictEqual(asked, before.spec)) return { before, pool: before };
+  await checkPool({ spec: asked, project, before }, deps);
+  // A large policy that was written as YAML stays where its writer looks for it.
+  const spec = request.chrome_policy ? await upload.place(asked, before.metadata) : asked;
   try {
-    return (await deps.kube.replace(browserPoolKind, { ...pool, spec } as BrowserPool)) as BrowserPool;
+    return {
+      before,
+      pool: (await deps.kube.replace(browserPoolKind, { ...before, spec } as BrowserPool)) as BrowserPool,
+    };
   } catch (error) {
     if (hasReason(error, "Conflict")) return undefined;
     throw error;
   }
+};
+
+const update = async (idOrName: string, wanted: Update, deps: ServiceDeps): Promise<Updated> => {
+  for (let tries = 0; tries < writeTries; tries++) {
+    if (tries > 0) await sleep(firstRetryMs * 2 ** tries * Math.random());
+    const updated = await tryUpdate(await readPool(idOrName, wanted.project, deps), wanted, deps);
+    if (updated) return updated;
+  }
+  throw new AppError("unavailable", "the pool is being changed by others; repeat the request", {
+    retryAfterSeconds: 1,
+  });
 };
 
 /**
@@ -47,20 +68,15 @@ export const updatePool = async (
   project: Project,
   deps: ServiceDeps,
 ): Promise<BrowserPoolRecord> => {
-  for (let tries = 0; tries < writeTries; tries++) {
-    if (tries > 0) await sleep(firstRetryMs * 2 ** tries * Math.random());
-    const pool = await tryUpdate(await readPool(idOrName, project, deps), request, project, deps);
-    if (!pool) continue;
-    deps.pools.put(pool);
-    if (request.discard_all_idle && pool.spec.discardIdle)
-      await deps.store.retire(pool.metadata.uid ?? "", {
-        reason: "Discarded",
-        unpaced: true,
-        token: pool.spec.discardIdle,
-      });
-    return poolAnswer(pool, deps);
-  }
-  throw new AppError("unavailable", "the pool is being changed by others; repeat the request", {
-    retryAfterSeconds: 1,
-  });
+  const upload = createPolicyUpload(deps);
+  const { before, pool } = await upload.orUndo(() => update(idOrName, { request, project, upload }, deps));
+  deps.pools.put(pool);
+  await deleteReplacedParts(before, pool, deps);
+  if (request.discard_all_idle && pool.spec.discardIdle)
+    await deps.store.retire(pool.metadata.uid ?? "", {
+      reason: "Discarded",
+      unpaced: true,
+      token: pool.spec.discardIdle,
+    });
+  return poolAnswer(pool, deps);
 };

@@ -44,11 +44,6 @@ describe("a hostile request is refused", () => {
     expectRefusal(await send("POST", `/browser_pools/${poolId}/acquire`, { body: large }), tooLarge);
   });
 
-  test("for a policy that is too large for the API server", async () => {
-    const body = { size: 1, chrome_policy: { Text: "x".repeat(4 * 1024 * 1024) } };
-    expectRefusal(await sendJson("POST", "/browser_pools", body), { status: 413, code: "payload_too_large" });
-  });
-
   test.each(["/browser_pools/%", "/browser_pools/%zz", "/browser_pools/%c3%28"])(
     "for a path with a broken escape: %s",
     async (path) => expectRefusal(await send("GET", path), badRequest),

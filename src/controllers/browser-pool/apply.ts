@@ -17,6 +17,7 @@ import type { LeaseStore } from "../../leases/lease-store.ts";
 import type { Logger } from "../../log.ts";
 import { type BrowserPool, type BrowserPoolStatus, browserPoolKind } from "../../resources/browser-pool.ts";
 import { conditionNotes } from "./condition-notes.ts";
+import { dropPolicyParts } from "./drop-policy-parts.ts";
 import { drainFinalizer } from "./finalizer.ts";
 import type { PoolAction, PoolPlan } from "./plan.ts";
 import { buildPod, type PodSettings } from "./pod.ts";
@@ -76,6 +77,7 @@ const deletePod = async ({ pod, why }: Act<"delete">, seen: Seen, deps: ApplyDep
 /** Forgets a drained pool everywhere and lets Kubernetes remove the object. */
 const drop = async (seen: Seen, deps: ApplyDeps): Promise<void> => {
   const { metadata } = seen.pool;
+  await dropPolicyParts(seen.pool, deps.kube);
   await deps.store.drop(metadata.uid ?? "");
   const finalizers = (metadata.finalizers ?? []).filter((finalizer) => finalizer !== drainFinalizer);
   const { resourceVersion } = metadata;

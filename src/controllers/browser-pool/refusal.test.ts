@@ -90,6 +90,12 @@ test.each<[string, BrowserPool, string, string]>([
     "InvalidSpec",
     "spec.chromePolicy",
   ],
+  [
+    "a policy in two places",
+    aPool({ chromePolicy: { A: 1 }, chromePolicyRef: { sha256: "a".repeat(64), configMaps: ["c"] } }),
+    "InvalidSpec",
+    "spec.chromePolicyRef: give only one",
+  ],
 ])("%s is refused, with the field named", (_, pool, reason, message) => {
   expect(refused(pool)).toMatchObject({ reason, message: expect.stringContaining(message) });
 });

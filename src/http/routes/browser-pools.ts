@@ -60,8 +60,10 @@ export const listPoolsRoute = defineRoute(
       .filter((pool) => isWanted({ id: pool.metadata.name, name: wireName(pool) }, query))
       .sort((a, b) => (a.metadata.creationTimestamp ?? "").localeCompare(b.metadata.creationTimestamp ?? ""));
     const page = pageOf(pools, query);
-    const records = (page.body as typeof pools).map((pool) => poolAnswer(pool, deps));
-    return { ...page, body: await Promise.all(records) };
+    const records: BrowserPoolRecord[] = [];
+    // One after the other: each may have a policy of 5 MiB to fetch.
+    for (const pool of page.body as typeof pools) records.push(await poolAnswer(pool, deps));
+    return { ...page, body: records };
   },
 );
 

@@ -39,8 +39,10 @@ export const listBrowsersRoute = defineRoute(
   async ({ query, project, baseUrl, deps }) => {
     const status = query.status ?? (query.include_deleted === "true" ? "all" : "active");
     const page = pageOf(await listSessions({ ...query, status }, project, deps), query);
-    const sessions = (page.body as LeaseRecord[]).map((lease) => sessionAnswer(lease, baseUrl, deps));
-    return { ...page, body: await Promise.all(sessions) };
+    const sessions: Session[] = [];
+    // One after the other: each may have a policy of 5 MiB to fetch.
+    for (const lease of page.body as LeaseRecord[]) sessions.push(await sessionAnswer(lease, baseUrl, deps));
+    return { ...page, body: sessions };
   },
 );
 

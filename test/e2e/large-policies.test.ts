@@ -1,0 +1,164 @@
+/** Chrome policies that no custom resource can hold: up to 5 MiB (service.md, `chrome_policy`). */
+import { randomBytes } from "node:crypto";
+import { createId } from "@paralleldrive/cuid2";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { configMaps } from "../../src/kube/resource-type.ts";
+import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { eventually } from "../support/eventually.ts";
+import { emptyPool, filledPool } from "../support/filled-pool.ts";
+import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
+
+let stack: LocalStack;
+beforeAll(async () => {
+  stack = await startLocalStack();
+});
+afterAll(() => stack?.[Symbol.asyncDispose]());
+
+const namespace = "default";
+const maxBytes = 5 * 1024 * 1024;
+
+/** So many bytes of JSON that gzip shrinks hardly below three quarters. */
+const policyOf = (bytes: number): { Text: string } => {
+  const room = bytes - JSON.stringify({ Text: "" }).length;
+  return {
+    Text: randomBytes(Math.ceil(room * 0.75))
+      .toString("base64")
+      .slice(0, room),
+  };
+};
+
+/** Names of the ConfigMaps that hold parts of the pool's policies. */
+const partsOf = async (id: string): Promise<string[]> => {
+  const labelSelector = `browserpool.dev/pool-policy=${id}`;
+  const { items } = await stack.kube.list(configMaps, { namespace, labelSelector });
+  return items.map(({ metadata }) => metadata.name).sort();
+};
+
+const specOf = async (id: string): Promise<BrowserPool["spec"]> =>
+  ((await stack.kube.get(browserPoolKind, { namespace, name: id })) as BrowserPool).spec;
+
+/** Deep equality of such texts prints megabytes when it fails. */
+const expectPolicy = (answered: unknown, policy: object): void =>
+  expect(JSON.stringify(answered) === JSON.stringify(policy)).toBe(true);
+
+/** What somebody can write as YAML: the pool refers to a ConfigMap that does not hold its policy. */
+const refer = async (id: string, configMap: string): Promise<void> => {
+  const spec = { chromePolicyRef: { sha256: "0".repeat(64), configMaps: [configMap] } };
+  await stack.kube.patch(browserPoolKind, { namespace, name: id }, { spec });
+};
+
+const configOf = async (id: string) => (await stack.kernel.browserPools.retrieve(id)).browser_pool_config;
+
+const patch = async (id: string, body: object) => {
+  const response = await stack.call("PATCH", `/browser_pools/${id}`, body);
+  return { status: response.status, body: (await response.json()) as { browser_pool_config: object; code?: string } };
+};
+
+test("a policy of 5 MiB is stored and read back whole, changed, cleared, and gone with its pool", async () => {
+  const first = policyOf(maxBytes);
+  const created = await emptyPool(stack.kernel, { chrome_policy: first });
+  const { id } = created;
+  expectPolicy(created.browser_pool_config.chrome_policy, first);
+  expect(created.browser_pool_config).not.toHaveProperty("chrome_policy_ref");
+  expectPolicy((await configOf(id)).chrome_policy, first);
+  for await (const pool of stack.kernel.browserPools.list())
+    if (pool.id === id) expectPolicy(pool.browser_pool_config.chrome_policy, first);
+  const stored = await specOf(id);
+  expect(stored).not.toHaveProperty("chromePolicy");
+  const parts = stored.chromePolicyRef?.configMaps ?? [];
+  expect(parts.length).toBeGreaterThan(1);
+  expect(await partsOf(id)).toEqual([...parts].sort());
+
+  expect((await patch(id, { stealth: true })).status).toBe(200);
+  expectPolicy((await configOf(id)).chrome_policy, first);
+  expect((await specOf(id)).chromePolicyRef).toEqual(stored.chromePolicyRef);
+
+  const second = policyOf(maxBytes);
+  const replaced = await patch(id, { chrome_policy: second });
+  expectPolicy((replaced.body.browser_pool_config as { chrome_policy?: object }).chrome_policy, second);
+  const secondParts = (await specOf(id)).chromePolicyRef?.configMaps ?? [];
+  expect(await partsOf(id)).toEqual([...secondParts].sort());
+
+  expect((await patch(id, { chrome_policy: policyOf(maxBytes + 1) })).status).toBe(400);
+  expect(await partsOf(id)).toEqual([...secondParts].sort());
+
+  expect((await patch(id, { chrome_policy: {} })).body.browser_pool_config).not.toHaveProperty("chrome_policy");
+  expect(await partsOf(id)).toEqual([]);
+
+  await patch(id, { chrome_policy: second });
+  expect((await partsOf(id)).length).toBeGreaterThan(1);
+  await stack.kernel.browserPools.delete(id);
+  await eventually("the pool is gone", async () => !(await stack.kube.get(browserPoolKind, { namespace, name: id })));
+  expect(await partsOf(id)).toEqual([]);
+});
+
+test("policies that several callers write at once leave the parts of one", async () => {
+  const { id } = await emptyPool(stack.kernel, { chrome_policy: policyOf(400_000) });
+  const same = policyOf(400_000);
+  const policies = [same, same, policyOf(400_000), same];
+  const answers = await Promise.all(policies.map((chrome_policy) => patch(id, { chrome_policy })));
+  expect(answers.map(({ status }) => status)).toEqual(policies.map(() => 200));
+  expect((await specOf(id)).chromePolicyRef?.configMaps).toEqual(await partsOf(id));
+  const { chrome_policy } = await configOf(id);
+  expect(policies.some((policy) => JSON.stringify(policy) === JSON.stringify(chrome_policy))).toBe(true);
+});
+
+test("a session tells its large policy, and leaves it out when the pool has another one", async () => {
+  const policy = policyOf(1_000_000);
+  const { id } = await filledPool(stack.kernel, { chrome_policy: policy });
+  const { session_id, ...session } = await stack.kernel.browserPools.acquire(id, {});
+  expectPolicy(session.chrome_policy, policy);
+  await patch(id, { chrome_policy: { PrintingEnabled: false } });
+  await eventually("the API has seen the change", async () => {
+    const answer = await stack.kernel.browsers.retrieve(session_id);
+    return !("chrome_policy" in answer);
+  });
+  await stack.kernel.browserPools.release(id, { session_id });
+});
+
+describe("a pool's policy is refused or left out", () => {
+  test("when it is above 5 MiB, and nothing of it stays", async () => {
+    const before = (await stack.kube.list(configMaps, { namespace })).items.length;
+    const response = await stack.call("POST", "/browser_pools", { size: 1, chrome_policy: policyOf(maxBytes + 1) });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ details: [{ path: "chrome_policy" }] });
+    const taken = { size: 51, fill_rate_per_minute: 0, chrome_policy: policyOf(400_000) };
+    expect((await stack.call("POST", "/browser_pools", taken)).status).toBe(400);
+    expect((await stack.kube.list(configMaps, { namespace })).items.length).toBe(before);
+  });
+
+  test("when it refers to parts that are not there; writing the policy again repairs it", async () => {
+    const policy = policyOf(400_000);
+    const { id } = await emptyPool(stack.kernel, { chrome_policy: policy });
+    await refer(id, "not-there");
+    expect(await configOf(id)).not.toHaveProperty("chrome_policy");
+    await patch(id, { chrome_policy: policy });
+    expectPolicy((await configOf(id)).chrome_policy, policy);
+  });
+
+  test("when it refers to a ConfigMap of somebody else, which is never deleted", async () => {
+    const name = `foreign-${createId()}`;
+    await stack.kube.create(configMaps, { metadata: { name, namespace }, data: { a: "b" } });
+    const { id } = await emptyPool(stack.kernel);
+    await refer(id, name);
+    expect(await configOf(id)).not.toHaveProperty("chrome_policy");
+    expect((await patch(id, { chrome_policy: {} })).status).toBe(200);
+    expect(await specOf(id)).not.toHaveProperty("chromePolicyRef");
+    expect(await stack.kube.get(configMaps, { name, namespace })).toMatchObject({ data: { a: "b" } });
+  });
+});
+
+test("an inline policy of YAML stays inline, and what overflows the object then is refused as too large", async () => {
+  const name = createId();
+  const chromePolicy = policyOf(1_400_000);
+  const spec = { size: 1, fillRatePerMinute: 0, chromePolicy };
+  await stack.kube.create(browserPoolKind, { metadata: { name, namespace }, spec } as unknown as BrowserPool);
+  expect((await patch(name, { stealth: true })).status).toBe(200);
+  expect(await specOf(name)).not.toHaveProperty("chromePolicyRef");
+  const host = `${"a".repeat(63)}.`.repeat(3);
+  const allowed_hosts = Array.from({ length: 1024 }, (_, i) => `${host}${i}.test`);
+  expect(await patch(name, { network: { allowed_hosts } })).toMatchObject({
+    status: 413,
+    body: { code: "payload_too_large" },
+  });
+});
