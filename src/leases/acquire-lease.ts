@@ -9,7 +9,6 @@
  *
  * A failure of Redis on the way leaves the session to `abandonLease`, which goes on trying until Redis answers.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import type { AgentClient } from "./agent-client.ts";
@@ -17,6 +16,7 @@ import type { Grants } from "./grants.ts";
 import type { LeaseStore, TakeOutcome } from "./lease-store.ts";
 import type { LeaseRecord, SessionRequest } from "./records.ts";
 import { endOnAgent } from "./release-lease.ts";
+import { whileUnavailable } from "./while-unavailable.ts";
 
 export type AcquireDeps = { store: LeaseStore; agents: AgentClient; grants: Grants; log: Logger };
 
@@ -33,6 +33,9 @@ export type Acquired = { kind: "held"; lease: LeaseRecord } | { kind: "timeout" 
 
 /** Tries of `abandonLease`, with 0.1 s to 5 s between them: about a minute. What is left then is found by the operator's audit. */
 const abandonTries = 16;
+
+/** Tries to find a waiting caller's place again after Redis was away: about ten seconds. */
+const recheckTries = 7;
 
 /** `signal`: aborted when the caller is gone or the service stops; nothing is held then. */
 export const acquireLease = async (
@@ -92,10 +95,12 @@ const waitForGrant = async (
   { listener, signal, untilMs }: Waiting,
 ): Promise<TakeOutcome> => {
   const deadline = AbortSignal.timeout(Math.max(0, Math.ceil(untilMs - performance.now())));
+  const until = AbortSignal.any([signal, deadline]);
   try {
-    const wake = await listener.next(AbortSignal.any([signal, deadline]));
-    if (wake.kind === "recheck") return await take(wanted, deps, ticket);
-    return wake;
+    const wake = await listener.next(until);
+    if (wake.kind !== "recheck") return wake;
+    // The connection for commands may come back a moment after the one for messages.
+    return await whileUnavailable(() => take(wanted, deps, ticket), { tries: recheckTries, signal: until });
   } catch (error) {
     if (signal.aborted || !deadline.aborted) throw error;
     const cancelled = await deps.store.cancel(wanted.poolUid, wanted.session);
@@ -123,16 +128,15 @@ export const abandonLease = async (
   { poolUid, session }: Pick<AcquireRequest, "poolUid" | "session">,
   deps: AcquireDeps,
 ): Promise<void> => {
-  for (let tries = 0; tries < abandonTries; tries++) {
-    try {
-      const { kind } = await deps.store.cancel(poolUid, session);
-      if (kind === "granted") await giveBack(poolUid, session, deps);
-      return;
-    } catch {
-      await sleep(Math.min(100 * 2 ** tries, 5000));
-    }
+  const takeBack = async (): Promise<void> => {
+    const { kind } = await deps.store.cancel(poolUid, session);
+    if (kind === "granted") await giveBack(poolUid, session, deps);
+  };
+  try {
+    await whileUnavailable(takeBack, { tries: abandonTries });
+  } catch (err) {
+    deps.log.warn({ err, session }, "an abandoned session could not be taken back; left to the audit");
   }
-  deps.log.warn({ session }, "an abandoned session could not be taken back; left to the audit");
 };
 
 /** The bind may or may not have reached the agent, so the browser goes the way of a release: the agent confirms first. */

@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { connectKube, type Kube } from "../../src/kube/client.ts";
 import { startControlPlane } from "../../src/local/control-plane.ts";
+import { installCrds } from "../../src/local/install-crds.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { createLogger } from "../../src/log.ts";
 
@@ -14,8 +15,6 @@ export type TestControlPlane = {
   kubectl: (...args: string[]) => Promise<string>;
   stop(): Promise<void>;
 };
-
-const crdFolder = join(import.meta.dirname, "..", "..", "crds");
 
 /** A control plane of its own with the project's CRDs established. */
 export const startTestControlPlane = async (): Promise<TestControlPlane> => {
@@ -29,9 +28,7 @@ export const startTestControlPlane = async (): Promise<TestControlPlane> => {
     const { stdout } = await promisify(execFile)(programs.kubectl ?? "kubectl", all, { timeout: 30_000 });
     return stdout;
   };
-  const files = (await readdir(crdFolder)).map((file) => `--filename=${join(crdFolder, file)}`);
-  await kubectl("apply", "--server-side", ...files);
-  await kubectl("wait", "--for=condition=Established", "--timeout=30s", ...files);
+  await installCrds(kube);
   return {
     kube,
     kubectl,
