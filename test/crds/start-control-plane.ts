@@ -28,14 +28,16 @@ export const startTestControlPlane = async (): Promise<TestControlPlane> => {
     const { stdout } = await promisify(execFile)(programs.kubectl ?? "kubectl", all, { timeout: 30_000 });
     return stdout;
   };
-  await installCrds(kube);
-  return {
-    kube,
-    kubectl,
-    async stop() {
-      await kube.close();
-      await plane.stop();
-      await rm(dataDir, { recursive: true, force: true });
-    },
+  const stop = async (): Promise<void> => {
+    await kube.close();
+    await plane.stop();
+    await rm(dataDir, { recursive: true, force: true });
   };
+  try {
+    await installCrds(kube);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { kube, kubectl, stop };
 };

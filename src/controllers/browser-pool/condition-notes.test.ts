@@ -32,6 +32,14 @@ test("a configuration that is in force again is told, the first one is not", () 
   expect(conditionNotes(undefined, status(accepted))).toEqual([]);
 });
 
+test("what a deletion waits for is told once", () => {
+  const draining: Draft = ["Progressing", "True", "Draining", "waiting for 1 browser in use"];
+  expect(conditionNotes(status(filled), status(draining))).toEqual([
+    { type: "Normal", reason: "Draining", note: "waiting for 1 browser in use" },
+  ]);
+  expect(conditionNotes(status(draining), status(draining))).toEqual([]);
+});
+
 test("a pool that becomes full is told, one that stays full or fills is not", () => {
   expect(conditionNotes(status(filling), status(filled))).toMatchObject([{ type: "Normal", reason: "Filled" }]);
   expect(conditionNotes(status(filled), status(filled))).toEqual([]);

@@ -8,11 +8,12 @@ const find = (status: BrowserPoolStatus | undefined, type: string): Condition | 
 
 /**
  * What people should read in the events when a pool's status changes: that its configuration is refused or in force
- * again, and that it is filled. Counts that come and go are not worth an event; pure.
+ * again, that it is filled, and what its deletion waits for. Counts that come and go are not worth an event; pure.
  */
 export const conditionNotes = (before: BrowserPoolStatus | undefined, after: BrowserPoolStatus): ConditionNote[] => {
   const [wasAccepted, accepted] = [find(before, "Accepted"), find(after, "Accepted")];
   const [wasReady, ready] = [find(before, "Ready"), find(after, "Ready")];
+  const [wasProgressing, progressing] = [find(before, "Progressing"), find(after, "Progressing")];
   const notes: ConditionNote[] = [];
   if (accepted?.status === "False" && accepted.message !== wasAccepted?.message)
     notes.push({ type: "Warning", reason: accepted.reason, note: accepted.message });
@@ -20,5 +21,7 @@ export const conditionNotes = (before: BrowserPoolStatus | undefined, after: Bro
     notes.push({ type: "Normal", reason: accepted.reason, note: accepted.message });
   if (ready?.status === "True" && wasReady?.status !== "True")
     notes.push({ type: "Normal", reason: ready.reason, note: ready.message });
+  if (progressing?.reason === "Draining" && wasProgressing?.reason !== "Draining")
+    notes.push({ type: "Normal", reason: progressing.reason, note: progressing.message });
   return notes;
 };

@@ -83,6 +83,16 @@ describe("conditions", () => {
     for (const [type, condition] of Object.entries(wanted)) expect(conditionOf(seen, type, judged)).toBe(condition);
   });
 
+  test("a deletion says what it waits for and how to end it", () => {
+    const messageOf = (...kinds: PodKind[]): string | undefined =>
+      statusOf({ pool: deleted, pods: podsOf(...kinds) }).conditions.find(({ type }) => type === "Progressing")
+        ?.message;
+    expect(messageOf("leased", "idle")).toBe(
+      "waiting for 1 browser in use; annotate browserpool.dev/force-delete=true to end them at once",
+    );
+    expect(messageOf("idle")).toBe("destroying the browsers");
+  });
+
   test("keep their transition time while their status stays, also with another reason", () => {
     const earlier = statusOf({ pool }, two);
     const later = { nowMs: nowMs + 60_000, size: 2 };

@@ -33,10 +33,19 @@ const ready = ({ refusal, pool }: Seen, { size }: Judged, up: number): Draft => 
     : { type, status: false, reason: "Filling", message };
 };
 
-const progressing = ({ pool, refusal }: Seen, { size, failedStarts }: Judged, up: number): Draft => {
+const isInUse = ({ browser }: SeenPod): boolean => browser?.state === "leased" || browser?.state === "releasing";
+
+/** Who waits for a deletion has to learn here what it waits for. */
+const draining = ({ pods }: Seen): string => {
+  const inUse = pods.filter(isInUse).length;
+  if (inUse === 0) return "destroying the browsers";
+  return `waiting for ${browsers(inUse)} in use; annotate browserpool.dev/force-delete=true to end them at once`;
+};
+
+const progressing = (seen: Seen, { size, failedStarts }: Judged, up: number): Draft => {
   const type = "Progressing";
-  if (pool.metadata.deletionTimestamp)
-    return { type, status: true, reason: "Draining", message: "waiting for leases to end" };
+  const { pool, refusal } = seen;
+  if (pool.metadata.deletionTimestamp) return { type, status: true, reason: "Draining", message: draining(seen) };
   if (refusal) return { type, status: false, reason: "NotAccepted", message: refusal.message };
   if (up >= size) return { type, status: false, reason: "Filled", message: `all ${browsers(size)} up` };
   if (pool.spec.fillRatePerMinute === 0)
@@ -64,10 +73,9 @@ const condition = (seen: Seen, nowMs: number, { type, status, reason, message }:
 export const poolStatus = (seen: Seen, judged: Judged): BrowserPoolStatus => {
   const count = (is: (pod: SeenPod) => boolean): number => seen.pods.filter(is).length;
   const idle = (pod: SeenPod): boolean => pod.state.is === "known" && pod.browser?.state === "idle";
-  const inUse = (pod: SeenPod): boolean => pod.browser?.state === "leased" || pod.browser?.state === "releasing";
   const available = count(idle) + judged.warm;
   const acquired = count(({ browser }) => browser?.state === "leased");
-  const up = available + count(inUse);
+  const up = available + count(isInUse);
   const drafts = [accepted(seen), ready(seen, judged, up), progressing(seen, judged, up)];
   const acceptedSize = seen.refusal ? seen.pool.status?.acceptedSize : seen.pool.spec.size;
   return {
