@@ -8,7 +8,13 @@ import type { ServiceDeps } from "../services/service-deps.ts";
 export type Method = "get" | "post" | "put" | "patch" | "delete";
 
 /** What a handler answers; no body means no content type either. */
-export type Answer = { status: number; body?: unknown; headers?: Record<string, string> };
+export type Answer = {
+  status: number;
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** Called when the connection broke off before the answer was written out. */
+  undelivered?: () => void;
+};
 
 /** One successful answer, for OpenAPI. */
 export type Answers = Record<number, { description: string; schema?: z.ZodType }>;

@@ -56,7 +56,9 @@ const answerOf = async (
     operation: `${input.project?.id ?? "organization"} POST ${request.path}`,
     body: request.body,
   };
-  return replayAnswer(repeatable, { answers: deps.answers, log: input.log }, () => route.handle(input));
+  const answer = await replayAnswer(repeatable, { answers: deps.answers, log: input.log }, () => route.handle(input));
+  // A caller whose answer was lost repeats the request and gets it then, so nothing is undone.
+  return { ...answer, undelivered: () => undefined };
 };
 
 const send = (response: Response, { status, body, headers = {} }: Answer): void => {
@@ -71,13 +73,19 @@ export const serveRoute =
   async (request, response) => {
     const log = response.locals.log as Logger;
     const gone = new AbortController();
+    let answer: Answer | undefined;
     response.on("close", () => {
-      if (!response.writableFinished) gone.abort(callerGone());
+      if (response.writableFinished) return;
+      gone.abort(callerGone());
+      answer?.undelivered?.();
     });
     const signal = AbortSignal.any([gone.signal, deps.stopping]);
     try {
       const input = await readInput(request, response, { route, deps, signal, log });
-      send(response, await answerOf(request, input, { route, deps }));
+      answer = await answerOf(request, input, { route, deps });
+      // The caller may have gone while the answer was made; "close" was told already then.
+      if (gone.signal.aborted) answer.undelivered?.();
+      else send(response, answer);
     } catch (error) {
       if (!gone.signal.aborted) answerError(response, asAppError(error, log));
     }

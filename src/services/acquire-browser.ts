@@ -76,6 +76,12 @@ const answerHeld = async (
   }
 };
 
+export type HandedOut = {
+  session: Session;
+  /** For an answer that did not reach its caller: the browser goes on to the next one. */
+  takeBack(): void;
+};
+
 /**
  * Hands out a browser of a pool: at once when one is idle, else when it is the caller's turn; undefined when the wait
  * was in vain. `signal`: aborted when the caller is gone; nothing stays taken then.
@@ -84,7 +90,7 @@ export const acquireBrowser = async (
   { idOrName, request, project, baseUrl }: AcquireInput,
   deps: ServiceDeps,
   signal: AbortSignal,
-): Promise<Session | undefined> => {
+): Promise<HandedOut | undefined> => {
   const pool = await findPool(idOrName, project, deps);
   checkTelemetry(pool, request);
   const poolUid = pool.metadata.uid ?? "";
@@ -100,7 +106,7 @@ export const acquireBrowser = async (
     const acquired = await measured(() => acquireLease(wanted, deps, signal), deps, signal);
     if (acquired.kind === "draining") throw new AppError("not_found", `browser pool ${idOrName} is being deleted`);
     if (acquired.kind === "held") answer = await answerHeld(acquired.lease, { poolUid, baseUrl }, deps, signal);
-    return answer;
+    return answer && { session: answer, takeBack: () => void abandonLease({ poolUid, session }, deps) };
   } finally {
     if (!answer && request.name) await deps.names.free(project.id, request.name, owner).catch(() => undefined);
   }

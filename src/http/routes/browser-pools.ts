@@ -138,12 +138,12 @@ export const acquireRoute = defineRoute(
     errors: ["bad_request", "not_found", "name_taken"],
   },
   async ({ params, body, project, baseUrl, deps, signal }) => {
-    const session = await acquireBrowser(
+    const handedOut = await acquireBrowser(
       { idOrName: params.id_or_name, request: body, project, baseUrl },
       deps,
       signal,
     );
-    return session ? { status: 200, body: session } : { status: 204 };
+    return handedOut ? { status: 200, body: handedOut.session, undelivered: handedOut.takeBack } : { status: 204 };
   },
 );
 
