@@ -6,6 +6,9 @@ export default defineConfig({
     globalSetup: ["test/support/control-plane-setup.ts"],
     pool: "forks",
     maxWorkers: 2,
+    // Real servers and browsers on a machine that others load too: an unattended run tries a failed test once more. By
+    // hand nothing is tried twice, so that a test that is not steady is noticed where it can be mended.
+    retry: process.env.CI ? 1 : 0,
     testTimeout: 60_000,
     hookTimeout: 120_000,
     teardownTimeout: 30_000,

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { viewLeases } from "../support/lease-view.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
-import { browserPid, fullPool, openCdp, poolAt } from "../support/pool-client.ts";
+import { fullPool, openCdp, poolAt } from "../support/pool-client.ts";
 import { isAlive, processesOf } from "../support/processes.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -112,16 +112,6 @@ describe("local mode", () => {
     expect(await cdp.version()).toContain("Chrome");
     await next.stop();
     await next.kube.close();
-  });
-
-  test("killed takes its browsers and servers with it, even when it is never started again", async () => {
-    const stack = await startLocalStack({ dataDir });
-    await poolAt(stack.call, poolId).whenCounts({ acquired: 0, available: 2 });
-    const browsers = await Promise.all((await podFolders()).map((uid) => browserPid(dataDir, uid)));
-    expect(browsers).toHaveLength(2);
-    await crash(stack);
-    await nothingRuns();
-    await stack.kube.close();
   });
 
   test("started with --fresh knows nothing of former runs", async () => {
