@@ -3,7 +3,7 @@ import { createId } from "@paralleldrive/cuid2";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Grants } from "../../src/leases/grants.ts";
 import type { LeaseStore } from "../../src/leases/lease-store.ts";
-import type { BrowserRecord, LeaseRecord } from "../../src/leases/records.ts";
+import { leaseCalls } from "../support/lease-calls.ts";
 import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
 
 let parts: LeaseParts;
@@ -21,22 +21,7 @@ beforeEach(() => {
   pool = createId();
 });
 
-const take = (session: string, { channel } = replica, ticket?: string) =>
-  store.take(pool, { session, channel, request: `{"of":"${session}"}`, ...(ticket && { ticket }) });
-const held = async (session: string): Promise<LeaseRecord> => {
-  const outcome = await take(session);
-  if (outcome.kind !== "granted") throw new Error(`${session}: ${outcome.kind}`);
-  return outcome.lease;
-};
-const addBrowser = () => parts.addBrowser(pool);
-const recordOf = async (id: string): Promise<BrowserRecord | undefined> =>
-  (await store.snapshot(pool)).browsers.find((browser) => browser.id === id);
-const stateOf = async (id: string) => (await recordOf(id))?.state;
-/** The next message for a session that waits. */
-const wakeOf = (session: string, grants = replica) => {
-  const listener = grants.listen(session);
-  return listener.next(AbortSignal.timeout(5000)).finally(listener.stop);
-};
+const { take, held, addBrowser, recordOf, stateOf, wakeOf } = leaseCalls(() => ({ parts, replica, pool }));
 
 describe("take", () => {
   test("gives the longest idle browser, with a fence that rises with every lease", async () => {

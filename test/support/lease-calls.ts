@@ -1,0 +1,28 @@
+/** What callers of one pool do, for tests of the lease scripts. */
+import type { Grants } from "../../src/leases/grants.ts";
+import type { BrowserRecord, LeaseRecord } from "../../src/leases/records.ts";
+import type { LeaseParts } from "./lease-parts.ts";
+
+/** `of`: asked at each call, since a test file makes a new pool for every test. */
+export const leaseCalls = (of: () => { parts: LeaseParts; replica: Grants; pool: string }) => {
+  const take = (session: string, grants?: Pick<Grants, "channel">, ticket?: string) => {
+    const { parts, replica, pool } = of();
+    const { channel } = grants ?? replica;
+    return parts.store.take(pool, { session, channel, request: `{"of":"${session}"}`, ...(ticket && { ticket }) });
+  };
+  const held = async (session: string): Promise<LeaseRecord> => {
+    const outcome = await take(session);
+    if (outcome.kind !== "granted") throw new Error(`${session}: ${outcome.kind}`);
+    return outcome.lease;
+  };
+  const addBrowser = (): Promise<string> => of().parts.addBrowser(of().pool);
+  const recordOf = async (id: string): Promise<BrowserRecord | undefined> =>
+    (await of().parts.store.snapshot(of().pool)).browsers.find((browser) => browser.id === id);
+  const stateOf = async (id: string) => (await recordOf(id))?.state;
+  /** The next message for a session that waits. */
+  const wakeOf = (session: string, grants: Grants = of().replica) => {
+    const listener = grants.listen(session);
+    return listener.next(AbortSignal.timeout(5000)).finally(listener.stop);
+  };
+  return { take, held, addBrowser, recordOf, stateOf, wakeOf };
+};
