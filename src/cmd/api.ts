@@ -9,6 +9,7 @@ import { answerMalformed } from "../http/refuse-socket.ts";
 import { connectKube } from "../kube/client.ts";
 import { startReflector } from "../kube/reflector.ts";
 import { createAgentClient } from "../leases/agent-client.ts";
+import { createGiveBacks } from "../leases/give-backs.ts";
 import { startGrants } from "../leases/grants.ts";
 import { createIdempotentAnswers } from "../leases/idempotent-answers.ts";
 import { createLeaseStore } from "../leases/lease-store.ts";
@@ -30,7 +31,7 @@ export type RunningApi = {
   /** Where it listens, e.g. `http://127.0.0.1:8080`. */
   url: string;
   services: ServiceDeps;
-  /** Answers waiting callers, finishes open requests, gives sockets 10 s, closes every connection. */
+  /** Answers waiting callers, finishes open requests, gives sockets 10 s, gives back what nobody got, closes every connection. */
   stop(): Promise<void>;
 };
 
@@ -90,7 +91,8 @@ const connectServices = async (config: Config, kubeconfigPath: string | undefine
     agents,
     // New for every process: a container that was started again has the old one's name, and must not pass for the dead
     // one, whose callers nobody serves any more.
-    grants: await startGrants(subscriber, `${config.replica}-${randomUUID()}`, log),
+    grants: startGrants({ subscriber, store, replicaId: `${config.replica}-${randomUUID()}`, log }),
+    giveBacks: createGiveBacks({ store, agents, log }),
     names: createSessionNames(redis, store),
     signingKey: privateKey,
     verifyKey: publicKey,
@@ -101,8 +103,8 @@ const connectServices = async (config: Config, kubeconfigPath: string | undefine
   await Promise.all([projects.synced(), apiKeys.synced(), pools.synced()]);
   const disconnect = async (): Promise<void> => {
     await Promise.all([projects.stop(), apiKeys.stop(), pools.stop()]);
+    await services.grants.close();
     redis.disconnect();
-    subscriber.disconnect();
     await agents.close();
     await kube.close();
   };
@@ -147,6 +149,7 @@ export const startApi = async (
     async stop() {
       stopping.abort(unavailable("this replica, which is stopping,"));
       await Promise.all([gateway.close(stopGraceMs), closeServer(server, stopGraceMs)]);
+      await services.giveBacks.settle(stopGraceMs);
       await disconnect();
     },
   };

@@ -1,24 +1,28 @@
 /**
  * The way of one caller to a browser (design.md, the lease protocol, steps 1, 2 and 4).
  *
- *   take ──granted──► bind ──ok──► held
- *    │                 └─refused──► reject (the browser is suspect, the caller keeps its place) ──► as after take
- *    └─waiting──► woken ──granted──► bind …
- *                   ├─ time is up ──► cancel ──► timeout
- *                   └─ caller gone ──► cancel, or give the browser on unused ──► throws the signal's reason
+ *   follow ──► take ──granted──► bind ──ok──► held
+ *               │                 └─refused──► reject (the browser is suspect, the caller keeps its place) ──► as after take
+ *               │                               └─unknown: Redis lost the grant, or it was taken back ──► take, in its place
+ *               └─waiting──► woken ──granted──► bind …
+ *                              ├─ recheck ──► take, in its place
+ *                              ├─ time is up ──► cancel ──► timeout
+ *                              └─ caller gone ──► throws the signal's reason
  *
- * A failure of Redis on the way leaves the session to `abandonLease`, which goes on trying until Redis answers.
+ * To take again is always right: the session is the script's request id, so what came of an earlier take is answered again,
+ * and when nothing is left of it the caller gets the place of its ticket. Whoever is told of an error has nothing that stays
+ * taken: `giveBacks` sees to it, also while Redis is away.
  */
 import { AppError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import type { AgentClient } from "./agent-client.ts";
-import type { Grants } from "./grants.ts";
+import type { GiveBacks } from "./give-backs.ts";
+import type { Grants, Listener } from "./grants.ts";
 import type { LeaseStore, TakeOutcome } from "./lease-store.ts";
 import type { LeaseRecord, SessionRequest } from "./records.ts";
-import { endOnAgent } from "./release-lease.ts";
-import { whileUnavailable } from "./while-unavailable.ts";
+import { overHiccup, whileUnavailable } from "./while-unavailable.ts";
 
-export type AcquireDeps = { store: LeaseStore; agents: AgentClient; grants: Grants; log: Logger };
+export type AcquireDeps = { store: LeaseStore; agents: AgentClient; grants: Grants; giveBacks: GiveBacks; log: Logger };
 
 export type AcquireRequest = {
   poolUid: string;
@@ -31,50 +35,59 @@ export type AcquireRequest = {
 
 export type Acquired = { kind: "held"; lease: LeaseRecord } | { kind: "timeout" } | { kind: "draining" };
 
-/** Tries of `abandonLease`, with 0.1 s to 5 s between them: about a minute. What is left then is found by the operator's audit. */
-const abandonTries = 16;
-
-/** Tries to find a waiting caller's place again after Redis was away: about ten seconds. */
-const recheckTries = 7;
-
 /** `signal`: aborted when the caller is gone or the service stops; nothing is held then. */
 export const acquireLease = async (
   wanted: AcquireRequest,
   deps: AcquireDeps,
   signal: AbortSignal,
 ): Promise<Acquired> => {
-  const listener = deps.grants.listen(wanted.session);
+  const { poolUid, session, waitMs } = wanted;
+  const untilMs = performance.now() + waitMs;
+  await overHiccup(() => deps.grants.follow(poolUid), signal);
+  const listener = deps.grants.listen(poolUid, session);
   try {
-    return await waitAndBind(wanted, deps, { listener, signal, untilMs: performance.now() + wanted.waitMs });
+    return await waitAndBind(wanted, deps, { listener, signal, untilMs, refused: new Set() });
   } catch (error) {
     // Whatever went wrong, the place in the queue or the browser must not stay with a caller who was told of an error.
-    void abandonLease(wanted, deps);
+    deps.giveBacks.start(poolUid, session);
     throw error;
   } finally {
     listener.stop();
   }
 };
 
-type Waiting = { listener: ReturnType<Grants["listen"]>; signal: AbortSignal; untilMs: number };
+/** `refused`: leases whose agents did not take them; a late message of one is no news. */
+type Waiting = { listener: Listener; signal: AbortSignal; untilMs: number; refused: Set<string> };
+
+type Outcome = TakeOutcome | { kind: "timeout" };
+
+const fenceOf = ({ browser, epoch, seq }: LeaseRecord): string => `${browser}/${epoch}/${seq}`;
 
 const waitAndBind = async (wanted: AcquireRequest, deps: AcquireDeps, waiting: Waiting): Promise<Acquired> => {
-  let outcome = await take(wanted, deps);
+  const { signal } = waiting;
+  let outcome: Outcome = await overHiccup(() => take(wanted, deps), signal);
   for (;;) {
-    if (outcome.kind === "granted") {
-      waiting.signal.throwIfAborted();
-      const answer = await bind(outcome.lease, wanted.request, deps);
-      waiting.signal.throwIfAborted();
-      if (answer === "ok") return { kind: "held", lease: outcome.lease };
-      outcome = await deps.store.reject(wanted.poolUid, outcome.lease, answer);
-    } else if (outcome.kind === "waiting") {
-      outcome = await waitForGrant(wanted, outcome.ticket, deps, waiting);
-      if (outcome.kind === "unknown") return { kind: "timeout" };
-    } else if (outcome.kind === "draining") {
-      return { kind: "draining" };
-    } else {
-      throw new AppError("unavailable", "the browser was taken back before it was handed out; repeat the request", {
-        retryAfterSeconds: 1,
-      });
+    switch (outcome.kind) {
+      case "granted": {
+        const { lease }: { lease: LeaseRecord } = outcome;
+        signal.throwIfAborted();
+        const answer = await bind(lease, wanted.request, deps);
+        signal.throwIfAborted();
+        if (answer === "ok") return { kind: "held", lease };
+        waiting.refused.add(fenceOf(lease));
+        outcome = await overHiccup(() => rejectOrRetake(wanted, lease, answer, deps), signal);
+        break;
+      }
+      case "waiting":
+        outcome = await waitForGrant(wanted, outcome.ticket, deps, waiting);
+        break;
+      case "timeout":
+      case "draining":
+        return outcome;
+      default:
+        throw new AppError("unavailable", "the browser was taken back before it was handed out; repeat the request", {
+          retryAfterSeconds: 1,
+        });
     }
   }
 };
@@ -82,29 +95,40 @@ const waitAndBind = async (wanted: AcquireRequest, deps: AcquireDeps, waiting: W
 const take = (wanted: AcquireRequest, { store, grants }: AcquireDeps, ticket?: string): Promise<TakeOutcome> =>
   store.take(wanted.poolUid, {
     session: wanted.session,
-    channel: grants.channel,
+    channel: grants.channel(wanted.poolUid),
     request: JSON.stringify(wanted.request),
     ...(ticket !== undefined && { ticket }),
   });
 
-/** The next outcome for a queued caller; `unknown` when its time is up and it has left the queue. */
+const rejectOrRetake = async (
+  wanted: AcquireRequest,
+  lease: LeaseRecord,
+  reason: string,
+  deps: AcquireDeps,
+): Promise<TakeOutcome> => {
+  const outcome = await deps.store.reject(wanted.poolUid, lease, reason);
+  return outcome.kind === "unknown" ? take(wanted, deps, lease.ticket) : outcome;
+};
+
+/** The next outcome for a queued caller; `timeout` when its time is up and it has left the queue. */
 const waitForGrant = async (
   wanted: AcquireRequest,
   ticket: string,
   deps: AcquireDeps,
-  { listener, signal, untilMs }: Waiting,
-): Promise<TakeOutcome> => {
+  { listener, signal, untilMs, refused }: Waiting,
+): Promise<Outcome> => {
   const deadline = AbortSignal.timeout(Math.max(0, Math.ceil(untilMs - performance.now())));
   const until = AbortSignal.any([signal, deadline]);
   try {
-    const wake = await listener.next(until);
+    let wake = await listener.next(until);
+    while (wake.kind === "granted" && refused.has(fenceOf(wake.lease))) wake = await listener.next(until);
     if (wake.kind !== "recheck") return wake;
-    // The connection for commands may come back a moment after the one for messages.
-    return await whileUnavailable(() => take(wanted, deps, ticket), { tries: recheckTries, signal: until });
+    // The caller waits anyway, so it also waits for Redis, as long as its time lasts.
+    return await whileUnavailable(() => take(wanted, deps, ticket), { maxPauseMs: 1000, signal: until });
   } catch (error) {
     if (signal.aborted || !deadline.aborted) throw error;
     const cancelled = await deps.store.cancel(wanted.poolUid, wanted.session);
-    return cancelled.kind === "granted" ? cancelled : { kind: "unknown" };
+    return cancelled.kind === "granted" ? cancelled : { kind: "timeout" };
   }
 };
 
@@ -121,26 +145,4 @@ const bind = async (lease: LeaseRecord, request: SessionRequest, { agents, log }
   const reason = answer.kind === "refused" ? answer.code : `agent ${answer.reason}`;
   log.warn({ browser: lease.browser, pod: lease.pod, reason }, "browser refused its lease; trying the next one");
   return reason;
-};
-
-/** Takes a session whose caller will not have it out of everything it may be in, trying again while Redis is away. Never rejects. */
-export const abandonLease = async (
-  { poolUid, session }: Pick<AcquireRequest, "poolUid" | "session">,
-  deps: AcquireDeps,
-): Promise<void> => {
-  const takeBack = async (): Promise<void> => {
-    const { kind } = await deps.store.cancel(poolUid, session);
-    if (kind === "granted") await giveBack(poolUid, session, deps);
-  };
-  try {
-    await whileUnavailable(takeBack, { tries: abandonTries });
-  } catch (err) {
-    deps.log.warn({ err, session }, "an abandoned session could not be taken back; left to the audit");
-  }
-};
-
-/** The bind may or may not have reached the agent, so the browser goes the way of a release: the agent confirms first. */
-const giveBack = async (poolUid: string, session: string, deps: AcquireDeps): Promise<void> => {
-  const lease = await deps.store.release(poolUid, session, "releasing", "released");
-  if (lease) await endOnAgent(poolUid, lease, deps);
 };

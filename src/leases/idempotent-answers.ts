@@ -5,9 +5,9 @@
  *                      │  ▲ renewed while the request runs; expires soon when its replica dies
  *                      └──forget──► (none)   the answer can change: it was an error of ours, or the caller is gone
  */
-import type { Redis } from "ioredis";
 import { orUnavailable } from "./lease-store.ts";
 import { idempotencyKey } from "./pool-keys.ts";
+import type { RedisConnection } from "./redis.ts";
 
 const keptSeconds = 24 * 60 * 60;
 const pendingSeconds = 30;
@@ -31,7 +31,7 @@ export type IdempotentAnswers = {
   forget(digest: string): Promise<void>;
 };
 
-export const createIdempotentAnswers = (redis: Redis): IdempotentAnswers => ({
+export const createIdempotentAnswers = (redis: RedisConnection): IdempotentAnswers => ({
   async begin(digest, bodyDigest) {
     const key = idempotencyKey(digest);
     const entry: Entry = { bodyDigest };

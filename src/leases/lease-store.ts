@@ -1,14 +1,18 @@
-import type { Redis } from "ioredis";
 import { AppError, unavailable } from "../errors.ts";
 import { poolKey, poolKeys } from "./pool-keys.ts";
 import { type BrowserRecord, type EndReason, LeaseRecord } from "./records.ts";
+import type { RedisConnection } from "./redis.ts";
 import { loadScript, runScript, type Script } from "./script.ts";
 
-/** The outcome of asking for a browser. `unknown`: the session does not hold the browser that was to be rejected. */
+/**
+ * The outcome of asking for a browser. `ended`: the session is over, it was ended before its caller had it; `unknown`: the
+ * session does not hold the browser that was to be rejected.
+ */
 export type TakeOutcome =
   | { kind: "granted"; lease: LeaseRecord }
   | { kind: "waiting"; ticket: string }
   | { kind: "draining" }
+  | { kind: "ended" }
   | { kind: "unknown" };
 
 export type CancelOutcome = { kind: "cancelled" } | { kind: "granted"; lease: LeaseRecord } | { kind: "unknown" };
@@ -77,13 +81,14 @@ const takeOutcome = (reply: unknown): TakeOutcome => {
   const [kind, value = ""] = reply as [string, string?];
   if (kind === "granted") return { kind, lease: parseLease(value) };
   if (kind === "waiting") return { kind, ticket: value };
-  return { kind: kind as "draining" | "unknown" };
+  return { kind: kind as "draining" | "ended" | "unknown" };
 };
 
 const scripts = {
   take: loadScript("take"),
   reject: loadScript("reject"),
   cancel: loadScript("cancel"),
+  findLost: loadScript("find-lost"),
   release: loadScript("release"),
   offer: loadScript("offer"),
   suspect: loadScript("suspect"),
@@ -96,7 +101,7 @@ const scripts = {
 };
 
 /** The store over a connection for commands. */
-export const createLeaseStore = (redis: Redis) => {
+export const createLeaseStore = (redis: RedisConnection) => {
   const run = (script: Script, poolUid: string, argv: (string | number)[] = []): Promise<unknown> =>
     orUnavailable(runScript(redis, script, poolKeys(poolUid), argv));
 
@@ -110,6 +115,15 @@ export const createLeaseStore = (redis: Redis) => {
     async cancel(poolUid: string, session: string): Promise<CancelOutcome> {
       const [kind, value = ""] = (await run(scripts.cancel, poolUid, [session])) as [string, string?];
       return kind === "granted" ? { kind, lease: parseLease(value) } : { kind: kind as "cancelled" | "unknown" };
+    },
+    /** Which of the sessions that wait at an API replica are not in the queue, and how many subscribers its channel has. */
+    async findLost(
+      poolUid: string,
+      channel: string,
+      sessions: string[],
+    ): Promise<{ subscribers: number; lost: string[] }> {
+      const [subscribers, lost] = (await run(scripts.findLost, poolUid, [channel, ...sessions])) as [number, string[]];
+      return { subscribers, lost };
     },
     /** Undefined when the session is not held (any more). */
     async release(

@@ -1,13 +1,13 @@
-import type { Redis } from "ioredis";
 import type { Logger } from "../log.ts";
 import { poolsChannel } from "./pool-keys.ts";
+import type { RedisConnection } from "./redis.ts";
 
 /** `urgent`: a browser waits to be destroyed; else only counts moved. */
 export type PoolChange = { poolUid: string; urgent: boolean };
 
 /** Calls `onChange` for every pool that a script changed. A message lost in a reconnect is made up for by the operator's resync. */
 export const followPoolChanges = async (
-  subscriber: Redis,
+  subscriber: RedisConnection,
   onChange: (change: PoolChange) => void,
   log: Logger,
 ): Promise<void> => {
@@ -19,5 +19,10 @@ export const followPoolChanges = async (
       log.error({ err }, "a change of a pool could not be read");
     }
   });
-  await subscriber.subscribe(poolsChannel);
+  const subscribe = async (): Promise<void> => {
+    await subscriber.subscribe(poolsChannel);
+  };
+  // When this fails the connection is gone again, or hangs and is cut soon; its return subscribes.
+  subscriber.on("ready", () => void subscribe().catch(() => undefined));
+  if (subscriber.status === "ready") await subscribe();
 };

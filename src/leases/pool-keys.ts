@@ -2,7 +2,7 @@
  * The keys of one pool. All share the hash tag `{<pool uid>}`, so that a pool lives in one slot of a Redis Cluster, and
  * all begin with `bp:`, so that an ACL can name them. Every script gets the nine in this order (scripts/includes/keys.lua).
  *
- *   pool      hash    epoch, ticket, idle_order (counters), unpaced (starts left),
+ *   pool      hash    epoch, ticket (the highest), idle_order (counter), unpaced (starts left),
  *                     discarded (token of the last discard), draining
  *   browsers  hash    browser id → record
  *   idle      zset    browser id by the order in which it became idle
@@ -27,8 +27,17 @@ export const sessionNamesKey = (projectId: string): string => `bp:{${projectId}}
 /** The kept answer of a request with an `Idempotency-Key`. */
 export const idempotencyKey = (digest: string): string => `bp:{${digest}}:answer`;
 
-/** Where an API replica hears of grants to callers that wait at it. */
-export const grantsChannel = (replicaId: string): string => `bp:grants:${replicaId}`;
+/**
+ * Where an API replica hears of grants to callers of a pool who wait at it. A shard channel in the pool's slot: in a Redis
+ * Cluster the script that publishes there counts the subscribers of exactly this channel.
+ */
+export const grantsChannel = (poolUid: string, replicaId: string): string => `bp:{${poolUid}}:grants:${replicaId}`;
+
+/** A shard channel by which all API replicas are told, by an empty message, to have the pool's waiting callers ask again. */
+export const recheckChannel = (poolUid: string): string => `bp:{${poolUid}}:recheck`;
+
+/** The pool of a key or a shard channel. */
+export const poolOf = (keyOrChannel: string): string => /\{(.*?)\}/.exec(keyOrChannel)?.[1] ?? "";
 
 /** Where operators hear of pools that changed. */
 export const poolsChannel = "bp:pools";

@@ -42,7 +42,8 @@ export const LeaseRecord = z.object({
   seq: z.int(),
   /** ms since the epoch. */
   created_at: z.int(),
-  ticket: z.number(),
+  /** Place in the queue (scripts/includes/ticket.lua). */
+  ticket: z.coerce.string(),
   channel: z.string(),
   /** What the caller asked for, as `SessionRequest` in JSON. */
   request: z.string(),

@@ -8,29 +8,26 @@ export type RedisConnection = Redis;
 const commandTimeoutMs = 1500;
 const connectTimeoutMs = 1500;
 
+/** A connection that answers nothing for so long, ms, is given up and made anew: the way to its server may be gone for good. */
+const silenceMs = 2000;
+
 /** Time between attempts to connect again, ms: soon after a hiccup, never a storm. */
 const retryDelayMs = (attempt: number): number => Math.min(50 * 2 ** Math.min(attempt, 10), 1000);
 
 /**
- * Settings for commands on the path of a request: no queue while disconnected and no resending, so that a command runs
- * at most once and an outage is an error at once; idempotent scripts make the caller's own repetition safe.
+ * No queue while disconnected and no resending, so that a command runs at most once and an outage is an error at once;
+ * idempotent scripts make the caller's own repetition safe. Subscriptions are renewed by those who have them.
  */
-const requestOptions = {
+const options = {
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
+  autoResubscribe: false,
   maxRetriesPerRequest: 0,
   commandTimeout: commandTimeoutMs,
   connectTimeout: connectTimeoutMs,
+  socketTimeout: silenceMs,
   retryStrategy: retryDelayMs,
   enableReadyCheck: true,
-};
-
-/** A subscriber re-subscribes by itself; its SUBSCRIBE may wait for the connection. */
-const subscriberOptions = {
-  ...requestOptions,
-  enableOfflineQueue: true,
-  maxRetriesPerRequest: null,
-  autoResubscribe: true,
 };
 
 const watchConnection = (redis: Redis, log: Logger): Redis => {
@@ -47,14 +44,14 @@ const watchConnection = (redis: Redis, log: Logger): Redis => {
 };
 
 /** Connects in the background; `url` may hold a password and is never logged. */
-export const connectRedis = (url: string, log: Logger): Redis => watchConnection(new Redis(url, requestOptions), log);
+export const connectRedis = (url: string, log: Logger): RedisConnection =>
+  watchConnection(new Redis(url, options), log);
 
-/** A connection for subscriptions only. */
-export const connectSubscriber = (url: string, log: Logger): Redis =>
-  watchConnection(new Redis(url, subscriberOptions), log);
+/** A connection for subscriptions only, which their owners renew at each "ready". */
+export const connectSubscriber = connectRedis;
 
 /** Resolves when the connection is ready; rejects after `timeoutMs`, naming the last error. */
-export const whenReady = async (redis: Redis, timeoutMs: number): Promise<void> => {
+export const whenReady = async (redis: RedisConnection, timeoutMs: number): Promise<void> => {
   if (redis.status === "ready") return;
   const ready = Promise.withResolvers<void>();
   let last = "no answer";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { Redis } from "ioredis";
+import type { RedisConnection } from "./redis.ts";
 
 /** A Lua script as it is sent: its text with all includes, and the SHA-1 by which Redis knows it. */
 export type Script = { name: string; text: string; sha: string };
@@ -20,7 +20,7 @@ export const loadScript = (name: string): Script => {
 
 /** Runs a script by its hash; Redis gets the text only when it does not know it (after a restart or SCRIPT FLUSH). */
 export const runScript = async (
-  redis: Redis,
+  redis: RedisConnection,
   script: Script,
   keys: string[],
   argv: (string | number)[],

@@ -1,7 +1,7 @@
-import type { Redis } from "ioredis";
 import type { LeaseStore } from "./lease-store.ts";
 import { orUnavailable } from "./lease-store.ts";
 import { sessionNamesKey } from "./pool-keys.ts";
+import type { RedisConnection } from "./redis.ts";
 import { loadScript, runScript } from "./script.ts";
 
 /** Who has a name: a session of a pool. */
@@ -29,7 +29,7 @@ const parse = (text: string): NameOwner => {
  * A name lives in another slot than its pool, so a session can end without its name being freed (its browser died). Such
  * a left-over is noticed when the name is wanted again: its owner is not alive any more.
  */
-export const createSessionNames = (redis: Redis, store: LeaseStore): SessionNames => {
+export const createSessionNames = (redis: RedisConnection, store: LeaseStore): SessionNames => {
   const reserveOver = async (key: string, name: string, owner: NameOwner, gone: string): Promise<string> =>
     (await orUnavailable(runScript(redis, reserveScript, [key], [name, format(owner), gone]))) as string;
   return {

@@ -22,6 +22,12 @@ test("the last error is thrown when the tries are used up", async () => {
   expect(calls()).toBe(2);
 });
 
+test("no try begins after the time for it", async () => {
+  const { work, calls } = failing(9);
+  await expect(whileUnavailable(work, { withinMs: 150 })).rejects.toMatchObject({ code: "unavailable" });
+  expect(calls()).toBe(2);
+});
+
 test("an error that repeating can't cure is thrown at once", async () => {
   const { work, calls } = failing(9, new AppError("conflict", "no"));
   await expect(whileUnavailable(work, { tries: 5 })).rejects.toMatchObject({ code: "conflict" });

@@ -1,25 +1,40 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../errors.ts";
 
-/** Longest time between two tries, ms. */
-const maxPauseMs = 5000;
+export type Patience = {
+  /** Tries at most; left out, as many as the rest allows. */
+  tries?: number;
+  /** No try begins later than this after the first, ms. */
+  withinMs?: number;
+  /** Longest time between two tries, ms; the first ones follow after 0.1, 0.2, 0.4 s. */
+  maxPauseMs?: number;
+  signal?: AbortSignal;
+};
 
 /**
- * Repeats `work` while Redis is away, with 0.1 s between the first tries and up to 5 s between later ones; throws its
- * last error after so many `tries`, or the signal's reason. `work` must be safe to repeat.
+ * Repeats `work` while Redis is away; throws its last error when the patience is used up, or the signal's reason. `work`
+ * must be safe to repeat.
  */
 export const whileUnavailable = async <T>(
   work: () => Promise<T>,
-  { tries, signal }: { tries: number; signal?: AbortSignal },
+  { tries = Infinity, withinMs = Infinity, maxPauseMs = 5000, signal }: Patience,
 ): Promise<T> => {
+  const beganMs = performance.now();
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
     } catch (error) {
       const isAway = error instanceof AppError && error.code === "unavailable";
-      if (!isAway || attempt >= tries) throw error;
       const pauseMs = Math.min(100 * 2 ** (attempt - 1), maxPauseMs);
+      if (!isAway || attempt >= tries || performance.now() - beganMs + pauseMs > withinMs) throw error;
       await sleep(pauseMs, undefined, signal && { signal }).catch(() => signal?.throwIfAborted());
     }
   }
 };
+
+/**
+ * Gets `work` over a short break, such as a connection that is made again; a longer one is an error in time, so that callers
+ * hear of it within 2 s: the last try begins within half a second, and each takes 1.5 s at most.
+ */
+export const overHiccup = <T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> =>
+  whileUnavailable(work, { withinMs: 500, ...(signal && { signal }) });

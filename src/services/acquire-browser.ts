@@ -3,8 +3,9 @@ import { defaultAcquireTimeoutSeconds } from "../domain/fill-pacing.ts";
 import { wireProblems } from "../domain/problem.ts";
 import { mergeTelemetry } from "../domain/telemetry-merge.ts";
 import { AppError, invalidInput } from "../errors.ts";
-import { type Acquired, abandonLease, acquireLease } from "../leases/acquire-lease.ts";
+import { type Acquired, acquireLease } from "../leases/acquire-lease.ts";
 import type { LeaseRecord, SessionRequest } from "../leases/records.ts";
+import { overHiccup } from "../leases/while-unavailable.ts";
 import type { AcquireResult } from "../metrics.ts";
 import { type BrowserPool, BrowserPoolSpec } from "../resources/browser-pool.ts";
 import { wireName } from "../resources/identity.ts";
@@ -71,7 +72,7 @@ const answerHeld = async (
     signal.throwIfAborted();
     return answer;
   } catch (error) {
-    void abandonLease({ poolUid, session: lease.session }, deps);
+    deps.giveBacks.start(poolUid, lease.session);
     throw error;
   }
 };
@@ -96,8 +97,9 @@ export const acquireBrowser = async (
   const poolUid = pool.metadata.uid ?? "";
   const session = createId();
   const owner = { poolUid, session };
-  if (request.name && !(await deps.names.reserve(project.id, request.name, owner)))
-    throw new AppError("name_taken", `name: ${request.name} is the name of another active session of this project`);
+  const { name } = request;
+  if (name && !(await overHiccup(() => deps.names.reserve(project.id, name, owner), signal)))
+    throw new AppError("name_taken", `name: ${name} is the name of another active session of this project`);
 
   const waitSeconds = request.acquire_timeout_seconds ?? defaultAcquireTimeoutSeconds(pool.spec);
   const wanted = { poolUid, session, request: sessionRequest(pool, request, project), waitMs: waitSeconds * 1000 };
@@ -106,8 +108,8 @@ export const acquireBrowser = async (
     const acquired = await measured(() => acquireLease(wanted, deps, signal), deps, signal);
     if (acquired.kind === "draining") throw new AppError("not_found", `browser pool ${idOrName} is being deleted`);
     if (acquired.kind === "held") answer = await answerHeld(acquired.lease, { poolUid, baseUrl }, deps, signal);
-    return answer && { session: answer, takeBack: () => void abandonLease({ poolUid, session }, deps) };
+    return answer && { session: answer, takeBack: () => deps.giveBacks.start(poolUid, session) };
   } finally {
-    if (!answer && request.name) await deps.names.free(project.id, request.name, owner).catch(() => undefined);
+    if (!answer && name) await deps.names.free(project.id, name, owner).catch(() => undefined);
   }
 };

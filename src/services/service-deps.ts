@@ -3,6 +3,7 @@ import type { Config } from "../config.ts";
 import type { Kube } from "../kube/client.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import type { AgentClient } from "../leases/agent-client.ts";
+import type { GiveBacks } from "../leases/give-backs.ts";
 import type { Grants } from "../leases/grants.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
 import type { SessionNames } from "../leases/session-names.ts";
@@ -27,6 +28,7 @@ export type ServiceDeps = {
   store: LeaseStore;
   agents: AgentClient;
   grants: Grants;
+  giveBacks: GiveBacks;
   names: SessionNames;
   /** Signs sessions' tokens (src/tokens/session-token.ts). */
   signingKey: KeyObject;

@@ -1,7 +1,9 @@
 /** The way of a caller to a browser, with agents that are healthy, refuse, hang or are dead. */
 import { createId } from "@paralleldrive/cuid2";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { unavailable } from "../../src/errors.ts";
 import { type Acquired, acquireLease } from "../../src/leases/acquire-lease.ts";
+import { createGiveBacks } from "../../src/leases/give-backs.ts";
 import type { LeaseRecord } from "../../src/leases/records.ts";
 import { releaseLease } from "../../src/leases/release-lease.ts";
 import { eventually } from "../support/eventually.ts";
@@ -140,6 +142,29 @@ describe("a caller who hangs up", () => {
     }
     expect(await parts.store.counts(poolUid)).toEqual({ acquired: 0, available: 1 });
     expect(await waiters()).toBe(0);
+  });
+});
+
+describe("what nobody gets", () => {
+  const gone = new Error("the caller has hung up");
+
+  test("is given back before the service has stopped", async () => {
+    const { id, agent } = await browser("hold");
+    const caller = new AbortController();
+    const acquiring = acquire("a", { signal: caller.signal });
+    await agent.asked;
+    caller.abort(gone);
+    agent.letGo();
+    await expect(acquiring).rejects.toBe(gone);
+    await parts.giveBacks.settle(5000);
+    expect([await stateOf(id), agent.holder()]).toEqual(["idle", undefined]);
+  });
+
+  test("does not hold the stop up for longer than it may when Redis is away", async () => {
+    const away = { ...parts.store, cancel: () => Promise.reject(unavailable("Redis")) };
+    const giveBacks = createGiveBacks({ store: away, agents: parts.agents, log: silent });
+    giveBacks.start(poolUid, "a");
+    await giveBacks.settle(10);
   });
 });
 

@@ -213,6 +213,18 @@ test("ended sessions are kept for a day", async () => {
 
 test("each script names what its include files need", async () => {
   // A script that lacks an include fails at run time only, with a name that is nil.
-  for (const name of ["take", "reject", "cancel", "release", "offer", "suspect", "add", "retire", "close", "drain"])
+  for (const name of [
+    "take",
+    "reject",
+    "cancel",
+    "release",
+    "offer",
+    "suspect",
+    "add",
+    "retire",
+    "close",
+    "drain",
+    "find-lost",
+  ])
     expect(await runScript(parts.redis, loadScript(name), poolKeys(createId()), ["x", "x", "0", "", ""])).toBeDefined();
 });

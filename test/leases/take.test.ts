@@ -3,6 +3,7 @@ import { createId } from "@paralleldrive/cuid2";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Grants } from "../../src/leases/grants.ts";
 import type { LeaseStore } from "../../src/leases/lease-store.ts";
+import { poolKey } from "../../src/leases/pool-keys.ts";
 import { leaseCalls } from "../support/lease-calls.ts";
 import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
 
@@ -66,6 +67,34 @@ describe("take", () => {
     expect((await woken).kind).toBe("granted");
   });
 
+  test("gives tickets that rise whatever the clock says, exact to the last digit", async () => {
+    await parts.redis.hset(poolKey(pool, "pool"), "ticket", "4000000000000000");
+    const tickets = [await take("a"), await take("b")].map((outcome) => outcome.kind === "waiting" && outcome.ticket);
+    expect(tickets).toEqual(["4000000000000001", "4000000000000002"]);
+    await addBrowser();
+    const lease = await store.lease(pool, "a");
+    expect(lease?.ticket).toBe("4000000000000001");
+    expect(lease && (await store.reject(pool, lease, "unreachable"))).toEqual({ kind: "waiting", ticket: tickets[0] });
+  });
+
+  test("puts who comes back with a ticket after a loss of data before all who came later", async () => {
+    const early = await take("early");
+    await store.drop(pool);
+    await take("late");
+    await take("early", replica, early.kind === "waiting" ? early.ticket : "");
+    await take("last");
+    const woken = wakeOf("early");
+    await addBrowser();
+    expect((await woken).kind).toBe("granted");
+  });
+
+  test("begins no session again that has ended", async () => {
+    await addBrowser();
+    await held("a");
+    await store.release(pool, "a", "releasing", "deleted");
+    expect(await take("a")).toEqual({ kind: "ended" });
+  });
+
   test("takes nothing from a pool that drains", async () => {
     await addBrowser();
     await store.drain(pool, { evenIfLeased: false });
@@ -117,6 +146,13 @@ describe("reject", () => {
     expect(await store.reject(pool, { ...lease, browser: "other" }, "x")).toEqual({ kind: "unknown" });
     expect(await store.reject(pool, { ...lease, session: "other" }, "x")).toEqual({ kind: "unknown" });
     expect(await stateOf(browser)).toBe("leased");
+  });
+
+  test("of a session that was ended meanwhile says so", async () => {
+    await addBrowser();
+    const lease = await held("a");
+    await store.release(pool, "a", "retired", "deleted");
+    expect(await store.reject(pool, lease, "x")).toEqual({ kind: "ended" });
   });
 
   test("tells the caller when the pool drains meanwhile", async () => {

@@ -5,9 +5,10 @@ import type { LeaseParts } from "./lease-parts.ts";
 
 /** `of`: asked at each call, since a test file makes a new pool for every test. */
 export const leaseCalls = (of: () => { parts: LeaseParts; replica: Grants; pool: string }) => {
-  const take = (session: string, grants?: Pick<Grants, "channel">, ticket?: string) => {
-    const { parts, replica, pool } = of();
-    const { channel } = grants ?? replica;
+  const take = async (session: string, grants: Grants = of().replica, ticket?: string) => {
+    const { parts, pool } = of();
+    await grants.follow(pool);
+    const channel = grants.channel(pool);
     return parts.store.take(pool, { session, channel, request: `{"of":"${session}"}`, ...(ticket && { ticket }) });
   };
   const held = async (session: string): Promise<LeaseRecord> => {
@@ -21,7 +22,7 @@ export const leaseCalls = (of: () => { parts: LeaseParts; replica: Grants; pool:
   const stateOf = async (id: string) => (await recordOf(id))?.state;
   /** The next message for a session that waits. */
   const wakeOf = (session: string, grants: Grants = of().replica) => {
-    const listener = grants.listen(session);
+    const listener = grants.listen(of().pool, session);
     return listener.next(AbortSignal.timeout(5000)).finally(listener.stop);
   };
   return { take, held, addBrowser, recordOf, stateOf, wakeOf };

@@ -8,6 +8,7 @@ import { createId } from "@paralleldrive/cuid2";
 import type { Redis } from "ioredis";
 import { createLeaseFence, type LeaseName } from "../../src/agent/lease-fence.ts";
 import { type AgentClient, createAgentClient } from "../../src/leases/agent-client.ts";
+import { createGiveBacks, type GiveBacks } from "../../src/leases/give-backs.ts";
 import { type Grants, startGrants } from "../../src/leases/grants.ts";
 import { createLeaseStore, type LeaseStore } from "../../src/leases/lease-store.ts";
 import { connectRedis, connectSubscriber, whenReady } from "../../src/leases/redis.ts";
@@ -17,12 +18,16 @@ import { sharedServers } from "./control-plane.ts";
 
 export const silent = createLogger("silent", "test");
 
+/** `close` ends it as a death would, `cut` breaks its connection, `deafen` ends its subscriptions behind its back. */
+export type Replica = Grants & { cut(): void; deafen(poolUid: string): Promise<void> };
+
 export type LeaseParts = {
   redis: Redis;
   store: LeaseStore;
   agents: AgentClient;
-  /** Grants of another API replica; `close` ends it as a death would, `cut` breaks its connection. */
-  replica(): Promise<Grants & { cut(): void }>;
+  giveBacks: GiveBacks;
+  /** Grants of another API replica. `url`: another way to Redis; `checkMs`: as startGrants has it. */
+  replica(options?: { url?: string; checkMs?: number }): Promise<Replica>;
   /** An idle browser in the pool; its id. */
   addBrowser(poolUid: string, address?: string, configHash?: string): Promise<string>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -34,17 +39,23 @@ export const startLeaseParts = async (): Promise<LeaseParts> => {
   await whenReady(redis, 10_000);
   const store = createLeaseStore(redis);
   const agents = createAgentClient(createAgentTokens(generateKeyPairSync("ed25519").privateKey));
+  const giveBacks = createGiveBacks({ store, agents, log: silent });
   const replicas: Grants[] = [];
   return {
     redis,
     store,
     agents,
-    async replica() {
-      const subscriber = connectSubscriber(redisUrl, silent);
+    giveBacks,
+    async replica({ url = redisUrl, ...options } = {}) {
+      const subscriber = connectSubscriber(url, silent);
       await whenReady(subscriber, 10_000);
-      const grants = await startGrants(subscriber, createId(), silent);
+      const grants = startGrants({ subscriber, store, replicaId: createId(), log: silent, ...options });
       replicas.push(grants);
-      return { ...grants, cut: () => void subscriber.stream.destroy() };
+      return {
+        ...grants,
+        cut: () => void subscriber.stream.destroy(),
+        deafen: async (poolUid) => void (await subscriber.sunsubscribe(grants.channel(poolUid))),
+      };
     },
     async addBrowser(poolUid, address = "127.0.0.9:7510", configHash = "hash") {
       const id = createId();
@@ -52,6 +63,7 @@ export const startLeaseParts = async (): Promise<LeaseParts> => {
       return id;
     },
     async [Symbol.asyncDispose]() {
+      await giveBacks.settle(5000);
       await Promise.all([...replicas.map((grants) => grants.close()), agents.close()]);
       redis.disconnect();
     },

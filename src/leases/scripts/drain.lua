@@ -8,7 +8,7 @@ if leased > 0 and ARGV[1] ~= "1" then return leased end
 redis.call("HSET", POOL, "draining", 1)
 for _, session in ipairs(redis.call("ZRANGE", WAITERS, 0, -1)) do
   local request = cjson.decode(redis.call("HGET", REQUESTS, session))
-  redis.call("PUBLISH", request.channel, cjson.encode({ session = session, wake = "draining" }))
+  redis.call("SPUBLISH", request.channel, cjson.encode({ session = session, wake = "draining" }))
 end
 redis.call("DEL", WAITERS, REQUESTS)
 return leased

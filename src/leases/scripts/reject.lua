@@ -3,11 +3,13 @@
 -- ARGV[1] session id
 -- ARGV[2] browser id that was granted
 -- ARGV[3] reason, for the operator
--- Returns as take.lua does, or {"unknown"} when the session does not hold that browser.  O(log n)
+-- Returns as take.lua does, or {"unknown"} when the session does not hold that browser (any more).  O(log n)
 local session = ARGV[1]
 local text = redis.call("HGET", LEASES, session)
 local lease = text and cjson.decode(text)
-if not lease or lease.browser ~= ARGV[2] then return { "unknown" } end
+if not lease or lease.browser ~= ARGV[2] then
+  return { redis.call("HEXISTS", ENDED, session) == 1 and "ended" or "unknown" }
+end
 
 redis.call("HDEL", LEASES, session)
 local browser = getBrowser(lease.browser)

@@ -11,7 +11,7 @@ local function leaseOf(browser, session, request)
 end
 
 local function isListening(session, request, lease)
-  return redis.call("PUBLISH", request.channel, cjson.encode({ session = session, wake = "granted", lease = lease })) > 0
+  return redis.call("SPUBLISH", request.channel, cjson.encode({ session = session, wake = "granted", lease = lease })) > 0
 end
 
 local function match(own)

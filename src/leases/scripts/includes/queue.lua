@@ -5,5 +5,5 @@ local function queueAndMatch(session, request)
   local own = match(session)
   notify(false)
   if own then return { "granted", own } end
-  return { "waiting", tostring(request.ticket) }
+  return { "waiting", request.ticket }
 end

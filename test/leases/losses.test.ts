@@ -1,0 +1,165 @@
+/** Callers when something gets lost on the way: messages, answers, places in the queue, grants. Nobody is forgotten, nobody gets two. */
+import { createId } from "@paralleldrive/cuid2";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Acquired, acquireLease } from "../../src/leases/acquire-lease.ts";
+import type { Grants } from "../../src/leases/grants.ts";
+import { recheckChannel } from "../../src/leases/pool-keys.ts";
+import { releaseLease } from "../../src/leases/release-lease.ts";
+import { startBreakableLink } from "../support/breakable-link.ts";
+import { sharedServers } from "../support/control-plane.ts";
+import { eventually } from "../support/eventually.ts";
+import {
+  type Behaviour,
+  type LeaseParts,
+  type SmallAgent,
+  silent,
+  startLeaseParts,
+  startSmallAgent,
+} from "../support/lease-parts.ts";
+
+let parts: LeaseParts;
+let patient: Grants;
+let poolUid: string;
+let agents: SmallAgent[] = [];
+
+beforeAll(async () => {
+  parts = await startLeaseParts();
+  patient = await parts.replica();
+});
+afterAll(() => parts[Symbol.asyncDispose]());
+beforeEach(() => {
+  poolUid = createId();
+});
+afterEach(async () => {
+  await Promise.all(agents.map((agent) => agent[Symbol.asyncDispose]()));
+  agents = [];
+});
+
+const browser = async (behaviour: Behaviour = "ok"): Promise<SmallAgent> => {
+  const agent = await startSmallAgent(behaviour);
+  agents.push(agent);
+  await parts.addBrowser(poolUid, agent.address);
+  return agent;
+};
+const acquire = (session: string, grants = patient): Promise<Acquired> => {
+  const request = { timeout_seconds: 60, pool: { id: "pool", uid: poolUid }, project: "project" };
+  const wanted = { poolUid, session, request, waitMs: 20_000 };
+  return acquireLease(wanted, { ...parts, grants, log: silent }, new AbortController().signal);
+};
+const held = (session: string) => ({ kind: "held", lease: { session } });
+const whenWaiting = (count: number) =>
+  eventually(`${count} wait`, async () => (await parts.store.snapshot(poolUid)).waiting === count);
+const subscribers = async (grants: Grants): Promise<unknown> => {
+  const [, count] = (await parts.redis.pubsub("SHARDNUMSUB", grants.channel(poolUid))) as [string, number];
+  return count;
+};
+
+describe("a caller whose place Redis has lost", () => {
+  test("gets it back when the operator says so, before those who came later", async () => {
+    const early = acquire("early");
+    await whenWaiting(1);
+    await parts.store.drop(poolUid);
+    const late = acquire("late");
+    await whenWaiting(1);
+    await parts.redis.spublish(recheckChannel(poolUid), "");
+    await whenWaiting(2);
+    await browser();
+    expect(await early).toMatchObject(held("early"));
+    await browser();
+    expect(await late).toMatchObject(held("late"));
+  });
+
+  test("gets it back by the replica's own check when nobody says so", async () => {
+    const checking = await parts.replica({ checkMs: 50 });
+    const acquiring = acquire("a", checking);
+    await whenWaiting(1);
+    await parts.store.drop(poolUid);
+    await whenWaiting(1);
+    await browser();
+    expect(await acquiring).toMatchObject(held("a"));
+  });
+});
+
+describe("a caller whose grant is not heard of", () => {
+  test("gets its browser though the connection for messages hangs, and later ones by message again", async () => {
+    const link = await startBreakableLink(Number(new URL((await sharedServers()).redisUrl).port));
+    try {
+      const url = Object.assign(new URL((await sharedServers()).redisUrl), { port: link.port }).href;
+      const hanging = await parts.replica({ url, checkMs: 100 });
+      const first = acquire("first", hanging);
+      await whenWaiting(1);
+      link.freeze();
+      await browser();
+      expect(await first).toMatchObject(held("first"));
+      const second = acquire("second", hanging);
+      await whenWaiting(1);
+      // The hanging connection is given up, and the new one gets through.
+      link.thaw();
+      await eventually("the new connection listens alone", async () => (await subscribers(hanging)) === 1);
+      await browser();
+      expect(await second).toMatchObject(held("second"));
+    } finally {
+      link.close();
+    }
+  });
+
+  test("is not passed over for long when its replica's subscription is gone", async () => {
+    const deaf = await parts.replica({ checkMs: 100 });
+    const acquiring = acquire("a", deaf);
+    await whenWaiting(1);
+    await deaf.deafen(poolUid);
+    await eventually("it listens again", async () => (await subscribers(deaf)) === 1);
+    await browser();
+    expect(await acquiring).toMatchObject(held("a"));
+  });
+});
+
+describe("a caller whose browser refuses its bind", () => {
+  test("after Redis has lost the grant gets the next one, in its place", async () => {
+    const agent = await browser("hold");
+    const acquiring = acquire("a");
+    await agent.asked;
+    await parts.store.drop(poolUid);
+    const late = acquire("late");
+    await whenWaiting(1);
+    agent.behaviour = "refuse";
+    agent.letGo();
+    await whenWaiting(2);
+    await browser();
+    expect(await acquiring).toMatchObject(held("a"));
+    await browser();
+    expect(await late).toMatchObject(held("late"));
+  });
+
+  test("after its session was ended is told to repeat its request, and takes nothing", async () => {
+    const agent = await browser("hold");
+    const acquiring = acquire("a");
+    await agent.asked;
+    await parts.store.release(poolUid, "a", "retired", "deleted");
+    agent.behaviour = "refuse";
+    agent.letGo();
+    await expect(acquiring).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 1 });
+    await parts.giveBacks.settle(5000);
+    expect(await parts.store.counts(poolUid)).toEqual({ acquired: 0, available: 0 });
+  });
+});
+
+test("a connection that breaks at any moment costs no caller its call, and gives nobody two browsers", async () => {
+  const agent = await browser();
+  await browser();
+  const breakSoon = () => setTimeout(() => parts.redis.stream.destroy(), Math.random() * 3);
+  for (let round = 0; round < 15; round++) {
+    const session = createId();
+    breakSoon();
+    expect(await acquire(session)).toMatchObject(held(session));
+    breakSoon();
+    const release = { poolUid, session, reuse: true, reason: "released" } as const;
+    expect(await releaseLease(release, parts)).toMatchObject({ session });
+    await eventually(
+      "both are idle",
+      async () => (await parts.store.counts(poolUid).catch(() => undefined))?.available === 2,
+    );
+  }
+  expect(await parts.store.counts(poolUid)).toEqual({ acquired: 0, available: 2 });
+  expect(agent.holder()).toBeUndefined();
+});
