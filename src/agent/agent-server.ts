@@ -7,10 +7,10 @@ import { type AgentReply, refusal, refusals } from "./agent-reply.ts";
 import type { Browser } from "./browser.ts";
 import { createCdpProxy } from "./cdp-proxy.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
-import { BindLease, EndLease } from "./protocol.ts";
+import { BindLease, EndLease, Epoch } from "./protocol.ts";
 import { maxBodyBytes, readBody } from "./read-body.ts";
 
-/** Callers are on the cluster's network and send a few hundred bytes. */
+/** Callers are on the cluster's network and send little: mostly a few hundred bytes. */
 const requestTimeoutMs = 10_000;
 /** Longer than the pause between probes and audits of one caller, so that its connection is used again. */
 const keepAliveMs = 30_000;
@@ -64,7 +64,14 @@ const createRoutes = ({ leases, browser }: AgentServerDeps): Record<string, Reco
   return {
     "/livez": { GET: async () => ok },
     "/readyz": { GET: async () => ((await browser.isHealthy()) ? ok : refusals.browser_unhealthy) },
-    "/state": { GET: async () => state() },
+    "/state": {
+      GET: async (request) => {
+        const { searchParams } = URL.parse(request.url ?? "", "http://agent") ?? {};
+        const epoch = Epoch.safeParse(searchParams?.get("epoch") ?? "0");
+        if (!epoch.success) return refusal("bad_request", "epoch: a whole number");
+        return { status: 200, body: leases.stateUnder(epoch.data) };
+      },
+    },
     "/lease": {
       PUT: async (request) => {
         const read = await parseBody(request, BindLease);

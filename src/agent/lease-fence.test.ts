@@ -118,23 +118,62 @@ describe("ending", () => {
   });
 });
 
-test("whatever the order of calls, the highest fence never falls and only a lease at that fence holds the browser", () => {
+describe("raising the epoch", () => {
+  test("drops a claim of a lower one, and its fence stays used up", () => {
+    const fence = createLeaseFence();
+    fence.claim(lease("a", 1, 3));
+    fence.raise(2);
+    expect(fence.claimant()).toBeUndefined();
+    expect(fence.grant(lease("a", 1, 3))).toBe(false);
+    expect(fence.highest()).toEqual({ epoch: 2, seq: 3 });
+    expect(fence.claim(lease("b", 2, 3))).toBe("stale");
+    expect(fence.claim(lease("b", 2, 4))).toBe("claimed");
+  });
+
+  test("leaves a lease that is held, whose repeated bind and end are answered as before", () => {
+    const fence = leased(lease("a", 1, 1));
+    fence.raise(2);
+    expect(fence.holder()).toEqual(lease("a", 1, 1));
+    expect(fence.claim(lease("a", 1, 1))).toBe("repeated");
+    expect(fence.end(lease("a", 1, 1))).toBe("ended");
+    expect(fence.end(lease("a", 1, 1))).toBe("repeated");
+  });
+
+  test("lets an end of a lower epoch use up nothing", () => {
+    const fence = createLeaseFence();
+    fence.raise(2);
+    expect(fence.end(lease("a", 1, 1))).toBe("not_holder");
+    expect(fence.highest()).toEqual({ epoch: 2, seq: 0 });
+  });
+
+  test.each([2, 1, 0])("to %i, which is not above it, changes nothing", (epoch) => {
+    const fence = createLeaseFence();
+    fence.claim(lease("a", 2, 1));
+    fence.raise(epoch);
+    expect(fence.grant(lease("a", 2, 1))).toBe(true);
+    expect(fence.highest()).toEqual({ epoch: 2, seq: 1 });
+  });
+});
+
+test("whatever the order of calls, the highest fence never falls and only its newest lease holds the browser", () => {
   const name = fc.record({
     session_id: fc.constantFrom("a", "b"),
     epoch: fc.integer({ min: 0, max: 2 }),
     seq: fc.integer({ min: 0, max: 3 }),
   });
-  const call = fc.tuple(fc.constantFrom("claim", "grant", "refuse", "end"), name);
+  const call = fc.tuple(fc.constantFrom("claim", "grant", "refuse", "end", "raise"), name);
   fc.assert(
     fc.property(fc.array(call, { maxLength: 40 }), (calls) => {
       const fence = createLeaseFence();
       const granted: LeaseName[] = [];
       for (const [what, lease] of calls) {
         const before = fence.highest();
-        if (fence[what as "claim" | "grant" | "refuse" | "end"](lease) === true) granted.push(lease);
+        if (what === "raise") fence.raise(lease.epoch);
+        else if (fence[what as "claim" | "grant" | "refuse" | "end"](lease) === true) granted.push(lease);
         expect(compareFences(fence.highest(), before)).toBeGreaterThanOrEqual(0);
         const holder = fence.holder();
-        if (holder) expect(compareFences(holder, fence.highest())).toBe(0);
+        if (holder) expect(granted.at(-1)).toEqual(holder);
+        if (holder) expect(compareFences(holder, fence.highest())).toBeLessThanOrEqual(0);
       }
       const fences = granted.map(({ epoch, seq }) => `${epoch}.${seq}`);
       expect(new Set(fences).size).toBe(fences.length);

@@ -11,6 +11,9 @@
  * leased   `holder()` may use the browser.
  * ended    the lease was ended by its own fence and session; the same end is answered the same way again.
  *
+ * Raising the epoch makes a claim of a lower one idle again, and leaves every other state: who asks under the new epoch
+ * knows of a lease that is held, and no bind from before can come between the answer and what is made of it.
+ *
  * A claim is taken in every state when its fence is above the highest seen, and puts an end to what was before it. So
  * does an end: its lease was given up before the bind arrived, and a bind that is still on its way must come too late.
  * Claiming, granting and ending are separate steps because a bind waits for the browser in between: a newer claim or an
@@ -38,8 +41,12 @@ export type LeaseFence = {
    * `repeated`: it was ended before and nothing came after it.
    */
   end(lease: LeaseName): "ended" | "repeated" | "not_holder";
+  /** From now on only fences of this epoch or a later one are taken. A claim in progress of a lower one is dropped. */
+  raise(epoch: number): void;
   holder(): LeaseName | undefined;
-  /** The highest fence seen; `{epoch: 0, seq: 0}` before the first. */
+  /** The lease whose bind waits for the browser. */
+  claimant(): LeaseName | undefined;
+  /** The highest fence seen; `{epoch: 0, seq: 0}` before the first. Its epoch may be one that no lease had yet. */
   highest(): Fence;
 };
 
@@ -74,6 +81,12 @@ export const createLeaseFence = (): LeaseFence => {
       state = { name: "ended", lease };
       return "ended";
     },
+    raise(epoch) {
+      if (epoch <= highest.epoch) return;
+      highest = { epoch, seq: highest.seq };
+      if (state.name === "claimed") state = { name: "idle" };
+    },
+    claimant: () => (state.name === "claimed" ? state.lease : undefined),
     holder: () => (state.name === "leased" ? state.lease : undefined),
     highest: () => highest,
   };

@@ -9,6 +9,7 @@ const lease = (session_id: string, seq: number, more: Partial<BindLease> = {}): 
   epoch: 1,
   seq,
   timeout_seconds: 10,
+  request: "{}",
   ...more,
 });
 
@@ -85,6 +86,47 @@ describe("while a bind waits for the browser", () => {
     answer(true);
     expect(await binding).toBe("browser_unhealthy");
     expect(holder(keeper)).toBeUndefined();
+  });
+});
+
+describe("asked under an epoch", () => {
+  test("a lease that is held stays, tells its request, and is ended by its own fence", async () => {
+    const { keeper, answer, bound } = setUp();
+    await bound(lease("a", 5, { request: '{"tags":{}}' }));
+    const socket = new PassThrough();
+    keeper.admit("a", socket);
+    expect(keeper.stateUnder(2)).toMatchObject({
+      fence: { epoch: 2, seq: 5 },
+      binding: null,
+      lease: { session_id: "a", epoch: 1, seq: 5, connections: 1, request: '{"tags":{}}' },
+    });
+    expect(keeper.state().lease).not.toHaveProperty("request");
+    expect(socket.destroyed).toBe(false);
+    const ending = keeper.end(lease("a", 5));
+    answer(true);
+    expect(await ending).toBe("ended");
+    expect(keeper.stateUnder(2)).toMatchObject({ fence: { epoch: 2, seq: 5 }, lease: null });
+  });
+
+  test("a bind of a lower one that waits for the browser fails, and so does every later one", async () => {
+    const { keeper, answer, bound } = setUp();
+    const binding = keeper.bind(lease("a", 1));
+    expect(keeper.state().binding).toBe("a");
+    expect(keeper.stateUnder(2)).toMatchObject({ fence: { epoch: 2, seq: 1 }, binding: null, lease: null });
+    answer(true);
+    expect(await binding).toBe("stale_fence");
+    expect(await keeper.bind(lease("b", 9))).toBe("stale_fence");
+    await bound(lease("c", 2, { epoch: 2 }));
+    expect(holder(keeper)).toBe("c");
+  });
+
+  test("a bind of that epoch goes on", async () => {
+    const { keeper, answer } = setUp();
+    const binding = keeper.bind(lease("a", 1, { epoch: 2 }));
+    expect(keeper.stateUnder(2)).toMatchObject({ binding: "a", lease: null });
+    answer(true);
+    expect(await binding).toBe("bound");
+    expect(keeper.stateUnder(2)).toMatchObject({ binding: null, lease: { session_id: "a" } });
   });
 });
 

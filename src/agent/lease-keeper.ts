@@ -17,6 +17,8 @@ export type LeaseKeeper = {
   /** Counts a client's socket as open until it closes, and destroys it when the lease ends. */
   admit(sessionId: string, socket: Duplex): "admitted" | "not_holder" | "too_many";
   state(): AgentState;
+  /** Raises the epoch (lease-fence.ts) and tells all that is known, the request of the lease included. */
+  stateUnder(epoch: number): AgentState;
   /** Cuts all sockets and stops the idle timer; what is still waiting for the browser binds nothing. */
   close(): void;
 };
@@ -67,6 +69,19 @@ export const createLeaseKeeper = ({ podUid, browser, onIdle, log }: LeaseKeeperD
     return "bound";
   };
 
+  const state = (): AgentState => ({
+    pod_uid: podUid,
+    fence: fence.highest(),
+    binding: fence.claimant()?.session_id ?? null,
+    lease: holding
+      ? {
+          ...nameOf(holding.request),
+          connections: holding.sockets.size,
+          bound_at: holding.boundAt.toISOString(),
+        }
+      : null,
+  });
+
   return {
     async bind(request) {
       const answer = fence.claim(request);
@@ -97,17 +112,12 @@ export const createLeaseKeeper = ({ podUid, browser, onIdle, log }: LeaseKeeperD
       });
       return "admitted";
     },
-    state: () => ({
-      pod_uid: podUid,
-      fence: fence.highest(),
-      lease: holding
-        ? {
-            ...nameOf(holding.request),
-            connections: holding.sockets.size,
-            bound_at: holding.boundAt.toISOString(),
-          }
-        : null,
-    }),
+    state,
+    stateUnder(epoch) {
+      fence.raise(epoch);
+      const { lease, ...rest } = state();
+      return { ...rest, lease: lease && holding ? { ...lease, request: holding.request.request } : null };
+    },
     close() {
       closed = true;
       cut();

@@ -4,13 +4,16 @@
  *
  *   PUT    /lease   BindLease → 200 AgentState | 409 stale_fence | 503 browser_unhealthy
  *   DELETE /lease   EndLease  → 200 AgentState | 409 not_holder  | 503 browser_unhealthy
- *   GET    /state             → 200 AgentState
+ *   GET    /state[?epoch=N]   → 200 AgentState, with the lease's request | 400 bad_request
  *   GET    /livez /readyz     → 200 | 503, no token (kubelet's probes)
  *   GET    /cdp               upgrade to a CDP WebSocket; header `x-browserpool-session` names the lease's session;
  *                             404 when that session does not hold the browser
  *
  * Errors are `{code, message}`. PUT and DELETE are idempotent: the same call with the same fence gives the same answer.
  * A DELETE that overtakes its PUT uses up the fence, so that a caller who gave up can be sure that nothing was bound.
+ *
+ * Who is asked for its state under an epoch refuses binds of lower epochs from then on, and drops one that is in progress:
+ * what is answered stays true until a bind of that epoch or a later one comes. A lease that is held is left alone.
  */
 import { z } from "zod";
 
@@ -27,12 +30,23 @@ export type Fence = z.infer<typeof Fence>;
 /** Negative when `a` is older than `b`, 0 when equal, positive when newer. */
 export const compareFences = (a: Fence, b: Fence): number => a.epoch - b.epoch || a.seq - b.seq;
 
+/** Longest `request` of a lease, characters: 50 tags of the longest, with every character escaped. */
+const maxRequestChars = 512 * 1024;
+
+/** The number in `?epoch=`. */
+export const Epoch = z
+  .string()
+  .regex(/^\d{1,15}$/)
+  .transform(Number);
+
 export const BindLease = Fence.extend({
   session_id: z.string().min(1).max(64),
   /** Idle time in seconds after which the agent ends the browser: none of its sockets open for that long. */
   timeout_seconds: z.int().min(1).max(259200),
   /** Navigated to after the bind, best effort, without waiting for it. */
   start_url: z.string().max(2048).optional(),
+  /** What its caller asked for: kept as it is, and told when the lease has to be restored. */
+  request: z.string().max(maxRequestChars),
 });
 export type BindLease = z.infer<typeof BindLease>;
 
@@ -41,11 +55,24 @@ export type EndLease = z.infer<typeof EndLease>;
 
 export const AgentState = z.object({
   pod_uid: z.string(),
-  /** The highest fence seen; `{epoch: 0, seq: 0}` before the first lease. */
+  /**
+   * The highest fence seen; `{epoch: 0, seq: 0}` before the first lease. Its epoch is raised by `/state?epoch=` too; its
+   * seq by leases alone, so that one browser's leases are ordered by seq whatever their epochs.
+   */
   fence: Fence,
+  /** The session whose bind waits for the browser's health now: neither held nor over. */
+  binding: z.string().nullable(),
   /** The lease that holds the browser now, with the number of its open CDP sockets. */
   lease: z
-    .object({ session_id: z.string(), epoch: z.int(), seq: z.int(), connections: z.int(), bound_at: z.iso.datetime() })
+    .object({
+      session_id: z.string(),
+      epoch: z.int(),
+      seq: z.int(),
+      connections: z.int(),
+      bound_at: z.iso.datetime(),
+      /** As the bind brought it; only in the answer of `/state`. */
+      request: z.string().optional(),
+    })
     .nullable(),
 });
 export type AgentState = z.infer<typeof AgentState>;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 
-/** The largest body that an agent reads. A lease is a few hundred bytes. */
-export const maxBodyBytes = 64 * 1024;
+/** The largest body that an agent reads. A lease is a few hundred bytes, one with all tags that a caller may give most of this. */
+export const maxBodyBytes = 1024 * 1024;
 
 /** A request's body as text, or `too_large`, in which case the rest of it is left unread. Rejects when the caller hangs up. */
 export const readBody = (request: IncomingMessage): Promise<string | { tooLarge: true }> =>

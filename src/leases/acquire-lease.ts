@@ -139,6 +139,7 @@ const bind = async (lease: LeaseRecord, request: SessionRequest, { agents, log }
     epoch: lease.epoch,
     seq: lease.seq,
     timeout_seconds: request.timeout_seconds,
+    request: lease.request,
     ...(request.start_url && { start_url: request.start_url }),
   });
   if (answer.kind === "ok") return "ok";

@@ -12,26 +12,43 @@ export type AgentAnswer =
   | { kind: "refused"; code: string }
   | { kind: "unreachable"; reason: string };
 
+/** Where the agent of a browser is. `browser`: the pod's uid, for which its callers' tokens are made. */
+export type AgentPlace = Pick<LeaseRecord, "browser" | "address">;
+
+/** A lease as its agent knows it. */
+export type LeaseAtAgent = AgentPlace & Pick<LeaseRecord, "session" | "epoch" | "seq">;
+
 /** Calls to agents. None throws. */
 export type AgentClient = {
   bind(lease: LeaseRecord, body: BindLease): Promise<AgentAnswer>;
-  end(lease: LeaseRecord): Promise<AgentAnswer>;
+  end(lease: LeaseAtAgent): Promise<AgentAnswer>;
+  /** What the agent says; from then on it refuses binds of an epoch below this one. */
+  state(agent: AgentPlace, epoch: number): Promise<AgentAnswer>;
   close(): Promise<void>;
 };
 
-type Call = { method: "PUT" | "DELETE"; address: string; podUid: string; body: BindLease | EndLease };
+type Call = { method: "GET" | "PUT" | "DELETE"; agent: AgentPlace; path?: string; body?: BindLease | EndLease };
 
-/** `tokens`: signs what agents ask of their callers. Keeps connections alive between calls. */
-export const createAgentClient = (tokens: AgentTokens): AgentClient => {
-  const dispatcher = new Agent({ connect: { timeout: callTimeoutMs }, keepAliveTimeout: 30_000, connections: 8 });
+/**
+ * `tokens`: signs what agents ask of their callers. `keepAliveMs`: how long a connection is kept between calls; left out,
+ * 30 s, for whoever calls the same agent again and again.
+ */
+export const createAgentClient = (
+  tokens: AgentTokens,
+  { keepAliveMs = 30_000 }: { keepAliveMs?: number } = {},
+): AgentClient => {
+  const dispatcher = new Agent({ connect: { timeout: callTimeoutMs }, keepAliveTimeout: keepAliveMs, connections: 8 });
 
-  const call = async ({ method, address, podUid, body }: Call): Promise<AgentAnswer> => {
+  const call = async ({ method, agent, path = "/lease", body }: Call): Promise<AgentAnswer> => {
     try {
-      const response = await request(`http://${address}/lease`, {
+      const response = await request(`http://${agent.address}${path}`, {
         dispatcher,
         method,
-        headers: { authorization: `Bearer ${await tokens.tokenFor(podUid)}`, "content-type": "application/json" },
-        body: JSON.stringify(body),
+        headers: {
+          authorization: `Bearer ${await tokens.tokenFor(agent.browser)}`,
+          "content-type": "application/json",
+        },
+        ...(body && { body: JSON.stringify(body) }),
         // undici closes a connection after a DELETE with a body, which not every server reads; agents do.
         reset: false,
         signal: AbortSignal.timeout(callTimeoutMs),
@@ -45,14 +62,14 @@ export const createAgentClient = (tokens: AgentTokens): AgentClient => {
   };
 
   return {
-    bind: (lease, body) => call({ method: "PUT", address: lease.address, podUid: lease.browser, body }),
+    bind: (lease, body) => call({ method: "PUT", agent: lease, body }),
     end: (lease) =>
       call({
         method: "DELETE",
-        address: lease.address,
-        podUid: lease.browser,
+        agent: lease,
         body: { session_id: lease.session, epoch: lease.epoch, seq: lease.seq },
       }),
+    state: (agent, epoch) => call({ method: "GET", agent, path: `/state?epoch=${epoch}` }),
     close: () => dispatcher.destroy(),
   };
 };

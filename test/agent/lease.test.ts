@@ -167,7 +167,8 @@ describe("a caller", () => {
   test.each([
     ["a body that is not JSON", ["PUT", "/lease", "{"], [400, "bad_request"]],
     ["a body without a fence", ["PUT", "/lease", { session_id: "x" }], [400, "bad_request"]],
-    ["a body of more than 64 KiB", ["PUT", "/lease", " ".repeat(70_000)], [413, "payload_too_large"]],
+    ["a body of more than 1 MiB", ["PUT", "/lease", " ".repeat(1_100_000)], [413, "payload_too_large"]],
+    ["an epoch that is no number", ["GET", "/state?epoch=-1", undefined], [400, "bad_request"]],
     ["a path that does not exist", ["GET", "/constructor"], [404, "not_found"]],
     ["a wrong method", ["POST", "/lease", {}], [405, "method_not_allowed"]],
     ["a plain GET of the WebSocket", ["GET", "/cdp"], [426, "upgrade_required"]],
@@ -181,4 +182,19 @@ test("logs name no token and no page", async () => {
   await agent.bind("quiet", seq, { start_url: "http://127.0.0.1:9/private-page" });
   expect(agent.log()).toContain("lease bound");
   expect(agent.log()).not.toMatch(/eyJ|private-page|Bearer/);
+});
+
+// Last in this file: no lease of the first epoch is taken after it.
+test("a lease outlives the raise of the epoch with its socket, and binds from before it are refused", async () => {
+  const fence = await bound("kept");
+  const socket = await open("kept");
+  const asked = await agent.call("GET", "/state?epoch=2");
+  expect(asked).toMatchObject({
+    status: 200,
+    body: { fence: { epoch: 2, seq: fence }, lease: { session_id: "kept", connections: 1, request: "{}" } },
+  });
+  expect(await agent.bind("late", fence + 1)).toMatchObject({ status: 409, body: { code: "stale_fence" } });
+  expect(socket.readyState).toBe(WebSocket.OPEN);
+  expect((await agent.release("kept", fence)).status).toBe(200);
+  expect((await agent.bind("next", fence + 1, { epoch: 2 })).status).toBe(200);
 });

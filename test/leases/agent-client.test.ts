@@ -8,7 +8,7 @@ import type { LeaseRecord } from "../../src/leases/records.ts";
 import { createAgentTokens } from "../../src/tokens/agent-token.ts";
 
 test("many calls of one agent, binds and ends, share a kept-alive connection", async () => {
-  const state = { pod_uid: "pod", fence: { epoch: 1, seq: 1 }, lease: null };
+  const state = { pod_uid: "pod", fence: { epoch: 1, seq: 1 }, binding: null, lease: null };
   const server = createServer((request, response) => {
     request.resume().on("end", () => response.end(JSON.stringify(state)));
   });
@@ -23,7 +23,9 @@ test("many calls of one agent, binds and ends, share a kept-alive connection", a
     const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
     const lease = { session: "s", browser: "pod", address, epoch: 1, seq: 1 } as LeaseRecord;
     for (let round = 0; round < 10; round++) {
-      expect(await agents.bind(lease, { session_id: "s", epoch: 1, seq: 1, timeout_seconds: 10 })).toMatchObject({
+      expect(
+        await agents.bind(lease, { session_id: "s", epoch: 1, seq: 1, timeout_seconds: 10, request: "{}" }),
+      ).toMatchObject({
         kind: "ok",
       });
       expect(await agents.end(lease)).toMatchObject({ kind: "ok" });

@@ -10,7 +10,13 @@ import { fileURLToPath } from "node:url";
 import puppeteer, { type Browser } from "puppeteer-core";
 import { WebSocket } from "ws";
 import { killRecordedGroups } from "../../src/agent/process-groups.ts";
-import { type AgentState, type BrowserConfig, sessionHeader, Termination } from "../../src/agent/protocol.ts";
+import {
+  type AgentState,
+  type BindLease,
+  type BrowserConfig,
+  sessionHeader,
+  Termination,
+} from "../../src/agent/protocol.ts";
 import { createAgentTokens } from "../../src/tokens/agent-token.ts";
 
 const entry = fileURLToPath(new URL("agent-entry.ts", import.meta.url));
@@ -33,7 +39,7 @@ export type TestAgent = {
   groups(): number[];
   /** A call with a good token, or with `token` (null: none). */
   call(method: string, path: string, body?: unknown, token?: string | null): Promise<Answer>;
-  bind(sessionId: string, seq: number, more?: { timeout_seconds?: number; start_url?: string }): Promise<Answer>;
+  bind(sessionId: string, seq: number, more?: Partial<BindLease>): Promise<Answer>;
   release(sessionId: string, seq: number): Promise<Answer>;
   /** A raw CDP WebSocket: open, or the HTTP status of its refusal. */
   upgrade(sessionId: string, token?: string): Promise<WebSocket | number>;
@@ -122,7 +128,7 @@ const describeAgent = (child: ChildProcess, dir: string, podUid: string, private
     log: () => log.join(""),
     groups: () => [...readFileSync(groupsFile, "utf8").matchAll(/^(\d+) /gm)].map(([, pgid]) => Number(pgid)),
     bind: (session_id, seq, more) =>
-      call("PUT", "/lease", { session_id, epoch: 1, seq, timeout_seconds: 600, ...more }),
+      call("PUT", "/lease", { session_id, epoch: 1, seq, timeout_seconds: 600, request: "{}", ...more }),
     release: (session_id, seq) => call("DELETE", "/lease", { session_id, epoch: 1, seq }),
     upgrade: async (sessionId, token) => openSocket(`ws://${address}:${port}/cdp`, await headers(sessionId, token)),
     connect: async (sessionId) =>

@@ -7,6 +7,7 @@ import { json } from "node:stream/consumers";
 import { createId } from "@paralleldrive/cuid2";
 import type { Redis } from "ioredis";
 import { createLeaseFence, type LeaseName } from "../../src/agent/lease-fence.ts";
+import type { AgentState, BindLease, Fence } from "../../src/agent/protocol.ts";
 import { type AgentClient, createAgentClient } from "../../src/leases/agent-client.ts";
 import { createGiveBacks, type GiveBacks } from "../../src/leases/give-backs.ts";
 import { type Grants, startGrants } from "../../src/leases/grants.ts";
@@ -81,6 +82,8 @@ export type SmallAgent = {
   /** Resolves when a bind has arrived. */
   asked: Promise<void>;
   holder(): string | undefined;
+  /** The highest fence that it has seen. */
+  fence(): Fence;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -89,10 +92,13 @@ export const startSmallAgent = async (behaviour: Behaviour = "ok"): Promise<Smal
   const fence = createLeaseFence();
   const asked = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
-  const state = () => {
+  const requests = new Map<string, string>();
+  const boundAt = new Date().toISOString();
+  const state = (): AgentState => {
     const holder = fence.holder();
-    const lease = holder ? { ...holder, connections: 0, bound_at: new Date().toISOString() } : null;
-    return { pod_uid: "pod", fence: fence.highest(), lease };
+    const request = requests.get(holder?.session_id ?? "") ?? "";
+    const lease = holder ? { ...holder, connections: 0, bound_at: boundAt, request } : null;
+    return { pod_uid: "pod", fence: fence.highest(), binding: fence.claimant()?.session_id ?? null, lease };
   };
   const bind = async (lease: LeaseName): Promise<string | undefined> => {
     asked.resolve();
@@ -105,8 +111,15 @@ export const startSmallAgent = async (behaviour: Behaviour = "ok"): Promise<Smal
   };
   const end = (lease: LeaseName): string | undefined => (fence.end(lease) === "not_holder" ? "not_holder" : undefined);
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { session_id, epoch, seq } = (await json(request)) as LeaseName;
-    const lease = { session_id, epoch, seq };
+    const raisedTo = /^\/state\?epoch=(\d+)$/.exec(request.url ?? "")?.[1];
+    if (raisedTo !== undefined) {
+      fence.raise(Number(raisedTo));
+      response.end(JSON.stringify(state()));
+      return;
+    }
+    const body = (await json(request)) as BindLease;
+    const lease = { session_id: body.session_id, epoch: body.epoch, seq: body.seq };
+    if (request.method === "PUT") requests.set(body.session_id, body.request);
     const code = request.method === "PUT" ? await bind(lease) : end(lease);
     if (code) response.writeHead(409).end(JSON.stringify({ code, message: "no" }));
     else response.end(JSON.stringify(state()));
@@ -122,6 +135,7 @@ export const startSmallAgent = async (behaviour: Behaviour = "ok"): Promise<Smal
     letGo: held.resolve,
     asked: asked.promise,
     holder: () => fence.holder()?.session_id,
+    fence: fence.highest,
     async [Symbol.asyncDispose]() {
       held.resolve();
       server.closeAllConnections();
