@@ -1,0 +1,15 @@
+import type { Row } from "./section.ts";
+
+/** A row with what follows from it. `met`: undefined when it has no target. */
+export type Judged = Row & { ratio: number | undefined; added: number | undefined; met: boolean | undefined };
+
+/** A figure that could not be had (NaN) misses its target. */
+export const judge = (row: Row): Judged => {
+  const { measured, floor, target } = row;
+  const ratio = floor && measured / floor.value;
+  const added = floor && measured - floor.value;
+  if (!target) return { ...row, ratio, added, met: undefined };
+  const figure = { measured, ratio, added }[target.of] ?? Number.NaN;
+  const met = "atMost" in target ? figure <= target.atMost : figure >= target.atLeast;
+  return { ...row, ratio, added, met };
+};

@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Random } from "./seeded-random.ts";
+
+/** Times of arrival of a Poisson process, ms from its begin, ascending. */
+export const poissonArrivals = (
+  { perSecond, seconds }: { perSecond: number; seconds: number },
+  random: Random,
+): number[] => {
+  const arrivals: number[] = [];
+  for (let atMs = 0; ; ) {
+    atMs += (-Math.log(1 - random()) * 1000) / perSecond;
+    if (atMs >= seconds * 1000) return arrivals;
+    arrivals.push(atMs);
+  }
+};
+
+export type OpenLoopResult = {
+  /** Time from the scheduled arrival to the answer of each call that was answered, ms. */
+  latencies: number[];
+  /** What the others rejected with. */
+  errors: unknown[];
+  /** How late calls were sent, ms: the generator's own fault, to be small beside the latencies. */
+  lateness: number[];
+};
+
+/**
+ * Calls at the times of `arrivals`, however many calls are still open: callers who don't know of each other. A latency
+ * counts from the scheduled arrival, so that a stall shows in all calls that it delays and not just in one. `call` resolves
+ * when its answer is there; work that follows on it and does not count is `after`, which is waited for at the end.
+ */
+export const openLoop = async (
+  { arrivals, signal }: { arrivals: readonly number[]; signal: AbortSignal },
+  call: (index: number) => Promise<{ after?: Promise<unknown> }>,
+): Promise<OpenLoopResult> => {
+  const result: OpenLoopResult = { latencies: [], errors: [], lateness: [] };
+  const beginMs = performance.now();
+  const one = async (index: number, dueMs: number): Promise<void> => {
+    try {
+      result.lateness.push(performance.now() - dueMs);
+      const answer = await call(index);
+      result.latencies.push(performance.now() - dueMs);
+      await answer.after;
+    } catch (error) {
+      result.errors.push(error);
+    }
+  };
+  const calls: Promise<void>[] = [];
+  for (const [index, atMs] of arrivals.entries()) {
+    const waitMs = beginMs + atMs - performance.now();
+    if (waitMs > 0) await sleep(waitMs, undefined, { signal });
+    calls.push(one(index, beginMs + atMs));
+  }
+  await Promise.all(calls);
+  signal.throwIfAborted();
+  return result;
+};
