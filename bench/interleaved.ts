@@ -1,11 +1,11 @@
-import type { Random } from "./seeded-random.ts";
-
 export type Interleaved = {
   seconds: number;
   /** Calls of one variant in a row before it is another one's turn: some, so that its caches are as warm as they would be alone. */
   batch: number;
-  random: Random;
+  random: () => number;
   signal: AbortSignal;
+  /** Called after each batch, outside of the time. */
+  tidy?: () => Promise<void>;
 };
 
 /**
@@ -13,7 +13,7 @@ export type Interleaved = {
  * in the meantime falls on all of them alike. Returns every time, ms, by variant. The first round does not count.
  */
 export const interleaved = async <Name extends string>(
-  { seconds, batch, random, signal }: Interleaved,
+  { seconds, batch, random, signal, tidy }: Interleaved,
   variants: Record<Name, () => Promise<unknown>>,
 ): Promise<Record<Name, number[]>> => {
   const names = Object.keys(variants) as Name[];
@@ -27,6 +27,7 @@ export const interleaved = async <Name extends string>(
         await variants[name]();
         times[name].push(performance.now() - beganMs);
       }
+      await tidy?.();
     }
   };
   await round();

@@ -5,12 +5,12 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { inspect } from "node:util";
+import { seededRandom } from "../test/support/seeded-random.ts";
 import { type Judged, judge } from "./judge.ts";
 import { loadSections } from "./load-sections.ts";
 import { describeMachine, type Machine } from "./machine.ts";
 import { type Options, readOptions } from "./options.ts";
 import type { Bench, Section } from "./section.ts";
-import { seededRandom } from "./seeded-random.ts";
 import { formatQuantity, formatTable } from "./table.ts";
 
 const usage = `usage: npm run bench -- [--only name,name] [--seconds N] [--seed N] [--json FILE] [--help]

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { seededRandom } from "../test/support/seeded-random.ts";
 import { openLoop, poissonArrivals } from "./open-loop.ts";
-import { seededRandom } from "./seeded-random.ts";
 
 const { signal } = new AbortController();
 

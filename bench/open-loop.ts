@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Random } from "./seeded-random.ts";
 
 /** Times of arrival of a Poisson process, ms from its begin, ascending. */
 export const poissonArrivals = (
   { perSecond, seconds }: { perSecond: number; seconds: number },
-  random: Random,
+  random: () => number,
 ): number[] => {
   const arrivals: number[] = [];
   for (let atMs = 0; ; ) {

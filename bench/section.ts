@@ -1,5 +1,4 @@
 /** What a part of the benchmark is, and what it has to say. */
-import type { Random } from "./seeded-random.ts";
 
 /** Base units; the table chooses what reads best. */
 export type Unit = "ms" | "bytes" | "bytes/s" | "1/s" | "count";
@@ -22,7 +21,7 @@ export type Bench = {
   /** Aborted when the run is to stop; a section then cleans up and rejects. */
   signal: AbortSignal;
   /** The same numbers in every run with the same `--seed`. */
-  random(): Random;
+  random(): () => number;
   /** Tells people what goes on. */
   say(text: string): void;
 };

@@ -40,7 +40,7 @@ test("a table says of each figure what it was compared with, and which targets w
     { section: "plan", row: judge({ what: "10,000 pods", unit: "ms", measured: 8 }) },
   ]);
   expect(table.split("\n").slice(2)).toEqual([
-    "gateway  round trip   5.00 ms   2.00 ms (direct)  2.50 ×  + 3.00 ms  + ≤ 0.300 ms  MISSED",
+    "gateway  round trip   5.00 ms   2.00 ms (direct)  2.50 ×  3.00 ms  added ≤ 0.300 ms  MISSED",
     "plan     10,000 pods  8.00 ms",
   ]);
 });

@@ -24,7 +24,7 @@ const formatTarget = ({ target, unit }: Judged): string => {
   if (!target) return "";
   const [sign, bound] = "atMost" in target ? ["≤", target.atMost] : ["≥", target.atLeast];
   if (target.of === "ratio") return `${sign} ${bound} ×`;
-  return `${target.of === "added" ? "+ " : ""}${sign} ${formatQuantity(bound, unit)}`;
+  return `${target.of === "added" ? "added " : ""}${sign} ${formatQuantity(bound, unit)}`;
 };
 
 const cells = (section: string, row: Judged): string[] => [
@@ -33,7 +33,7 @@ const cells = (section: string, row: Judged): string[] => [
   formatQuantity(row.measured, row.unit),
   row.floor ? `${formatQuantity(row.floor.value, row.unit)} (${row.floor.what})` : "",
   row.ratio === undefined ? "" : `${digits(row.ratio)} ×`,
-  row.added === undefined || row.target?.of !== "added" ? "" : `+ ${formatQuantity(row.added, row.unit)}`,
+  row.added === undefined ? "" : formatQuantity(row.added, row.unit),
   formatTarget(row),
   row.met === undefined ? "" : row.met ? "met" : "MISSED",
 ];

@@ -32,17 +32,20 @@ export type ApiReplica = Replica & { url: string; call: Call };
 
 export type Cluster = {
   kube: Kube;
+  dataDir: string;
   redisUrl: string;
   apiKey: string;
   /** Of the default project. */
   namespace: string;
-  startApi(hostname: string): Promise<ApiReplica>;
+  /** `nodeArgs`: of Node itself, before the program. */
+  startApi(hostname: string, nodeArgs?: string[]): Promise<ApiReplica>;
   startOperator(hostname: string): Replica;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-const startReplica = (command: string, env: Record<string, string>): Replica => {
-  const child = spawn(process.execPath, [main, command], { env, stdio: ["ignore", "ignore", "pipe"] });
+const startReplica = (args: string[], env: Record<string, string>): Replica => {
+  const command = args.at(-1);
+  const child = spawn(process.execPath, args, { env, stdio: ["ignore", "ignore", "pipe"] });
   const lines: Record<string, string>[] = [];
   const waiting = new Set<() => void>();
   createInterface({ input: child.stderr }).on("line", (line) => {
@@ -103,8 +106,8 @@ export const startCluster = async (): Promise<Cluster> => {
     for (const replica of replicas) replica.kill("SIGKILL");
     await Promise.all(replicas.map(({ exited }) => exited));
   });
-  const start = (command: string, hostname: string): Replica => {
-    const replica = startReplica(command, {
+  const start = (command: string, hostname: string, nodeArgs: string[] = []): Replica => {
+    const replica = startReplica([...nodeArgs, main, command], {
       PATH: path,
       KUBECONFIG: plane.kubeconfigPath,
       REDIS_URL: redis.url,
@@ -120,11 +123,12 @@ export const startCluster = async (): Promise<Cluster> => {
   const kept = parts.move();
   return {
     kube,
+    dataDir,
     redisUrl: redis.url,
     apiKey,
     namespace,
-    async startApi(hostname) {
-      const replica = start("api", hostname);
+    async startApi(hostname, nodeArgs) {
+      const replica = start("api", hostname, nodeArgs);
       const { listen: url = "" } = await replica.logged("api is ready");
       const call: Call = (method, requestPath, body) =>
         fetch(url + requestPath, {

@@ -1,0 +1,77 @@
+/** What a CDP connection costs the api process while nothing goes through it. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { WebSocket } from "ws";
+import type { ApiReplica } from "../../test/support/cluster.ts";
+import type { PoolClient } from "../../test/support/pool-client.ts";
+import type { Row } from "../section.ts";
+
+/** As many as an agent lets one session have. */
+const socketsPerSession = 64;
+const openAtOnce = 32;
+
+type Memory = { rss: number; heapUsed: number; external: number };
+
+const memoryReader = (api: ApiReplica): (() => Promise<Memory>) => {
+  let count = 0;
+  return async () => {
+    count += 1;
+    api.kill("SIGUSR2");
+    return (await api.logged(`memory ${count}`)) as unknown as Memory;
+  };
+};
+
+const openSocket = async (url: string): Promise<WebSocket> => {
+  const socket = new WebSocket(url, { perMessageDeflate: false });
+  await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
+  socket.on("error", () => undefined);
+  return socket;
+};
+
+const openMany = async (urls: string[], signal: AbortSignal): Promise<WebSocket[]> => {
+  const sockets: WebSocket[] = [];
+  for (let index = 0; index < urls.length; index += openAtOnce) {
+    signal.throwIfAborted();
+    sockets.push(...(await Promise.all(urls.slice(index, index + openAtOnce).map(openSocket))));
+  }
+  return sockets;
+};
+
+/** Holds all browsers of the pool with all the sockets that they may have. The api runs with `memory-on-signal.ts`. */
+export const measureIdleSockets = async (
+  api: ApiReplica,
+  { pool, sessions: count, signal }: { pool: PoolClient; sessions: number; signal: AbortSignal },
+): Promise<{ rows: Row[]; detail: unknown }> => {
+  const readMemory = memoryReader(api);
+  const sessions = await Promise.all(Array.from({ length: count }, () => pool.acquire()));
+  const urls = sessions.flatMap(({ cdp_ws_url }) => Array.from({ length: socketsPerSession }, () => cdp_ws_url));
+  // The code of an upgrade is compiled, and Redis is connected, before the first look.
+  for (const socket of await openMany(urls.slice(0, 4), signal)) socket.terminate();
+  await sleep(500, undefined, { signal });
+  const before = await readMemory();
+  const sockets = await openMany(urls, signal);
+  const during = await readMemory();
+  for (const socket of sockets) socket.terminate();
+  await Promise.all(sessions.map((session) => pool.release(session)));
+  const after = await readMemory();
+  const each = (of: (memory: Memory) => number): number => (of(during) - of(before)) / sockets.length;
+  const target = { of: "measured", atMost: 64_000 } as const;
+  const row = (what: string, measured: number): Row => ({
+    what: `each of ${sockets.length} idle sockets, ${what}`,
+    unit: "bytes",
+    measured,
+    target,
+  });
+  return {
+    rows: [
+      row(
+        "resident",
+        each(({ rss }) => rss),
+      ),
+      row(
+        "heap and buffers",
+        each(({ heapUsed, external }) => heapUsed + external),
+      ),
+    ],
+    detail: { idleSockets: { sockets: sockets.length, before, during, after } },
+  };
+};
