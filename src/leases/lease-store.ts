@@ -19,14 +19,22 @@ export type CancelOutcome = { kind: "cancelled" } | { kind: "granted"; lease: Le
 
 export type TakeRequest = { session: string; channel: string; request: string; ticket?: string };
 
-/** What the operator plans with. `unpaced`: starts that are left over from discarded browsers. */
+/** What the operator plans with, of one moment. `unpaced`: starts that are left over from discarded browsers. */
 export type PoolSnapshot = {
+  /** 0 when Redis knows nothing of the pool. */
+  epoch: number;
+  /** Since when the agents are asked what they hold, ms by Redis' clock; undefined when that is done. */
+  recoveringSinceMs: number | undefined;
+  /** The moment, by Redis' clock: what records' `since` is compared with. */
+  nowMs: number;
   browsers: BrowserRecord[];
   waiting: number;
   unpaced: number;
   draining: boolean;
   configs: string[];
 };
+
+type SnapshotReply = [string[], number, number, number, string[], number, number, number];
 
 export type NewBrowser = { id: string; pod: string; address: string; configHash: string };
 
@@ -100,6 +108,13 @@ const scripts = {
   snapshot: loadScript("snapshot"),
 };
 
+const parseSnapshot = (reply: unknown): PoolSnapshot => {
+  const [records, waiting, unpaced, draining, configs, epoch, recoveringSinceMs, nowMs] = reply as SnapshotReply;
+  const browsers = records.map((text) => JSON.parse(text) as BrowserRecord);
+  const recovery = { epoch, recoveringSinceMs: recoveringSinceMs || undefined, nowMs };
+  return { browsers, waiting, unpaced, draining: draining === 1, configs, ...recovery };
+};
+
 /** The store over a connection for commands. */
 export const createLeaseStore = (redis: RedisConnection) => {
   const run = (script: Script, poolUid: string, argv: (string | number)[] = []): Promise<unknown> =>
@@ -135,11 +150,11 @@ export const createLeaseStore = (redis: RedisConnection) => {
       const reply = await run(scripts.release, poolUid, [session, next, reason]);
       return reply ? parseLease(reply as string) : undefined;
     },
-    async offer(poolUid: string, { browser, seq }: LeaseRecord): Promise<boolean> {
-      return (await run(scripts.offer, poolUid, [browser, seq])) === 1;
+    async offer(poolUid: string, { browser, session }: LeaseRecord): Promise<boolean> {
+      return (await run(scripts.offer, poolUid, [browser, session])) === 1;
     },
-    async suspect(poolUid: string, { browser, seq }: LeaseRecord, reason: string): Promise<boolean> {
-      return (await run(scripts.suspect, poolUid, [browser, seq, reason])) === 1;
+    async suspect(poolUid: string, { browser, session }: LeaseRecord, reason: string): Promise<boolean> {
+      return (await run(scripts.suspect, poolUid, [browser, session, reason])) === 1;
     },
     async add(poolUid: string, { id, pod, address, configHash }: NewBrowser): Promise<boolean> {
       return (await run(scripts.add, poolUid, [id, pod, address, configHash])) === 1;
@@ -169,10 +184,7 @@ export const createLeaseStore = (redis: RedisConnection) => {
       return (await run(scripts.spendUnpaced, poolUid, [count])) as number;
     },
     async snapshot(poolUid: string): Promise<PoolSnapshot> {
-      const reply = await run(scripts.snapshot, poolUid);
-      const [records, waiting, unpaced, draining, configs] = reply as [string[], number, number, number, string[]];
-      const browsers = records.map((text) => JSON.parse(text) as BrowserRecord);
-      return { browsers, waiting, unpaced, draining: draining === 1, configs };
+      return parseSnapshot(await run(scripts.snapshot, poolUid));
     },
     /** Forgets the pool; only for one that is deleted and has no browser left. */
     async drop(poolUid: string): Promise<void> {
@@ -214,6 +226,14 @@ export const createLeaseStore = (redis: RedisConnection) => {
         orUnavailable(redis.zscore(poolKey(poolUid, "waiters"), session)),
       ]);
       return lease === 1 || ticket !== null;
+    },
+    /**
+     * True while Redis knows nothing of the pool or not everything (again): a session that is not found may live. Ask after
+     * a look-up in vain only, so that no request in order waits for it.
+     */
+    async isRecovering(poolUid: string): Promise<boolean> {
+      const [epoch, since] = await orUnavailable(redis.hmget(poolKey(poolUid, "pool"), "epoch", "recovering"));
+      return epoch === null || since !== null;
     },
     async ping(): Promise<void> {
       await orUnavailable(redis.ping());

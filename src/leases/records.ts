@@ -27,6 +27,7 @@ export const BrowserRecord = z.object({
   state: z.enum(["idle", "leased", "releasing", "suspect", "retired"]),
   /** When it came into this state, ms since the epoch. */
   since: z.int(),
+  /** `leased`: who holds it. `releasing`, `suspect`: whose lease was ended or rejected last; its end may not have reached the agent. */
   session: z.string().optional(),
   reason: z.string().optional(),
 });

@@ -152,6 +152,15 @@ describe("close", () => {
     expect(await store.endedLease(pool, "a")).toMatchObject({ reason: "browser_crashed" });
   });
 
+  test("of a suspect leaves its session, which holds another browser by then", async () => {
+    const refused = await addBrowser();
+    const lease = await held("a");
+    await addBrowser();
+    expect(await store.reject(pool, lease, "stale_fence")).toMatchObject({ kind: "granted" });
+    expect(await store.close(pool, refused, "browser_lost")).toBeUndefined();
+    expect(await store.lease(pool, "a")).toBeDefined();
+  });
+
   test("of an idle browser ends no session, and nobody gets it", async () => {
     const browser = await addBrowser();
     expect(await store.close(pool, browser, "browser_crashed")).toBeUndefined();

@@ -13,6 +13,7 @@ import { createGiveBacks, type GiveBacks } from "../../src/leases/give-backs.ts"
 import { type Grants, startGrants } from "../../src/leases/grants.ts";
 import { createLeaseStore, type LeaseStore } from "../../src/leases/lease-store.ts";
 import { connectRedis, connectSubscriber, whenReady } from "../../src/leases/redis.ts";
+import { createRepairStore, type RepairStore } from "../../src/leases/repair-store.ts";
 import { createLogger } from "../../src/log.ts";
 import { createAgentTokens } from "../../src/tokens/agent-token.ts";
 import { sharedServers } from "./control-plane.ts";
@@ -25,6 +26,7 @@ export type Replica = Grants & { cut(): void; deafen(poolUid: string): Promise<v
 export type LeaseParts = {
   redis: Redis;
   store: LeaseStore;
+  repairs: RepairStore;
   agents: AgentClient;
   giveBacks: GiveBacks;
   /** Grants of another API replica. `url`: another way to Redis; `checkMs`: as startGrants has it. */
@@ -45,6 +47,7 @@ export const startLeaseParts = async (): Promise<LeaseParts> => {
   return {
     redis,
     store,
+    repairs: createRepairStore(redis),
     agents,
     giveBacks,
     async replica({ url = redisUrl, ...options } = {}) {

@@ -80,6 +80,9 @@ export const aSeen = ({ leases = {}, pods = [], ...rest }: SeenOptions = {}): Se
   refusal: undefined,
   ...rest,
   leases: {
+    epoch: 1,
+    recoveringSinceMs: undefined,
+    nowMs,
     waiting: 0,
     unpaced: 0,
     draining: false,

@@ -8,6 +8,7 @@ if not browser then return false end
 redis.call("HDEL", BROWSERS, ARGV[1])
 redis.call("ZREM", IDLE, ARGV[1])
 local text = browser.session and redis.call("HGET", LEASES, browser.session)
-if not text then return "" end
-endLease(cjson.decode(text), ARGV[2])
+local lease = text and cjson.decode(text)
+if not lease or lease.browser ~= browser.id then return "" end
+endLease(lease, ARGV[2])
 return browser.session

@@ -13,7 +13,7 @@ end
 
 redis.call("HDEL", LEASES, session)
 local browser = getBrowser(lease.browser)
-if browser then setState(browser, "suspect", nil, ARGV[3]) end
+if browser then setState(browser, "suspect", session, ARGV[3]) end
 notify(true)
 if redis.call("HEXISTS", POOL, "draining") == 1 then return { "draining" } end
 return queueAndMatch(session, { ticket = lease.ticket, channel = lease.channel, request = lease.request })

@@ -16,7 +16,8 @@ else
   endLease(lease, ARGV[3])
 end
 if browser then
-  setState(browser, ARGV[2], nil, ARGV[3])
+  -- Whoever looks at a release that got stuck has to know whose it was.
+  setState(browser, ARGV[2], ARGV[2] == "releasing" and lease.session or nil, ARGV[3])
   if ARGV[2] == "idle" then match() end
 end
 notify(ARGV[2] == "retired")

@@ -1,10 +1,14 @@
 -- All that the operator plans with, of one moment.
--- @include keys
--- Returns {browser records, number of waiters, unpaced starts left, draining 0|1, config hashes}.  O(n)
+-- @include keys now
+-- Returns {browser records, number of waiters, unpaced starts left, draining 0|1, config hashes, epoch or 0,
+--          begin of a recovery that is under way or 0, time}; times in ms.  O(n)
 return {
   redis.call("HVALS", BROWSERS),
   redis.call("ZCARD", WAITERS),
   tonumber(redis.call("HGET", POOL, "unpaced")) or 0,
   redis.call("HEXISTS", POOL, "draining"),
   redis.call("HKEYS", CONFIGS),
+  tonumber(redis.call("HGET", POOL, "epoch")) or 0,
+  tonumber(redis.call("HGET", POOL, "recovering")) or 0,
+  nowMs(),
 }

@@ -1,11 +1,11 @@
 -- The agent did not confirm the end of a lease: nobody gets this browser before the operator has looked at it.
 -- @include keys now notify browsers
 -- ARGV[1] browser id
--- ARGV[2] seq of the ended lease
+-- ARGV[2] session of the ended lease
 -- ARGV[3] reason, for the operator
 -- Returns 1 when marked, 0 when not.  O(1)
 local browser = getBrowser(ARGV[1])
-if not browser or browser.state ~= "releasing" or browser.seq ~= tonumber(ARGV[2]) then return 0 end
-setState(browser, "suspect", nil, ARGV[3])
+if not browser or browser.state ~= "releasing" or browser.session ~= ARGV[2] then return 0 end
+setState(browser, "suspect", browser.session, ARGV[3])
 notify(true)
 return 1

@@ -1,0 +1,81 @@
+/** What repairing the lease state needs of Redis: epochs, and one browser's record examined and settled. */
+import type { AgentPlace } from "./agent-client.ts";
+import { orUnavailable, parseLease } from "./lease-store.ts";
+import { poolKey, poolKeys } from "./pool-keys.ts";
+import { BrowserRecord, type EndReason, type LeaseRecord } from "./records.ts";
+import type { RedisConnection } from "./redis.ts";
+import { loadScript, runScript, type Script } from "./script.ts";
+
+/** What Redis knows of a browser at one moment. */
+export type Examined = {
+  epoch: number;
+  /** The moment, ms by Redis' clock. */
+  nowMs: number;
+  /** The record's text, "" when there is none: `settle` does nothing when it has changed. */
+  text: string;
+  record: BrowserRecord | undefined;
+  /** The lease that the record names. */
+  lease: LeaseRecord | undefined;
+};
+
+/** How a browser's record shall be. */
+export type Settlement = {
+  record: Omit<BrowserRecord, "since">;
+  /** What becomes of the lease that the record named until now; a dropped one was never its caller's. */
+  former: "kept" | "dropped" | EndReason;
+  /** The lease that comes back, of the session that the record names. */
+  restored?: LeaseRecord;
+};
+
+/** Every method throws `unavailable` when Redis does not answer. */
+export type RepairStore = ReturnType<typeof createRepairStore>;
+
+const scripts = {
+  establish: loadScript("establish"),
+  recovered: loadScript("recovered"),
+  examine: loadScript("examine"),
+  settle: loadScript("settle"),
+};
+
+export const createRepairStore = (redis: RedisConnection) => {
+  const run = (script: Script, poolUid: string, argv: (string | number)[]): Promise<unknown> =>
+    orUnavailable(runScript(redis, script, poolKeys(poolUid), argv));
+
+  return {
+    /** The epoch of the pool, 0 when Redis knows nothing of it. */
+    async epoch(poolUid: string): Promise<number> {
+      return Number(await orUnavailable(redis.hget(poolKey(poolUid, "pool"), "epoch")));
+    },
+    /** Begins an epoch and has all waiting callers ask again; false when it or a later one has begun before. */
+    async establish(poolUid: string, epoch: number): Promise<boolean> {
+      return (await run(scripts.establish, poolUid, [epoch])) === 1;
+    },
+    /** Ends the recovery that the epoch began with. */
+    async recovered(poolUid: string, epoch: number): Promise<boolean> {
+      return (await run(scripts.recovered, poolUid, [epoch])) === 1;
+    },
+    async examine(poolUid: string, browserId: string): Promise<Examined> {
+      const reply = await run(scripts.examine, poolUid, [browserId]);
+      const [epoch, nowMs, text, lease] = reply as [number, number, string, string];
+      const record = text === "" ? undefined : BrowserRecord.parse(JSON.parse(text));
+      return { epoch, nowMs, text, record, lease: lease === "" ? undefined : parseLease(lease) };
+    },
+    /** False when the record or the epoch has changed since `examined`, or the restored session is not free: examine it again. */
+    async settle(poolUid: string, examined: Examined, { record, former, restored }: Settlement): Promise<boolean> {
+      const { epoch, text } = examined;
+      const lease = restored ? JSON.stringify(restored) : "";
+      return (
+        (await run(scripts.settle, poolUid, [record.id, epoch, text, JSON.stringify(record), former, lease])) === 1
+      );
+    },
+    /** True when Redis knows a session otherwise than as the holder of this browser: ended, waiting, or with another browser. */
+    async isElsewhere(poolUid: string, session: string, { browser }: Pick<AgentPlace, "browser">): Promise<boolean> {
+      const [lease, ended, ticket] = await Promise.all([
+        orUnavailable(redis.hget(poolKey(poolUid, "leases"), session)),
+        orUnavailable(redis.hexists(poolKey(poolUid, "ended"), session)),
+        orUnavailable(redis.zscore(poolKey(poolUid, "waiters"), session)),
+      ]);
+      return (lease !== null && parseLease(lease).browser !== browser) || ended === 1 || ticket !== null;
+    },
+  };
+};

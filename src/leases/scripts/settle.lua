@@ -1,0 +1,37 @@
+-- Corrects what Redis knows of a browser by what its agent said, if nothing has changed since it was examined.
+-- @include keys now notify browsers match end-lease
+-- ARGV[1] browser id
+-- ARGV[2] epoch under which the agent was asked
+-- ARGV[3] the record as it was examined, "" for none
+-- ARGV[4] the record as it shall be; its `since` is set here when the state or the session changes
+-- ARGV[5] what becomes of the lease that the record named: "kept", "dropped" (it was never bound), or why it ended
+-- ARGV[6] the lease that is restored, "" for none
+-- Returns 1 when corrected, 0 when something has changed, or when the restored session is over or elsewhere.  O(log n)
+local text = redis.call("HGET", BROWSERS, ARGV[1]) or ""
+if text ~= ARGV[3] or redis.call("HGET", POOL, "epoch") ~= ARGV[2] then return 0 end
+local before = text ~= "" and cjson.decode(text) or {}
+local browser = cjson.decode(ARGV[4])
+
+local restored = browser.session
+if ARGV[6] ~= "" then
+  local isTaken = redis.call("HEXISTS", LEASES, restored) + redis.call("HEXISTS", ENDED, restored)
+  if isTaken > 0 or redis.call("ZSCORE", WAITERS, restored) then return 0 end
+end
+
+local former = ARGV[5] ~= "kept" and before.session and redis.call("HGET", LEASES, before.session)
+if former and ARGV[5] == "dropped" then
+  redis.call("HDEL", LEASES, before.session)
+elseif former then
+  endLease(cjson.decode(former), ARGV[5])
+end
+if ARGV[6] ~= "" then redis.call("HSET", LEASES, restored, ARGV[6]) end
+
+if before.state == browser.state and before.session == browser.session then
+  browser.since = before.since
+  redis.call("HSET", BROWSERS, browser.id, cjson.encode(browser))
+  return 1
+end
+setState(browser, browser.state, browser.session, browser.reason)
+if browser.state == "idle" then match() end
+notify(browser.state == "suspect" or browser.state == "retired")
+return 1

@@ -1,0 +1,368 @@
+/** Looks at browsers on a real Redis, whose agents are small but have the real fence (judge.test.ts has every judgement). */
+import { createId } from "@paralleldrive/cuid2";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Grants } from "../../src/leases/grants.ts";
+import type { NewBrowser } from "../../src/leases/lease-store.ts";
+import { type LookDeps, type LookResult, lookAt } from "../../src/leases/look.ts";
+import { poolKey } from "../../src/leases/pool-keys.ts";
+import type { LeaseRecord } from "../../src/leases/records.ts";
+import { releaseLease } from "../../src/leases/release-lease.ts";
+import { createSessionNames, type SessionNames } from "../../src/leases/session-names.ts";
+import { leaseCalls } from "../support/lease-calls.ts";
+import { type LeaseParts, type SmallAgent, startLeaseParts, startSmallAgent } from "../support/lease-parts.ts";
+
+let parts: LeaseParts;
+let names: SessionNames;
+let replica: Grants;
+let pool: string;
+let epoch: number;
+let agent: SmallAgent;
+let browser: NewBrowser;
+
+beforeAll(async () => {
+  parts = await startLeaseParts();
+  names = createSessionNames(parts.redis, parts.store);
+  replica = await parts.replica();
+});
+afterAll(() => parts[Symbol.asyncDispose]());
+beforeEach(async () => {
+  pool = createId();
+  agent = await startSmallAgent();
+  browser = { id: createId(), pod: "pod", address: agent.address, configHash: "hash" };
+  await begin(1);
+});
+afterEach(() => agent[Symbol.asyncDispose]());
+
+const { recordOf, stateOf, wakeOf } = leaseCalls(() => ({ parts, replica, pool }));
+
+const begin = async (next: number): Promise<void> => {
+  epoch = next;
+  expect(await parts.repairs.establish(pool, next)).toBe(true);
+};
+const depsWith = (more: Partial<LookDeps> = {}): LookDeps => ({
+  repairs: parts.repairs,
+  agents: parts.agents,
+  names,
+  check: () => undefined,
+  ...more,
+});
+const look = (more: Partial<LookDeps> = {}): Promise<LookResult> =>
+  lookAt({ poolUid: pool, epoch, browser }, depsWith(more));
+const corrections = async (more: Partial<LookDeps> = {}): Promise<string[]> =>
+  (await look(more)).corrected.map(({ why }) => why);
+
+const requestOf = (session: string): string =>
+  JSON.stringify({ timeout_seconds: 60, name: `name-${session}`, pool: { id: "p", uid: pool }, project: pool });
+const take = async (session: string) => {
+  await replica.follow(pool);
+  return parts.store.take(pool, { session, channel: replica.channel(pool), request: requestOf(session) });
+};
+const granted = async (session: string): Promise<LeaseRecord> => {
+  const outcome = await take(session);
+  if (outcome.kind !== "granted") throw new Error(outcome.kind);
+  return outcome.lease;
+};
+const bind = ({ session, seq, request, ...lease }: LeaseRecord) =>
+  parts.agents.bind(
+    { session, seq, request, ...lease },
+    { session_id: session, epoch: lease.epoch, seq, timeout_seconds: 60, request },
+  );
+const held = async (session: string): Promise<LeaseRecord> => {
+  const lease = await granted(session);
+  expect((await bind(lease)).kind).toBe("ok");
+  return lease;
+};
+/** As if the record had come into its state a minute ago. */
+const age = async (): Promise<void> => {
+  const record = await recordOf(browser.id);
+  const text = JSON.stringify({ ...record, since: (record?.since ?? 0) - 60_000 });
+  await parts.redis.hset(poolKey(pool, "browsers"), browser.id, text);
+};
+/** What a failover to a replica that lagged behind does: `work` has happened, and Redis knows nothing of it. */
+const losing = async (work: () => Promise<unknown>): Promise<void> => {
+  const keys = (["pool", "browsers", "idle", "leases", "ended", "ended_at"] as const).map((part) =>
+    poolKey(pool, part),
+  );
+  const before = await Promise.all(keys.map(async (key) => ({ key, dump: await parts.redis.dumpBuffer(key) })));
+  await work();
+  await parts.store.drop(pool);
+  for (const { key, dump } of before) if (dump) await parts.redis.restore(key, 0, dump);
+};
+const release = (session: string) =>
+  releaseLease(
+    { poolUid: pool, session, reuse: true, reason: "released" },
+    { store: parts.store, agents: parts.agents },
+  );
+
+describe("a browser without a record", () => {
+  test("enters as idle once, and goes to who waits", async () => {
+    await take("a");
+    const woken = wakeOf("a");
+    expect(await corrections()).toEqual(["Entered"]);
+    expect(await woken).toMatchObject({ kind: "granted", lease: { browser: browser.id, epoch: 1, seq: 1 } });
+    expect(await corrections()).toEqual([]);
+    expect(await recordOf(browser.id)).toMatchObject({ state: "leased", session: "a" });
+  });
+
+  test("comes back after a loss of all data with its lease, which works as before, and its name", async () => {
+    await look();
+    const lease = await held("a");
+    await parts.store.drop(pool);
+    await begin(2);
+    expect(await corrections()).toEqual(["Restored"]);
+    expect(await parts.store.lease(pool, "a")).toMatchObject({
+      session: "a",
+      browser: browser.id,
+      pod: "pod",
+      address: agent.address,
+      config: "hash",
+      epoch: 1,
+      seq: 1,
+      request: lease.request,
+    });
+    expect(await names.find(pool, "name-a")).toEqual({ poolUid: pool, session: "a" });
+    expect(agent.holder()).toBe("a");
+    expect((await take("b")).kind).toBe("waiting");
+    const woken = wakeOf("b");
+    await release("a");
+    expect(agent.holder()).toBeUndefined();
+    expect(await woken).toMatchObject({ kind: "granted", lease: { epoch: 2, seq: 2 } });
+  });
+
+  test("refuses a bind that was on its way when all data was lost", async () => {
+    await look();
+    const lease = await granted("a");
+    await parts.store.drop(pool);
+    await begin(2);
+    expect(await corrections()).toEqual(["Entered"]);
+    expect(await bind(lease)).toEqual({ kind: "refused", code: "stale_fence" });
+    expect(agent.holder()).toBeUndefined();
+    await held("b");
+    expect(agent.holder()).toBe("b");
+  });
+
+  test("is looked at again when a bind is in progress or its agent does not answer", async () => {
+    agent.behaviour = "hold";
+    const lease = {
+      session: "a",
+      browser: browser.id,
+      address: agent.address,
+      epoch: 1,
+      seq: 1,
+      request: "{}",
+    } as LeaseRecord;
+    const binding = bind(lease);
+    await agent.asked;
+    expect(await look()).toMatchObject({ is: "later" });
+    agent.letGo();
+    await binding;
+    const address = "127.0.0.9:9";
+    expect(await lookAt({ poolUid: pool, epoch, browser: { ...browser, address } }, depsWith())).toMatchObject({
+      is: "silent",
+    });
+    expect(await recordOf(browser.id)).toBeUndefined();
+  });
+});
+
+describe("half-done steps", () => {
+  test("a grant that was never bound goes to the next caller; its bind comes too late, and its session has not ended", async () => {
+    await look();
+    const lease = await granted("a");
+    expect(await look()).toMatchObject({ is: "later", corrected: [] });
+    await age();
+    await take("b");
+    const woken = wakeOf("b");
+    expect(await corrections()).toEqual(["NeverBound"]);
+    expect(await woken).toMatchObject({ kind: "granted", lease: { seq: 2 } });
+    expect(await bind(lease)).toEqual({ kind: "refused", code: "stale_fence" });
+    expect(await parts.store.endedLease(pool, "a")).toBeUndefined();
+    expect(await parts.store.lease(pool, "a")).toBeUndefined();
+  });
+
+  test("a release that got stuck before the agent heard of it is finished", async () => {
+    await look();
+    await held("a");
+    await parts.store.release(pool, "a", "releasing", "released");
+    expect(await look()).toMatchObject({ is: "later" });
+    await age();
+    expect(await corrections()).toEqual(["OfferLost"]);
+    expect(agent.holder()).toBeUndefined();
+    expect(await stateOf(browser.id)).toBe("idle");
+  });
+
+  test("a release whose bind had never come uses up its fence", async () => {
+    await look();
+    const lease = await granted("a");
+    await parts.store.release(pool, "a", "releasing", "released");
+    await age();
+    expect(await corrections()).toEqual(["OfferLost"]);
+    expect(await bind(lease)).toEqual({ kind: "refused", code: "stale_fence" });
+    expect(agent.fence()).toEqual({ epoch: 1, seq: 1 });
+  });
+
+  test("a release whose agent is gone retires the browser", async () => {
+    await look();
+    await held("a");
+    await parts.store.release(pool, "a", "releasing", "released");
+    await age();
+    await agent[Symbol.asyncDispose]();
+    expect(await look()).toMatchObject({
+      is: "done",
+      corrected: [{ why: "Suspected" }, { why: "Retired", reason: "unreachable" }],
+    });
+    expect(await recordOf(browser.id)).toMatchObject({ state: "retired", reason: "unreachable" });
+  });
+});
+
+describe("a suspect", () => {
+  const rejected = async (reason: string): Promise<LeaseRecord> => {
+    await look();
+    const lease = await granted("a");
+    await parts.store.reject(pool, lease, reason);
+    return lease;
+  };
+
+  test("whose agent answers and holds nothing is idle again, and goes to the caller who was refused", async () => {
+    await rejected("agent TimeoutError");
+    const woken = wakeOf("a");
+    expect(await corrections()).toEqual(["Cleared"]);
+    expect(await woken).toMatchObject({ kind: "granted", lease: { browser: browser.id, seq: 2 } });
+  });
+
+  test("that took the bind after all is ended first: the session waits for another browser", async () => {
+    const lease = await rejected("agent TimeoutError");
+    await bind(lease);
+    expect(agent.holder()).toBe("a");
+    expect(await corrections()).toEqual(["Cleared"]);
+    expect(agent.holder()).toBeUndefined();
+    expect(await parts.store.lease(pool, "a")).toMatchObject({ seq: 2 });
+  });
+
+  test("whose browser is not healthy is retired with the reason", async () => {
+    await rejected("browser_unhealthy");
+    expect((await look()).corrected).toEqual([{ why: "Retired", reason: "browser_unhealthy" }]);
+    expect(await stateOf(browser.id)).toBe("retired");
+  });
+});
+
+describe("writes that a failover has lost", () => {
+  test("a grant: its lease is back, and its holder is not disturbed", async () => {
+    await look();
+    await losing(() => held("a"));
+    expect(await stateOf(browser.id)).toBe("idle");
+    expect(await corrections()).toEqual(["Restored"]);
+    expect(await parts.store.lease(pool, "a")).toMatchObject({ seq: 1 });
+    expect(agent.holder()).toBe("a");
+    expect((await take("b")).kind).toBe("waiting");
+  });
+
+  test("a grant, after which another caller was given the browser: the agent refuses, and the holder keeps it", async () => {
+    await look();
+    await losing(() => held("a"));
+    const other = await granted("b");
+    expect(await bind(other)).toEqual({ kind: "refused", code: "stale_fence" });
+    expect((await parts.store.reject(pool, other, "stale_fence")).kind).toBe("waiting");
+    expect(await stateOf(browser.id)).toBe("suspect");
+    expect(await corrections()).toEqual(["Restored"]);
+    expect(await parts.store.lease(pool, "a")).toMatchObject({ seq: 1 });
+    expect(agent.holder()).toBe("a");
+  });
+
+  test("a release: the session is over, and the browser goes to who waits", async () => {
+    await look();
+    await held("a");
+    await losing(() => release("a"));
+    expect(await stateOf(browser.id)).toBe("leased");
+    await age();
+    await take("b");
+    const woken = wakeOf("b");
+    expect(await corrections()).toEqual(["EndLost"]);
+    expect(await parts.store.endedLease(pool, "a")).toMatchObject({ reason: "released" });
+    expect(await woken).toMatchObject({ kind: "granted", lease: { seq: 2 } });
+  });
+
+  test("a release and the grant that followed: the new holder's lease is the one that counts", async () => {
+    await look();
+    await held("a");
+    await losing(async () => {
+      await release("a");
+      await held("b");
+    });
+    expect(await corrections()).toEqual(["Restored"]);
+    expect(await parts.store.endedLease(pool, "a")).toMatchObject({ reason: "released" });
+    expect(await parts.store.lease(pool, "b")).toMatchObject({ seq: 2 });
+    expect(agent.holder()).toBe("b");
+  });
+
+  test("leases that came and went: the next one is above them all", async () => {
+    await look();
+    await losing(async () => {
+      for (const session of ["a", "b"]) {
+        await held(session);
+        await release(session);
+      }
+    });
+    const before = await recordOf(browser.id);
+    expect(await corrections()).toEqual(["SeqRaised"]);
+    expect(await recordOf(browser.id)).toEqual({ ...before, seq: 2 });
+    expect(await held("c")).toMatchObject({ seq: 3 });
+  });
+});
+
+describe("beside everything else", () => {
+  test("what has changed while the agent was asked is judged anew, and not touched", async () => {
+    await look();
+    await losing(() => held("lost").then(() => release("lost")));
+    let asked = 0;
+    const state: LookDeps["agents"]["state"] = async (...args) => {
+      const answer = await parts.agents.state(...args);
+      asked += 1;
+      if (asked === 1) await granted("a");
+      return answer;
+    };
+    expect(await look({ agents: { ...parts.agents, state } })).toMatchObject({ is: "later", corrected: [] });
+    expect(asked).toBe(2);
+    expect(await recordOf(browser.id)).toMatchObject({ state: "leased", session: "a" });
+  });
+
+  test("a look under an epoch that is over changes nothing, and its agent is not asked", async () => {
+    await look();
+    await parts.repairs.establish(pool, 2);
+    expect(await look()).toMatchObject({ is: "outdated", corrected: [] });
+    expect(agent.fence().epoch).toBe(1);
+    epoch = 2;
+    expect(await look()).toMatchObject({ is: "done" });
+    expect(agent.fence().epoch).toBe(2);
+  });
+
+  test("an agent that was asked under a later epoch tells that Redis is behind", async () => {
+    await parts.agents.state({ browser: browser.id, address: agent.address }, 7);
+    expect(await look()).toEqual({ is: "ahead", epoch: 7, corrected: [] });
+    expect(await recordOf(browser.id)).toBeUndefined();
+  });
+
+  test("who may not look any more stops before the next effect", async () => {
+    const check = (): void => {
+      throw new Error("not leading");
+    };
+    await expect(look({ check })).rejects.toThrow("not leading");
+    expect(agent.fence().epoch).toBe(0);
+    expect(await recordOf(browser.id)).toBeUndefined();
+  });
+});
+
+describe("an epoch", () => {
+  test("begins once, above all before, and is recovered until it is said that it is not", async () => {
+    expect(await parts.store.isRecovering(createId())).toBe(true);
+    expect(await parts.store.isRecovering(pool)).toBe(false);
+    expect(await parts.repairs.establish(pool, 1)).toBe(false);
+    await begin(3);
+    expect(await parts.repairs.establish(pool, 2)).toBe(false);
+    expect(await parts.repairs.epoch(pool)).toBe(3);
+    expect(await parts.store.isRecovering(pool)).toBe(true);
+    expect((await parts.store.snapshot(pool)).recoveringSinceMs).toBeGreaterThan(0);
+    expect(await parts.repairs.recovered(pool, 2)).toBe(false);
+    expect(await parts.repairs.recovered(pool, 3)).toBe(true);
+    expect(await parts.store.isRecovering(pool)).toBe(false);
+  });
+});
