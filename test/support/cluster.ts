@@ -12,7 +12,7 @@ import { crdsSettled, installCrds } from "../../src/local/install-crds.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { startProcessNode } from "../../src/local/process-node/process-node.ts";
 import { startRedis } from "../../src/local/redis.ts";
-import { createLogger } from "../../src/log.ts";
+import { createLogger, type Logger } from "../../src/log.ts";
 import { ensureNamespace } from "../../src/services/system-namespace.ts";
 import { testNamespace } from "./control-plane.ts";
 import type { Call } from "./pool-client.ts";
@@ -30,9 +30,20 @@ export type Replica = {
 };
 export type ApiReplica = Replica & { url: string; call: Call };
 
+/** What a node of the cluster is started with. `dataDir`: a folder that goes with the cluster. */
+export type NodeParts = { kube: Kube; kubeconfigPath: string; dataDir: string; log: Logger };
+
+export type ClusterOptions = {
+  /** What runs the pods; left out, each agent is a process with a real browser. */
+  startNode?: (parts: NodeParts) => Promise<{ stop(): Promise<void> }>;
+  /** Variables of api and operator beside those that every cluster sets. */
+  env?: Record<string, string>;
+};
+
 export type Cluster = {
   kube: Kube;
   dataDir: string;
+  kubeconfigPath: string;
   redisUrl: string;
   apiKey: string;
   /** Of the default project. */
@@ -71,7 +82,23 @@ const startReplica = (args: string[], env: Record<string, string>): Replica => {
   };
 };
 
-export const startCluster = async (): Promise<Cluster> => {
+const startBrowserNode = ({ kube, dataDir, log }: NodeParts) =>
+  startProcessNode({
+    kube,
+    dataDir,
+    agentCommand: [process.execPath, main],
+    agentEnv: {
+      PATH: process.env.PATH ?? "",
+      NODE_COMPILE_CACHE: join(dataDir, "compile-cache"),
+      BROWSERPOOL_CHROMIUM_HEADLESS: locatePrograms(process.env)["chromium-headless-shell"] ?? "",
+    },
+    log,
+  });
+
+export const startCluster = async ({
+  startNode = startBrowserNode,
+  env = {},
+}: ClusterOptions = {}): Promise<Cluster> => {
   await using parts = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), "bp-"));
   parts.defer(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
@@ -88,18 +115,7 @@ export const startCluster = async (): Promise<Cluster> => {
   await ensureNamespace(kube, systemNamespace);
   const apiKey = await localApiKey({ dataDir, kube, namespace: systemNamespace });
   const { name: namespace, projectId } = await testNamespace(kube);
-  const path = process.env.PATH ?? "";
-  const node = await startProcessNode({
-    kube,
-    dataDir,
-    agentCommand: [process.execPath, main],
-    agentEnv: {
-      PATH: path,
-      NODE_COMPILE_CACHE: join(dataDir, "compile-cache"),
-      BROWSERPOOL_CHROMIUM_HEADLESS: programs["chromium-headless-shell"] ?? "",
-    },
-    log,
-  });
+  const node = await startNode({ kube, kubeconfigPath: plane.kubeconfigPath, dataDir, log });
   parts.defer(() => node.stop());
   const replicas: Replica[] = [];
   parts.defer(async () => {
@@ -108,7 +124,7 @@ export const startCluster = async (): Promise<Cluster> => {
   });
   const start = (command: string, hostname: string, nodeArgs: string[] = []): Replica => {
     const replica = startReplica([...nodeArgs, main, command], {
-      PATH: path,
+      PATH: process.env.PATH ?? "",
       KUBECONFIG: plane.kubeconfigPath,
       REDIS_URL: redis.url,
       HOSTNAME: hostname,
@@ -116,6 +132,7 @@ export const startCluster = async (): Promise<Cluster> => {
       BROWSERPOOL_SYSTEM_NAMESPACE: systemNamespace,
       BROWSERPOOL_DEFAULT_PROJECT: projectId,
       BROWSERPOOL_FILL_RATE_CAP: "6000",
+      ...env,
     });
     replicas.push(replica);
     return replica;
@@ -124,6 +141,7 @@ export const startCluster = async (): Promise<Cluster> => {
   return {
     kube,
     dataDir,
+    kubeconfigPath: plane.kubeconfigPath,
     redisUrl: redis.url,
     apiKey,
     namespace,

@@ -46,6 +46,9 @@ export type PodSync = {
 /** How long a pod that found the node full waits before it is looked at again, ms. */
 const fullNodeRetryMs = 1000;
 
+/** Reports to the API at the same time when everything ends. */
+const concurrentReports = 32;
+
 /** Kubernetes' default of `terminationGracePeriodSeconds`. */
 const defaultGraceSeconds = 30;
 
@@ -96,8 +99,7 @@ export const createPodSync = (options: PodSyncOptions): PodSync => {
     if (isOver(pod) || settled.has(pod.metadata.uid)) return void run?.end(graceMsOf(pod));
     return run ? reports.report(pod, run.state()) : begin(key, pod);
   };
-  const endOne = async ({ pod: { metadata }, run }: Entry, graceMs: number): Promise<void> => {
-    run.end(graceMs);
+  const reportEnd = async ({ pod: { metadata }, run }: Entry): Promise<void> => {
     await run.ended;
     const pod = cached(metadata);
     if (!pod || pod.metadata.uid !== metadata.uid || isOver(pod)) return;
@@ -119,7 +121,13 @@ export const createPodSync = (options: PodSyncOptions): PodSync => {
       else if (!isOver(pod)) await reports.fail(pod, lostByRestart);
     },
     async endAll(graceMs) {
-      await Promise.allSettled([...entries.values()].map((entry) => endOne(entry, graceMs)));
+      for (const { run } of entries.values()) run.end(graceMs);
+      const left = entries.values();
+      const reportAll = async (): Promise<void> => {
+        // One iterator for all: each takes the next entry that no other has taken.
+        for (const entry of left) await reportEnd(entry).catch(() => undefined);
+      };
+      await Promise.all(Array.from({ length: concurrentReports }, reportAll));
     },
   };
 };

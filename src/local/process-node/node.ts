@@ -1,0 +1,77 @@
+import type { Kube } from "../../kube/client.ts";
+import { keyOf, type Pod, type Ref } from "../../kube/objects.ts";
+import { startReflector } from "../../kube/reflector.ts";
+import { pods } from "../../kube/resource-type.ts";
+import { startWorkQueue, type WorkQueue } from "../../kube/work-queue.ts";
+import type { Logger } from "../../log.ts";
+import { createBinder } from "./binder.ts";
+import { type NodeRegistration, registerNode } from "./node-registration.ts";
+import { createPodReports } from "./pod-reports.ts";
+import type { PodRun } from "./pod-run.ts";
+import { createPodSync } from "./pod-sync.ts";
+
+export type NodeOptions = {
+  kube: Kube;
+  nodeName: string;
+  /** Only pods of this namespace are taken; left out, all are. For tests that share one API server. */
+  namespace?: string;
+  maxPods: number;
+  /** Requests to the API at the same time; steps are short, since none waits for a process. */
+  concurrentSteps: number;
+  /** Begins the life of a pod that is bound to this node and supported. `onChange`: to be called after every change of its state. */
+  startRun: (pod: Pod, onChange: () => void) => PodRun;
+  /** Removes what is kept of a pod until its object is gone. */
+  removeLog: (ref: Ref) => Promise<void>;
+  log: Logger;
+};
+
+export type RunningNode = {
+  /** Ends all pods at once; resolves when nothing of them is left. */
+  stop(): Promise<void>;
+};
+
+/** How long the first list of pods may take, ms. */
+const syncWithinMs = 30_000;
+
+/** How long agents may take to end in order when the node is stopped, ms. */
+const stopGraceMs = 10_000;
+
+/**
+ * A node and its scheduler in one: binds every pod that has no node and runs it. Resolves when the node is registered and
+ * what a former run of it left is reported as failed.
+ */
+export const startNode = async (options: NodeOptions): Promise<RunningNode> => {
+  const { kube, nodeName, namespace, maxPods, concurrentSteps, startRun, removeLog, log } = options;
+  let queue: WorkQueue | undefined;
+  const onChange = (pod: Pod): void => queue?.add(keyOf(pod.metadata));
+  const reflector = startReflector<Pod>({ kube, type: pods, ...(namespace && { namespace }), onChange, log });
+  const podSync = createPodSync({
+    kube,
+    nodeName,
+    binder: createBinder({ kube, nodeName, maxPods, listPods: reflector.list }),
+    reports: createPodReports(kube),
+    cached: reflector.get,
+    startRun: (pod) => startRun(pod, () => onChange(pod)),
+    removeLog,
+  });
+  const register = async (): Promise<NodeRegistration> => {
+    await reflector.synced(AbortSignal.timeout(syncWithinMs));
+    const leftovers = reflector.list().filter((pod) => pod.spec?.nodeName === nodeName);
+    await Promise.all(leftovers.map(podSync.settleLeftover));
+    return registerNode({ kube, nodeName, maxPods, log });
+  };
+  const registration = await register().catch(async (error: unknown) => {
+    await reflector.stop();
+    throw error;
+  });
+  queue = startWorkQueue({ name: "node", work: podSync.sync, concurrency: concurrentSteps, log });
+  for (const pod of reflector.list()) onChange(pod);
+  return {
+    async stop() {
+      await queue.stop();
+      await podSync.endAll(stopGraceMs);
+      await registration.stop();
+      await reflector.stop();
+    },
+  };
+};

@@ -1,0 +1,65 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import type { SimulatedNode, SimulatedNodeOptions } from "./simulated-node.ts";
+
+export type NodeProcessOptions = Pick<SimulatedNodeOptions, "namespace" | "nodeName" | "starts" | "seed"> & {
+  kubeconfigPath: string;
+  /** Where the agents' events go, a JSON line each, complete after `stop`; left out, nowhere. */
+  eventsFile?: string;
+};
+
+export type NodeCall = { id: number; method: keyof SimulatedNode | "memory"; args: unknown[] };
+export type NodeReply = { id: number; result?: unknown; error?: string };
+
+/** A simulated node in a process of its own. */
+export type NodeProcess = SimulatedNode & {
+  pid: number;
+  /** Of the process, bytes. */
+  memory(): Promise<NodeJS.MemoryUsage>;
+};
+
+/** Resolves when the node is registered; rejects when its process ends before. The process ends with this one at the latest. */
+export const startNodeProcess = async (options: NodeProcessOptions): Promise<NodeProcess> => {
+  const { PATH = "" } = process.env;
+  const child = fork(join(import.meta.dirname, "main.ts"), [JSON.stringify(options)], {
+    env: { PATH },
+    execArgv: ["--expose-gc"],
+  });
+  const pending = new Map<number, PromiseWithResolvers<unknown>>();
+  const expect = (id: number): Promise<unknown> => {
+    const reply = Promise.withResolvers<unknown>();
+    pending.set(id, reply);
+    return reply.promise;
+  };
+  const exited = once(child, "exit").then(([code, signal]) => {
+    for (const { reject } of pending.values()) reject(new Error(`the simulated node ended: ${code ?? signal}`));
+  });
+  child.on("message", ({ id, result, error }: NodeReply) => {
+    const reply = pending.get(id);
+    pending.delete(id);
+    if (error === undefined) reply?.resolve(result);
+    else reply?.reject(new Error(error));
+  });
+  let lastId = 0;
+  const call =
+    <Method extends NodeCall["method"]>(method: Method) =>
+    async (...args: Parameters<NodeProcess[Method]>): Promise<Awaited<ReturnType<NodeProcess[Method]>>> => {
+      const id = ++lastId;
+      child.send({ id, method, args } satisfies NodeCall);
+      return (await expect(id)) as Awaited<ReturnType<NodeProcess[Method]>>;
+    };
+  await expect(0);
+  return {
+    pid: child.pid ?? 0,
+    pods: call("pods"),
+    turn: call("turn"),
+    happen: call("happen"),
+    starts: call("starts"),
+    memory: call("memory"),
+    async stop() {
+      if (child.exitCode === null && child.signalCode === null) await call("stop")();
+      await exited;
+    },
+  };
+};

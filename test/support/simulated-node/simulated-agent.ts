@@ -1,0 +1,126 @@
+/**
+ * One agent of a simulated node: the real server, lease keeper, fence and token check over a browser that is only played.
+ * Its switches work where the fault would be: on the way in (slow, dead), on the listener (refusing), in the browser
+ * (unhealthy), in what the keeper says (lying).
+ */
+import type { KeyObject } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type AgentServer, startAgentServer } from "../../../src/agent/agent-server.ts";
+import { createLeaseKeeper, type LeaseKeeper } from "../../../src/agent/lease-keeper.ts";
+import type { AgentState } from "../../../src/agent/protocol.ts";
+import type { Logger } from "../../../src/log.ts";
+import { createAgentTokenVerifier } from "../../../src/tokens/agent-token.ts";
+import type { Said } from "./agent-event.ts";
+import type { DevTools } from "./devtools.ts";
+import { observedLeases } from "./observed-leases.ts";
+import type { Switches } from "./switches.ts";
+
+export type SimulatedAgentOptions = {
+  uid: string;
+  address: string;
+  port: number;
+  publicKey: KeyObject;
+  devTools: DevTools;
+  say: (said: Said) => void;
+  /** The lease had no connection for its idle timeout. */
+  onIdle: () => void;
+  log: Logger;
+};
+
+export type SimulatedAgent = {
+  /** The truth about its lease, whatever it says over HTTP. */
+  state(): AgentState;
+  turn(switches: Switches): Promise<void>;
+  /** Starts again with no memory of any lease; its connections are cut. */
+  forget(): Promise<void>;
+  /** Breaks every connection and listens no more. */
+  close(): void;
+};
+
+const nothingHeard: Pick<AgentState, "fence" | "binding" | "lease"> = {
+  fence: { epoch: 0, seq: 0 },
+  binding: null,
+  lease: null,
+};
+
+/** Listens when it resolves. Rejects when the address is in use. */
+export const startSimulatedAgent = async (options: SimulatedAgentOptions): Promise<SimulatedAgent> => {
+  const { uid, address, port, publicKey, devTools, say, onIdle, log } = options;
+  const verify = createAgentTokenVerifier(publicKey, uid);
+  const closed = new AbortController();
+  let switches: Switches = {};
+  let goesOn = Promise.withResolvers<void>();
+  goesOn.resolve();
+
+  const pause = (ms = 0): Promise<unknown> | undefined =>
+    ms > 0 ? sleep(ms, undefined, { signal: closed.signal }).catch(() => undefined) : undefined;
+  const browser = {
+    devTools: {
+      port: devTools.port,
+      path: devTools.add(uid, ({ method, said: { session, command } }) => {
+        const holder = keeper.state().lease?.session_id ?? null;
+        say({ what: "cdp", holder, ...(session && { session }), ...(command && { command }) });
+        return { product: "Chrome/0.0 (simulated)", method, pod: uid };
+      }),
+    },
+    isHealthy: async () => !switches.unhealthy,
+    open: () => undefined,
+  };
+  const newKeeper = (): LeaseKeeper => observedLeases(createLeaseKeeper({ podUid: uid, browser, onIdle, log }), say);
+  let keeper = newKeeper();
+
+  const lieAbout = (state: AgentState): AgentState =>
+    switches.lying === "state" ? { ...state, ...nothingHeard } : state;
+  /** What the server asks: the keeper of the moment, through the switches. */
+  const leases: LeaseKeeper = {
+    async bind(request) {
+      const outcome = switches.lying === "bind" ? "bound" : await keeper.bind(request);
+      await pause(switches.slowAnswerMs);
+      return outcome;
+    },
+    async end(request) {
+      const outcome = await keeper.end(request);
+      await pause(switches.slowAnswerMs);
+      return outcome;
+    },
+    admit: (sessionId, socket) => keeper.admit(sessionId, socket),
+    state: () => lieAbout(keeper.state()),
+    stateUnder: (epoch) => lieAbout(keeper.stateUnder(epoch)),
+    close: () => keeper.close(),
+  };
+  const comeIn = async (token: string): Promise<boolean> => {
+    await goesOn.promise;
+    await pause(switches.slowMs);
+    return !closed.signal.aborted && verify(token);
+  };
+  const listen = (): Promise<AgentServer> => startAgentServer({ address, port, verify: comeIn, leases, browser, log });
+  let server: AgentServer | undefined = await listen();
+  const hangUp = (): void => {
+    server?.close();
+    server = undefined;
+  };
+  return {
+    state: () => keeper.state(),
+    async turn(next) {
+      switches = next;
+      goesOn.resolve();
+      if (next.dead) goesOn = Promise.withResolvers();
+      if (next.refusing) hangUp();
+      else if (!closed.signal.aborted) server ??= await listen();
+    },
+    async forget() {
+      hangUp();
+      keeper.close();
+      keeper = newKeeper();
+      if (!switches.refusing) server = await listen();
+    },
+    close() {
+      closed.abort();
+      hangUp();
+      keeper.close();
+      devTools.remove(uid);
+      // What still waits in a stopped process goes nowhere: its connections are gone.
+      goesOn.resolve();
+    },
+  };
+};

@@ -1,0 +1,29 @@
+import { join } from "node:path";
+import { type Cluster, type ClusterOptions, startCluster } from "../cluster.ts";
+import { type NodeProcess, type NodeProcessOptions, startNodeProcess } from "./node-process.ts";
+
+export type SimulatedCluster = Cluster & {
+  node: NodeProcess;
+  /** Where the agents' events are written; it goes with the cluster. */
+  eventsFile: string;
+};
+
+export type SimulatedClusterOptions = Pick<ClusterOptions, "env"> & Pick<NodeProcessOptions, "starts" | "seed">;
+
+/** A cluster whose pods are played by one process, for more of them than browsers fit on a machine. */
+export const startSimulatedCluster = async ({
+  env = {},
+  ...nodeOptions
+}: SimulatedClusterOptions = {}): Promise<SimulatedCluster> => {
+  let node: NodeProcess | undefined;
+  let eventsFile = "";
+  const cluster = await startCluster({
+    env: { BROWSERPOOL_POOLED_SESSIONS: "100000", ...env },
+    async startNode({ kubeconfigPath, dataDir }) {
+      eventsFile = join(dataDir, "agent-events.jsonl");
+      node = await startNodeProcess({ kubeconfigPath, eventsFile, ...nodeOptions });
+      return node;
+    },
+  });
+  return { ...cluster, node: node as NodeProcess, eventsFile };
+};
