@@ -27,7 +27,9 @@ const Environment = z.object({
   REDIS_URL: z
     .string()
     .default("redis://127.0.0.1:6379/0")
-    .describe("Redis, with password and rediss:// where needed."),
+    .describe(
+      "Redis 7 or newer: one server, Sentinel or Cluster, with login and TLS where needed; forms in docs/redis.md.",
+    ),
   BROWSERPOOL_SYSTEM_NAMESPACE: z
     .string()
     .default("browserpool-system")

@@ -3,8 +3,9 @@ import type { Config } from "../config.ts";
 import { runPoolController } from "../controllers/browser-pool/controller.ts";
 import { connectKube } from "../kube/client.ts";
 import { startLeaderElection } from "../kube/leader-election.ts";
+import { checkRedis } from "../leases/check-redis.ts";
 import { createLeaseStore } from "../leases/lease-store.ts";
-import { connectRedis, connectSubscriber, whenReady } from "../leases/redis.ts";
+import { connectRedis, whenReady } from "../leases/redis.ts";
 import type { Logger } from "../log.ts";
 import { loadSigningKey } from "../services/signing-key.ts";
 import { ensureNamespace } from "../services/system-namespace.ts";
@@ -32,13 +33,14 @@ export const startOperator = async (
   const { publicKey } = await loadSigningKey({ kube, namespace: config.systemNamespace });
   const redis = connectRedis(config.redisUrl, log);
   await whenReady(redis, redisStartMs);
+  await checkRedis(redis, log);
   const podSettings = {
     image: config.browserImage,
     agentPublicKey: publicKey.export({ type: "spki", format: "der" }).toString("base64"),
   };
 
   const lead = async (signal: AbortSignal): Promise<void> => {
-    const subscriber = connectSubscriber(config.redisUrl, log);
+    const subscriber = connectRedis(config.redisUrl, log);
     try {
       const store = createLeaseStore(redis);
       await runPoolController({ kube, store, subscriber, podSettings, limits: config.limits, log }, signal);

@@ -32,7 +32,7 @@ export type Grants = {
 };
 
 export type GrantsOptions = {
-  /** By `connectSubscriber`, for this alone. `close` ends it. */
+  /** A connection for this alone. `close` ends it. */
   subscriber: RedisConnection;
   store: LeaseStore;
   /** New for every process. */

@@ -61,6 +61,8 @@ const outageReplies = [
   "OOM",
   "NOREPLICAS",
   "CLUSTERDOWN",
+  "MOVED",
+  "ASK",
   "TRYAGAIN",
   "MISCONF",
   "UNKILLABLE",

@@ -11,9 +11,13 @@
 import { orUnavailable } from "./lease-store.ts";
 import { grantsChannel, poolOf, recheckChannel } from "./pool-keys.ts";
 import type { RedisConnection } from "./redis.ts";
+import { whileUnavailable } from "./while-unavailable.ts";
 
 /** How long a pool is followed after its last caller, ms. */
 const keptMs = 10 * 60_000;
+
+/** Within about a second; a node of a cluster that has just got a slot may not know it yet. */
+const renewTries = 5;
 
 export type PoolChannels = {
   /** Resolves when the pool is followed; throws `unavailable`. */
@@ -33,7 +37,7 @@ type Heard = {
 
 type Followed = { standing: Promise<void>; usedMs: number };
 
-/** `subscriber`: a connection of its own, by `connectSubscriber`. */
+/** `subscriber`: a connection of its own. */
 export const openPoolChannels = (
   subscriber: RedisConnection,
   replicaId: string,
@@ -68,7 +72,7 @@ export const openPoolChannels = (
     if (!followed.has(poolUid)) return;
     // First out of it: the cluster client keeps a list of its own, which would grow with every repetition.
     void unsubscribe(poolUid);
-    await subscribe(poolUid).then(
+    await whileUnavailable(() => subscribe(poolUid), { tries: renewTries }).then(
       () => onMissed(poolUid),
       // The connection is gone again, whose return renews it, or the next check of the waiting callers does.
       () => undefined,

@@ -147,7 +147,7 @@ describe("a caller whose browser refuses its bind", () => {
 test("a connection that breaks at any moment costs no caller its call, and gives nobody two browsers", async () => {
   const agent = await browser();
   await browser();
-  const breakSoon = () => setTimeout(() => parts.redis.stream.destroy(), Math.random() * 3);
+  const breakSoon = () => setTimeout(() => parts.cut(), Math.random() * 3);
   for (let round = 0; round < 15; round++) {
     const session = createId();
     breakSoon();

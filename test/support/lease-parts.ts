@@ -1,18 +1,18 @@
-/** The lease store on the shared Redis, and agents that are as small as can be. */
+/** The lease store on a real Redis, and agents that are as small as can be. */
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { createId } from "@paralleldrive/cuid2";
-import type { Redis } from "ioredis";
+import { Redis } from "ioredis";
 import { createLeaseFence, type LeaseName } from "../../src/agent/lease-fence.ts";
 import type { AgentState, BindLease, Fence } from "../../src/agent/protocol.ts";
 import { type AgentClient, createAgentClient } from "../../src/leases/agent-client.ts";
 import { createGiveBacks, type GiveBacks } from "../../src/leases/give-backs.ts";
 import { type Grants, startGrants } from "../../src/leases/grants.ts";
 import { createLeaseStore, type LeaseStore } from "../../src/leases/lease-store.ts";
-import { connectRedis, connectSubscriber, whenReady } from "../../src/leases/redis.ts";
+import { connectRedis, type RedisConnection, whenReady } from "../../src/leases/redis.ts";
 import { createRepairStore, type RepairStore } from "../../src/leases/repair-store.ts";
 import { createLogger } from "../../src/log.ts";
 import { createAgentTokens } from "../../src/tokens/agent-token.ts";
@@ -24,7 +24,9 @@ export const silent = createLogger("silent", "test");
 export type Replica = Grants & { cut(): void; deafen(poolUid: string): Promise<void> };
 
 export type LeaseParts = {
-  redis: Redis;
+  redis: RedisConnection;
+  /** Breaks the connection for commands. */
+  cut(): void;
   store: LeaseStore;
   repairs: RepairStore;
   agents: AgentClient;
@@ -36,8 +38,14 @@ export type LeaseParts = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-export const startLeaseParts = async (): Promise<LeaseParts> => {
-  const { redisUrl } = await sharedServers();
+/** Only of a single server. */
+const cut = (redis: RedisConnection): void => {
+  if (redis instanceof Redis) redis.stream.destroy();
+};
+
+/** `url`: left out, the Redis that all tests share. */
+export const startLeaseParts = async (url?: string): Promise<LeaseParts> => {
+  const redisUrl = url ?? (await sharedServers()).redisUrl;
   const redis = connectRedis(redisUrl, silent);
   await whenReady(redis, 10_000);
   const store = createLeaseStore(redis);
@@ -46,18 +54,19 @@ export const startLeaseParts = async (): Promise<LeaseParts> => {
   const replicas: Grants[] = [];
   return {
     redis,
+    cut: () => cut(redis),
     store,
     repairs: createRepairStore(redis),
     agents,
     giveBacks,
-    async replica({ url = redisUrl, ...options } = {}) {
-      const subscriber = connectSubscriber(url, silent);
+    async replica({ url: own = redisUrl, ...options } = {}) {
+      const subscriber = connectRedis(own, silent);
       await whenReady(subscriber, 10_000);
       const grants = startGrants({ subscriber, store, replicaId: createId(), log: silent, ...options });
       replicas.push(grants);
       return {
         ...grants,
-        cut: () => void subscriber.stream.destroy(),
+        cut: () => cut(subscriber),
         deafen: async (poolUid) => void (await subscriber.sunsubscribe(grants.channel(poolUid))),
       };
     },

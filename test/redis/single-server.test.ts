@@ -1,0 +1,97 @@
+/** One server with a login of its own, with TLS, and with settings that are not good enough. */
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { promisify } from "node:util";
+import type { Redis } from "ioredis";
+import { expect, test } from "vitest";
+import { checkRedis } from "../../src/leases/check-redis.ts";
+import { connectRedis, type RedisConnection, whenReady } from "../../src/leases/redis.ts";
+import type { Logger } from "../../src/log.ts";
+import { runLeaseFlow, startLeaseFlow } from "../support/lease-flow.ts";
+import { silent } from "../support/lease-parts.ts";
+import { startRedisServer } from "../support/redis-servers.ts";
+
+const run = promisify(execFile);
+
+/** The line of docs/redis.md, for a user with this password. */
+const aclRules = async (password: string): Promise<string[]> => {
+  const page = await readFile(new URL("../../docs/redis.md", import.meta.url), "utf8");
+  const line = /^on >password .*$/m.exec(page)?.[0] ?? "";
+  return line.replace(">password", `>${password}`).split(" ");
+};
+
+/** What `checkRedis` warns of. */
+const warningsOf = async (url: string): Promise<string[]> => {
+  const warnings: string[] = [];
+  const log = { ...silent, info: () => undefined, warn: (_: object, message: string) => warnings.push(message) };
+  const redis = connectRedis(url, silent);
+  try {
+    await whenReady(redis, 10_000);
+    await checkRedis(redis, log as unknown as Logger);
+  } finally {
+    redis.disconnect();
+  }
+  return warnings;
+};
+
+test("a user who may do what docs/redis.md says, and nothing else, can do all that callers need", async () => {
+  await using server = await startRedisServer(["requirepass admin"], { login: { password: "admin" } });
+  const admin = server.admin();
+  await admin.call("ACL", "SETUSER", "pool", ...(await aclRules("se%cret/")));
+  const url = `redis://pool:se%25cret%2F@127.0.0.1:${server.port}`;
+  {
+    await using flow = await startLeaseFlow(url, { checkMs: 20 });
+    await runLeaseFlow(flow);
+    await expect((flow.parts.redis as Redis).get("other")).rejects.toThrow("NOPERM");
+    expect(await admin.call("ACL", "LOG")).toHaveLength(1);
+  }
+  expect(await warningsOf(url)).toEqual([]);
+  await expect(whenReadyAt(url.replace("se%25cret", "wrong"))).rejects.toThrow(/^Redis is not ready: WRONGPASS/);
+});
+
+const whenReadyAt = async (url: string): Promise<void> => {
+  const redis = connectRedis(url, silent);
+  await whenReady(redis, 500).finally(() => redis.disconnect());
+};
+
+test("a server that drops what it holds as its memory fills is warned of, and so is a login that may not ask", async () => {
+  await using server = await startRedisServer(["maxmemory-policy allkeys-lru"]);
+  expect(await warningsOf(`redis://127.0.0.1:${server.port}`)).toEqual([
+    expect.stringContaining("set maxmemory-policy to noeviction"),
+  ]);
+  await server.admin().call("ACL", "SETUSER", "mute", "on", ">x", "~*", "+ping");
+  expect(await warningsOf(`redis://mute:x@127.0.0.1:${server.port}`)).toEqual([
+    expect.stringContaining("allow its user INFO"),
+  ]);
+});
+
+test("a server that is too old is refused", async () => {
+  // No such server can be had beside the present one; only its word is needed.
+  const old = { info: async () => "# Server\r\nredis_version:6.2.14\r\n" } as unknown as RedisConnection;
+  await expect(checkRedis(old, silent)).rejects.toThrow("Redis 7.0 or newer is needed, this is 6.2.14");
+});
+
+test("TLS is spoken when the URL says so, and only with a server whose certificate is good", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "redis-tls-"));
+  const known = getCACertificates("default");
+  try {
+    const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+    const subject = ["-subj", "/CN=redis", "-addext", "subjectAltName=IP:127.0.0.1"];
+    const kind = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1"];
+    await run("openssl", [...kind, ...subject, "-keyout", key, "-out", cert]);
+    const tls = ["port 0", "tls-port %port", `tls-cert-file ${cert}`, `tls-key-file ${key}`, "tls-auth-clients no"];
+    await using server = await startRedisServer([...tls, "requirepass secret"]);
+    const url = `rediss://:secret@127.0.0.1:${server.port}`;
+    await expect(whenReadyAt(url)).rejects.toThrow(/^Redis is not ready: .*certificate/);
+    // As NODE_EXTRA_CA_CERTS does it for a whole process.
+    setDefaultCACertificates([...known, await readFile(cert, "utf8")]);
+    await using flow = await startLeaseFlow(url);
+    await runLeaseFlow(flow);
+  } finally {
+    setDefaultCACertificates(known);
+    await rm(folder, { recursive: true, force: true });
+  }
+});

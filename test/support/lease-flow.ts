@@ -1,0 +1,80 @@
+/** All that callers do with leases, for tests that run it on a Redis of their own. */
+import { createId } from "@paralleldrive/cuid2";
+import { expect } from "vitest";
+import { type Acquired, acquireLease } from "../../src/leases/acquire-lease.ts";
+import type { Grants } from "../../src/leases/grants.ts";
+import { createIdempotentAnswers } from "../../src/leases/idempotent-answers.ts";
+import { releaseLease } from "../../src/leases/release-lease.ts";
+import { createSessionNames } from "../../src/leases/session-names.ts";
+import { eventually } from "./eventually.ts";
+import { type LeaseParts, type SmallAgent, silent, startLeaseParts, startSmallAgent } from "./lease-parts.ts";
+
+export type LeaseFlow = {
+  parts: LeaseParts;
+  grants: Grants;
+  /** An idle browser with an agent of its own. */
+  addBrowser(poolUid: string): Promise<string>;
+  acquire(poolUid: string, session: string): Promise<Acquired>;
+  release(poolUid: string, session: string): Promise<unknown>;
+  whenWaiting(poolUid: string, count: number): Promise<boolean>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/** `checkMs`: how often waiting callers are checked; left out, so seldom that a test ends before. */
+export const startLeaseFlow = async (url: string, { checkMs = 600_000 } = {}): Promise<LeaseFlow> => {
+  const parts = await startLeaseParts(url);
+  const grants = await parts.replica({ checkMs });
+  const agents: SmallAgent[] = [];
+  return {
+    parts,
+    grants,
+    async addBrowser(poolUid) {
+      const agent = await startSmallAgent();
+      agents.push(agent);
+      return parts.addBrowser(poolUid, agent.address);
+    },
+    acquire(poolUid, session) {
+      const request = { timeout_seconds: 60, pool: { id: "pool", uid: poolUid }, project: "project" };
+      const wanted = { poolUid, session, request, waitMs: 30_000 };
+      return acquireLease(wanted, { ...parts, grants, log: silent }, new AbortController().signal);
+    },
+    release: (poolUid, session) => releaseLease({ poolUid, session, reuse: true, reason: "released" }, parts),
+    whenWaiting: (poolUid, count) =>
+      eventually(`${count} wait`, async () => (await parts.store.snapshot(poolUid)).waiting === count),
+    async [Symbol.asyncDispose]() {
+      await parts[Symbol.asyncDispose]();
+      for (const agent of agents) await agent[Symbol.asyncDispose]();
+    },
+  };
+};
+
+/** At once, by message after a wait, a refused release, a drain; names and kept answers. */
+export const runLeaseFlow = async (flow: LeaseFlow): Promise<void> => {
+  const { parts, acquire, release, whenWaiting } = flow;
+  const poolUid = createId();
+  const browser = await flow.addBrowser(poolUid);
+  expect(await acquire(poolUid, "first")).toMatchObject({ kind: "held", lease: { browser } });
+  const second = acquire(poolUid, "second");
+  await whenWaiting(poolUid, 1);
+  expect(await release(poolUid, "first")).toMatchObject({ session: "first" });
+  expect(await second).toMatchObject({ kind: "held", lease: { browser, seq: 2 } });
+  expect(await release(poolUid, "first")).toBeUndefined();
+  const third = acquire(poolUid, "third");
+  await whenWaiting(poolUid, 1);
+  await parts.store.drain(poolUid, { evenIfLeased: true });
+  expect(await third).toEqual({ kind: "draining" });
+  await parts.store.undrain(poolUid);
+  expect(await release(poolUid, "second")).toMatchObject({ session: "second" });
+  expect(await parts.store.counts(poolUid)).toEqual({ acquired: 0, available: 1 });
+
+  const [names, owner] = [createSessionNames(parts.redis, parts.store), { poolUid, session: "second" }];
+  expect(await names.reserve(poolUid, "n", owner)).toBe(true);
+  await names.free(poolUid, "n", owner);
+  const answers = createIdempotentAnswers(parts.redis);
+  expect(await answers.begin(poolUid, "body")).toEqual({ kind: "fresh" });
+  await answers.renew(poolUid);
+  await answers.finish(poolUid, { bodyDigest: "body", sealed: "sealed" });
+  expect(await answers.begin(poolUid, "body")).toEqual({ kind: "replay", sealed: "sealed" });
+  await answers.forget(poolUid);
+  await parts.store.drop(poolUid);
+};

@@ -1,0 +1,74 @@
+/** Redis servers of a test's own: behind a login, with TLS, as a Sentinel, as nodes of a cluster. Loopback only. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Redis } from "ioredis";
+import { freePort } from "../../src/local/free-port.ts";
+import { locatePrograms } from "../../src/local/locate-programs.mjs";
+import { requiredProgram } from "../../src/local/required-program.ts";
+import { eventually } from "./eventually.ts";
+
+export type Login = { username?: string; password?: string };
+
+export type RedisServer = {
+  port: number;
+  pid: number;
+  /** A connection that queues what it is told before it stands; closed with the server. */
+  admin(): Redis;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+const accepts = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
+
+const anyPort = async (): Promise<number> => {
+  const port = await freePort("127.0.0.1");
+  if (port === undefined) throw new Error("no free port on 127.0.0.1");
+  return port;
+};
+
+/** `config`: lines of redis.conf; `%port` in them is the port, `%bus` another free one. `login`: that of `admin`. */
+export const startRedisServer = async (
+  config: string[],
+  { isSentinel = false, login = {} }: { isSentinel?: boolean; login?: Login } = {},
+): Promise<RedisServer> => {
+  const folder = await mkdtemp(join(tmpdir(), "redis-"));
+  const [port, bus] = [await anyPort(), await anyPort()];
+  const lines = ["bind 127.0.0.1", "port %port", `dir ${JSON.stringify(folder)}`, ...config];
+  const file = join(folder, "redis.conf");
+  const text = lines.join("\n").replaceAll("%port", `${port}`).replaceAll("%bus", `${bus}`);
+  await writeFile(file, `${text}\n`, { mode: 0o600 });
+  const program = requiredProgram(locatePrograms(process.env), "redis-server");
+  const child = spawn(program, [file, ...(isSentinel ? ["--sentinel"] : [])], { stdio: "ignore" });
+  const exited = once(child, "exit");
+  await eventually("redis-server listens", () => {
+    if (child.exitCode !== null) throw new Error(`redis-server ended with ${child.exitCode}`);
+    return accepts(port);
+  });
+  const connections: Redis[] = [];
+  return {
+    port,
+    pid: child.pid ?? 0,
+    admin() {
+      const redis = new Redis({ port, host: "127.0.0.1", ...login });
+      redis.on("error", () => undefined);
+      connections.push(redis);
+      return redis;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const redis of connections) redis.disconnect();
+      child.kill("SIGKILL");
+      await exited;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};
