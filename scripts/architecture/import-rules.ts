@@ -40,7 +40,6 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
 /** The places that may import an npm package, its types too. A package that is not here has no home yet. */
 export const packageHomes: Readonly<Record<string, readonly string[]>> = {
   "@kubernetes/client-node": ["kube"],
-  "@paralleldrive/cuid2": ["services"],
   express: ["http"],
   ioredis: ["leases"],
   jose: ["tokens"],

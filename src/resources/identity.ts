@@ -1,7 +1,7 @@
 /** The id, the name and the time of creation of an object as the HTTP API shows them (contract.md, Ids). */
 import type { KubeObject } from "../kube/objects.ts";
 
-/** Ids that the HTTP API gives out: cuid2 of 24 characters. Such a `metadata.name` is an id and nobody's name. */
+/** Ids that the HTTP API gives out: 24 characters (services/new-id.ts). Such a `metadata.name` is an id and nobody's name. */
 const generatedId = /^[a-z][a-z0-9]{23}$/;
 
 export const wireId = (object: KubeObject): string => object.metadata.name;

@@ -1,4 +1,3 @@
-import { createId } from "@paralleldrive/cuid2";
 import { defaultAcquireTimeoutSeconds } from "../domain/fill-pacing.ts";
 import { wireProblems } from "../domain/problem.ts";
 import { mergeTelemetry } from "../domain/telemetry-merge.ts";
@@ -13,6 +12,7 @@ import type { AcquireBrowser, Session } from "../resources/session-wire.ts";
 import { Telemetry } from "../resources/telemetry.ts";
 import { fromWire } from "../resources/wire.ts";
 import { findPool } from "./find-pool.ts";
+import { newId } from "./new-id.ts";
 import type { Project } from "./projects.ts";
 import type { ServiceDeps } from "./service-deps.ts";
 import { sessionAnswer } from "./session-answer.ts";
@@ -95,7 +95,7 @@ export const acquireBrowser = async (
   const pool = await findPool(idOrName, project, deps);
   checkTelemetry(pool, request);
   const poolUid = pool.metadata.uid ?? "";
-  const session = createId();
+  const session = newId();
   const owner = { poolUid, session };
   const { name } = request;
   if (name && !(await overHiccup(() => deps.names.reserve(project.id, name, owner), signal)))

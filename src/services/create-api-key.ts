@@ -1,7 +1,7 @@
-import { createId } from "@paralleldrive/cuid2";
 import { AppError } from "../errors.ts";
 import { secrets } from "../kube/resource-type.ts";
 import { type ApiKeyRecord, apiKeySecret, maskApiKey, newApiKey } from "./api-key-secret.ts";
+import { newId } from "./new-id.ts";
 import type { ServiceDeps } from "./service-deps.ts";
 
 export type NewApiKey = {
@@ -29,7 +29,7 @@ export const createApiKey = async (
   const key = newApiKey();
   const nowMs = Date.now();
   const record: ApiKeyRecord = {
-    id: createId(),
+    id: newId(),
     name,
     maskedKey: maskApiKey(key),
     projectId,

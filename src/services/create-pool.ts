@@ -1,8 +1,8 @@
-import { createId } from "@paralleldrive/cuid2";
 import { createPool as newPool } from "../domain/pool-create.ts";
 import { invalidInput } from "../errors.ts";
 import { type BrowserPool, browserPoolKind } from "../resources/browser-pool.ts";
 import type { BrowserPoolRecord, CreateBrowserPool } from "../resources/browser-pool-wire.ts";
+import { newId } from "./new-id.ts";
 import { createPolicyUpload } from "./policy-upload.ts";
 import { poolAnswer } from "./pool-answer.ts";
 import { checkPool } from "./pool-checks.ts";
@@ -18,7 +18,7 @@ export const createPool = async (
   const created = newPool(request);
   if (!created.ok) throw invalidInput(created.problems);
   await checkPool({ spec: created.spec, project }, deps);
-  const metadata = { name: createId(), namespace: project.namespace };
+  const metadata = { name: newId(), namespace: project.namespace };
   const upload = createPolicyUpload(deps);
   const pool = await upload.orUndo(async () => {
     const spec = await upload.place(created.spec, metadata);

@@ -1,5 +1,5 @@
-import { createId } from "@paralleldrive/cuid2";
 import { namespaces } from "../kube/resource-type.ts";
+import { newId } from "./new-id.ts";
 import { requireFreeProjectName } from "./project-name.ts";
 import {
   type Project,
@@ -16,7 +16,7 @@ export const createProject = async (
   { kube, projects }: Pick<ServiceDeps, "kube" | "projects">,
 ): Promise<Project> => {
   await requireFreeProjectName(kube, name);
-  const id = createId();
+  const id = newId();
   const created = await kube.create(namespaces, {
     metadata: {
       name: id,

@@ -5,12 +5,13 @@
  *   3. away with the parts that the pool referred to before.
  * What a death leaves behind is removed with the pool (docs/adr/0009-large-policies.md).
  */
-import { createId } from "@paralleldrive/cuid2";
+
 import { AppError } from "../errors.ts";
 import type { ObjectMeta, Ref } from "../kube/objects.ts";
 import { configMaps } from "../kube/resource-type.ts";
 import type { BrowserPool, BrowserPoolSpec } from "../resources/browser-pool.ts";
 import { policyPartPrefix } from "../resources/pool-policy.ts";
+import { newId } from "./new-id.ts";
 import { type ChromePolicy, maxInlinePolicyBytes, packPolicy } from "./policy-parts.ts";
 import type { ServiceDeps } from "./service-deps.ts";
 
@@ -48,7 +49,7 @@ export type PolicyUpload = {
 export const createPolicyUpload = (deps: Deps): PolicyUpload => {
   let stored: Awaited<ReturnType<typeof packPolicy>> | undefined;
   const store = async (policy: ChromePolicy, pool: ObjectMeta): Promise<typeof stored> => {
-    stored = await packPolicy(policy, pool, createId());
+    stored = await packPolicy(policy, pool, newId());
     // All of them have ended before a failure is told: what is undone then must not come to be afterwards.
     const writes = await Promise.allSettled(stored.parts.map((part) => deps.kube.create(configMaps, part)));
     const failed = writes.find((write) => write.status === "rejected");

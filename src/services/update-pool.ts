@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { createId } from "@paralleldrive/cuid2";
 import { patchPool } from "../domain/pool-patch.ts";
 import { AppError, invalidInput } from "../errors.ts";
 import { hasReason } from "../kube/kube-error.ts";
 import { type BrowserPool, browserPoolKind } from "../resources/browser-pool.ts";
 import type { BrowserPoolRecord, UpdateBrowserPool } from "../resources/browser-pool-wire.ts";
 import { readPool } from "./find-pool.ts";
+import { newId } from "./new-id.ts";
 import { createPolicyUpload, deleteReplacedParts, type PolicyUpload } from "./policy-upload.ts";
 import { poolAnswer } from "./pool-answer.ts";
 import { checkPool } from "./pool-checks.ts";
@@ -32,7 +32,7 @@ const tryUpdate = async (
 ): Promise<Updated | undefined> => {
   const patched = patchPool(before.spec, request);
   if (!patched.ok) throw invalidInput(patched.problems);
-  const asked = patched.discardIdle ? { ...patched.spec, discardIdle: createId() } : patched.spec;
+  const asked = patched.discardIdle ? { ...patched.spec, discardIdle: newId() } : patched.spec;
   if (isDeepStrictEqual(asked, before.spec)) return { before, pool: before };
   await checkPool({ spec: asked, project, before }, deps);
   // A large policy that was written as YAML stays where its writer looks for it.

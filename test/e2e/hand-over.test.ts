@@ -1,6 +1,7 @@
 /** Many callers and few browsers: each browser has one holder at a time, and everybody gets one. */
-import { createId } from "@paralleldrive/cuid2";
+
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { newId } from "../../src/services/new-id.ts";
 import { filledPool } from "../support/filled-pool.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { cookieOf, type RawCdp, setCookie, withCdp } from "../support/raw-cdp.ts";
@@ -24,7 +25,7 @@ type Stay = { browser: string; asked: number; from: number; until: number; serve
 const nameOf = async (cdp: RawCdp): Promise<string> => {
   const known = await cookieOf(cdp, "browser");
   if (known) return known;
-  const name = createId();
+  const name = newId();
   await setCookie(cdp, "browser", name);
   return name;
 };
@@ -38,7 +39,7 @@ const stayOnce = async (): Promise<Stay> => {
   const from = performance.now();
   servedCount += 1;
   const served = servedCount;
-  const mark = createId();
+  const mark = newId();
   const { browser, kept } = await withCdp(session.cdp_ws_url, async (cdp) => {
     const browser = await nameOf(cdp);
     await setCookie(cdp, "holder", mark);

@@ -1,6 +1,7 @@
 /** Bad requests: each is answered in the one shape of errors, names what is wrong, and changes nothing. */
-import { createId } from "@paralleldrive/cuid2";
+
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { newId } from "../../src/services/new-id.ts";
 import { emptyPool } from "../support/filled-pool.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { type RawAnswer, rawRequest } from "../support/raw-http.ts";
@@ -143,7 +144,7 @@ describe("a request that is refused", () => {
 
   test("for a session that the pool does not hold", async () => {
     const release = `/browser_pools/${poolId}/release`;
-    expectRefusal(await sendJson("POST", release, { session_id: createId() }), notFound);
+    expectRefusal(await sendJson("POST", release, { session_id: newId() }), notFound);
   });
 
   test.each([

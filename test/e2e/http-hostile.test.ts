@@ -1,8 +1,8 @@
 /** Requests of attackers, of odd clients and of those that ask twice. */
 import { once } from "node:events";
 import { connect } from "node:net";
-import { createId } from "@paralleldrive/cuid2";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { newId } from "../../src/services/new-id.ts";
 import { collect, emptyPool, filledPool } from "../support/filled-pool.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { type RawAnswer, upgrade, upgradeAt } from "../support/raw-http.ts";
@@ -100,7 +100,7 @@ describe("a request of our own page", () => {
 });
 
 describe("a repetition with the same Idempotency-Key", () => {
-  const key = (): Record<string, string> => ({ "idempotency-key": createId() });
+  const key = (): Record<string, string> => ({ "idempotency-key": newId() });
 
   test("creates no second pool and gets the same answer", async () => {
     const [headers, body] = [key(), { size: 1, fill_rate_per_minute: 0, name: "only-once" }];

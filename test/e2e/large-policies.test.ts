@@ -1,9 +1,9 @@
 /** Chrome policies that no custom resource can hold: up to 5 MiB (service.md, `chrome_policy`). */
 import { randomBytes } from "node:crypto";
-import { createId } from "@paralleldrive/cuid2";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { configMaps } from "../../src/kube/resource-type.ts";
 import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { newId } from "../../src/services/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { emptyPool, filledPool } from "../support/filled-pool.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
@@ -137,7 +137,7 @@ describe("a pool's policy is refused or left out", () => {
   });
 
   test("when it refers to a ConfigMap of somebody else, which is never deleted", async () => {
-    const name = `foreign-${createId()}`;
+    const name = `foreign-${newId()}`;
     await stack.kube.create(configMaps, { metadata: { name, namespace }, data: { a: "b" } });
     const { id } = await emptyPool(stack.kernel);
     await refer(id, name);
@@ -149,7 +149,7 @@ describe("a pool's policy is refused or left out", () => {
 });
 
 test("an inline policy of YAML stays inline, and what overflows the object then is refused as too large", async () => {
-  const name = createId();
+  const name = newId();
   const chromePolicy = policyOf(1_400_000);
   const spec = { size: 1, fillRatePerMinute: 0, chromePolicy };
   await stack.kube.create(browserPoolKind, { metadata: { name, namespace }, spec } as unknown as BrowserPool);

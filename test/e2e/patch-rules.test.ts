@@ -1,8 +1,8 @@
 /** The rules of the pool update (service.md, PATCH) as a caller sees them; each test names its rule. */
 import type { BrowserPool as WirePool } from "@onkernel/sdk/resources/browser-pools";
-import { createId } from "@paralleldrive/cuid2";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { newId } from "../../src/services/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { emptyPool, fastest, filledPool, untilAvailable } from "../support/filled-pool.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
@@ -51,7 +51,7 @@ const newPool = async (params: object = {}): Promise<string> => (await emptyPool
 
 /** A pool written as YAML: it may refer to what this version has no HTTP operations for. */
 const yamlPool = async (spec: object): Promise<string> => {
-  const metadata = { name: createId(), namespace: "default" };
+  const metadata = { name: newId(), namespace: "default" };
   const object = { metadata, spec: { size: 1, fillRatePerMinute: 0, headless: true, ...spec } };
   await stack.kube.create(browserPoolKind, object as BrowserPool);
   return metadata.name;
@@ -124,7 +124,7 @@ describe("a PATCH of a pool", () => {
   });
 
   test("takes an empty name for none (7)", async () => {
-    const name = createId();
+    const name = newId();
     const id = await newPool({ name });
     expect((await patched(id, { name: "" })).name).toBe(name);
     expect((await stack.kernel.browserPools.retrieve(name)).id).toBe(id);
@@ -189,7 +189,7 @@ describe("a PATCH of a pool", () => {
       { timeout_seconds: 77 },
       { start_url: "https://c.test" },
       { memory: "16GiB" },
-      { name: createId() },
+      { name: newId() },
     ];
     const answers = await Promise.all(changes.map((change) => patch(id, change)));
     expect(answers.map(({ status }) => status)).toEqual(changes.map(() => 200));

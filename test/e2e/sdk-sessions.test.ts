@@ -1,7 +1,7 @@
 /** Sessions, API keys, projects and limits by the public SDK. */
 import Kernel from "@onkernel/sdk";
-import { createId } from "@paralleldrive/cuid2";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { newId } from "../../src/services/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { collect, emptyPool, fastest, filledPool, untilAvailable } from "../support/filled-pool.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.[Symbol.asyncDispose]());
 
-const newName = (): string => `n-${createId()}`;
+const newName = (): string => `n-${newId()}`;
 const notFound = { status: 404, error: { code: "not_found" } };
 
 /** A client that sees one project: the key's own. */

@@ -1,8 +1,8 @@
 /** Pools and their browsers by the public SDK, with no special handling. */
 import type Kernel from "@onkernel/sdk";
-import { createId } from "@paralleldrive/cuid2";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { newId } from "../../src/services/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { collect, emptyPool, filledPool, untilAvailable } from "../support/filled-pool.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.[Symbol.asyncDispose]());
 
-const newName = (): string => `n-${createId()}`;
+const newName = (): string => `n-${newId()}`;
 const notFound = { status: 404, error: { code: "not_found" } };
 
 const untilWaiting = (poolId: string, count: number): Promise<true | undefined> =>

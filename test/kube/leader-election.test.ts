@@ -1,9 +1,9 @@
-import { createId } from "@paralleldrive/cuid2";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { connectKube, type Kube } from "../../src/kube/client.ts";
 import { type LeaderElection, startLeaderElection } from "../../src/kube/leader-election.ts";
 import { leases } from "../../src/kube/resource-type.ts";
 import { createLogger } from "../../src/log.ts";
+import { newId } from "../../src/services/new-id.ts";
 import { kubeconfigBehindLink } from "../support/breakable-link.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => kube.close());
 beforeEach(() => {
-  lease = { ...lease, name: `lease-${createId()}` };
+  lease = { ...lease, name: `lease-${newId()}` };
   history = [];
 });
 afterEach(async () => {

@@ -1,11 +1,12 @@
 /** The way of a caller to a browser, with agents that are healthy, refuse, hang or are dead. */
-import { createId } from "@paralleldrive/cuid2";
+
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { unavailable } from "../../src/errors.ts";
 import { type Acquired, acquireLease } from "../../src/leases/acquire-lease.ts";
 import { createGiveBacks } from "../../src/leases/give-backs.ts";
 import type { LeaseRecord } from "../../src/leases/records.ts";
 import { releaseLease } from "../../src/leases/release-lease.ts";
+import { newId } from "../../src/services/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   type Behaviour,
@@ -27,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => parts[Symbol.asyncDispose]());
 beforeEach(() => {
-  poolUid = createId();
+  poolUid = newId();
 });
 afterEach(async () => {
   await Promise.all(agents.map((agent) => agent[Symbol.asyncDispose]()));
@@ -133,7 +134,7 @@ describe("a caller who hangs up", () => {
     const { id } = await browser();
     for (let round = 0; round < 60; round++) {
       const caller = new AbortController();
-      const session = createId();
+      const session = newId();
       const acquiring = acquire(session, { signal: caller.signal });
       setTimeout(() => caller.abort(gone), Math.random() * 4);
       const acquired = await acquiring.catch(() => undefined);

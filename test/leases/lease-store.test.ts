@@ -1,10 +1,11 @@
 /** How browsers come and go: all scripts but those of take.test.ts on a real Redis, and what the pool is like afterwards. */
-import { createId } from "@paralleldrive/cuid2";
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Grants } from "../../src/leases/grants.ts";
 import type { LeaseStore } from "../../src/leases/lease-store.ts";
 import { poolKeys } from "../../src/leases/pool-keys.ts";
 import { loadScript, runScript } from "../../src/leases/script.ts";
+import { newId } from "../../src/services/new-id.ts";
 import { leaseCalls } from "../support/lease-calls.ts";
 import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
 
@@ -20,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => parts[Symbol.asyncDispose]());
 beforeEach(() => {
-  pool = createId();
+  pool = newId();
 });
 
 const { take, held, addBrowser, recordOf, stateOf, wakeOf } = leaseCalls(() => ({ parts, replica, pool }));
@@ -235,5 +236,5 @@ test("each script names what its include files need", async () => {
     "drain",
     "find-lost",
   ])
-    expect(await runScript(parts.redis, loadScript(name), poolKeys(createId()), ["x", "x", "0", "", ""])).toBeDefined();
+    expect(await runScript(parts.redis, loadScript(name), poolKeys(newId()), ["x", "x", "0", "", ""])).toBeDefined();
 });

@@ -1,10 +1,11 @@
 /** Callers when something gets lost on the way: messages, answers, places in the queue, grants. Nobody is forgotten, nobody gets two. */
-import { createId } from "@paralleldrive/cuid2";
+
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Acquired, acquireLease } from "../../src/leases/acquire-lease.ts";
 import type { Grants } from "../../src/leases/grants.ts";
 import { recheckChannel } from "../../src/leases/pool-keys.ts";
 import { releaseLease } from "../../src/leases/release-lease.ts";
+import { newId } from "../../src/services/new-id.ts";
 import { startBreakableLink } from "../support/breakable-link.ts";
 import { sharedServers } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
@@ -28,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => parts[Symbol.asyncDispose]());
 beforeEach(() => {
-  poolUid = createId();
+  poolUid = newId();
 });
 afterEach(async () => {
   await Promise.all(agents.map((agent) => agent[Symbol.asyncDispose]()));
@@ -149,7 +150,7 @@ test("a connection that breaks at any moment costs no caller its call, and gives
   await browser();
   const breakSoon = () => setTimeout(() => parts.cut(), Math.random() * 3);
   for (let round = 0; round < 15; round++) {
-    const session = createId();
+    const session = newId();
     breakSoon();
     expect(await acquire(session)).toMatchObject(held(session));
     breakSoon();

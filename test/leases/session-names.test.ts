@@ -1,8 +1,8 @@
-import { createId } from "@paralleldrive/cuid2";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createIdempotentAnswers } from "../../src/leases/idempotent-answers.ts";
 import { idempotencyKey } from "../../src/leases/pool-keys.ts";
 import { createSessionNames, type SessionNames } from "../../src/leases/session-names.ts";
+import { newId } from "../../src/services/new-id.ts";
 import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
 
 let parts: LeaseParts;
@@ -16,13 +16,13 @@ beforeAll(async () => {
 });
 afterAll(() => parts[Symbol.asyncDispose]());
 beforeEach(() => {
-  project = createId();
-  poolUid = createId();
+  project = newId();
+  poolUid = newId();
 });
 
 /** A session that holds a browser. */
 const activeSession = async () => {
-  const session = createId();
+  const session = newId();
   await parts.addBrowser(poolUid);
   await parts.store.take(poolUid, { session, channel: "none", request: "{}" });
   return { poolUid, session };
@@ -34,7 +34,7 @@ describe("the name of a session", () => {
     expect(await names.reserve(project, "n", first)).toBe(true);
     expect(await names.reserve(project, "n", first)).toBe(true);
     expect(await names.reserve(project, "n", second)).toBe(false);
-    expect(await names.reserve(createId(), "n", second)).toBe(true);
+    expect(await names.reserve(newId(), "n", second)).toBe(true);
     expect(await names.find(project, "n")).toEqual(first);
   });
 
@@ -57,10 +57,10 @@ describe("the name of a session", () => {
   });
 
   test("is kept for a session that still waits for its browser", async () => {
-    const session = createId();
+    const session = newId();
     await parts.store.take(poolUid, { session, channel: "none", request: "{}" });
     await names.reserve(project, "n", { poolUid, session });
-    expect(await names.reserve(project, "n", { poolUid, session: createId() })).toBe(false);
+    expect(await names.reserve(project, "n", { poolUid, session: newId() })).toBe(false);
   });
 });
 
@@ -68,7 +68,7 @@ describe("the answer of a repeated request", () => {
   const answers = () => createIdempotentAnswers(parts.redis);
 
   test("is begun once, and replayed when it is done", async () => {
-    const digest = createId();
+    const digest = newId();
     expect(await answers().begin(digest, "body")).toEqual({ kind: "fresh" });
     expect(await answers().begin(digest, "body")).toEqual({ kind: "running" });
     await answers().finish(digest, { bodyDigest: "body", sealed: "sealed" });
@@ -78,7 +78,7 @@ describe("the answer of a repeated request", () => {
   });
 
   test("is free again when it was forgotten, and soon when its replica died", async () => {
-    const digest = createId();
+    const digest = newId();
     await answers().begin(digest, "body");
     const ttl = await parts.redis.ttl(idempotencyKey(digest));
     expect(ttl).toBeGreaterThan(0);

@@ -1,9 +1,10 @@
 /** How callers get browsers: the scripts take, reject and cancel on a real Redis. */
-import { createId } from "@paralleldrive/cuid2";
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Grants } from "../../src/leases/grants.ts";
 import type { LeaseStore } from "../../src/leases/lease-store.ts";
 import { poolKey } from "../../src/leases/pool-keys.ts";
+import { newId } from "../../src/services/new-id.ts";
 import { leaseCalls } from "../support/lease-calls.ts";
 import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
 
@@ -19,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => parts[Symbol.asyncDispose]());
 beforeEach(() => {
-  pool = createId();
+  pool = newId();
 });
 
 const { take, held, addBrowser, recordOf, stateOf, wakeOf } = leaseCalls(() => ({ parts, replica, pool }));

@@ -1,6 +1,7 @@
 /** Projects, limits and API keys over HTTP, by the public SDK where it can say it. */
-import { createId } from "@paralleldrive/cuid2";
+
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { newId } from "../../src/services/new-id.ts";
 import { type OrgApi, startOrgApi } from "./org-api.ts";
 
 let api: OrgApi;
@@ -9,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
-const newName = (): string => `Project ${createId()}`;
+const newName = (): string => `Project ${newId()}`;
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
 
 const collect = async <T>(pages: AsyncIterable<T>): Promise<T[]> => {
@@ -34,7 +35,7 @@ describe("projects", () => {
 
   test("are listed page by page, narrowed by name and part of the name", async () => {
     const { projects } = api.client();
-    const tag = createId();
+    const tag = newId();
     for (const part of ["a", "b", "c"]) await projects.create({ name: `${tag} ${part}` });
     const all = await collect(projects.list({ query: tag.toUpperCase(), limit: 2 }));
     expect(all.map(({ name }) => name).sort()).toEqual([`${tag} a`, `${tag} b`, `${tag} c`]);
@@ -64,7 +65,7 @@ describe("projects", () => {
   );
 
   test("may have a name of 255 characters of any script", async () => {
-    const name = "😀".repeat(243) + createId().slice(0, 12);
+    const name = "😀".repeat(243) + newId().slice(0, 12);
     expect((await api.client().projects.create({ name })).name).toBe(name);
   });
 
@@ -138,7 +139,7 @@ describe("API keys", () => {
 
   test("are listed by status, order and page, never with a key or a hash", async () => {
     const { apiKeys } = api.client();
-    const tag = createId();
+    const tag = newId();
     const made = [];
     for (const part of ["a", "b", "c"]) made.push(await apiKeys.create({ name: `${tag} ${part}` }));
     await apiKeys.delete(made[0]?.id ?? "");

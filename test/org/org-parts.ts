@@ -1,9 +1,9 @@
-import { createId } from "@paralleldrive/cuid2";
 import { type Config, readConfig } from "../../src/config.ts";
 import { connectKube, type Kube } from "../../src/kube/client.ts";
 import { createLogger } from "../../src/log.ts";
 import { browserPoolKind } from "../../src/resources/browser-pool.ts";
 import { startApiKeys } from "../../src/services/api-keys.ts";
+import { newId } from "../../src/services/new-id.ts";
 import { startProjects } from "../../src/services/projects.ts";
 import { ensureNamespace } from "../../src/services/system-namespace.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
@@ -31,7 +31,7 @@ export const startOrg = async (): Promise<OrgParts> => {
   const config = readConfig({
     REDIS_URL: redisUrl,
     BROWSERPOOL_PORT: "0",
-    BROWSERPOOL_SYSTEM_NAMESPACE: `system-${createId()}`,
+    BROWSERPOOL_SYSTEM_NAMESPACE: `system-${newId()}`,
     BROWSERPOOL_DEFAULT_PROJECT: projectId,
   });
   await ensureNamespace(kube, config.systemNamespace);

@@ -1,10 +1,10 @@
-import { createId } from "@paralleldrive/cuid2";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { namespaces } from "../../src/kube/resource-type.ts";
 import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
 import { changeObject } from "../../src/services/change-object.ts";
 import { createProject } from "../../src/services/create-project.ts";
 import { deleteProject } from "../../src/services/delete-project.ts";
+import { newId } from "../../src/services/new-id.ts";
 import { readOrganizationLimits, updateOrganizationLimits } from "../../src/services/organization-limits.ts";
 import { updateProjectLimits } from "../../src/services/project-limits.ts";
 import { type Project, projectLabel, readProject } from "../../src/services/project-namespace.ts";
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => org[Symbol.asyncDispose]());
 
-const newName = (): string => `Project ${createId()}`;
+const newName = (): string => `Project ${newId()}`;
 const create = (name = newName()) => createProject({ name }, org);
 /** The projects of this name as the API server has them. */
 const named = async (name: string): Promise<Project[]> => {
@@ -177,13 +177,13 @@ describe("limits", () => {
 
 describe("a namespace of ours", () => {
   test("is made once with its labels, however many start at once", async () => {
-    const name = `ensured-${createId()}`;
+    const name = `ensured-${newId()}`;
     await Promise.all([1, 2, 3].map(() => ensureNamespace(org.kube, name, { a: "1" })));
     expect((await org.kube.get(namespaces, { name }))?.metadata.labels).toMatchObject({ a: "1" });
   });
 
   test("gets labels that it lacks and keeps those that somebody set", async () => {
-    const name = `ensured-${createId()}`;
+    const name = `ensured-${newId()}`;
     await ensureNamespace(org.kube, name, { a: "theirs" });
     const namespace = await ensureNamespace(org.kube, name, { a: "ours", b: "2" });
     expect(namespace.metadata.labels).toMatchObject({ a: "theirs", b: "2" });

@@ -1,8 +1,8 @@
 import { sign, verify } from "node:crypto";
-import { createId } from "@paralleldrive/cuid2";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connectKube, type Kube } from "../../src/kube/client.ts";
 import { secrets } from "../../src/kube/resource-type.ts";
+import { newId } from "../../src/services/new-id.ts";
 import { loadSigningKey } from "../../src/services/signing-key.ts";
 import { ensureNamespace } from "../../src/services/system-namespace.ts";
 import { sharedServers } from "../support/control-plane.ts";
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => kube.close());
 
 const newNamespace = async (): Promise<string> => {
-  const { metadata } = await ensureNamespace(kube, `signing-${createId()}`);
+  const { metadata } = await ensureNamespace(kube, `signing-${newId()}`);
   return metadata.name;
 };
 

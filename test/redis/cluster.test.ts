@@ -1,9 +1,10 @@
 /** A cluster of three, where every pool has its node, and a pool that moves to another node while a caller waits. */
-import { createId } from "@paralleldrive/cuid2";
+
 import type { Cluster, Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { poolKey } from "../../src/leases/pool-keys.ts";
 import { mastersOf } from "../../src/leases/redis.ts";
+import { newId } from "../../src/services/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LeaseFlow, runLeaseFlow, startLeaseFlow } from "../support/lease-flow.ts";
 import { type RedisServer, startRedisServer } from "../support/redis-servers.ts";
@@ -41,7 +42,7 @@ afterAll(async () => {
 });
 
 test("pools work on every node", async () => {
-  const pools = Array.from({ length: 12 }, () => createId());
+  const pools = Array.from({ length: 12 }, () => newId());
   const slots = await Promise.all(pools.map((pool) => nodes[0]?.admin.cluster("KEYSLOT", poolKey(pool, "pool"))));
   expect(new Set(slots.map((slot) => Math.floor(Number(slot) / Math.ceil(slotCount / 3)))).size).toBe(3);
   await Promise.all(Array.from({ length: 12 }, () => runLeaseFlow(flow)));
@@ -64,7 +65,7 @@ const moveSlot = async (slot: number): Promise<void> => {
 };
 
 test("a caller who waits while its pool moves to another node gets its browser by a message from there", async () => {
-  const poolUid = createId();
+  const poolUid = newId();
   const acquiring = flow.acquire(poolUid, "a");
   await flow.whenWaiting(poolUid, 1);
   const slot = Number(await nodes[0]?.admin.cluster("KEYSLOT", poolKey(poolUid, "pool")));

@@ -1,6 +1,7 @@
 /** A master, its replica and a Sentinel, with callers who wait while the replica takes over. */
-import { createId } from "@paralleldrive/cuid2";
+
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { newId } from "../../src/services/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LeaseFlow, runLeaseFlow, startLeaseFlow } from "../support/lease-flow.ts";
 import { type RedisServer, startRedisServer } from "../support/redis-servers.ts";
@@ -37,7 +38,7 @@ const masterPort = async (): Promise<number> => {
 
 test("callers who wait while the replica takes over get their browsers, the first one first", async () => {
   await runLeaseFlow(flow);
-  const poolUid = createId();
+  const poolUid = newId();
   const first = flow.acquire(poolUid, "first");
   await flow.whenWaiting(poolUid, 1);
   const second = flow.acquire(poolUid, "second");

@@ -1,10 +1,10 @@
 /** The servers that all tests of a run share. Tests keep apart by namespaces and Redis keys of their own. */
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
-import { createId } from "@paralleldrive/cuid2";
 import { inject } from "vitest";
 import type { Kube } from "../../src/kube/client.ts";
 import { namespaces } from "../../src/kube/resource-type.ts";
+import { newId } from "../../src/services/new-id.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -32,7 +32,7 @@ export type TestNamespace = { name: string; projectId: string };
 
 /** A new project with its namespace. Nothing removes namespaces here; the whole control plane goes after the run. */
 export const testNamespace = async (kube: Kube): Promise<TestNamespace> => {
-  const projectId = createId();
+  const projectId = newId();
   const name = `test-${projectId}`;
   await kube.create(namespaces, { metadata: { name, labels: { "browserpool.dev/project": projectId } } });
   return { name, projectId };

@@ -1,11 +1,12 @@
 /** All that callers do with leases, for tests that run it on a Redis of their own. */
-import { createId } from "@paralleldrive/cuid2";
+
 import { expect } from "vitest";
 import { type Acquired, acquireLease } from "../../src/leases/acquire-lease.ts";
 import type { Grants } from "../../src/leases/grants.ts";
 import { createIdempotentAnswers } from "../../src/leases/idempotent-answers.ts";
 import { releaseLease } from "../../src/leases/release-lease.ts";
 import { createSessionNames } from "../../src/leases/session-names.ts";
+import { newId } from "../../src/services/new-id.ts";
 import { eventually } from "./eventually.ts";
 import { type LeaseParts, type SmallAgent, silent, startLeaseParts, startSmallAgent } from "./lease-parts.ts";
 
@@ -51,7 +52,7 @@ export const startLeaseFlow = async (url: string, { checkMs = 600_000 } = {}): P
 /** At once, by message after a wait, a refused release, a drain; names and kept answers. */
 export const runLeaseFlow = async (flow: LeaseFlow): Promise<void> => {
   const { parts, acquire, release, whenWaiting } = flow;
-  const poolUid = createId();
+  const poolUid = newId();
   const browser = await flow.addBrowser(poolUid);
   expect(await acquire(poolUid, "first")).toMatchObject({ kind: "held", lease: { browser } });
   const second = acquire(poolUid, "second");

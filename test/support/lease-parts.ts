@@ -4,7 +4,6 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
-import { createId } from "@paralleldrive/cuid2";
 import { Redis } from "ioredis";
 import { createLeaseFence, type LeaseName } from "../../src/agent/lease-fence.ts";
 import type { AgentState, BindLease, Fence } from "../../src/agent/protocol.ts";
@@ -15,6 +14,7 @@ import { createLeaseStore, type LeaseStore } from "../../src/leases/lease-store.
 import { connectRedis, type RedisConnection, whenReady } from "../../src/leases/redis.ts";
 import { createRepairStore, type RepairStore } from "../../src/leases/repair-store.ts";
 import { createLogger } from "../../src/log.ts";
+import { newId } from "../../src/services/new-id.ts";
 import { createAgentTokens } from "../../src/tokens/agent-token.ts";
 import { sharedServers } from "./control-plane.ts";
 
@@ -62,7 +62,7 @@ export const startLeaseParts = async (url?: string): Promise<LeaseParts> => {
     async replica({ url: own = redisUrl, ...options } = {}) {
       const subscriber = connectRedis(own, silent);
       await whenReady(subscriber, 10_000);
-      const grants = startGrants({ subscriber, store, replicaId: createId(), log: silent, ...options });
+      const grants = startGrants({ subscriber, store, replicaId: newId(), log: silent, ...options });
       replicas.push(grants);
       return {
         ...grants,
@@ -71,7 +71,7 @@ export const startLeaseParts = async (url?: string): Promise<LeaseParts> => {
       };
     },
     async addBrowser(poolUid, address = "127.0.0.9:7510", configHash = "hash") {
-      const id = createId();
+      const id = newId();
       await store.add(poolUid, { id, pod: `pod-${id}`, address, configHash });
       return id;
     },
