@@ -37,4 +37,4 @@ export const whileUnavailable = async <T>(
  * hear of it within 2 s: the last try begins within half a second, and each takes 1.5 s at most.
  */
 export const overHiccup = <T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> =>
-  whileUnavailable(work, { withinMs: 500, ...(signal && { signal }) });
+  whileUnavailable(work, { withinMs: 500, maxPauseMs: 100, ...(signal && { signal }) });

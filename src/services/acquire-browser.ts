@@ -68,7 +68,7 @@ const answerHeld = async (
   signal: AbortSignal,
 ): Promise<Session> => {
   try {
-    const answer = await sessionAnswer(lease, baseUrl, deps);
+    const answer = await overHiccup(() => sessionAnswer(lease, baseUrl, deps), signal);
     signal.throwIfAborted();
     return answer;
   } catch (error) {

@@ -1,4 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import { promisify } from "node:util";
+import { deflateRaw, inflateRaw } from "node:zlib";
 import { AppError } from "../errors.ts";
 import { type IdempotentAnswers, renewMs } from "../leases/idempotent-answers.ts";
 import type { Logger } from "../log.ts";
@@ -18,18 +20,31 @@ const maxKeyLength = 255;
 
 const sha256 = (...parts: string[]): Buffer => createHash("sha256").update(parts.join("\0")).digest();
 
-/** Answers can hold an API key or a session's URL, which must not stand in Redis: AES-256-GCM with a key that only the caller has. */
-const seal = (text: string, key: Buffer): string => {
-  const nonce = randomBytes(12);
-  const cipher = createCipheriv("aes-256-gcm", key, nonce);
-  return Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]).toString("base64");
+/** Answers with a large Chrome policy shrink to a part of it; for the usual ones of 1 or 2 KB it is not worth the time. */
+const packAboveBytes = 8 * 1024;
+const pack = async (text: string): Promise<Buffer> => {
+  const bytes = Buffer.from(text, "utf8");
+  if (bytes.length <= packAboveBytes) return Buffer.concat([Buffer.of(0), bytes]);
+  return Buffer.concat([Buffer.of(1), await promisify(deflateRaw)(bytes)]);
+};
+const unpack = async (packed: Buffer): Promise<string> => {
+  const bytes = packed.subarray(1);
+  return (packed[0] === 1 ? await promisify(inflateRaw)(bytes) : bytes).toString("utf8");
 };
 
-const unseal = (sealed: string, key: Buffer): string => {
+/** Answers can hold an API key or a session's URL, which must not stand in Redis: AES-256-GCM with a key that only the caller has. */
+const seal = async (text: string, key: Buffer): Promise<string> => {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv("aes-256-gcm", key, nonce);
+  const packed = await pack(text);
+  return Buffer.concat([nonce, cipher.update(packed), cipher.final(), cipher.getAuthTag()]).toString("base64");
+};
+
+const unseal = async (sealed: string, key: Buffer): Promise<string> => {
   const bytes = Buffer.from(sealed, "base64");
   const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, 12));
   decipher.setAuthTag(bytes.subarray(-16));
-  return decipher.update(bytes.subarray(12, -16), undefined, "utf8") + decipher.final("utf8");
+  return unpack(Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]));
 };
 
 /** An answer that a repetition gets again; errors of ours can be cured by repeating, so they are not kept. */
@@ -37,7 +52,8 @@ const isFinal = ({ status }: { status: number }): boolean => status < 500 && sta
 
 /**
  * Runs `work` once per key and body, and gives its first answer to every repetition for a day. Throws
- * `idempotency_key_reused` for another body and `idempotency_in_progress` while the first one runs.
+ * `idempotency_key_reused` for another body, `idempotency_in_progress` while the first one runs, and `conflict` when its
+ * answer was too large to keep.
  */
 export const replayAnswer = async <Answer extends { status: number }>(
   { key, bearer, operation, body }: Repeatable,
@@ -51,7 +67,12 @@ export const replayAnswer = async <Answer extends { status: number }>(
   const sealingKey = sha256("sealing", bearer, key);
 
   const begun = await answers.begin(digest, bodyDigest);
-  if (begun.kind === "replay") return JSON.parse(unseal(begun.sealed, sealingKey)) as Answer;
+  if (begun.kind === "replay") return JSON.parse(await unseal(begun.sealed, sealingKey)) as Answer;
+  if (begun.kind === "notKept")
+    throw new AppError(
+      "conflict",
+      "this request was carried out; its answer was too large to keep, so read what it made",
+    );
   if (begun.kind === "otherBody")
     throw new AppError("idempotency_key_reused", "this Idempotency-Key was used with another body");
   if (begun.kind === "running")
@@ -68,7 +89,7 @@ export const replayAnswer = async <Answer extends { status: number }>(
     clearInterval(renewal);
     const kept =
       answer && isFinal(answer)
-        ? answers.finish(digest, { bodyDigest, sealed: seal(JSON.stringify(answer), sealingKey) })
+        ? seal(JSON.stringify(answer), sealingKey).then((sealed) => answers.finish(digest, { bodyDigest, sealed }))
         : answers.forget(digest);
     // The work is done; when its answer can't be kept, a repetition finds "in progress" until the mark expires.
     await kept.catch((err: unknown) => log.warn({ err }, "an answer could not be kept for repetitions"));
