@@ -40,6 +40,8 @@ export type GrantsOptions = {
   log: Logger;
   /** Time between two checks of the waiting callers, ms. */
   checkMs?: number;
+  /** How long a pool is followed after its last caller, ms; looked at with each check. */
+  keptMs?: number;
 };
 
 /** Sessions that one check script looks at. */
@@ -72,7 +74,14 @@ const inbox = (onStop: () => void): Listener & { tell: Tell } => {
 };
 
 /** Listens for grants until `close`. */
-export const startGrants = ({ subscriber, store, replicaId, log, checkMs = 10_000 }: GrantsOptions): Grants => {
+export const startGrants = ({
+  subscriber,
+  store,
+  replicaId,
+  log,
+  checkMs = 10_000,
+  keptMs = 10 * 60_000,
+}: GrantsOptions): Grants => {
   /** Pool → session → its caller. */
   const waiting = new Map<string, Map<string, Tell>>();
   /** Pools that got an empty message of a check and have heard nothing since. */
@@ -110,7 +119,7 @@ export const startGrants = ({ subscriber, store, replicaId, log, checkMs = 10_00
     if (!isHeard) await channels.renew(poolUid);
   };
   const check = async (): Promise<void> => {
-    channels.forgetUnused((poolUid) => waiting.has(poolUid));
+    channels.forgetUnused(keptMs, (poolUid) => waiting.has(poolUid));
     // While Redis is away there is nothing to find; its return renews the subscriptions.
     await Promise.allSettled([...waiting].map(([poolUid, callers]) => checkPool(poolUid, callers)));
   };

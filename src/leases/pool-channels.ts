@@ -13,9 +13,6 @@ import { grantsChannel, poolOf, recheckChannel } from "./pool-keys.ts";
 import type { RedisConnection } from "./redis.ts";
 import { whileUnavailable } from "./while-unavailable.ts";
 
-/** How long a pool is followed after its last caller, ms. */
-const keptMs = 10 * 60_000;
-
 /** Within about a second; a node of a cluster that has just got a slot may not know it yet. */
 const renewTries = 5;
 
@@ -24,8 +21,8 @@ export type PoolChannels = {
   follow(poolUid: string): Promise<void>;
   /** Subscribes anew to a pool that is followed, and then tells of `missed`. Never rejects. */
   renew(poolUid: string): Promise<void>;
-  /** Forgets pools that had no caller for long; `isUsed`: callers wait in it. */
-  forgetUnused(isUsed: (poolUid: string) => boolean): void;
+  /** Forgets pools that no caller came to for so long, ms; `isUsed`: callers wait in it. */
+  forgetUnused(keptMs: number, isUsed: (poolUid: string) => boolean): void;
 };
 
 type Heard = {
@@ -94,7 +91,7 @@ export const openPoolChannels = (
   return {
     follow,
     renew,
-    forgetUnused(isUsed) {
+    forgetUnused(keptMs, isUsed) {
       for (const [poolUid, { usedMs }] of followed) {
         if (isUsed(poolUid) || performance.now() - usedMs < keptMs) continue;
         followed.delete(poolUid);

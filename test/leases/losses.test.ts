@@ -115,6 +115,19 @@ describe("a caller whose grant is not heard of", () => {
   });
 });
 
+test("a replica stops listening for a pool that nobody asks for any more, and for no other one", async () => {
+  const forgetful = await parts.replica({ checkMs: 20, keptMs: 100 });
+  const acquiring = acquire("a", forgetful);
+  const unused = newId();
+  await forgetful.follow(unused);
+  const listeners = (uid: string) => parts.redis.pubsub("SHARDNUMSUB", forgetful.channel(uid)) as Promise<unknown[]>;
+  expect((await listeners(unused))[1]).toBe(1);
+  await eventually("the unused one is let go", async () => (await listeners(unused))[1] === 0);
+  expect(await subscribers(forgetful)).toBe(1);
+  await browser();
+  expect(await acquiring).toMatchObject(held("a"));
+});
+
 describe("a caller whose browser refuses its bind", () => {
   test("after Redis has lost the grant gets the next one, in its place", async () => {
     const agent = await browser("hold");

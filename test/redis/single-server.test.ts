@@ -10,6 +10,7 @@ import { expect, test } from "vitest";
 import { checkRedis } from "../../src/leases/check-redis.ts";
 import { connectRedis, type RedisConnection, whenReady } from "../../src/leases/redis.ts";
 import type { Logger } from "../../src/log.ts";
+import { eventually } from "../support/eventually.ts";
 import { runLeaseFlow, startLeaseFlow } from "../support/lease-flow.ts";
 import { silent } from "../support/lease-parts.ts";
 import { startRedisServer } from "../support/redis-servers.ts";
@@ -50,6 +51,26 @@ test("a user who may do what docs/redis.md says, and nothing else, can do all th
   }
   expect(await warningsOf(url)).toEqual([]);
   await expect(whenReadyAt(url.replace("se%25cret", "wrong"))).rejects.toThrow(/^Redis is not ready: WRONGPASS/);
+});
+
+test("a subscription that is refused when it is made anew ends nothing, and stands again once it may", async () => {
+  await using server = await startRedisServer(["requirepass admin"], { login: { password: "admin" } });
+  const admin = server.admin();
+  await admin.call("ACL", "SETUSER", "pool", ...(await aclRules("x")));
+  await using flow = await startLeaseFlow(`redis://pool:x@127.0.0.1:${server.port}`);
+  const replica = await flow.parts.replica({ checkMs: 50 });
+  await replica.follow("pool");
+  const listener = replica.listen("pool", "a");
+  const subscribers = async () => (await flow.parts.store.findLost("pool", replica.channel("pool"), [])).subscribers;
+  expect(await subscribers()).toBe(1);
+
+  await admin.call("ACL", "SETUSER", "pool", "-ssubscribe");
+  replica.cut();
+  await eventually("it was refused", async () => JSON.stringify(await admin.call("ACL", "LOG")).includes("ssubscribe"));
+  expect(await subscribers()).toBe(0);
+  await admin.call("ACL", "SETUSER", "pool", "+ssubscribe");
+  await eventually("it stands again", async () => (await subscribers()) === 1);
+  listener.stop();
 });
 
 const whenReadyAt = async (url: string): Promise<void> => {

@@ -31,8 +31,8 @@ export type LeaseParts = {
   repairs: RepairStore;
   agents: AgentClient;
   giveBacks: GiveBacks;
-  /** Grants of another API replica. `url`: another way to Redis; `checkMs`: as startGrants has it. */
-  replica(options?: { url?: string; checkMs?: number }): Promise<Replica>;
+  /** Grants of another API replica. `url`: another way to Redis; `checkMs`, `keptMs`: as startGrants has them. */
+  replica(options?: { url?: string; checkMs?: number; keptMs?: number }): Promise<Replica>;
   /** An idle browser in the pool; its id. */
   addBrowser(poolUid: string, address?: string, configHash?: string): Promise<string>;
   [Symbol.asyncDispose](): Promise<void>;
