@@ -1,5 +1,5 @@
 /** Looks at browsers on a real Redis, whose agents are small but have the real fence (judge.test.ts has every judgement). */
-import { createId } from "@paralleldrive/cuid2";
+
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Grants } from "../../src/leases/grants.ts";
 import type { NewBrowser } from "../../src/leases/lease-store.ts";
@@ -8,6 +8,7 @@ import { poolKey } from "../../src/leases/pool-keys.ts";
 import type { LeaseRecord } from "../../src/leases/records.ts";
 import { releaseLease } from "../../src/leases/release-lease.ts";
 import { createSessionNames, type SessionNames } from "../../src/leases/session-names.ts";
+import { newId } from "../../src/services/new-id.ts";
 import { leaseCalls } from "../support/lease-calls.ts";
 import { type LeaseParts, type SmallAgent, startLeaseParts, startSmallAgent } from "../support/lease-parts.ts";
 
@@ -26,9 +27,9 @@ beforeAll(async () => {
 });
 afterAll(() => parts[Symbol.asyncDispose]());
 beforeEach(async () => {
-  pool = createId();
+  pool = newId();
   agent = await startSmallAgent();
-  browser = { id: createId(), pod: "pod", address: agent.address, configHash: "hash" };
+  browser = { id: newId(), pod: "pod", address: agent.address, configHash: "hash" };
   await begin(1);
 });
 afterEach(() => agent[Symbol.asyncDispose]());
@@ -353,7 +354,7 @@ describe("beside everything else", () => {
 
 describe("an epoch", () => {
   test("begins once, above all before, and is recovered until it is said that it is not", async () => {
-    expect(await parts.store.isRecovering(createId())).toBe(true);
+    expect(await parts.store.isRecovering(newId())).toBe(true);
     expect(await parts.store.isRecovering(pool)).toBe(false);
     expect(await parts.repairs.establish(pool, 1)).toBe(false);
     await begin(3);
