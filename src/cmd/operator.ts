@@ -2,13 +2,17 @@ import { randomUUID } from "node:crypto";
 import type { Config } from "../config.ts";
 import { runPoolController } from "../controllers/browser-pool/controller.ts";
 import { connectKube } from "../kube/client.ts";
-import { startLeaderElection } from "../kube/leader-election.ts";
+import { type Lead, startLeaderElection } from "../kube/leader-election.ts";
+import { createAgentClient } from "../leases/agent-client.ts";
 import { checkRedis } from "../leases/check-redis.ts";
 import { createLeaseStore } from "../leases/lease-store.ts";
 import { connectRedis, whenReady } from "../leases/redis.ts";
+import { createRepairStore } from "../leases/repair-store.ts";
+import { createSessionNames } from "../leases/session-names.ts";
 import type { Logger } from "../log.ts";
 import { loadSigningKey } from "../services/signing-key.ts";
 import { ensureNamespace } from "../services/system-namespace.ts";
+import { createAgentTokens } from "../tokens/agent-token.ts";
 
 export type RunningOperator = { isLeader(): boolean; stop(): Promise<void> };
 
@@ -16,6 +20,9 @@ export type RunningOperator = { isLeader(): boolean; stop(): Promise<void> };
 const requestTimeoutMs = 5000;
 
 const redisStartMs = 30_000;
+
+/** How long a connection to an agent is kept, ms: the steps of one look. The next look comes a minute later. */
+const agentKeepAliveMs = 4000;
 
 /** The `Lease` object that the leading replica holds. */
 export const leaderLease = ({ systemNamespace }: Config): { namespace: string; name: string } => ({
@@ -30,7 +37,7 @@ export const startOperator = async (
 ): Promise<RunningOperator> => {
   const kube = connectKube({ requestTimeoutMs, ...(kubeconfigPath && { kubeconfigPath }) });
   await ensureNamespace(kube, config.systemNamespace);
-  const { publicKey } = await loadSigningKey({ kube, namespace: config.systemNamespace });
+  const { privateKey, publicKey } = await loadSigningKey({ kube, namespace: config.systemNamespace });
   const redis = connectRedis(config.redisUrl, log);
   await whenReady(redis, redisStartMs);
   await checkRedis(redis, log);
@@ -39,20 +46,24 @@ export const startOperator = async (
     agentPublicKey: publicKey.export({ type: "spki", format: "der" }).toString("base64"),
   };
 
-  const lead = async (signal: AbortSignal): Promise<void> => {
+  const store = createLeaseStore(redis);
+  const stores = { store, repairs: createRepairStore(redis), names: createSessionNames(redis, store) };
+
+  const work = async (lead: Lead): Promise<void> => {
     const subscriber = connectRedis(config.redisUrl, log);
+    const agents = createAgentClient(createAgentTokens(privateKey), { keepAliveMs: agentKeepAliveMs });
     try {
-      const store = createLeaseStore(redis);
-      await runPoolController({ kube, store, subscriber, podSettings, limits: config.limits, log }, signal);
+      await runPoolController({ kube, ...stores, agents, subscriber, podSettings, limits: config.limits, log }, lead);
     } finally {
       subscriber.disconnect();
+      await agents.close();
     }
   };
   const election = startLeaderElection({
     kube,
     lease: leaderLease(config),
     identity: `${config.replica}-${randomUUID().slice(0, 8)}`,
-    lead,
+    lead: work,
     log,
   });
   return {

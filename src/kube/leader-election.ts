@@ -19,10 +19,21 @@ export type LeaderElectionOptions = {
   lease: Ref & { namespace: string };
   /** Unique among the replicas. */
   identity: string;
-  /** Runs while this replica leads; its signal is aborted when the lead is lost or given up. It must end soon then. */
-  lead: (signal: AbortSignal) => Promise<void>;
+  /** Runs while this replica leads; must end soon when the lead's signal is aborted. */
+  lead: (lead: Lead) => Promise<void>;
   log: Logger;
   timing?: ElectionTiming;
+};
+
+/** The lead of this replica, for as long as it lasts. */
+export type Lead = {
+  /** Aborted when the lead is lost or given up. */
+  signal: AbortSignal;
+  /**
+   * Throws when this replica does not lead (any more); to be called before every write. It asks the clock itself: a process
+   * that was frozen past its lease goes on before its timers tell it so.
+   */
+  check(): void;
 };
 
 export type ElectionTiming = { durationMs: number; renewDeadlineMs: number; renewMs: number };
@@ -88,11 +99,15 @@ export const startLeaderElection = (options: LeaderElectionOptions): LeaderElect
       leading = false;
       lost.abort();
     };
-    const deadlineAfter = (sentMs: number): NodeJS.Timeout =>
-      setTimeout(lose, sentMs + timing.renewDeadlineMs - performance.now());
+    let renewedAtMs = claimedAtMs;
+    const leftMs = (): number => renewedAtMs + timing.renewDeadlineMs - performance.now();
     // A timer, since a call that hangs may hang for longer than the lease lasts.
-    let deadline = deadlineAfter(claimedAtMs);
-    const work = lead(lost.signal)
+    let deadline = setTimeout(lose, leftMs());
+    const check = (): void => {
+      if (leftMs() <= 0) lose();
+      if (lost.signal.aborted) throw new Error("this replica does not lead any more");
+    };
+    const work = lead({ signal: lost.signal, check })
       .catch((err: unknown) => log.error({ err }, "the leader's work failed"))
       .finally(lose);
     const until = AbortSignal.any([stopping.signal, lost.signal]);
@@ -102,8 +117,9 @@ export const startLeaderElection = (options: LeaderElectionOptions): LeaderElect
       const owner = until.aborted ? "unknown" : await tryClaim();
       if (owner === "another's") lose();
       if (owner === "unknown" || until.aborted) continue;
+      renewedAtMs = sentMs;
       clearTimeout(deadline);
-      deadline = deadlineAfter(sentMs);
+      deadline = setTimeout(lose, leftMs());
     }
     lose();
     clearTimeout(deadline);

@@ -36,6 +36,7 @@ export type PoolSnapshot = {
 
 type SnapshotReply = [string[], number, number, number, string[], number, number, number];
 
+/** A browser as its pod describes it. */
 export type NewBrowser = { id: string; pod: string; address: string; configHash: string };
 
 export type Retirement = {
@@ -102,7 +103,6 @@ const scripts = {
   release: loadScript("release"),
   offer: loadScript("offer"),
   suspect: loadScript("suspect"),
-  add: loadScript("add"),
   retire: loadScript("retire"),
   close: loadScript("close"),
   drain: loadScript("drain"),
@@ -157,9 +157,6 @@ export const createLeaseStore = (redis: RedisConnection) => {
     },
     async suspect(poolUid: string, { browser, session }: LeaseRecord, reason: string): Promise<boolean> {
       return (await run(scripts.suspect, poolUid, [browser, session, reason])) === 1;
-    },
-    async add(poolUid: string, { id, pod, address, configHash }: NewBrowser): Promise<boolean> {
-      return (await run(scripts.add, poolUid, [id, pod, address, configHash])) === 1;
     },
     /** The ids of the browsers that were idle and are now retired. */
     async retire(

@@ -107,6 +107,11 @@ export const BrowserPoolStatus = z
       .describe("The size that was last accepted within the organization's limit."),
     discardedToken: z.string().max(64).optional().describe("The spec.discardIdle that was last handled."),
     failedStarts: count("Starts that failed one after another, up to now."),
+    leaseEpoch: z
+      .int()
+      .min(0)
+      .optional()
+      .describe("The epoch of the pool's leases. It is raised when Redis has lost what it knew of them."),
   })
   .describe("What is seen of the pool. Written by the operator.");
 export type BrowserPoolStatus = z.infer<typeof BrowserPoolStatus>;

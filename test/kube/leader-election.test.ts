@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { connectKube, type Kube } from "../../src/kube/client.ts";
-import { type LeaderElection, startLeaderElection } from "../../src/kube/leader-election.ts";
+import { type Lead, type LeaderElection, startLeaderElection } from "../../src/kube/leader-election.ts";
 import { leases } from "../../src/kube/resource-type.ts";
 import { createLogger } from "../../src/log.ts";
 import { newId } from "../../src/services/new-id.ts";
@@ -15,6 +15,7 @@ let kubeconfigPath: string;
 let lease: { namespace: string; name: string };
 let history: string[];
 const started: LeaderElection[] = [];
+const checks = new Map<string, () => void>();
 
 beforeAll(async () => {
   ({ kubeconfigPath } = await sharedServers());
@@ -34,7 +35,8 @@ const untilAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 
 const run = (identity: string, through = kube, work = untilAborted): LeaderElection => {
-  const lead = async (signal: AbortSignal): Promise<void> => {
+  const lead = async ({ signal, check }: Lead): Promise<void> => {
+    checks.set(identity, check);
     history.push(`${identity} leads`);
     try {
       await work(signal);
@@ -47,6 +49,17 @@ const run = (identity: string, through = kube, work = untilAborted): LeaderElect
   return election;
 };
 const happened = (what: string) => eventually(what, () => history.includes(what));
+
+test("a replica that was frozen past its deadline knows it before its timers have told it", async () => {
+  run("a");
+  await happened("a leads");
+  const check = checks.get("a") ?? (() => undefined);
+  expect(check).not.toThrow();
+  // Blocks this whole process, its timers too, as SIGSTOP does.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, timing.renewDeadlineMs + 50);
+  expect(check).toThrow("does not lead");
+  await happened("a ends");
+});
 
 test("one leads; when it stops, another takes over without waiting for the lease to run out", async () => {
   const a = run("a");

@@ -90,16 +90,6 @@ describe("an end that comes late", () => {
   });
 });
 
-describe("add", () => {
-  test("twice is once, and does not touch what the browser does by then", async () => {
-    const browser = await addBrowser();
-    await held("a");
-    const again = { id: browser, pod: "pod", address: "127.0.0.10:7510", configHash: "other" };
-    expect(await store.add(pool, again)).toBe(false);
-    expect(await recordOf(browser)).toMatchObject({ state: "leased", session: "a", address: "127.0.0.9:7510" });
-  });
-});
-
 describe("retire", () => {
   test("takes idle browsers only, in the order of choice, as many as wanted", async () => {
     const leased = await addBrowser();
@@ -230,7 +220,6 @@ test("each script names what its include files need", async () => {
     "release",
     "offer",
     "suspect",
-    "add",
     "retire",
     "close",
     "drain",

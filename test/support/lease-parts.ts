@@ -49,6 +49,7 @@ export const startLeaseParts = async (url?: string): Promise<LeaseParts> => {
   const redis = connectRedis(redisUrl, silent);
   await whenReady(redis, 10_000);
   const store = createLeaseStore(redis);
+  const repairs = createRepairStore(redis);
   const agents = createAgentClient(createAgentTokens(generateKeyPairSync("ed25519").privateKey));
   const giveBacks = createGiveBacks({ store, agents, log: silent });
   const replicas: Grants[] = [];
@@ -56,7 +57,7 @@ export const startLeaseParts = async (url?: string): Promise<LeaseParts> => {
     redis,
     cut: () => cut(redis),
     store,
-    repairs: createRepairStore(redis),
+    repairs,
     agents,
     giveBacks,
     async replica({ url: own = redisUrl, ...options } = {}) {
@@ -72,7 +73,10 @@ export const startLeaseParts = async (url?: string): Promise<LeaseParts> => {
     },
     async addBrowser(poolUid, address = "127.0.0.9:7510", configHash = "hash") {
       const id = newId();
-      await store.add(poolUid, { id, pod: `pod-${id}`, address, configHash });
+      await repairs.establish(poolUid, 1);
+      const record = { id, pod: `pod-${id}`, address, config: configHash, seq: 0, state: "idle" as const };
+      const examined = await repairs.examine(poolUid, id);
+      await repairs.settle(poolUid, examined, { record, former: "kept" });
       return id;
     },
     async [Symbol.asyncDispose]() {

@@ -1,5 +1,5 @@
 /** Builders of what a round of the pool loop sees, for tests of its pure parts. */
-import type { Seen, SeenPod } from "../../src/controllers/browser-pool/seen.ts";
+import type { LookedAt, Seen, SeenPod } from "../../src/controllers/browser-pool/seen.ts";
 import type { BrowserRecord } from "../../src/leases/records.ts";
 import {
   type BrowserPool,
@@ -17,14 +17,14 @@ type Spec = Partial<BrowserPoolSpec>;
 
 export const aPool = (
   spec: Spec = {},
-  status: Partial<BrowserPoolStatus> | undefined = undefined,
+  status: Partial<BrowserPoolStatus> = {},
   metadata: Partial<BrowserPool["metadata"]> = {},
 ): BrowserPool => ({
   apiVersion: `${browserPoolKind.group}/${browserPoolKind.version}`,
   kind: browserPoolKind.kind,
   metadata: { name: "pool", namespace: "project", uid: "pool-uid", generation: 1, ...metadata },
   spec: BrowserPoolSpec.parse({ size: 1, ...spec }),
-  ...(status && { status: BrowserPoolStatus.parse({ conditions: [], ...status }) }),
+  status: BrowserPoolStatus.parse({ conditions: [], leaseEpoch: 1, ...status }),
 });
 
 export type PodOptions = {
@@ -33,6 +33,8 @@ export type PodOptions = {
   configHash?: string;
   /** How long ago it was created, and came into its state, ms. */
   ageMs?: number;
+  /** The last look at it; left out, in this moment, for a warm one never. */
+  look?: Partial<LookedAt> | "never";
   /** When its deletion is over by its grace, relative to now, ms; below 0 it should be gone. */
   deletedInMs?: number;
 };
@@ -52,11 +54,13 @@ export const aRecord = (id: string, state: BrowserRecord["state"], ageMs = 0): B
 
 export const aPod = (uid: string, options: PodOptions): SeenPod => {
   const { state, browser, configHash = currentHash, ageMs = 0, deletedInMs } = options;
+  const { look = state.is === "warm" ? "never" : {} } = options;
   return {
     uid,
     name: `pod-${uid}`,
     configHash,
     state,
+    look: look === "never" ? undefined : { atMs: nowMs, epoch: 1, failures: 0, failingSinceMs: 0, ...look },
     browser: browser && aRecord(uid, browser, ageMs),
     pod: {
       metadata: {
@@ -78,6 +82,8 @@ export const aSeen = ({ leases = {}, pods = [], ...rest }: SeenOptions = {}): Se
   pendingCreations: 0,
   configHash: currentHash,
   refusal: undefined,
+  agentEpoch: 0,
+  disturbedAtMs: nowMs - 3_600_000,
   ...rest,
   leases: {
     epoch: 1,
@@ -92,13 +98,12 @@ export const aSeen = ({ leases = {}, pods = [], ...rest }: SeenOptions = {}): Se
   },
 });
 
-const warmAddress = "127.0.0.9:7510";
-
 /** One pod of every kind that a round can meet, by its name. */
 export const podKinds = {
   starting: { state: { is: "starting" } },
   late: { state: { is: "starting" }, ageMs: 200_000 },
-  warm: { state: { is: "warm", address: warmAddress } },
+  warm: { state: { is: "warm" } },
+  unreachable: { state: { is: "warm" }, look: { failures: 9, failingSinceMs: nowMs - 60_000 } },
   idle: { state: { is: "known" }, browser: "idle" },
   outdated: { state: { is: "known" }, browser: "idle", configHash: "old" },
   leased: { state: { is: "known" }, browser: "leased" },

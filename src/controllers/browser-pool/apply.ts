@@ -1,8 +1,10 @@
 /**
  * All writes of one round, in an order that a crash in between can't turn into harm:
  *   1. records and pods that go or come (each safe to repeat),
- *   2. the status, whose `nextStartTime` reserves the start that follows: a restart can lose a start, never add one,
- *   3. new pods.
+ *   2. the status, whose `nextStartTime` reserves the start that follows: a restart can lose a start, never add one; and
+ *      whose `leaseEpoch` is noted before it begins, so that no epoch ever begins twice,
+ *   3. new pods, and a new epoch.
+ * Before each it is asked whether this replica still leads.
  */
 import { randomInt } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
@@ -10,22 +12,28 @@ import { sessionConfigOf } from "../../domain/browser-config.ts";
 import type { Kube } from "../../kube/client.ts";
 import type { RecordEvent } from "../../kube/event-recorder.ts";
 import type { Expectations } from "../../kube/expectations.ts";
+import type { Lead } from "../../kube/leader-election.ts";
 import { keyOf, type Pod } from "../../kube/objects.ts";
 import type { Reflector } from "../../kube/reflector.ts";
 import { pods as podType, typeMeta } from "../../kube/resource-type.ts";
 import type { LeaseStore } from "../../leases/lease-store.ts";
+import type { RepairStore } from "../../leases/repair-store.ts";
 import type { Logger } from "../../log.ts";
 import { type BrowserPool, type BrowserPoolStatus, browserPoolKind } from "../../resources/browser-pool.ts";
 import { conditionNotes } from "./condition-notes.ts";
 import { dropPolicyParts } from "./drop-policy-parts.ts";
 import { drainFinalizer } from "./finalizer.ts";
+import type { Looks } from "./looks.ts";
 import type { PoolAction, PoolPlan } from "./plan.ts";
-import { buildPod, type PodSettings } from "./pod.ts";
+import { addressOf, buildPod, type PodSettings } from "./pod.ts";
 import type { Seen } from "./seen.ts";
 
 export type ApplyDeps = {
   kube: Kube;
   store: LeaseStore;
+  repairs: Pick<RepairStore, "establish" | "recovered">;
+  looks: Pick<Looks, "ask">;
+  lead: Lead;
   pools: Reflector<BrowserPool>;
   pods: Reflector<Pod>;
   expectations: Expectations;
@@ -46,6 +54,7 @@ const newSuffix = (): string =>
 const createPod = async (seen: Seen, deps: ApplyDeps): Promise<void> => {
   const uid = seen.pool.metadata.uid ?? "";
   const pod = buildPod(seen.pool, newSuffix(), deps.podSettings);
+  deps.lead.check();
   deps.expectations.expect(uid, pod.metadata.name);
   try {
     deps.pods.put(await deps.kube.create(podType, pod));
@@ -57,10 +66,18 @@ const createPod = async (seen: Seen, deps: ApplyDeps): Promise<void> => {
 
 const create = async ({ count, paced }: Act<"create">, seen: Seen, deps: ApplyDeps): Promise<void> => {
   const uid = seen.pool.metadata.uid ?? "";
-  if (!seen.leases.configs.includes(seen.configHash))
-    await deps.store.keepConfig(uid, seen.configHash, JSON.stringify(sessionConfigOf(seen.pool.spec)));
   const allowed = paced ? count : await deps.store.spendUnpaced(uid, count);
   await Promise.all(Array.from({ length: allowed }, () => createPod(seen, deps)));
+};
+
+/** The present configuration is known for as long as a browser is made with it; Redis may have forgotten it. */
+const keepConfig = async (seen: Seen, plan: PoolPlan, deps: ApplyDeps): Promise<void> => {
+  const { configHash, leases, pods, pool } = seen;
+  if (leases.configs.includes(configHash)) return;
+  if (!pods.some((pod) => pod.configHash === configHash) && !plan.actions.some((action) => action.do === "create"))
+    return;
+  deps.lead.check();
+  await deps.store.keepConfig(pool.metadata.uid ?? "", configHash, JSON.stringify(sessionConfigOf(pool.spec)));
 };
 
 const deletePod = async ({ pod, why }: Act<"delete">, seen: Seen, deps: ApplyDeps): Promise<void> => {
@@ -72,6 +89,12 @@ const deletePod = async ({ pod, why }: Act<"delete">, seen: Seen, deps: ApplyDep
     throw error;
   }
   deps.log.info({ pool: keyOf(seen.pool.metadata), pod: pod.name, why }, "browser destroyed");
+};
+
+const look = ({ pod, epoch, afterMs }: Act<"look">, { pool }: Seen, { looks }: ApplyDeps): void => {
+  const address = pod.browser?.address ?? addressOf(pod.pod);
+  const browser = { id: pod.uid, pod: pod.name, address, configHash: pod.configHash };
+  looks.ask({ pool: regarding(pool), pod: pod.pod, browser, epoch }, afterMs);
 };
 
 /** Forgets a drained pool everywhere and lets Kubernetes remove the object. */
@@ -86,20 +109,22 @@ const drop = async (seen: Seen, deps: ApplyDeps): Promise<void> => {
 
 const carryOut = async (action: PoolAction, seen: Seen, deps: ApplyDeps): Promise<void> => {
   const uid = seen.pool.metadata.uid ?? "";
+  deps.lead.check();
   switch (action.do) {
     case "close": {
       const session = await deps.store.close(uid, action.browser, action.why);
       if (session) deps.log.info({ session, browser: action.browser, why: action.why }, "lease ended with its browser");
       return;
     }
-    case "add":
-      await deps.store.add(uid, {
-        id: action.pod.uid,
-        pod: action.pod.name,
-        address: action.address,
-        configHash: action.pod.configHash,
-      });
+    case "raise":
+      await deps.repairs.establish(uid, action.epoch);
+      deps.log.info({ pool: keyOf(seen.pool.metadata), epoch: action.epoch }, "lease epoch begins");
       return;
+    case "recovered":
+      await deps.repairs.recovered(uid, action.epoch);
+      return;
+    case "look":
+      return look(action, seen, deps);
     case "retire":
       await deps.store.retire(uid, { reason: action.why, ids: action.ids, count: action.count });
       return;
@@ -128,6 +153,7 @@ const carryOut = async (action: PoolAction, seen: Seen, deps: ApplyDeps): Promis
 
 const writeStatus = async (seen: Seen, status: BrowserPoolStatus, deps: ApplyDeps): Promise<void> => {
   if (isDeepStrictEqual(seen.pool.status, status)) return;
+  deps.lead.check();
   const written = await deps.kube.replace(browserPoolKind, { ...seen.pool, status } as BrowserPool, {
     subresource: "status",
   });
@@ -146,13 +172,17 @@ const unusedConfigs = ({ leases, pods, configHash }: Seen): string[] => {
   return leases.configs.filter((hash) => !used.has(hash));
 };
 
+const last: readonly PoolAction["do"][] = ["create", "drop", "raise"];
+
 export const applyPlan = async (seen: Seen, plan: PoolPlan, deps: ApplyDeps): Promise<void> => {
-  const isLast = ({ do: kind }: PoolAction): boolean => kind === "create" || kind === "drop";
+  const isLast = ({ do: kind }: PoolAction): boolean => last.includes(kind);
+  await keepConfig(seen, plan, deps);
   for (const action of plan.actions.filter((action) => !isLast(action) && action.do !== "delete"))
     await carryOut(action, seen, deps);
   await Promise.all(
     plan.actions.filter((action) => action.do === "delete").map((action) => carryOut(action, seen, deps)),
   );
+  deps.lead.check();
   await deps.store.dropConfigs(seen.pool.metadata.uid ?? "", unusedConfigs(seen));
   const drops = plan.actions.some((action) => action.do === "drop");
   if (!drops) await writeStatus(seen, plan.status, deps);

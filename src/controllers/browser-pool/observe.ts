@@ -4,6 +4,7 @@ import { type Pod, refOf } from "../../kube/objects.ts";
 import type { Reflector } from "../../kube/reflector.ts";
 import type { LeaseStore } from "../../leases/lease-store.ts";
 import type { BrowserPool } from "../../resources/browser-pool.ts";
+import type { Looks } from "./looks.ts";
 import { configHashAnnotation, poolLabel } from "./pod.ts";
 import { podState } from "./pod-state.ts";
 import { type PoolLimits, refusalOf } from "./refusal.ts";
@@ -18,6 +19,8 @@ export type ObserveDeps = {
   dying: Set<string>;
   /** Sizes accepted in earlier rounds, by pool uid; written here in the same turn as the judgement, so that two pools can't both take the last places. */
   acceptedSizes: Map<string, number>;
+  looks: Pick<Looks, "lookedAt" | "agentEpoch">;
+  disturbedAtMs: () => number;
   limits: PoolLimits;
 };
 
@@ -42,7 +45,8 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Seen 
     const state = podState(pod, records.get(podUid), isDying);
     if (state.is === "ended" && isDying) return [];
     const hash = pod.metadata.annotations?.[configHashAnnotation] ?? "";
-    return [{ pod, uid: podUid, name: pod.metadata.name, configHash: hash, browser: records.get(podUid), state }];
+    const look = deps.looks.lookedAt(podUid);
+    return [{ pod, uid: podUid, name: pod.metadata.name, configHash: hash, browser: records.get(podUid), state, look }];
   });
   return {
     pool,
@@ -51,5 +55,7 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Seen 
     pendingCreations: deps.expectations.pending(uid),
     configHash: configHash(pool.spec),
     refusal,
+    agentEpoch: deps.looks.agentEpoch(uid),
+    disturbedAtMs: deps.disturbedAtMs(),
   };
 };

@@ -24,6 +24,8 @@ const anySeen: fc.Arbitrary<Seen> = fc
     }),
     unpaced: fc.integer({ min: 0, max: 4 }),
     draining: fc.boolean(),
+    noted: fc.constantFrom(1, 1, 1, undefined, 2),
+    recoveringSinceMs: fc.constantFrom(undefined, undefined, nowMs - 1000, nowMs - 20_000),
   })
   .map(({ kinds, size, fillRatePerMinute, nextStartInMs, failedStarts, wish, discardIdle, orphans, ...rest }) => {
     const isDeleted = wish === "deleted" || wish === "forced";
@@ -35,6 +37,7 @@ const anySeen: fc.Arbitrary<Seen> = fc
       failedStarts,
       acceptedSize: size,
       discardedToken: "known",
+      leaseEpoch: rest.noted,
       ...(nextStartInMs !== undefined && { nextStartTime: at(nowMs + nextStartInMs) }),
     };
     return aSeen({
@@ -46,6 +49,7 @@ const anySeen: fc.Arbitrary<Seen> = fc
         browsers: orphans.map((state, place) => aRecord(`orphan-${place}`, state)),
         unpaced: rest.unpaced,
         draining: rest.draining,
+        recoveringSinceMs: rest.recoveringSinceMs,
       },
     });
   });
@@ -134,7 +138,34 @@ test("a round is a pure function: it changes nothing that it sees and comes to t
   );
 });
 
-type Leases = { records: Map<string, BrowserRecord>; unpaced: number; draining: boolean };
+test("while Redis and the status disagree about the epoch, nothing is done but to raise it above both", () => {
+  fc.assert(
+    fc.property(anySeen, (seen) => {
+      const { actions, status } = planPool(seen, nowMs);
+      const noted = seen.pool.status?.leaseEpoch ?? 0;
+      if (noted === seen.leases.epoch) {
+        expect(of(actions, "raise")).toEqual([]);
+        return;
+      }
+      expect(actions).toEqual([{ do: "raise", epoch: Math.max(noted, seen.leases.epoch) + 1 }]);
+      expect(status).toEqual({ ...seen.pool.status, leaseEpoch: Math.max(noted, seen.leases.epoch) + 1 });
+    }),
+  );
+});
+
+test("a warm pod, which may be in use, is never touched before it is known, unless it can't be asked or the deletion is forced", () => {
+  fc.assert(
+    fc.property(anySeen, (seen) => {
+      const deleted = of(planPool(seen, nowMs).actions, "delete").filter(({ pod }) => pod.state.is === "warm");
+      if (!isForced(seen))
+        expect(deleted.filter(({ why, pod }) => !pod.look?.failures || why === "Surplus")).toEqual([]);
+    }),
+  );
+});
+
+type Leases = Pick<Seen["leases"], "epoch" | "unpaced" | "draining" | "recoveringSinceMs"> & {
+  records: Map<string, BrowserRecord>;
+};
 
 const retire = ({ records }: Leases, ids: string[], count: number): number => {
   const idle = ids.filter((id) => records.get(id)?.state === "idle").slice(0, count);
@@ -142,11 +173,18 @@ const retire = ({ records }: Leases, ids: string[], count: number): number => {
   return idle.length;
 };
 
+/** What a look at a browser that holds no lease finds. */
+const look = ({ records }: Leases, { pod, why }: Extract<PoolAction, { do: "look" }>): void => {
+  if (why === "Warm" || why === "Suspect") records.set(pod.uid, aRecord(pod.uid, "idle"));
+};
+
 /** What an action does to the leases. */
 const carryOut = (action: PoolAction, leases: Leases): void => {
   const { records } = leases;
   if (action.do === "close") records.delete(action.browser);
-  else if (action.do === "add") records.set(action.pod.uid, aRecord(action.pod.uid, "idle"));
+  else if (action.do === "look") look(leases, action);
+  else if (action.do === "raise") Object.assign(leases, { epoch: action.epoch, recoveringSinceMs: nowMs - 20_000 });
+  else if (action.do === "recovered") leases.recoveringSinceMs = undefined;
   else if (action.do === "retire") retire(leases, action.ids, action.count);
   else if (action.do === "discard") leases.unpaced += retire(leases, [...records.keys()], records.size);
   else if (action.do === "forfeit") leases.unpaced -= action.count;
@@ -157,25 +195,27 @@ const carryOut = (action: PoolAction, leases: Leases): void => {
 /** The world after a plan was carried out and the watch has shown it: deleted pods are gone, created ones start. */
 const afterwards = (seen: Seen, { actions, status }: ReturnType<typeof planPool>, round: number): Seen => {
   const records = new Map(seen.leases.browsers.map((record) => [record.id, record]));
-  const leases: Leases = { records, unpaced: seen.leases.unpaced, draining: seen.leases.draining };
+  const leases: Leases = { ...seen.leases, records };
   for (const action of actions) carryOut(action, leases);
   const deleted = new Set(of(actions, "delete").map(({ pod }) => pod.uid));
-  const added = new Set(of(actions, "add").map(({ pod }) => pod.uid));
+  const looked = new Set(of(actions, "look").map(({ pod }) => pod.uid));
   const kept = seen.pods.filter(({ uid, state }) => !deleted.has(uid) && state.is !== "terminating");
   const created = Array.from({ length: sum(of(actions, "create").map(({ count }) => count)) }, (_, place) => ({
     ...(podsOf("starting")[0] as SeenPod),
     uid: `created-${round}-${place}`,
   }));
-  const { unpaced, draining } = leases;
+  const { unpaced, draining, epoch, recoveringSinceMs } = leases;
+  const found = { atMs: nowMs, epoch, failures: 0, failingSinceMs: 0 };
   return {
     ...seen,
     pool: { ...seen.pool, status },
     pendingCreations: 0,
-    leases: { ...seen.leases, browsers: [...records.values()], unpaced, draining },
+    leases: { ...seen.leases, browsers: [...records.values()], unpaced, draining, epoch, recoveringSinceMs },
     pods: [...kept, ...created].map((pod) => ({
       ...pod,
       browser: records.get(pod.uid),
-      state: added.has(pod.uid) ? { is: "known" as const } : pod.state,
+      look: looked.has(pod.uid) ? found : pod.look,
+      state: pod.state.is === "warm" && looked.has(pod.uid) ? { is: "known" as const } : pod.state,
     })),
   };
 };
@@ -184,9 +224,9 @@ test("carried out again and again with nothing else happening, a plan comes to r
   fc.assert(
     fc.property(anySeen, (first) => {
       let seen = first;
-      for (let round = 0; round < 6; round++) seen = afterwards(seen, planPool(seen, nowMs), round);
+      for (let round = 0; round < 8; round++) seen = afterwards(seen, planPool(seen, nowMs), round);
       const { actions, status } = planPool(seen, nowMs);
-      expect(actions.filter(({ do: kind }) => kind !== "drop")).toEqual([]);
+      expect(actions.filter(({ do: kind }) => kind !== "drop" && kind !== "look")).toEqual([]);
       expect(status).toEqual(seen.pool.status);
     }),
     { numRuns: 500 },

@@ -18,8 +18,8 @@ const line = (action: PoolAction): string => {
   switch (action.do) {
     case "close":
       return `close ${action.browser} ${action.why}`;
-    case "add":
-      return `add ${action.pod.uid} at ${action.address}`;
+    case "look":
+      return `look ${action.pod.uid} ${action.why} in ${action.afterMs}`;
     case "retire":
       return `retire ${action.count} of ${action.ids.join(",")} ${action.why}`;
     case "discard":
@@ -36,7 +36,11 @@ const line = (action: PoolAction): string => {
       return action.do;
   }
 };
-const planned = (seen: SeenOptions): string[] => planPool(aSeen(seen), nowMs).actions.map(line);
+/** All actions but looks, which come in every round. */
+const planned = (seen: SeenOptions): string[] => {
+  const { actions } = planPool(aSeen(seen), nowMs);
+  return actions.filter((action) => action.do !== "look").map(line);
+};
 const full = (...kinds: PodKind[]) => ({ pods: podsOf(...kinds), pool: aPool({ size: kinds.length }) });
 const at = (ms: number): string => new Date(ms).toISOString();
 
@@ -75,7 +79,7 @@ describe("rule 1: a record without a living pod", () => {
 describe("rule 2: a browser that nobody may get any more", () => {
   test.each<[PodKind, string]>([
     ["retired", "delete retired-0 Retired"],
-    ["suspect", "delete suspect-0 Suspect"],
+    ["unreachable", "delete unreachable-0 Unreachable"],
     ["late", "delete late-0 StartDeadlineExceeded"],
     ["unready idle", "retire 1 of unready-idle-0 Unready"],
   ])("%s: it goes", (kind, action) => {
@@ -91,9 +95,9 @@ describe("rule 2: a browser that nobody may get any more", () => {
     expect(planned({ pods: [starting] })).toEqual([]);
   });
 
-  test("people are told of a suspect, a failed and a late start", () => {
-    expect(planned(full("suspect", "failed start", "late")).filter((action) => action.startsWith("note"))).toEqual([
-      "note Suspect",
+  test("people are told of an unreachable one, a failed and a late start", () => {
+    expect(planned(full("unreachable", "failed start", "late")).filter((action) => action.startsWith("note"))).toEqual([
+      "note Unreachable",
       "note FailedStart",
       "note StartDeadlineExceeded",
     ]);
@@ -101,18 +105,22 @@ describe("rule 2: a browser that nobody may get any more", () => {
 });
 
 describe("rule 3: a warm pod", () => {
-  test("enters the pool with its agent's address", () => {
-    expect(planned(full("warm"))).toEqual(["add warm-0 at 127.0.0.9:7510"]);
+  test("is looked at, and nothing else is done to it, since it may be in use", () => {
+    const looked = (seen: SeenOptions): string[] => planPool(aSeen(seen), nowMs).actions.map(line);
+    expect(looked(full("warm"))).toEqual(["look warm-0 Warm in 0"]);
+    expect(looked({ pods: podsOf("warm", "idle") })).toEqual(["look warm-0 Warm in 0"]);
+    const pool = aPool({}, {}, { deletionTimestamp: at(nowMs) });
+    expect(looked({ pool, pods: podsOf("warm"), leases: { draining: true } })).toEqual(["look warm-0 Warm in 0"]);
   });
 
-  test("does not when the pool shrinks below it", () => {
-    expect(planned({ pods: podsOf("leased", "warm") })).toEqual(["delete warm-1 Surplus"]);
+  test("whose agent does not answer does not end the back-off of failed starts", () => {
+    const pool = aPool({ size: 2 }, { failedStarts: 3, nextStartTime: at(nowMs - 1) });
+    expect(planPool(aSeen({ pool, pods: podsOf("unreachable") }), nowMs).status.failedStarts).toBe(3);
   });
 });
 
 describe("rule 4: a discard token", () => {
-  const pool = (discardedToken?: string) =>
-    aPool({ discardIdle: "t" }, discardedToken ? { discardedToken } : undefined);
+  const pool = (discardedToken?: string) => aPool({ discardIdle: "t" }, discardedToken ? { discardedToken } : {});
 
   test("that is new retires what is idle, and is remembered", () => {
     const { actions, status } = planPool(aSeen({ pool: pool(), pods: podsOf("idle") }), nowMs);
@@ -135,11 +143,11 @@ describe("rule 4: a discard token", () => {
 });
 
 describe("rule 5: more than size alive", () => {
-  test("starting ones go first, then warm ones, then outdated idle ones, then idle ones", () => {
+  test("starting ones go first, then warm ones when they have entered, then outdated idle ones, then idle ones", () => {
     const kinds = podsOf("idle", "outdated", "warm", "starting", "leased");
     const shrunkTo = (size: number): string[] => planned({ pool: aPool({ size }), pods: kinds });
-    expect(shrunkTo(4)).toEqual(["delete starting-3 Surplus", "add warm-2 at 127.0.0.9:7510"]);
-    expect(shrunkTo(3)).toEqual(["delete starting-3 Surplus", "delete warm-2 Surplus"]);
+    expect(shrunkTo(4)).toEqual(["delete starting-3 Surplus"]);
+    expect(shrunkTo(3)).toEqual(["delete starting-3 Surplus"]);
     expect(shrunkTo(2)).toContain("retire 1 of outdated-1,idle-0 Surplus");
     expect(shrunkTo(1)).toContain("retire 2 of outdated-1,idle-0 Surplus");
   });
@@ -248,11 +256,15 @@ describe("a pool whose spec is refused", () => {
 
 describe("a pool that is being deleted", () => {
   const deleted = (force = false) =>
-    aPool({ size: 3 }, undefined, {
-      deletionTimestamp: at(nowMs),
-      finalizers: ["browserpool.dev/drain"],
-      ...(force && { annotations: { "browserpool.dev/force-delete": "true" } }),
-    });
+    aPool(
+      { size: 3 },
+      {},
+      {
+        deletionTimestamp: at(nowMs),
+        finalizers: ["browserpool.dev/drain"],
+        ...(force && { annotations: { "browserpool.dev/force-delete": "true" } }),
+      },
+    );
 
   test("gives no new leases and lets go of what is idle; what is in use stays", () => {
     expect(planned({ pool: deleted(), pods: podsOf("idle", "leased", "starting") })).toEqual([
@@ -285,7 +297,7 @@ test("a drain for a deletion that did not come about is taken back", () => {
 });
 
 test("a full and quiet pool needs nothing but a look now and then", () => {
-  const { actions, requeueAfterMs } = planPool(aSeen(full("idle", "leased", "starting")), nowMs);
+  const { actions, requeueAfterMs } = planPool(aSeen(full("idle", "starting")), nowMs);
   expect(actions).toEqual([]);
   expect(requeueAfterMs).toBe(30_000);
 });

@@ -2,9 +2,11 @@
  * The decision of the pool loop, pure: what is seen and the time in, named actions and the next status out (design.md, Law 4).
  *
  * Rules, in the order in which they stand below:
+ *   0. Redis and the status disagree about the epoch: it is raised, and nothing else is done by what may have been lost.
  *   1. A record whose pod has vanished or ended is closed; its lease ends with the reason. Ended pods are deleted.
- *   2. A browser that nobody may get any more (retired, suspect, not answering its probe) is destroyed.
- *   3. A warm pod enters the pool, unless the pool shrinks below it.
+ *   2. A browser that nobody may get any more (retired, not answering its probe) is destroyed.
+ *   3. Browsers are looked at when it is time (next-look.ts): so a warm pod enters the pool. It may be one that Redis has
+ *      forgotten, in use, so nothing else is done to it before; unless it can't be looked at for long.
  *   4. A new `discardIdle` token retires what is idle now; that much is rebuilt at once, unpaced.
  *   5. More than `size` alive: starting ones go, then idle ones (outdated first), never one in use.
  *   6. Fewer than `size` alive: at most one paced start a round, at `nextStartTime` or later, and all unpaced ones.
@@ -14,6 +16,8 @@
 import { failedStartBackOffMs, startIntervalMs } from "../../domain/fill-pacing.ts";
 import type { EndReason } from "../../leases/records.ts";
 import type { BrowserPoolStatus } from "../../resources/browser-pool.ts";
+import type { LookReason } from "./next-look.ts";
+import { isFailing, isUnreachable, looks, nextEpoch, planRaise, recovery, unreachableMs } from "./plan-recovery.ts";
 import type { EndedReason, Seen, SeenPod } from "./seen.ts";
 import { poolStatus } from "./status.ts";
 
@@ -22,14 +26,16 @@ export type DeleteReason =
   | "FailedStart"
   | "StartDeadlineExceeded"
   | "Retired"
-  | "Suspect"
+  | "Unreachable"
   | "Unready"
   | "Surplus"
   | "PoolDeleted";
 
 export type PoolAction =
+  | { do: "raise"; epoch: number }
+  | { do: "recovered"; epoch: number }
+  | { do: "look"; pod: SeenPod; epoch: number; afterMs: number; why: LookReason }
   | { do: "close"; browser: string; why: EndReason }
-  | { do: "add"; pod: SeenPod; address: string }
   | { do: "retire"; ids: string[]; count: number; why: "Surplus" | "PoolDeleted" | "Unready" }
   | { do: "discard"; token: string }
   | { do: "delete"; pod: SeenPod; why: DeleteReason }
@@ -48,7 +54,7 @@ export const startDeadlineMs = 180_000;
 /** How long after the end of its grace period a terminating pod still counts as alive, ms. A node that is gone never confirms. */
 const lostNodeMs = 30_000;
 
-/** A look at every pool even when nothing seems to happen, ms. */
+/** A round for every pool even when nothing seems to happen, ms. */
 const resyncMs = 30_000;
 
 const timeMs = (time: string | undefined): number => (time ? Date.parse(time) : 0);
@@ -95,7 +101,7 @@ const deleteReason = (seen: SeenPod, nowMs: number): DeleteReason | undefined =>
   if (state.is === "terminating") return undefined;
   if (state.is === "ended") return isFailedStart(seen) ? "FailedStart" : "Ended";
   if (browser?.state === "retired") return "Retired";
-  if (browser?.state === "suspect") return "Suspect";
+  if (isUnreachable(seen, nowMs)) return "Unreachable";
   return isLate(seen, nowMs) ? "StartDeadlineExceeded" : undefined;
 };
 
@@ -117,6 +123,7 @@ const bySurplusOrder =
     return rank(a) - rank(b) || (a.browser?.since ?? 0) - (b.browser?.since ?? 0);
   };
 
+/** A warm pod has its turn, so that no idle one goes in its place, and goes when it has entered. */
 const shrink = (candidates: SeenPod[], surplus: number, currentHash: string): PoolAction[] => {
   const order = candidates.filter((pod) => !isInUse(pod)).sort(bySurplusOrder(currentHash));
   const chosen = order.slice(0, Math.max(0, surplus));
@@ -124,7 +131,7 @@ const shrink = (candidates: SeenPod[], surplus: number, currentHash: string): Po
   const idleCount = chosen.filter(({ state }) => state.is === "known").length;
   return [
     ...chosen
-      .filter(({ state }) => state.is !== "known")
+      .filter(({ state }) => state.is !== "known" && state.is !== "warm")
       .map((pod): PoolAction => ({ do: "delete", pod, why: "Surplus" })),
     ...(idleCount > 0 ? [{ do: "retire" as const, ids: idle, count: idleCount, why: "Surplus" as const }] : []),
   ];
@@ -178,13 +185,13 @@ const failureNotes = (dying: (PoolAction & { do: "delete" })[]): PoolAction[] =>
           note: `browser ${pod.name} was not ready after ${startDeadlineMs / 1000} s`,
         },
       ];
-    if (why === "Suspect")
+    if (why === "Unreachable")
       return [
         {
           do: "note",
           type: "Warning",
           reason: why,
-          note: `browser ${pod.name} is replaced: ${pod.browser?.reason ?? "it did not answer"}`,
+          note: `browser ${pod.name} is replaced: its agent did not answer for ${unreachableMs / 1000} s`,
         },
       ];
     return [];
@@ -192,7 +199,18 @@ const failureNotes = (dying: (PoolAction & { do: "delete" })[]): PoolAction[] =>
 
 /** `nowMs`: ms since the epoch. */
 export const planPool = (seen: Seen, nowMs: number): PoolPlan => {
-  if (seen.pool.metadata.deletionTimestamp) return planDeletion(seen, nowMs);
+  const epoch = nextEpoch(seen);
+  if (epoch !== undefined) return planRaise(seen, epoch, nowMs);
+  const plan = seen.pool.metadata.deletionTimestamp ? planDeletion(seen, nowMs) : planUpkeep(seen, nowMs);
+  const recovering = recovery(seen);
+  return {
+    actions: [...plan.actions, ...looks(seen, nowMs, resyncMs), ...recovering.actions],
+    status: plan.status,
+    requeueAfterMs: Math.min(plan.requeueAfterMs, recovering.requeueAfterMs ?? resyncMs),
+  };
+};
+
+const planUpkeep = (seen: Seen, nowMs: number): PoolPlan => {
   const size = seen.refusal ? (seen.pool.status?.acceptedSize ?? 0) : seen.pool.spec.size;
   const dying = deletions(seen, nowMs);
   const gone = new Set(dying.map(({ pod }) => pod.uid));
@@ -200,9 +218,8 @@ export const planPool = (seen: Seen, nowMs: number): PoolPlan => {
   const alive = seen.pods.filter((pod) => isAlive(pod, nowMs));
   const staying = alive.filter((pod) => pod.state.is !== "terminating" && !gone.has(pod.uid) && !unready.includes(pod));
   const surplus = seen.refusal ? [] : shrink(staying, staying.length + seen.pendingCreations - size, seen.configHash);
-  const doomed = new Set(surplus.flatMap((action) => (action.do === "delete" ? [action.pod.uid] : [])));
-  const warm = staying.filter(({ uid, state }) => state.is === "warm" && !doomed.has(uid));
-  const failedStarts = nextFailedStarts(seen, dying, warm.length > 0);
+  const isWarm = staying.some((pod) => pod.state.is === "warm" && !isFailing(pod));
+  const failedStarts = nextFailedStarts(seen, dying, isWarm);
   const missing = seen.refusal ? 0 : size - alive.length - seen.pendingCreations;
   const next = starts(seen, missing, failedStarts, nowMs);
   const isFull = missing <= 0 && staying.length === alive.length;
@@ -227,23 +244,23 @@ export const planPool = (seen: Seen, nowMs: number): PoolPlan => {
           ]
         : []),
       ...surplus,
-      ...warm.map((pod): PoolAction => ({ do: "add", pod, address: pod.state.is === "warm" ? pod.state.address : "" })),
       ...next.actions,
       ...(isFull && seen.leases.unpaced > 0 ? [{ do: "forfeit" as const, count: seen.leases.unpaced }] : []),
     ],
-    status: poolStatus(seen, { nowMs, size, failedStarts, nextStartTime: next.nextStartTime, warm: warm.length }),
+    status: poolStatus(seen, { nowMs, size, failedStarts, nextStartTime: next.nextStartTime }),
     requeueAfterMs: Math.min(next.requeueAfterMs, resyncMs),
   };
 };
 
-/** Deletion drains: idle browsers go, one in use goes when its lease ends, or at once when the deletion is forced. */
+/**
+ * Deletion drains: idle browsers go, one in use goes when its lease ends, or at once when the deletion is forced. What a
+ * warm or suspect one is, a look tells first.
+ */
 const planDeletion = (seen: Seen, nowMs: number): PoolPlan => {
   const isForced = seen.pool.metadata.annotations?.["browserpool.dev/force-delete"] === "true";
-  const going = seen.pods.filter(
-    (pod) =>
-      pod.state.is === "ended" ||
-      (pod.state.is !== "terminating" && (isForced || (!isInUse(pod) && pod.browser?.state !== "idle"))),
-  );
+  const mayGo = (pod: SeenPod): boolean =>
+    isForced || pod.state.is === "starting" || pod.browser?.state === "retired" || isUnreachable(pod, nowMs);
+  const going = seen.pods.filter((pod) => pod.state.is === "ended" || (pod.state.is !== "terminating" && mayGo(pod)));
   const idle = seen.leases.browsers.filter(({ state }) => state === "idle").map(({ id }) => id);
   const closed = closings(seen);
   const forced: PoolAction[] = isForced
@@ -265,7 +282,6 @@ const planDeletion = (seen: Seen, nowMs: number): PoolPlan => {
       size: 0,
       failedStarts: 0,
       nextStartTime: seen.pool.status?.nextStartTime,
-      warm: 0,
     }),
     requeueAfterMs: resyncMs,
   };

@@ -1,7 +1,6 @@
 import { Termination } from "../../agent/protocol.ts";
 import type { Pod } from "../../kube/objects.ts";
 import type { BrowserRecord } from "../../leases/lease-store.ts";
-import { agentPort } from "./pod.ts";
 import type { PodState } from "./seen.ts";
 
 const endedState = (pod: Pod): PodState => {
@@ -26,5 +25,5 @@ export const podState = (pod: Pod, browser: BrowserRecord | undefined, isDying: 
   if (pod.metadata.deletionTimestamp || isDying) return { is: "terminating" };
   if (!isReady(pod)) return browser ? { is: "unready" } : { is: "starting" };
   if (browser) return { is: "known" };
-  return { is: "warm", address: `${pod.status?.podIP}:${agentPort}` };
+  return { is: "warm" };
 };

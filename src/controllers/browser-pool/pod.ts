@@ -83,5 +83,8 @@ export const buildPod = (pool: BrowserPool, suffix: string, { image, agentPublic
   },
 });
 
+/** Where the agent of a pod that is ready listens, `host:port`. */
+export const addressOf = ({ status }: Pod): string => `${status?.podIP}:${agentPort}`;
+
 /** The value of `status.selector`, which the scale subresource shows. */
 export const podSelector = (poolUid: string): string => `${poolLabel}=${poolUid}`;

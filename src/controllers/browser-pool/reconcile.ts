@@ -13,6 +13,7 @@ export const reconcilePool = async (key: string, deps: ReconcileDeps): Promise<R
   if (!known) return undefined;
   const { deletionTimestamp, finalizers = [] } = known.metadata;
   if (deletionTimestamp && !finalizers.includes(drainFinalizer)) return undefined;
+  deps.lead.check();
   deps.pools.put(await ensureFinalizer(known, deps.kube));
 
   const seen = await observePool(key, deps);

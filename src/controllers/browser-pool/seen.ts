@@ -14,6 +14,10 @@ export type Seen = {
   configHash: string;
   /** Why the spec can't be carried out, if it can't. */
   refusal: Refusal | undefined;
+  /** The highest epoch that an agent of the pool was found to know. */
+  agentEpoch: number;
+  /** When all that was found out about browsers became doubtful: this replica began to lead, or Redis came back; ms since the epoch. */
+  disturbedAtMs: number;
 };
 
 export type SeenPod = {
@@ -23,7 +27,12 @@ export type SeenPod = {
   configHash: string;
   browser: BrowserRecord | undefined;
   state: PodState;
+  /** The last look at it by this replica. */
+  look: LookedAt | undefined;
 };
+
+/** A look that came to an end. `atMs`: ms since the epoch; `failures`: in a row, without an answer of the agent, up to now. */
+export type LookedAt = { atMs: number; epoch: number; failures: number; failingSinceMs: number };
 
 export type Refusal = {
   reason: "PooledSessionsLimit" | "FillRateAboveCap" | "NameTaken" | "ReferenceNotFound" | "InvalidSpec";
@@ -34,7 +43,7 @@ export type Refusal = {
  * What a pod is to its pool.
  *
  *   starting     made, its browser is not ready yet
- *   warm         ready, and not known to the leases yet
+ *   warm         ready, and not known to the leases: new, or forgotten by Redis; a look tells which
  *   known        ready and known to the leases; what it does stands in its record there
  *   unready      known to the leases, and its browser does not answer the probe any more
  *   ended        its process has ended; `reason` says why
@@ -42,7 +51,7 @@ export type Refusal = {
  */
 export type PodState =
   | { is: "starting" }
-  | { is: "warm"; address: string }
+  | { is: "warm" }
   | { is: "known" }
   | { is: "unready" }
   | { is: "ended"; reason: EndedReason; message: string }

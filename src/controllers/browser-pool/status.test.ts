@@ -4,7 +4,7 @@ import { BrowserPoolStatus } from "../../resources/browser-pool.ts";
 import { type Judged, poolStatus } from "./status.ts";
 
 const statusOf = (seen: SeenOptions, judged: Partial<Judged> = {}): BrowserPoolStatus =>
-  poolStatus(aSeen(seen), { nowMs, size: 1, failedStarts: 0, nextStartTime: undefined, warm: 0, ...judged });
+  poolStatus(aSeen(seen), { nowMs, size: 1, failedStarts: 0, nextStartTime: undefined, ...judged });
 const conditionOf = (seen: SeenOptions, type: string, judged?: Partial<Judged>): string => {
   const { status, reason } = statusOf(seen, judged).conditions.find((condition) => condition.type === type) ?? {};
   return `${status} ${reason}`;
@@ -12,13 +12,22 @@ const conditionOf = (seen: SeenOptions, type: string, judged?: Partial<Judged>):
 const refusal = { reason: "NameTaken", message: "another pool has it" } as const;
 
 test("every kind of browser is counted where it belongs", () => {
-  const kinds: PodKind[] = ["idle", "outdated", "leased", "releasing", "starting", "unready idle", "unready leased"];
+  const kinds: PodKind[] = [
+    "idle",
+    "outdated",
+    "leased",
+    "releasing",
+    "starting",
+    "warm",
+    "unready idle",
+    "unready leased",
+  ];
   const gone: PodKind[] = ["retired", "failed start", "terminating", "crashed leased"];
-  expect(statusOf({ pods: podsOf(...kinds, ...gone), leases: { waiting: 4 } }, { warm: 2 })).toMatchObject({
-    replicas: 8,
-    available: 4,
+  expect(statusOf({ pods: podsOf(...kinds, ...gone), leases: { waiting: 4 } })).toMatchObject({
+    replicas: 9,
+    available: 2,
     acquired: 3,
-    starting: 1,
+    starting: 2,
     outdated: 1,
     waiting: 4,
     selector: "browserpool.dev/pool=pool-uid",
@@ -27,7 +36,7 @@ test("every kind of browser is counted where it belongs", () => {
 
 describe("conditions", () => {
   const pool = aPool({ size: 2 });
-  const deleted = aPool({}, undefined, { deletionTimestamp: "2030-01-01T00:00:00Z" });
+  const deleted = aPool({}, {}, { deletionTimestamp: "2030-01-01T00:00:00Z" });
   const paused = aPool({ size: 2, fillRatePerMinute: 0 });
   const two = { size: 2 };
   test.each<[string, SeenOptions, Partial<Judged>, Record<string, string>]>([

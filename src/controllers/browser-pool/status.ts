@@ -9,8 +9,6 @@ export type Judged = {
   size: number;
   failedStarts: number;
   nextStartTime: string | undefined;
-  /** Pods that enter the pool in this round. */
-  warm: number;
 };
 
 type Draft = { type: string; status: boolean; reason: string; message: string };
@@ -73,7 +71,7 @@ const condition = (seen: Seen, nowMs: number, { type, status, reason, message }:
 export const poolStatus = (seen: Seen, judged: Judged): BrowserPoolStatus => {
   const count = (is: (pod: SeenPod) => boolean): number => seen.pods.filter(is).length;
   const idle = (pod: SeenPod): boolean => pod.state.is === "known" && pod.browser?.state === "idle";
-  const available = count(idle) + judged.warm;
+  const available = count(idle);
   const acquired = count(({ browser }) => browser?.state === "leased");
   const up = available + count(isInUse);
   const drafts = [accepted(seen), ready(seen, judged, up), progressing(seen, judged, up)];
@@ -85,10 +83,11 @@ export const poolStatus = (seen: Seen, judged: Judged): BrowserPoolStatus => {
     available,
     acquired,
     waiting: seen.leases.waiting,
-    starting: count(({ state }) => state.is === "starting"),
+    starting: count(({ state }) => state.is === "starting" || state.is === "warm"),
     outdated: count((pod) => idle(pod) && pod.configHash !== seen.configHash),
     selector: podSelector(seen.pool.metadata.uid ?? ""),
     failedStarts: judged.failedStarts,
+    ...(seen.pool.status?.leaseEpoch !== undefined && { leaseEpoch: seen.pool.status.leaseEpoch }),
     ...(judged.nextStartTime && { nextStartTime: judged.nextStartTime }),
     ...(acceptedSize !== undefined && { acceptedSize }),
     ...(seen.pool.spec.discardIdle && { discardedToken: seen.pool.spec.discardIdle }),
