@@ -77,6 +77,8 @@ const createRoutes = ({ leases, browser }: AgentServerDeps): Record<string, Reco
         const read = await parseBody(request, BindLease);
         if ("refused" in read) return read.refused;
         const outcome = await leases.bind(read.body);
+        // Nobody hears of this lease: its caller died, or has given up and tries another browser.
+        if (outcome === "bound" && hasHungUp(request)) await leases.end(read.body);
         return outcome === "bound" ? state() : refusals[outcome];
       },
       DELETE: async (request) => {
@@ -89,6 +91,8 @@ const createRoutes = ({ leases, browser }: AgentServerDeps): Record<string, Reco
     "/cdp": { GET: async () => refusal("upgrade_required", "only a WebSocket upgrade is taken here") },
   };
 };
+
+const hasHungUp = ({ socket }: IncomingMessage): boolean => socket.destroyed || !socket.writable;
 
 /** Kubelet's probes carry no token. */
 const isProbe = (path: string): boolean => path === "/livez" || path === "/readyz";

@@ -10,6 +10,7 @@
  *                             404 when that session does not hold the browser
  *
  * Errors are `{code, message}`. PUT and DELETE are idempotent: the same call with the same fence gives the same answer.
+ * A PUT whose caller hangs up before it is answered leaves no lease.
  * A DELETE that overtakes its PUT uses up the fence, so that a caller who gave up can be sure that nothing was bound.
  *
  * Who is asked for its state under an epoch refuses binds of lower epochs from then on, and drops one that is in progress:

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
 import { killRecordedGroups } from "../../src/agent/process-groups.ts";
+import { createAgentTokens } from "../../src/tokens/agent-token.ts";
 import { createTestAgents, runningIn, type TestAgent } from "../support/agent-process.ts";
 
 const agents = createTestAgents();
@@ -40,6 +41,28 @@ test("a browser that does not answer DevTools is neither ready nor given to a le
   expect((await agent.call("GET", "/readyz")).status).toBe(200);
   expect(await agent.bind("s", 1)).toMatchObject({ status: 409, body: { code: "stale_fence" } });
   expect((await agent.bind("s", 2)).status).toBe(200);
+});
+
+test("a bind whose caller hangs up while it waits for the browser leaves no lease, and uses up the fence", async () => {
+  const agent = await agents.start();
+  const [group] = agent.groups();
+  if (!group) throw new Error("no group on record");
+  const hangUp = new AbortController();
+  const token = await createAgentTokens(agent.privateKey).tokenFor(agent.podUid);
+  process.kill(-group, "SIGSTOP");
+  const asked = fetch(`${agent.baseUrl}/lease`, {
+    method: "PUT",
+    headers: { authorization: `Bearer ${token}` },
+    body: JSON.stringify({ session_id: "s", epoch: 1, seq: 1, timeout_seconds: 60, request: "{}" }),
+    signal: hangUp.signal,
+  });
+  await expect.poll(async () => (await agent.call("GET", "/state")).body.binding).toBe("s");
+  hangUp.abort();
+  await expect(asked).rejects.toThrow();
+  process.kill(-group, "SIGCONT");
+  await expect.poll(async () => (await agent.call("GET", "/state")).body).toMatchObject({ binding: null, lease: null });
+  expect(agent.log()).toContain("lease ended");
+  expect(await agent.bind("s", 1)).toMatchObject({ status: 409, body: { code: "stale_fence" } });
 });
 
 describe.each([{ headless: true }, { headless: false }])("with headless $headless", ({ headless }) => {
