@@ -2,6 +2,7 @@ import { AppError } from "../errors.ts";
 import { browserPoolKind } from "../resources/browser-pool.ts";
 import { readPool } from "./find-pool.ts";
 import type { Project } from "./projects.ts";
+import { isRecovering } from "./refuse-while-recovering.ts";
 import type { ServiceDeps } from "./service-deps.ts";
 
 /** Read by the operator: a deleted pool with it ends its leases at once. */
@@ -18,6 +19,10 @@ export const deletePool = async (
 ): Promise<void> => {
   const pool = await readPool(idOrName, project, deps);
   const uid = pool.metadata.uid ?? "";
+  if (!force && (await isRecovering(pool, deps)))
+    throw new AppError("unavailable", "the sessions of this pool are being recovered; repeat the request", {
+      retryAfterSeconds: 1,
+    });
   const { leased } = await deps.store.drain(uid, { evenIfLeased: force });
   if (leased > 0 && !force)
     throw new AppError("pool_in_use", `${leased} browsers of this pool are acquired; release them or send force: true`);

@@ -2,6 +2,7 @@ import { AppError } from "../errors.ts";
 import type { LeaseRecord } from "../leases/records.ts";
 import type { BrowserPool } from "../resources/browser-pool.ts";
 import type { Project } from "./projects.ts";
+import { refuseWhileRecovering } from "./refuse-while-recovering.ts";
 import type { ServiceDeps } from "./service-deps.ts";
 
 export type FoundSession = { lease: LeaseRecord; poolUid: string };
@@ -27,7 +28,8 @@ const endedMessage = (idOrName: string, { reason, ended_at }: LeaseRecord): stri
 
 /**
  * A session of the project, by id, else by name among the active ones. Throws `not_found`, which tells why and when a
- * session ended that did so within the last day; `includeEnded` answers that session instead.
+ * session ended that did so within the last day; `includeEnded` answers that session instead. Throws `unavailable` while a
+ * session that is not found may live.
  */
 export const findSession = async (
   idOrName: string,
@@ -41,7 +43,10 @@ export const findSession = async (
   const named = owner && (await deps.store.lease(owner.poolUid, owner.session));
   if (owner && named) return { lease: named, poolUid: owner.poolUid };
   const ended = await findIn(pools, (uid) => deps.store.endedLease(uid, idOrName));
-  if (!ended) throw new AppError("not_found", `no browser ${idOrName} in this project`);
+  if (!ended) {
+    await refuseWhileRecovering(idOrName, pools, deps);
+    throw new AppError("not_found", `no browser ${idOrName} in this project`);
+  }
   if (!includeEnded) throw new AppError("not_found", endedMessage(idOrName, ended.lease));
   return ended;
 };

@@ -1,26 +1,31 @@
 import { sessionHeader } from "../agent/protocol.ts";
 import { AppError } from "../errors.ts";
 import { verifySessionToken } from "../tokens/session-token.ts";
+import { refuseWhileRecovering } from "./refuse-while-recovering.ts";
 import type { ServiceDeps } from "./service-deps.ts";
 
 /** Where a session's CDP is served, and the headers that its agent wants on the upgrade. */
 export type SessionTarget = { address: string; headers: Record<string, string> };
 
-export type OpenSessionDeps = Pick<ServiceDeps, "store" | "agentTokens" | "verifyKey">;
+export type OpenSessionDeps = Pick<ServiceDeps, "store" | "pools" | "agentTokens" | "verifyKey">;
 
 /**
  * The way to a session's browser for whoever holds its token. Throws `unauthorized` for a token that is not this
- * session's, and `not_found` when the session has ended.
+ * session's, `not_found` when the session has ended, and `unavailable` while that is not known.
  */
 export const openSession = async (
   { sessionId, token }: { sessionId: string; token: string },
-  { store, agentTokens, verifyKey }: OpenSessionDeps,
+  { store, pools, agentTokens, verifyKey }: OpenSessionDeps,
 ): Promise<SessionTarget> => {
   const claims = await verifySessionToken(verifyKey, token);
   if (claims?.sessionId !== sessionId)
     throw new AppError("unauthorized", "the jwt of this URL is missing or not valid");
   const lease = await store.lease(claims.poolUid, sessionId);
-  if (!lease) throw new AppError("not_found", `session ${sessionId} has ended`);
+  if (!lease) {
+    const pool = pools.list().filter(({ metadata }) => metadata.uid === claims.poolUid);
+    await refuseWhileRecovering(sessionId, pool, { store });
+    throw new AppError("not_found", `session ${sessionId} has ended`);
+  }
   const authorization = `Bearer ${await agentTokens.tokenFor(lease.browser)}`;
   return { address: lease.address, headers: { authorization, [sessionHeader]: sessionId } };
 };

@@ -7,6 +7,7 @@ import type { ReleaseBrowser } from "../resources/session-wire.ts";
 import { readPool } from "./find-pool.ts";
 import { poolsOf } from "./find-session.ts";
 import type { Project } from "./projects.ts";
+import { refuseWhileRecovering } from "./refuse-while-recovering.ts";
 import type { ServiceDeps } from "./service-deps.ts";
 
 /** Ends a session and frees its name; undefined when it is not held (any more). */
@@ -28,19 +29,24 @@ const poolsMeant = async (idOrName: string, project: Project, deps: ServiceDeps)
   return known.length > 0 ? known : [await readPool(idOrName, project, deps)];
 };
 
-/** Gives a browser back to its pool, or destroys it. Throws `not_found` for a session that is not acquired from this pool. */
+/**
+ * Gives a browser back to its pool, or destroys it. Throws `not_found` for a session that is not acquired from this pool, and
+ * `unavailable` while that is not known.
+ */
 export const releaseBrowser = async (
   { idOrName, request }: { idOrName: string; request: ReleaseBrowser },
   project: Project,
   deps: ServiceDeps,
 ): Promise<void> => {
   const { session_id: session, reuse } = request;
-  for (const { metadata } of await poolsMeant(idOrName, project, deps)) {
+  const pools = await poolsMeant(idOrName, project, deps);
+  for (const { metadata } of pools) {
     const ended = await endSession({ poolUid: metadata.uid ?? "", session, reuse, reason: "released" }, deps);
     if (ended) {
       deps.metrics.releases.inc({ reuse: String(reuse) });
       return;
     }
   }
+  await refuseWhileRecovering(session, pools, deps);
   throw new AppError("not_found", `session ${session} is not acquired from this pool`);
 };
