@@ -1,0 +1,102 @@
+/** Steps of the lease protocol that stay half-done because whoever took them died: each browser comes back. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { leases as leaseObjects, pods } from "../../src/kube/resource-type.ts";
+import { type ApiReplica, type Cluster, type Replica, startCluster } from "../support/cluster.ts";
+import { eventually } from "../support/eventually.ts";
+import { type LeaseView, viewLeases } from "../support/lease-view.ts";
+import { fullPool, openCdp, type PoolClient, poolAt } from "../support/pool-client.ts";
+import { processesOf } from "../support/processes.ts";
+
+let cluster: Cluster;
+let leases: LeaseView;
+let operator: Replica;
+let api: ApiReplica;
+let pool: PoolClient;
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  leases = await viewLeases(cluster.redisUrl, cluster.kube, cluster.namespace);
+  operator = cluster.startOperator("operator-a");
+  api = await cluster.startApi("api-a");
+  pool = await fullPool(api.call, 1);
+});
+afterAll(async () => {
+  leases?.close();
+  await cluster?.[Symbol.asyncDispose]();
+});
+
+const stateOf = async () => (await leases.store.snapshot(await leases.uidOf(pool.id))).browsers[0]?.state;
+const whenState = (state: string) => eventually(`the browser is ${state}`, async () => (await stateOf()) === state);
+
+/** Stops the pod's agent from answering; `go` lets it go on. */
+const freezeAgent = async (): Promise<{ go(): void }> => {
+  const { items } = await cluster.kube.list(pods, { namespace: cluster.namespace });
+  const processes = await processesOf(cluster.dataDir);
+  const agent = processes.find(({ commandLine }) => commandLine.includes("main.ts agent"));
+  if (!agent || items.length !== 1) throw new Error("there is not exactly one agent");
+  process.kill(agent.pid, "SIGSTOP");
+  return { go: () => process.kill(agent.pid, "SIGCONT") };
+};
+const killApi = async (): Promise<void> => {
+  api.kill("SIGKILL");
+  await api.exited;
+  api = await cluster.startApi("api-b");
+  pool = poolAt(api.call, pool.id);
+};
+const works = async (): Promise<void> => {
+  const session = await pool.acquire();
+  const cdp = await openCdp(session);
+  expect(await cdp.version()).toContain("Chrome");
+  cdp.close();
+  expect(await pool.release(session)).toBe(204);
+};
+
+test("an API that dies between the grant and its bind: the browser comes back, though the bind arrives after all", async () => {
+  const agent = await freezeAgent();
+  const asked = pool.ask().catch(() => "hung up");
+  await whenState("leased");
+  await killApi();
+  agent.go();
+  expect(await asked).toBe("hung up");
+  await whenState("idle");
+  await works();
+});
+
+test("an API that dies between the release and the offer: the browser comes back", async () => {
+  const session = await pool.acquire();
+  const agent = await freezeAgent();
+  const asked = pool.release(session).catch(() => "hung up");
+  await whenState("releasing");
+  await killApi();
+  agent.go();
+  expect(await asked).toBe("hung up");
+  await whenState("idle");
+  await works();
+});
+
+test("an operator that is frozen past its lease and goes on does nothing more, while another one leads", async () => {
+  const size = 3;
+  const podNames = async (): Promise<string[]> =>
+    (await cluster.kube.list(pods, { namespace: cluster.namespace })).items.map(({ metadata }) => metadata.name).sort();
+  const standby = cluster.startOperator("operator-b");
+  // A start every 4 s: the one who leads is frozen in the middle of it.
+  const slowly = { size, fill_rate_per_minute: 500 };
+  expect((await api.call("PATCH", `/browser_pools/${pool.id}`, slowly)).status).toBe(200);
+  await eventually("it has begun", async () => (await podNames()).length > 1);
+  operator.kill("SIGSTOP");
+  await standby.logged("leading");
+  await pool.whenCounts({ acquired: 0, available: size });
+  const before = await podNames();
+  const { resourceVersion } = (await cluster.kube.get(leaseObjects, leaderLease))?.metadata ?? {};
+
+  operator.kill("SIGCONT");
+  await operator.logged("no longer leading");
+  await eventually("the other one has renewed its lease", async () => {
+    const lease = await cluster.kube.get(leaseObjects, leaderLease);
+    return lease?.metadata.resourceVersion !== resourceVersion && lease?.spec?.holderIdentity?.startsWith("operator-b");
+  });
+  expect(await podNames()).toEqual(before);
+  await works();
+});
+
+const leaderLease = { namespace: "browserpool-system", name: "browserpool-operator" };
