@@ -26,7 +26,10 @@ export const connectRawCdp = async (url: string): Promise<RawCdp> => {
     if (error) call?.reject(new Error(error.message));
     else call?.resolve(result);
   });
-  await once(socket, "open");
+  const opened = Promise.withResolvers<void>();
+  socket.addEventListener("open", () => opened.resolve());
+  socket.addEventListener("close", () => opened.reject(new Error("the connection was refused")));
+  await opened.promise;
   return {
     async send<Result>(method: string, params: object = {}, sessionId?: string) {
       if (socket.readyState !== WebSocket.OPEN) throw new Error("the connection is closed");

@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { run } from "./chromium.ts";
+
+test("holders of real browsers find what the last one left or nothing at all, also when browsers and agents die", async () => {
+  const { signal } = new AbortController();
+  const { violations, ...counts } = await run({ handOvers: 20, crashes: 6, seed: 1, signal });
+  expect(violations).toEqual([]);
+  expect(counts.handOvers).toBeGreaterThanOrEqual(20);
+  expect(counts.reused).toBeGreaterThan(0);
+  expect(counts.destroyed).toBeGreaterThan(0);
+  expect(Object.keys(counts.crashes).toSorted()).toEqual([
+    "handing-over agent",
+    "handing-over chromium",
+    "held agent",
+    "held chromium",
+    "idle agent",
+    "idle chromium",
+  ]);
+}, 240_000);
