@@ -7,7 +7,7 @@
  * because the agent cuts it; a client may connect again to the same URL, through any replica, until then.
  */
 import type { IncomingMessage, Server } from "node:http";
-import type { Duplex } from "node:stream";
+import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../errors.ts";
 import { asAppError } from "../http/middleware/error-answer.ts";
@@ -74,10 +74,10 @@ export const isWebSocketUpgrade = ({ headers }: IncomingMessage): boolean =>
 
 /** Serves the upgrades of an HTTP server, which takes only those of `isWebSocketUpgrade`. */
 export const attachGateway = (server: Server, deps: ServiceDeps, log: Logger): Gateway => {
-  const open = new Set<Duplex>();
+  const open = new Set<Socket>();
   let isClosing = false;
 
-  const join = async (request: IncomingMessage, client: Duplex, head: Buffer): Promise<void> => {
+  const join = async (request: IncomingMessage, client: Socket, head: Buffer): Promise<void> => {
     if (isClosing || open.size >= maxConnections)
       throw new AppError("unavailable", "no new connections here now; connect again", { retryAfterSeconds: 1 });
     const target = await openTarget(request, deps);
@@ -96,7 +96,7 @@ export const attachGateway = (server: Server, deps: ServiceDeps, log: Logger): G
     });
   };
 
-  server.on("upgrade", (request, client, head) => {
+  server.on("upgrade", (request, client: Socket, head) => {
     client.on("error", () => client.destroy());
     join(request, client, head).catch((error: unknown) => refuseSocket(client, asAppError(error, log)));
   });

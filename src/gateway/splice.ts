@@ -1,8 +1,16 @@
 import { connect, type Socket } from "node:net";
-import type { Duplex } from "node:stream";
 
 /** Time to reach an agent, ms. */
 const connectTimeoutMs = 3000;
+
+/** Time for the other end to say anything at all, ms: a Chromium on a busy node takes a second, one that hangs never answers. */
+const firstByteTimeoutMs = 30_000;
+
+/**
+ * A peer whose machine vanished without a word is found by TCP probes, ten of them a second apart, after this time, ms.
+ * The agent can't find it: it sees this process, which is well, and would count the lease as used for ever.
+ */
+const keepAliveMs = 15_000;
 
 /** Connects to `host:port`. */
 export const connectTo = async (address: string): Promise<Socket> => {
@@ -27,18 +35,22 @@ export const connectTo = async (address: string): Promise<Socket> => {
 };
 
 /**
- * Joins two connections: bytes go through as they are, with back-pressure, and when one side ends or fails the other is
- * closed too. No frame is looked at.
+ * Joins a client to its agent: bytes go through as they are, with back-pressure, and when one side ends or fails the other
+ * is closed too; so it is when the agent never begins to answer. No frame is looked at.
  */
-export const splice = (a: Duplex, b: Duplex): void => {
+export const splice = (client: Socket, agent: Socket): void => {
   const close = (): void => {
-    a.destroy();
-    b.destroy();
+    client.destroy();
+    agent.destroy();
   };
-  for (const side of [a, b]) {
+  for (const side of [client, agent]) {
+    side.setKeepAlive(true, keepAliveMs);
     side.on("error", close);
     side.on("close", close);
   }
-  a.pipe(b);
-  b.pipe(a);
+  const silent = setTimeout(close, firstByteTimeoutMs);
+  agent.once("data", () => clearTimeout(silent));
+  agent.once("close", () => clearTimeout(silent));
+  client.pipe(agent);
+  agent.pipe(client);
 };

@@ -1,0 +1,107 @@
+/** Real sockets: client ─► near … far ◄─ agent, where near and far are the two ends that are joined. */
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { splice } from "../../src/gateway/splice.ts";
+import { eventually } from "../support/eventually.ts";
+
+/** The two ends of one TCP connection. The first is as Node's HTTP server has it: half-open until told otherwise. */
+const connection = async (): Promise<[accepted: Socket, connected: Socket]> => {
+  const server = createServer({ allowHalfOpen: true }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const connected = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  const [accepted] = (await once(server, "connection")) as [Socket];
+  server.close();
+  for (const socket of [accepted, connected]) socket.on("error", () => undefined);
+  return [accepted, connected];
+};
+
+let client: Socket;
+let near: Socket;
+let far: Socket;
+let agent: Socket;
+beforeEach(async () => {
+  [near, client] = await connection();
+  [agent, far] = await connection();
+});
+afterEach(() => {
+  vi.useRealTimers();
+  for (const socket of [client, near, far, agent]) socket.destroy();
+});
+
+const allClosed = (): Promise<true> =>
+  eventually("all four ends are closed", () => [near, far].every(({ destroyed }) => destroyed) && client.closed);
+
+test("bytes go both ways, the last ones too", async () => {
+  splice(near, far);
+  client.write("to the agent");
+  expect(String((await once(agent, "data"))[0])).toBe("to the agent");
+  agent.end("and back");
+  expect(String((await once(client, "data"))[0])).toBe("and back");
+  await allClosed();
+});
+
+test("nobody is read faster than the other side takes it", async () => {
+  splice(near, far);
+  const chunk = Buffer.alloc(1_000_000);
+  const sent = 64;
+  for (let count = 0; count < sent; count++) agent.write(chunk);
+  const taken = (): number => agent.bytesWritten - agent.writableLength;
+  // The kernel's buffers on the way take some megabytes; when they are full, nothing moves any more.
+  let before = -1;
+  await eventually("the agent is held back", () => {
+    const isStill = taken() === before && before > 0;
+    before = taken();
+    return isStill;
+  });
+  expect(near.writableLength + far.readableLength).toBeLessThan(1_000_000);
+  expect(agent.writableLength).toBeGreaterThan(sent * 500_000);
+  let received = 0;
+  client.on("data", ({ length }) => {
+    received += length;
+  });
+  await eventually("all of it has arrived", () => received === sent * chunk.length);
+});
+
+test.each(["client", "agent"])("when the %s ends, or is cut, the other side is closed too", async (who) => {
+  splice(near, far);
+  agent.resume();
+  if (who === "client") client.end();
+  else agent.destroy();
+  await eventually("the agent sees the end", () => agent.readableEnded || agent.destroyed);
+  agent.end();
+  await allClosed();
+});
+
+test("an agent that never answers is not waited for", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  splice(near, far);
+  vi.advanceTimersByTime(29_999);
+  expect(near.destroyed).toBe(false);
+  vi.advanceTimersByTime(1);
+  expect([near.destroyed, far.destroyed]).toEqual([true, true]);
+});
+
+test("one that has answered may be silent as long as it likes", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  splice(near, far);
+  agent.write("hello");
+  await once(client, "data");
+  vi.advanceTimersByTime(3_600_000);
+  expect([near.destroyed, far.destroyed]).toEqual([false, false]);
+});
+
+/** The kernel's timer of a socket of this machine; 2 is the one that sends keep-alive probes. */
+const timerOf = async ({ localPort, remotePort }: Socket): Promise<number> => {
+  const hex = (port = 0): string => port.toString(16).toUpperCase().padStart(4, "0");
+  const lines = (await readFile("/proc/net/tcp", "utf8")).split("\n").map((line) => line.trim().split(/\s+/));
+  const own = lines.find(([, local, remote]) => local?.endsWith(hex(localPort)) && remote?.endsWith(hex(remotePort)));
+  return Number.parseInt(own?.[5] ?? "", 16);
+};
+
+test("a client or an agent whose machine has vanished is found by probes, so that it does not keep a lease in use", async () => {
+  expect(await timerOf(near)).toBe(0);
+  splice(near, far);
+  expect(await Promise.all([near, far].map(timerOf))).toEqual([2, 2]);
+});
