@@ -30,7 +30,7 @@ test("a line that is no event is named", async () => {
 });
 
 test("an entry of a pool's stream gets the time of this machine", () => {
-  const change = { what: "queued", session: "s", ticket: 7 } as const;
-  const event = leaseEventOf("p", "1000-3", { change: JSON.stringify(change), offsetMs: -900 });
-  expect(event).toEqual({ kind: "lease", at: 100, pool: "p", entry: "1000-3", change });
+  const entry = { script: "take", changes: [{ what: "queued" as const, session: "s", ticket: 7 }] };
+  const event = leaseEventOf("p", ["1000-3", ["script", JSON.stringify({ ...entry, timeUs: 1_000_500 })]], -900);
+  expect(event).toEqual({ kind: "lease", at: 100.5, pool: "p", entry: "1000-3", ...entry });
 });

@@ -1,0 +1,17 @@
+/** A process of the product in small, for the hook's own tests: carries out the calls of the lease store that it is sent. */
+import { createLeaseStore } from "../../../src/leases/lease-store.ts";
+import { connectRedis, whenReady } from "../../../src/leases/redis.ts";
+import { createLogger } from "../../../src/log.ts";
+
+const redis = connectRedis(process.env.REDIS_URL ?? "", createLogger("silent", "probe"));
+await whenReady(redis, 10_000);
+const store = createLeaseStore(redis) as Record<string, (...args: never[]) => Promise<unknown>>;
+
+process.on("message", (message: { call: string; args: never[] } | { reject: true } | { do: string }) => {
+  if ("reject" in message) void Promise.reject(new Error("nobody handles this"));
+  else if ("call" in message)
+    store[message.call]?.(...message.args).then((answer) => process.send?.({ answer: answer ?? null }));
+});
+// As src/main.ts does.
+process.on("unhandledRejection", () => process.exit(1));
+process.send?.({ ready: true });

@@ -1,0 +1,14 @@
+import { readFileSync } from "node:fs";
+
+const recorder = readFileSync(new URL("./lease-recorder.lua", import.meta.url), "utf8");
+
+/** A script's text that does what it did and records it. */
+export const recordedScript = (name: string, text: string): string =>
+  [
+    `local recording = ${JSON.stringify(name)}`,
+    recorder,
+    "local function script()",
+    text,
+    "end",
+    "return finish(script())",
+  ].join("\n");
