@@ -11,6 +11,7 @@ const state = z.enum([...BrowserRecord.shape.state.options, "none"]);
 
 const lease = { session: z.string(), browser: z.string(), epoch: z.int(), seq: z.int() };
 
+/** `wish`: the caller's tag of this name (client-event.ts), by which its call is found. */
 export const LeaseChange = z.discriminatedUnion("what", [
   /** A browser's record changed; `none`: there is no record. `from` is what Redis had until then. */
   z.object({
@@ -23,13 +24,13 @@ export const LeaseChange = z.discriminatedUnion("what", [
     reason: z.string().optional(),
   }),
   /** A caller entered the queue, or came back to its place with its earlier ticket. */
-  z.object({ what: z.literal("queued"), session: z.string(), ticket: z.number() }),
+  z.object({ what: z.literal("queued"), session: z.string(), ticket: z.coerce.number(), wish: z.string().optional() }),
   /** A caller left the queue without a browser: it cancelled, its replica was dead, the pool drains. */
   z.object({ what: z.literal("left"), session: z.string() }),
   /** A caller that stood in the queue got a browser. */
-  z.object({ what: z.literal("granted"), ...lease, ticket: z.number() }),
+  z.object({ what: z.literal("granted"), ...lease, ticket: z.coerce.number(), wish: z.string().optional() }),
   /** A lease was written whose session did not stand in the queue: found at an agent after Redis had lost it. */
-  z.object({ what: z.literal("restored"), ...lease }),
+  z.object({ what: z.literal("restored"), ...lease, wish: z.string().optional() }),
   /** A lease went without being ended: its browser refused it, or its caller never learned of it. */
   z.object({ what: z.literal("undone"), session: z.string() }),
   /** A lease ended for good. */
@@ -42,6 +43,8 @@ export type LeaseChange = z.infer<typeof LeaseChange>;
 /** An entry of a pool's stream, its only field `script`: JSON of this. */
 export const LeaseEntry = z.object({
   script: z.string(),
+  /** How many entries the stream had before: one that comes again shows that Redis lost all from there on. */
+  n: z.int(),
   /** When it ran, µs since the epoch by Redis' clock. */
   timeUs: z.number(),
   changes: z.array(LeaseChange),
@@ -53,6 +56,8 @@ export const LeaseEvent = eventOf("lease", {
   pool: z.string(),
   /** The entry's id in the pool's stream: `<ms>-<n>` by Redis' clock. */
   entry: z.string(),
+  /** As in `LeaseEntry`. */
+  n: z.int(),
   script: z.string(),
   changes: z.array(LeaseChange),
 });

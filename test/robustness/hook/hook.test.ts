@@ -42,15 +42,17 @@ const callAll = async (child: ChildProcess, calls: [string, ...unknown[]][]): Pr
   return answers;
 };
 
-const recorded = async (pool: string): Promise<Pick<LeaseEvent, "script" | "changes">[]> => {
+const recorded = async (pool: string): Promise<Pick<LeaseEvent, "n" | "script" | "changes">[]> => {
   const entries = (await redis.xrange(leaseStreamKey(pool), "-", "+")) as [string, string[]][];
-  return entries.map((entry) => leaseEventOf(pool, entry, 0)).map(({ script, changes }) => ({ script, changes }));
+  return entries.map((entry) => leaseEventOf(pool, entry, 0)).map(({ n, script, changes }) => ({ n, script, changes }));
 };
+
+const wished = (wish: string): string => JSON.stringify({ tags: { wish } });
 
 test("scripts record what they change, in their order", async () => {
   const pool = createId();
   const take = (session: string) =>
-    ["take", pool, { session, channel: "nobody", request: "{}" }] as [string, ...unknown[]];
+    ["take", pool, { session, channel: "nobody", request: wished(session) }] as [string, ...unknown[]];
   await callAll(await startProbe(), [
     ["add", pool, { id: "b", pod: "pod", address: "a:1", configHash: "h" }],
     take("s1"),
@@ -62,16 +64,17 @@ test("scripts record what they change, in their order", async () => {
   ]);
   const lease = { session: "s1", browser: "b", epoch: 1, seq: 1 };
   const entries = await recorded(pool);
+  expect(entries.map(({ n }) => n)).toEqual([0, 1, 2, 3, 4, 5, 6]);
   const changesOf = (script: string) =>
     entries.filter((entry) => entry.script === script).map(({ changes }) => changes);
   expect(entries.map(({ script }) => script)).toEqual(["add", "take", "take", "cancel", "release", "offer", "close"]);
   expect(changesOf("add")[0]).toContainEqual({ what: "state", browser: "b", from: "none", to: "idle", seq: 0 });
   expect(changesOf("take")[0]).toEqual([
-    { what: "queued", session: "s1", ticket: 1 },
+    { what: "queued", session: "s1", ticket: 1, wish: "s1" },
     { what: "state", browser: "b", from: "idle", to: "leased", seq: 1, session: "s1" },
-    { what: "granted", ...lease, ticket: 1 },
+    { what: "granted", ...lease, ticket: 1, wish: "s1" },
   ]);
-  expect(changesOf("take")[1]).toEqual([{ what: "queued", session: "s2", ticket: 2 }]);
+  expect(changesOf("take")[1]).toEqual([{ what: "queued", session: "s2", ticket: 2, wish: "s2" }]);
   expect(changesOf("cancel")).toEqual([[{ what: "left", session: "s2" }]]);
   expect(changesOf("release")[0]).toContainEqual({ what: "ended", ...lease, reason: "released" });
   expect(changesOf("release")[0]).not.toContainEqual({ what: "undone", session: "s1" });

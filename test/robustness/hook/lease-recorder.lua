@@ -4,11 +4,21 @@
 local plain = redis
 local changes, left, uid = {}, {}, string.match(KEYS[1] or "", "^bp:{(.-)}:pool$")
 
+-- As text: cjson would keep 14 digits of it.
+local function ticketText(ticket) return ticket and string.format("%.17g", ticket) end
+
 local function note(change) changes[#changes + 1] = change end
+
+-- The caller's tag in a request, which is JSON.
+local function wishOf(request)
+  local ok, wanted = pcall(cjson.decode, request or "")
+  return ok and type(wanted.tags) == "table" and wanted.tags.wish or nil
+end
 
 local function leaseNote(what, lease)
   note({ what = what, session = lease.session, browser = lease.browser, epoch = lease.epoch, seq = lease.seq,
-    ticket = what == "granted" and lease.ticket or nil, reason = what == "ended" and (lease.reason or "?") or nil })
+    ticket = what == "granted" and ticketText(lease.ticket) or nil, reason = what == "ended" and (lease.reason or "?") or nil,
+    wish = what ~= "ended" and wishOf(lease.request) or nil })
 end
 
 local function stateOf(key, id)
@@ -41,12 +51,19 @@ local before = {
     end,
   },
   waiters = {
-    ZADD = function(_, ticket, session) note({ what = "queued", session = session, ticket = tonumber(ticket) }) end,
+    ZADD = function(_, ticket, session) note({ what = "queued", session = session, ticket = ticketText(tonumber(ticket)) }) end,
     ZREM = function(key, session)
       if plain.call("ZSCORE", key, session) then leaves(session) end
     end,
     DEL = function(key)
       for _, session in ipairs(plain.call("ZRANGE", key, 0, -1)) do leaves(session) end
+    end,
+  },
+  requests = {
+    HSET = function(_, session, text)
+      for _, change in ipairs(changes) do
+        if change.what == "queued" and change.session == session then change.wish = wishOf(cjson.decode(text).request) end
+      end
     end,
   },
   leases = {
@@ -93,8 +110,11 @@ local redis = setmetatable({ call = call }, { __index = plain })
 local function finish(...)
   if #changes > 0 then
     local time = plain.call("TIME")
-    local entry = { script = recording, timeUs = time[1] * 1000000 + time[2], changes = changes }
-    plain.call("XADD", "bp:{" .. uid .. "}:history", "*", "script", cjson.encode(entry))
+    local stream = "bp:{" .. uid .. "}:history"
+    local entry = {
+      script = recording, n = plain.call("XLEN", stream), timeUs = time[1] * 1000000 + time[2], changes = changes,
+    }
+    plain.call("XADD", stream, "*", "script", cjson.encode(entry))
   end
   return ...
 end
