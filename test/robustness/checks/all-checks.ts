@@ -1,0 +1,42 @@
+import type { HistoryEvent } from "../history/history.ts";
+import type { Check, Violation } from "./check.ts";
+import { comesToRest } from "./comes-to-rest.ts";
+import { commandsByHolder } from "./commands-by-holder.ts";
+import { exclusiveUse } from "./exclusive-use.ts";
+import { fillRate } from "./fill-rate.ts";
+import { firstCome } from "./first-come.ts";
+import { heldMeansBound } from "./held-means-bound.ts";
+import { noStarvation } from "./no-starvation.ts";
+import { nothingLeftBehind } from "./nothing-left-behind.ts";
+import { nothingLost } from "./nothing-lost.ts";
+import { oneSessionAWish } from "./one-session-a-wish.ts";
+import { podsWithinSize } from "./pods-within-size.ts";
+import { processesLive } from "./processes-live.ts";
+import { risingFences } from "./rising-fences.ts";
+import { sessionsEnd } from "./sessions-end.ts";
+import { ticketsRise } from "./tickets-rise.ts";
+
+/** In the order of weight: what a broken one means for users. */
+export const allChecks: readonly Check[] = [
+  exclusiveUse,
+  risingFences,
+  commandsByHolder,
+  heldMeansBound,
+  oneSessionAWish,
+  firstCome,
+  ticketsRise,
+  noStarvation,
+  nothingLeftBehind,
+  nothingLost,
+  sessionsEnd,
+  podsWithinSize,
+  fillRate,
+  comesToRest,
+  processesLive,
+];
+
+export type Finding = Violation & { check: string };
+
+/** All that is wrong with one history. Growth is a matter of many (no-growth.ts). */
+export const checkHistory = (events: HistoryEvent[]): Finding[] =>
+  allChecks.flatMap(({ name, find }) => find(events).map((violation) => ({ ...violation, check: name })));

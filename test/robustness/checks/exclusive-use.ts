@@ -1,0 +1,59 @@
+/**
+ * A browser is used by one session at a time.
+ *
+ *   clients   the times in which two clients may count on sessions of one browser never overlap
+ *   agents    a lease that its client still counts on is neither ended nor replaced at its agent
+ *
+ * Which browser a session has is known from the agents, who outlive every loss of Redis.
+ */
+import type { EventOf } from "../history/history.ts";
+import { agentLogs, withHolder } from "./agent-log.ts";
+import type { Check, Violation } from "./check.ts";
+import { type Hold, holdsOf } from "./views.ts";
+
+type Bound = { hold: Hold; bound: EventOf<"agent"> };
+
+const overlaps = (uses: Bound[]): Violation[] => {
+  const inOrder = uses.toSorted((a, b) => a.hold.fromMs - b.hold.fromMs);
+  return inOrder.flatMap((later, index) => {
+    const earlier = inOrder.slice(0, index).find(({ hold }) => hold.untilMs > later.hold.fromMs);
+    if (!earlier) return [];
+    const events = [earlier.bound, earlier.hold.told, later.bound, later.hold.told, earlier.hold.givenUp];
+    return {
+      what: `sessions ${earlier.hold.session} and ${later.hold.session} held browser ${later.bound.pod} at the same time`,
+      events: events.filter((event) => event !== undefined).toSorted((a, b) => a.at - b.at),
+    };
+  });
+};
+
+const robbery = (holds: Map<string, Hold>, log: EventOf<"agent">[]): Violation[] =>
+  [...withHolder(log)].flatMap(({ event, held }): Violation[] => {
+    const hold = holds.get(held?.session ?? "");
+    const isEnded = event.what === "ended" && event.session === held?.session;
+    const isReplaced = event.what === "bound" && event.session !== held?.session;
+    if (!held || !hold || hold.untilMs <= event.at || !(isEnded || isReplaced)) return [];
+    return [
+      {
+        what: `the lease of ${hold.session} was ${isEnded ? "ended" : "replaced"} at ${event.pod} while its client counted on it`,
+        events: [held, hold.told, event].toSorted((a, b) => a.at - b.at),
+      },
+    ];
+  });
+
+export const exclusiveUse: Check = {
+  name: "exclusive-use",
+  promise: "no browser is held by two sessions, and none is taken from its holder",
+  find(events) {
+    const holds = holdsOf(events);
+    return agentLogs(events).flatMap((log) => {
+      const seen = new Set<string>();
+      const uses = log.flatMap((bound): Bound[] => {
+        const hold = bound.what === "bound" && bound.session !== undefined ? holds.get(bound.session) : undefined;
+        if (!hold || seen.has(hold.session)) return [];
+        seen.add(hold.session);
+        return [{ hold, bound }];
+      });
+      return [...overlaps(uses), ...robbery(holds, log)];
+    });
+  },
+};

@@ -1,0 +1,34 @@
+import type { EventOf } from "../history/history.ts";
+import type { Check, Violation } from "./check.ts";
+import { groupBy, holdsOf, operationsOf } from "./views.ts";
+
+type Answer = { call: EventOf<"call">; told: EventOf<"return"> };
+
+/** Requests with one Idempotency-Key are one wish; every other request is a wish of its own. */
+const wishOf = ({ pool, client, id, idempotencyKey }: EventOf<"call">): string =>
+  idempotencyKey === undefined ? id : `${pool}/${client}/${idempotencyKey}`;
+
+export const oneSessionAWish: Check = {
+  name: "one-session-a-wish",
+  promise: "a session answers one wish, and a wish has one browser at a time, however often it is repeated",
+  find(events) {
+    const holds = holdsOf(events);
+    const answers = operationsOf(events).flatMap(({ call, ended }): Answer[] =>
+      ended?.outcome === "held" ? [{ call, told: ended }] : [],
+    );
+    const shared = [...groupBy(answers, ({ told }) => told.session ?? "").entries()].flatMap(
+      ([session, same]): Violation[] =>
+        new Set(same.map(({ call }) => wishOf(call))).size > 1
+          ? [{ what: `session ${session} was the answer to different wishes`, events: same.map(({ told }) => told) }]
+          : [],
+    );
+    const doubled = [...groupBy(answers, ({ call }) => wishOf(call)).values()].flatMap((same): Violation[] => {
+      const sessions = [...new Set(same.map(({ told }) => told.session ?? ""))];
+      const held = sessions.flatMap((session) => holds.get(session) ?? []).toSorted((a, b) => a.fromMs - b.fromMs);
+      const second = held.find((hold, index) => held.slice(0, index).some(({ untilMs }) => untilMs > hold.fromMs));
+      if (!second) return [];
+      return [{ what: `one wish has ${held.length} sessions at a time`, events: same.map(({ told }) => told) }];
+    });
+    return [...shared, ...doubled];
+  },
+};

@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { firstCome } from "./first-come.ts";
+import { noStarvation } from "./no-starvation.ts";
+import { nothingLeftBehind } from "./nothing-left-behind.ts";
+import { change, fault, held, inOrder, mark, operation, scripts } from "./small-history.ts";
+import { ticketsRise } from "./tickets-rise.ts";
+
+const { granted, left, queued, state } = change;
+
+test("grants in the order of tickets are well, also past callers who left, and after a flush", () => {
+  const before = scripts([
+    [1, "take", queued("s1", 1)],
+    [2, "take", queued("s2", 2)],
+    [3, "take", queued("s3", 3)],
+    [4, "cancel", left("s1")],
+    [5, "offer", granted("s2", "b", 2)],
+  ]);
+  // s3 has not come back to the queue yet.
+  const flushed = scripts([[10, "take", queued("s4", 4), granted("s4", "b", 4)]]);
+  expect(firstCome.find([...before, ...flushed])).toEqual([]);
+});
+
+test("a later caller who is served first is found, also one who jumps over what a failover left", () => {
+  const jumped = scripts([
+    [1, "take", queued("s1", 1)],
+    [2, "take", queued("s2", 2)],
+    [3, "offer", granted("s2", "b", 2)],
+  ]);
+  expect(firstCome.find(jumped)).toMatchObject([{ what: "s2 with ticket 2 was served before s1 with ticket 1" }]);
+  const lost = scripts([[4, "take", queued("s3", 3), granted("s3", "b", 3)]], { n: 1 });
+  expect(firstCome.find([...jumped.slice(0, 2), ...lost])).toHaveLength(1);
+});
+
+test("tickets rise over a loss, and callers come back with theirs", () => {
+  const before = scripts([[1, "take", queued("s1", 10)]]);
+  const after = scripts([
+    [5, "take", queued("s3", 30)],
+    [6, "take", queued("s1", 10)],
+  ]);
+  expect(ticketsRise.find([...before, ...after])).toEqual([]);
+});
+
+test("tickets that begin anew, and a place that is lost, are found", () => {
+  const calls = operation([900, 950], { op: "acquire", wish: "w" }, { outcome: "timeout" });
+  const before = scripts([[1, "take", queued("s1", 10)]]);
+  const flushed = scripts([
+    [800, "add", state("b", "none", "idle")],
+    [905, "take", queued("s3", 1, "w")],
+  ]);
+  expect(ticketsRise.find(inOrder(before, calls, flushed))).toHaveLength(1);
+  expect(ticketsRise.find([...before, ...scripts([[5, "take", queued("s1", 11)]])])).toHaveLength(1);
+});
+
+test("waiting while others wait too is well", () => {
+  const idle = scripts([
+    [0, "add", state("b", "none", "idle")],
+    [100, "take", queued("s1", 1), state("b", "idle", "leased"), granted("s1", "b", 1)],
+  ]);
+  const waiting = operation([200, 40_000], { op: "acquire", client: "a" }, { outcome: "timeout" });
+  expect(noStarvation.find(inOrder(idle, held([90, 110], "s1"), waiting))).toEqual([]);
+});
+
+test("a caller who waits beside an idle browser is found, unless a fault is at work", () => {
+  const idle = scripts([[0, "add", state("b", "none", "idle")]]);
+  const waiting = operation([200, 9000], { op: "acquire" }, { outcome: "timeout" });
+  expect(noStarvation.find(inOrder(idle, waiting))).toHaveLength(1);
+  expect(noStarvation.find(inOrder(idle, waiting, fault([100, 300], "redis-kill")))).toEqual([]);
+});
+
+test("a caller who is passed over again and again is found", () => {
+  const waiting = operation([0, 40_000], { op: "acquire", client: "a" }, { outcome: "timeout" });
+  const others = [held([1000, 2000], "s1"), held([10_000, 10_100], "s2"), held([17_000, 17_500], "s3")];
+  expect(noStarvation.find(inOrder(waiting, ...others))).toHaveLength(1);
+  expect(noStarvation.find(inOrder(waiting, ...others.slice(0, 2)))).toEqual([]);
+});
+
+const hangUp = operation([100, 200], { op: "acquire", wish: "w" }, { outcome: "hung-up" });
+
+test("a caller who hangs up and is forgotten at once is well", () => {
+  const forgotten = scripts([
+    [110, "take", queued("s1", 1, "w")],
+    [210, "cancel", left("s1")],
+  ]);
+  expect(nothingLeftBehind.find(inOrder(hangUp, forgotten, mark(20_000, "load-over")))).toEqual([]);
+});
+
+test("a place in the queue or a lease that stays after its caller has hung up is found, outside of faults", () => {
+  const waits = scripts([[110, "take", queued("s1", 1, "w")]]);
+  const served = scripts([[300, "offer", granted("s1", "b", 1)]], { n: 1 });
+  const end = mark(20_000, "load-over");
+  expect(nothingLeftBehind.find(inOrder(hangUp, waits, end))).toHaveLength(1);
+  expect(nothingLeftBehind.find(inOrder(hangUp, waits, served, end))).toHaveLength(1);
+  expect(nothingLeftBehind.find(inOrder(hangUp, waits, end, fault([150, 250], "api-kill")))).toEqual([]);
+});
