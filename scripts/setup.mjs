@@ -12,8 +12,9 @@ import {
   controlPlanePrograms,
   isProgram,
   locatePrograms,
+  testPrograms,
 } from "../src/local/locate-programs.mjs";
-import { installControlPlane } from "./setup/control-plane.mjs";
+import { installControlPlane, installTestPrograms } from "./setup/control-plane.mjs";
 import { installDebianPackages } from "./setup/debian-packages.mjs";
 import { takeLock } from "./setup/lock.mjs";
 import { installPackages, nodeIsInstalled, packagesAreInstalled } from "./setup/packages.mjs";
@@ -21,7 +22,7 @@ import { createProgress } from "./setup/progress.mjs";
 import { createToolRunner } from "./setup/run-tool.mjs";
 import { SetupError } from "./setup/setup-error.mjs";
 
-const usage = `usage: node scripts/setup.mjs [--packages-only]
+const usage = `usage: node scripts/setup.mjs [--packages-only | --robustness]
 
 Installs what is missing, and nothing else:
   in node_modules, by npm ci      npm packages, Node 24 among them
@@ -29,6 +30,7 @@ Installs what is missing, and nothing else:
   in the cache                    etcd, kube-apiserver, kubectl: downloaded, else built from Go modules
 
   --packages-only   npm packages only
+  --robustness      also what the robustness tests need: faketime by apt-get, toxiproxy built from Go modules
   --help            this text
 
 Environment:
@@ -46,47 +48,58 @@ const oldestNodeMajor = 20;
 
 const systemPrograms = /** @type {const} */ (["redis-server", "chromium", "chromium-headless-shell", "Xvfb"]);
 
-/** What is missing now, in the order in which it is installed. @param {boolean} packagesOnly */
-const findMissing = (packagesOnly) => {
+const robustnessPrograms = /** @type {const} */ (["faketime"]);
+
+/** How much is installed: npm packages only, what the product and its tests need, that and the robustness tests' programs. */
+/** @typedef {"packages" | "all" | "robustness"} Scope */
+
+/** What is missing now, in the order in which it is installed. @param {Scope} scope */
+const findMissing = (scope) => {
   const npmPackages = !packagesAreInstalled(root) || !nodeIsInstalled(root);
-  if (packagesOnly) return { npmPackages, system: [], controlPlane: [] };
+  if (scope === "packages") return { npmPackages, system: [], controlPlane: [], tests: [] };
   const programs = locatePrograms(env);
   const complete = controlPlanePrograms.every((name) => programs[name]);
+  const isTested = scope === "robustness";
   return {
     npmPackages,
-    system: systemPrograms.filter((name) => !programs[name]),
+    system: [...systemPrograms, ...(isTested ? robustnessPrograms : [])].filter((name) => !programs[name]),
     // one version for all three: a kubectl of another origin stands in only as long as nothing else has to be made
     controlPlane: complete ? [] : controlPlanePrograms.filter((name) => !isProgram(cachedProgramPath(name, env))),
+    tests: isTested ? testPrograms.filter((name) => !programs[name]) : [],
   };
 };
 
 /** @typedef {ReturnType<typeof findMissing>} Missing */
 
 /** @param {Missing} missing */
-const isNothing = ({ npmPackages, system, controlPlane }) => !npmPackages && system.length + controlPlane.length === 0;
+const programsOf = ({ system, controlPlane, tests }) => [...system, ...controlPlane, ...tests];
+
+/** @param {Missing} missing */
+const isNothing = (missing) => !missing.npmPackages && programsOf(missing).length === 0;
 
 /**
  * Installs what is missing, one set-up of this machine at a time.
- * @param {boolean} packagesOnly
+ * @param {Scope} scope
  * @param {AbortSignal} signal
  * @param {string} logFile
  */
-const install = async (packagesOnly, signal, logFile) => {
+const install = async (scope, signal, logFile) => {
   const progress = createProgress(process.stderr);
   const unlock = await takeLock(join(cacheDir(env), "setup.lock"), {
     signal,
     onWait: (pid) => progress.say(`another set-up (process ${pid}) is at work; waiting for it`),
   });
   try {
-    const missing = findMissing(packagesOnly); // again: the other one may have done it all
+    const missing = findMissing(scope); // again: the other one may have done it all
     writeFileSync(logFile, "", { mode: 0o600 });
     const deps = { root, env, run: createToolRunner({ logFile, signal }), progress, signal };
     if (missing.npmPackages) await installPackages(deps);
     if (missing.system.length > 0) await installDebianPackages(missing.system, deps);
     if (missing.controlPlane.length > 0) await installControlPlane(missing.controlPlane, deps);
-    const { system, controlPlane } = findMissing(packagesOnly);
-    if (system.length + controlPlane.length > 0)
-      throw new SetupError(`${[...system, ...controlPlane].join(", ")} missing, although installed just now`, {
+    if (missing.tests.length > 0) await installTestPrograms(missing.tests, deps);
+    const left = programsOf(findMissing(scope));
+    if (left.length > 0)
+      throw new SetupError(`${left.join(", ")} missing, although installed just now`, {
         wayOut: `See the log ${logFile}; the programs must be in a folder of PATH.`,
       });
   } finally {
@@ -110,9 +123,9 @@ const explain = (error, logFile) => {
 /** Exit codes of a process that a signal ended, as shells have them. */
 const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 
-/** @param {boolean} packagesOnly @returns {Promise<number>} the exit code */
-const setUp = async (packagesOnly) => {
-  if (isNothing(findMissing(packagesOnly))) return 0;
+/** @param {Scope} scope @returns {Promise<number>} the exit code */
+const setUp = async (scope) => {
+  if (isNothing(findMissing(scope))) return 0;
   const logFile = join(cacheDir(env), "setup.log");
   const stop = new AbortController();
   let code = 1;
@@ -122,7 +135,7 @@ const setUp = async (packagesOnly) => {
       stop.abort(new Error(`stopped by ${name}`));
     });
   try {
-    await install(packagesOnly, stop.signal, logFile);
+    await install(scope, stop.signal, logFile);
     return 0;
   } catch (error) {
     process.stderr.write(
@@ -132,14 +145,17 @@ const setUp = async (packagesOnly) => {
   }
 };
 
+/** @type {{ [argument: string]: Scope }} */
+const scopes = { "--packages-only": "packages", "--robustness": "robustness" };
+
 /** @param {readonly string[]} args @returns {Promise<number>} the exit code */
 const main = async (args) => {
-  const unknown = args.find((arg) => !["--packages-only", "--help"].includes(arg));
+  const unknown = args.find((arg, place) => arg !== "--help" && (!scopes[arg] || place > 0));
   const tooOld = Number.parseInt(process.versions.node, 10) < oldestNodeMajor;
   if (unknown) process.stderr.write(`setup: unknown argument ${unknown}\n${usage}`);
   else if (args.includes("--help")) process.stdout.write(usage);
   else if (tooOld) process.stderr.write(`setup: this is Node ${process.versions.node}; install Node 20 or newer\n`);
-  else return await setUp(args.includes("--packages-only"));
+  else return await setUp(scopes[args[0] ?? ""] ?? "all");
   return unknown || tooOld ? 1 : 0;
 };
 

@@ -1,10 +1,13 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { cachedProgramPath, pinnedVersions } from "../../src/local/locate-programs.mjs";
+import { cachedProgramPath, pinnedVersions, testProgramVersions } from "../../src/local/locate-programs.mjs";
 import { downloadArchive, officialArchive } from "./download.mjs";
 import { goEnvironment, provideGo, withoutGo } from "./go.mjs";
 
 /** @typedef {import("../../src/local/locate-programs.mjs").ControlPlaneProgram} ControlPlaneProgram */
+/** @typedef {import("../../src/local/locate-programs.mjs").TestProgram} TestProgram */
+
+const versions = { ...pinnedVersions, ...testProgramVersions };
 
 const [major, minor] = pinnedVersions.kubectl.slice(1).split(".");
 
@@ -16,7 +19,7 @@ const versionStamp = Object.entries({ gitVersion: pinnedVersions.kubectl, gitMaj
 /**
  * How each program is built: the folder with its go.mod below `tools/`, the Go package, and how long that takes from nothing on a
  * machine with two processors.
- * @type {{ [name in ControlPlaneProgram]: { folder: string, package: string, stamp?: string, expected: string } }}
+ * @type {{ [name in ControlPlaneProgram | TestProgram]: { folder: string, package: string, stamp?: string, expected: string } }}
  */
 const builds = {
   etcd: { folder: "etcd", package: "go.etcd.io/etcd/server/v3", expected: "about a minute" },
@@ -31,6 +34,11 @@ const builds = {
     package: "k8s.io/kubernetes/cmd/kubectl",
     stamp: versionStamp,
     expected: "about half a minute",
+  },
+  toxiproxy: {
+    folder: "toxiproxy",
+    package: "github.com/Shopify/toxiproxy/v2/cmd/server",
+    expected: "about ten seconds",
   },
 };
 
@@ -116,17 +124,17 @@ const downloadAll = async (names, deps) => {
   return names.filter((name) => failed.includes(name) || !possible.includes(name));
 };
 
-/** @param {ControlPlaneProgram} name @param {string} root */
+/** @param {ControlPlaneProgram | TestProgram} name @param {string} root */
 const moduleFolder = (name, root) => join(root, "tools", builds[name].folder);
 
 /**
- * @param {ControlPlaneProgram} name
+ * @param {ControlPlaneProgram | TestProgram} name
  * @param {string} go path of the go command
  * @param {ControlPlaneDeps} deps
  */
 const build = async (name, go, { root, env, run, progress }) => {
   const { package: goPackage, stamp = "", expected } = builds[name];
-  await progress.step({ title: `building ${name} ${pinnedVersions[name]} from Go modules`, expected }, () =>
+  await progress.step({ title: `building ${name} ${versions[name]} from Go modules`, expected }, () =>
     install(cachedProgramPath(name, env), (part) =>
       run({
         command: go,
@@ -156,10 +164,24 @@ const removeParts = (folder) => {
 export const installControlPlane = async (names, deps) => {
   for (const name of names) removeParts(dirname(cachedProgramPath(name, deps.env)));
   const missing = await downloadAll(names, deps);
-  if (missing.length === 0) return;
+  if (missing.length > 0) await buildAll(missing, deps);
+};
+
+/**
+ * Puts programs of the robustness tests into the cache, which are never downloaded.
+ * @param {readonly TestProgram[]} names
+ * @param {ControlPlaneDeps} deps
+ */
+export const installTestPrograms = async (names, deps) => {
+  for (const name of names) removeParts(dirname(cachedProgramPath(name, deps.env)));
+  await buildAll(names, deps);
+};
+
+/** @param {readonly (ControlPlaneProgram | TestProgram)[]} names @param {ControlPlaneDeps} deps */
+const buildAll = async (names, deps) => {
   const go = await provideGo(
-    missing.map((name) => moduleFolder(name, deps.root)),
+    names.map((name) => moduleFolder(name, deps.root)),
     deps,
   );
-  for (const name of missing) await build(name, go, deps);
+  for (const name of names) await build(name, go, deps);
 };

@@ -8,6 +8,7 @@ const packageOf = {
   chromium: "chromium",
   "chromium-headless-shell": "chromium-headless-shell",
   Xvfb: "xvfb",
+  faketime: "faketime",
   go: "golang-go",
 };
 

@@ -10,10 +10,16 @@ import { delimiter, isAbsolute, join, resolve } from "node:path";
 /** Versions that the set-up installs; `tools/*\/go.mod` hold the same ones (a test compares them). */
 export const pinnedVersions = Object.freeze({ etcd: "v3.6.5", "kube-apiserver": "v1.34.2", kubectl: "v1.34.2" });
 
+/** Programs of the robustness tests alone, built from Go modules as those of the control plane are. */
+export const testProgramVersions = Object.freeze({ toxiproxy: "v2.12.0" });
+
 /** @typedef {keyof typeof pinnedVersions} ControlPlaneProgram */
-/** @typedef {"redis-server" | "chromium" | "chromium-headless-shell" | "Xvfb"} SystemProgram */
-/** @typedef {{ [name in ControlPlaneProgram | SystemProgram]?: string | undefined }} Programs */
+/** @typedef {keyof typeof testProgramVersions} TestProgram */
+/** @typedef {"redis-server" | "chromium" | "chromium-headless-shell" | "Xvfb" | "faketime"} SystemProgram */
+/** @typedef {{ [name in ControlPlaneProgram | SystemProgram | TestProgram]?: string | undefined }} Programs */
 /** @typedef {{ [name: string]: string | undefined }} Environment */
+
+export const testPrograms = /** @type {readonly TestProgram[]} */ (Object.freeze(Object.keys(testProgramVersions)));
 
 export const controlPlanePrograms = /** @type {readonly ControlPlaneProgram[]} */ (
   Object.freeze(Object.keys(pinnedVersions))
@@ -57,11 +63,18 @@ export const cacheDir = (env) =>
   );
 
 /**
- * Where the set-up puts a control plane program; the version in the name makes an update a new file.
- * @param {ControlPlaneProgram} name
+ * Where the set-up puts a program that it downloads or builds; the version in the name makes an update a new file.
+ * @param {ControlPlaneProgram | TestProgram} name
  * @param {Environment} env
  */
-export const cachedProgramPath = (name, env) => join(cacheDir(env), "bin", `${name}-${pinnedVersions[name]}`);
+export const cachedProgramPath = (name, env) =>
+  join(cacheDir(env), "bin", `${name}-${{ ...pinnedVersions, ...testProgramVersions }[name]}`);
+
+/** @param {TestProgram} name @param {Environment} env */
+const locateTestProgram = (name, env) => {
+  const cached = cachedProgramPath(name, env);
+  return isProgram(cached) ? cached : undefined;
+};
 
 /**
  * `KUBEBUILDER_ASSETS`, when it holds the whole control plane; half a folder is of no use and is passed over.
@@ -128,4 +141,6 @@ export const locatePrograms = (env = process.env) => ({
   chromium: locateSystemProgram("chromium", env, "BROWSERPOOL_CHROMIUM"),
   "chromium-headless-shell": locateSystemProgram("chromium-headless-shell", env, "BROWSERPOOL_CHROMIUM_HEADLESS"),
   Xvfb: locateSystemProgram("Xvfb", env),
+  faketime: locateSystemProgram("faketime", env),
+  toxiproxy: locateTestProgram("toxiproxy", env),
 });

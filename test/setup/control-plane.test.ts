@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { controlPlanePrograms, pinnedVersions } from "../../src/local/locate-programs.mjs";
+import { controlPlanePrograms, pinnedVersions, testProgramVersions } from "../../src/local/locate-programs.mjs";
 import { createSandbox, eventually, fakeGo, repository, type Sandbox, systemPrograms } from "./sandbox.ts";
 
 let sandbox: Sandbox;
@@ -36,6 +36,14 @@ describe("building the control plane", () => {
     expect(built()).toEqual(["v3", "kube-apiserver", "kubectl"]);
     expect(sandbox.lines("calls").every((line) => line.endsWith(" -mod=readonly"))).toBe(true);
     expect(await sandbox.setUp()).toEqual({ code: 0, output: "" });
+  });
+
+  test("what the robustness tests need is added only for them", async () => {
+    fakeGo(sandbox);
+    sandbox.program("faketime");
+    expect((await sandbox.setUp(["--robustness"])).code).toBe(0);
+    expect(cached()).toEqual([...whole, `toxiproxy-${testProgramVersions.toxiproxy}`].sort());
+    expect(await sandbox.setUp(["--robustness"])).toEqual({ code: 0, output: "" });
   });
 
   test("a failed build shows the tool's last lines, the log and a way out; the next run goes on from there", async () => {
@@ -116,14 +124,21 @@ describe("two set-ups at once", () => {
 });
 
 describe("the pinned modules", () => {
-  const modules = { etcd: "go.etcd.io/etcd/server/v3", kubernetes: "k8s.io/kubernetes" };
-  const versions = { etcd: pinnedVersions.etcd, kubernetes: pinnedVersions.kubectl };
+  const modules = {
+    etcd: "go.etcd.io/etcd/server/v3",
+    kubernetes: "k8s.io/kubernetes",
+    toxiproxy: "github.com/Shopify/toxiproxy/v2",
+  };
+  const versions = { ...testProgramVersions, etcd: pinnedVersions.etcd, kubernetes: pinnedVersions.kubectl };
 
-  test.each(["etcd", "kubernetes"] as const)("tools/%s asks for the pinned version and has its checksum", (folder) => {
-    const text = (file: string) => readFileSync(join(repository, "tools", folder, file), "utf8");
-    expect(text("go.mod")).toContain(`${modules[folder]} ${versions[folder]}\n`);
-    expect(text("go.sum")).toContain(`${modules[folder]} ${versions[folder]} h1:`);
-  });
+  test.each(["etcd", "kubernetes", "toxiproxy"] as const)(
+    "tools/%s asks for the pinned version and has its checksum",
+    (folder) => {
+      const text = (file: string) => readFileSync(join(repository, "tools", folder, file), "utf8");
+      expect(text("go.mod")).toContain(`${modules[folder]} ${versions[folder]}\n`);
+      expect(text("go.sum")).toContain(`${modules[folder]} ${versions[folder]} h1:`);
+    },
+  );
 
   test("kube-apiserver and kubectl are of one version", () => {
     expect(pinnedVersions["kube-apiserver"]).toBe(pinnedVersions.kubectl);
