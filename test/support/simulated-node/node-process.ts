@@ -19,12 +19,18 @@ export type NodeProcess = SimulatedNode & {
   memory(): Promise<NodeJS.MemoryUsage>;
 };
 
-/** Resolves when the node is registered; rejects when its process ends before. The process ends with this one at the latest. */
-export const startNodeProcess = async (options: NodeProcessOptions): Promise<NodeProcess> => {
+/**
+ * Resolves when the node is registered; rejects when its process ends before. The process ends with this one at the latest.
+ * `node`: further options and variables of its Node.
+ */
+export const startNodeProcess = async (
+  options: NodeProcessOptions,
+  node: { args: string[]; env: Record<string, string> } = { args: [], env: {} },
+): Promise<NodeProcess> => {
   const { PATH = "" } = process.env;
   const child = fork(join(import.meta.dirname, "main.ts"), [JSON.stringify(options)], {
-    env: { PATH },
-    execArgv: ["--expose-gc"],
+    env: { PATH, ...node.env },
+    execArgv: ["--expose-gc", ...node.args],
   });
   const pending = new Map<number, PromiseWithResolvers<unknown>>();
   const expect = (id: number): Promise<unknown> => {

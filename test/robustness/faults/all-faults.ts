@@ -1,0 +1,74 @@
+import * as agents from "./agent-faults.ts";
+import { apiKill } from "./api-kill.ts";
+import { apiTerm } from "./api-term.ts";
+import { apiserverRestart } from "./apiserver-restart.ts";
+import { clockJump } from "./clock-jump.ts";
+import { eventLoopStall } from "./event-loop-stall.ts";
+import type { Fault } from "./fault.ts";
+import { kubeCutReply } from "./kube-cut-reply.ts";
+import { leaderFreeze } from "./leader-freeze.ts";
+import { operatorKill } from "./operator-kill.ts";
+import { operatorTerm } from "./operator-term.ts";
+import * as pools from "./pool-faults.ts";
+import { redisBlackhole } from "./redis-blackhole.ts";
+import { redisClientKill } from "./redis-client-kill.ts";
+import { redisCutReply } from "./redis-cut-reply.ts";
+import { redisFailover } from "./redis-failover.ts";
+import { redisFlushall } from "./redis-flushall.ts";
+import { redisKill } from "./redis-kill.ts";
+import { redisOom } from "./redis-oom.ts";
+import { redisPowerLoss } from "./redis-power-loss.ts";
+import { redisScriptFlush } from "./redis-script-flush.ts";
+import { redisSlow } from "./redis-slow.ts";
+import { redisUnreachable } from "./redis-unreachable.ts";
+import { startsFailing } from "./starts-failing.ts";
+import { watchDrop } from "./watch-drop.ts";
+import { watchExpired } from "./watch-expired.ts";
+import { watchLate } from "./watch-late.ts";
+import { watchStall } from "./watch-stall.ts";
+
+/** Every kind of fault by the name that `--faults` takes. */
+export const allFaults = {
+  "redis-kill": redisKill,
+  "redis-power-loss": redisPowerLoss,
+  "redis-flushall": redisFlushall,
+  "redis-failover": redisFailover,
+  "redis-slow": redisSlow,
+  "redis-blackhole": redisBlackhole,
+  "redis-unreachable": redisUnreachable,
+  "redis-cut-reply": redisCutReply,
+  "redis-script-flush": redisScriptFlush,
+  "redis-client-kill": redisClientKill,
+  "redis-oom": redisOom,
+  "apiserver-restart": apiserverRestart,
+  "watch-drop": watchDrop,
+  "watch-stall": watchStall,
+  "watch-late": watchLate,
+  "watch-expired": watchExpired,
+  "kube-cut-reply": kubeCutReply,
+  "api-kill": apiKill,
+  "api-term": apiTerm,
+  "event-loop-stall": eventLoopStall,
+  "operator-kill": operatorKill,
+  "operator-term": operatorTerm,
+  "leader-freeze": leaderFreeze,
+  "clock-jump": clockJump,
+  "agent-crash": agents.agentCrash,
+  "chromium-crash": agents.chromiumCrash,
+  "pod-evict": agents.podEvict,
+  "agents-slow": agents.agentsSlow,
+  "agents-slow-answer": agents.agentsSlowAnswer,
+  "agents-dead": agents.agentsDead,
+  "agents-refusing": agents.agentsRefusing,
+  "agents-unhealthy": agents.agentsUnhealthy,
+  "starts-failing": startsFailing,
+  "pool-resize": pools.poolResize,
+  "pool-rate": pools.poolRate,
+  "pool-reconfigure": pools.poolReconfigure,
+  "pool-flush": pools.poolFlush,
+  "pool-recreate": pools.poolRecreate,
+} satisfies Record<string, Fault>;
+
+export type FaultName = keyof typeof allFaults;
+
+export const faultNames = Object.keys(allFaults) as FaultName[];

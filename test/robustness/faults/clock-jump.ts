@@ -1,0 +1,24 @@
+import { hasFakeClock } from "../topology/replica.ts";
+import type { Fault } from "./fault.ts";
+
+/** The wall clock of a replica jumps forth and back by minutes, under a process that runs. */
+export const clockJump: Fault = {
+  parts: ["api", "operator"],
+  lengthMs: [2000, 6000],
+  unavailable: () => (hasFakeClock() ? undefined : "libfaketime is missing"),
+  async run({ topology, random, hold, pause, begin }) {
+    const replica = random.pick([...topology.apis, ...topology.operators]);
+    await replica.end("SIGTERM");
+    await replica.start({ underFakeClock: true });
+    const jumps = [random.int(60, 900), -random.int(60, 900)];
+    begin({ replica: replica.name, jumpsSeconds: jumps });
+    const over = hold();
+    for (const jump of random.shuffle(jumps)) {
+      await replica.setClock(jump);
+      await pause(1500);
+    }
+    await over;
+    await replica.end("SIGTERM");
+    await replica.start();
+  },
+};

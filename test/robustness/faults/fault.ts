@@ -1,0 +1,40 @@
+import type { Pools } from "../pools.ts";
+import type { Random } from "../random.ts";
+import type { Topology } from "../topology.ts";
+
+/** What a fault lays hands on. Two faults of one part never act at the same time. */
+export type Part =
+  | "redis-server"
+  | "redis-links"
+  | "kube-server"
+  | "kube-doors"
+  | "api"
+  | "operator"
+  | "agents"
+  | "pools";
+
+export type FaultContext = {
+  topology: Topology;
+  pools: Pools;
+  random: Random;
+  /** Resolves when the time that was drawn for this fault is over, or the run is stopped. */
+  hold(): Promise<void>;
+  /** Waits so many ms, not beyond the stop of the run. */
+  pause(ms: number): Promise<void>;
+  /** Begins the fault in the history; what it hits, for people. */
+  begin(details?: Record<string, unknown>): void;
+};
+
+/** One kind of fault; the file's name is its name. */
+export type Fault = {
+  parts: readonly Part[];
+  /** Shortest and longest length that is drawn, ms. */
+  lengthMs: readonly [min: number, max: number];
+  /** Why it can't be caused on this machine, if it can't. */
+  unavailable?: () => string | undefined;
+  /**
+   * Causes it, and undoes it: when this resolves, nothing of the cause is left (the service may still recover). Calls
+   * `begin` right before the cause.
+   */
+  run(context: FaultContext): Promise<void>;
+};

@@ -1,0 +1,19 @@
+import type { Fault } from "./fault.ts";
+
+/** Redis forgets the texts of the scripts, again and again. */
+export const redisScriptFlush: Fault = {
+  parts: ["redis-server"],
+  lengthMs: [500, 3000],
+  async run({ topology, random, hold, pause, begin }) {
+    let isOver = false;
+    begin();
+    const over = hold().then(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      await topology.redis.current().client.script("FLUSH");
+      await pause(random.int(20, 200));
+    }
+    await over;
+  },
+};

@@ -1,0 +1,103 @@
+import { parseArgs } from "node:util";
+import { allFaults, type FaultName, faultNames } from "./faults/all-faults.ts";
+
+export const usage = `usage: npm run test:robustness -- [options]
+
+Runs the service under seeded faults, records what every part did, and checks the histories.
+
+  --short         the tier that every change must pass: fixed seeds and two fresh ones, every kind of fault, some minutes
+  --seed N        seed of the first history; the next ones count up (default: drawn by chance, and printed)
+  --histories N   how many (default 10)
+  --seconds N     length of the load of each, s (default 20)
+  --faults a,b    kinds of faults to choose from (default: all); "none" for a load without any
+  --chromium      real browsers instead of simulated ones, and small pools
+  --replay FILE   checks a history that was kept
+  --bugs          seeds known bugs into the product one by one and shows which check finds each
+  --help          this text
+
+kinds of faults:
+${wrapped(faultNames)}
+`;
+
+function wrapped(words: readonly string[]): string {
+  const lines = [""];
+  for (const word of words) {
+    if ((lines.at(-1) ?? "").length + word.length > 100) lines.push("");
+    lines[lines.length - 1] += ` ${word}`;
+  }
+  return lines.map((line) => ` ${line}`).join("\n");
+}
+
+/** A wrong command line; its message says what is wrong. */
+export class UsageError extends Error {
+  override name = "UsageError";
+}
+
+export type Options =
+  | { do: "help" }
+  | { do: "replay"; file: string }
+  | { do: "bugs" }
+  | { do: "short" }
+  | { do: "run"; seed: number; histories: number; loadMs: number; faults: FaultName[]; chromium: boolean };
+
+/** Largest seed; a drawn one is short enough to be typed. */
+const maxSeed = 999_999;
+
+const number = (name: string, text: string, max: number): number => {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value > max) throw new UsageError(`--${name} ${text}: give a whole number up to ${max}`);
+  return value;
+};
+
+const faultList = (text: string): FaultName[] => {
+  if (text === "none") return [];
+  return text.split(",").map((name) => {
+    if (!Object.hasOwn(allFaults, name)) throw new UsageError(`--faults: there is no fault ${name}`);
+    return name as FaultName;
+  });
+};
+
+/** Draws a seed by chance. */
+export const freshSeed = (): number => 1 + Math.floor(Math.random() * maxSeed);
+
+/** Those that can be caused on this machine. */
+export const possibleFaults = (): FaultName[] =>
+  faultNames.filter((name) => allFaults[name].unavailable?.() === undefined);
+
+/** Throws a `UsageError`. */
+export const readOptions = (argv: string[]): Options => {
+  const { values } = parse(argv);
+  if (values.help) return { do: "help" };
+  if (values.replay !== undefined) return { do: "replay", file: values.replay };
+  if (values.bugs) return { do: "bugs" };
+  if (values.short) return { do: "short" };
+  return {
+    do: "run",
+    seed: values.seed === undefined ? freshSeed() : number("seed", values.seed, maxSeed * 2),
+    histories: number("histories", values.histories, 10_000),
+    loadMs: number("seconds", values.seconds, 3600) * 1000,
+    faults: values.faults === undefined ? possibleFaults() : faultList(values.faults),
+    chromium: values.chromium,
+  };
+};
+
+const parse = (argv: string[]) => {
+  try {
+    return parseArgs({
+      args: argv,
+      options: {
+        short: { type: "boolean", default: false },
+        seed: { type: "string" },
+        histories: { type: "string", default: "10" },
+        seconds: { type: "string", default: "20" },
+        faults: { type: "string" },
+        chromium: { type: "boolean", default: false },
+        replay: { type: "string" },
+        bugs: { type: "boolean", default: false },
+        help: { type: "boolean", default: false },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+};

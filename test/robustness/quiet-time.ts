@@ -1,0 +1,59 @@
+/** A time in which nobody asks for anything: whatever is written now, the service writes by itself. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { pods as podType } from "../../src/kube/resource-type.ts";
+import { browserPoolKind } from "../../src/resources/browser-pool.ts";
+import type { EventOf } from "./history/history.ts";
+import type { Topology } from "./topology.ts";
+
+const forMs = 5000;
+
+/** Version of every pool and pod, by `kind/name`. */
+const versions = async ({ kube, namespace }: Topology): Promise<Map<string, string>> => {
+  const [pods, pools] = await Promise.all([
+    kube.list(podType, { namespace }),
+    kube.list(browserPoolKind, { namespace }),
+  ]);
+  const named = (kind: string, items: { metadata: { name: string; resourceVersion?: string } }[]) =>
+    items.map(({ metadata }) => [`${kind}/${metadata.name}`, metadata.resourceVersion ?? ""] as const);
+  return new Map([...named("pods", pods.items), ...named("browserpools", pools.items)]);
+};
+
+/** Calls of commands that write, by name, since Redis counts them; scripts count by what they call. */
+const writeCommands = [
+  "hset",
+  "hsetnx",
+  "hdel",
+  "hincrby",
+  "zadd",
+  "zrem",
+  "set",
+  "del",
+  "unlink",
+  "expire",
+  "xadd",
+  "rename",
+];
+const redisCalls = async ({ redis }: Topology): Promise<Map<string, number>> => {
+  const text = await redis.current().client.info("commandstats");
+  const calls = [...text.matchAll(/^cmdstat_(\w+):calls=(\d+)/gm)];
+  return new Map(calls.map(([, name = "", count]) => [name, Number(count)]));
+};
+
+/** Waits and tells what was written meanwhile. */
+export const observeQuietTime = async (topology: Topology): Promise<EventOf<"end">["quiet"]> => {
+  const startMs = performance.now();
+  const [objectsBefore, callsBefore] = [await versions(topology), await redisCalls(topology)];
+  await sleep(forMs);
+  const [objects, calls] = [await versions(topology), await redisCalls(topology)];
+  const names = new Set([...objectsBefore.keys(), ...objects.keys()]);
+  const etcdWrites = [...names].flatMap((name) => {
+    const [was, is] = [objectsBefore.get(name), objects.get(name)];
+    if (was === is) return [];
+    return `${name} ${was === undefined ? "ADDED" : is === undefined ? "DELETED" : "MODIFIED"}`;
+  });
+  const redisWrites = writeCommands.flatMap((name) => {
+    const more = (calls.get(name) ?? 0) - (callsBefore.get(name) ?? 0);
+    return more > 0 ? `${name} × ${more}` : [];
+  });
+  return { forMs: performance.now() - startMs, etcdWrites, redisWrites };
+};

@@ -1,0 +1,94 @@
+/** Histories one after the other on one topology, each checked when it is over; what is found is kept with all that proves it. */
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { checkHistory, type Finding } from "./checks/all-checks.ts";
+import { findGrowth } from "./checks/no-growth.ts";
+import type { FaultName } from "./faults/all-faults.ts";
+import { type EventOf, type HistoryEvent, ofKind, readHistory } from "./history/history.ts";
+import { createRecorder } from "./recorder/recorder.ts";
+import { runHistory } from "./run-history.ts";
+import type { PlanOptions } from "./schedule.ts";
+import { startTopology, type Topology, type TopologyOptions } from "./topology.ts";
+
+export type HistoryWish = PlanOptions & { seed: number };
+
+export type HistoryResult = {
+  seed: number;
+  /** As planned; the summary counts them. */
+  faults: string[];
+  acquires: number;
+  held: number;
+  seconds: number;
+  findings: Finding[];
+  /** Where the history, the logs and the findings are kept when there are any. */
+  folder?: string;
+};
+
+export type RunOptions = Omit<TopologyOptions, "recorder"> & {
+  /** For what is kept. */
+  keepFolder: string;
+  onHistory: (result: HistoryResult) => void;
+  /** Ends the run after the history that is under way. */
+  signal: AbortSignal;
+};
+
+const countOf = (events: HistoryEvent[]) => {
+  const acquires = ofKind(events, "call").filter(({ op }) => op === "acquire").length;
+  const held = ofKind(events, "return").filter(({ op, outcome }) => op === "acquire" && outcome === "held").length;
+  const begun = ofKind(events, "fault").filter(({ phase }) => phase === "begin");
+  return { acquires, held, faults: begun.map(({ fault }) => fault as FaultName) };
+};
+
+/** Unrest is found by the checks too, as far as they know of it; what is left after the end only here. */
+const unrestFinding = (unrest: string[]): Finding[] =>
+  unrest.length === 0 ? [] : [{ check: "at-rest", what: `not at rest in time: ${unrest.join("; ")}`, events: [] }];
+
+/** `what` went wrong, readable, with the events that prove it. */
+const describe = ({ check, what, events }: Finding): string =>
+  [`${check}: ${what}`, ...events.map((event) => `    ${JSON.stringify(event)}`)].join("\n");
+
+const keep = async (
+  result: HistoryResult,
+  { file, topology, keepFolder }: { file: string; topology: Topology; keepFolder: string },
+): Promise<string> => {
+  const folder = join(keepFolder, `seed-${result.seed}`);
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  await cp(file, join(folder, "history.jsonl"));
+  await cp(topology.logFolder, join(folder, "logs"), { recursive: true });
+  await writeFile(join(folder, "findings.txt"), `${result.findings.map(describe).join("\n\n")}\n`);
+  return folder;
+};
+
+/** Runs them all; rejects when a part of the run itself fails. The samples of all histories are looked at together in the end. */
+export const runHistories = async (
+  wishes: HistoryWish[],
+  { keepFolder, onHistory, signal, ...topologyOptions }: RunOptions,
+): Promise<{ results: HistoryResult[]; growth: Finding[] }> => {
+  const recorder = createRecorder();
+  const scratch = await mkdtemp(join(tmpdir(), "browserpool-histories-"));
+  await using parts = new AsyncDisposableStack();
+  parts.defer(() => rm(scratch, { recursive: true, force: true }));
+  const topology = await startTopology({ ...topologyOptions, recorder });
+  parts.defer(topology.stop);
+  const results: HistoryResult[] = [];
+  const samples: EventOf<"process">[] = [];
+  for (const [index, wish] of wishes.entries()) {
+    if (signal.aborted) break;
+    const startMs = performance.now();
+    const file = join(scratch, `${index}.jsonl`);
+    const { unrest } = await runHistory({ ...wish, bug: topologyOptions.bug, file }, topology, recorder);
+    const events = await readHistory(file);
+    samples.push(...ofKind(events, "process").filter(({ what }) => what === "sample"));
+    const findings = [...checkHistory(events), ...unrestFinding(unrest)];
+    const seconds = (performance.now() - startMs) / 1000;
+    const result: HistoryResult = { seed: wish.seed, ...countOf(events), seconds, findings };
+    if (findings.length > 0) result.folder = await keep(result, { file, topology, keepFolder });
+    await rm(file, { force: true });
+    results.push(result);
+    onHistory(result);
+  }
+  const growth = findGrowth(samples).map((violation) => ({ ...violation, check: "no-growth" }));
+  return { results, growth };
+};

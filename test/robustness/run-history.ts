@@ -1,0 +1,117 @@
+/**
+ * One history, from its pools to its end:
+ *
+ *   pools full ──► load begins ──► faults, in waves ──► faults over ──► the load goes on a little ──► load over
+ *     ──► at rest (or not in time) ──► quiet time ──► end ──► pools deleted
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { startClients } from "./clients.ts";
+import { findUnrest, readFinalState } from "./final-state.ts";
+import { monotonicMs } from "./history/event-base.ts";
+import type { EventOf } from "./history/history.ts";
+import { injectFaults } from "./inject-faults.ts";
+import { createPools, type Pools } from "./pools.ts";
+import { observeQuietTime } from "./quiet-time.ts";
+import { randomOf } from "./random.ts";
+import { grownLines } from "./recorder/grown-lines.ts";
+import { startLeaseStreams } from "./recorder/lease-streams.ts";
+import { startPodWatch } from "./recorder/pod-watch.ts";
+import { createProcessRecords } from "./recorder/process-records.ts";
+import type { Recorder } from "./recorder/recorder.ts";
+import { type PlanOptions, planHistory } from "./schedule.ts";
+import type { Topology } from "./topology.ts";
+
+export type HistoryOptions = PlanOptions & { seed: number; bug?: string | undefined; file: string };
+
+/** `unrest`: what was not as it should be when the time for that was over. */
+export type HistoryRun = { file: string; unrest: string[] };
+
+/** How long the load goes on after the last fault: the service must serve again. */
+const afterFaultsMs = 3000;
+
+/** Until everything must be at rest, ms. */
+const restWithinMs = 30_000;
+const lookEveryMs = 250;
+
+/** Longest life of a history's faults beyond the load, ms; a fault that hangs is an error of the run. */
+const faultGraceMs = 120_000;
+
+/** Asks until nothing is unrestful; what is still so after `withinMs`. */
+const whenAtRest = async (pools: Pools, topology: Topology, withinMs: number): Promise<string[]> => {
+  const deadlineMs = performance.now() + withinMs;
+  for (;;) {
+    const unrest = await findUnrest(pools.list(), topology).catch((error: unknown) => [String(error)]);
+    if (unrest.length === 0 || performance.now() > deadlineMs) return unrest;
+    await sleep(lookEveryMs);
+  }
+};
+
+export const runHistory = async (
+  { seed, bug, file, ...planned }: HistoryOptions,
+  topology: Topology,
+  recorder: Recorder,
+): Promise<HistoryRun> => {
+  const random = randomOf(seed);
+  const plan = planHistory(random.fork("plan"), planned);
+  const replicas = [...topology.apis, ...topology.operators];
+  const agentEvents = grownLines(topology.agentEventsFile);
+  const processes = createProcessRecords(replicas, recorder);
+  const mark = (name: EventOf<"mark">["mark"]): void => recorder.write({ kind: "mark", at: monotonicMs(), mark: name });
+  await agentEvents();
+  await processes.noteFailures();
+
+  recorder.open(file);
+  recorder.write({
+    kind: "history",
+    at: monotonicMs(),
+    version: 1,
+    seed,
+    faults: [...new Set(plan.faults.map(({ fault }) => fault))],
+    ...(bug !== undefined && { bug }),
+    startedAt: new Date().toISOString(),
+  });
+  await processes.sample();
+  await using watching = new AsyncDisposableStack();
+  const streams = startLeaseStreams({ redis: topology.redis, recorder });
+  const podWatch = await startPodWatch(topology.kubeconfigPath, recorder);
+  watching.defer(podWatch.stop);
+  const pools = createPools(topology, recorder, streams.follow);
+  await Promise.all(plan.pools.map((pool) => pools.create(pool)));
+  await whenAtRest(pools, topology, restWithinMs);
+
+  mark("load-begin");
+  const clients = startClients({ count: plan.clients, topology, pools, random: random.fork("clients"), recorder });
+  const faults = injectFaults(plan.faults, {
+    topology,
+    pools,
+    random: random.fork("faults"),
+    recorder,
+    signal: AbortSignal.timeout(plan.loadMs + faultGraceMs),
+  });
+  await Promise.all([faults, sleep(plan.loadMs)]).finally(() => mark("faults-over"));
+  await sleep(afterFaultsMs);
+  await clients.stop();
+  mark("load-over");
+
+  const unrest = await whenAtRest(pools, topology, restWithinMs);
+  if (unrest.length === 0) mark("converged");
+  mark("quiet-begin");
+  const quiet = await observeQuietTime(topology);
+  mark("quiet-end");
+  await processes.sample();
+  await processes.noteFailures();
+  await streams.stop();
+  for (const line of await agentEvents()) recorder.write(JSON.parse(line));
+  const final = await readFinalState(pools.list(), topology);
+  recorder.write({ kind: "end", at: monotonicMs(), pools: final, quiet });
+  await recorder.close();
+
+  await Promise.all(
+    pools
+      .list()
+      .slice()
+      .map((pool) => pools.remove(pool)),
+  );
+  const left = await whenAtRest(pools, topology, restWithinMs);
+  return { file, unrest: [...unrest, ...left] };
+};

@@ -1,0 +1,24 @@
+/** The tier that every change must pass: small enough to run always, large enough that every kind of fault comes up. */
+import type { FaultName } from "./faults/all-faults.ts";
+import { freshSeed } from "./options.ts";
+import { randomOf } from "./random.ts";
+import type { HistoryWish } from "./run-histories.ts";
+
+/** Seeds that never change, so that a failure is a change of the product; the fresh ones look for what these don't find. */
+const fixedSeeds = [101, 102, 103, 104];
+const freshHistories = 2;
+
+/** Load of each history, ms; a history whose faults take longer goes on until they are over. */
+const loadMs = 20_000;
+
+/** All `faults` are dealt out to the fixed histories; each fresh one may draw any. */
+export const shortTier = (faults: readonly FaultName[]): HistoryWish[] => {
+  const dealt = randomOf(1).shuffle(faults);
+  const fixed = fixedSeeds.map((seed, index) => ({
+    seed,
+    loadMs,
+    faults: dealt.filter((_, place) => place % fixedSeeds.length === index),
+  }));
+  const fresh = Array.from({ length: freshHistories }, () => ({ seed: freshSeed(), loadMs, faults }));
+  return [...fixed, ...fresh];
+};

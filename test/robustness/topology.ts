@@ -1,0 +1,165 @@
+/**
+ * Everything that a run needs, as processes of this machine, started once and used by all of its histories:
+ *
+ *   clients ─► 2 api ──┬─ a link each (toxiproxy) ─► redis-server
+ *              2 operators ─┘
+ *                      └─ a door each (relay) ─► kube-apiserver ─► etcd
+ *              simulated node: the agents of all pods
+ */
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { connectKube, type Kube } from "../../src/kube/client.ts";
+import { leases } from "../../src/kube/resource-type.ts";
+import { localApiKey } from "../../src/local/api-key-file.ts";
+import { startControlPlane } from "../../src/local/control-plane.ts";
+import { crdsSettled, installCrds } from "../../src/local/install-crds.ts";
+import { locatePrograms } from "../../src/local/locate-programs.mjs";
+import { createLogger } from "../../src/log.ts";
+import { ensureNamespace } from "../../src/services/system-namespace.ts";
+import { testNamespace } from "../support/control-plane.ts";
+import { eventually } from "../support/eventually.ts";
+import { processNamed } from "../support/processes.ts";
+import { type NodeProcess, startNodeProcess } from "../support/simulated-node/node-process.ts";
+import { hookArguments } from "./hook/hook-options.ts";
+import type { Recorder } from "./recorder/recorder.ts";
+import { openKubeDoor } from "./topology/kube-door.ts";
+import { startLinks } from "./topology/links.ts";
+import { normalStarts } from "./topology/normal-starts.ts";
+import { type RedisHost, startRedisHost } from "./topology/redis-host.ts";
+import { createReplica, type Replica } from "./topology/replica.ts";
+
+export type Topology = {
+  /** Of the run, past all doors. */
+  kube: Kube;
+  kubeconfigPath: string;
+  /** Of the project that the pools are in. */
+  namespace: string;
+  apiKey: string;
+  redis: RedisHost;
+  /** Where all replicas find Redis from now on. */
+  aimLinks(port: number): Promise<void>;
+  apis: Replica[];
+  operators: Replica[];
+  /** The operator that holds the lead; any of them while nobody does. */
+  leader(): Promise<Replica>;
+  node: NodeProcess;
+  /** JSON lines, what the agents tell. */
+  agentEventsFile: string;
+  /** Holds the logs of all parts. */
+  logFolder: string;
+  /** kill -9; it is started again by its supervisor. Resolves when it answers. */
+  restartApiServer(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+const systemNamespace = "browserpool-system";
+
+export type TopologyOptions = { bug?: string | undefined; recorder: Recorder };
+
+/** Settings of api and operator that are the same in every run. */
+const settings = (projectId: string): Record<string, string> => ({
+  BROWSERPOOL_SYSTEM_NAMESPACE: systemNamespace,
+  BROWSERPOOL_DEFAULT_PROJECT: projectId,
+  BROWSERPOOL_FILL_RATE_CAP: "6000",
+  BROWSERPOOL_POOLED_SESSIONS: "500",
+  BROWSERPOOL_LOG_LEVEL: "info",
+});
+
+export const startTopology = async ({ bug, recorder }: TopologyOptions): Promise<Topology> => {
+  await using parts = new AsyncDisposableStack();
+  const dataDir = await mkdtemp(join(tmpdir(), "browserpool-robustness-"));
+  parts.defer(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
+  const logFolder = join(dataDir, "logs");
+  const agentEventsFile = join(dataDir, "agents.jsonl");
+  await mkdir(logFolder);
+  const programs = locatePrograms(process.env);
+  const need = (name: "redis-server" | "toxiproxy"): string => {
+    const path = programs[name];
+    if (!path) throw new Error(`${name} is missing: run npm run setup`);
+    return path;
+  };
+  const logOf = (name: string): string => join(logFolder, `${name}.log`);
+  const part = async <T extends { stop(): unknown }>(starting: Promise<T>): Promise<T> => {
+    const started = await starting;
+    parts.defer(async () => void (await started.stop()));
+    return started;
+  };
+
+  const plane = await part(
+    startControlPlane({ dataDir, programs, log: createLogger("error", "robustness"), unsafeNoFsync: true }),
+  );
+  const { kubeconfigPath } = plane;
+  const redis = await part(
+    startRedisHost({ folder: dataDir, program: need("redis-server"), logPath: logOf("redis"), recorder }),
+  );
+  const links = await part(
+    startLinks({
+      program: need("toxiproxy"),
+      folder: dataDir,
+      logPath: logOf("toxiproxy"),
+      target: redis.current().port,
+      recorder,
+    }),
+  );
+  const kube = connectKube({ kubeconfigPath });
+  parts.defer(() => kube.close());
+  await installCrds(kube);
+  await crdsSettled(kube);
+  await ensureNamespace(kube, systemNamespace);
+  const apiKey = await localApiKey({ dataDir, kube, namespace: systemNamespace });
+  const { name: namespace, projectId } = await testNamespace(kube);
+  const hooked = hookArguments({ ...(bug !== undefined && { bug }) });
+  const node = await part(
+    startNodeProcess({ kubeconfigPath, eventsFile: agentEventsFile, starts: normalStarts }, hooked),
+  );
+
+  const replica = async (role: Replica["role"], letter: string): Promise<Replica> => {
+    const name = `${role}-${letter}`;
+    const door = await part(openKubeDoor(name, { kubeconfigPath, folder: join(dataDir, "doors") }));
+    const made = await part(
+      createReplica({
+        role,
+        name,
+        redis: { link: await links.add(name), password: redis.password },
+        kube: door,
+        env: settings(projectId),
+        folder: join(dataDir, name),
+        logPath: logOf(name),
+        bug,
+        recorder,
+      }),
+    );
+    await made.start();
+    return made;
+  };
+  const apis = await Promise.all([replica("api", "a"), replica("api", "b")]);
+  const operators = await Promise.all([replica("operator", "a"), replica("operator", "b")]);
+  const kept = parts.move();
+  return {
+    kube,
+    kubeconfigPath,
+    namespace,
+    apiKey,
+    redis,
+    aimLinks: links.aim,
+    apis,
+    operators,
+    async leader() {
+      const lease = await kube.get(leases, { namespace: systemNamespace, name: "browserpool-operator" });
+      const holder = lease?.spec?.holderIdentity ?? "";
+      return operators.find(({ name }) => holder.startsWith(name)) ?? (operators[0] as Replica);
+    },
+    node,
+    agentEventsFile,
+    logFolder,
+    async restartApiServer() {
+      const { pid } = await processNamed(dataDir, "kube-apiserver");
+      process.kill(pid, "SIGKILL");
+      await sleep(100);
+      await eventually("the API server answers", () => kube.ready().catch(() => false));
+    },
+    stop: () => kept.disposeAsync(),
+  };
+};
