@@ -30,7 +30,7 @@ Installs what is missing, and nothing else:
   in the cache                    etcd, kube-apiserver, kubectl: downloaded, else built from Go modules
 
   --packages-only   npm packages only
-  --robustness      also what the robustness tests need: faketime by apt-get, toxiproxy built from Go modules
+  --robustness      also what the robustness tests need: faketime by apt-get; toxiproxy, linearizability built from Go
   --help            this text
 
 Environment:

@@ -40,6 +40,7 @@ const builds = {
     package: "github.com/Shopify/toxiproxy/v2/cmd/server",
     expected: "about ten seconds",
   },
+  linearizability: { folder: "linearizability", package: ".", expected: "a few seconds" },
 };
 
 /**

@@ -10,8 +10,11 @@ import { delimiter, isAbsolute, join, resolve } from "node:path";
 /** Versions that the set-up installs; `tools/*\/go.mod` hold the same ones (a test compares them). */
 export const pinnedVersions = Object.freeze({ etcd: "v3.6.5", "kube-apiserver": "v1.34.2", kubectl: "v1.34.2" });
 
-/** Programs of the robustness tests alone, built from Go modules as those of the control plane are. */
-export const testProgramVersions = Object.freeze({ toxiproxy: "v2.12.0" });
+/**
+ * Programs of the robustness tests alone, built from Go modules as those of the control plane are. The one that is written here
+ * has a digest of its sources for a version (a test compares it), so that a change of them makes a new program.
+ */
+export const testProgramVersions = Object.freeze({ toxiproxy: "v2.12.0", linearizability: "ddec1682" });
 
 /** @typedef {keyof typeof pinnedVersions} ControlPlaneProgram */
 /** @typedef {keyof typeof testProgramVersions} TestProgram */
@@ -143,4 +146,5 @@ export const locatePrograms = (env = process.env) => ({
   Xvfb: locateSystemProgram("Xvfb", env),
   faketime: locateSystemProgram("faketime", env),
   toxiproxy: locateTestProgram("toxiproxy", env),
+  linearizability: locateTestProgram("linearizability", env),
 });

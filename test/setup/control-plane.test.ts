@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -42,7 +43,8 @@ describe("building the control plane", () => {
     fakeGo(sandbox);
     sandbox.program("faketime");
     expect((await sandbox.setUp(["--robustness"])).code).toBe(0);
-    expect(cached()).toEqual([...whole, `toxiproxy-${testProgramVersions.toxiproxy}`].sort());
+    const added = Object.entries(testProgramVersions).map(([name, version]) => `${name}-${version}`);
+    expect(cached()).toEqual([...whole, ...added].sort());
     expect(await sandbox.setUp(["--robustness"])).toEqual({ code: 0, output: "" });
   });
 
@@ -139,6 +141,13 @@ describe("the pinned modules", () => {
       expect(text("go.sum")).toContain(`${modules[folder]} ${versions[folder]} h1:`);
     },
   );
+
+  test("the version of a program that is written here is a digest of its sources", () => {
+    const digest = createHash("sha256");
+    for (const file of ["go.mod", "go.sum", "main.go", "pool.go"])
+      digest.update(readFileSync(join(repository, "tools/linearizability", file)));
+    expect(testProgramVersions.linearizability).toBe(digest.digest("hex").slice(0, 8));
+  });
 
   test("kube-apiserver and kubectl are of one version", () => {
     expect(pinnedVersions["kube-apiserver"]).toBe(pinnedVersions.kubectl);
