@@ -1,6 +1,7 @@
 /** `npm run test:robustness`: argv → run → exit code. The only place that handles signals and ends the process. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { inspect } from "node:util";
 import { type Options, possibleFaults, readOptions, UsageError, usage } from "./options.ts";
 import { type HistoryWish, runHistories } from "./run-histories.ts";
 import { shortTier } from "./short-tier.ts";
@@ -73,6 +74,6 @@ try {
   process.exit(await carryOut(readOptions(process.argv.slice(2))));
 } catch (error) {
   if (error instanceof UsageError) process.stderr.write(`test:robustness: ${error.message}\n\n${usage}`);
-  else process.stderr.write(`test:robustness: ${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
+  else process.stderr.write(`test:robustness: ${inspect(error)}\n`);
   process.exit(2);
 }

@@ -26,8 +26,8 @@ export type HistoryOptions = PlanOptions & { seed: number; bug?: string | undefi
 /** `unrest`: what was not as it should be when the time for that was over. */
 export type HistoryRun = { file: string; unrest: string[] };
 
-/** How long the load goes on after the last fault: the service must serve again. */
-const afterFaultsMs = 3000;
+/** How long the load goes on after the last fault, ms: long enough in some to see that everybody is served again. */
+const afterFaultsMs = [3000, 3000, 14_000];
 
 /** Until everything must be at rest, ms. */
 const restWithinMs = 30_000;
@@ -89,7 +89,7 @@ export const runHistory = async (
     signal: AbortSignal.timeout(plan.loadMs + faultGraceMs),
   });
   await Promise.all([faults, sleep(plan.loadMs)]).finally(() => mark("faults-over"));
-  await sleep(afterFaultsMs);
+  await sleep(random.fork("after").pick(afterFaultsMs));
   await clients.stop();
   mark("load-over");
 

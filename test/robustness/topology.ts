@@ -112,7 +112,10 @@ export const startTopology = async ({ bug, recorder }: TopologyOptions): Promise
   const { name: namespace, projectId } = await testNamespace(kube);
   const hooked = hookArguments({ ...(bug !== undefined && { bug }) });
   const node = await part(
-    startNodeProcess({ kubeconfigPath, eventsFile: agentEventsFile, starts: normalStarts }, hooked),
+    startNodeProcess(
+      { kubeconfigPath, eventsFile: agentEventsFile, starts: normalStarts },
+      { ...hooked, logPath: logOf("simulated-node") },
+    ),
   );
 
   const replica = async (role: Replica["role"], letter: string): Promise<Replica> => {

@@ -3,7 +3,8 @@ import type { Fault } from "./fault.ts";
 /** The leading operator stands still until another one leads, and then goes on in the middle of what it was doing. */
 export const leaderFreeze: Fault = {
   parts: ["operator"],
-  lengthMs: [16_500, 18_500],
+  // Longer than the lead lasts without being renewed (hook/quick-lead.ts).
+  lengthMs: [6000, 8000],
   async run({ topology, hold, begin }) {
     const leader = await topology.leader();
     begin({ replica: leader.name });

@@ -9,6 +9,7 @@ import { bugPatches } from "../bugs/bugs.ts";
 import { HookOptions, hookVariable } from "./hook-options.ts";
 import { killPointPatches, passPoint } from "./kill-points.ts";
 import { serveControl } from "./process-control.ts";
+import { quickLeadPatches } from "./quick-lead.ts";
 import { recordedScript } from "./record-leases.ts";
 import { applyPatches, type SourcePatch } from "./source-patch.ts";
 
@@ -37,7 +38,7 @@ const scriptPatches: SourcePatch[] = [
       return { name, text: sent, sha: createHash("sha1").update(sent).digest("hex") };`,
   },
 ];
-const patches = [...scriptPatches, ...killPointPatches, ...bugPatches(options.bug)];
+const patches = [...scriptPatches, ...killPointPatches, ...quickLeadPatches, ...bugPatches(options.bug)];
 
 registerHooks({
   load(url, context, nextLoad) {

@@ -20,31 +20,29 @@ type Entries = [key: string, entries: [id: string, fields: string[]][]][];
 
 export const startLeaseStreams = ({ redis, recorder }: { redis: RedisHost; recorder: Recorder }): LeaseStreams => {
   const lastIds = new Map<string, string>();
+  // One for the whole history, exact to microseconds: entries keep the order that Redis' clock gives them.
+  const offsetMs = monotonicMs() - (performance.timeOrigin + performance.now());
   const stopping = new AbortController();
 
-  const read = async (): Promise<void> => {
+  const readEntries = async (): Promise<Entries> => {
     const pools = [...lastIds.keys()];
     const { client } = redis.current();
-    if (pools.length === 0 || client.status !== "ready") return;
+    if (pools.length === 0 || client.status !== "ready") return [];
     const ids = pools.map((pool) => lastIds.get(pool) ?? "0");
-    const answer = (await client.xread(
-      "COUNT",
-      readAtOnce,
-      "STREAMS",
-      ...pools.map(leaseStreamKey),
-      ...ids,
-    )) as Entries | null;
-    const offsetMs = monotonicMs() - Date.now();
-    for (const [key, entries] of answer ?? []) {
-      const pool = pools.find((uid) => leaseStreamKey(uid) === key) ?? "";
+    return ((await client.xread("COUNT", readAtOnce, "STREAMS", ...pools.map(leaseStreamKey), ...ids)) ??
+      []) as Entries;
+  };
+  const read = async (): Promise<void> => {
+    // Redis may be away; whatever it still has then is read later.
+    for (const [key, entries] of await readEntries().catch(() => [])) {
+      const pool = [...lastIds.keys()].find((uid) => leaseStreamKey(uid) === key) ?? "";
       for (const entry of entries) recorder.write(leaseEventOf(pool, entry, offsetMs));
       lastIds.set(pool, entries.at(-1)?.[0] ?? "0");
     }
   };
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      // Redis may be away; whatever it still has then is read later.
-      await read().catch(() => undefined);
+      await read();
       await sleep(readEveryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   };

@@ -33,8 +33,8 @@ export type Program = {
   /** Resolves when it is gone. */
   exited: Promise<unknown>;
   isRunning(): boolean;
-  /** Its end is no surprise from now on. */
-  expectEnd(): void;
+  /** Whether its end is no surprise from now on. */
+  expectEnd(isExpected: boolean): void;
   kill(signal: "SIGKILL" | "SIGTERM"): void;
   /** SIGSTOP and SIGCONT. */
   freeze(): void;
@@ -70,8 +70,8 @@ export const startProgram = async (options: ProgramOptions): Promise<Program> =>
     pid,
     exited,
     isRunning,
-    expectEnd() {
-      isExpected = true;
+    expectEnd(isWanted) {
+      isExpected = isWanted;
     },
     kill(name) {
       isExpected = true;

@@ -62,6 +62,9 @@ const main = join(import.meta.dirname, "../../../src/main.ts");
 /** Between an end that nobody asked for and the next start, ms. */
 const restartPauseMs = 500;
 
+/** A start that finds Redis or Kubernetes away is given up by the process itself; so often in a row no fault lasts. */
+const startTries = 30;
+
 export const createReplica = async (options: ReplicaOptions): Promise<Replica> => {
   const { role, name, redis, kube, folder, logPath, recorder } = options;
   const port = await freePort("127.0.0.1");
@@ -82,13 +85,11 @@ export const createReplica = async (options: ReplicaOptions): Promise<Replica> =
     FAKETIME_CACHE_DURATION: "1",
   };
   const isAnswering = async (): Promise<boolean> => {
-    if (!program?.isRunning())
-      throw new Error(`${name} ended while it was started; the end of ${logPath}:\n${await readLogTail(logPath)}`);
     if (role === "operator") return true;
     return (await fetch(`${url}/livez`, { signal: AbortSignal.timeout(2000) })).ok;
   };
-  const start = async ({ underFakeClock = false } = {}): Promise<void> => {
-    isWanted = true;
+  /** Starts the process once; false when it ended before it answered, as it does when it can't reach what it needs. */
+  const launch = async (underFakeClock: boolean): Promise<boolean> => {
     const started = await startProgram({
       role,
       name,
@@ -110,17 +111,24 @@ export const createReplica = async (options: ReplicaOptions): Promise<Replica> =
     });
     program = started;
     hook = hookClient(started.child);
+    started.expectEnd(true);
+    await eventually(`${name} answers`, async () => !started.isRunning() || (await isAnswering().catch(() => false)));
+    if (!started.isRunning()) return false;
+    started.expectEnd(false);
     void started.exited.then(async () => {
       if (!isWanted || program !== started) return;
       await sleep(restartPauseMs);
       if (isWanted && program === started) await start({ underFakeClock }).catch(() => undefined);
     });
-    await eventually(`${name} answers`, () =>
-      isAnswering().catch((error: unknown) => {
-        if (!started.isRunning()) throw error;
-        return false;
-      }),
-    );
+    return true;
+  };
+  const start = async ({ underFakeClock = false } = {}): Promise<void> => {
+    isWanted = true;
+    for (let tries = 1; !(await launch(underFakeClock)); tries++) {
+      if (tries === startTries)
+        throw new Error(`${name} does not start; the end of ${logPath}:\n${await readLogTail(logPath)}`);
+      await sleep(restartPauseMs);
+    }
   };
   await setClock(0);
   const running = <T>(part: T | undefined): T => {
@@ -138,7 +146,7 @@ export const createReplica = async (options: ReplicaOptions): Promise<Replica> =
     hook: () => running(hook),
     async dieAt(point) {
       isWanted = false;
-      running(program).expectEnd();
+      running(program).expectEnd(true);
       running(hook).killAt(point);
       await running(program).exited;
     },

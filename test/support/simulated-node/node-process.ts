@@ -1,5 +1,6 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import type { SimulatedNode, SimulatedNodeOptions } from "./simulated-node.ts";
 
@@ -19,19 +20,28 @@ export type NodeProcess = SimulatedNode & {
   memory(): Promise<NodeJS.MemoryUsage>;
 };
 
-/**
- * Resolves when the node is registered; rejects when its process ends before. The process ends with this one at the latest.
- * `node`: further options and variables of its Node.
- */
+/** Of the node's own process, beside what every simulated node has. */
+export type NodeProcessSettings = {
+  /** Options of its Node. */
+  args?: string[];
+  env?: Record<string, string>;
+  /** Takes what it logs; left out, this process' stderr does. */
+  logPath?: string;
+};
+
+/** Resolves when the node is registered; rejects when its process ends before. The process ends with this one at the latest. */
 export const startNodeProcess = async (
   options: NodeProcessOptions,
-  node: { args: string[]; env: Record<string, string> } = { args: [], env: {} },
+  { args = [], env = {}, logPath }: NodeProcessSettings = {},
 ): Promise<NodeProcess> => {
   const { PATH = "" } = process.env;
+  const log = logPath === undefined ? undefined : await open(logPath, "a", 0o600);
   const child = fork(join(import.meta.dirname, "main.ts"), [JSON.stringify(options)], {
-    env: { PATH, ...node.env },
-    execArgv: ["--expose-gc", ...node.args],
+    env: { PATH, ...env },
+    execArgv: ["--expose-gc", ...args],
+    stdio: ["ignore", log?.fd ?? "inherit", log?.fd ?? "inherit", "ipc"],
   });
+  await log?.close();
   const pending = new Map<number, PromiseWithResolvers<unknown>>();
   const expect = (id: number): Promise<unknown> => {
     const reply = Promise.withResolvers<unknown>();
