@@ -33,19 +33,23 @@ type request struct {
 // Operations that are shown of a pool that can't be explained.
 const shown = 5
 
-// stuckAfter gives the earliest operations that the longest explanation leaves out.
+// stuckAfter gives the earliest operations that the longest explanation leaves out. Client ids are places in the history.
 func stuckAfter(info porcupine.LinearizationInfo, history []porcupine.Operation) []Operation {
-	var longest []int
-	for _, partition := range info.PartialLinearizations() {
+	explained := map[int]bool{}
+	for _, partition := range info.PartialLinearizationsOperations() {
+		var longest []porcupine.Operation
 		for _, partial := range partition {
 			if len(partial) > len(longest) {
 				longest = partial
 			}
 		}
+		for _, operation := range longest {
+			explained[operation.ClientId] = true
+		}
 	}
 	left := []Operation{}
-	for index, operation := range history {
-		if !slices.Contains(longest, index) {
+	for _, operation := range history {
+		if !explained[operation.ClientId] {
 			left = append(left, operation.Input.(input).operation)
 		}
 	}

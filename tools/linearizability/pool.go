@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 
 	"github.com/anishathalye/porcupine"
@@ -13,7 +14,6 @@ import (
 //	grant      Session got Browser; Ticket is its place in the queue, 0 where the order is not known
 //	release    Session was given up, with Outcome: "ok"; "gone", there was no such session; "unknown", either may be true
 //	take-back  the service ended Session, whose caller never learned of it
-//	vanish     Browser is no more
 type Operation struct {
 	ID      string `json:"id"`
 	Kind    string `json:"kind"`
@@ -32,12 +32,10 @@ type input struct {
 	browser   int32
 }
 
-const gone int32 = -1
-
 // A pool is a set of browsers, each held by one session at most, and a queue whose grants come in the order of the tickets.
 type pool struct {
 	lastTicket int64
-	// The session that holds each browser; 0: nobody, gone: the browser is no more.
+	// The session that holds each browser; 0: nobody.
 	holders []int32
 }
 
@@ -78,8 +76,6 @@ func (p pool) step(in input) []interface{} {
 			return nil
 		}
 		return []interface{}{p.with(in.browser, 0)}
-	case "vanish":
-		return []interface{}{p.with(in.browser, gone)}
 	}
 	panic("unknown kind of operation: " + in.operation.Kind)
 }
@@ -90,7 +86,18 @@ func (p pool) hash() uint64 {
 	return h.Sum64()
 }
 
-func modelOf(browsers int) porcupine.Model {
+// byBrowser splits operations that have nothing in common but the pool.
+func byBrowser(history []porcupine.Operation) [][]porcupine.Operation {
+	parts := map[int32][]porcupine.Operation{}
+	for _, operation := range history {
+		browser := operation.Input.(input).browser
+		parts[browser] = append(parts[browser], operation)
+	}
+	return slices.Collect(maps.Values(parts))
+}
+
+// modelOf: without tickets every browser can be judged alone, which is much less work.
+func modelOf(browsers int, hasTickets bool) porcupine.Model {
 	nondeterministic := porcupine.NondeterministicModel{
 		Init: func() []interface{} { return []interface{}{pool{holders: make([]int32, browsers)}} },
 		Step: func(state, in, _ interface{}) []interface{} { return state.(pool).step(in.(input)) },
@@ -99,6 +106,9 @@ func modelOf(browsers int) porcupine.Model {
 			return one.lastTicket == other.lastTicket && slices.Equal(one.holders, other.holders)
 		},
 		Hash: func(state interface{}) uint64 { return state.(pool).hash() },
+	}
+	if !hasTickets {
+		nondeterministic.Partition = byBrowser
 	}
 	return nondeterministic.ToModel()
 }
@@ -126,5 +136,6 @@ func prepare(operations []Operation) (porcupine.Model, []porcupine.Operation) {
 			ClientId: index, Input: in, Call: operation.Call, Return: operation.Return,
 		})
 	}
-	return modelOf(browsers()), history
+	hasTickets := slices.ContainsFunc(operations, func(operation Operation) bool { return operation.Ticket != 0 })
+	return modelOf(browsers(), hasTickets), history
 }

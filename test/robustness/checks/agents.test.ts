@@ -27,7 +27,9 @@ test("commands of the holder are well", () => {
 
 test("a command of an ended session, of an older one or of nobody's is found", () => {
   const ended = agent(3, "b", "ended", { session: "s1", seq: 1 });
-  expect(commandsByHolder.find([bound(1, "s1", 1), ended, command(4, "s1")])).toHaveLength(1);
+  expect(commandsByHolder.find([bound(1, "s1", 1), ended, command(2000, "s1")])).toHaveLength(1);
+  expect(commandsByHolder.find([bound(1, "s1", 1), ended, command(4, "s1")])).toEqual([]);
+  expect(commandsByHolder.find([bound(1, "s1", 1), ended, bound(4, "s2", 2), command(5, "s1")])).toHaveLength(1);
   expect(commandsByHolder.find([bound(1, "s1", 1), bound(2, "s2", 2), command(4, "s1")])).toHaveLength(1);
   expect(commandsByHolder.find([command(4, "s1")])).toHaveLength(1);
 });

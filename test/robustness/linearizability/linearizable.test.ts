@@ -23,8 +23,8 @@ test("operations have the browser that the agent told of, and the times of their
   const [pool] = poolOperations(inOrder(...oneAfterTheOther));
   expect(pool?.operations).toMatchObject([
     { kind: "grant", session: "s1", browser: "b", call: 10e6, return: 20e6 },
-    { kind: "grant", session: "s2", browser: "b", call: 25e6, return: 50e6 },
     { kind: "release", session: "s1", browser: "b", outcome: "ok", call: 30e6, return: 40e6 },
+    { kind: "grant", session: "s2", browser: "b", call: 25e6, return: 50e6 },
   ]);
 });
 

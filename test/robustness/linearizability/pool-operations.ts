@@ -9,13 +9,13 @@
 
 import { agentLogs, withHolder } from "../checks/agent-log.ts";
 import { replayLeases } from "../checks/lease-replay.ts";
-import { groupBy, holdsOf, operationsOf } from "../checks/views.ts";
+import { groupBy, type Hold, holdsOf, type Operation, operationsOf } from "../checks/views.ts";
 import type { EventOf, HistoryEvent } from "../history/history.ts";
 import { ofKind } from "../history/history.ts";
 
 export type PoolOperation = {
   id: string;
-  kind: "grant" | "release" | "take-back" | "vanish";
+  kind: "grant" | "release" | "take-back";
   session: string;
   browser: string;
   /** 0: not known. */
@@ -30,14 +30,8 @@ export type PoolOperations = { pool: string; operations: PoolOperation[] };
 
 const toNs = (ms: number): number => Math.round(ms * 1e6);
 
-/** After every moment of a history, ns; small enough to be exact. */
-const never = 2 ** 52;
-
 type Times = { call: number; return: number };
-const between = (fromMs: number, untilMs: number | undefined): Times => ({
-  call: toNs(fromMs),
-  return: untilMs === undefined ? never : toNs(untilMs),
-});
+const between = (fromMs: number, untilMs: number): Times => ({ call: toNs(fromMs), return: toNs(untilMs) });
 
 /** Tickets of sessions that were granted one browser, in pools of which Redis lost nothing; also which pools those are. */
 const readTickets = (events: HistoryEvent[]): { tickets: Map<string, number>; whole: Set<string> } => {
@@ -65,22 +59,68 @@ const rank = (tickets: Map<string, number>): Map<string, number> => {
   return new Map(inOrder.map(([session], index) => [session, index + 1]));
 };
 
-const releases = (
-  events: HistoryEvent[],
-  browsers: Map<string, string>,
-  whole: Set<string>,
-): [string, PoolOperation][] =>
-  operationsOf(events).flatMap(({ call, ended }): [string, PoolOperation][] => {
-    const { op, session = "", pool, id, at } = call;
-    const browser = browsers.get(session);
-    if ((op !== "release" && op !== "delete") || browser === undefined) return [];
-    const said = ended?.outcome;
+/** A session of which an agent took the lease, in the order in which it did. */
+type Use = {
+  session: string;
+  pool: string;
+  bound: EventOf<"agent">;
+  ended: EventOf<"agent"> | undefined;
+  grant: Times;
+};
+
+/** The sessions of one browser after each other. */
+const usesOf = (
+  log: EventOf<"agent">[],
+  view: { calls: Map<string, EventOf<"call">>; holds: Map<string, Hold>; pool: string },
+): Use[] => {
+  const uses: Use[] = [];
+  for (const { event, held } of withHolder(log)) {
+    const { session = "" } = event;
+    const last = uses.at(-1);
+    if (event.what === "ended" && last?.session === session && session === held?.session) last.ended = event;
+    if (event.what !== "bound" || session === held?.session) continue;
+    const hold = view.holds.get(session);
+    const call = hold && view.calls.get(hold.told.id);
+    // The call of a caller who never learned of it is not known; it was granted the browser after the session before.
+    const grant = call ? between(call.at, hold.fromMs) : { call: last?.grant.call ?? 0, return: toNs(event.at) };
+    uses.push({ session, pool: view.pool, bound: event, ended: undefined, grant });
+  }
+  return uses;
+};
+
+/**
+ * How a session was given up. Releases without a clear answer count as one that may have happened, and only where it
+ * explains that the browser went on to another session (`next`); a clear one shows that they did not.
+ */
+const endingOf = (
+  use: Use,
+  next: Use | undefined,
+  view: { releases: Map<string, Operation[]>; isWhole: boolean; isTold: boolean },
+): Ending[] => {
+  const mine = view.releases.get(use.session) ?? [];
+  const sure = mine.flatMap(({ call, ended }): Ending[] => {
+    const outcome = ended?.outcome;
     // A session that Redis has lost is not found until the audit has restored it.
-    const isSure = said === "ok" || (said === "gone" && whole.has(pool));
-    const outcome = isSure ? (said as "ok" | "gone") : "unknown";
-    const times = between(at, isSure ? ended?.at : undefined);
-    return [[pool, { id, kind: "release", session, browser, ticket: 0, outcome, ...times }]];
+    if (!ended || (outcome !== "ok" && !(outcome === "gone" && view.isWhole))) return [];
+    return [{ kind: "release", outcome, ...between(call.at, ended.at) }];
   });
+  const isReleased = sure.some(({ outcome }) => outcome === "ok");
+  if (isReleased || !next) return sure;
+  const until = next.grant.return;
+  const first = mine[0];
+  if (first)
+    sure.push({
+      kind: "release",
+      outcome: "unknown",
+      call: toNs(first.call.at),
+      return: Math.max(until, toNs(first.call.at)),
+    });
+  else if (!view.isTold && use.ended)
+    sure.push({ kind: "take-back", outcome: "", call: toNs(use.bound.at), return: until });
+  return sure;
+};
+
+type Ending = Times & Pick<PoolOperation, "kind" | "outcome">;
 
 /** By pool; only of sessions that an agent took. */
 export const poolOperations = (events: HistoryEvent[]): PoolOperations[] => {
@@ -88,33 +128,27 @@ export const poolOperations = (events: HistoryEvent[]): PoolOperations[] => {
   const { tickets, whole } = readTickets(events);
   const ranks = rank(tickets);
   const poolOf = new Map(ofKind(events, "pod").map(({ browser, pool }) => [browser, pool]));
-  const calls = new Map(operationsOf(events).map((operation) => [operation.call.id, operation.call]));
-  const browsers = new Map<string, string>();
-  const operations: [string, PoolOperation][] = [];
+  const all = operationsOf(events);
+  const calls = new Map(all.map(({ call }) => [call.id, call]));
+  const ends = all.filter(({ call }) => call.op === "release" || call.op === "delete");
+  const releases = groupBy(ends, ({ call }) => call.session ?? "");
 
-  const add = (event: EventOf<"agent">, kind: PoolOperation["kind"], session: string, times: Times): void => {
-    const pool = poolOf.get(event.browser) ?? holds.get(session)?.pool ?? "";
-    const ticket = kind === "grant" ? (ranks.get(session) ?? 0) : 0;
-    const id = `${kind} ${session}`;
-    operations.push([pool, { id, kind, session, browser: event.browser, ticket, outcome: "", ...times }]);
-  };
-  const grant = (event: EventOf<"agent">, session: string): void => {
-    browsers.set(session, event.browser);
-    const hold = holds.get(session);
-    const call = hold && calls.get(hold.told.id);
-    // A caller who never learned of it: the grant came before the bind, and it is not known since when it was possible.
-    add(event, "grant", session, call ? between(call.at, hold.fromMs) : between(0, event.at));
-  };
-  for (const { event, held } of agentLogs(events).flatMap((log) => [...withHolder(log)])) {
-    const { what, session = "" } = event;
-    if (what === "bound" && session !== held?.session) grant(event, session);
-    if (what === "ended" && session === held?.session && !holds.has(session))
-      add(event, "take-back", session, between(held.at, undefined));
-    if (what === "exit") add(event, "vanish", "", between(event.at, undefined));
-  }
-  operations.push(...releases(events, browsers, whole));
-  return [...groupBy(operations, ([pool]) => pool)].map(([pool, its]) => ({
+  const operations = agentLogs(events).flatMap((log) => {
+    const browser = log[0]?.browser ?? "";
+    const pool = poolOf.get(browser) ?? "";
+    const uses = usesOf(log, { calls, holds, pool });
+    return uses.flatMap((use, index) => {
+      const { session } = use;
+      const view = { releases, isWhole: whole.has(pool), isTold: holds.has(session) };
+      const grant = { kind: "grant", outcome: "", ...use.grant } as const;
+      return [grant, ...endingOf(use, uses[index + 1], view)].map((step, place) => {
+        const ticket = step.kind === "grant" ? (ranks.get(session) ?? 0) : 0;
+        return { pool, operation: { id: `${step.kind} ${place} ${session}`, session, browser, ticket, ...step } };
+      });
+    });
+  });
+  return [...groupBy(operations, ({ pool }) => pool)].map(([pool, its]) => ({
     pool,
-    operations: its.map(([, operation]) => operation),
+    operations: its.map(({ operation }) => operation),
   }));
 };
