@@ -5,8 +5,9 @@ import type { Check, Violation } from "./check.ts";
 
 type Seen = { fence: Fence; event: EventOf<"agent"> };
 
-const fenceOf = ({ epoch, seq }: EventOf<"agent">): Fence | undefined =>
-  epoch === undefined || seq === undefined ? undefined : { epoch, seq };
+/** Raising the epoch leaves the sequence as it is. */
+const fenceOf = ({ epoch, seq }: EventOf<"agent">, highest: Seen | undefined): Fence | undefined =>
+  epoch === undefined ? undefined : { epoch, seq: seq ?? highest?.fence.seq ?? 0 };
 
 /** A repeated bind or end of the very same lease is answered again, and is not another one. */
 const isAllowed = (event: EventOf<"agent">, fence: Fence, highest: Seen | undefined): boolean =>
@@ -18,7 +19,7 @@ const find = (log: EventOf<"agent">[]): Violation[] => {
   const violations: Violation[] = [];
   let highest: Seen | undefined;
   for (const event of log) {
-    const fence = event.what === "refused" ? undefined : fenceOf(event);
+    const fence = event.what === "refused" ? undefined : fenceOf(event, highest);
     if (!fence) continue;
     if (event.what === "bound" && highest && !isAllowed(event, fence, highest))
       violations.push({

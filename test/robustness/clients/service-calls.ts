@@ -1,4 +1,5 @@
 /** What a client asks of the service; every call and what came of it stands in the history. */
+import { createId } from "@paralleldrive/cuid2";
 import { Agent, request } from "undici";
 import type { Pool } from "../pools.ts";
 import type { Recorder } from "../recorder/recorder.ts";
@@ -97,13 +98,14 @@ export const createServiceCalls = (options: CallerOptions): ServiceCalls => {
     }
   };
   const acquire = async (pool: Pool, { waitSeconds, idempotencyKey, hangUpMs }: AcquireWish): Promise<Acquired> => {
-    const wish = { waitMs: waitSeconds * 1000, ...(idempotencyKey !== undefined && { idempotencyKey }) };
-    const end = begin({ op: "acquire", pool: pool.uid, ...wish });
+    const wish = idempotencyKey ?? createId();
+    const asked = { waitMs: waitSeconds * 1000, wish, ...(idempotencyKey !== undefined && { idempotencyKey }) };
+    const end = begin({ op: "acquire", pool: pool.uid, ...asked });
     const patience = AbortSignal.timeout(waitSeconds * 1000 + patienceMs);
     const hangUp = hangUpMs === undefined ? undefined : AbortSignal.timeout(hangUpMs);
     const signal = hangUp ? AbortSignal.any([patience, hangUp]) : patience;
     const path = `/browser_pools/${pool.id}/acquire`;
-    const body = { acquire_timeout_seconds: waitSeconds };
+    const body = { acquire_timeout_seconds: waitSeconds, tags: { wish } };
     const answer = await send({ method: "POST", path, body, idempotencyKey }, signal).catch(reasonOf);
     const { outcome, acquired } = acquiredBy(answer, pool, hangUp?.aborted ?? false);
     end(outcome);
