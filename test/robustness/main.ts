@@ -3,6 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { inspect } from "node:util";
 import { type Options, possibleFaults, readOptions, UsageError, usage } from "./options.ts";
+import { replayHistory } from "./replay.ts";
 import { type HistoryWish, runHistories } from "./run-histories.ts";
 import { shortTier } from "./short-tier.ts";
 import { failureText, progressLine, summarize, summaryText } from "./summary.ts";
@@ -65,6 +66,8 @@ const carryOut = async (options: Options): Promise<number> => {
           faults: options.faults,
         })),
       );
+    case "replay":
+      return replayHistory(options.file, say);
     default:
       throw new UsageError(`--${options.do} is not there yet`);
   }

@@ -2,13 +2,15 @@
 import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { checkHistory, type Finding } from "./checks/all-checks.ts";
+import type { Finding } from "./checks/all-checks.ts";
 import { findGrowth } from "./checks/no-growth.ts";
 import type { FaultName } from "./faults/all-faults.ts";
 import { type EventOf, type HistoryEvent, ofKind, readHistory } from "./history/history.ts";
+import { judgeHistory } from "./judge.ts";
 import { createRecorder } from "./recorder/recorder.ts";
 import { runHistory } from "./run-history.ts";
 import type { PlanOptions } from "./schedule.ts";
+import { timelineOf } from "./timeline.ts";
 import { startTopology, type Topology, type TopologyOptions } from "./topology.ts";
 
 export type HistoryWish = PlanOptions & { seed: number };
@@ -21,6 +23,8 @@ export type HistoryResult = {
   held: number;
   seconds: number;
   findings: Finding[];
+  /** Pools on which the search for an order of all operations came to no end. */
+  undecided: number;
   /** Where the history, the logs and the findings are kept when there are any. */
   folder?: string;
 };
@@ -48,16 +52,16 @@ const unrestFinding = (unrest: string[]): Finding[] =>
 const describe = ({ check, what, events }: Finding): string =>
   [`${check}: ${what}`, ...events.map((event) => `    ${JSON.stringify(event)}`)].join("\n");
 
-const keep = async (
-  result: HistoryResult,
-  { file, topology, keepFolder }: { file: string; topology: Topology; keepFolder: string },
-): Promise<string> => {
+type Kept = { file: string; events: HistoryEvent[]; topology: Topology; keepFolder: string };
+
+const keep = async (result: HistoryResult, { file, events, topology, keepFolder }: Kept): Promise<string> => {
   const folder = join(keepFolder, `seed-${result.seed}`);
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   await cp(file, join(folder, "history.jsonl"));
   await cp(topology.logFolder, join(folder, "logs"), { recursive: true });
   await writeFile(join(folder, "findings.txt"), `${result.findings.map(describe).join("\n\n")}\n`);
+  await writeFile(join(folder, "timeline.txt"), `${timelineOf(events, result.findings)}\n`);
   return folder;
 };
 
@@ -81,10 +85,12 @@ export const runHistories = async (
     const { unrest } = await runHistory({ ...wish, bug: topologyOptions.bug, file }, topology, recorder);
     const events = await readHistory(file);
     samples.push(...ofKind(events, "process").filter(({ what }) => what === "sample"));
-    const findings = [...checkHistory(events), ...unrestFinding(unrest)];
+    const judged = await judgeHistory(events);
+    const findings = [...judged.findings, ...unrestFinding(unrest)];
     const seconds = (performance.now() - startMs) / 1000;
-    const result: HistoryResult = { seed: wish.seed, ...countOf(events), seconds, findings };
-    if (findings.length > 0) result.folder = await keep(result, { file, topology, keepFolder });
+    const { undecided } = judged;
+    const result: HistoryResult = { seed: wish.seed, ...countOf(events), seconds, findings, undecided };
+    if (findings.length > 0) result.folder = await keep(result, { file, events, topology, keepFolder });
     await rm(file, { force: true });
     results.push(result);
     onHistory(result);

@@ -8,17 +8,18 @@ import type { HistoryWish } from "./run-histories.ts";
 const fixedSeeds = [101, 102, 103, 104];
 const freshHistories = 2;
 
-/** Load of each history, ms; a history whose faults take longer goes on until they are over. */
-const loadMs = 20_000;
+/** Load of each history, ms; one whose faults take longer goes on until they are over. */
+const loadMs = 22_000;
 
 /** All `faults` are dealt out to the fixed histories; each fresh one may draw any. */
-export const shortTier = (faults: readonly FaultName[]): HistoryWish[] => {
+export const shortTier = (faults: readonly FaultName[]): (HistoryWish & { isFixed: boolean })[] => {
   const dealt = randomOf(1).shuffle(faults);
   const fixed = fixedSeeds.map((seed, index) => ({
+    isFixed: true,
     seed,
     loadMs,
     faults: dealt.filter((_, place) => place % fixedSeeds.length === index),
   }));
-  const fresh = Array.from({ length: freshHistories }, () => ({ seed: freshSeed(), loadMs, faults }));
+  const fresh = Array.from({ length: freshHistories }, () => ({ isFixed: false, seed: freshSeed(), loadMs, faults }));
   return [...fixed, ...fresh];
 };

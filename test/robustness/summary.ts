@@ -10,6 +10,8 @@ export type RunSummary = {
   faults: Record<string, number>;
   /** How often each check found something. */
   violations: Record<string, number>;
+  /** Pools on which the search for an order of all operations came to no end. */
+  undecided: number;
   failedSeeds: number[];
   seconds: number;
 };
@@ -29,6 +31,7 @@ export const summarize = (results: HistoryResult[], growth: Finding[], seconds: 
   held: sum(results, ({ held }) => held),
   faults: countBy(results.flatMap(({ faults }) => faults)),
   violations: countBy([...results.flatMap(({ findings }) => findings), ...growth].map(({ check }) => check)),
+  undecided: sum(results, ({ undecided }) => undecided),
   failedSeeds: results.filter(({ findings }) => findings.length > 0).map(({ seed }) => seed),
   seconds,
 });
@@ -62,5 +65,6 @@ export const summaryText = (summary: RunSummary): string =>
   [
     ...table("faults", summary.faults),
     ...table("violations", summary.violations),
+    ...(summary.undecided > 0 ? [`linearizable: no verdict in time on ${summary.undecided} pools`] : []),
     `${summary.histories} histories, ${summary.acquires} acquires, ${summary.held} held, ${summary.seconds.toFixed(0)} s`,
   ].join("\n");

@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { faultNames } from "./faults/all-faults.ts";
+import { readOptions, usage } from "./options.ts";
+
+test("a run is what its options say", () => {
+  const argv = ["--seed", "5", "--histories", "3", "--seconds", "7", "--faults", "redis-kill,api-term"];
+  expect(readOptions(argv)).toEqual({
+    do: "run",
+    seed: 5,
+    histories: 3,
+    loadMs: 7000,
+    faults: ["redis-kill", "api-term"],
+    chromium: false,
+  });
+  expect(readOptions(["--faults", "none"])).toMatchObject({ faults: [], histories: 10 });
+});
+
+test("a wrong command line is refused with what is wrong", () => {
+  expect(() => readOptions(["--faults", "redis-kil"])).toThrow("there is no fault redis-kil");
+  expect(() => readOptions(["--seed", "x"])).toThrow("--seed x");
+  expect(() => readOptions(["--fault", "redis-kill"])).toThrow("--fault");
+});
+
+test("the help names every kind of fault", () => {
+  for (const name of faultNames) expect(usage).toContain(` ${name}`);
+});
