@@ -1,6 +1,7 @@
 /** The pools of one history: made, changed and deleted over the API, each wish and its answer in the history. */
-import { createId } from "@paralleldrive/cuid2";
+
 import { browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { newId } from "../../src/services/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { monotonicMs } from "./history/event-base.ts";
 import type { EventOf } from "./history/history.ts";
@@ -58,7 +59,7 @@ export const createPools = (topology: Topology, recorder: Recorder, onCreate: (u
     wish: Wish,
     request: { method: string; path: string; body?: object },
   ): Promise<{ status: number; answer: Record<string, unknown> } | undefined> => {
-    const event = { kind: "pool", id: createId(), ...wish } as const;
+    const event = { kind: "pool", id: newId(), ...wish } as const;
     recorder.write({ ...event, at: monotonicMs(), phase: "call" });
     const answered = await send(request.method, request.path, request.body)
       .then(async (response) => ({ status: response.status, text: await response.text() }))
@@ -94,7 +95,7 @@ export const createPools = (topology: Topology, recorder: Recorder, onCreate: (u
 
   return {
     list: () => pools,
-    async create({ size, fillRatePerMinute, name = `pool-${createId().slice(0, 8)}` }) {
+    async create({ size, fillRatePerMinute, name = `pool-${newId().slice(0, 8)}` }) {
       const body = {
         name,
         size,

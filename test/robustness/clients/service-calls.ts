@@ -1,6 +1,7 @@
 /** What a client asks of the service; every call and what came of it stands in the history. */
-import { createId } from "@paralleldrive/cuid2";
+
 import { Agent, request } from "undici";
+import { newId } from "../../../src/services/new-id.ts";
 import type { Pool } from "../pools.ts";
 import type { Recorder } from "../recorder/recorder.ts";
 import { type Call, createCallLog, type Outcome, reasonOf } from "./call-log.ts";
@@ -98,7 +99,7 @@ export const createServiceCalls = (options: CallerOptions): ServiceCalls => {
     }
   };
   const acquire = async (pool: Pool, { waitSeconds, idempotencyKey, hangUpMs }: AcquireWish): Promise<Acquired> => {
-    const wish = idempotencyKey ?? createId();
+    const wish = idempotencyKey ?? newId();
     const asked = { waitMs: waitSeconds * 1000, wish, ...(idempotencyKey !== undefined && { idempotencyKey }) };
     const end = begin({ op: "acquire", pool: pool.uid, ...asked });
     const patience = AbortSignal.timeout(waitSeconds * 1000 + patienceMs);

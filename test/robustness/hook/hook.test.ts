@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { createId } from "@paralleldrive/cuid2";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { newId } from "../../../src/services/new-id.ts";
 import { sharedServers } from "../../support/control-plane.ts";
 import { type LeaseEvent, leaseEventOf, leaseStreamKey } from "../history/lease-event.ts";
 import { hookClient } from "./hook-client.ts";
@@ -50,7 +50,7 @@ const recorded = async (pool: string): Promise<Pick<LeaseEvent, "n" | "script" |
 const wished = (wish: string): string => JSON.stringify({ tags: { wish } });
 
 test("scripts record what they change, in their order", async () => {
-  const pool = createId();
+  const pool = newId();
   const take = (session: string) =>
     ["take", pool, { session, channel: "nobody", request: wished(session) }] as [string, ...unknown[]];
   await callAll(await startProbe(), [
@@ -86,7 +86,7 @@ test("scripts record what they change, in their order", async () => {
 });
 
 test("a recorded script answers as it does without the recorder", async () => {
-  const pool = createId();
+  const pool = newId();
   const answers = await callAll(await startProbe(), [
     ["add", pool, { id: "b", pod: "pod", address: "a:1", configHash: "h" }],
     ["take", pool, { session: "s", channel: "nobody", request: "{}" }],
