@@ -2,10 +2,12 @@ import type { HistoryEvent } from "../history/history.ts";
 import type { Check, Violation } from "./check.ts";
 import { comesToRest } from "./comes-to-rest.ts";
 import { commandsByHolder } from "./commands-by-holder.ts";
+import { epochsBind } from "./epochs-bind.ts";
 import { exclusiveUse } from "./exclusive-use.ts";
 import { fillRate } from "./fill-rate.ts";
 import { firstCome } from "./first-come.ts";
 import { heldMeansBound } from "./held-means-bound.ts";
+import { holdersKeepBrowsers } from "./holders-keep-browsers.ts";
 import { noStarvation } from "./no-starvation.ts";
 import { nothingLeftBehind } from "./nothing-left-behind.ts";
 import { nothingLost } from "./nothing-lost.ts";
@@ -19,7 +21,9 @@ import { ticketsRise } from "./tickets-rise.ts";
 /** In the order of weight: what a broken one means for users. */
 export const allChecks: readonly Check[] = [
   exclusiveUse,
+  holdersKeepBrowsers,
   risingFences,
+  epochsBind,
   commandsByHolder,
   heldMeansBound,
   oneSessionAWish,

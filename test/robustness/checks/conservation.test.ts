@@ -74,4 +74,9 @@ test("a session that answers two wishes, and a wish with two browsers, are found
   expect(oneSessionAWish.find([...held([0, 2], "s1", key), ...held([0, 3], "s1", key)])).toEqual([]);
   expect(oneSessionAWish.find([...held([0, 2], "s1"), ...held([0, 3], "s1")])).toHaveLength(1);
   expect(oneSessionAWish.find([...held([0, 2], "s1", key), ...held([0, 3], "s2", key)])).toHaveLength(1);
+  const grants = scripts([
+    [1, "take", { ...granted("s1", "b", 1), wish: "w" } as never],
+    [2, "take", { ...granted("s2", "c", 2), wish: "w" } as never],
+  ]);
+  expect(oneSessionAWish.find(inOrder(held([0, 5], "s2", { wish: "w" }), grants))).toHaveLength(1);
 });

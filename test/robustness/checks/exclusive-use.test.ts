@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import { epochsBind } from "./epochs-bind.ts";
 import { exclusiveUse } from "./exclusive-use.ts";
-import { agent, held, inOrder, released } from "./small-history.ts";
+import { holdersKeepBrowsers } from "./holders-keep-browsers.ts";
+import { agent, change, held, inOrder, pod, poolIs, released, scripts } from "./small-history.ts";
 
 const find = (...parts: Parameters<typeof inOrder>): string[] =>
   exclusiveUse.find(inOrder(...parts)).map(({ what }) => what);
@@ -41,4 +43,23 @@ test("a session whose caller never learned of it may be taken back", () => {
   expect(
     find(agent(5, "b", "bound", { session: "s1", seq: 1 }), agent(9, "b", "ended", { session: "s1", seq: 1 })),
   ).toEqual([]);
+});
+
+test("a browser that is destroyed under its holder is found, unless its pool goes or its process has ended", () => {
+  const destroyed = (phase: string, ...more: Parameters<typeof inOrder>) =>
+    holdersKeepBrowsers.find(inOrder(...first, pod(500, "b", "MODIFIED", { phase, deletionAt: "x" }), ...more));
+  expect(destroyed("Running")).toMatchObject([{ what: "pod-b was deleted while session s1 used it" }]);
+  expect(destroyed("Failed")).toEqual([]);
+  expect(destroyed("Running", released([100, 110], "s1"))).toEqual([]);
+  expect(destroyed("Running", poolIs(400, "delete", {}))).toEqual([]);
+});
+
+test("a bind of an older epoch is found once the browser has come in under a newer one", () => {
+  const entered = scripts([
+    [0, "establish", { what: "epoch", epoch: 2 }],
+    [100, "settle", change.state("b", "none", "idle")],
+  ]);
+  const bound = (at: number, epoch: number) => agent(at, "b", "bound", { session: "s1", seq: 1, epoch });
+  expect(epochsBind.find(inOrder(entered, bound(50, 1), bound(150, 2)))).toEqual([]);
+  expect(epochsBind.find(inOrder(entered, bound(150, 1)))).toHaveLength(1);
 });

@@ -1,12 +1,15 @@
 /**
- * A caller who is gone takes nothing and holds nothing: its place in the queue is given up, and a browser that was granted to it
- * in that instant goes on to the next caller. Judged in calm times only, by the wish that its call carried.
+ * A caller who is gone takes nothing and holds nothing, by the wish that its call carried:
+ *
+ *   hung up   its place in the queue is given up, and a browser that was granted to it in that instant goes on unused;
+ *             judged in calm times only
+ *   cut off   its replica died: what it held then is found later, but no browser is granted to it any more
  */
 import type { EventOf, HistoryEvent } from "../history/history.ts";
 import { ofKind } from "../history/history.ts";
 import type { Check, Violation } from "./check.ts";
 import { replayLeases } from "./lease-replay.ts";
-import { faultSpansOf, groupBy, isCalm, markOf } from "./views.ts";
+import { type FaultSpan, faultSpansOf, groupBy, isCalm, markOf } from "./views.ts";
 
 /** A replica hears of a closed connection at once; the rest is for the agent and for a busy machine, ms. */
 const giveUpMs = 5000;
@@ -14,55 +17,94 @@ const giveUpMs = 5000;
 /** How long after a fault the service may still be busy with its traces, ms. */
 const recoveryMs = 12_000;
 
+/** Redis sees at once that nobody listens on a dead replica's channel; with a margin, ms. */
+const unheardMs = 2000;
+
+/** Faults under which it still is seen at once. */
+const deaths = ["api-kill", "api-term"];
+
 type Leaver = { call: EventOf<"call">; ended: EventOf<"return"> };
 
-/** Callers who hung up, by wish; a wish that was asked more than once may be wanted by another request. */
+/** Callers who are gone, by wish; a wish that was asked more than once may be wanted by another request. */
 const leaversOf = (events: HistoryEvent[]): Map<string, Leaver> => {
   const returns = new Map(ofKind(events, "return").map((event) => [event.id, event]));
   const leavers = new Map<string, Leaver>();
   for (const [wish, calls] of groupBy(ofKind(events, "call"), (call) => call.wish ?? "")) {
     const [call] = calls;
     const ended = call && returns.get(call.id);
-    if (wish !== "" && call && calls.length === 1 && ended?.outcome === "hung-up") leavers.set(wish, { call, ended });
+    const isGone = ended?.outcome === "hung-up" || ended?.outcome === "cut";
+    if (wish !== "" && call && calls.length === 1 && isGone) leavers.set(wish, { call, ended });
   }
   return leavers;
 };
 
+/** What Redis had of one session: in the queue or with a lease from `since` until `untilMs`, and when it was granted browsers. */
+type Stay = { session: string; wish: string; since: EventOf<"lease">; untilMs: number; grants: EventOf<"lease">[] };
+
+const stays = (entries: EventOf<"lease">[], endMs: number): Stay[] => {
+  const open = new Map<string, Stay>();
+  const all: Stay[] = [];
+  const stayOf = (session: string, wish: string, since: EventOf<"lease">): Stay => {
+    const known = open.get(session);
+    if (known) return known;
+    const stay = { session, wish, since, untilMs: endMs, grants: [] };
+    open.set(session, stay);
+    all.push(stay);
+    return stay;
+  };
+  const end = (session: string, atMs: number): void => {
+    const stay = open.get(session);
+    if (stay) stay.untilMs = atMs;
+    open.delete(session);
+  };
+  replayLeases(entries, {
+    before(change, _model, event) {
+      const { what } = change;
+      if (what === "queued" || what === "restored") stayOf(change.session, change.wish ?? "", event);
+      if (what === "granted") stayOf(change.session, change.wish ?? "", event).grants.push(event);
+      if (what === "left" || what === "ended" || what === "undone") end(change.session, event.at);
+    },
+    // What is gone with a loss is nobody's to give up.
+    lost({ at }) {
+      for (const session of [...open.keys()]) end(session, at);
+    },
+  });
+  return all;
+};
+
+const tooLong = ({ session, since, untilMs }: Stay, { call, ended }: Leaver, faults: FaultSpan[]): Violation[] => {
+  if (ended.outcome !== "hung-up" || untilMs <= ended.at + giveUpMs) return [];
+  if (!isCalm(faults, ended.at - recoveryMs, ended.at + giveUpMs)) return [];
+  return [
+    {
+      what: `${call.client} hung up, and its session ${session} stayed for ${Math.round(untilMs - ended.at)} ms`,
+      events: [since, call, ended].toSorted((a, b) => a.at - b.at),
+    },
+  ];
+};
+
+const tooLate = ({ session, grants }: Stay, { call, ended }: Leaver, obstacles: FaultSpan[]): Violation[] =>
+  grants
+    .filter(({ at }) => at > ended.at + unheardMs && isCalm(obstacles, call.at - recoveryMs, at))
+    .map((event) => ({
+      what: `${session} was granted a browser ${Math.round(event.at - ended.at)} ms after its caller was gone`,
+      events: [call, ended, event],
+    }));
+
 export const nothingLeftBehind: Check = {
   name: "nothing-left-behind",
-  promise: "a caller who hangs up leaves the queue, and holds no browser",
+  promise: "a caller who is gone leaves the queue, holds no browser and gets none",
   find(events) {
     const leavers = leaversOf(events);
     const faults = faultSpansOf(events);
+    const obstacles = faults.filter(({ fault }) => !deaths.includes(fault));
     const endMs = markOf(events, "load-over")?.at ?? events.at(-1)?.at ?? 0;
-    const violations: Violation[] = [];
-    for (const entries of groupBy(ofKind(events, "lease"), ({ pool }) => pool).values()) {
-      const wishes = new Map<string, string>();
-      const open = new Map<string, EventOf<"lease">>();
-      const judge = (session: string, untilMs: number): void => {
-        const leaver = leavers.get(wishes.get(session) ?? "");
-        const since = open.get(session);
-        open.delete(session);
-        if (!leaver || !since) return;
-        const { ended } = leaver;
-        const isLong = untilMs > ended.at + giveUpMs;
-        if (!isLong || !isCalm(faults, ended.at - recoveryMs, ended.at + giveUpMs)) return;
-        violations.push({
-          what: `${leaver.call.client} hung up, and its session ${session} stayed for ${Math.round(untilMs - ended.at)} ms`,
-          events: [since, leaver.call, ended].toSorted((a, b) => a.at - b.at),
-        });
-      };
-      const { queue, leases } = replayLeases(entries, {
-        before(change, _model, event) {
-          if (change.what === "queued" || change.what === "granted" || change.what === "restored") {
-            if (change.wish !== undefined) wishes.set(change.session, change.wish);
-            open.set(change.session, open.get(change.session) ?? event);
-          } else if (change.what === "left" || change.what === "ended" || change.what === "undone")
-            judge(change.session, event.at);
-        },
+    const pools = [...groupBy(ofKind(events, "lease"), ({ pool }) => pool).values()];
+    return pools
+      .flatMap((entries) => stays(entries, endMs))
+      .flatMap((stay) => {
+        const leaver = leavers.get(stay.wish);
+        return leaver ? [...tooLong(stay, leaver, faults), ...tooLate(stay, leaver, obstacles)] : [];
       });
-      for (const session of [...queue.keys(), ...leases.keys()]) judge(session, endMs);
-    }
-    return violations;
   },
 };

@@ -1,5 +1,7 @@
-import type { EventOf } from "../history/history.ts";
+import type { EventOf, HistoryEvent } from "../history/history.ts";
+import { ofKind } from "../history/history.ts";
 import type { Check, Violation } from "./check.ts";
+import { replayLeases } from "./lease-replay.ts";
 import { groupBy, holdsOf, operationsOf } from "./views.ts";
 
 type Answer = { call: EventOf<"call">; told: EventOf<"return"> };
@@ -7,6 +9,32 @@ type Answer = { call: EventOf<"call">; told: EventOf<"return"> };
 /** Requests with one Idempotency-Key are one wish; every other request is a wish of its own. */
 const wishOf = ({ pool, client, id, idempotencyKey }: EventOf<"call">): string =>
   idempotencyKey === undefined ? id : `${pool}/${client}/${idempotencyKey}`;
+
+/** Wishes that were asked once and have leases of two sessions at a time, as the scripts recorded it. */
+const doubleLeases = (events: HistoryEvent[]): Violation[] => {
+  const calls = groupBy(ofKind(events, "call"), ({ wish }) => wish ?? "");
+  const isSingle = (wish: string | undefined): wish is string => wish !== undefined && calls.get(wish)?.length === 1;
+  return [...groupBy(ofKind(events, "lease"), ({ pool }) => pool).values()].flatMap((entries) => {
+    const violations: Violation[] = [];
+    const wishes = new Map<string, string>();
+    replayLeases(entries, {
+      before(change, { leases }, event) {
+        if ((change.what !== "granted" && change.what !== "restored") || !isSingle(change.wish)) return;
+        const other = [...leases.keys()].find(
+          (session) => session !== change.session && wishes.get(session) === change.wish,
+        );
+        wishes.set(change.session, change.wish);
+        if (other === undefined) return;
+        const asked = calls.get(change.wish) ?? [];
+        violations.push({
+          what: `one wish has the leases of ${other} and ${change.session} at a time`,
+          events: [...asked, event],
+        });
+      },
+    });
+    return violations;
+  });
+};
 
 export const oneSessionAWish: Check = {
   name: "one-session-a-wish",
@@ -29,6 +57,6 @@ export const oneSessionAWish: Check = {
       if (!second) return [];
       return [{ what: `one wish has ${held.length} sessions at a time`, events: same.map(({ told }) => told) }];
     });
-    return [...shared, ...doubled];
+    return [...shared, ...doubled, ...doubleLeases(events)];
   },
 };

@@ -92,3 +92,12 @@ test("a place in the queue or a lease that stays after its caller has hung up is
   expect(nothingLeftBehind.find(inOrder(hangUp, waits, served, end))).toHaveLength(1);
   expect(nothingLeftBehind.find(inOrder(hangUp, waits, end, fault([150, 250], "api-kill")))).toEqual([]);
 });
+
+test("a browser that is granted to a caller whose replica is long dead is found", () => {
+  const cut = operation([100, 200], { op: "acquire", wish: "w" }, { outcome: "cut" });
+  const waits = scripts([[110, "take", queued("s1", 1, "w")]]);
+  const grantedAt = (at: number) => scripts([[at, "offer", granted("s1", "b", 1)]], { n: 1 });
+  expect(nothingLeftBehind.find(inOrder(cut, waits, grantedAt(500)))).toEqual([]);
+  expect(nothingLeftBehind.find(inOrder(cut, waits, grantedAt(5000), fault([190, 2000], "api-kill")))).toHaveLength(1);
+  expect(nothingLeftBehind.find(inOrder(cut, waits, grantedAt(5000), fault([190, 2000], "redis-slow")))).toEqual([]);
+});
