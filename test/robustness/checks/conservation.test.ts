@@ -32,6 +32,11 @@ test("a browser whose state changes without a script is found", () => {
   ]);
 });
 
+test("of what was missed nothing is said", () => {
+  const later = scripts([[9, "offer", state("c", "releasing", "idle")]], { n: 7 });
+  expect(nothingLost.find([...warm, ...taken, ...later])).toEqual([]);
+});
+
 test("a leased browser without a lease, and a lease of a browser that is idle, are found", () => {
   const half = scripts([[1, "take", state("b", "idle", "leased", { session: "s1" })]], { n: 1 });
   expect(nothingLost.find([...warm, ...half])).toHaveLength(1);

@@ -16,6 +16,8 @@ export type LeaseModel = {
   queue: Map<string, number>;
   /** Browser of each session. */
   leases: Map<string, string>;
+  /** False when entries were missed: then there is more than what stands here. */
+  isWhole: boolean;
 };
 
 export type LeaseVisitor = {
@@ -23,11 +25,11 @@ export type LeaseVisitor = {
   before?(change: LeaseChange, model: LeaseModel, event: EventOf<"lease">): void;
   /** After all changes of one script. */
   after?(model: LeaseModel, event: EventOf<"lease">): void;
-  /** Redis has lost what came after the first `kept` entries, or the recorder has missed some. */
+  /** Redis has lost entries, or the recorder has missed some. */
   lost?(event: EventOf<"lease">): void;
 };
 
-const emptyModel = (): LeaseModel => ({ states: new Map(), queue: new Map(), leases: new Map() });
+const emptyModel = (): LeaseModel => ({ states: new Map(), queue: new Map(), leases: new Map(), isWhole: true });
 
 const carryOut = (change: LeaseChange, { states, queue, leases }: LeaseModel): void => {
   switch (change.what) {
@@ -71,7 +73,7 @@ export const replayLeases = (entries: EventOf<"lease">[], visitor: LeaseVisitor)
       const missed =
         event.n > kept.length ? Array.from({ length: event.n }, () => ({ ...event, changes: [] })) : undefined;
       kept = missed ?? kept.slice(0, event.n);
-      model = replayed(kept);
+      model = { ...replayed(kept), isWhole: missed === undefined && (model.isWhole || event.n === 0) };
       visitor.lost?.(event);
     }
     for (const change of event.changes) {

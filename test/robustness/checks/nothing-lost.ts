@@ -12,7 +12,7 @@ import { type LeaseModel, replayLeases } from "./lease-replay.ts";
 import { groupBy } from "./views.ts";
 
 /** What is wrong between the leases and the browsers' records; undefined when nothing is. */
-const mismatch = ({ states, leases }: LeaseModel): string | undefined => {
+const mismatch = ({ states, leases, isWhole }: LeaseModel): string | undefined => {
   const holders = new Map<string, string>();
   for (const [session, browser] of leases) {
     const other = holders.get(browser);
@@ -23,16 +23,17 @@ const mismatch = ({ states, leases }: LeaseModel): string | undefined => {
       return `session ${session} has a lease of browser ${browser}, which is ${state.state} for ${state.session ?? "nobody"}`;
   }
   for (const [browser, { state }] of states)
-    if (state === "leased" && !holders.has(browser)) return `browser ${browser} is leased, and there is no lease of it`;
+    if (state === "leased" && isWhole && !holders.has(browser))
+      return `browser ${browser} is leased, and there is no lease of it`;
   return undefined;
 };
 
 const records = (entries: EventOf<"lease">[]): Violation[] => {
   const violations: Violation[] = [];
   replayLeases(entries, {
-    before(change, { states }, event) {
+    before(change, { states, isWhole }, event) {
       if (change.what !== "state") return;
-      const was = states.get(change.browser)?.state ?? "none";
+      const was = states.get(change.browser)?.state ?? (isWhole ? "none" : change.from);
       if (was !== change.from)
         violations.push({
           what: `browser ${change.browser} was ${was}, and ${event.script} found it ${change.from}`,

@@ -1,11 +1,15 @@
-/** A process of the product in small, for the hook's own tests: carries out the calls of the lease store that it is sent. */
+/** A process of the product in small, for the hook's own tests: carries out the calls of the lease stores that it is sent. */
 import { createLeaseStore } from "../../../src/leases/lease-store.ts";
 import { connectRedis, whenReady } from "../../../src/leases/redis.ts";
+import { createRepairStore } from "../../../src/leases/repair-store.ts";
 import { createLogger } from "../../../src/log.ts";
 
 const redis = connectRedis(process.env.REDIS_URL ?? "", createLogger("silent", "probe"));
 await whenReady(redis, 10_000);
-const store = createLeaseStore(redis) as Record<string, (...args: never[]) => Promise<unknown>>;
+const store = { ...createLeaseStore(redis), ...createRepairStore(redis) } as Record<
+  string,
+  (...args: never[]) => Promise<unknown>
+>;
 
 process.on("message", (message: { call: string; args: never[] } | { reject: true } | { do: string }) => {
   if ("reject" in message) void Promise.reject(new Error("nobody handles this"));

@@ -47,6 +47,12 @@ const recorded = async (pool: string): Promise<Pick<LeaseEvent, "n" | "script" |
   return entries.map((entry) => leaseEventOf(pool, entry, 0)).map(({ n, script, changes }) => ({ n, script, changes }));
 };
 
+const record = { id: "b", pod: "pod", address: "a:1", config: "h", seq: 0, state: "idle" };
+/** Calls by which the browser b enters a pool of the first epoch. */
+const entering = (pool: string): [string, ...unknown[]][] => [
+  ["establish", pool, 1],
+  ["settle", pool, { epoch: 1, text: "" }, { record, former: "kept" }],
+];
 const wished = (wish: string): string => JSON.stringify({ tags: { wish } });
 
 test("scripts record what they change, in their order", async () => {
@@ -54,7 +60,7 @@ test("scripts record what they change, in their order", async () => {
   const take = (session: string) =>
     ["take", pool, { session, channel: "nobody", request: wished(session) }] as [string, ...unknown[]];
   await callAll(await startProbe(), [
-    ["add", pool, { id: "b", pod: "pod", address: "a:1", configHash: "h" }],
+    ...entering(pool),
     take("s1"),
     take("s2"),
     ["cancel", pool, "s2"],
@@ -64,11 +70,21 @@ test("scripts record what they change, in their order", async () => {
   ]);
   const lease = { session: "s1", browser: "b", epoch: 1, seq: 1 };
   const entries = await recorded(pool);
-  expect(entries.map(({ n }) => n)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  expect(entries.map(({ n }) => n)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
   const changesOf = (script: string) =>
     entries.filter((entry) => entry.script === script).map(({ changes }) => changes);
-  expect(entries.map(({ script }) => script)).toEqual(["add", "take", "take", "cancel", "release", "offer", "close"]);
-  expect(changesOf("add")[0]).toContainEqual({ what: "state", browser: "b", from: "none", to: "idle", seq: 0 });
+  expect(entries.map(({ script }) => script)).toEqual([
+    "establish",
+    "settle",
+    "take",
+    "take",
+    "cancel",
+    "release",
+    "offer",
+    "close",
+  ]);
+  expect(changesOf("establish")).toEqual([[{ what: "epoch", epoch: 1 }]]);
+  expect(changesOf("settle")[0]).toContainEqual({ what: "state", browser: "b", from: "none", to: "idle", seq: 0 });
   const [queued] = changesOf("take")[0] ?? [];
   const first = queued?.what === "queued" ? queued.ticket : 0;
   // Microseconds since 1970 have 16 digits, and all of them count.
@@ -88,13 +104,14 @@ test("scripts record what they change, in their order", async () => {
 test("a recorded script answers as it does without the recorder", async () => {
   const pool = newId();
   const answers = await callAll(await startProbe(), [
-    ["add", pool, { id: "b", pod: "pod", address: "a:1", configHash: "h" }],
+    ...entering(pool),
     ["take", pool, { session: "s", channel: "nobody", request: "{}" }],
     ["cancel", pool, "nobody"],
     ["release", pool, "nobody", "idle", "released"],
     ["snapshot", pool],
   ]);
   expect(answers).toMatchObject([
+    true,
     true,
     { kind: "granted", lease: { session: "s", browser: "b", seq: 1 } },
     { kind: "unknown" },
