@@ -1,6 +1,8 @@
-/** Steps of the lease protocol that stay half-done because whoever took them died: each browser comes back. */
+/** Steps that stay half-done because whoever took them died, and data that is gone while nobody repairs it: all comes back. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { leases as leaseObjects, pods } from "../../src/kube/resource-type.ts";
+import { connectRedis, whenReady } from "../../src/leases/redis.ts";
+import { createLogger } from "../../src/log.ts";
 import { type ApiReplica, type Cluster, type Replica, startCluster } from "../support/cluster.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LeaseView, viewLeases } from "../support/lease-view.ts";
@@ -10,13 +12,14 @@ import { processesOf } from "../support/processes.ts";
 let cluster: Cluster;
 let leases: LeaseView;
 let operator: Replica;
+const operators: Replica[] = [];
 let api: ApiReplica;
 let pool: PoolClient;
 
 beforeAll(async () => {
   cluster = await startCluster();
   leases = await viewLeases(cluster.redisUrl, cluster.kube, cluster.namespace);
-  operator = cluster.startOperator("operator-a");
+  operator = startOperator("operator-a");
   api = await cluster.startApi("api-a");
   pool = await fullPool(api.call, 1);
 });
@@ -25,6 +28,17 @@ afterAll(async () => {
   await cluster?.[Symbol.asyncDispose]();
 });
 
+const startOperator = (hostname: string): Replica => {
+  const replica = cluster.startOperator(hostname);
+  operators.push(replica);
+  return replica;
+};
+const flushRedis = async (url: string): Promise<void> => {
+  const redis = connectRedis(url, createLogger("silent", "test"));
+  await whenReady(redis, 10_000);
+  await redis.flushall();
+  redis.disconnect();
+};
 const stateOf = async () => (await leases.store.snapshot(await leases.uidOf(pool.id))).browsers[0]?.state;
 const whenState = (state: string) => eventually(`the browser is ${state}`, async () => (await stateOf()) === state);
 
@@ -78,7 +92,7 @@ test("an operator that is frozen past its lease and goes on does nothing more, w
   const size = 3;
   const podNames = async (): Promise<string[]> =>
     (await cluster.kube.list(pods, { namespace: cluster.namespace })).items.map(({ metadata }) => metadata.name).sort();
-  const standby = cluster.startOperator("operator-b");
+  const standby = startOperator("operator-b");
   // A start every 4 s: the one who leads is frozen in the middle of it.
   const slowly = { size, fill_rate_per_minute: 500 };
   expect((await api.call("PATCH", `/browser_pools/${pool.id}`, slowly)).status).toBe(200);
@@ -97,6 +111,39 @@ test("an operator that is frozen past its lease and goes on does nothing more, w
   });
   expect(await podNames()).toEqual(before);
   await works();
+});
+
+test("all data gone and no operator: what is not found may live, which is said with 503, and is found when there is one again", async () => {
+  const session = await pool.acquire();
+  const cdp = await openCdp(session);
+  for (const replica of operators) replica.kill("SIGKILL");
+  await Promise.all(operators.map(({ exited }) => exited));
+  await flushRedis(cluster.redisUrl);
+
+  const path = `/browser_pools/${pool.id}`;
+  for (const [method, url, body] of [
+    ["GET", `/browsers/${session.session_id}`],
+    ["DELETE", `/browsers/${session.session_id}`],
+    ["POST", `${path}/release`, { session_id: session.session_id }],
+    ["DELETE", path],
+  ] as const) {
+    const answer = await api.call(method, url, body);
+    expect([method, url, answer.status, answer.headers.get("retry-after")]).toEqual([method, url, 503, "1"]);
+  }
+  await expect(openCdp(session)).rejects.toThrow("503");
+  expect(await cdp.version()).toContain("Chrome");
+
+  startOperator("operator-c");
+  await eventually(
+    "it is found again",
+    async () => (await api.call("GET", `/browsers/${session.session_id}`)).status === 200,
+  );
+  expect(await cdp.version()).toContain("Chrome");
+  expect(await pool.release(session)).toBe(204);
+  await eventually("an unknown session is not found", async () => {
+    const { status } = await api.call("GET", "/browsers/unknown");
+    return status === 404;
+  });
 });
 
 const leaderLease = { namespace: "browserpool-system", name: "browserpool-operator" };
