@@ -9,9 +9,10 @@ import type { Row } from "../section.ts";
 const socketsPerSession = 64;
 const openAtOnce = 32;
 
-type Memory = { rss: number; heapUsed: number; external: number };
+export type Memory = { rss: number; heapUsed: number; external: number };
 
-const memoryReader = (api: ApiReplica): (() => Promise<Memory>) => {
+/** Reads the memory of an api that runs with `--expose-gc --import memory-on-signal.ts`, after a collection. */
+export const memoryReader = (api: ApiReplica): (() => Promise<Memory>) => {
   let count = 0;
   return async () => {
     count += 1;

@@ -24,6 +24,12 @@ const node = await startSimulatedNode({
   log: createLogger("warn", "simulated-node"),
 });
 
+/** Resolves when what has been told until now is in the file. */
+const flush = (): Promise<void> =>
+  new Promise((resolve) => {
+    if (events) events.write("", () => resolve());
+    else resolve();
+  });
 const stop = async (): Promise<void> => {
   await node.stop();
   await kube.close();
@@ -32,6 +38,7 @@ const stop = async (): Promise<void> => {
 };
 const answer = async ({ method, args }: NodeCall): Promise<unknown> => {
   if (method === "stop") return stop();
+  if (method === "flush") return flush();
   if (method === "memory") {
     gc?.();
     return process.memoryUsage();

@@ -10,13 +10,15 @@ export type NodeProcessOptions = Pick<SimulatedNodeOptions, "namespace" | "nodeN
   eventsFile?: string;
 };
 
-export type NodeCall = { id: number; method: keyof SimulatedNode | "memory"; args: unknown[] };
+export type NodeCall = { id: number; method: keyof SimulatedNode | "memory" | "flush"; args: unknown[] };
 export type NodeReply = { id: number; result?: unknown; error?: string };
 
 /** A simulated node in a process of its own. */
 export type NodeProcess = SimulatedNode & {
   pid: number;
-  /** Of the process, bytes. */
+  /** Resolves when all that was told until now is in the file of events. */
+  flush(): Promise<void>;
+  /** Of the process after its garbage is collected, bytes. */
   memory(): Promise<NodeJS.MemoryUsage>;
 };
 
@@ -73,6 +75,7 @@ export const startNodeProcess = async (
     happen: call("happen"),
     starts: call("starts"),
     memory: call("memory"),
+    flush: call("flush"),
     async stop() {
       if (child.exitCode === null && child.signalCode === null) await call("stop")();
       await exited;

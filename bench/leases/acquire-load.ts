@@ -1,0 +1,129 @@
+/**
+ * The load of the section `acquire`, a process of its own: one caller that acquires and releases, in turns with the parts
+ * of which that is made, each alone.
+ */
+import { createPrivateKey, randomBytes } from "node:crypto";
+import { createAgentClient } from "../../src/leases/agent-client.ts";
+import { createLeaseStore } from "../../src/leases/lease-store.ts";
+import type { LeaseRecord } from "../../src/leases/records.ts";
+import { connectRedis, whenReady } from "../../src/leases/redis.ts";
+import { createLogger } from "../../src/log.ts";
+import { createAgentTokens } from "../../src/tokens/agent-token.ts";
+import { signSessionToken } from "../../src/tokens/session-token.ts";
+import { seededRandom } from "../../test/support/seeded-random.ts";
+import { interleaved } from "../interleaved.ts";
+import type { Job } from "../own-process.ts";
+import { createLoadClient, type Target } from "./client.ts";
+import { emptyPath } from "./empty-path.ts";
+
+export type AcquireLoad = {
+  target: Target;
+  poolUid: string;
+  redisUrl: string;
+  /** PEM of the key that signs tokens. */
+  signingKey: string;
+  seconds: number;
+  seed: number;
+};
+
+/** What is timed. `evalsha` to `agent` are floors, `take` to `offer` the steps that a request waits for. */
+export type Timed =
+  | "acquire"
+  | "release"
+  | "evalsha"
+  | "empty"
+  | "agent"
+  | "take"
+  | "bind"
+  | "sign"
+  | "releaseScript"
+  | "end"
+  | "offer";
+
+export type Times = Record<Timed, number[]>;
+
+const batch = 20;
+const warmUpSeconds = 3;
+
+export const run: Job<AcquireLoad, Times> = async (load, signal) => {
+  const { target, poolUid, redisUrl, seconds, seed } = load;
+  const signingKey = createPrivateKey(load.signingKey);
+  const client = createLoadClient(target, 1);
+  const redis = connectRedis(redisUrl, createLogger("silent", "bench"));
+  await whenReady(redis, 10_000);
+  const store = createLeaseStore(redis);
+  const agents = createAgentClient(createAgentTokens(signingKey));
+  const sha = (await redis.script("LOAD", "return 1")) as string;
+  const times: Times = {
+    acquire: [],
+    release: [],
+    evalsha: [],
+    empty: [],
+    agent: [],
+    take: [],
+    bind: [],
+    sign: [],
+    releaseScript: [],
+    end: [],
+    offer: [],
+  };
+  const timed = async <T>(what: Timed, work: () => Promise<T>): Promise<T> => {
+    const beganMs = performance.now();
+    const result = await work();
+    times[what].push(performance.now() - beganMs);
+    return result;
+  };
+  const [{ browser, address } = { browser: "", address: "" }] = await browsersOf(store, poolUid);
+
+  const variants = {
+    async whole() {
+      const session = await timed("acquire", () => client.acquire());
+      await timed("release", () => client.release(session));
+    },
+    evalsha: () => timed("evalsha", () => redis.evalsha(sha, 0)),
+    empty: () => timed("empty", () => client.post(emptyPath, {})),
+    agent: () => timed("agent", () => agents.state({ browser, address }, 0)),
+    async steps() {
+      const session = `bench${randomBytes(10).toString("hex")}`;
+      const taken = await timed("take", () =>
+        store.take(poolUid, { session, channel: "bench", request: sampleRequest(target.poolId, poolUid) }),
+      );
+      if (taken.kind !== "granted") throw new Error(`the pool has no idle browser: ${taken.kind}`);
+      const { lease } = taken;
+      const bound = await timed("bind", () => agents.bind(lease, bindOf(lease)));
+      if (bound.kind !== "ok") throw new Error(`an agent did not bind: ${JSON.stringify(bound)}`);
+      await timed("sign", () => signSessionToken(signingKey, { sessionId: session, poolUid }));
+      await timed("releaseScript", () => store.release(poolUid, session, "releasing", "released"));
+      await timed("end", () => agents.end(lease));
+      await timed("offer", () => store.offer(poolUid, lease));
+    },
+  };
+  try {
+    const random = seededRandom(seed);
+    await interleaved({ seconds: warmUpSeconds, batch, random, signal }, variants);
+    for (const series of Object.values(times)) series.length = 0;
+    await interleaved({ seconds, batch, random, signal }, variants);
+    return times;
+  } finally {
+    redis.disconnect();
+    await Promise.all([client.close(), agents.close()]);
+  }
+};
+
+const browsersOf = async (
+  store: ReturnType<typeof createLeaseStore>,
+  poolUid: string,
+): Promise<{ browser: string; address: string }[]> =>
+  (await store.snapshot(poolUid)).browsers.map(({ id, address }) => ({ browser: id, address }));
+
+/** As `acquireBrowser` writes it for a request that asks for nothing. */
+const sampleRequest = (id: string, uid: string): string =>
+  JSON.stringify({ timeout_seconds: 600, pool: { id, uid }, project: "bench" });
+
+const bindOf = ({ session, epoch, seq, request }: LeaseRecord) => ({
+  session_id: session,
+  epoch,
+  seq,
+  timeout_seconds: 600,
+  request,
+});

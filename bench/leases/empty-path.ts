@@ -1,0 +1,2 @@
+/** Where `empty-route.ts` answers. */
+export const emptyPath = "/bench/empty";

@@ -1,0 +1,64 @@
+/** The service with browsers that are only played, so that what is measured is the service. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ApiReplica } from "../../test/support/cluster.ts";
+import { viewLeases } from "../../test/support/lease-view.ts";
+import { type PoolClient, poolAt } from "../../test/support/pool-client.ts";
+import { type SimulatedCluster, startSimulatedCluster } from "../../test/support/simulated-node/simulated-cluster.ts";
+import type { Bench } from "../section.ts";
+import type { Target } from "./client.ts";
+
+export type Service = {
+  cluster: SimulatedCluster;
+  api: ApiReplica;
+  /** Of `size` browsers, all idle. */
+  pool: PoolClient;
+  poolUid: string;
+  target: Target;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/** The operator starts one browser after the other, some dozens a second, fewer on a busy machine. */
+const fillWithinMs = 180_000;
+
+const fillPool = async (
+  size: number,
+  cluster: SimulatedCluster,
+  { call }: ApiReplica,
+): Promise<{ pool: PoolClient; poolUid: string }> => {
+  const answer = await call("POST", "/browser_pools", { size, headless: true, fill_rate_per_minute: 6000 });
+  if (answer.status !== 200) throw new Error(`no pool: ${answer.status} ${await answer.text()}`);
+  const pool = poolAt(call, ((await answer.json()) as { id: string }).id);
+  const leases = await viewLeases(cluster.redisUrl, cluster.kube, cluster.namespace);
+  try {
+    const poolUid = await leases.uidOf(pool.id);
+    const deadline = AbortSignal.timeout(fillWithinMs);
+    while ((await leases.store.counts(poolUid)).available < size) await sleep(100, undefined, { signal: deadline });
+    return { pool, poolUid };
+  } finally {
+    leases.close();
+  }
+};
+
+/** One api, one operator, one full pool. `apiArgs`: of the api's Node. */
+export const startService = async (
+  { size, apiArgs = [] }: { size: number; apiArgs?: string[] },
+  { say }: Pick<Bench, "say">,
+): Promise<Service> => {
+  await using parts = new AsyncDisposableStack();
+  say("starting a cluster");
+  const cluster = parts.use(await startSimulatedCluster());
+  await cluster.startOperator("operator").logged("leading");
+  const api = await cluster.startApi("api", apiArgs);
+  say(`filling a pool of ${size}`);
+  const { pool, poolUid } = await fillPool(size, cluster, api);
+  const kept = parts.move();
+  return {
+    cluster,
+    api,
+    pool,
+    poolUid,
+    target: { url: api.url, apiKey: cluster.apiKey, poolId: pool.id },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+};

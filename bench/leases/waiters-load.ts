@@ -1,0 +1,74 @@
+/**
+ * The load of the section `waiters`, a process of its own: callers who come one after the other, each as soon as the one
+ * before is in the queue, which Redis tells by a keyspace event. So the order in which they must be served is known. They
+ * begin to be served when someone else gives back the browser for which they wait.
+ */
+import { once } from "node:events";
+import { poolKey } from "../../src/leases/pool-keys.ts";
+import { connectRedis, whenReady } from "../../src/leases/redis.ts";
+import { createLogger } from "../../src/log.ts";
+import type { Job } from "../own-process.ts";
+import { createLoadClient, type Target } from "./client.ts";
+
+export type WaitersLoad = { target: Target; poolUid: string; redisUrl: string; waiters: number };
+
+export type WaitersResult = {
+  /** From sending to standing in the queue, ms. */
+  enqueues: number[];
+  /** From the release of one to the browser in the hand of the next, ms. */
+  handOvers: number[];
+  /** Callers who were served before one who came earlier. */
+  outOfOrder: number;
+};
+
+const waitSeconds = 600;
+
+/** Resolves with each new caller in the pool's queue. */
+const watchQueue = async (redisUrl: string, poolUid: string) => {
+  const redis = connectRedis(redisUrl, createLogger("silent", "bench"));
+  await whenReady(redis, 10_000);
+  await redis.config("SET", "notify-keyspace-events", "Kz");
+  await redis.subscribe(`__keyspace@0__:${poolKey(poolUid, "waiters")}`);
+  return {
+    async next(): Promise<void> {
+      for (;;) {
+        const [, event] = (await once(redis, "message")) as [string, string];
+        if (event === "zadd") return;
+      }
+    },
+    close: () => redis.disconnect(),
+  };
+};
+
+export const run: Job<WaitersLoad, WaitersResult> = async ({ target, poolUid, redisUrl, waiters }, signal) => {
+  const client = createLoadClient(target, waiters);
+  const queue = await watchQueue(redisUrl, poolUid);
+  const enqueues: number[] = [];
+  const handOvers: number[] = [];
+  const served: number[] = [];
+  let releasedMs: number | undefined;
+  const wait = async (place: number): Promise<void> => {
+    const session = await client.acquire(waitSeconds);
+    if (releasedMs !== undefined) handOvers.push(performance.now() - releasedMs);
+    served.push(place);
+    releasedMs = performance.now();
+    await client.release(session);
+  };
+  try {
+    await client.connect(waiters);
+    const callers: Promise<void>[] = [];
+    for (let place = 0; place < waiters; place++) {
+      signal.throwIfAborted();
+      const sentMs = performance.now();
+      const queued = queue.next();
+      callers.push(wait(place));
+      await queued;
+      enqueues.push(performance.now() - sentMs);
+    }
+    await Promise.all(callers);
+    return { enqueues, handOvers, outOfOrder: served.filter((place, turn) => place !== turn).length };
+  } finally {
+    queue.close();
+    await client.close();
+  }
+};

@@ -1,0 +1,83 @@
+/** What one caller waits for a browser that is idle, and for giving it back; against what cannot be left out. */
+import { join } from "node:path";
+import type { SigningKey } from "../../src/services/signing-key.ts";
+import { loadSigningKey } from "../../src/services/signing-key.ts";
+import type { AcquireLoad, Timed, Times } from "../leases/acquire-load.ts";
+import { startService } from "../leases/service.ts";
+import { runInOwnProcess } from "../own-process.ts";
+import type { Bench, Row, Section } from "../section.ts";
+import { type Summary, summarize } from "../statistics.ts";
+
+const size = 10;
+const loadFile = join(import.meta.dirname, "../leases/acquire-load.ts");
+const emptyRoute = join(import.meta.dirname, "../leases/empty-route.ts");
+
+const pemOf = ({ privateKey }: SigningKey): string => privateKey.export({ type: "pkcs8", format: "pem" }) as string;
+
+const rowsOf = (what: "acquire" | "release", of: Record<Timed, Summary>): Row[] => {
+  const evalsha = of.evalsha;
+  const parts = of.empty.p50 + evalsha.p50 + of.agent.p50;
+  const { p50, p99 } = of[what];
+  return [
+    {
+      what: `${what} p50`,
+      unit: "ms",
+      measured: p50,
+      floor: { what: "EVALSHA p50", value: evalsha.p50 },
+      target: { of: "ratio", atMost: 12 },
+    },
+    {
+      what: `${what} p99`,
+      unit: "ms",
+      measured: p99,
+      floor: { what: "EVALSHA p99", value: evalsha.p99 },
+      target: { of: "ratio", atMost: 25 },
+    },
+    {
+      what: `${what} p50`,
+      unit: "ms",
+      measured: p50,
+      floor: { what: "empty request + EVALSHA + agent call", value: parts },
+      target: { of: "ratio", atMost: 1.4 },
+    },
+  ];
+};
+
+/** The steps that a request waits for, one after the other, each measured alone; what is left is the service's own. */
+const stepRows = (what: "acquire" | "release", steps: Timed[], of: Record<Timed, Summary>): Row[] => {
+  const step = (name: string, measured: number): Row => ({ what: `  ${what}: ${name}`, unit: "ms", measured });
+  const sum = steps.reduce((total, name) => total + of[name].p50, 0);
+  return [...steps.map((name) => step(name, of[name].p50)), step("the rest", of[what].p50 - sum)];
+};
+
+const measure = async (bench: Bench) => {
+  await using service = await startService({ size, apiArgs: ["--import", emptyRoute] }, bench);
+  const { cluster, target, poolUid } = service;
+  const signingKey = pemOf(await loadSigningKey({ kube: cluster.kube, namespace: "browserpool-system" }));
+  const seconds = bench.seconds(20);
+  bench.say(`acquiring for ${seconds} s`);
+  const times = await runInOwnProcess<AcquireLoad, Times>(
+    loadFile,
+    { target, poolUid, redisUrl: cluster.redisUrl, signingKey, seconds, seed: bench.random()() * 2 ** 32 },
+    bench,
+  );
+  const of = Object.fromEntries(Object.entries(times).map(([name, series]) => [name, summarize(series)])) as Record<
+    Timed,
+    Summary
+  >;
+  return {
+    rows: [
+      ...rowsOf("acquire", of),
+      ...stepRows("acquire", ["empty", "take", "bind", "sign"], of),
+      ...rowsOf("release", of),
+      ...stepRows("release", ["empty", "releaseScript", "end", "offer"], of),
+    ],
+    detail: of,
+  };
+};
+
+export const section: Section = {
+  name: "acquire",
+  summary: "one caller acquires and releases, against a bare EVALSHA and against the sum of its parts",
+  run: measure,
+};
