@@ -213,10 +213,10 @@ export const planPool = (seen: Seen, nowMs: number): PoolPlan => {
 const planUpkeep = (seen: Seen, nowMs: number): PoolPlan => {
   const size = seen.refusal ? (seen.pool.status?.acceptedSize ?? 0) : seen.pool.spec.size;
   const dying = deletions(seen, nowMs);
-  const gone = new Set(dying.map(({ pod }) => pod.uid));
   const unready = seen.pods.filter(({ state, browser }) => state.is === "unready" && browser?.state === "idle");
+  const gone = new Set([...dying.map(({ pod }) => pod.uid), ...unready.map(({ uid }) => uid)]);
   const alive = seen.pods.filter((pod) => isAlive(pod, nowMs));
-  const staying = alive.filter((pod) => pod.state.is !== "terminating" && !gone.has(pod.uid) && !unready.includes(pod));
+  const staying = alive.filter(({ uid, state }) => state.is !== "terminating" && !gone.has(uid));
   const surplus = seen.refusal ? [] : shrink(staying, staying.length + seen.pendingCreations - size, seen.configHash);
   const isWarm = staying.some((pod) => pod.state.is === "warm" && !isFailing(pod));
   const failedStarts = nextFailedStarts(seen, dying, isWarm);
