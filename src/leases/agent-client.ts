@@ -24,8 +24,6 @@ export type AgentClient = {
   end(lease: LeaseAtAgent): Promise<AgentAnswer>;
   /** What the agent says; from then on it refuses binds of an epoch below this one. */
   state(agent: AgentPlace, epoch: number): Promise<AgentAnswer>;
-  /** Drops what is kept for a browser that is gone. */
-  forget(browser: string): void;
   close(): Promise<void>;
 };
 
@@ -72,7 +70,6 @@ export const createAgentClient = (
         body: { session_id: lease.session, epoch: lease.epoch, seq: lease.seq },
       }),
     state: (agent, epoch) => call({ method: "GET", agent, path: `/state?epoch=${epoch}` }),
-    forget: (browser) => tokens.forget(browser),
     close: () => dispatcher.destroy(),
   };
 };

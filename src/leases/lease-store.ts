@@ -146,7 +146,7 @@ export const createLeaseStore = (redis: RedisConnection) => {
     async release(
       poolUid: string,
       session: string,
-      next: "releasing" | "retired" | "idle",
+      next: "releasing" | "retired",
       reason: EndReason,
     ): Promise<LeaseRecord | undefined> {
       const reply = await run(scripts.release, poolUid, [session, next, reason]);

@@ -10,10 +10,8 @@ const clockToleranceSeconds = 30;
 const audience = (podUid: string): string => `agent:${podUid}`;
 
 export type AgentTokens = {
-  /** A token that this pod's agent accepts; the same one is given until half of its life is over. */
+  /** A token that this pod's agent accepts; the same one is given until half of its life is over, and forgotten then. */
   tokenFor(podUid: string): Promise<string>;
-  /** Drops the tokens of a pod that is gone. */
-  forget(podUid: string): void;
 };
 
 /** Tokens for agents: Ed25519 JWTs, each for the one pod named in `aud`. `now` is in ms since the epoch. */
@@ -26,15 +24,22 @@ export const createAgentTokens = (privateKey: KeyObject, now: () => number = Dat
       .setIssuedAt(Math.floor(now() / 1000))
       .setExpirationTime(Math.floor(now() / 1000) + agentTokenSeconds)
       .sign(privateKey);
+  /** All live equally long, so the oldest stand first. */
+  const dropOld = (): void => {
+    for (const [podUid, { renewAtMs }] of cache) {
+      if (renewAtMs > now()) return;
+      cache.delete(podUid);
+    }
+  };
   return {
     tokenFor(podUid) {
       const known = cache.get(podUid);
       if (known && known.renewAtMs > now()) return known.token;
+      dropOld();
       const token = sign(podUid);
       cache.set(podUid, { token, renewAtMs: now() + (agentTokenSeconds * 1000) / 2 });
       return token;
     },
-    forget: (podUid) => void cache.delete(podUid),
   };
 };
 

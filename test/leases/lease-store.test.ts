@@ -46,16 +46,6 @@ describe("release", () => {
     expect((await take("b")).kind).toBe("waiting");
   });
 
-  test("unused: straight to the next caller, and no session has ended", async () => {
-    const browser = await addBrowser();
-    await held("a");
-    await take("b");
-    const woken = wakeOf("b");
-    await store.release(pool, "a", "idle", "released");
-    expect(await woken).toMatchObject({ kind: "granted", lease: { browser } });
-    expect(await store.endedLease(pool, "a")).toBeUndefined();
-  });
-
   test("keeps the ended session with its time and reason, and ends it once", async () => {
     await addBrowser();
     await held("a");

@@ -69,7 +69,6 @@ export const runPoolController = async (deps: PoolControllerDeps, lead: Lead): P
   const forgetPod = (uid: string): void => {
     dying.delete(uid);
     looks.forget(uid);
-    deps.agents.forget(uid);
   };
   const onPod = ({ metadata }: Pod, change: string): void => {
     const poolUid = metadata.labels?.[poolLabel] ?? "";
