@@ -14,6 +14,8 @@ export const killPoints = [
   "after-spend",
   "before-delete",
   "after-delete",
+  "before-epoch",
+  "after-epoch",
 ] as const;
 export type KillPoint = (typeof killPoints)[number];
 
@@ -42,7 +44,7 @@ const around = (find: string, before: KillPoint | undefined, after: KillPoint | 
 
 export const killPointPatches: SourcePatch[] = [
   around(
-    'const isLast = ({ do: kind }: PoolAction): boolean => kind === "create" || kind === "drop";',
+    "const isLast = ({ do: kind }: PoolAction): boolean => last.includes(kind);",
     "before-first-action",
     undefined,
   ),
@@ -50,4 +52,5 @@ export const killPointPatches: SourcePatch[] = [
   around("deps.pods.put(await deps.kube.create(podType, pod));", "before-create", "after-create"),
   around("const allowed = paced ? count : await deps.store.spendUnpaced(uid, count);", "before-spend", "after-spend"),
   around("await deps.kube.delete(podType, pod.pod.metadata, { uid: pod.uid });", "before-delete", "after-delete"),
+  around("await deps.repairs.establish(uid, action.epoch);", "before-epoch", "after-epoch"),
 ];

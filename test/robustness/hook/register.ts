@@ -7,11 +7,11 @@ import { writeSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { bugPatches } from "../bugs/bugs.ts";
 import { HookOptions, hookVariable } from "./hook-options.ts";
-import { killPointPatches, passPoint } from "./kill-points.ts";
+import { passPoint } from "./kill-points.ts";
 import { serveControl } from "./process-control.ts";
-import { quickLeadPatches } from "./quick-lead.ts";
 import { recordedScript } from "./record-leases.ts";
-import { applyPatches, type SourcePatch } from "./source-patch.ts";
+import { applyPatches } from "./source-patch.ts";
+import { standingPatches } from "./standing-patches.ts";
 
 const options = HookOptions.parse(JSON.parse(process.env[hookVariable] ?? "{}"));
 const source = new URL("../../../src/", import.meta.url).href;
@@ -24,21 +24,7 @@ const hook = {
 };
 Object.assign(globalThis, { browserpoolTestHook: hook });
 
-/** Scripts are read by the product's own loader: it hands each text through the hook. */
-const scriptPatches: SourcePatch[] = [
-  {
-    file: "leases/script.ts",
-    find: 'readFileSync(new URL(file, folder), "utf8");',
-    replace: '(globalThis as any).browserpoolTestHook.lua(file, readFileSync(new URL(file, folder), "utf8"));',
-  },
-  {
-    file: "leases/script.ts",
-    find: 'return { name, text, sha: createHash("sha1").update(text).digest("hex") };',
-    replace: `const sent = (globalThis as any).browserpoolTestHook.script(name, text);
-      return { name, text: sent, sha: createHash("sha1").update(sent).digest("hex") };`,
-  },
-];
-const patches = [...scriptPatches, ...killPointPatches, ...quickLeadPatches, ...bugPatches(options.bug)];
+const patches = [...standingPatches, ...bugPatches(options.bug)];
 
 registerHooks({
   load(url, context, nextLoad) {

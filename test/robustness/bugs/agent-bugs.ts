@@ -1,0 +1,71 @@
+/** Mistakes in the agent, and in what is concluded from its word. */
+import type { SeededBug } from "./seeded-bug.ts";
+
+export const agentBugs: readonly SeededBug[] = [
+  {
+    name: "agent-without-fence",
+    breaks: "the agent takes any lease that comes: one that Redis gives again after a loss robs the holder",
+    foundBy: ["exclusive-use", "rising-fences"],
+    faults: ["redis-failover", "redis-power-loss", "redis-flushall"],
+    patches: [
+      {
+        file: "agent/lease-fence.ts",
+        find: 'if (compareFences(lease, highest) <= 0) return "stale";',
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "epoch-not-raised",
+    breaks: "an agent that was asked under a new epoch still takes a bind from before the loss",
+    foundBy: ["epochs-bind", "exclusive-use"],
+    faults: ["redis-flushall", "event-loop-stall", "agents-slow"],
+    patches: [
+      {
+        file: "agent/lease-fence.ts",
+        find: "if (epoch <= highest.epoch) return;",
+        replace: "if (epoch > 0) return;",
+      },
+    ],
+  },
+  {
+    name: "sockets-outlive-the-lease",
+    breaks: "the connections of an ended lease stay open: its client works in the next one's browser",
+    foundBy: ["commands-by-holder"],
+    faults: [],
+    patches: [
+      {
+        file: "agent/lease-keeper.ts",
+        find: "for (const socket of sockets) socket.destroy();",
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "restore-forgets-holders",
+    breaks: "a browser that Redis has forgotten comes back as idle, though its agent says who holds it",
+    foundBy: ["exclusive-use"],
+    faults: ["redis-flushall"],
+    patches: [
+      {
+        file: "leases/judge.ts",
+        find: "return word.lease ? judgeHeld(facts, word.lease, word.fence) : judgeFree(facts, word);",
+        replace: "return word.lease && record ? judgeHeld(facts, word.lease, word.fence) : judgeFree(facts, word);",
+      },
+    ],
+  },
+  {
+    name: "no-sweep",
+    breaks: "steps that died half-way are not looked at: their browsers stay leased or releasing for ever",
+    foundBy: ["nothing-lost", "comes-to-rest"],
+    faults: ["api-kill", "redis-kill"],
+    patches: [
+      {
+        file: "controllers/browser-pool/next-look.ts",
+        find: "if (!isUp(pod)) return undefined;",
+        replace:
+          'if (!isUp(pod) || pod.browser?.state === "leased" || pod.browser?.state === "releasing") return undefined;',
+      },
+    ],
+  },
+];

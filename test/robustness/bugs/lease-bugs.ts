@@ -1,0 +1,166 @@
+/** Mistakes in the scripts and in the calls of the API. */
+import type { SeededBug } from "./seeded-bug.ts";
+
+export const leaseBugs: readonly SeededBug[] = [
+  {
+    name: "pop-in-two-steps",
+    breaks: "take reads the first idle browser, then takes that one: two callers read the same",
+    foundBy: ["exclusive-use", "nothing-lost"],
+    faults: [],
+    patches: [
+      {
+        file: "leases/lease-store.ts",
+        find: "return takeOutcome(await run(scripts.take, poolUid, [session, channel, request, ticket]));",
+        replace: `const [first = ""] = await redis.zrange(poolKey(poolUid, "idle"), "0", "0");
+          return takeOutcome(await run(scripts.take, poolUid, [session, channel, request, ticket, first]));`,
+      },
+      {
+        file: "leases/scripts/includes/match.lua",
+        find: 'local id = session and redis.call("ZRANGE", IDLE, 0, 0)[1]',
+        replace: `local read = session == own and (ARGV[5] or "") ~= "" and getBrowser(ARGV[5]) and ARGV[5]
+          local id = session and (read or redis.call("ZRANGE", IDLE, 0, 0)[1])`,
+      },
+    ],
+  },
+  {
+    name: "release-without-fence",
+    breaks: "a late release is taken for one of the browser's present lease",
+    foundBy: ["exclusive-use"],
+    faults: [],
+    patches: [
+      {
+        file: "leases/scripts/release.lua",
+        find: "if not text then return false end",
+        replace: `if not text then
+            local over = redis.call("HGET", ENDED, ARGV[1])
+            local now = over and getBrowser(cjson.decode(over).browser)
+            text = now and now.session and redis.call("HGET", LEASES, now.session)
+          end
+          if not text then return false end`,
+      },
+    ],
+  },
+  {
+    name: "offer-without-session",
+    breaks: "an offer that is repeated after a lost answer frees the browser under its next holder",
+    foundBy: ["exclusive-use", "nothing-lost"],
+    faults: ["redis-cut-reply", "redis-blackhole"],
+    patches: [
+      {
+        file: "leases/scripts/offer.lua",
+        find: 'if not browser or browser.state ~= "releasing" or browser.session ~= ARGV[2] then return 0 end',
+        replace: 'if not browser or browser.state == "idle" then return 0 end',
+      },
+    ],
+  },
+  {
+    name: "last-come-first-served",
+    breaks: "the queue is served from its end",
+    foundBy: ["first-come"],
+    faults: [],
+    patches: [
+      {
+        file: "leases/scripts/includes/match.lua",
+        find: 'redis.call("ZRANGE", WAITERS, 0, 0)[1]',
+        replace: 'redis.call("ZRANGE", WAITERS, -1, -1)[1]',
+      },
+    ],
+  },
+  {
+    name: "tickets-from-a-counter",
+    breaks: "tickets begin anew after a loss: later callers stand before those who waited",
+    foundBy: ["tickets-rise"],
+    faults: ["redis-flushall"],
+    patches: [
+      {
+        file: "leases/scripts/includes/ticket.lua",
+        find: "ticket = math.max(last + 1, time[1] * 1000000 + time[2])",
+        replace: "ticket = last + 1",
+      },
+    ],
+  },
+  {
+    name: "waiters-of-the-dead",
+    breaks: "browsers are granted to callers whose API replica is dead",
+    foundBy: ["nothing-left-behind"],
+    faults: ["api-kill"],
+    patches: [
+      {
+        file: "leases/scripts/includes/match.lua",
+        find: "if session == own or isListening(session, request, lease) then",
+        replace: "if session == own or isListening(session, request, lease) or true then",
+      },
+    ],
+  },
+  {
+    name: "waiter-leak",
+    breaks: "a caller who hangs up stays in the queue, and keeps what it is granted",
+    foundBy: ["nothing-left-behind"],
+    faults: [],
+    patches: [
+      {
+        file: "leases/acquire-lease.ts",
+        find: "deps.giveBacks.start(poolUid, session);",
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "new-id-on-retry",
+    breaks: "a take that is repeated after a lost answer is a new wish: one call, two leases",
+    foundBy: ["one-session-a-wish"],
+    faults: ["redis-cut-reply"],
+    patches: [
+      {
+        file: "leases/acquire-lease.ts",
+        find: "let outcome: Outcome = await overHiccup(() => take(wanted, deps), signal);",
+        replace: `let tries = 10;
+          let outcome: Outcome = await overHiccup(() => {
+            const session = tries++ === 10 ? wanted.session : wanted.session.slice(0, -2) + tries;
+            return take({ ...wanted, session }, deps);
+          }, signal);`,
+      },
+    ],
+  },
+  {
+    name: "answer-before-bind",
+    breaks: "the caller is told of a browser before its agent has taken the lease",
+    foundBy: ["held-means-bound"],
+    faults: [],
+    patches: [
+      {
+        file: "leases/acquire-lease.ts",
+        find: "const answer = await bind(lease, wanted.request, deps);",
+        replace: 'const answer = "ok" as string; void bind(lease, wanted.request, deps);',
+      },
+    ],
+  },
+  {
+    name: "forgetful-retries",
+    breaks: "every repetition of a request with one Idempotency-Key gets a browser of its own",
+    foundBy: ["one-session-a-wish"],
+    faults: [],
+    patches: [
+      {
+        file: "leases/idempotent-answers.ts",
+        find: 'if (isFresh) return { kind: "fresh" };',
+        replace: 'if (isFresh || true) return { kind: "fresh" };',
+      },
+    ],
+  },
+  {
+    name: "unhandled-rejection",
+    breaks: "a check in the background fails while Redis is away, and nobody handles that: the replica dies",
+    foundBy: ["processes-live"],
+    faults: ["redis-blackhole", "redis-unreachable"],
+    patches: [
+      {
+        file: "leases/grants.ts",
+        find: "await Promise.allSettled([...waiting]",
+        replace: "await Promise.all([...waiting]",
+      },
+      // Often enough to meet an outage within one history.
+      { file: "leases/grants.ts", find: "checkMs = 10_000", replace: "checkMs = 500" },
+    ],
+  },
+];

@@ -1,0 +1,92 @@
+/** Mistakes in the operator's loop. */
+import type { SeededBug } from "./seeded-bug.ts";
+
+export const operatorBugs: readonly SeededBug[] = [
+  {
+    name: "retire-by-old-snapshot",
+    breaks: "the operator retires what was idle when it last looked, though it is leased by now",
+    foundBy: ["holders-keep-browsers", "nothing-lost"],
+    faults: ["pool-resize"],
+    patches: [
+      {
+        file: "leases/scripts/retire.lua",
+        find: 'if browser and browser.state == "idle" then',
+        replace: 'if browser and browser.state ~= "retired" then',
+      },
+    ],
+  },
+  {
+    name: "lease-ends-by-own-clock",
+    breaks: "the operator takes the age of leases by its own clock, which jumps",
+    foundBy: ["holders-keep-browsers"],
+    faults: ["clock-jump"],
+    patches: [
+      {
+        file: "controllers/browser-pool/plan.ts",
+        find: 'if (browser?.state === "retired") return "Retired";',
+        replace: `if (browser?.state === "retired") return "Retired";
+          if (browser?.state === "leased" && nowMs - browser.since > 45_000) return "Retired";`,
+      },
+    ],
+  },
+  {
+    name: "fill-clock-in-memory",
+    breaks: "the time of the next start is kept in memory: every new leader starts one at once",
+    foundBy: ["fill-rate"],
+    faults: ["pool-rate", "operator-kill", "pool-flush"],
+    patches: [
+      {
+        file: "controllers/browser-pool/plan.ts",
+        find: "Math.min(timeMs(status?.nextStartTime), ",
+        replace:
+          "Math.min((((globalThis as any).nextStarts ??= new Map()).get(seen.pool.metadata.uid) as number) ?? 0, ",
+      },
+      {
+        file: "controllers/browser-pool/plan.ts",
+        find: "const nextMs = Math.ceil(nowMs + intervalMs);",
+        replace: `const nextMs = Math.ceil(nowMs + intervalMs);
+          (globalThis as any).nextStarts.set(seen.pool.metadata.uid, nextMs);`,
+      },
+    ],
+  },
+  {
+    name: "no-expectations",
+    breaks: "pods that were asked for and not seen yet are not counted: a late watch makes too many",
+    foundBy: ["pods-within-size"],
+    faults: ["watch-late", "watch-stall"],
+    patches: [
+      {
+        file: "controllers/browser-pool/apply.ts",
+        find: "deps.pods.put(await deps.kube.create(podType, pod));",
+        replace: "await deps.kube.create(podType, pod);",
+      },
+      { file: "kube/expectations.ts", find: "return names?.size ?? 0;", replace: "return 0;" },
+    ],
+  },
+  {
+    name: "expired-watch-ignored",
+    breaks: "a watch whose version is too old is tried again and again, instead of listing anew",
+    foundBy: ["comes-to-rest", "nothing-lost"],
+    faults: ["watch-expired"],
+    patches: [
+      {
+        file: "kube/reflector.ts",
+        find: 'if (hasReason(err, "Expired") || hasReason(err, "Gone")) version = undefined;',
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "ending-pods-not-counted",
+    breaks: "a pod that is being deleted no longer counts, though its browser still runs",
+    foundBy: ["pods-within-size"],
+    faults: ["pool-flush"],
+    patches: [
+      {
+        file: "controllers/browser-pool/plan.ts",
+        find: 'if (state.is === "ended") return false;',
+        replace: 'if (state.is === "ended" || state.is === "terminating") return false;',
+      },
+    ],
+  },
+];
