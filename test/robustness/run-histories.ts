@@ -65,6 +65,15 @@ const keep = async (result: HistoryResult, { file, events, topology, keepFolder 
   return folder;
 };
 
+/** Beyond its load a history takes this long at most, ms; one that takes longer hangs. */
+const graceMs = 5 * 60_000;
+
+const inTime = async <T>(work: Promise<T>, withinMs: number): Promise<T> => {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error("a history did not come to its end")), withinMs);
+  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
+};
+
 /** Runs them all; rejects when a part of the run itself fails. The samples of all histories are looked at together in the end. */
 export const runHistories = async (
   wishes: HistoryWish[],
@@ -82,7 +91,10 @@ export const runHistories = async (
     if (signal.aborted) break;
     const startMs = performance.now();
     const file = join(scratch, `${index}.jsonl`);
-    const { unrest } = await runHistory({ ...wish, bug: topologyOptions.bug, file }, topology, recorder);
+    const { unrest } = await inTime(
+      runHistory({ ...wish, bug: topologyOptions.bug, file }, topology, recorder),
+      wish.loadMs + graceMs,
+    );
     const events = await readHistory(file);
     samples.push(...ofKind(events, "process").filter(({ what }) => what === "sample"));
     const judged = await judgeHistory(events);

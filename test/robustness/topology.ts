@@ -6,6 +6,7 @@
  *                      └─ a door each (relay) ─► kube-apiserver ─► etcd
  *              simulated node: the agents of all pods
  */
+import { rmSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -71,6 +72,10 @@ export const startTopology = async ({ bug, recorder }: TopologyOptions): Promise
   await using parts = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), "browserpool-robustness-"));
   parts.defer(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
+  // Also when the run is given up on the spot; its processes die with it then.
+  const removeAtExit = (): void => rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
+  process.once("exit", removeAtExit);
+  parts.defer(() => void process.off("exit", removeAtExit));
   const logFolder = join(dataDir, "logs");
   const agentEventsFile = join(dataDir, "agents.jsonl");
   await mkdir(logFolder);

@@ -16,7 +16,7 @@ export const redisFailover: Fault = {
       (await copy.client.info("replication")).includes("master_link_status:up"),
     );
     const lagMs = random.int(50, 800);
-    await copy.client.replicaof("NO", "ONE");
+    await copy.promote();
     await pause(lagMs);
     begin({ lagMs });
     await old.kill();

@@ -54,7 +54,8 @@ export const startProgram = async (options: ProgramOptions): Promise<Program> =>
   const log = await open(options.logPath, "a", 0o600);
   const [program, ...args] = dyingWithParent(options.command);
   const stdio = ["ignore", log.fd, log.fd, ...(options.ipc ? (["ipc"] as const) : [])];
-  const child = spawn(program, args, { cwd, env, stdio: stdio as never });
+  // In a process group of its own: a terminal's Ctrl-C reaches the run alone, which ends its parts in order.
+  const child = spawn(program, args, { cwd, env, stdio: stdio as never, detached: true });
   await once(child, "spawn").finally(() => log.close());
   const pid = child.pid ?? 0;
   const note = (what: "start" | "exit", more: object = {}): void => {

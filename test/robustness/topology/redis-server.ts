@@ -21,12 +21,14 @@ export type RedisServerOptions = {
 /** One redis-server that keeps its data in an append-only file written every second, as the product asks for. */
 export type RedisServer = {
   port: number;
-  /** A connection of the run's own, past all links; commands wait while the server is down. */
+  /** A connection of the run's own, past all links. A command waits some seconds for a server that is down, and then fails. */
   client: Redis;
   /** kill -9; resolves when it is gone. */
   kill(): Promise<void>;
   /** Starts it again with what its file holds; resolves when it answers. */
   restart(): Promise<void>;
+  /** Makes a copy a server of its own, for all its further starts too. */
+  promote(): Promise<void>;
   /** Size of the newest append-only file, bytes. */
   logBytes(): Promise<number>;
   /** Cuts the append-only file, as a power failure does; the server must be dead. */
@@ -34,7 +36,7 @@ export type RedisServer = {
   stop(): Promise<void>;
 };
 
-const configOf = (folder: string, port: number, { password, replicaOf }: RedisServerOptions): string =>
+const configOf = (port: number, { folder, password, replicaOf }: RedisServerOptions): string =>
   [
     "bind 127.0.0.1",
     `port ${port}`,
@@ -59,7 +61,7 @@ export const startRedisServer = async (options: RedisServerOptions): Promise<Red
   const port = await freePort("127.0.0.1");
   if (port === undefined) throw new Error("no free port on 127.0.0.1");
   const configPath = join(folder, "redis.conf");
-  await writeFile(configPath, configOf(folder, port, options), { mode: 0o600 });
+  await writeFile(configPath, configOf(port, options), { mode: 0o600 });
 
   const start = async (): Promise<Program> => {
     const command = [options.program, configPath] as const;
@@ -81,7 +83,9 @@ export const startRedisServer = async (options: RedisServerOptions): Promise<Red
     port,
     password,
     maxRetriesPerRequest: null,
-    retryStrategy: () => 100,
+    autoResendUnfulfilledCommands: false,
+    commandTimeout: 10_000,
+    retryStrategy: () => 50,
   });
   client.on("error", () => undefined);
 
@@ -100,6 +104,11 @@ export const startRedisServer = async (options: RedisServerOptions): Promise<Red
     },
     async restart() {
       program = await start();
+    },
+    async promote() {
+      const { replicaOf: _, ...alone } = options;
+      await writeFile(configPath, configOf(port, alone), { mode: 0o600 });
+      await client.replicaof("NO", "ONE");
     },
     logBytes: async () => (await stat(await newestLog())).size,
     cutLog: async (bytes) => truncate(await newestLog(), bytes),

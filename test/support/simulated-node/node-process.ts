@@ -42,6 +42,8 @@ export const startNodeProcess = async (
     env: { PATH, ...env },
     execArgv: ["--expose-gc", ...args],
     stdio: ["ignore", log?.fd ?? "inherit", log?.fd ?? "inherit", "ipc"],
+    // In a process group of its own: a terminal's Ctrl-C reaches whoever started this, which ends it in order.
+    detached: true,
   });
   await log?.close();
   const pending = new Map<number, PromiseWithResolvers<unknown>>();
