@@ -92,7 +92,7 @@ export const run: Job<AcquireLoad, Times> = async (load, signal) => {
       const { lease } = taken;
       const bound = await timed("bind", () => agents.bind(lease, bindOf(lease)));
       if (bound.kind !== "ok") throw new Error(`an agent did not bind: ${JSON.stringify(bound)}`);
-      await timed("sign", () => signSessionToken(signingKey, { sessionId: session, poolUid }));
+      await timed("sign", async () => signSessionToken(signingKey, { sessionId: session, poolUid }));
       await timed("releaseScript", () => store.release(poolUid, session, "releasing", "released"));
       await timed("end", () => agents.end(lease));
       await timed("offer", () => store.offer(poolUid, lease));

@@ -10,9 +10,9 @@ import type { ServiceDeps } from "./service-deps.ts";
 
 type Links = Pick<Session, "cdp_ws_url" | "webdriver_ws_url" | "base_url">;
 
-const linksOf = async (lease: LeaseRecord, poolUid: string, baseUrl: string, deps: ServiceDeps): Promise<Links> => {
+const linksOf = (lease: LeaseRecord, poolUid: string, baseUrl: string, deps: ServiceDeps): Links => {
   const base = `${baseUrl}/gateway/${lease.session}`;
-  const jwt = await signSessionToken(deps.signingKey, { sessionId: lease.session, poolUid });
+  const jwt = signSessionToken(deps.signingKey, { sessionId: lease.session, poolUid });
   const socket = base.replace(/^http/, "ws");
   return { base_url: base, cdp_ws_url: `${socket}/cdp?jwt=${jwt}`, webdriver_ws_url: `${socket}/webdriver?jwt=${jwt}` };
 };
@@ -70,7 +70,7 @@ export const sessionAnswer = async (lease: LeaseRecord, baseUrl: string, deps: S
   const startUrl = request.start_url ?? config?.start_url;
   return {
     session_id: lease.session,
-    ...(await linksOf(lease, request.pool.uid, baseUrl, deps)),
+    ...linksOf(lease, request.pool.uid, baseUrl, deps),
     created_at: time(lease.created_at),
     headless: config?.headless ?? false,
     stealth: config?.stealth ?? false,

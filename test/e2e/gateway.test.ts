@@ -132,7 +132,7 @@ describe("an upgrade is refused", () => {
         `${head}.${claims}.`,
         `${head}.${claims}.${signature.slice(1)}A`,
         `${unsigned}.${claims}.`,
-        await signSessionToken(privateKey, { sessionId: session_id, poolUid }),
+        signSessionToken(privateKey, { sessionId: session_id, poolUid }),
         new URL(former.cdp_ws_url).searchParams.get("jwt") ?? "",
         stack.api_key,
       ])
