@@ -1,10 +1,14 @@
-import { Agent, request } from "undici";
+import { Agent } from "undici";
 import { AgentState, type BindLease, type EndLease } from "../agent/protocol.ts";
 import type { AgentTokens } from "../tokens/agent-token.ts";
+import { callJson } from "./json-call.ts";
 import type { LeaseRecord } from "./records.ts";
 
 /** Deadline of one call to an agent, ms: its own deadline for Chromium's answer (2 s) and a margin. */
 const callTimeoutMs = 3000;
+
+/** Largest answer that is read, bytes: a state with the longest request of a lease, every character escaped, is below. */
+const maxAnswerBytes = 4 * 1024 * 1024;
 
 /** What came of a call. `refused`: the agent answered no, with its code; `unreachable`: no answer in time. */
 export type AgentAnswer =
@@ -37,25 +41,28 @@ export const createAgentClient = (
   tokens: AgentTokens,
   { keepAliveMs = 30_000 }: { keepAliveMs?: number } = {},
 ): AgentClient => {
-  const dispatcher = new Agent({ connect: { timeout: callTimeoutMs }, keepAliveTimeout: keepAliveMs, connections: 8 });
+  const dispatcher = new Agent({
+    connect: { timeout: callTimeoutMs },
+    keepAliveTimeout: keepAliveMs,
+    connections: 8,
+    maxResponseSize: maxAnswerBytes,
+  });
 
   const call = async ({ method, agent, path = "/lease", body }: Call): Promise<AgentAnswer> => {
     try {
-      const response = await request(`http://${agent.address}${path}`, {
-        dispatcher,
+      const { status, answer } = await callJson(dispatcher, {
+        origin: `http://${agent.address}`,
+        path,
         method,
         headers: {
           authorization: `Bearer ${await tokens.tokenFor(agent.browser)}`,
           "content-type": "application/json",
         },
-        ...(body && { body: JSON.stringify(body) }),
-        // undici closes a connection after a DELETE with a body, which not every server reads; agents do.
-        reset: false,
-        signal: AbortSignal.timeout(callTimeoutMs),
+        ...(body && { body }),
+        timeoutMs: callTimeoutMs,
       });
-      const answer = (await response.body.json()) as { code?: string };
-      if (response.statusCode === 200) return { kind: "ok", state: AgentState.parse(answer) };
-      return { kind: "refused", code: answer.code ?? `http_${response.statusCode}` };
+      if (status === 200) return { kind: "ok", state: AgentState.parse(answer) };
+      return { kind: "refused", code: (answer as { code?: string }).code ?? `http_${status}` };
     } catch (error) {
       return { kind: "unreachable", reason: error instanceof Error ? error.name : "unknown" };
     }
