@@ -55,7 +55,7 @@ export const createAgentClient = (
         path,
         method,
         headers: {
-          authorization: `Bearer ${await tokens.tokenFor(agent.browser)}`,
+          authorization: `Bearer ${tokens.tokenFor(agent.browser)}`,
           "content-type": "application/json",
         },
         ...(body && { body }),

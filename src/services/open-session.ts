@@ -26,6 +26,6 @@ export const openSession = async (
     await refuseWhileRecovering(sessionId, pool, { store });
     throw new AppError("not_found", `session ${sessionId} has ended`);
   }
-  const authorization = `Bearer ${await agentTokens.tokenFor(lease.browser)}`;
+  const authorization = `Bearer ${agentTokens.tokenFor(lease.browser)}`;
   return { address: lease.address, headers: { authorization, [sessionHeader]: sessionId } };
 };

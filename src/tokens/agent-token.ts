@@ -1,5 +1,6 @@
 import type { KeyObject } from "node:crypto";
-import { jwtVerify, SignJWT } from "jose";
+import { jwtVerify } from "jose";
+import { signJwt } from "./sign-jwt.ts";
 
 /** Seconds that a token for an agent is good for. Long enough to be reused for many calls, short enough that a leaked one dies soon. */
 export const agentTokenSeconds = 120;
@@ -11,19 +12,16 @@ const audience = (podUid: string): string => `agent:${podUid}`;
 
 export type AgentTokens = {
   /** A token that this pod's agent accepts; the same one is given until half of its life is over, and forgotten then. */
-  tokenFor(podUid: string): Promise<string>;
+  tokenFor(podUid: string): string;
 };
 
 /** Tokens for agents: Ed25519 JWTs, each for the one pod named in `aud`. `now` is in ms since the epoch. */
 export const createAgentTokens = (privateKey: KeyObject, now: () => number = Date.now): AgentTokens => {
-  const cache = new Map<string, { token: Promise<string>; renewAtMs: number }>();
-  const sign = (podUid: string): Promise<string> =>
-    new SignJWT({})
-      .setProtectedHeader({ alg: "EdDSA" })
-      .setAudience(audience(podUid))
-      .setIssuedAt(Math.floor(now() / 1000))
-      .setExpirationTime(Math.floor(now() / 1000) + agentTokenSeconds)
-      .sign(privateKey);
+  const cache = new Map<string, { token: string; renewAtMs: number }>();
+  const sign = (podUid: string): string => {
+    const iat = Math.floor(now() / 1000);
+    return signJwt(privateKey, { aud: audience(podUid), iat, exp: iat + agentTokenSeconds });
+  };
   /** All live equally long, so the oldest stand first. */
   const dropOld = (): void => {
     for (const [podUid, { renewAtMs }] of cache) {
@@ -43,16 +41,20 @@ export const createAgentTokens = (privateKey: KeyObject, now: () => number = Dat
   };
 };
 
+/** Tokens that an agent remembers: two of each of its callers. */
+const maxRemembered = 32;
+
 export type VerifyAgentToken = (token: string) => Promise<boolean>;
 
 /**
  * The agent's side: true for a token that was signed for this pod and has not expired.
- * The last accepted token is remembered until it expires, since callers reuse theirs.
+ * Accepted tokens are remembered until they expire, since callers, every API replica and the operator, reuse theirs.
  */
 export const createAgentTokenVerifier = (publicKey: KeyObject, podUid: string): VerifyAgentToken => {
-  let accepted: { token: string; expiresAtMs: number } | undefined;
+  const expiresAtMs = new Map<string, number>();
   return async (token) => {
-    if (accepted?.token === token && accepted.expiresAtMs > Date.now()) return true;
+    if ((expiresAtMs.get(token) ?? 0) > Date.now()) return true;
+    expiresAtMs.delete(token);
     try {
       const { payload } = await jwtVerify(token, publicKey, {
         algorithms: ["EdDSA"],
@@ -60,7 +62,9 @@ export const createAgentTokenVerifier = (publicKey: KeyObject, podUid: string): 
         clockTolerance: clockToleranceSeconds,
         requiredClaims: ["exp"],
       });
-      accepted = { token, expiresAtMs: (payload.exp ?? 0) * 1000 };
+      const [oldest] = expiresAtMs.keys();
+      if (expiresAtMs.size >= maxRemembered && oldest !== undefined) expiresAtMs.delete(oldest);
+      expiresAtMs.set(token, (payload.exp ?? 0) * 1000);
       return true;
     } catch {
       return false;

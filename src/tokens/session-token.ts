@@ -1,25 +1,18 @@
-import { type KeyObject, sign } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import { jwtVerify } from "jose";
+import { signJwt } from "./sign-jwt.ts";
 
 /** What a session's token says: which lease it opens. */
 export type SessionClaims = { sessionId: string; poolUid: string };
 
 const audience = "gateway";
 
-const base64url = (json: object): string => Buffer.from(JSON.stringify(json)).toString("base64url");
-
-const header = base64url({ alg: "EdDSA" });
-
 /**
  * The `jwt` of a session's `cdp_ws_url`. It has no expiry of its own: it is as good as the lease it names, which the
  * gateway looks up on every use. Ed25519 is deterministic, so the same session always has the same URL.
- *
- * Every acquire waits for it, so it is signed here and now: jose signs on another thread, which takes four times as long.
  */
-export const signSessionToken = (privateKey: KeyObject, { sessionId, poolUid }: SessionClaims): string => {
-  const signed = `${header}.${base64url({ pool: poolUid, aud: audience, sub: sessionId })}`;
-  return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString("base64url")}`;
-};
+export const signSessionToken = (privateKey: KeyObject, { sessionId, poolUid }: SessionClaims): string =>
+  signJwt(privateKey, { pool: poolUid, aud: audience, sub: sessionId });
 
 /** The claims of a token signed by `signSessionToken`, or undefined when it is forged, malformed or for another audience. */
 export const verifySessionToken = async (publicKey: KeyObject, token: string): Promise<SessionClaims | undefined> => {

@@ -130,7 +130,7 @@ describe("a lease", () => {
 });
 
 describe("a caller", () => {
-  const tokenOf = (other: Parameters<typeof createAgentTokens>): Promise<string> =>
+  const tokenOf = (other: Parameters<typeof createAgentTokens>): string =>
     createAgentTokens(...other).tokenFor(agent.podUid);
 
   test.each([
@@ -141,7 +141,7 @@ describe("a caller", () => {
     ["a token that has expired", () => tokenOf([agent.privateKey, () => Date.now() - 3_600_000])],
   ])("with %s may do nothing", async (_, make) => {
     const fence = await bound("guarded");
-    const token = await make();
+    const token = make();
     const lease = { session_id: "guarded", epoch: 1, seq: fence, timeout_seconds: 60 };
     for (const [method, path, body] of [
       ["GET", "/state", undefined],

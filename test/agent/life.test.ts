@@ -48,7 +48,7 @@ test("a bind whose caller hangs up while it waits for the browser leaves no leas
   const [group] = agent.groups();
   if (!group) throw new Error("no group on record");
   const hangUp = new AbortController();
-  const token = await createAgentTokens(agent.privateKey).tokenFor(agent.podUid);
+  const token = createAgentTokens(agent.privateKey).tokenFor(agent.podUid);
   process.kill(-group, "SIGSTOP");
   const asked = fetch(`${agent.baseUrl}/lease`, {
     method: "PUT",

@@ -57,7 +57,7 @@ afterAll(async () => {
 
 test("a browser's pod is ready with a browser behind its address, and its deletion leaves nothing of it", async () => {
   const pod = await start("browser");
-  const token = await createAgentTokens(privateKey).tokenFor(pod.metadata.uid ?? "");
+  const token = createAgentTokens(privateKey).tokenFor(pod.metadata.uid ?? "");
   const answer = await fetch(`http://${pod.status?.podIP}:7510/state`, {
     headers: { authorization: `Bearer ${token}` },
   });

@@ -105,11 +105,11 @@ const describeAgent = (child: ChildProcess, dir: string, podUid: string, private
   const log: string[] = [];
   child.stderr?.on("data", (chunk: Buffer) => log.push(chunk.toString()));
   const headers = async (sessionId: string, token?: string): Promise<Record<string, string>> => ({
-    authorization: `Bearer ${token ?? (await tokens.tokenFor(podUid))}`,
+    authorization: `Bearer ${token ?? tokens.tokenFor(podUid)}`,
     [sessionHeader]: sessionId,
   });
   const call: TestAgent["call"] = async (method, path, body, token) => {
-    const bearer = token === undefined ? await tokens.tokenFor(podUid) : token;
+    const bearer = token === undefined ? tokens.tokenFor(podUid) : token;
     const response = await fetch(baseUrl + path, {
       method,
       headers: bearer === null ? {} : { authorization: `Bearer ${bearer}` },
