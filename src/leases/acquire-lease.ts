@@ -31,6 +31,8 @@ export type AcquireRequest = {
   request: SessionRequest;
   /** How long to wait for a browser, ms. */
   waitMs: number;
+  /** Called with every grant as its agent is asked: what is then left to do for the answer takes no time of the caller's. */
+  whileBinding?: (lease: LeaseRecord) => void;
 };
 
 export type Acquired = { kind: "held"; lease: LeaseRecord } | { kind: "timeout" } | { kind: "draining" };
@@ -71,7 +73,7 @@ const waitAndBind = async (wanted: AcquireRequest, deps: AcquireDeps, waiting: W
       case "granted": {
         const { lease }: { lease: LeaseRecord } = outcome;
         signal.throwIfAborted();
-        const answer = await bind(lease, wanted.request, deps);
+        const answer = await bind(lease, wanted, deps);
         signal.throwIfAborted();
         if (answer === "ok") return { kind: "held", lease };
         waiting.refused.add(fenceOf(lease));
@@ -133,8 +135,12 @@ const waitForGrant = async (
 };
 
 /** "ok", or why the browser can't be handed out. */
-const bind = async (lease: LeaseRecord, request: SessionRequest, { agents, log }: AcquireDeps): Promise<string> => {
-  const answer = await agents.bind(lease, {
+const bind = async (
+  lease: LeaseRecord,
+  { request, whileBinding }: AcquireRequest,
+  { agents, log }: AcquireDeps,
+): Promise<string> => {
+  const asked = agents.bind(lease, {
     session_id: lease.session,
     epoch: lease.epoch,
     seq: lease.seq,
@@ -142,6 +148,8 @@ const bind = async (lease: LeaseRecord, request: SessionRequest, { agents, log }
     request: lease.request,
     ...(request.start_url && { start_url: request.start_url }),
   });
+  whileBinding?.(lease);
+  const answer = await asked;
   if (answer.kind === "ok") return "ok";
   const reason = answer.kind === "refused" ? answer.code : `agent ${answer.reason}`;
   log.warn({ browser: lease.browser, pod: lease.pod, reason }, "browser refused its lease; trying the next one");

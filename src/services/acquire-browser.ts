@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { defaultAcquireTimeoutSeconds } from "../domain/fill-pacing.ts";
 import { wireProblems } from "../domain/problem.ts";
 import { mergeTelemetry } from "../domain/telemetry-merge.ts";
@@ -60,19 +61,32 @@ const measured = async (
   }
 };
 
-/** The answer to a caller who holds a lease. When there can't be one, the lease is given up again. */
-const answerHeld = async (
+/** Makes the answer to the caller of a lease, in the next turn: by then the request to its agent is on its way. */
+const prepareAnswer = (
   lease: LeaseRecord,
-  { poolUid, baseUrl }: { poolUid: string; baseUrl: string },
+  baseUrl: string,
   deps: ServiceDeps,
   signal: AbortSignal,
 ): Promise<Session> => {
+  const answer = nextTurn().then(() => overHiccup(() => sessionAnswer(lease, baseUrl, deps), signal));
+  // Whether it failed is asked when the lease is held.
+  answer.catch(() => undefined);
+  return answer;
+};
+
+/** The answer to a caller who holds a lease. When there can't be one, the lease is given up again. */
+const answerHeld = async (
+  prepared: Promise<Session> | undefined,
+  { poolUid, session }: { poolUid: string; session: string },
+  deps: ServiceDeps,
+  signal: AbortSignal,
+): Promise<Session | undefined> => {
   try {
-    const answer = await overHiccup(() => sessionAnswer(lease, baseUrl, deps), signal);
+    const answer = await prepared;
     signal.throwIfAborted();
     return answer;
   } catch (error) {
-    deps.giveBacks.start(poolUid, lease.session);
+    deps.giveBacks.start(poolUid, session);
     throw error;
   }
 };
@@ -102,12 +116,21 @@ export const acquireBrowser = async (
     throw new AppError("name_taken", `name: ${name} is the name of another active session of this project`);
 
   const waitSeconds = request.acquire_timeout_seconds ?? defaultAcquireTimeoutSeconds(pool.spec);
-  const wanted = { poolUid, session, request: sessionRequest(pool, request, project), waitMs: waitSeconds * 1000 };
+  let prepared: Promise<Session> | undefined;
+  const wanted = {
+    poolUid,
+    session,
+    request: sessionRequest(pool, request, project),
+    waitMs: waitSeconds * 1000,
+    whileBinding(lease: LeaseRecord) {
+      prepared = prepareAnswer(lease, baseUrl, deps, signal);
+    },
+  };
   let answer: Session | undefined;
   try {
     const acquired = await measured(() => acquireLease(wanted, deps, signal), deps, signal);
     if (acquired.kind === "draining") throw new AppError("not_found", `browser pool ${idOrName} is being deleted`);
-    if (acquired.kind === "held") answer = await answerHeld(acquired.lease, { poolUid, baseUrl }, deps, signal);
+    if (acquired.kind === "held") answer = await answerHeld(prepared, owner, deps, signal);
     return answer && { session: answer, takeBack: () => deps.giveBacks.start(poolUid, session) };
   } finally {
     if (!answer && name) await deps.names.free(project.id, name, owner).catch(() => undefined);

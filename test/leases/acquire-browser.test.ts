@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { unavailable } from "../../src/errors.ts";
 import { createSessionNames } from "../../src/leases/session-names.ts";
@@ -15,31 +16,53 @@ beforeAll(async () => {
 });
 afterAll(() => parts[Symbol.asyncDispose]());
 
-test("a browser whose caller can't be answered goes back to its pool, and so does the session's name", async () => {
-  const poolUid = newId();
-  await using agent = await startSmallAgent();
-  await parts.addBrowser(poolUid, agent.address, newId());
+/** A pool of no browsers, and what its callers need. */
+const setUp = async (poolUid: string, store: Partial<ServiceDeps["store"]>) => {
   const pool = aPool({}, undefined, { uid: poolUid });
   const names = createSessionNames(parts.redis, parts.store);
   const totals = () => ({ size: 0, available: 0, acquired: 0, starting: 0, waiting: 0 });
   const deps = {
     ...parts,
-    // The last thing that is read for the answer: Redis went away between the lease and it.
-    store: { ...parts.store, config: () => Promise.reject(unavailable("Redis")) },
+    store: { ...parts.store, ...store },
     grants: await parts.replica(),
     names,
     pools: { get: () => pool, list: () => [pool] },
     metrics: createMetrics(totals),
+    signingKey: generateKeyPairSync("ed25519").privateKey,
     log: silent,
   } as unknown as ServiceDeps;
-  const projectId = newId();
-  const project = { id: projectId, namespace: "project" } as never;
-  const input = { idOrName: "pool", request: { name: "n" }, project, baseUrl: "http://127.0.0.1" };
-  await expect(acquireBrowser(input, deps, new AbortController().signal)).rejects.toMatchObject({
-    code: "unavailable",
-  });
+  const project = { id: newId(), namespace: "project" } as never;
+  const acquire = (request: { name?: string }) =>
+    acquireBrowser(
+      { idOrName: "pool", request, project, baseUrl: "http://127.0.0.1" },
+      deps,
+      new AbortController().signal,
+    );
+  return { acquire, names, project: project as { id: string } };
+};
+
+test("a browser whose caller can't be answered goes back to its pool, and so does the session's name", async () => {
+  const poolUid = newId();
+  await using agent = await startSmallAgent();
+  await parts.addBrowser(poolUid, agent.address, newId());
+  // The last thing that is read for the answer: Redis went away between the lease and it.
+  const { acquire, names, project } = await setUp(poolUid, { config: () => Promise.reject(unavailable("Redis")) });
+  await expect(acquire({ name: "n" })).rejects.toMatchObject({ code: "unavailable" });
   await eventually("the browser is idle", async () => (await parts.store.counts(poolUid)).available === 1);
   expect(agent.holder()).toBeUndefined();
-  expect(await names.find(projectId, "n")).toBeUndefined();
+  expect(await names.find(project.id, "n")).toBeUndefined();
   expect(await parts.store.counts(poolUid)).toEqual({ acquired: 0, available: 1 });
+});
+
+test("the answer tells of the browser that was bound, not of one that refused", async () => {
+  const poolUid = newId();
+  await using refusing = await startSmallAgent("refuse");
+  await using healthy = await startSmallAgent();
+  const configs: Record<string, object> = { [newId()]: { kiosk_mode: true }, [newId()]: { kiosk_mode: false } };
+  const [refused = "", bound = ""] = Object.keys(configs);
+  await parts.addBrowser(poolUid, refusing.address, refused);
+  await parts.addBrowser(poolUid, healthy.address, bound);
+  const { acquire } = await setUp(poolUid, { config: async (_pool, hash) => JSON.stringify(configs[hash]) });
+  const handedOut = await acquire({});
+  expect(handedOut?.session).toMatchObject({ session_id: healthy.holder(), kiosk_mode: false });
 });
