@@ -2,43 +2,32 @@
  * The simulated node as a process: the program that `node-process.ts` starts and controls over its IPC channel. Ends when
  * that channel does. Its log of agent events is a JSON line each in the file of its options.
  */
-import { createWriteStream, type WriteStream } from "node:fs";
-import { finished } from "node:stream/promises";
 import { connectKube } from "../../../src/kube/client.ts";
 import { createLogger } from "../../../src/log.ts";
+import { openEventFile } from "./event-file.ts";
 import type { NodeCall, NodeProcessOptions, NodeReply } from "./node-process.ts";
 import { startSimulatedNode } from "./simulated-node.ts";
 
 const reply = (message: NodeReply): void => void process.send?.(message);
 
-const startEventLog = (file: string | undefined): WriteStream | undefined =>
-  file === undefined ? undefined : createWriteStream(file, { flags: "a", highWaterMark: 1024 * 1024 });
-
 const options: NodeProcessOptions = JSON.parse(process.argv[2] ?? "{}");
 const kube = connectKube({ kubeconfigPath: options.kubeconfigPath });
-const events = startEventLog(options.eventsFile);
+const events = options.eventsFile === undefined ? undefined : openEventFile(options.eventsFile);
 const node = await startSimulatedNode({
   kube,
   ...options,
-  observe: (event) => void events?.write(`${JSON.stringify(event)}\n`),
+  observe: (event) => events?.add(event),
   log: createLogger("warn", "simulated-node"),
 });
 
-/** Resolves when what has been told until now is in the file. */
-const flush = (): Promise<void> =>
-  new Promise((resolve) => {
-    if (events) events.write("", () => resolve());
-    else resolve();
-  });
 const stop = async (): Promise<void> => {
   await node.stop();
   await kube.close();
-  events?.end();
-  if (events) await finished(events);
+  await events?.close();
 };
 const answer = async ({ method, args }: NodeCall): Promise<unknown> => {
   if (method === "stop") return stop();
-  if (method === "flush") return flush();
+  if (method === "flush") return events?.flush();
   if (method === "memory") {
     gc?.();
     return process.memoryUsage();
