@@ -1,5 +1,6 @@
 -- Gives idle browsers to waiting callers, the longest waiting and the longest idle first, until one of them runs out.
--- `own`: the session whose caller runs this script and reads its grant from the answer; all others are told by publish.
+-- `own`: the session whose caller runs this script and reads its grant from the answer, with its request, which is not
+-- kept yet; all others are told by publish.
 -- A waiter whose API replica is not subscribed is dropped, so that nobody waits behind the dead; a replica that was only
 -- cut off for a moment comes back with the ticket and gets its place again.
 local function leaseOf(browser, session, request)
@@ -10,19 +11,24 @@ local function leaseOf(browser, session, request)
   }
 end
 
+local function takeRequest(session)
+  local request = redis.call("HGET", REQUESTS, session)
+  redis.call("HDEL", REQUESTS, session)
+  return cjson.decode(request)
+end
+
 local function isListening(session, request, lease)
   return redis.call("SPUBLISH", request.channel, cjson.encode({ session = session, wake = "granted", lease = lease })) > 0
 end
 
-local function match(own)
+local function match(own, ownRequest)
   local ownLease
   while true do
     local session = redis.call("ZRANGE", WAITERS, 0, 0)[1]
     local id = session and redis.call("ZRANGE", IDLE, 0, 0)[1]
     if not id then return ownLease end
-    local request = cjson.decode(redis.call("HGET", REQUESTS, session))
     redis.call("ZREM", WAITERS, session)
-    redis.call("HDEL", REQUESTS, session)
+    local request = session == own and ownRequest or takeRequest(session)
 
     local browser = getBrowser(id)
     local lease = cjson.encode(leaseOf(browser, session, request))

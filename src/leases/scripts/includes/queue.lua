@@ -1,9 +1,9 @@
 -- Puts a caller into the queue and matches; answers as take.lua does.
 local function queueAndMatch(session, request)
   redis.call("ZADD", WAITERS, request.ticket, session)
-  redis.call("HSET", REQUESTS, session, cjson.encode(request))
-  local own = match(session)
+  local own = match(session, request)
   notify(false)
   if own then return { "granted", own } end
+  redis.call("HSET", REQUESTS, session, cjson.encode(request))
   return { "waiting", request.ticket }
 end
