@@ -11,9 +11,8 @@ import (
 
 // Operation is one thing that was done to a pool, at some moment between Call and Return (ns, any origin).
 //
-//	grant      Session got Browser; Ticket is its place in the queue, 0 where the order is not known
-//	release    Session was given up, with Outcome: "ok"; "gone", there was no such session; "unknown", either may be true
-//	take-back  the service ended Session, whose caller never learned of it
+//	grant    Session got Browser; Ticket is its place in the queue, 0 where the order is not known
+//	release  Session came to its end, with Outcome: "ok"; "gone", there was no such session; "unknown", it may have happened
 type Operation struct {
 	ID      string `json:"id"`
 	Kind    string `json:"kind"`
@@ -71,11 +70,6 @@ func (p pool) step(in input) []interface{} {
 			return []interface{}{p}
 		}
 		return nil
-	case "take-back":
-		if !holds {
-			return nil
-		}
-		return []interface{}{p.with(in.browser, 0)}
 	}
 	panic("unknown kind of operation: " + in.operation.Kind)
 }

@@ -9,10 +9,17 @@ import type { EventOf, HistoryEvent } from "../history/history.ts";
 import { ofKind } from "../history/history.ts";
 import type { Check, Violation } from "./check.ts";
 import { type PoolSetting, poolSettings, settingsAt } from "./pool-wishes.ts";
-import { groupBy } from "./views.ts";
+import { type FaultSpan, faultSpansOf, groupBy, isCalm } from "./views.ts";
 
 /** What the API server cuts off its times, ms. */
 const roundingMs = 1000;
+
+/** A start is reserved first and asked for after; what comes in late may come close to the next one, ms. */
+const lateMs = 1500;
+
+/** How late it may be while the way to the API server is disturbed: the operator's patience with a request, ms. */
+const disturbedLateMs = 6000;
+const disturbances = ["apiserver-restart", "kube-cut-reply", "leader-freeze"];
 
 type Start = { atMs: number; event: EventOf<"pod"> };
 
@@ -33,10 +40,16 @@ const permissionsOf = (events: HistoryEvent[], pool: string): number[] =>
       ),
     );
 
+type Rules = { settings: PoolSetting[]; permissions: number[]; disturbed: FaultSpan[] };
+
+/** How much too early a start may look. */
+const toleranceMs = ({ event }: Start, disturbed: FaultSpan[]): number =>
+  roundingMs + (isCalm(disturbed, event.at - disturbedLateMs, event.at) ? lateMs : disturbedLateMs);
+
 /** The shortest time between two starts that any setting in force allows, ms. */
 const shortest = (settings: PoolSetting[]): number => Math.min(...settings.map(startIntervalMs));
 
-const find = (starts: Start[], settings: PoolSetting[], permissions: number[]): Violation[] => {
+const find = (starts: Start[], { settings, permissions, disturbed }: Rules): Violation[] => {
   const unpaced = permissions.toSorted((a, b) => a - b);
   let last: (Start & { intervalMs: number }) | undefined;
   let dueMs = Number.NEGATIVE_INFINITY;
@@ -46,7 +59,7 @@ const find = (starts: Start[], settings: PoolSetting[], permissions: number[]): 
     const intervalMs = shortest(inForce);
     // A rate that was raised counts at once.
     const earliestMs = last && intervalMs < last.intervalMs ? Math.min(dueMs, last.atMs + intervalMs) : dueMs;
-    if (Number.isFinite(intervalMs) && start.atMs >= earliestMs - roundingMs) {
+    if (Number.isFinite(intervalMs) && start.atMs >= earliestMs - toleranceMs(start, disturbed)) {
       dueMs = Math.max(start.atMs, earliestMs) + intervalMs;
       last = { ...start, intervalMs };
       return [];
@@ -70,9 +83,14 @@ export const fillRate: Check = {
   promise: "a pool starts browsers at its fill rate and no faster, over restarts and changes of leader too",
   find(events) {
     const settings = poolSettings(events);
+    const disturbed = faultSpansOf(events).filter(({ fault }) => disturbances.includes(fault));
     const pools = groupBy(ofKind(events, "pod"), ({ pool }) => pool);
     return [...pools].flatMap(([pool, pods]) =>
-      find(startsOf(pods), settings.get(pool) ?? [], permissionsOf(events, pool)),
+      find(startsOf(pods), {
+        settings: settings.get(pool) ?? [],
+        permissions: permissionsOf(events, pool),
+        disturbed,
+      }),
     );
   },
 };

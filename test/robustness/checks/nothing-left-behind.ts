@@ -17,6 +17,12 @@ const giveUpMs = 5000;
 /** How long after a fault the service may still be busy with its traces, ms. */
 const recoveryMs = 12_000;
 
+/**
+ * An answer that was on its way when its caller hung up looks delivered to the service; the idle time-out ends such a lease. So
+ * one that was bound before the replica can have heard of the end, ms, does not count.
+ */
+const unawareMs = 200;
+
 /** Redis sees at once that nobody listens on a dead replica's channel; with a margin, ms. */
 const unheardMs = 2000;
 
@@ -72,8 +78,15 @@ const stays = (entries: EventOf<"lease">[], endMs: number): Stay[] => {
   return all;
 };
 
-const tooLong = ({ session, since, untilMs }: Stay, { call, ended }: Leaver, faults: FaultSpan[]): Violation[] => {
+type View = { faults: FaultSpan[]; boundAt: Map<string, number> };
+
+const tooLong = (
+  { session, since, untilMs }: Stay,
+  { call, ended }: Leaver,
+  { faults, boundAt }: View,
+): Violation[] => {
   if (ended.outcome !== "hung-up" || untilMs <= ended.at + giveUpMs) return [];
+  if ((boundAt.get(session) ?? Number.POSITIVE_INFINITY) < ended.at + unawareMs) return [];
   if (!isCalm(faults, ended.at - recoveryMs, ended.at + giveUpMs)) return [];
   return [
     {
@@ -97,6 +110,8 @@ export const nothingLeftBehind: Check = {
   find(events) {
     const leavers = leaversOf(events);
     const faults = faultSpansOf(events);
+    const bound = ofKind(events, "agent").filter(({ what }) => what === "bound");
+    const boundAt = new Map(bound.map(({ session = "", at }) => [session, at]));
     const obstacles = faults.filter(({ fault }) => !deaths.includes(fault));
     const endMs = markOf(events, "load-over")?.at ?? events.at(-1)?.at ?? 0;
     const pools = [...groupBy(ofKind(events, "lease"), ({ pool }) => pool).values()];
@@ -104,7 +119,7 @@ export const nothingLeftBehind: Check = {
       .flatMap((entries) => stays(entries, endMs))
       .flatMap((stay) => {
         const leaver = leavers.get(stay.wish);
-        return leaver ? [...tooLong(stay, leaver, faults), ...tooLate(stay, leaver, obstacles)] : [];
+        return leaver ? [...tooLong(stay, leaver, { faults, boundAt }), ...tooLate(stay, leaver, obstacles)] : [];
       });
   },
 };

@@ -10,6 +10,17 @@ type Answer = { call: EventOf<"call">; told: EventOf<"return"> };
 const wishOf = ({ pool, client, id, idempotencyKey }: EventOf<"call">): string =>
   idempotencyKey === undefined ? id : `${pool}/${client}/${idempotencyKey}`;
 
+/** A loss shows with the next script of its pool, ms. */
+const noticedMs = 2000;
+
+/** When it showed that Redis had lost something, in any pool. */
+const lossesOf = (events: HistoryEvent[]): number[] => {
+  const losses: number[] = [];
+  for (const entries of groupBy(ofKind(events, "lease"), ({ pool }) => pool).values())
+    replayLeases(entries, { lost: ({ at }) => losses.push(at) });
+  return losses;
+};
+
 /** Wishes that were asked once and have leases of two sessions at a time, as the scripts recorded it. */
 const doubleLeases = (events: HistoryEvent[]): Violation[] => {
   const calls = groupBy(ofKind(events, "call"), ({ wish }) => wish ?? "");
@@ -50,11 +61,14 @@ export const oneSessionAWish: Check = {
           ? [{ what: `session ${session} was the answer to different wishes`, events: same.map(({ told }) => told) }]
           : [],
     );
+    const losses = lossesOf(events);
     const doubled = [...groupBy(answers, ({ call }) => wishOf(call)).values()].flatMap((same): Violation[] => {
       const sessions = [...new Set(same.map(({ told }) => told.session ?? ""))];
       const held = sessions.flatMap((session) => holds.get(session) ?? []).toSorted((a, b) => a.fromMs - b.fromMs);
       const second = held.find((hold, index) => held.slice(0, index).some(({ untilMs }) => untilMs > hold.fromMs));
-      if (!second) return [];
+      // The answer that was to be repeated may have gone with a loss.
+      const firstAt = Math.min(...same.map(({ call }) => call.at));
+      if (!second || losses.some((at) => firstAt < at && at < second.fromMs + noticedMs)) return [];
       return [{ what: `one wish has ${held.length} sessions at a time`, events: same.map(({ told }) => told) }];
     });
     return [...shared, ...doubled, ...doubleLeases(events)];

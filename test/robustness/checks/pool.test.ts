@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { fillRate } from "./fill-rate.ts";
 import { podsWithinSize } from "./pods-within-size.ts";
-import { change, inOrder, pod, poolIs, scripts } from "./small-history.ts";
+import { change, fault, inOrder, pod, poolIs, scripts } from "./small-history.ts";
 
 const made = (...atMs: number[]) => atMs.map((at, index) => pod(at, `b${index}-${at}`, "ADDED"));
 
@@ -36,10 +36,12 @@ test("starts at the pace of the pool are well", () => {
 });
 
 test("starts that are too close together are found", () => {
-  expect(fillRate.find(inOrder(paced, made(1000, 1001, 1002, 1003)))).not.toEqual([]);
-  // A second of rounding once is well, time and again it is not.
+  expect(fillRate.find(inOrder(paced, made(1000, 1001, 1002, 1003, 1004)))).not.toEqual([]);
+  // A second of rounding and a late one are well once, time and again they are not.
   expect(fillRate.find(inOrder(paced, made(1000, 1001)))).toEqual([]);
-  expect(fillRate.find(inOrder(paced, made(1000, 1500, 2000, 2500, 3000, 3500)))).not.toEqual([]);
+  const twiceAsFast = Array.from({ length: 8 }, (_, index) => 1000 + 500 * index);
+  expect(fillRate.find(inOrder(paced, made(...twiceAsFast)))).not.toEqual([]);
+  expect(fillRate.find(inOrder(paced, made(...twiceAsFast), fault([900, 2000], "apiserver-restart")))).toEqual([]);
 });
 
 test("discarded browsers are rebuilt at once, one for one", () => {
@@ -51,9 +53,9 @@ test("discarded browsers are rebuilt at once, one for one", () => {
         ...Array.from({ length: count }, (_, i) => change.state(`o${i}`, "idle", "retired", { reason: "Discarded" })),
       ],
     ]);
-  const pods = made(1000, 1001, 1002, 1003);
-  expect(fillRate.find(inOrder(paced, discarded(2), pods))).toEqual([]);
-  expect(fillRate.find(inOrder(paced, discarded(1), pods))).toHaveLength(1);
+  const pods = made(1000, 1001, 1002, 1003, 1004, 1005);
+  expect(fillRate.find(inOrder(paced, discarded(3), pods))).toEqual([]);
+  expect(fillRate.find(inOrder(paced, discarded(2), pods))).toHaveLength(1);
 });
 
 test("a rate that is raised counts at once, and a paused pool starts nothing", () => {

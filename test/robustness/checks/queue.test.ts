@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { firstCome } from "./first-come.ts";
 import { noStarvation } from "./no-starvation.ts";
 import { nothingLeftBehind } from "./nothing-left-behind.ts";
-import { change, fault, held, inOrder, mark, operation, scripts } from "./small-history.ts";
+import { agent, change, fault, held, inOrder, mark, operation, scripts } from "./small-history.ts";
 import { ticketsRise } from "./tickets-rise.ts";
 
 const { granted, left, queued, state } = change;
@@ -31,24 +31,25 @@ test("a later caller who is served first is found, also one who jumps over what 
   expect(firstCome.find([...jumped.slice(0, 2), ...lost])).toHaveLength(1);
 });
 
+const called = (at: number, wish: string) => operation([at, at + 50], { op: "acquire", wish }, { outcome: "timeout" });
+
 test("tickets rise over a loss, and callers come back with theirs", () => {
-  const before = scripts([[1, "take", queued("s1", 10)]]);
+  const before = scripts([[100, "take", queued("s1", 10, "w1")]]);
   const after = scripts([
-    [5, "take", queued("s3", 30)],
-    [6, "take", queued("s1", 10)],
+    [500, "take", queued("s3", 30, "w3")],
+    [600, "take", queued("s1", 10, "w1")],
+    // Called before the loss too, and was never seen.
+    [700, "take", queued("s2", 9, "w2")],
   ]);
-  expect(ticketsRise.find([...before, ...after])).toEqual([]);
+  expect(ticketsRise.find(inOrder(before, after, called(99, "w1"), called(98, "w2"), called(450, "w3")))).toEqual([]);
 });
 
 test("tickets that begin anew, and a place that is lost, are found", () => {
-  const calls = operation([900, 950], { op: "acquire", wish: "w" }, { outcome: "timeout" });
-  const before = scripts([[1, "take", queued("s1", 10)]]);
-  const flushed = scripts([
-    [800, "add", state("b", "none", "idle")],
-    [905, "take", queued("s3", 1, "w")],
-  ]);
-  expect(ticketsRise.find(inOrder(before, calls, flushed))).toHaveLength(1);
-  expect(ticketsRise.find([...before, ...scripts([[5, "take", queued("s1", 11)]])])).toHaveLength(1);
+  const before = scripts([[100, "take", queued("s1", 10, "w1")]]);
+  const anew = scripts([[905, "take", queued("s3", 1, "w3")]]);
+  expect(ticketsRise.find(inOrder(before, anew, called(99, "w1"), called(900, "w3")))).toHaveLength(1);
+  const worse = scripts([[500, "take", queued("s1", 11, "w1")]]);
+  expect(ticketsRise.find(inOrder(before, worse, called(99, "w1")))).toHaveLength(1);
 });
 
 test("waiting while others wait too is well", () => {
@@ -91,6 +92,14 @@ test("a place in the queue or a lease that stays after its caller has hung up is
   expect(nothingLeftBehind.find(inOrder(hangUp, waits, end))).toHaveLength(1);
   expect(nothingLeftBehind.find(inOrder(hangUp, waits, served, end))).toHaveLength(1);
   expect(nothingLeftBehind.find(inOrder(hangUp, waits, end, fault([150, 250], "api-kill")))).toEqual([]);
+});
+
+test("a lease that was bound before the end of its caller was heard of is left to the idle time-out", () => {
+  const leased = scripts([[110, "take", queued("s1", 1, "w"), granted("s1", "b", 1)]]);
+  const boundAt = (at: number) => agent(at, "b", "bound", { session: "s1", seq: 1 });
+  const end = mark(20_000, "load-over");
+  expect(nothingLeftBehind.find(inOrder(hangUp, leased, boundAt(198), end))).toEqual([]);
+  expect(nothingLeftBehind.find(inOrder(hangUp, leased, boundAt(900), end))).toHaveLength(1);
 });
 
 test("a browser that is granted to a caller whose replica is long dead is found", () => {

@@ -1,51 +1,57 @@
 import type { EventOf } from "../history/history.ts";
 import { ofKind } from "../history/history.ts";
 import type { Check, Violation } from "./check.ts";
-import { replayLeases } from "./lease-replay.ts";
 import { groupBy } from "./views.ts";
 
 /** Clock difference between Redis and the clients, and a bit, ms. */
 const slackMs = 50;
 
+type Given = { session: string; ticket: number; wish: string; event: EventOf<"lease"> };
+
+const givenIn = (event: EventOf<"lease">): Given[] =>
+  event.changes.flatMap((change) => {
+    if (change.what !== "queued") return [];
+    const { session, ticket, wish = "" } = change;
+    return [{ session, ticket, wish, event }];
+  });
+
+const worse = ({ session, ticket, event }: Given, known: number): Violation[] =>
+  ticket > known ? [{ what: `${session} came back with ticket ${ticket} instead of ${known}`, events: [event] }] : [];
+
+const notAbove = ({ session, ticket, event }: Given, before: Given | undefined): Violation[] =>
+  before && ticket <= before.ticket
+    ? [
+        {
+          what: `${session} came later and got ticket ${ticket} after ${before.ticket} had been given`,
+          events: [before.event, event],
+        },
+      ]
+    : [];
+
 /**
- * A new caller's ticket is above every one given before, also before a loss; one who comes back brings the old one along. After
- * a loss a caller that the recorder never saw may have come back too, so that only those count whose call began later.
+ * Whoever calls after a ticket was given gets a higher one, whether Redis still knows of that one or not; and whoever comes back
+ * to the queue has the ticket that it had.
  */
 const find = (entries: EventOf<"lease">[], calledAt: Map<string, number>): Violation[] => {
-  const violations: Violation[] = [];
   const tickets = new Map<string, number>();
-  let lostAt = Number.NEGATIVE_INFINITY;
-  let highest: { ticket: number; event: EventOf<"lease"> } | undefined;
-  const isNew = (session: string, wish: string | undefined): boolean =>
-    !tickets.has(session) &&
-    (lostAt === Number.NEGATIVE_INFINITY || (calledAt.get(wish ?? "") ?? 0) > lostAt + slackMs);
-  replayLeases(entries, {
-    lost: ({ at }) => {
-      lostAt = at;
-    },
-    before(change, _model, event) {
-      if (change.what !== "queued") return;
-      const { session, ticket, wish } = change;
-      const known = tickets.get(session);
-      if (isNew(session, wish) && highest && ticket <= highest.ticket)
-        violations.push({
-          what: `the new caller ${session} got ticket ${ticket} after ${highest.ticket} had been given`,
-          events: [highest.event, event],
-        });
-      if (known !== undefined && ticket > known)
-        violations.push({ what: `${session} came back with ticket ${ticket} instead of ${known}`, events: [event] });
-      tickets.set(session, ticket);
-      if (!highest || ticket > highest.ticket) highest = { ticket, event };
-    },
+  /** The highest so far, each time that there is a new one. */
+  const highest: Given[] = [];
+  return entries.flatMap(givenIn).flatMap((given) => {
+    const known = tickets.get(given.session);
+    const callAt = calledAt.get(given.wish) ?? 0;
+    const before = highest.findLast(({ event }) => event.at < callAt - slackMs);
+    tickets.set(given.session, given.ticket);
+    if (given.ticket > (highest.at(-1)?.ticket ?? 0)) highest.push(given);
+    return known === undefined ? notAbove(given, before) : worse(given, known);
   });
-  return violations;
 };
 
 export const ticketsRise: Check = {
   name: "tickets-rise",
   promise: "later callers get higher tickets, and nobody's ticket gets worse, whatever Redis loses",
   find(events) {
-    const calledAt = new Map(ofKind(events, "call").map(({ wish, at }) => [wish ?? "", at]));
+    const calledAt = new Map<string, number>();
+    for (const { wish = "", at } of ofKind(events, "call")) if (!calledAt.has(wish)) calledAt.set(wish, at);
     const pools = groupBy(ofKind(events, "lease"), ({ pool }) => pool);
     return [...pools.values()].flatMap((entries) => find(entries, calledAt));
   },

@@ -15,7 +15,7 @@ import { ofKind } from "../history/history.ts";
 
 export type PoolOperation = {
   id: string;
-  kind: "grant" | "release" | "take-back";
+  kind: "grant" | "release";
   session: string;
   browser: string;
   /** 0: not known. */
@@ -62,62 +62,50 @@ const rank = (tickets: Map<string, number>): Map<string, number> => {
 /** A session of which an agent took the lease, in the order in which it did. */
 type Use = {
   session: string;
-  pool: string;
-  bound: EventOf<"agent">;
-  ended: EventOf<"agent"> | undefined;
   grant: Times;
+  /** The agent's last word on it: its end, or that of the process. */
+  over: EventOf<"agent"> | undefined;
 };
 
 /** The sessions of one browser after each other. */
-const usesOf = (
-  log: EventOf<"agent">[],
-  view: { calls: Map<string, EventOf<"call">>; holds: Map<string, Hold>; pool: string },
-): Use[] => {
+const usesOf = (log: EventOf<"agent">[], calls: Map<string, EventOf<"call">>, holds: Map<string, Hold>): Use[] => {
   const uses: Use[] = [];
   for (const { event, held } of withHolder(log)) {
     const { session = "" } = event;
     const last = uses.at(-1);
-    if (event.what === "ended" && last?.session === session && session === held?.session) last.ended = event;
+    const isOver = event.what === "exit" || (event.what === "ended" && session === held?.session);
+    if (last && held && isOver) last.over = event;
     if (event.what !== "bound" || session === held?.session) continue;
-    const hold = view.holds.get(session);
-    const call = hold && view.calls.get(hold.told.id);
+    const hold = holds.get(session);
+    const call = hold && calls.get(hold.told.id);
     // The call of a caller who never learned of it is not known; it was granted the browser after the session before.
     const grant = call ? between(call.at, hold.fromMs) : { call: last?.grant.call ?? 0, return: toNs(event.at) };
-    uses.push({ session, pool: view.pool, bound: event, ended: undefined, grant });
+    uses.push({ session, grant, over: undefined });
   }
   return uses;
 };
 
 /**
- * How a session was given up. Releases without a clear answer count as one that may have happened, and only where it
- * explains that the browser went on to another session (`next`); a clear one shows that they did not.
+ * How a session came to its end. A release with a clear answer shows when. Whatever else may have ended it (a release without a
+ * clear answer, the service when its caller never learned of it, the end of the process) counts as one thing that may have
+ * happened, and only where it is needed to explain that the session was gone or that `next` got the browser.
  */
-const endingOf = (
-  use: Use,
-  next: Use | undefined,
-  view: { releases: Map<string, Operation[]>; isWhole: boolean; isTold: boolean },
-): Ending[] => {
-  const mine = view.releases.get(use.session) ?? [];
-  const sure = mine.flatMap(({ call, ended }): Ending[] => {
+const endingOf = (use: Use, next: Use | undefined, view: { releases: Operation[]; isWhole: boolean }): Ending[] => {
+  const clear = view.releases.flatMap(({ call, ended }): Ending[] => {
     const outcome = ended?.outcome;
     // A session that Redis has lost is not found until the audit has restored it.
     if (!ended || (outcome !== "ok" && !(outcome === "gone" && view.isWhole))) return [];
     return [{ kind: "release", outcome, ...between(call.at, ended.at) }];
   });
-  const isReleased = sure.some(({ outcome }) => outcome === "ok");
-  if (isReleased || !next) return sure;
-  const until = next.grant.return;
-  const first = mine[0];
-  if (first)
-    sure.push({
-      kind: "release",
-      outcome: "unknown",
-      call: toNs(first.call.at),
-      return: Math.max(until, toNs(first.call.at)),
-    });
-  else if (!view.isTold && use.ended)
-    sure.push({ kind: "take-back", outcome: "", call: toNs(use.bound.at), return: until });
-  return sure;
+  // Two at the same time may both be told that it is done, when the answer of one was lost on the way inside.
+  const isReleased = clear.filter(({ outcome }) => outcome === "ok").length === 1;
+  const sure = isReleased ? clear : clear.filter(({ outcome }) => outcome === "gone");
+  const needed = [...sure.map((ending) => ending.return), ...(next ? [next.grant.return] : [])];
+  const unclear = view.releases.filter(({ ended }) => ended?.outcome !== "gone");
+  const possible = [...unclear.map(({ call }) => call.at), ...(use.over ? [use.over.at] : [])];
+  if (isReleased || needed.length === 0 || possible.length === 0) return sure;
+  const call = toNs(Math.min(...possible));
+  return [...sure, { kind: "release", outcome: "unknown", call, return: Math.max(call, ...needed) }];
 };
 
 type Ending = Times & Pick<PoolOperation, "kind" | "outcome">;
@@ -136,10 +124,9 @@ export const poolOperations = (events: HistoryEvent[]): PoolOperations[] => {
   const operations = agentLogs(events).flatMap((log) => {
     const browser = log[0]?.browser ?? "";
     const pool = poolOf.get(browser) ?? "";
-    const uses = usesOf(log, { calls, holds, pool });
-    return uses.flatMap((use, index) => {
+    return usesOf(log, calls, holds).flatMap((use, index, uses) => {
       const { session } = use;
-      const view = { releases, isWhole: whole.has(pool), isTold: holds.has(session) };
+      const view = { releases: releases.get(session) ?? [], isWhole: whole.has(pool) };
       const grant = { kind: "grant", outcome: "", ...use.grant } as const;
       return [grant, ...endingOf(use, uses[index + 1], view)].map((step, place) => {
         const ticket = step.kind === "grant" ? (ranks.get(session) ?? 0) : 0;
