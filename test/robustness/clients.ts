@@ -15,7 +15,7 @@ export type Clients = {
 export type ClientsOptions = { count: number; topology: Topology; pools: Pools; random: Random; recorder: Recorder };
 
 /** Between two turns of a client, at most, ms. */
-const thinkMs = 40;
+const thinkMs = 25;
 
 export const startClients = ({ count, topology, pools, random, recorder }: ClientsOptions): Clients => {
   const stopping = new AbortController();

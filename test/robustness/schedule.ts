@@ -25,6 +25,8 @@ export type PlanOptions = {
   loadMs: number;
   /** The kinds to choose from; each comes up before one comes up again. */
   faults: readonly FaultName[];
+  /** Few browsers and clients: real ones need a hundred times what simulated ones do. */
+  isSmall?: boolean;
 };
 
 /** The load before the first fault, and the calm between two waves of them, ms. */
@@ -68,15 +70,19 @@ const planFaults = (random: Random, { loadMs, faults }: PlanOptions): PlannedFau
   return planned.sort((a, b) => a.atMs - b.atMs);
 };
 
+type Ranges = Record<"pools" | "size" | "clients", readonly [min: number, max: number]>;
+const usual: Ranges = { pools: [3, 4], size: [4, 12], clients: [36, 60] };
+const small: Ranges = { pools: [1, 2], size: [2, 3], clients: [5, 10] };
+
 export const planHistory = (random: Random, options: PlanOptions): HistoryPlan => {
+  const { pools, size, clients } = options.isSmall ? small : usual;
   const sizes = random.fork("sizes");
-  const pools = Array.from({ length: sizes.int(2, 4) }, () => ({
-    size: sizes.int(3, 12),
-    fillRatePerMinute: sizes.pick([1500, 3000, 6000]),
-  }));
   return {
-    pools,
-    clients: sizes.int(24, 48),
+    pools: Array.from({ length: sizes.int(...pools) }, () => ({
+      size: sizes.int(...size),
+      fillRatePerMinute: sizes.pick([1500, 3000, 6000]),
+    })),
+    clients: sizes.int(...clients),
     faults: planFaults(random.fork("faults"), options),
     loadMs: options.loadMs,
   };

@@ -9,7 +9,7 @@ const fixedSeeds = [101, 102, 103, 104];
 const freshHistories = 2;
 
 /** Load of each history, ms; one whose faults take longer goes on until they are over. */
-const loadMs = 22_000;
+const loadMs = 28_000;
 
 /** All `faults` are dealt out to the fixed histories; each fresh one may draw any. */
 export const shortTier = (faults: readonly FaultName[]): (HistoryWish & { isFixed: boolean })[] => {

@@ -4,7 +4,7 @@
  *   clients ─► 2 api ──┬─ a link each (toxiproxy) ─► redis-server
  *              2 operators ─┘
  *                      └─ a door each (relay) ─► kube-apiserver ─► etcd
- *              simulated node: the agents of all pods
+ *              a node: the agents of all pods, simulated by one process, or each a process with a real browser
  */
 import { rmSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
@@ -22,9 +22,10 @@ import { ensureNamespace } from "../../src/services/system-namespace.ts";
 import { testNamespace } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 import { processNamed } from "../support/processes.ts";
-import { type NodeProcess, startNodeProcess } from "../support/simulated-node/node-process.ts";
+import { startNodeProcess } from "../support/simulated-node/node-process.ts";
 import { hookArguments } from "./hook/hook-options.ts";
 import type { Recorder } from "./recorder/recorder.ts";
+import { type RobustNode, startChromiumNode } from "./topology/chromium-node.ts";
 import { openKubeDoor } from "./topology/kube-door.ts";
 import { startLinks } from "./topology/links.ts";
 import { normalStarts } from "./topology/normal-starts.ts";
@@ -45,7 +46,7 @@ export type Topology = {
   operators: Replica[];
   /** The operator that holds the lead; any of them while nobody does. */
   leader(): Promise<Replica>;
-  node: NodeProcess;
+  node: RobustNode;
   /** JSON lines, what the agents tell. */
   agentEventsFile: string;
   /** Holds the logs of all parts. */
@@ -57,7 +58,12 @@ export type Topology = {
 
 const systemNamespace = "browserpool-system";
 
-export type TopologyOptions = { bug?: string | undefined; recorder: Recorder };
+export type TopologyOptions = {
+  bug?: string | undefined;
+  /** Real browsers instead of simulated ones. */
+  chromium?: boolean;
+  recorder: Recorder;
+};
 
 /** Settings of api and operator that are the same in every run. */
 const settings = (projectId: string): Record<string, string> => ({
@@ -68,7 +74,7 @@ const settings = (projectId: string): Record<string, string> => ({
   BROWSERPOOL_LOG_LEVEL: "info",
 });
 
-export const startTopology = async ({ bug, recorder }: TopologyOptions): Promise<Topology> => {
+export const startTopology = async ({ bug, chromium = false, recorder }: TopologyOptions): Promise<Topology> => {
   await using parts = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), "browserpool-robustness-"));
   parts.defer(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
@@ -116,12 +122,14 @@ export const startTopology = async ({ bug, recorder }: TopologyOptions): Promise
   const apiKey = await localApiKey({ dataDir, kube, namespace: systemNamespace });
   const { name: namespace, projectId } = await testNamespace(kube);
   const hooked = hookArguments({ ...(bug !== undefined && { bug }) });
-  const node = await part(
-    startNodeProcess(
-      { kubeconfigPath, eventsFile: agentEventsFile, starts: normalStarts },
-      { ...hooked, logPath: logOf("simulated-node") },
-    ),
-  );
+  const startNode = (): Promise<RobustNode> =>
+    chromium
+      ? startChromiumNode({ kube, namespace, dataDir, programs, eventsFile: agentEventsFile })
+      : startNodeProcess(
+          { kubeconfigPath, eventsFile: agentEventsFile, starts: normalStarts },
+          { ...hooked, logPath: logOf("simulated-node") },
+        );
+  const node = await part(startNode());
 
   const replica = async (role: Replica["role"], letter: string): Promise<Replica> => {
     const name = `${role}-${letter}`;

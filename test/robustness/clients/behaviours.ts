@@ -20,7 +20,7 @@ const acquireTries = 3;
 const pause = (ms: number, signal: AbortSignal): Promise<unknown> =>
   sleep(ms, undefined, { signal }).catch(() => undefined);
 
-const hold = ({ random, signal }: Turn): Promise<unknown> => pause(random.int(0, 160), signal);
+const hold = ({ random, signal }: Turn): Promise<unknown> => pause(random.int(0, 120), signal);
 
 /** How long callers are willing to wait, s. */
 const waits = [0, 0, 1, 1, 1, 3, 3, 3, 3, 8, 8, 8, 8, 8];
