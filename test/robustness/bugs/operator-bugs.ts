@@ -89,4 +89,17 @@ export const operatorBugs: readonly SeededBug[] = [
       },
     ],
   },
+  {
+    name: "lead-not-checked",
+    breaks: "a leader that stood still goes on with its round, though another one leads by now",
+    foundBy: ["pods-within-size", "fill-rate", "nothing-lost"],
+    faults: ["leader-freeze", "pool-flush"],
+    patches: [
+      {
+        file: "kube/leader-election.ts",
+        find: "if (leftMs() <= 0) lose();",
+        replace: "if (leftMs() <= 0) return;",
+      },
+    ],
+  },
 ];

@@ -6,6 +6,12 @@ import { groupBy } from "./views.ts";
 /** Clock difference between Redis and the clients, and a bit, ms. */
 const slackMs = 50;
 
+/**
+ * A take whose answer was lost is repeated without the ticket that nobody was told of, for this long, ms; a caller who was passed
+ * over in between, because its replica was cut off from messages too, begins anew.
+ */
+const untoldMs = 2500;
+
 type Given = { session: string; ticket: number; wish: string; event: EventOf<"lease"> };
 
 const givenIn = (event: EventOf<"lease">): Given[] =>
@@ -15,8 +21,10 @@ const givenIn = (event: EventOf<"lease">): Given[] =>
     return [{ session, ticket, wish, event }];
   });
 
-const worse = ({ session, ticket, event }: Given, known: number): Violation[] =>
-  ticket > known ? [{ what: `${session} came back with ticket ${ticket} instead of ${known}`, events: [event] }] : [];
+const worse = ({ session, ticket, event }: Given, known: Given): Violation[] =>
+  ticket > known.ticket && event.at > known.event.at + untoldMs
+    ? [{ what: `${session} came back with ticket ${ticket} instead of ${known.ticket}`, events: [known.event, event] }]
+    : [];
 
 const notAbove = ({ session, ticket, event }: Given, before: Given | undefined): Violation[] =>
   before && ticket <= before.ticket
@@ -33,14 +41,14 @@ const notAbove = ({ session, ticket, event }: Given, before: Given | undefined):
  * to the queue has the ticket that it had.
  */
 const find = (entries: EventOf<"lease">[], calledAt: Map<string, number>): Violation[] => {
-  const tickets = new Map<string, number>();
+  const first = new Map<string, Given>();
   /** The highest so far, each time that there is a new one. */
   const highest: Given[] = [];
   return entries.flatMap(givenIn).flatMap((given) => {
-    const known = tickets.get(given.session);
+    const known = first.get(given.session);
     const callAt = calledAt.get(given.wish) ?? 0;
     const before = highest.findLast(({ event }) => event.at < callAt - slackMs);
-    tickets.set(given.session, given.ticket);
+    if (!known || given.ticket < known.ticket) first.set(given.session, given);
     if (given.ticket > (highest.at(-1)?.ticket ?? 0)) highest.push(given);
     return known === undefined ? notAbove(given, before) : worse(given, known);
   });

@@ -1,16 +1,24 @@
+import { freezePoints } from "../hook/kill-points.ts";
 import type { Fault } from "./fault.ts";
 
-/** The leading operator stands still until another one leads, and then goes on in the middle of what it was doing. */
+/** Time to come to the point at which it is to stand still, ms; after it the leader stands still where it is. */
+const toPointMs = 800;
+
+/** The leading operator stands still until another one leads, and then goes on in the middle of a round. */
 export const leaderFreeze: Fault = {
   parts: ["operator"],
   // Longer than the lead lasts without being renewed (hook/quick-lead.ts).
-  lengthMs: [6000, 8000],
-  async run({ topology, hold, begin }) {
+  lengthMs: [7000, 9000],
+  async run({ topology, random, hold, pause, begin }) {
     const leader = await topology.leader();
-    begin({ replica: leader.name });
+    const point = random.pick(freezePoints);
+    begin({ replica: leader.name, point });
     const program = leader.program();
+    leader.hook().freezeAt(point);
+    await pause(toPointMs);
     program.freeze();
     await hold();
+    leader.hook().killAt(undefined);
     program.thaw();
   },
 };

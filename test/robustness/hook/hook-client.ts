@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ProcessSample } from "../history/run-event.ts";
-import type { KillPoint } from "./kill-points.ts";
+import type { freezePoints, KillPoint } from "./kill-points.ts";
 import type { ControlMessage, SampleAnswer } from "./process-control.ts";
 
 /** A process that can't answer within this time, ms, is stalled, stopped or gone. */
@@ -11,7 +11,10 @@ export type HookClient = {
   /** Undefined when no answer comes. */
   sample(): Promise<ProcessSample | undefined>;
   stall(forMs: number): void;
+  /** Undefined: it shall not be killed any more. */
   killAt(point: KillPoint | undefined): void;
+  /** Stops it there, until a SIGCONT. */
+  freezeAt(point: (typeof freezePoints)[number]): void;
 };
 
 /** The run's end of the channel to a process that was started with the hook and `ipc` in its stdio. */
@@ -46,6 +49,7 @@ export const hookClient = (child: ChildProcess): HookClient => {
       }
     },
     stall: (forMs) => send({ do: "stall", forMs }),
-    killAt: (point) => send({ do: "kill-at", point: point ?? null }),
+    killAt: (point) => send({ do: "halt-at", point: point ?? null, signal: "SIGKILL" }),
+    freezeAt: (point) => send({ do: "halt-at", point, signal: "SIGSTOP" }),
   };
 };

@@ -11,8 +11,13 @@ const store = { ...createLeaseStore(redis), ...createRepairStore(redis) } as Rec
   (...args: never[]) => Promise<unknown>
 >;
 
-process.on("message", (message: { call: string; args: never[] } | { reject: true } | { do: string }) => {
+type Hooked = { browserpoolTestHook: { point(name: string): void } };
+type Wish = { call: string; args: never[] } | { reject: true } | { pass: string } | { do: string };
+
+process.on("message", (message: Wish) => {
   if ("reject" in message) void Promise.reject(new Error("nobody handles this"));
+  // As the patched source of the operator does.
+  else if ("pass" in message) (globalThis as never as Hooked).browserpoolTestHook.point(message.pass);
   else if ("call" in message)
     store[message.call]?.(...message.args).then((answer) => process.send?.({ answer: answer ?? null }));
 });

@@ -1,10 +1,11 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { Redis } from "ioredis";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { newId } from "../../../src/services/new-id.ts";
 import { sharedServers } from "../../support/control-plane.ts";
 import { type LeaseEvent, leaseEventOf, leaseStreamKey } from "../history/lease-event.ts";
@@ -132,4 +133,28 @@ test("a process tells what it holds, can be stalled, and marks an unhandled reje
   await exited;
   expect(await log).toContain('"msg":"test hook: unhandled rejection","reason":"Error: nobody handles this');
   expect(await client.sample()).toBeUndefined();
+});
+
+test("a process kills itself at the point that was chosen, and at no other", async () => {
+  const child = await startProbe();
+  const client = hookClient(child);
+  client.killAt("after-status");
+  client.killAt(undefined);
+  client.killAt("before-create");
+  child.send({ pass: "after-status" });
+  expect(await client.sample()).toBeDefined();
+  const exited = once(child, "exit");
+  child.send({ pass: "before-create" });
+  expect(await exited).toEqual([null, "SIGKILL"]);
+});
+
+test("a process that stands still at a point goes on from there", async () => {
+  const child = await startProbe();
+  const client = hookClient(child);
+  client.freezeAt("before-status");
+  child.send({ pass: "before-status" });
+  const sampled = client.sample();
+  await vi.waitFor(() => expect(readFileSync(`/proc/${child.pid}/stat`, "utf8")).toMatch(/\) T /), 5000);
+  child.kill("SIGCONT");
+  expect(await sampled).toBeDefined();
 });

@@ -1,6 +1,6 @@
 /**
- * Named points of the operator's round at which a run can have the process killed: on both sides of every write that another
- * write of the same round relies on.
+ * Named points of the operator's round at which a run can have the process halted, killed or frozen: on both sides of every
+ * write that another write of the same round relies on.
  */
 import type { SourcePatch } from "./source-patch.ts";
 
@@ -19,16 +19,28 @@ export const killPoints = [
 ] as const;
 export type KillPoint = (typeof killPoints)[number];
 
-let chosen: KillPoint | undefined;
+/**
+ * The points after which the round asks whether it still leads. Only there a process is frozen: between the question and the
+ * write that follows there is a moment that no replica can close, and a run that aimed at it would find nothing new.
+ */
+export const freezePoints = ["before-first-action", "before-status", "after-status"] as const satisfies KillPoint[];
 
-/** The process kills itself when it comes to this point; undefined: at none. */
-export const killAt = (point: KillPoint | undefined): void => {
-  chosen = point;
+/** What the process does to itself when it comes to a point, once. */
+export type Halt = { point: KillPoint; signal: "SIGKILL" | "SIGSTOP" };
+
+let chosen: Halt | undefined;
+
+/** Undefined: it halts nowhere. */
+export const haltAt = (halt: Halt | undefined): void => {
+  chosen = halt;
 };
 
 /** Called by patched sources. */
 export const passPoint = (point: KillPoint): void => {
-  if (point === chosen) process.kill(process.pid, "SIGKILL");
+  if (point !== chosen?.point) return;
+  const { signal } = chosen;
+  chosen = undefined;
+  process.kill(process.pid, signal);
 };
 
 const pass = (point: KillPoint): string => `(globalThis as any).browserpoolTestHook.point("${point}");`;

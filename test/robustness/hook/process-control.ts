@@ -4,15 +4,19 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { z } from "zod";
 import type { ProcessSample } from "../history/run-event.ts";
-import { killAt, killPoints } from "./kill-points.ts";
+import { haltAt, killPoints } from "./kill-points.ts";
 
 export const ControlMessage = z.discriminatedUnion("do", [
   /** Answers with `SampleAnswer`. */
   z.object({ do: z.literal("sample"), id: z.int() }),
   /** Blocks the event loop. */
   z.object({ do: z.literal("stall"), forMs: z.int().min(1).max(60_000) }),
-  /** The process kills itself when its round comes to the point; null: no longer. */
-  z.object({ do: z.literal("kill-at"), point: z.enum(killPoints).nullable() }),
+  /** The process halts itself when its round comes to the point; null: no longer. */
+  z.object({
+    do: z.literal("halt-at"),
+    point: z.enum(killPoints).nullable(),
+    signal: z.enum(["SIGKILL", "SIGSTOP"]),
+  }),
 ]);
 export type ControlMessage = z.infer<typeof ControlMessage>;
 export type SampleAnswer = { did: "sample"; id: number; sample: ProcessSample };
@@ -48,8 +52,8 @@ const carryOut = (message: ControlMessage): void => {
     case "stall":
       stall(message.forMs);
       return;
-    case "kill-at":
-      killAt(message.point ?? undefined);
+    case "halt-at":
+      haltAt(message.point === null ? undefined : { point: message.point, signal: message.signal });
       return;
   }
 };
