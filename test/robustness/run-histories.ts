@@ -1,6 +1,5 @@
 /** Histories one after the other on one topology, each checked when it is over; what is found is kept with all that proves it. */
-import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Finding } from "./checks/all-checks.ts";
 import { findGrowth } from "./checks/no-growth.ts";
@@ -10,6 +9,7 @@ import { judgeHistory } from "./judge.ts";
 import { createRecorder } from "./recorder/recorder.ts";
 import { runHistory } from "./run-history.ts";
 import type { PlanOptions } from "./schedule.ts";
+import { makeScratchFolder } from "./scratch-folder.ts";
 import { timelineOf } from "./timeline.ts";
 import { startTopology, type Topology, type TopologyOptions } from "./topology.ts";
 
@@ -80,9 +80,8 @@ export const runHistories = async (
   { keepFolder, onHistory, signal, ...topologyOptions }: RunOptions,
 ): Promise<{ results: HistoryResult[]; growth: Finding[] }> => {
   const recorder = createRecorder();
-  const scratch = await mkdtemp(join(tmpdir(), "browserpool-histories-"));
   await using parts = new AsyncDisposableStack();
-  parts.defer(() => rm(scratch, { recursive: true, force: true }));
+  const { path: scratch } = parts.use(await makeScratchFolder("browserpool-histories"));
   const topology = await startTopology({ ...topologyOptions, recorder });
   parts.defer(topology.stop);
   const results: HistoryResult[] = [];

@@ -6,9 +6,7 @@
  *                      └─ a door each (relay) ─► kube-apiserver ─► etcd
  *              a node: the agents of all pods, simulated by one process, or each a process with a real browser
  */
-import { rmSync } from "node:fs";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connectKube, type Kube } from "../../src/kube/client.ts";
@@ -25,6 +23,7 @@ import { processNamed } from "../support/processes.ts";
 import { startNodeProcess } from "../support/simulated-node/node-process.ts";
 import { hookArguments } from "./hook/hook-options.ts";
 import type { Recorder } from "./recorder/recorder.ts";
+import { makeScratchFolder } from "./scratch-folder.ts";
 import { type RobustNode, startChromiumNode } from "./topology/chromium-node.ts";
 import { openKubeDoor } from "./topology/kube-door.ts";
 import { startLinks } from "./topology/links.ts";
@@ -76,12 +75,7 @@ const settings = (projectId: string): Record<string, string> => ({
 
 export const startTopology = async ({ bug, chromium = false, recorder }: TopologyOptions): Promise<Topology> => {
   await using parts = new AsyncDisposableStack();
-  const dataDir = await mkdtemp(join(tmpdir(), "browserpool-robustness-"));
-  parts.defer(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
-  // Also when the run is given up on the spot; its processes die with it then.
-  const removeAtExit = (): void => rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
-  process.once("exit", removeAtExit);
-  parts.defer(() => void process.off("exit", removeAtExit));
+  const { path: dataDir } = parts.use(await makeScratchFolder("browserpool-robustness"));
   const logFolder = join(dataDir, "logs");
   const agentEventsFile = join(dataDir, "agents.jsonl");
   await mkdir(logFolder);
