@@ -27,6 +27,8 @@ export type PoolSnapshot = {
   recoveringSinceMs: number | undefined;
   /** The moment, by Redis' clock: what records' `since` is compared with. */
   nowMs: number;
+  /** The epoch began with the run of the server that answers; another one may not have heard of the last writes. */
+  isSameServer: boolean;
   browsers: BrowserRecord[];
   waiting: number;
   unpaced: number;
@@ -34,7 +36,7 @@ export type PoolSnapshot = {
   configs: string[];
 };
 
-type SnapshotReply = [string[], number, number, number, string[], number, number, number];
+type SnapshotReply = [string[], number, number, number, string[], number, number, number, number];
 
 /** A browser as its pod describes it. */
 export type NewBrowser = { id: string; pod: string; address: string; configHash: string };
@@ -108,12 +110,19 @@ const scripts = {
   drain: loadScript("drain"),
   spendUnpaced: loadScript("spend-unpaced"),
   snapshot: loadScript("snapshot"),
+  isRecovering: loadScript("is-recovering"),
 };
 
 const parseSnapshot = (reply: unknown): PoolSnapshot => {
-  const [records, waiting, unpaced, draining, configs, epoch, recoveringSinceMs, nowMs] = reply as SnapshotReply;
+  const [records, waiting, unpaced, draining, configs, epoch, recoveringSinceMs, nowMs, isSameServer] =
+    reply as SnapshotReply;
   const browsers = records.map((text) => JSON.parse(text) as BrowserRecord);
-  const recovery = { epoch, recoveringSinceMs: recoveringSinceMs || undefined, nowMs };
+  const recovery = {
+    epoch,
+    recoveringSinceMs: recoveringSinceMs || undefined,
+    nowMs,
+    isSameServer: isSameServer === 1,
+  };
   return { browsers, waiting, unpaced, draining: draining === 1, configs, ...recovery };
 };
 
@@ -227,12 +236,11 @@ export const createLeaseStore = (redis: RedisConnection) => {
       return lease === 1 || ticket !== null;
     },
     /**
-     * True while Redis knows nothing of the pool or not everything (again): a session that is not found may live. Ask after
-     * a look-up in vain only, so that no request in order waits for it.
+     * True while Redis knows nothing of the pool or maybe not everything (again): a session that is not found may live. Ask
+     * after a look-up in vain only, so that no request in order waits for it.
      */
     async isRecovering(poolUid: string): Promise<boolean> {
-      const [epoch, since] = await orUnavailable(redis.hmget(poolKey(poolUid, "pool"), "epoch", "recovering"));
-      return epoch === null || since !== null;
+      return (await run(scripts.isRecovering, poolUid)) === 1;
     },
     async ping(): Promise<void> {
       await orUnavailable(redis.ping());

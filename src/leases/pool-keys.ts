@@ -3,7 +3,8 @@
  * all begin with `bp:`, so that an ACL can name them. Every script gets the nine in this order (scripts/includes/keys.lua).
  *
  *   pool      hash    epoch, ticket (the highest), idle_order (counter), unpaced (starts left),
- *                     discarded (token of the last discard), draining, recovering (since when, ms)
+ *                     discarded (token of the last discard), draining, recovering (since when, ms),
+ *                     server (its run when the epoch began)
  *   browsers  hash    browser id → record
  *   idle      zset    browser id by the order in which it became idle
  *   waiters   zset    session id by ticket

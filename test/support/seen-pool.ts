@@ -88,6 +88,7 @@ export const aSeen = ({ leases = {}, pods = [], ...rest }: SeenOptions = {}): Se
   leases: {
     epoch: 1,
     recoveringSinceMs: undefined,
+    isSameServer: true,
     nowMs,
     waiting: 0,
     unpaced: 0,

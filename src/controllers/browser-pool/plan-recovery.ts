@@ -1,7 +1,7 @@
 /**
  * The part of the plan that has to do with what Redis may have lost: epochs, looks, and the end of a recovery; pure.
  *
- *   present ──Redis and the status disagree──► raised in both ──► recovering ──every browser looked at, or 10 s──► present
+ *   present ──Redis and the status disagree, or another server answers──► raised in both ──► recovering ──every browser looked at, or 10 s──► present
  */
 
 import { nextLook } from "./next-look.ts";
@@ -25,10 +25,13 @@ export const isFailing = ({ look }: SeenPod): boolean => look !== undefined && l
 export const isUnreachable = (pod: SeenPod, nowMs: number): boolean =>
   pod.state.is === "warm" && isFailing(pod) && nowMs - (pod.look?.failingSinceMs ?? nowMs) >= unreachableMs;
 
-/** Rule 0: the epoch to begin, above all that anybody has seen; undefined when Redis and the status agree on the present one. */
-export const nextEpoch = ({ leases: { epoch }, pool, agentEpoch }: Seen): number | undefined => {
+/**
+ * Rule 0: the epoch to begin, above all that anybody has seen; undefined when Redis and the status agree on the present one.
+ * A server that was started again, or was a replica until now, has its epoch and may lack the writes of its last second.
+ */
+export const nextEpoch = ({ leases: { epoch, isSameServer }, pool, agentEpoch }: Seen): number | undefined => {
   const noted = pool.status?.leaseEpoch ?? 0;
-  const isPresent = epoch > 0 && epoch === noted && epoch >= agentEpoch;
+  const isPresent = epoch > 0 && epoch === noted && epoch >= agentEpoch && isSameServer;
   return isPresent ? undefined : Math.max(epoch, noted, agentEpoch) + 1;
 };
 

@@ -1,7 +1,7 @@
 -- All that the operator plans with, of one moment.
--- @include keys now
+-- @include keys now server
 -- Returns {browser records, number of waiters, unpaced starts left, draining 0|1, config hashes, epoch or 0,
---          begin of a recovery that is under way or 0, time}; times in ms.  O(n)
+--          begin of a recovery that is under way or 0, time, 1 when the epoch began with this server, else 0}; times in ms.  O(n)
 return {
   redis.call("HVALS", BROWSERS),
   redis.call("ZCARD", WAITERS),
@@ -11,4 +11,5 @@ return {
   tonumber(redis.call("HGET", POOL, "epoch")) or 0,
   tonumber(redis.call("HGET", POOL, "recovering")) or 0,
   nowMs(),
+  redis.call("HGET", POOL, "server") == serverRun() and 1 or 0,
 }
