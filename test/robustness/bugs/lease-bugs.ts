@@ -130,8 +130,8 @@ export const leaseBugs: readonly SeededBug[] = [
     patches: [
       {
         file: "leases/acquire-lease.ts",
-        find: "const answer = await bind(lease, wanted.request, deps);",
-        replace: 'const answer = "ok" as string; void bind(lease, wanted.request, deps);',
+        find: "const answer = await bind(lease, wanted, deps);",
+        replace: 'const answer = "ok" as string; void bind(lease, wanted, deps);',
       },
     ],
   },

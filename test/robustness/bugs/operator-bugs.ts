@@ -4,7 +4,7 @@ import type { SeededBug } from "./seeded-bug.ts";
 export const operatorBugs: readonly SeededBug[] = [
   {
     name: "retire-by-old-snapshot",
-    breaks: "the operator retires what was idle when it last looked, though it is leased by now",
+    breaks: "the operator plans with a snapshot of two seconds ago, and retires what was idle then",
     foundBy: ["holders-keep-browsers", "nothing-lost"],
     faults: ["pool-resize"],
     patches: [
@@ -12,6 +12,15 @@ export const operatorBugs: readonly SeededBug[] = [
         file: "leases/scripts/retire.lua",
         find: 'if browser and browser.state == "idle" then',
         replace: 'if browser and browser.state ~= "retired" then',
+      },
+      {
+        file: "controllers/browser-pool/observe.ts",
+        find: "const leases = uid && (await deps.store.snapshot(uid));",
+        replace: `const kept = ((globalThis as any).snapshots ??= new Map());
+          const old = uid && kept.get(uid);
+          const isOld = old && performance.now() - old.at < 2000;
+          const leases = uid && (isOld ? old.leases : await deps.store.snapshot(uid));
+          if (uid && leases && !isOld) kept.set(uid, { at: performance.now(), leases });`,
       },
     ],
   },

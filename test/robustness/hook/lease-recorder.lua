@@ -35,7 +35,11 @@ end
 local function grants(lease)
   leaseNote(left[lease.session] and "granted" or "restored", lease)
   for i = #changes, 1, -1 do
-    if changes[i].what == "left" and changes[i].session == lease.session then table.remove(changes, i) end
+    local change = changes[i]
+    if change.session == lease.session then
+      if change.what == "queued" then change.wish = wishOf(lease.request) end
+      if change.what == "left" then table.remove(changes, i) end
+    end
   end
 end
 
