@@ -11,7 +11,11 @@ export const redisSlow: Fault = {
     begin({ replicas: namesOf(hit), latency });
     const cures = await Promise.all(
       hit.map(({ link }) =>
-        link.poison({ type: "latency", stream: "downstream", attributes: { latency, jitter: Math.round(latency / 4) } }),
+        link.poison({
+          type: "latency",
+          stream: "downstream",
+          attributes: { latency, jitter: Math.round(latency / 4) },
+        }),
       ),
     );
     await hold();
