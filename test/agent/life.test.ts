@@ -56,9 +56,10 @@ test("a bind whose caller hangs up while it waits for the browser leaves no leas
     body: JSON.stringify({ session_id: "s", epoch: 1, seq: 1, timeout_seconds: 60, request: "{}" }),
     signal: hangUp.signal,
   });
+  const gone = expect(asked).rejects.toThrow();
   await expect.poll(async () => (await agent.call("GET", "/state")).body.binding).toBe("s");
   hangUp.abort();
-  await expect(asked).rejects.toThrow();
+  await gone;
   process.kill(-group, "SIGCONT");
   await expect.poll(async () => (await agent.call("GET", "/state")).body).toMatchObject({ binding: null, lease: null });
   expect(agent.log()).toContain("lease ended");
