@@ -54,4 +54,4 @@ test("starts that fail back off, and people are told; started again with a brows
   expect(status?.failedStarts).toBe(0);
   await repaired[Symbol.asyncDispose]();
   await rm(dataDir, { recursive: true, force: true });
-});
+}, 120_000);
