@@ -4,12 +4,15 @@ import { freshSeed } from "./options.ts";
 import { randomOf } from "./random.ts";
 import type { HistoryWish } from "./run-histories.ts";
 
-/** Seeds that never change, so that a failure is a change of the product; the fresh ones look for what these don't find. */
-const fixedSeeds = [101, 102, 103, 104];
+/**
+ * Seeds that never change, so that a failure is a change of the product; the fresh ones look for what these don't find. Chosen so
+ * that every kind of fault of each history begins within its load, which a test holds them to.
+ */
+const fixedSeeds = [1547, 252, 253, 251];
 const freshHistories = 2;
 
 /** Load of each history, ms; one whose faults take longer goes on until they are over. */
-const loadMs = 28_000;
+const loadMs = 20_000;
 
 /** All `faults` are dealt out to the fixed histories; each fresh one may draw any. */
 export const shortTier = (faults: readonly FaultName[]): (HistoryWish & { isFixed: boolean })[] => {
