@@ -25,16 +25,21 @@ const stopSignal = (): AbortSignal => {
   return stop.signal;
 };
 
-const commandOf = ({ seed, loadMs, faults }: HistoryWish): string =>
-  `npm run test:robustness -- --seed ${seed} --histories 1 --seconds ${loadMs / 1000} --faults ${faults.join(",") || "none"}`;
+const commandOf = ({ seed, loadMs, faults }: HistoryWish, chromium: boolean): string =>
+  [
+    `npm run test:robustness -- --seed ${seed} --histories 1 --seconds ${loadMs / 1000}`,
+    `--faults ${faults.join(",") || "none"}`,
+    ...(chromium ? ["--chromium"] : []),
+  ].join(" ");
 
 /** Resolves with the exit code. */
-const run = async (wishes: HistoryWish[]): Promise<number> => {
+const run = async (wishes: HistoryWish[], { chromium = false } = {}): Promise<number> => {
   const startMs = performance.now();
   await mkdir(keepFolder, { recursive: true });
   say(`seeds ${wishes.map(({ seed }) => seed).join(", ")}`);
   const { results, growth } = await runHistories(wishes, {
     keepFolder,
+    chromium,
     onHistory: (result) => say(progressLine(result)),
     signal: stopSignal(),
   });
@@ -43,7 +48,7 @@ const run = async (wishes: HistoryWish[]): Promise<number> => {
   await writeFile(summaryFile, `${JSON.stringify(summary, undefined, 2)}\n`);
   for (const result of results) {
     const wish = wishes.find(({ seed }) => seed === result.seed);
-    if (result.findings.length > 0 && wish) say(`\n${failureText(result, commandOf(wish))}`);
+    if (result.findings.length > 0 && wish) say(`\n${failureText(result, commandOf(wish, chromium))}`);
   }
   for (const { what } of growth) say(`\nno-growth: ${what}`);
   say(`\n${summaryText(summary)}\nas JSON: ${summaryFile}`);
@@ -64,7 +69,9 @@ const carryOut = async (options: Options): Promise<number> => {
           seed: options.seed + index,
           loadMs: options.loadMs,
           faults: options.faults,
+          isSmall: options.chromium,
         })),
+        options,
       );
     case "replay":
       return replayHistory(options.file, say);

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { allFaults, type FaultName, faultNames } from "./faults/all-faults.ts";
+import type { Fault } from "./faults/fault.ts";
 
 export const usage = `usage: npm run test:robustness -- [options]
 
@@ -60,9 +61,16 @@ const faultList = (text: string): FaultName[] => {
 /** Draws a seed by chance. */
 export const freshSeed = (): number => 1 + Math.floor(Math.random() * maxSeed);
 
-/** Those that can be caused on this machine. */
-export const possibleFaults = (): FaultName[] =>
-  faultNames.filter((name) => allFaults[name].unavailable?.() === undefined);
+/** Of those that are done to agents, the one that can be done to a real one from outside. */
+const realAgentFaults: readonly FaultName[] = ["chromium-crash"];
+
+/** Those that can be caused on this machine; `chromium`: with real browsers. */
+export const possibleFaults = ({ chromium = false } = {}): FaultName[] =>
+  faultNames.filter((name) => {
+    const { parts, unavailable } = allFaults[name] as Fault;
+    const isForReal = !parts.includes("agents") || realAgentFaults.includes(name);
+    return unavailable?.() === undefined && (isForReal || !chromium);
+  });
 
 /** Throws a `UsageError`. */
 export const readOptions = (argv: string[]): Options => {
@@ -76,7 +84,7 @@ export const readOptions = (argv: string[]): Options => {
     seed: values.seed === undefined ? freshSeed() : number("seed", values.seed, maxSeed * 2),
     histories: number("histories", values.histories, 10_000),
     loadMs: number("seconds", values.seconds, 3600) * 1000,
-    faults: values.faults === undefined ? possibleFaults() : faultList(values.faults),
+    faults: values.faults === undefined ? possibleFaults(values) : faultList(values.faults),
     chromium: values.chromium,
   };
 };
