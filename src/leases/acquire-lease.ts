@@ -13,13 +13,14 @@
  * and when nothing is left of it the caller gets the place of its ticket. Whoever is told of an error has nothing that stays
  * taken: `giveBacks` sees to it, also while Redis is away.
  */
+import type { AgentState } from "../agent/protocol.ts";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../log.ts";
-import type { AgentClient } from "./agent-client.ts";
+import type { AgentAnswer, AgentClient } from "./agent-client.ts";
 import type { GiveBacks } from "./give-backs.ts";
 import type { Grants, Listener } from "./grants.ts";
 import type { LeaseStore, TakeOutcome } from "./lease-store.ts";
-import type { LeaseRecord, SessionRequest } from "./records.ts";
+import { falseWord, type LeaseRecord, type SessionRequest } from "./records.ts";
 import { overHiccup, whileUnavailable } from "./while-unavailable.ts";
 
 export type AcquireDeps = { store: LeaseStore; agents: AgentClient; grants: Grants; giveBacks: GiveBacks; log: Logger };
@@ -134,6 +135,14 @@ const waitForGrant = async (
   }
 };
 
+const isHeldBy = (lease: LeaseRecord, { lease: held }: AgentState): boolean =>
+  held?.session_id === lease.session && held.epoch === lease.epoch && held.seq === lease.seq;
+
+const refusalOf = (answer: AgentAnswer): string => {
+  if (answer.kind === "ok") return falseWord;
+  return answer.kind === "refused" ? answer.code : `agent ${answer.reason}`;
+};
+
 /** "ok", or why the browser can't be handed out. */
 const bind = async (
   lease: LeaseRecord,
@@ -150,8 +159,8 @@ const bind = async (
   });
   whileBinding?.(lease);
   const answer = await asked;
-  if (answer.kind === "ok") return "ok";
-  const reason = answer.kind === "refused" ? answer.code : `agent ${answer.reason}`;
+  if (answer.kind === "ok" && isHeldBy(lease, answer.state)) return "ok";
+  const reason = refusalOf(answer);
   log.warn({ browser: lease.browser, pod: lease.pod, reason }, "browser refused its lease; trying the next one");
   return reason;
 };

@@ -196,6 +196,11 @@ describe.each<[string, BrowserRecord | undefined, [string, Partial<Facts>, strin
     ],
   ],
   [
+    "that is suspect because its agent said what is not so",
+    aRecord("suspect", 5, { reason: "false_word" }),
+    [["is not asked", { word: free(at(1, 5)) }, "Retired: retired 5"]],
+  ],
+  [
     "that is suspect because its browser is not healthy",
     aRecord("suspect", 5, { reason: "browser_unhealthy" }),
     [["is not asked", { word: free(at(1, 5)) }, "Retired: retired 5"]],

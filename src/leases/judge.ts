@@ -22,7 +22,7 @@ import type { AgentState, Fence } from "../agent/protocol.ts";
 import type { AgentAnswer, LeaseAtAgent } from "./agent-client.ts";
 import type { NewBrowser } from "./lease-store.ts";
 import { recheckChannel } from "./pool-keys.ts";
-import { type BrowserRecord, type LeaseRecord, SessionRequest } from "./records.ts";
+import { type BrowserRecord, falseWord, type LeaseRecord, SessionRequest } from "./records.ts";
 import type { Settlement } from "./repair-store.ts";
 
 /** Time for a bind or an end to come to an end by itself, ms: the call's deadline (3 s), and a moment in which Redis is away. */
@@ -33,6 +33,9 @@ const bindingMs = 2500;
 
 /** Tells a suspect whose Chromium is at fault from one whose agent was not reached. */
 const unhealthy = "browser_unhealthy";
+
+/** Reasons for which a suspect is not asked but destroyed. */
+const hopeless = new Set<string | undefined>([unhealthy, falseWord]);
 
 export type Facts = {
   poolUid: string;
@@ -82,7 +85,7 @@ export type Verdict =
 /** A judgement that needs no word of the agent: the browser will be destroyed. */
 export const judgeUnasked = (record: BrowserRecord | undefined): Verdict | undefined => {
   if (record?.state === "retired") return { is: "well" };
-  return record?.state === "suspect" && record.reason === unhealthy ? retire(record) : undefined;
+  return record?.state === "suspect" && hopeless.has(record.reason) ? retire(record) : undefined;
 };
 
 export const judge = (facts: Facts): Verdict => {

@@ -80,3 +80,6 @@ export type EndReason =
   | "browser_lost"
   | "pool_deleted"
   | "pod_deleted";
+
+/** Why a browser is suspect whose agent's word is not to be trusted any more: it said that it had bound a lease, and named another. */
+export const falseWord = "false_word";

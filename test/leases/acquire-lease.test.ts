@@ -60,15 +60,16 @@ describe("a caller", () => {
     expect(agent.holder()).toBe("a");
   });
 
-  test("gets the next one when the agent refuses, is dead or does not answer in time", async () => {
+  test("gets the next one when the agent refuses, lies, is dead or does not answer in time", async () => {
     const refusing = await browser("refuse");
+    const lying = await browser("lie");
     const dead = await browser();
     await dead.agent[Symbol.asyncDispose]();
     const hanging = await browser("hold");
     const good = await browser();
     expect((await heldBy(acquire("a"))).browser).toBe(good.id);
-    const bad = [refusing.id, dead.id, hanging.id];
-    expect(await Promise.all(bad.map(stateOf))).toEqual(["suspect", "suspect", "suspect"]);
+    const bad = [refusing.id, lying.id, dead.id, hanging.id];
+    expect(await Promise.all(bad.map(stateOf))).toEqual(["suspect", "suspect", "suspect", "suspect"]);
   });
 
   test("waits when all refuse, and gets the one that comes", async () => {

@@ -87,8 +87,8 @@ export const startLeaseParts = async (url?: string): Promise<LeaseParts> => {
   };
 };
 
-/** How a small agent answers a bind. `hold`: not before `letGo`; `refuse`: its browser is not healthy. */
-export type Behaviour = "ok" | "hold" | "refuse";
+/** How a small agent answers a bind. `hold`: not before `letGo`; `refuse`: its browser is not healthy; `lie`: as if it had bound. */
+export type Behaviour = "ok" | "hold" | "refuse" | "lie";
 
 export type SmallAgent = {
   address: string;
@@ -118,6 +118,7 @@ export const startSmallAgent = async (behaviour: Behaviour = "ok"): Promise<Smal
   };
   const bind = async (lease: LeaseName): Promise<string | undefined> => {
     asked.resolve();
+    if (agent.behaviour === "lie") return undefined;
     const claim = fence.claim(lease);
     if (claim === "stale") return "stale_fence";
     if (agent.behaviour === "hold") await held.promise;
