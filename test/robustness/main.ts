@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { inspect } from "node:util";
+import { runBugs } from "./bugs/run-bugs.ts";
 import { type Options, possibleFaults, readOptions, UsageError, usage } from "./options.ts";
 import { replayHistory } from "./replay.ts";
 import { type HistoryWish, runHistories } from "./run-histories.ts";
@@ -75,8 +76,8 @@ const carryOut = async (options: Options): Promise<number> => {
       );
     case "replay":
       return replayHistory(options.file, say);
-    default:
-      throw new UsageError(`--${options.do} is not there yet`);
+    case "bugs":
+      return runBugs({ only: options.only, keepFolder, say, signal: stopSignal() });
   }
 };
 

@@ -14,6 +14,7 @@ Runs the service under seeded faults, records what every part did, and checks th
   --chromium      real browsers instead of simulated ones, and small pools
   --replay FILE   checks a history that was kept
   --bugs          seeds known bugs into the product one by one and shows which check finds each
+  --only a,b      with --bugs: only these
   --help          this text
 
 kinds of faults:
@@ -37,7 +38,7 @@ export class UsageError extends Error {
 export type Options =
   | { do: "help" }
   | { do: "replay"; file: string }
-  | { do: "bugs" }
+  | { do: "bugs"; only: string[] }
   | { do: "short" }
   | { do: "run"; seed: number; histories: number; loadMs: number; faults: FaultName[]; chromium: boolean };
 
@@ -77,7 +78,7 @@ export const readOptions = (argv: string[]): Options => {
   const { values } = parse(argv);
   if (values.help) return { do: "help" };
   if (values.replay !== undefined) return { do: "replay", file: values.replay };
-  if (values.bugs) return { do: "bugs" };
+  if (values.bugs) return { do: "bugs", only: values.only?.split(",") ?? [] };
   if (values.short) return { do: "short" };
   return {
     do: "run",
@@ -102,6 +103,7 @@ const parse = (argv: string[]) => {
         chromium: { type: "boolean", default: false },
         replay: { type: "string" },
         bugs: { type: "boolean", default: false },
+        only: { type: "string" },
         help: { type: "boolean", default: false },
       },
     });

@@ -1,8 +1,8 @@
 /**
- * An agent that was asked for its state under an epoch refuses binds of older ones. So once Redis has let a browser in under
- * an epoch, no bind from before the loss can come true behind its back.
+ * An agent that was asked for its state under an epoch refuses binds of older ones. So before Redis lets a browser in under an
+ * epoch, its agent has raised its own to it, and no bind from before a loss can come true behind its back.
  */
-import type { EventOf } from "../history/history.ts";
+import type { EventOf, HistoryEvent } from "../history/history.ts";
 import { ofKind } from "../history/history.ts";
 import { agentLogs } from "./agent-log.ts";
 import type { Check, Violation } from "./check.ts";
@@ -11,39 +11,39 @@ import { groupBy } from "./views.ts";
 /** Clock difference between Redis and the agents, ms. */
 const slackMs = 10;
 
-type Entry = { epoch: number; event: EventOf<"lease"> };
+/** A browser got its record: when, and under which epoch. */
+type Entry = { browser: string; epoch: number; event: EventOf<"lease"> };
 
-/** When each browser got its record, and under which epoch. */
-const entriesOf = (entries: EventOf<"lease">[]): Map<string, Entry[]> => {
-  const found = new Map<string, Entry[]>();
-  let epoch = 0;
-  for (const event of entries)
-    for (const change of event.changes) {
-      if (change.what === "epoch") epoch = change.epoch;
-      if (change.what === "state" && change.from === "none" && change.to !== "none")
-        found.set(change.browser, [...(found.get(change.browser) ?? []), { epoch, event }]);
-    }
-  return found;
+const entriesOf = (events: HistoryEvent[]): Entry[] =>
+  [...groupBy(ofKind(events, "lease"), ({ pool }) => pool).values()].flatMap((pool) => {
+    let epoch = 0;
+    return pool.flatMap((event) =>
+      event.changes.flatMap((change): Entry[] => {
+        if (change.what === "epoch") epoch = change.epoch;
+        const isEntry = change.what === "state" && change.from === "none" && change.to !== "none";
+        return isEntry ? [{ browser: change.browser, epoch, event }] : [];
+      }),
+    );
+  });
+
+const judge = ({ epoch, event, browser }: Entry, log: EventOf<"agent">[]): Violation[] => {
+  const isBefore = ({ at }: EventOf<"agent">): boolean => at < event.at + slackMs;
+  const under = log.filter(({ what }) => what === "raised" || what === "bound");
+  const isRaised = under.some((seen) => isBefore(seen) && (seen.epoch ?? 0) >= epoch);
+  const stale = under.find((seen) => !isBefore(seen) && seen.what === "bound" && (seen.epoch ?? 0) < epoch);
+  if (!isRaised)
+    return [{ what: `${browser} came in under epoch ${epoch}, and its agent had not raised its own`, events: [event] }];
+  if (!stale) return [];
+  const what = `${stale.pod} took a lease of epoch ${stale.epoch} after it had come in under ${epoch}`;
+  return [{ what, events: [event, stale] }];
 };
 
 export const epochsBind: Check = {
   name: "epochs-bind",
-  promise: "no bind of an older epoch is taken once the browser was looked at under a newer one",
+  promise: "a browser comes in under an epoch only when its agent refuses binds of older ones",
   find(events) {
-    const pools = groupBy(ofKind(events, "lease"), ({ pool }) => pool);
-    const known = new Map([...pools.values()].flatMap((entries) => [...entriesOf(entries)]));
-    return agentLogs(events).flatMap((log) =>
-      log.flatMap((bound): Violation[] => {
-        const { what, at, epoch = 0, browser, pod } = bound;
-        const newer = known.get(browser)?.find((entry) => entry.epoch > epoch && entry.event.at < at - slackMs);
-        if (what !== "bound" || !newer) return [];
-        return [
-          {
-            what: `${pod} took a lease of epoch ${epoch} after Redis had let it in under epoch ${newer.epoch}`,
-            events: [newer.event, bound],
-          },
-        ];
-      }),
-    );
+    const logs = new Map(agentLogs(events).map((log) => [log[0]?.browser ?? "", log]));
+    if (logs.size === 0) return [];
+    return entriesOf(events).flatMap((entry) => judge(entry, logs.get(entry.browser) ?? []));
   },
 };

@@ -54,12 +54,19 @@ test("a browser that is destroyed under its holder is found, unless its pool goe
   expect(destroyed("Running", poolIs(400, "delete", {}))).toEqual([]);
 });
 
-test("a bind of an older epoch is found once the browser has come in under a newer one", () => {
-  const entered = scripts([
-    [0, "establish", { what: "epoch", epoch: 2 }],
-    [100, "settle", change.state("b", "none", "idle")],
-  ]);
-  const bound = (at: number, epoch: number) => agent(at, "b", "bound", { session: "s1", seq: 1, epoch });
-  expect(epochsBind.find(inOrder(entered, bound(50, 1), bound(150, 2)))).toEqual([]);
-  expect(epochsBind.find(inOrder(entered, bound(150, 1)))).toHaveLength(1);
+const entered = scripts([
+  [0, "establish", { what: "epoch", epoch: 2 }],
+  [100, "settle", change.state("b", "none", "idle")],
+]);
+const boundUnder = (at: number, epoch: number) => agent(at, "b", "bound", { session: "s1", seq: 1, epoch });
+const raised = (at: number, epoch: number) => agent(at, "b", "raised", { epoch });
+
+test("a browser that comes in under an epoch to which its agent was raised is well", () => {
+  expect(epochsBind.find(inOrder(entered, boundUnder(50, 1), raised(90, 2), boundUnder(150, 2)))).toEqual([]);
+});
+
+test("a bind of an older epoch is found once the browser has come in, and so is an agent that was not raised", () => {
+  expect(epochsBind.find(inOrder(entered, raised(90, 2), boundUnder(150, 1)))).toHaveLength(1);
+  expect(epochsBind.find(inOrder(entered, raised(90, 1), boundUnder(150, 2)))).toHaveLength(1);
+  expect(epochsBind.find(inOrder(entered, boundUnder(150, 2)))).toHaveLength(1);
 });

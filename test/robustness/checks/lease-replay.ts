@@ -4,8 +4,10 @@
  * Redis may lose its newest writes (a kill, a failover) or all (a flush). Every entry carries how many were before it, so
  * a loss shows exactly: an entry whose number was seen before takes the place of that one, and of all after it.
  */
-import type { EventOf } from "../history/history.ts";
+import type { EventOf, HistoryEvent } from "../history/history.ts";
+import { ofKind } from "../history/history.ts";
 import type { LeaseChange } from "../history/lease-event.ts";
+import { groupBy } from "./views.ts";
 
 type BrowserState = Extract<LeaseChange, { what: "state" }>["from"];
 
@@ -84,4 +86,20 @@ export const replayLeases = (entries: EventOf<"lease">[], visitor: LeaseVisitor)
     visitor.after?.(model, event);
   }
   return model;
+};
+
+/** Faults by which Redis may lose writes; a mere kill too, since it puts off its writes to a slow disk. */
+const lossy = ["redis-kill", "redis-power-loss", "redis-flushall", "redis-failover"];
+
+/**
+ * When Redis lost writes, in any pool. A loss shows in the entries only when the recorder had read what was lost, so the faults
+ * that cause it count too.
+ */
+export const lossesOf = (events: HistoryEvent[]): number[] => {
+  const losses = ofKind(events, "fault")
+    .filter(({ phase, fault }) => phase === "begin" && lossy.includes(fault))
+    .map(({ at }) => at);
+  for (const entries of groupBy(ofKind(events, "lease"), ({ pool }) => pool).values())
+    replayLeases(entries, { lost: ({ at }) => losses.push(at) });
+  return losses;
 };

@@ -1,7 +1,7 @@
 import type { EventOf, HistoryEvent } from "../history/history.ts";
 import { ofKind } from "../history/history.ts";
 import type { Check, Violation } from "./check.ts";
-import { replayLeases } from "./lease-replay.ts";
+import { lossesOf, replayLeases } from "./lease-replay.ts";
 import { groupBy, holdsOf, operationsOf } from "./views.ts";
 
 type Answer = { call: EventOf<"call">; told: EventOf<"return"> };
@@ -12,14 +12,6 @@ const wishOf = ({ pool, client, id, idempotencyKey }: EventOf<"call">): string =
 
 /** A loss shows with the next script of its pool, ms. */
 const noticedMs = 2000;
-
-/** When it showed that Redis had lost something, in any pool. */
-const lossesOf = (events: HistoryEvent[]): number[] => {
-  const losses: number[] = [];
-  for (const entries of groupBy(ofKind(events, "lease"), ({ pool }) => pool).values())
-    replayLeases(entries, { lost: ({ at }) => losses.push(at) });
-  return losses;
-};
 
 /** Wishes that were asked once and have leases of two sessions at a time, as the scripts recorded it. */
 const doubleLeases = (events: HistoryEvent[]): Violation[] => {

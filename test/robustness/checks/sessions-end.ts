@@ -6,7 +6,7 @@ import type { EventOf, HistoryEvent } from "../history/history.ts";
 import { ofKind } from "../history/history.ts";
 import { agentLogs, withHolder } from "./agent-log.ts";
 import type { Check, Violation } from "./check.ts";
-import { replayLeases } from "./lease-replay.ts";
+import { lossesOf } from "./lease-replay.ts";
 import { groupBy, holdsOf } from "./views.ts";
 
 /** Sessions whose end is in Redis' records. */
@@ -17,14 +17,6 @@ const endedInRedis = (events: HistoryEvent[]): Set<string> => {
   for (const { pools } of ofKind(events, "end"))
     for (const pool of pools) for (const { session } of pool.ended) ended.add(session);
   return ended;
-};
-
-/** Pools of which Redis lost writes. */
-const poolsWithLosses = (events: HistoryEvent[]): Set<string> => {
-  const pools = new Set<string>();
-  for (const [pool, entries] of groupBy(ofKind(events, "lease"), (event) => event.pool))
-    replayLeases(entries, { lost: () => pools.add(pool) });
-  return pools;
 };
 
 /** Sessions whose end the agents tell of: ended, replaced, or gone with their process. */
@@ -43,11 +35,11 @@ const sessions = (events: HistoryEvent[]): Violation[] => {
   if (!end) return [];
   const inRedis = endedInRedis(events);
   const atAgents = endedAtAgents(events);
-  const lossy = poolsWithLosses(events);
+  const isLossy = lossesOf(events).length > 0;
   const left = new Set(end.pools.map(({ pool }) => pool));
   return [...holdsOf(events).values()].flatMap(({ session, pool, told, givenUp }): Violation[] => {
     // A deleted pool takes its records along.
-    const isLeant = lossy.has(pool) || !left.has(pool);
+    const isLeant = isLossy || !left.has(pool);
     if (inRedis.has(session) || (isLeant && atAgents.has(session))) return [];
     return [
       {

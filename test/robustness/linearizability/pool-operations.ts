@@ -8,7 +8,7 @@
  */
 
 import { agentLogs, withHolder } from "../checks/agent-log.ts";
-import { replayLeases } from "../checks/lease-replay.ts";
+import { lossesOf } from "../checks/lease-replay.ts";
 import { groupBy, type Hold, holdsOf, type Operation, operationsOf } from "../checks/views.ts";
 import type { EventOf, HistoryEvent } from "../history/history.ts";
 import { ofKind } from "../history/history.ts";
@@ -33,24 +33,14 @@ const toNs = (ms: number): number => Math.round(ms * 1e6);
 type Times = { call: number; return: number };
 const between = (fromMs: number, untilMs: number): Times => ({ call: toNs(fromMs), return: toNs(untilMs) });
 
-/** Tickets of sessions that were granted one browser, in pools of which Redis lost nothing; also which pools those are. */
-const readTickets = (events: HistoryEvent[]): { tickets: Map<string, number>; whole: Set<string> } => {
-  const grants: { session: string; ticket: number; pool: string }[] = [];
-  const whole = new Set<string>();
-  for (const [pool, entries] of groupBy(ofKind(events, "lease"), (event) => event.pool)) {
-    whole.add(pool);
-    replayLeases(entries, {
-      lost: () => whole.delete(pool),
-      before(change) {
-        if (change.what === "granted") grants.push({ session: change.session, ticket: change.ticket, pool });
-        if (change.what === "restored") whole.delete(pool);
-      },
-    });
-  }
-  const tickets = [...groupBy(grants, ({ session }) => session).values()].flatMap(([first, ...more]) =>
-    first && more.length === 0 && whole.has(first.pool) ? [[first.session, first.ticket] as const] : [],
-  );
-  return { tickets: new Map(tickets), whole };
+/** Tickets of sessions that were granted a browser once. */
+const readTickets = (events: HistoryEvent[]): Map<string, number> => {
+  const grants: { session: string; ticket: number }[] = [];
+  for (const { changes } of ofKind(events, "lease"))
+    for (const change of changes)
+      if (change.what === "granted") grants.push({ session: change.session, ticket: change.ticket });
+  const single = [...groupBy(grants, ({ session }) => session).values()].filter(({ length }) => length === 1);
+  return new Map(single.flatMap(([grant]) => (grant ? [[grant.session, grant.ticket] as const] : [])));
 };
 
 /** Tickets are µs since 1970; what is far apart stays far apart when they are counted through. */
@@ -113,8 +103,8 @@ type Ending = Times & Pick<PoolOperation, "kind" | "outcome">;
 /** By pool; only of sessions that an agent took. */
 export const poolOperations = (events: HistoryEvent[]): PoolOperations[] => {
   const holds = holdsOf(events);
-  const { tickets, whole } = readTickets(events);
-  const ranks = rank(tickets);
+  const isWhole = ofKind(events, "lease").length > 0 && lossesOf(events).length === 0;
+  const ranks = rank(isWhole ? readTickets(events) : new Map());
   const poolOf = new Map(ofKind(events, "pod").map(({ browser, pool }) => [browser, pool]));
   const all = operationsOf(events);
   const calls = new Map(all.map(({ call }) => [call.id, call]));
@@ -126,7 +116,7 @@ export const poolOperations = (events: HistoryEvent[]): PoolOperations[] => {
     const pool = poolOf.get(browser) ?? "";
     return usesOf(log, calls, holds).flatMap((use, index, uses) => {
       const { session } = use;
-      const view = { releases: releases.get(session) ?? [], isWhole: whole.has(pool) };
+      const view = { releases: releases.get(session) ?? [], isWhole };
       const grant = { kind: "grant", outcome: "", ...use.grant } as const;
       return [grant, ...endingOf(use, uses[index + 1], view)].map((step, place) => {
         const ticket = step.kind === "grant" ? (ranks.get(session) ?? 0) : 0;
