@@ -27,6 +27,10 @@ export type PlanOptions = {
   faults: readonly FaultName[];
   /** Few browsers and clients: real ones need a hundred times what simulated ones do. */
   isSmall?: boolean;
+  /** Instead of the usual numbers. */
+  clients?: readonly [min: number, max: number];
+  /** Percent of a pool that is started a minute, to choose from, instead of the usual ones. */
+  fillRates?: readonly number[];
 };
 
 /** The load before the first fault, and the calm between two waves of them, ms. */
@@ -72,6 +76,7 @@ const planFaults = (random: Random, { loadMs, faults }: PlanOptions): PlannedFau
 
 type Ranges = Record<"pools" | "size" | "clients", readonly [min: number, max: number]>;
 const usual: Ranges = { pools: [3, 4], size: [4, 12], clients: [36, 60] };
+const usualFillRates = [1500, 3000, 6000];
 const small: Ranges = { pools: [1, 2], size: [2, 3], clients: [5, 10] };
 
 export const planHistory = (random: Random, options: PlanOptions): HistoryPlan => {
@@ -80,9 +85,9 @@ export const planHistory = (random: Random, options: PlanOptions): HistoryPlan =
   return {
     pools: Array.from({ length: sizes.int(...pools) }, () => ({
       size: sizes.int(...size),
-      fillRatePerMinute: sizes.pick([1500, 3000, 6000]),
+      fillRatePerMinute: sizes.pick(options.fillRates ?? usualFillRates),
     })),
-    clients: sizes.int(...clients),
+    clients: sizes.int(...(options.clients ?? clients)),
     faults: planFaults(random.fork("faults"), options),
     loadMs: options.loadMs,
   };

@@ -7,6 +7,7 @@ export const operatorBugs: readonly SeededBug[] = [
     breaks: "the operator plans with a snapshot of two seconds ago, and retires what was idle then",
     foundBy: ["holders-keep-browsers", "nothing-lost"],
     faults: ["pool-resize"],
+    plan: { clients: [12, 16] },
     patches: [
       {
         file: "leases/scripts/retire.lua",
@@ -42,7 +43,8 @@ export const operatorBugs: readonly SeededBug[] = [
     name: "fill-clock-in-memory",
     breaks: "the time of the next start is kept in memory: every new leader starts one at once",
     foundBy: ["fill-rate"],
-    faults: ["pool-rate", "operator-kill", "pool-flush"],
+    faults: ["operator-kill", "operator-term", "pool-flush"],
+    plan: { fillRates: [300] },
     patches: [
       {
         file: "controllers/browser-pool/plan.ts",
@@ -101,7 +103,7 @@ export const operatorBugs: readonly SeededBug[] = [
   {
     name: "lead-not-checked",
     breaks: "a leader that stood still goes on with its round, though another one leads by now",
-    foundBy: ["pods-within-size", "fill-rate", "nothing-lost"],
+    foundBy: ["pods-within-size", "exclusive-use", "holders-keep-browsers"],
     faults: ["leader-freeze", "pool-flush"],
     patches: [
       {

@@ -23,7 +23,7 @@ export type BugRunOptions = {
   signal: AbortSignal;
 };
 
-const wishOf = ({ faults }: SeededBug, seed: number): HistoryWish => ({ seed, loadMs, faults });
+const wishOf = ({ faults, plan }: SeededBug, seed: number): HistoryWish => ({ seed, loadMs, faults, ...plan });
 
 /** Which of the checks that count found the bug in a history. */
 const foundIn = ({ foundBy }: SeededBug, { findings }: HistoryResult): string[] =>

@@ -1,5 +1,6 @@
 import type { FaultName } from "../faults/all-faults.ts";
 import type { SourcePatch } from "../hook/source-patch.ts";
+import type { PlanOptions } from "../schedule.ts";
 
 /** A mistake that somebody could make, as a change of the product's source. */
 export type SeededBug = {
@@ -10,5 +11,7 @@ export type SeededBug = {
   foundBy: readonly string[];
   /** What brings it out; empty: the load alone. */
   faults: readonly FaultName[];
+  /** What else it needs: pools that fill slowly, browsers that are idle now and then. */
+  plan?: Pick<PlanOptions, "clients" | "fillRates">;
   patches: readonly SourcePatch[];
 };

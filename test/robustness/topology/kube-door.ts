@@ -5,7 +5,8 @@
  *   watches   pass ──drop──► broken once, then pass
  *             pass ──hold──► what the server sends waits here until let go, in its order
  *             pass ──late──► each line comes so many ms later, in its order
- *             pass ──shut──► broken, and new ones refused, until opened; the next one of each kind is told 410 Expired
+ *             pass ──shut──► broken, and new ones refused, until opened; from then on each kind is told 410 Expired until it
+ *                            is listed anew
  *   requests  pass ──mute──► carried out, but the answer is lost: the connection breaks
  */
 import { once } from "node:events";
@@ -98,7 +99,8 @@ export const openKubeDoor = async (
   const agent = new Agent({ keepAlive: true, ca });
   const gate = createWatchGate();
   const watches = new Set<ServerResponse>();
-  const toldExpired = new Set<string>();
+  /** Kinds of which the replica has missed too much to go on. */
+  const expiredKinds = new Set<string>();
   let isShut = false;
   let isMute = false;
 
@@ -121,9 +123,12 @@ export const openKubeDoor = async (
   };
   const server = createServer((request, response) => {
     response.on("error", () => undefined);
-    if (!isWatch(request)) return forward(request, response);
+    if (!isWatch(request)) {
+      if (request.method === "GET") expiredKinds.delete(kindOf(request));
+      return forward(request, response);
+    }
     if (isShut) return response.writeHead(503).end();
-    if (toldExpired.delete(kindOf(request))) return response.writeHead(200).end(expired);
+    if (expiredKinds.has(kindOf(request))) return response.writeHead(200).end(expired);
     watches.add(response);
     response.on("close", () => watches.delete(response));
     return forward(request, response);
@@ -145,7 +150,7 @@ export const openKubeDoor = async (
     holdWatches: gate.hold,
     delayWatches: gate.delay,
     shutWatches(shut) {
-      if (shut) for (const { req } of watches) toldExpired.add(kindOf(req));
+      if (shut) for (const { req } of watches) expiredKinds.add(kindOf(req));
       isShut = shut;
       dropWatches();
     },
