@@ -47,7 +47,7 @@ export type GrantsOptions = {
 /** Sessions that one check script looks at. */
 const sessionsPerCheck = 500;
 
-type Message = { session: string; wake: "granted" | "draining"; lease?: string };
+type Message = { session: string; wake: "granted" | "draining" | "recheck"; lease?: string };
 type Tell = (wake: Wake) => void;
 
 const inbox = (onStop: () => void): Listener & { tell: Tell } => {
@@ -93,7 +93,7 @@ export const startGrants = ({
     try {
       const message = JSON.parse(text) as Message;
       const tell = waiting.get(poolUid)?.get(message.session);
-      if (message.wake === "draining") tell?.({ kind: "draining" });
+      if (message.wake !== "granted") tell?.({ kind: message.wake });
       else if (message.lease) tell?.({ kind: "granted", lease: parseLease(message.lease) });
     } catch (err) {
       log.error({ err }, "a grant could not be read");

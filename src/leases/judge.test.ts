@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { AgentState, Fence } from "../agent/protocol.ts";
 import type { AgentAnswer } from "./agent-client.ts";
-import { type Facts, judge, judgeEnd, stepMs, type Verdict } from "./judge.ts";
+import { type Elsewhere, type Facts, judge, judgeEnd, stepMs, type Verdict } from "./judge.ts";
 import type { BrowserRecord, LeaseRecord } from "./records.ts";
 
 const nowMs = 1_900_000_000_000;
@@ -72,7 +72,7 @@ const facts = (given: Partial<Facts>): Facts => ({
   record: undefined,
   lease: given.record?.state === "leased" ? aLease(given.record.seq) : undefined,
   word: undefined,
-  isElsewhere: false,
+  elsewhere: { is: "no" },
   nowMs,
   ...given,
 });
@@ -86,8 +86,12 @@ const line = (verdict: Verdict | undefined): string => {
   }
   if (verdict.is === "underWay") return `look again in ${verdict.afterMs}`;
   if (verdict.is !== "correct") return verdict.is;
-  const { record, former, restored } = verdict.to;
-  const lease = [restored && `restored ${restored.session}`, former !== "kept" && `former ${former}`].filter(Boolean);
+  const { record, former, restored, displaced } = verdict.to;
+  const lease = [
+    restored && `restored ${restored.session}`,
+    displaced && `displaced ${displaced}`,
+    former !== "kept" && `former ${former}`,
+  ].filter(Boolean);
   return [`${verdict.why}: ${record.state} ${record.seq}`, ...lease].join(", ");
 };
 const judged = (given: Partial<Facts>): string => line(judge(facts(given)));
@@ -99,7 +103,21 @@ describe.each<[string, BrowserRecord | undefined, [string, Partial<Facts>, strin
     [
       ["holds nothing: enters", { word: free(at(2, 5)) }, "Entered: idle 5"],
       ["holds a lease: it is restored", { word: holding(5, { under: 2 }) }, "Restored: leased 5, restored s5"],
-      ["holds one that is over: it is ended", { word: holding(5, { under: 2 }), isElsewhere: true }, "end s5 1.5"],
+      [
+        "holds one that is over: it is ended",
+        { word: holding(5, { under: 2 }), elsewhere: { is: "over" } },
+        "end s5 1.5",
+      ],
+      [
+        "holds one that another browser may have: waits",
+        { word: holding(5), elsewhere: { is: "unsure" } },
+        "look again in 1000",
+      ],
+      [
+        "holds one that another agent bound before: it is restored in its place",
+        { word: holding(5), elsewhere: { is: "before", browser: "c" } },
+        "Restored: leased 5, restored s5, displaced c",
+      ],
       ["holds one that says nothing of its request: it is ended", { word: holding(5, { more: {} }) }, "end s5 1.5"],
       ["is being bound: waits", { word: free(at(2, 5), "s5") }, "look again in 2500"],
       ["does not answer", { word: undefined }, "silent"],
@@ -113,7 +131,7 @@ describe.each<[string, BrowserRecord | undefined, [string, Partial<Facts>, strin
       ["has heard of fewer leases: an earlier grant went back unused", { word: free(at(1, 4)) }, "well"],
       ["has heard of more leases: Redis lost them", { word: free(at(1, 7)) }, "SeqRaised: idle 7"],
       ["holds a newer lease: Redis lost it", { word: holding(6) }, "Restored: leased 6, restored s6"],
-      ["holds a newer one that is over", { word: holding(6), isElsewhere: true }, "end s6 1.6"],
+      ["holds a newer one that is over", { word: holding(6), elsewhere: { is: "over" } }, "end s6 1.6"],
       [
         "holds an older one: Redis lost it, and gave its seq away again in vain",
         { word: holding(5) },
@@ -145,7 +163,7 @@ describe.each<[string, BrowserRecord | undefined, [string, Partial<Facts>, strin
       ],
       [
         "holds an older one that is over",
-        { word: holding(4, { under: 3 }), isElsewhere: true },
+        { word: holding(4, { under: 3 }), elsewhere: { is: "over" } },
         "end s5 3.5, then NeverBound: idle 5, former dropped",
       ],
       ["is binding it", { word: free(at(1, 5), "s5") }, "look again in 2500"],
@@ -249,7 +267,7 @@ describe("after an end at the agent", () => {
     ["without an answer its browser is suspect", stuck, silent, "Suspected: suspect 5"],
     [
       "a browser that has no record can't be suspect",
-      { word: holding(5), isElsewhere: true },
+      { word: holding(5), elsewhere: { is: "over" } },
       refused("browser_unhealthy"),
       "judge anew",
     ],
@@ -265,9 +283,14 @@ const anyFacts: fc.Arbitrary<Facts> = fc
     ageMs: fc.constantFrom(0, long),
     fence: fc.record({ epoch: fc.integer({ min: 1, max: 3 }), seq: fc.integer({ min: 0, max: 4 }) }),
     word: fc.constantFrom("free", "holding", "binding", "none"),
-    isElsewhere: fc.boolean(),
+    elsewhere: fc.constantFrom<Elsewhere>(
+      { is: "no" },
+      { is: "over" },
+      { is: "unsure" },
+      { is: "before", browser: "c" },
+    ),
   })
-  .map(({ state, seq, ageMs, fence, word, isElsewhere }) => {
+  .map(({ state, seq, ageMs, fence, word, elsewhere }) => {
     const words = {
       none: undefined,
       free: free(fence),
@@ -275,7 +298,7 @@ const anyFacts: fc.Arbitrary<Facts> = fc
       holding: holding(fence.seq, { epoch: 1, under: fence.epoch }),
     };
     const record = state === "none" ? undefined : aRecord(state, seq, { ageMs });
-    return facts({ record, word: words[word as keyof typeof words], isElsewhere });
+    return facts({ record, word: words[word as keyof typeof words], elsewhere });
   });
 
 test("whatever is seen: a browser becomes idle only when its agent holds nothing, and its seq never falls", () => {
@@ -301,7 +324,7 @@ test("whatever is seen: no lease that may be somebody's is ended", () => {
       const verdict = judge(given);
       const held = given.word?.lease;
       const isCurrent = held && given.lease?.session === held.session_id && given.lease.seq === held.seq;
-      const isNews = held && !given.isElsewhere && held.session_id !== given.record?.session;
+      const isNews = held && given.elsewhere.is !== "over" && held.session_id !== given.record?.session;
       if (!isCurrent && !isNews) return;
       expect(verdict.is).not.toBe("end");
       if (verdict.is === "correct") expect(verdict.why).toBe("Restored");
@@ -320,7 +343,13 @@ const afterwards = (given: Facts, verdict: Verdict): Facts => {
     };
   }
   if (verdict.is === "underWay")
-    return { ...given, nowMs: given.nowMs + verdict.afterMs, word: given.word && { ...given.word, binding: null } };
+    return {
+      ...given,
+      nowMs: given.nowMs + verdict.afterMs,
+      word: given.word && { ...given.word, binding: null },
+      // The other browser has had its turn meanwhile.
+      elsewhere: given.elsewhere.is === "unsure" ? { is: "no" } : given.elsewhere,
+    };
   if (verdict.is !== "end") return given;
   const word = free({
     epoch: given.word?.fence.epoch ?? 1,

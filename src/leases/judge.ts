@@ -12,9 +12,12 @@
  *                        │ leased     the agent has ended it and Redis has lost that, or the grant was never bound
  *                        │ releasing  the agent has ended it and Redis has lost the offer, or the bind never came
  *
- * Over is a session that Redis has among the ended ones, in the queue or with another browser, and the one that a `suspect`
- * or `releasing` record names. For that to be all: before a browser becomes idle, the fence of its last grant is used up at its
- * agent, so that a bind that is still on its way comes too late, and `seq` never falls, neither here nor there.
+ * Over is a session that Redis has among the ended ones, one that another browser's agent bound later, and the one that a
+ * `suspect` or `releasing` record names. For that to be all: before a browser becomes idle, the fence of its last grant is used
+ * up at its agent, so that a bind that is still on its way comes too late, and `seq` never falls, neither here nor there.
+ *
+ * A Redis that fell back to older data may have the session in the queue again, and may even have granted it a second browser:
+ * neither says that it is over. Whoever has it waits no more, so it leaves the queue when its lease is restored.
  *
  * A step that its API replica may still be busy with is left alone for `stepMs`.
  */
@@ -31,11 +34,24 @@ export const stepMs = 10_000;
 /** When to look again at a browser whose bind waits for its health, ms: the agent has given up by then. */
 const bindingMs = 2500;
 
+/** When to look again at a browser whose session may have another one, ms. */
+const unsureMs = 1000;
+
 /** Tells a suspect whose Chromium is at fault from one whose agent was not reached. */
 const unhealthy = "browser_unhealthy";
 
 /** Reasons for which a suspect is not asked but destroyed. */
 const hopeless = new Set<string | undefined>([unhealthy, falseWord]);
+
+export type Elsewhere =
+  /** Nothing says that the session ended or moved on. */
+  | { is: "no" }
+  /** It ended, or the agent of another browser bound it later. */
+  | { is: "over" }
+  /** Redis says that it has another browser, whose agent does not (yet) say so. */
+  | { is: "unsure" }
+  /** The agent of another browser bound it earlier: its caller was told of this one. */
+  | { is: "before"; browser: string };
 
 export type Facts = {
   poolUid: string;
@@ -46,8 +62,8 @@ export type Facts = {
   lease: LeaseRecord | undefined;
   /** What the agent says, asked under the pool's epoch after the record was read; undefined when it does not answer. */
   word: AgentState | undefined;
-  /** Redis knows the session that the agent holds as ended, waiting, or with another browser. */
-  isElsewhere: boolean;
+  /** What is known of the session that the agent holds, when it is not the record's. */
+  elsewhere: Elsewhere;
   /** When the record was read, ms by Redis' clock. */
   nowMs: number;
 };
@@ -122,12 +138,14 @@ const judgeSilence = (facts: Facts): Verdict => {
 type Held = NonNullable<AgentState["lease"]>;
 
 const judgeHeld = (facts: Facts, held: Held, fence: Fence): Verdict => {
-  const { record, lease, isElsewhere } = facts;
+  const { record, lease, elsewhere } = facts;
   if (lease?.session === held.session_id && lease.seq === held.seq) return { is: "well" };
   const request = requestOf(held);
   const isRecordsLast = record?.state !== "leased" && record?.session === held.session_id;
-  const isOver = isElsewhere || isRecordsLast || request === undefined;
+  const isOver = elsewhere.is === "over" || isRecordsLast || request === undefined;
   const isOlder = lease !== undefined && held.seq <= lease.seq;
+  // The other browser's turn comes first: its grant is found to have been given in vain, or its agent confirms it.
+  if (!isOver && elsewhere.is === "unsure") return { is: "underWay", afterMs: unsureMs };
   if (!isOver && !isOlder) return restore(facts, held, request, lease ? "released" : "kept");
   if (isFresh(facts)) return underWay(facts);
   if (!isOver) return restore(facts, held, request, "dropped");
@@ -207,11 +225,13 @@ const restore = (facts: Facts, held: Held, request: string, former: Settlement["
     seq: held.seq,
     created_at: Date.parse(held.bound_at),
     ticket: "0",
-    // Its caller has it, so nobody waits for a message; if one did, the take that this makes it repeat would find the lease.
+    // Its caller has it, or is told to take again, which finds the lease.
     channel: recheckChannel(facts.poolUid),
     request,
   };
-  return { is: "correct", why: "Restored", to: { record, restored, former } };
+  const { elsewhere } = facts;
+  const displaced = elsewhere.is === "before" ? { displaced: elsewhere.browser } : {};
+  return { is: "correct", why: "Restored", to: { record, restored, former, ...displaced } };
 };
 
 const suspect = (

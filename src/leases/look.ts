@@ -10,14 +10,14 @@
  */
 import type { AgentState } from "../agent/protocol.ts";
 import type { AgentClient } from "./agent-client.ts";
-import { type Correction, type Facts, judge, judgeEnd, judgeUnasked, type Verdict } from "./judge.ts";
+import { type Correction, type Elsewhere, type Facts, judge, judgeEnd, judgeUnasked, type Verdict } from "./judge.ts";
 import type { NewBrowser } from "./lease-store.ts";
 import { type LeaseRecord, SessionRequest } from "./records.ts";
 import type { Examined, RepairStore } from "./repair-store.ts";
 import type { SessionNames } from "./session-names.ts";
 
 export type LookDeps = {
-  repairs: Pick<RepairStore, "examine" | "settle" | "isElsewhere">;
+  repairs: Pick<RepairStore, "examine" | "settle" | "session">;
   agents: Pick<AgentClient, "state" | "end">;
   names: Pick<SessionNames, "reserve">;
   /** Throws when whoever looks may not (any more); called before everything that has an effect. */
@@ -66,8 +66,8 @@ const takeStep = async (looking: Looking): Promise<Step> => {
   const { record, lease, nowMs } = examined;
   const word = judgeUnasked(record) ? undefined : await ask(target, deps);
   if (word && word.fence.epoch > epoch) return { is: "ahead", epoch: word.fence.epoch, corrected };
-  const isElsewhere = await isHeldElsewhere(target, lease, word, deps);
-  const facts: Facts = { poolUid, browser, record, lease, word, isElsewhere, nowMs };
+  const elsewhere = await findElsewhere(target, lease, word, deps);
+  const facts: Facts = { poolUid, browser, record, lease, word, elsewhere, nowMs };
   const verdict = judge(facts);
   if (verdict.is !== "end") return carryOut(verdict, examined, looking);
 
@@ -83,15 +83,22 @@ const ask = async ({ epoch, browser }: LookTarget, deps: LookDeps): Promise<Agen
   return answer.kind === "ok" ? answer.state : undefined;
 };
 
-const isHeldElsewhere = async (
-  { poolUid, browser }: LookTarget,
+const findElsewhere = async (
+  { poolUid, epoch, browser }: LookTarget,
   lease: LeaseRecord | undefined,
   word: AgentState | undefined,
-  { repairs }: LookDeps,
-): Promise<boolean> => {
-  const session = word?.lease?.session_id;
-  if (session === undefined || session === lease?.session) return false;
-  return repairs.isElsewhere(poolUid, session, { browser: browser.id });
+  { repairs, agents, check }: LookDeps,
+): Promise<Elsewhere> => {
+  const held = word?.lease;
+  if (!held || held.session_id === lease?.session) return { is: "no" };
+  const { isEnded, lease: other } = await repairs.session(poolUid, held.session_id);
+  if (isEnded) return { is: "over" };
+  if (!other || other.browser === browser.id) return { is: "no" };
+  check();
+  const answer = await agents.state(other, epoch);
+  const there = answer.kind === "ok" ? answer.state.lease : null;
+  if (there?.session_id !== held.session_id) return { is: "unsure" };
+  return there.bound_at < held.bound_at ? { is: "before", browser: other.browser } : { is: "over" };
 };
 
 const carryOut = async (verdict: Verdict, examined: Examined, { target, deps, corrected }: Looking): Promise<Step> => {

@@ -1,5 +1,4 @@
 /** What repairing the lease state needs of Redis: epochs, and one browser's record examined and settled. */
-import type { AgentPlace } from "./agent-client.ts";
 import { orUnavailable, parseLease } from "./lease-store.ts";
 import { poolKey, poolKeys } from "./pool-keys.ts";
 import { BrowserRecord, type EndReason, type LeaseRecord } from "./records.ts";
@@ -25,6 +24,8 @@ export type Settlement = {
   former: "kept" | "dropped" | EndReason;
   /** The lease that comes back, of the session that the record names. */
   restored?: LeaseRecord;
+  /** The browser that Redis has that session with; left out, it must have none. */
+  displaced?: string;
 };
 
 /** Every method throws `unavailable` when Redis does not answer. */
@@ -60,22 +61,24 @@ export const createRepairStore = (redis: RedisConnection) => {
       const record = text === "" ? undefined : BrowserRecord.parse(JSON.parse(text));
       return { epoch, nowMs, text, record, lease: lease === "" ? undefined : parseLease(lease) };
     },
-    /** False when the record or the epoch has changed since `examined`, or the restored session is not free: examine it again. */
-    async settle(poolUid: string, examined: Examined, { record, former, restored }: Settlement): Promise<boolean> {
+    /** False when the record or the epoch has changed since `examined`, or the restored session has moved on: examine it again. */
+    async settle(
+      poolUid: string,
+      examined: Examined,
+      { record, former, restored, displaced = "" }: Settlement,
+    ): Promise<boolean> {
       const { epoch, text } = examined;
       const lease = restored ? JSON.stringify(restored) : "";
-      return (
-        (await run(scripts.settle, poolUid, [record.id, epoch, text, JSON.stringify(record), former, lease])) === 1
-      );
+      const argv = [record.id, epoch, text, JSON.stringify(record), former, lease, displaced];
+      return (await run(scripts.settle, poolUid, argv)) === 1;
     },
-    /** True when Redis knows a session otherwise than as the holder of this browser: ended, waiting, or with another browser. */
-    async isElsewhere(poolUid: string, session: string, { browser }: Pick<AgentPlace, "browser">): Promise<boolean> {
-      const [lease, ended, ticket] = await Promise.all([
+    /** What Redis knows of a session apart from any browser. */
+    async session(poolUid: string, session: string): Promise<{ isEnded: boolean; lease: LeaseRecord | undefined }> {
+      const [lease, ended] = await Promise.all([
         orUnavailable(redis.hget(poolKey(poolUid, "leases"), session)),
         orUnavailable(redis.hexists(poolKey(poolUid, "ended"), session)),
-        orUnavailable(redis.zscore(poolKey(poolUid, "waiters"), session)),
       ]);
-      return (lease !== null && parseLease(lease).browser !== browser) || ended === 1 || ticket !== null;
+      return { isEnded: ended === 1, lease: lease === null ? undefined : parseLease(lease) };
     },
   };
 };

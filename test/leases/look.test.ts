@@ -74,20 +74,36 @@ const held = async (session: string): Promise<LeaseRecord> => {
   return lease;
 };
 /** As if the record had come into its state a minute ago. */
-const age = async (): Promise<void> => {
-  const record = await recordOf(browser.id);
+const age = async (id = browser.id): Promise<void> => {
+  const record = await recordOf(id);
   const text = JSON.stringify({ ...record, since: (record?.since ?? 0) - 60_000 });
-  await parts.redis.hset(poolKey(pool, "browsers"), browser.id, text);
+  await parts.redis.hset(poolKey(pool, "browsers"), id, text);
 };
 /** What a failover to a replica that lagged behind does: `work` has happened, and Redis knows nothing of it. */
 const losing = async (work: () => Promise<unknown>): Promise<void> => {
-  const keys = (["pool", "browsers", "idle", "leases", "ended", "ended_at"] as const).map((part) =>
-    poolKey(pool, part),
-  );
+  const keyParts = ["pool", "browsers", "idle", "waiters", "requests", "leases", "ended", "ended_at"] as const;
+  const keys = keyParts.map((part) => poolKey(pool, part));
   const before = await Promise.all(keys.map(async (key) => ({ key, dump: await parts.redis.dumpBuffer(key) })));
   await work();
   await parts.store.drop(pool);
   for (const { key, dump } of before) if (dump) await parts.redis.restore(key, 0, dump);
+};
+/** Binds what a waiting caller was granted. */
+const bindGranted = async (session: string): Promise<void> => {
+  const lease = await parts.store.lease(pool, session);
+  expect(lease && (await bind(lease)).kind).toBe("ok");
+};
+/** A browser beside the first, whose agent began later. */
+const secondBrowser = async () => {
+  const other = await startSmallAgent();
+  const target = { id: newId(), pod: "pod-2", address: other.address, configHash: "hash" };
+  return {
+    id: target.id,
+    holder: other.holder,
+    corrections: async () =>
+      (await lookAt({ poolUid: pool, epoch, browser: target }, depsWith())).corrected.map(({ why }) => why),
+    [Symbol.asyncDispose]: () => other[Symbol.asyncDispose](),
+  };
 };
 const release = (session: string) =>
   releaseLease(
@@ -293,6 +309,51 @@ describe("writes that a failover has lost", () => {
     expect(await parts.store.endedLease(pool, "a")).toMatchObject({ reason: "released" });
     expect(await parts.store.lease(pool, "b")).toMatchObject({ seq: 2 });
     expect(agent.holder()).toBe("b");
+  });
+
+  test("a grant to a caller who waited: it has its browser and leaves the queue, and is told if it waits after all", async () => {
+    await take("a");
+    await losing(() => look().then(() => bindGranted("a")));
+    expect((await parts.store.snapshot(pool)).waiting).toBe(1);
+    const woken = wakeOf("a");
+    expect(await corrections()).toEqual(["Restored"]);
+    expect(await woken).toEqual({ kind: "recheck" });
+    expect((await parts.store.snapshot(pool)).waiting).toBe(0);
+    expect(await take("a")).toMatchObject({ kind: "granted", lease: { browser: browser.id, seq: 1 } });
+  });
+
+  test("a grant to a caller who waited, and who got a second browser in vain: the first stays its own", async () => {
+    await using second = await secondBrowser();
+    await take("a");
+    await losing(() => look().then(() => bindGranted("a")));
+    expect(await second.corrections()).toEqual(["Entered"]);
+    expect(await parts.store.lease(pool, "a")).toMatchObject({ browser: second.id });
+    expect(await look()).toMatchObject({ is: "later", corrected: [] });
+    await age(second.id);
+    expect(await second.corrections()).toEqual(["NeverBound"]);
+    expect(await corrections()).toEqual(["Restored"]);
+    expect(await parts.store.lease(pool, "a")).toMatchObject({ browser: browser.id, seq: 1 });
+    expect(agent.holder()).toBe("a");
+  });
+
+  test("a bind without an answer and the next one: the later browser is its caller's, in whichever order they are found", async () => {
+    await using second = await secondBrowser();
+    await look();
+    await held("a");
+    await parts.store.drop(pool);
+    await begin(2);
+    await second.corrections();
+    const { lease } = (await take("a")) as { lease: LeaseRecord };
+    expect((await bind(lease)).kind).toBe("ok");
+    await parts.store.drop(pool);
+    await begin(3);
+    expect(await corrections()).toEqual(["Restored"]);
+    expect(await second.corrections()).toEqual(["Restored"]);
+    expect(await parts.store.lease(pool, "a")).toMatchObject({ browser: second.id });
+    await age();
+    expect(await corrections()).toEqual(["OfferLost"]);
+    expect(agent.holder()).toBeUndefined();
+    expect(second.holder()).toBe("a");
   });
 
   test("leases that came and went: the next one is above them all", async () => {

@@ -6,6 +6,7 @@
 -- ARGV[4] the record as it shall be; its `since` is set here when the state or the session changes
 -- ARGV[5] what becomes of the lease that the record named: "kept", "dropped" (it was never bound), or why it ended
 -- ARGV[6] the lease that is restored, "" for none
+-- ARGV[7] the browser that the restored session has here until now, "" for none
 -- Returns 1 when corrected, 0 when something has changed, or when the restored session is over or elsewhere.  O(log n)
 local text = redis.call("HGET", BROWSERS, ARGV[1]) or ""
 if text ~= ARGV[3] or redis.call("HGET", POOL, "epoch") ~= ARGV[2] then return 0 end
@@ -14,8 +15,9 @@ local browser = cjson.decode(ARGV[4])
 
 local restored = browser.session
 if ARGV[6] ~= "" then
-  local isTaken = redis.call("HEXISTS", LEASES, restored) + redis.call("HEXISTS", ENDED, restored)
-  if isTaken > 0 or redis.call("ZSCORE", WAITERS, restored) then return 0 end
+  local other = redis.call("HGET", LEASES, restored)
+  local otherBrowser = other and cjson.decode(other).browser or ""
+  if otherBrowser ~= ARGV[7] or redis.call("HEXISTS", ENDED, restored) == 1 then return 0 end
 end
 
 local former = ARGV[5] ~= "kept" and before.session and redis.call("HGET", LEASES, before.session)
@@ -24,7 +26,13 @@ if former and ARGV[5] == "dropped" then
 elseif former then
   endLease(cjson.decode(former), ARGV[5])
 end
-if ARGV[6] ~= "" then redis.call("HSET", LEASES, restored, ARGV[6]) end
+if ARGV[6] ~= "" then
+  redis.call("HSET", LEASES, restored, ARGV[6])
+  -- Whoever has a browser waits no more; if somebody does, it is told to ask again, and gets this one.
+  if redis.call("ZREM", WAITERS, restored) == 1 then
+    redis.call("SPUBLISH", takeRequest(restored).channel, cjson.encode({ session = restored, wake = "recheck" }))
+  end
+end
 
 if before.state == browser.state and before.session == browser.session then
   browser.since = before.since
