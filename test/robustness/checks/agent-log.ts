@@ -1,13 +1,31 @@
 import type { EventOf, HistoryEvent } from "../history/history.ts";
 import { ofKind } from "../history/history.ts";
-import { groupBy } from "./views.ts";
+import { groupBy, type Hold, holdsOf } from "./views.ts";
 
 type AgentEvent = EventOf<"agent">;
+
+/** A session that a client was told of, and the bind that made it. */
+export type Told = { hold: Hold; bound: AgentEvent };
 
 /** The logs of all agents, each in its order, which is exact. */
 export const agentLogs = (events: HistoryEvent[]): AgentEvent[][] => [
   ...groupBy(ofKind(events, "agent"), ({ browser }) => browser).values(),
 ];
+
+/**
+ * The browser of each session that a client was told of. A session may be bound on several before, one after the other: when an
+ * answer is lost, its caller takes again and gets another one. The last bind before the answer is the one that it tells of.
+ */
+export const toldBinds = (events: HistoryEvent[]): Map<string, Told> => {
+  const holds = holdsOf(events);
+  const told = new Map<string, Told>();
+  for (const bound of ofKind(events, "agent")) {
+    const hold = bound.what === "bound" ? holds.get(bound.session ?? "") : undefined;
+    if (hold && bound.at <= hold.fromMs && (told.get(hold.session)?.bound.at ?? 0) <= bound.at)
+      told.set(hold.session, { hold, bound });
+  }
+  return told;
+};
 
 /** Each line of an agent's log with the bind whose session held the browser just before it. */
 export function* withHolder(log: AgentEvent[]): Generator<{ event: AgentEvent; held: AgentEvent | undefined }, void> {

@@ -45,6 +45,17 @@ test("a session whose caller never learned of it may be taken back", () => {
   ).toEqual([]);
 });
 
+test("a session that was bound on two browsers before its caller was told has the last one", () => {
+  const twice = [
+    agent(5, "b", "bound", { session: "s1", seq: 1 }),
+    agent(20, "c", "bound", { session: "s1", seq: 1 }),
+    held([0, 30], "s1"),
+  ];
+  const next = [agent(40, "b", "ended", { session: "s1", seq: 1 }), agent(45, "b", "bound", { session: "s2", seq: 2 })];
+  expect(find(...twice, ...next, held([35, 50], "s2"))).toEqual([]);
+  expect(find(...twice, agent(40, "c", "ended", { session: "s1", seq: 1 }))).toHaveLength(1);
+});
+
 test("a browser that is destroyed under its holder is found, unless its pool goes or its process has ended", () => {
   const destroyed = (phase: string, ...more: Parameters<typeof inOrder>) =>
     holdersKeepBrowsers.find(inOrder(...first, pod(500, "b", "MODIFIED", { phase, deletionAt: "x" }), ...more));

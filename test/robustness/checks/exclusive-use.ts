@@ -7,13 +7,11 @@
  * Which browser a session has is known from the agents, who outlive every loss of Redis.
  */
 import type { EventOf } from "../history/history.ts";
-import { agentLogs, withHolder } from "./agent-log.ts";
+import { agentLogs, type Told, toldBinds, withHolder } from "./agent-log.ts";
 import type { Check, Violation } from "./check.ts";
-import { type Hold, holdsOf } from "./views.ts";
+import { groupBy } from "./views.ts";
 
-type Bound = { hold: Hold; bound: EventOf<"agent"> };
-
-const overlaps = (uses: Bound[]): Violation[] => {
+const overlaps = (uses: Told[]): Violation[] => {
   const inOrder = uses.toSorted((a, b) => a.hold.fromMs - b.hold.fromMs);
   return inOrder.flatMap((later, index) => {
     const earlier = inOrder.slice(0, index).find(({ hold }) => hold.untilMs > later.hold.fromMs);
@@ -26,9 +24,10 @@ const overlaps = (uses: Bound[]): Violation[] => {
   });
 };
 
-const robbery = (holds: Map<string, Hold>, log: EventOf<"agent">[]): Violation[] =>
+const robbery = (told: Map<string, Told>, log: EventOf<"agent">[]): Violation[] =>
   [...withHolder(log)].flatMap(({ event, held }): Violation[] => {
-    const hold = holds.get(held?.session ?? "");
+    const use = told.get(held?.session ?? "");
+    const hold = use?.bound.browser === event.browser ? use.hold : undefined;
     const isEnded = event.what === "ended" && event.session === held?.session;
     const isReplaced = event.what === "bound" && event.session !== held?.session;
     if (!held || !hold || hold.untilMs <= event.at || !(isEnded || isReplaced)) return [];
@@ -44,16 +43,11 @@ export const exclusiveUse: Check = {
   name: "exclusive-use",
   promise: "no browser is held by two sessions, and none is taken from its holder",
   find(events) {
-    const holds = holdsOf(events);
-    return agentLogs(events).flatMap((log) => {
-      const seen = new Set<string>();
-      const uses = log.flatMap((bound): Bound[] => {
-        const hold = bound.what === "bound" && bound.session !== undefined ? holds.get(bound.session) : undefined;
-        if (!hold || seen.has(hold.session)) return [];
-        seen.add(hold.session);
-        return [{ hold, bound }];
-      });
-      return [...overlaps(uses), ...robbery(holds, log)];
-    });
+    const told = toldBinds(events);
+    const byBrowser = groupBy([...told.values()], ({ bound }) => bound.browser);
+    return agentLogs(events).flatMap((log) => [
+      ...overlaps(byBrowser.get(log[0]?.browser ?? "") ?? []),
+      ...robbery(told, log),
+    ]);
   },
 };

@@ -1,8 +1,8 @@
 import type { EventOf } from "../history/history.ts";
 import { ofKind } from "../history/history.ts";
-import { agentLogs, withHolder } from "./agent-log.ts";
+import { toldBinds } from "./agent-log.ts";
 import type { Check, Violation } from "./check.ts";
-import { type Hold, holdsOf } from "./views.ts";
+import { groupBy } from "./views.ts";
 
 /** A call and the deletion that it leads to may overtake each other in the records, ms. */
 const slackMs = 50;
@@ -21,20 +21,18 @@ export const holdersKeepBrowsers: Check = {
   name: "holders-keep-browsers",
   promise: "no browser is destroyed while its client counts on it, unless its whole pool is deleted by force",
   find(events) {
-    const holds = holdsOf(events);
     const forced = forcedAt(ofKind(events, "pool"));
-    const uses = new Map<string, Hold[]>();
-    for (const { event } of agentLogs(events).flatMap((log) => [...withHolder(log)])) {
-      const hold = event.what === "bound" && holds.get(event.session ?? "");
-      if (hold) uses.set(event.browser, [...(uses.get(event.browser) ?? []), hold]);
-    }
+    const uses = groupBy([...toldBinds(events).values()], ({ bound }) => bound.browser);
     const seen = new Set<string>();
     return ofKind(events, "pod").flatMap((event): Violation[] => {
       const { browser, pool, at, phase, deletionAt } = event;
       if (phase !== "Running" || deletionAt === undefined || seen.has(browser)) return [];
       seen.add(browser);
       if ((forced.get(pool) ?? Number.POSITIVE_INFINITY) <= at + slackMs) return [];
-      const hold = uses.get(browser)?.find(({ fromMs, untilMs }) => fromMs < at - slackMs && at + slackMs < untilMs);
+      const hold = uses
+        .get(browser)
+        ?.map(({ hold }) => hold)
+        .find(({ fromMs, untilMs }) => fromMs < at - slackMs && at + slackMs < untilMs);
       if (!hold) return [];
       return [{ what: `${event.pod} was deleted while session ${hold.session} used it`, events: [hold.told, event] }];
     });

@@ -7,9 +7,9 @@
  * answers is no longer that of the grants.
  */
 
-import { agentLogs, withHolder } from "../checks/agent-log.ts";
+import { agentLogs, type Told, toldBinds, withHolder } from "../checks/agent-log.ts";
 import { lossesOf } from "../checks/lease-replay.ts";
-import { groupBy, type Hold, holdsOf, type Operation, operationsOf } from "../checks/views.ts";
+import { groupBy, type Operation, operationsOf } from "../checks/views.ts";
 import type { EventOf, HistoryEvent } from "../history/history.ts";
 import { ofKind } from "../history/history.ts";
 
@@ -57,8 +57,20 @@ type Use = {
   over: EventOf<"agent"> | undefined;
 };
 
+/** The times of the call whose answer told of this bind; a repeated bind is in the log twice. */
+const callOf = (
+  event: EventOf<"agent">,
+  calls: Map<string, EventOf<"call">>,
+  told: Map<string, Told>,
+): Times | undefined => {
+  const its = told.get(event.session ?? "");
+  const call = its && calls.get(its.hold.told.id);
+  const isSame = its?.bound.browser === event.browser && its.bound.seq === event.seq;
+  return call && isSame ? between(call.at, its.hold.fromMs) : undefined;
+};
+
 /** The sessions of one browser after each other. */
-const usesOf = (log: EventOf<"agent">[], calls: Map<string, EventOf<"call">>, holds: Map<string, Hold>): Use[] => {
+const usesOf = (log: EventOf<"agent">[], calls: Map<string, EventOf<"call">>, told: Map<string, Told>): Use[] => {
   const uses: Use[] = [];
   for (const { event, held } of withHolder(log)) {
     const { session = "" } = event;
@@ -66,10 +78,8 @@ const usesOf = (log: EventOf<"agent">[], calls: Map<string, EventOf<"call">>, ho
     const isOver = event.what === "exit" || (event.what === "ended" && session === held?.session);
     if (last && held && isOver) last.over = event;
     if (event.what !== "bound" || session === held?.session) continue;
-    const hold = holds.get(session);
-    const call = hold && calls.get(hold.told.id);
-    // The call of a caller who never learned of it is not known; it was granted the browser after the session before.
-    const grant = call ? between(call.at, hold.fromMs) : { call: last?.grant.call ?? 0, return: toNs(event.at) };
+    // The call of a caller who never learned of this one is not known; it was granted the browser after the session before.
+    const grant = callOf(event, calls, told) ?? { call: last?.grant.call ?? 0, return: toNs(event.at) };
     uses.push({ session, grant, over: undefined });
   }
   return uses;
@@ -102,7 +112,7 @@ type Ending = Times & Pick<PoolOperation, "kind" | "outcome">;
 
 /** By pool; only of sessions that an agent took. */
 export const poolOperations = (events: HistoryEvent[]): PoolOperations[] => {
-  const holds = holdsOf(events);
+  const told = toldBinds(events);
   const isWhole = ofKind(events, "lease").length > 0 && lossesOf(events).length === 0;
   const ranks = rank(isWhole ? readTickets(events) : new Map());
   const poolOf = new Map(ofKind(events, "pod").map(({ browser, pool }) => [browser, pool]));
@@ -114,7 +124,7 @@ export const poolOperations = (events: HistoryEvent[]): PoolOperations[] => {
   const operations = agentLogs(events).flatMap((log) => {
     const browser = log[0]?.browser ?? "";
     const pool = poolOf.get(browser) ?? "";
-    return usesOf(log, calls, holds).flatMap((use, index, uses) => {
+    return usesOf(log, calls, told).flatMap((use, index, uses) => {
       const { session } = use;
       const view = { releases: releases.get(session) ?? [], isWhole };
       const grant = { kind: "grant", outcome: "", ...use.grant } as const;
