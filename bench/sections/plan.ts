@@ -5,8 +5,10 @@ import type { Section } from "../section.ts";
 import { type Summary, summarize } from "../statistics.ts";
 
 const podCount = 10_000;
-const rounds = 60;
-const warmUpRounds = 20;
+const samples = 15;
+const warmUpSamples = 3;
+/** Of one sample, ms. */
+const sampleMs = 150;
 
 /** Mostly browsers in use or idle, as a pool at work has them, and some of every other kind. */
 const mixedPods = () => {
@@ -23,20 +25,26 @@ const halfUnready = () =>
     aPod(`uid-${index}`, index % 2 === 0 ? podKinds["unready idle"] : podKinds.leased),
   );
 
-/** Time that this thread has worked, ms: what others do on the machine at the same time does not count. */
-const cpuMs = (): number => {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
-};
-
+/**
+ * CPU time of this thread for one piece of work, ms: what others do on the machine at the same time does not count. The kernel
+ * counts it in ticks of some milliseconds, so each sample is of many.
+ */
 const timesOf = (work: () => unknown, signal: AbortSignal): Summary => {
-  const times = Array.from({ length: warmUpRounds + rounds }, () => {
+  const times: number[] = [];
+  while (times.length < warmUpSamples + samples) {
     signal.throwIfAborted();
-    const beganMs = cpuMs();
-    work();
-    return cpuMs() - beganMs;
-  });
-  return summarize(times.slice(warmUpRounds));
+    const began = process.threadCpuUsage();
+    let count = 0;
+    let ms = 0;
+    while (ms < sampleMs) {
+      work();
+      count += 1;
+      const { user, system } = process.threadCpuUsage(began);
+      ms = (user + system) / 1000;
+    }
+    times.push(ms / count);
+  }
+  return summarize(times.slice(warmUpSamples));
 };
 
 export const section: Section = {

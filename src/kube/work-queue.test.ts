@@ -102,6 +102,26 @@ describe("in time", () => {
     await queue.stop();
   });
 
+  test("changes that settle are looked at once, after their whole delay, also when other wishes were met before", async () => {
+    const timesMs: number[] = [];
+    const beganMs = performance.now();
+    const queue = start(async () => {
+      timesMs.push(performance.now() - beganMs);
+      return timesMs.length === 1 ? { requeueAfterMs: 50 } : undefined;
+    });
+    queue.settle("a", 500);
+    queue.settle("a", 500);
+    await vi.advanceTimersByTimeAsync(200);
+    queue.add("a");
+    queue.settle("a", 500);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(timesMs).toEqual([200, 250, 500]);
+    queue.settle("a", 500);
+    await queue.stop();
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(timesMs.length).toBe(3);
+  });
+
   test("a round may ask to be called again", async () => {
     let rounds = 0;
     const queue = start(async () => {

@@ -6,6 +6,7 @@
  *                 └── delayed: `delayMs`, `requeueAfterMs`, or the back-off of a key whose work threw
  *
  * One key is never worked on twice at the same time. The earliest wish for a key wins; a success clears its back-off.
+ * `settle` is apart from that: its wish is met after its whole delay, whatever is worked on before.
  */
 import type { Logger } from "../log.ts";
 
@@ -16,6 +17,8 @@ export type Work = (key: string, signal: AbortSignal) => Promise<Requeue | undef
 
 export type WorkQueue = {
   add(key: string, delayMs?: number): void;
+  /** For changes that are looked at together: adds the key after the delay, once for all wishes until then. */
+  settle(key: string, delayMs: number): void;
   /** Takes no more work, aborts the signal of what runs, and resolves when that has ended. */
   stop(): Promise<void>;
 };
@@ -37,6 +40,7 @@ export const startWorkQueue = ({ name, work, concurrency, log }: WorkQueueOption
   const again = new Set<string>();
   const failures = new Map<string, number>();
   const delayed = new Map<string, { timer: NodeJS.Timeout; atMs: number }>();
+  const settling = new Map<string, NodeJS.Timeout>();
   const stopping = new AbortController();
 
   const undelay = (key: string): void => {
@@ -60,6 +64,14 @@ export const startWorkQueue = ({ name, work, concurrency, log }: WorkQueueOption
     if (active.has(key)) again.add(key);
     else waiting.add(key);
     startWork();
+  };
+  const settle = (key: string, delayMs: number): void => {
+    if (stopping.signal.aborted || settling.has(key)) return;
+    const met = (): void => {
+      settling.delete(key);
+      add(key);
+    };
+    settling.set(key, setTimeout(met, delayMs));
   };
   const startWork = (): void => {
     for (const key of waiting) {
@@ -92,8 +104,10 @@ export const startWorkQueue = ({ name, work, concurrency, log }: WorkQueueOption
 
   return {
     add,
+    settle,
     async stop() {
       stopping.abort();
+      for (const timer of settling.values()) clearTimeout(timer);
       for (const key of delayed.keys()) undelay(key);
       waiting.clear();
       await Promise.all(active.values());

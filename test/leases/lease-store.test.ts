@@ -1,13 +1,18 @@
 /** How browsers come and go: all scripts but those of take.test.ts on a real Redis, and what the pool is like afterwards. */
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Grants } from "../../src/leases/grants.ts";
 import type { LeaseStore } from "../../src/leases/lease-store.ts";
-import { poolKeys } from "../../src/leases/pool-keys.ts";
+import { followPoolChanges } from "../../src/leases/pool-changes.ts";
+import { poolKeys, poolsChannel } from "../../src/leases/pool-keys.ts";
+import { connectRedis, whenReady } from "../../src/leases/redis.ts";
 import { loadScript, runScript } from "../../src/leases/script.ts";
 import { newId } from "../../src/services/new-id.ts";
+import { sharedServers } from "../support/control-plane.ts";
+import { eventually } from "../support/eventually.ts";
 import { leaseCalls } from "../support/lease-calls.ts";
-import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
+import { type LeaseParts, silent, startLeaseParts } from "../support/lease-parts.ts";
 
 let parts: LeaseParts;
 let store: LeaseStore;
@@ -54,6 +59,58 @@ describe("release", () => {
     expect((await store.endedLease(pool, "a"))?.ended_at).toBeCloseTo(Date.now(), -4);
     expect(await store.lease(pool, "a")).toBeUndefined();
     expect(await store.release(pool, "a", "releasing", "released")).toBeUndefined();
+  });
+});
+
+describe("the operators", () => {
+  const heard = async (work: () => Promise<unknown>): Promise<boolean[]> => {
+    const urgencies: boolean[] = [];
+    const subscriber = connectRedis((await sharedServers()).redisUrl, silent);
+    await whenReady(subscriber, 10_000);
+    await followPoolChanges(
+      subscriber,
+      ({ poolUid, urgent }) => void (poolUid === pool && urgencies.push(urgent)),
+      silent,
+    );
+    await eventually("it listens", async () => {
+      const [, count] = (await parts.redis.pubsub("NUMSUB", poolsChannel)) as [string, number];
+      return count > 0;
+    });
+    await work();
+    await eventually("all was heard", async () => {
+      const before = urgencies.length;
+      await sleep(100);
+      return urgencies.length === before;
+    });
+    subscriber.disconnect();
+    return urgencies;
+  };
+
+  test("hear four times a second that counts moved", async () => {
+    const untilMs = performance.now() + 600;
+    let changes = 0;
+    const urgencies = await heard(async () => {
+      for (; performance.now() < untilMs; changes += 2) {
+        await take("a");
+        await store.cancel(pool, "a");
+      }
+    });
+    expect(changes).toBeGreaterThan(10);
+    expect(urgencies.length).toBeGreaterThan(1);
+    // However slow the machine: one in each quarter of a second, and the first.
+    expect(urgencies.length).toBeLessThanOrEqual(1 + Math.ceil((performance.now() - untilMs + 600) / 250));
+  });
+
+  test("hear at once, and every time, that a browser waits to be destroyed", async () => {
+    await addBrowser();
+    await addBrowser();
+    const urgencies = await heard(async () => {
+      for (const session of ["a", "b"]) {
+        await held(session);
+        await store.release(pool, session, "retired", "deleted");
+      }
+    });
+    expect(urgencies.filter(Boolean)).toHaveLength(2);
   });
 });
 

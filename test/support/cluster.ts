@@ -1,10 +1,11 @@
 /** The service as it runs in a cluster: a control plane, Redis and a node, and each api and operator a process of its own. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { closeSync, openSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { connectKube, type Kube } from "../../src/kube/client.ts";
 import { localApiKey } from "../../src/local/api-key-file.ts";
 import { startControlPlane } from "../../src/local/control-plane.ts";
@@ -54,30 +55,31 @@ export type Cluster = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-const startReplica = (args: string[], env: Record<string, string>): Replica => {
+const startReplica = (args: string[], env: Record<string, string>, logFile: string): Replica => {
   const command = args.at(-1);
-  const child = spawn(process.execPath, args, { env, stdio: ["ignore", "ignore", "pipe"] });
-  const lines: Record<string, string>[] = [];
-  const waiting = new Set<() => void>();
-  createInterface({ input: child.stderr }).on("line", (line) => {
-    lines.push(JSON.parse(line));
-    for (const look of waiting) look();
-  });
+  // Into a file: whoever reads along takes the time of the process that writes.
+  const log = openSync(logFile, "a");
+  const child = spawn(process.execPath, args, { env, stdio: ["ignore", "ignore", log] });
+  closeSync(log);
   const exited = once(child, "exit").then(([code]) => code as number | null);
+  const findLine = async (message: string): Promise<Record<string, string> | undefined> =>
+    (await readFile(logFile, "utf8"))
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as Record<string, string>)
+      .find(({ msg }) => msg === message);
   return {
     process: child,
     exited,
     kill: (signal) => void child.kill(signal),
-    logged(message) {
-      const found = Promise.withResolvers<Record<string, string>>();
-      const look = (): void => {
-        const line = lines.find(({ msg }) => msg === message);
-        if (line) found.resolve(line);
-      };
-      waiting.add(look);
-      look();
-      exited.then((code) => found.reject(new Error(`${command} ended with ${code} before it said: ${message}`)));
-      return found.promise.finally(() => waiting.delete(look));
+    async logged(message) {
+      for (;;) {
+        const hasExited = child.exitCode !== null || child.signalCode !== null;
+        const line = await findLine(message);
+        if (line) return line;
+        if (hasExited) throw new Error(`${command} ended with ${child.exitCode} before it said: ${message}`);
+        await sleep(25);
+      }
     },
   };
 };
@@ -123,7 +125,8 @@ export const startCluster = async ({
     await Promise.all(replicas.map(({ exited }) => exited));
   });
   const start = (command: string, hostname: string, nodeArgs: string[] = []): Replica => {
-    const replica = startReplica([...nodeArgs, main, command], {
+    const logFile = join(dataDir, `${hostname}-${replicas.length}.log`);
+    const environment = {
       PATH: process.env.PATH ?? "",
       KUBECONFIG: plane.kubeconfigPath,
       REDIS_URL: redis.url,
@@ -133,7 +136,8 @@ export const startCluster = async ({
       BROWSERPOOL_DEFAULT_PROJECT: projectId,
       BROWSERPOOL_FILL_RATE_CAP: "6000",
       ...env,
-    });
+    };
+    const replica = startReplica([...nodeArgs, main, command], environment, logFile);
     replicas.push(replica);
     return replica;
   };

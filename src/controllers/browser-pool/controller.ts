@@ -36,8 +36,14 @@ export type PoolControllerDeps = {
 /** Pools worked on at the same time. More makes a restart with many pools faster, and costs the API server bursts. */
 const concurrency = 4;
 
-/** Changes of mere counts are looked at together after this time, ms: fresh enough for `kubectl get`, and one status write instead of hundreds. */
+/** Changes of mere counts are looked at together after this time, ms: fresh enough for `kubectl get`, and one status write instead of hundreds. Scripts count on it (scripts/includes/notify.lua). */
 const settleMs = 500;
+
+/** All that people and the API can ask for in a pool: everything but its status. */
+const wishOf = ({ metadata }: BrowserPool): string => {
+  const { generation, deletionTimestamp, labels, annotations, finalizers } = metadata;
+  return JSON.stringify([generation, deletionTimestamp, labels, annotations, finalizers]);
+};
 
 /** Runs the pool loop while this replica leads. Watch callbacks only enqueue keys. */
 export const runPoolController = async (deps: PoolControllerDeps, lead: Lead): Promise<void> => {
@@ -47,16 +53,18 @@ export const runPoolController = async (deps: PoolControllerDeps, lead: Lead): P
   const dying = new Set<string>();
   const acceptedSizes = new Map<string, number>();
   const keyByUid = new Map<string, string>();
+  const wishes = new Map<string, string>();
   let disturbedAtMs = Date.now();
   const disturb = (): void => {
     disturbedAtMs = Date.now();
-    for (const key of keyByUid.values()) queue.add(key, settleMs);
+    for (const key of keyByUid.values()) queue.settle(key, settleMs);
   };
 
   const onPool = (pool: BrowserPool, change: string): void => {
     const uid = pool.metadata.uid ?? "";
     if (change === "DELETED") {
       keyByUid.delete(uid);
+      wishes.delete(uid);
       acceptedSizes.delete(uid);
       expectations.forget(uid);
       looks.forget(uid);
@@ -64,7 +72,11 @@ export const runPoolController = async (deps: PoolControllerDeps, lead: Lead): P
       return;
     }
     keyByUid.set(uid, keyOf(pool.metadata));
-    queue.add(keyOf(pool.metadata));
+    const wish = wishOf(pool);
+    // A status that was written comes back by the watch: acted upon at once, every round would bring about the next one.
+    if (wishes.get(uid) === wish) queue.settle(keyOf(pool.metadata), settleMs);
+    else queue.add(keyOf(pool.metadata));
+    wishes.set(uid, wish);
   };
   const forgetPod = (uid: string): void => {
     dying.delete(uid);
@@ -97,7 +109,7 @@ export const runPoolController = async (deps: PoolControllerDeps, lead: Lead): P
     dying,
     lead,
     record,
-    onPool: ({ metadata }) => queue.add(keyOf(metadata), settleMs),
+    onPool: ({ metadata }) => queue.settle(keyOf(metadata), settleMs),
     now: Date.now,
   });
   // It may be another server that answers now, one that has not heard of the last writes.
@@ -108,7 +120,8 @@ export const runPoolController = async (deps: PoolControllerDeps, lead: Lead): P
       deps.subscriber,
       ({ poolUid, urgent }) => {
         const key = keyByUid.get(poolUid);
-        if (key) queue.add(key, urgent ? 0 : settleMs);
+        if (key && urgent) queue.add(key);
+        else if (key) queue.settle(key, settleMs);
       },
       log,
     );

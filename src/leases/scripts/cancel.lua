@@ -1,5 +1,5 @@
 -- Takes a caller out of the queue.
--- @include keys notify
+-- @include keys now notify
 -- ARGV[1] session id
 -- Returns {"cancelled"} | {"granted", lease} when it holds a browser already | {"unknown"}.  O(log n)
 local session = ARGV[1]

@@ -1,0 +1,32 @@
+/** How often a pool's status is written while its browsers come and go; many browsers, so that no two looks find the same counts. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { fullPool } from "../support/pool-client.ts";
+import { startSimulatedCluster } from "../support/simulated-node/simulated-cluster.ts";
+
+test("a status is written about twice a second, and no write brings about the next one", async () => {
+  await using cluster = await startSimulatedCluster();
+  await cluster.startOperator("operator").logged("leading");
+  const api = await cluster.startApi("api");
+  const pool = await fullPool(api.call, 20);
+  const untilMs = performance.now() + 4000;
+  const come = async (): Promise<void> => {
+    while (performance.now() < untilMs) {
+      const session = await pool.acquire();
+      await sleep(Math.random() * 40);
+      await pool.release(session);
+    }
+  };
+  const versions = new Set<string | undefined>();
+  const look = async (): Promise<void> => {
+    while (performance.now() < untilMs) {
+      const read = await cluster.kube.get(browserPoolKind, { namespace: cluster.namespace, name: pool.id });
+      versions.add(read?.metadata.resourceVersion);
+      await sleep(5);
+    }
+  };
+  await Promise.all([look(), ...Array.from({ length: 12 }, come)]);
+  expect(versions.size).toBeGreaterThan(2);
+  expect(versions.size).toBeLessThan(15);
+});
