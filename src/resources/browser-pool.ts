@@ -106,7 +106,7 @@ export const BrowserPoolStatus = z
       .optional()
       .describe("The size that was last accepted within the organization's limit."),
     discardedToken: z.string().max(64).optional().describe("The spec.discardIdle that was last handled."),
-    failedStarts: count("Starts that failed one after another, up to now."),
+    failedStarts: count("Starts that failed one after another, up to now; those under way together count as one."),
     leaseEpoch: z
       .int()
       .min(0)

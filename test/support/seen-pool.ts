@@ -37,6 +37,8 @@ export type PodOptions = {
   look?: Partial<LookedAt> | "never";
   /** When its deletion is over by its grace, relative to now, ms; below 0 it should be gone. */
   deletedInMs?: number;
+  /** Failed starts of its pool when it was made. */
+  failedStarts?: number;
 };
 
 const iso = (ms: number): string => new Date(ms).toISOString();
@@ -53,7 +55,7 @@ export const aRecord = (id: string, state: BrowserRecord["state"], ageMs = 0): B
 });
 
 export const aPod = (uid: string, options: PodOptions): SeenPod => {
-  const { state, browser, configHash = currentHash, ageMs = 0, deletedInMs } = options;
+  const { state, browser, configHash = currentHash, ageMs = 0, deletedInMs, failedStarts = 0 } = options;
   const { look = state.is === "warm" ? "never" : {} } = options;
   return {
     uid,
@@ -67,6 +69,7 @@ export const aPod = (uid: string, options: PodOptions): SeenPod => {
         name: `pod-${uid}`,
         uid,
         creationTimestamp: iso(nowMs - ageMs),
+        annotations: { "browserpool.dev/failed-starts": `${failedStarts}` },
         ...(deletedInMs !== undefined && { deletionTimestamp: iso(nowMs + deletedInMs) }),
       },
     },

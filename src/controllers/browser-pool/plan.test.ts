@@ -223,10 +223,26 @@ describe("rule 6: fewer than size alive", () => {
 
   test("failed starts back off, doubling, and the time of the next one is kept", () => {
     const pool = aPool({ fillRatePerMinute: 6000 }, { failedStarts: 3 });
-    const { actions, status } = planPool(aSeen({ pool, pods: podsOf("failed start") }), nowMs);
-    expect(actions.map(line)).toEqual(["note FailedStart", "delete failed-start-0 FailedStart"]);
+    const pods = [aPod("new", { ...podKinds["failed start"], failedStarts: 3 })];
+    const { actions, status } = planPool(aSeen({ pool, pods }), nowMs);
+    expect(actions.map(line)).toEqual(["note FailedStart", "delete new FailedStart"]);
     expect(status.failedStarts).toBe(4);
     expect(status.nextStartTime).toBe(at(nowMs + 8000));
+  });
+
+  test("starts that were under way together and fail, at once or one after the other, back off once", () => {
+    const spec = { size: 9, fillRatePerMinute: 6000 };
+    const together = planPool(aSeen({ pool: aPool(spec), pods: podsOf("failed start", "failed start") }), nowMs);
+    expect(together.status).toMatchObject({ failedStarts: 1, nextStartTime: at(nowMs + 1000) });
+    const later = aSeen({ pool: aPool(spec, together.status), pods: podsOf("failed start") });
+    expect(planPool(later, nowMs + 500).status).toMatchObject({ failedStarts: 1, nextStartTime: at(nowMs + 1000) });
+  });
+
+  test("while starts fail, they are tried one by one", () => {
+    const pool = aPool({ size: 9, fillRatePerMinute: 6000 }, { failedStarts: 3, nextStartTime: at(nowMs - 1) });
+    const { actions, status } = planPool(aSeen({ pool }), nowMs);
+    expect(actions.map(line)).toEqual(["create 1 paced"]);
+    expect(status.nextStartTime).toBe(at(nowMs + 4000));
   });
 
   test("a browser that came up ends the back-off", () => {

@@ -10,6 +10,7 @@
  *   4. A new `discardIdle` token retires what is idle now; that much is rebuilt at once, unpaced.
  *   5. More than `size` alive: starting ones go, then idle ones (outdated first), never one in use.
  *   6. Fewer than `size` alive: at most one paced start a round, at `nextStartTime` or later, and all unpaced ones.
+ *      While starts fail they are tried one by one, further and further apart, until one comes up.
  *      Unpaced starts that a full pool does not need are forfeited, so that they can't exceed the rate later.
  * A pod counts as alive until its process is surely gone, so that a pool never runs more than `size` browsers.
  */
@@ -18,6 +19,7 @@ import type { EndReason } from "../../leases/records.ts";
 import type { BrowserPoolStatus } from "../../resources/browser-pool.ts";
 import type { LookReason } from "./next-look.ts";
 import { isFailing, isUnreachable, looks, nextEpoch, planRaise, recovery, unreachableMs } from "./plan-recovery.ts";
+import { failedStartsBefore } from "./pod.ts";
 import type { EndedReason, Seen, SeenPod } from "./seen.ts";
 import { poolStatus } from "./status.ts";
 
@@ -154,7 +156,7 @@ const starts = (seen: Seen, missing: number, failedStarts: number, nowMs: number
   if (missing - unpaced <= 0 || !Number.isFinite(intervalMs))
     return { actions, nextStartTime: kept, requeueAfterMs: resyncMs };
   if (dueMs > nowMs) return { actions, nextStartTime: kept, requeueAfterMs: dueMs - nowMs };
-  const nextMs = Math.ceil(nowMs + intervalMs);
+  const nextMs = Math.ceil(nowMs + Math.max(intervalMs, backOffMs));
   return {
     actions: [...actions, { do: "create", count: 1, paced: true }],
     nextStartTime: new Date(nextMs).toISOString(),
@@ -162,12 +164,15 @@ const starts = (seen: Seen, missing: number, failedStarts: number, nowMs: number
   };
 };
 
-const nextFailedStarts = (seen: Seen, dying: PoolAction[], isWarm: boolean): number => {
+/** Starts that were under way together count once: they tell of one trouble, and one by one they would add up to minutes. */
+const nextFailedStarts = (seen: Seen, dying: (PoolAction & { do: "delete" })[], isWarm: boolean): number => {
   if (isWarm) return 0;
-  const failed = dying.filter(
-    (action) => action.do === "delete" && (action.why === "FailedStart" || action.why === "StartDeadlineExceeded"),
+  const known = seen.pool.status?.failedStarts ?? 0;
+  const isNews = dying.some(
+    ({ pod, why }) =>
+      (why === "FailedStart" || why === "StartDeadlineExceeded") && failedStartsBefore(pod.pod) >= known,
   );
-  return (seen.pool.status?.failedStarts ?? 0) + failed.length;
+  return isNews ? known + 1 : known;
 };
 
 const failureNotes = (dying: (PoolAction & { do: "delete" })[]): PoolAction[] =>

@@ -15,6 +15,7 @@ export const browserPodSelector = "app.kubernetes.io/name=browserpool-browser";
 /** Annotation on a pod: the hash of the configuration that made it. */
 export const configHashAnnotation = "browserpool.dev/config-hash";
 const generationAnnotation = "browserpool.dev/pool-generation";
+const failedStartsAnnotation = "browserpool.dev/failed-starts";
 
 /** Time for an agent to close its sockets and its browser before it is killed, s. */
 const graceSeconds = 10;
@@ -41,6 +42,7 @@ export const buildPod = (pool: BrowserPool, suffix: string, { image, agentPublic
     annotations: {
       [configHashAnnotation]: configHash(pool.spec),
       [generationAnnotation]: String(pool.metadata.generation ?? 0),
+      [failedStartsAnnotation]: String(pool.status?.failedStarts ?? 0),
     },
     ownerReferences: [
       {
@@ -82,6 +84,10 @@ export const buildPod = (pool: BrowserPool, suffix: string, { image, agentPublic
     ],
   },
 });
+
+/** `status.failedStarts` of its pool when the pod was made. */
+export const failedStartsBefore = ({ metadata }: Pod): number =>
+  Number(metadata.annotations?.[failedStartsAnnotation] ?? 0);
 
 /** Where the agent of a pod that is ready listens, `host:port`. */
 export const addressOf = ({ status }: Pod): string => `${status?.podIP}:${agentPort}`;
