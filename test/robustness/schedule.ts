@@ -31,6 +31,8 @@ export type PlanOptions = {
   clients?: readonly [min: number, max: number];
   /** Percent of a pool that is started a minute, to choose from, instead of the usual ones. */
   fillRates?: readonly number[];
+  /** How many faults act together, always, instead of the usual chance. */
+  together?: number;
 };
 
 /** The load before the first fault, and the calm between two waves of them, ms. */
@@ -38,7 +40,7 @@ const firstMs = 1000;
 const calmMs = [300, 1500] as const;
 
 /** How many act together, and how often. */
-const together = { "1": 4, "2": 4, "3": 2 };
+const usualTogether = { "1": 4, "2": 4, "3": 2 };
 
 /** Within a wave a fault begins this much after the wave at most, ms. */
 const spreadMs = 800;
@@ -57,14 +59,14 @@ const takeWave = (queue: FaultName[], count: number): FaultName[] => {
   return wave;
 };
 
-const planFaults = (random: Random, { loadMs, faults }: PlanOptions): PlannedFault[] => {
+const planFaults = (random: Random, { loadMs, faults, together }: PlanOptions): PlannedFault[] => {
   const planned: PlannedFault[] = [];
   if (faults.length === 0) return planned;
   let queue: FaultName[] = [];
   let atMs = firstMs;
   while (atMs < loadMs) {
     if (queue.length === 0) queue = random.shuffle(faults);
-    const wave = takeWave(queue, Number(random.weighted(together))).map((fault) => {
+    const wave = takeWave(queue, together ?? Number(random.weighted(usualTogether))).map((fault) => {
       const [shortest, longest] = allFaults[fault].lengthMs;
       return { fault, atMs: atMs + random.int(0, spreadMs), lengthMs: random.int(shortest, longest) };
     });

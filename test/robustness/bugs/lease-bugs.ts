@@ -23,6 +23,31 @@ export const leaseBugs: readonly SeededBug[] = [
     ],
   },
   {
+    name: "pick-from-a-cache",
+    breaks: "a replica picks the browser from a list of idle ones that it read up to a quarter of a second ago",
+    foundBy: ["exclusive-use", "nothing-lost"],
+    faults: [],
+    patches: [
+      {
+        file: "leases/lease-store.ts",
+        find: "return takeOutcome(await run(scripts.take, poolUid, [session, channel, request, ticket]));",
+        replace: `const lists = ((globalThis as any).idleLists ??= new Map());
+          const known = lists.get(poolUid);
+          const isOld = !known || known.ids.length === 0 || performance.now() - known.at > 250;
+          const ids = isOld ? await redis.zrange(poolKey(poolUid, "idle"), "0", "-1") : known.ids;
+          if (isOld) lists.set(poolUid, { at: performance.now(), ids });
+          const first = ids.shift() ?? "";
+          return takeOutcome(await run(scripts.take, poolUid, [session, channel, request, ticket, first]));`,
+      },
+      {
+        file: "leases/scripts/includes/match.lua",
+        find: 'local id = session and redis.call("ZRANGE", IDLE, 0, 0)[1]',
+        replace: `local read = session == own and (ARGV[5] or "") ~= "" and getBrowser(ARGV[5]) and ARGV[5]
+          local id = session and (read or redis.call("ZRANGE", IDLE, 0, 0)[1])`,
+      },
+    ],
+  },
+  {
     name: "release-without-fence",
     breaks: "a late release is taken for one of the browser's present lease",
     foundBy: ["exclusive-use"],

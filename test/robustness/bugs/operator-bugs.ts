@@ -43,8 +43,8 @@ export const operatorBugs: readonly SeededBug[] = [
     name: "fill-clock-in-memory",
     breaks: "the time of the next start is kept in memory: every new leader starts one at once",
     foundBy: ["fill-rate"],
-    faults: ["operator-kill", "operator-term", "pool-flush"],
-    plan: { fillRates: [300] },
+    faults: ["operator-term"],
+    plan: { isSmall: true, fillRates: [300] },
     patches: [
       {
         file: "controllers/browser-pool/plan.ts",
@@ -54,8 +54,8 @@ export const operatorBugs: readonly SeededBug[] = [
       },
       {
         file: "controllers/browser-pool/plan.ts",
-        find: "const nextMs = Math.ceil(nowMs + intervalMs);",
-        replace: `const nextMs = Math.ceil(nowMs + intervalMs);
+        find: "const nextMs = Math.ceil(nowMs + Math.max(intervalMs, backOffMs));",
+        replace: `const nextMs = Math.ceil(nowMs + Math.max(intervalMs, backOffMs));
           (globalThis as any).nextStarts.set(seen.pool.metadata.uid, nextMs);`,
       },
     ],
@@ -103,8 +103,9 @@ export const operatorBugs: readonly SeededBug[] = [
   {
     name: "lead-not-checked",
     breaks: "a leader that stood still goes on with its round, though another one leads by now",
-    foundBy: ["pods-within-size", "exclusive-use", "holders-keep-browsers"],
-    faults: ["leader-freeze", "pool-flush"],
+    foundBy: ["pods-within-size"],
+    faults: ["leader-freeze"],
+    plan: { clients: [6, 8], fillRates: [6000], loadMs: 20_000 },
     patches: [
       {
         file: "kube/leader-election.ts",

@@ -11,7 +11,7 @@ export type SeededBug = {
   foundBy: readonly string[];
   /** What brings it out; empty: the load alone. */
   faults: readonly FaultName[];
-  /** What else it needs: pools that fill slowly, browsers that are idle now and then. */
-  plan?: Pick<PlanOptions, "clients" | "fillRates">;
+  /** What else it needs: pools that fill slowly, browsers that are idle now and then, faults at the same time. */
+  plan?: Partial<Pick<PlanOptions, "loadMs" | "isSmall" | "clients" | "fillRates" | "together">>;
   patches: readonly SourcePatch[];
 };

@@ -1,15 +1,27 @@
+import { bindPoint } from "../hook/kill-points.ts";
 import type { Fault } from "./fault.ts";
 
-/** A replica's event loop stands still: its timers are late and its peers get no answer. */
+/** Time for an api to come to the moment in which it is to stand still, ms; after it it stands still where it is. */
+const toPointMs = 100;
+
+/**
+ * A replica's event loop stands still: its timers are late and its peers get no answer. An api does so between a grant and its
+ * bind, which then comes seconds late.
+ */
 export const eventLoopStall: Fault = {
   parts: ["api", "operator"],
   lengthMs: [1000, 5000],
-  async run({ topology, random, hold, begin }) {
+  async run({ topology, random, hold, pause, begin }) {
     const replica = random.pick([...topology.apis, ...topology.apis, ...topology.operators]);
     begin({ replica: replica.name });
     const program = replica.program();
+    if (replica.role === "api") {
+      replica.hook().freezeAt(bindPoint);
+      await pause(toPointMs);
+    }
     program.freeze();
     await hold();
+    replica.hook().killAt(undefined);
     program.thaw();
   },
 };

@@ -11,7 +11,7 @@ export const leaderFreeze: Fault = {
   lengthMs: [7000, 9000],
   async run({ topology, random, hold, pause, begin }) {
     const leader = await topology.leader();
-    const point = random.pick(freezePoints);
+    const point = random.weighted(freezePoints);
     begin({ replica: leader.name, point });
     const program = leader.program();
     leader.hook().freezeAt(point);

@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ProcessSample } from "../history/run-event.ts";
-import type { freezePoints, KillPoint } from "./kill-points.ts";
+import type { FreezePoint, KillPoint } from "./kill-points.ts";
 import type { ControlMessage, SampleAnswer } from "./process-control.ts";
 
 /** A process that can't answer within this time, ms, is stalled, stopped or gone. */
@@ -14,7 +14,7 @@ export type HookClient = {
   /** Undefined: it shall not be killed any more. */
   killAt(point: KillPoint | undefined): void;
   /** Stops it there, until a SIGCONT. */
-  freezeAt(point: (typeof freezePoints)[number]): void;
+  freezeAt(point: FreezePoint): void;
 };
 
 /** The run's end of the channel to a process that was started with the hook and `ipc` in its stdio. */

@@ -1,6 +1,6 @@
 /**
- * Named points of the operator's round at which a run can have the process halted, killed or frozen: on both sides of every
- * write that another write of the same round relies on.
+ * Named points at which a run can have a process halted, killed or frozen: in the operator's round on both sides of every write
+ * that another write of the same round relies on, in an api between a grant and its bind.
  */
 import type { SourcePatch } from "./source-patch.ts";
 
@@ -19,14 +19,27 @@ export const killPoints = [
 ] as const;
 export type KillPoint = (typeof killPoints)[number];
 
+/** The one of an api. */
+export const bindPoint = "before-bind";
+
+export const haltPoints = [...killPoints, bindPoint] as const;
+export type HaltPoint = (typeof haltPoints)[number];
+
 /**
  * The points after which the round asks whether it still leads. Only there a process is frozen: between the question and the
  * write that follows there is a moment that no replica can close, and a run that aimed at it would find nothing new.
+ * With how often each is chosen: what comes after `after-spend` is stopped by no version and no script, only by the question.
  */
-export const freezePoints = ["before-first-action", "before-status", "after-status"] as const satisfies KillPoint[];
+export const freezePoints = {
+  "before-first-action": 1,
+  "before-status": 1,
+  "after-status": 1,
+  "after-spend": 3,
+} as const satisfies Partial<Record<KillPoint, number>>;
+export type FreezePoint = keyof typeof freezePoints | typeof bindPoint;
 
 /** What the process does to itself when it comes to a point, once. */
-export type Halt = { point: KillPoint; signal: "SIGKILL" | "SIGSTOP" };
+export type Halt = { point: HaltPoint; signal: "SIGKILL" | "SIGSTOP" };
 
 let chosen: Halt | undefined;
 
@@ -36,16 +49,17 @@ export const haltAt = (halt: Halt | undefined): void => {
 };
 
 /** Called by patched sources. */
-export const passPoint = (point: KillPoint): void => {
+export const passPoint = (point: HaltPoint): void => {
   if (point !== chosen?.point) return;
   const { signal } = chosen;
   chosen = undefined;
   process.kill(process.pid, signal);
 };
 
-const pass = (point: KillPoint): string => `(globalThis as any).browserpoolTestHook.point("${point}");`;
+const pass = (point: HaltPoint): string => `(globalThis as any).browserpoolTestHook.point("${point}");`;
 
 const apply = "controllers/browser-pool/apply.ts";
+const acquire = "leases/acquire-lease.ts";
 
 /** Puts `before` and `after` around the one statement `find` of the round. */
 const around = (find: string, before: KillPoint | undefined, after: KillPoint | undefined): SourcePatch => ({
@@ -65,4 +79,9 @@ export const killPointPatches: SourcePatch[] = [
   around("const allowed = paced ? count : await deps.store.spendUnpaced(uid, count);", "before-spend", "after-spend"),
   around("await deps.kube.delete(podType, pod.pod.metadata, { uid: pod.uid });", "before-delete", "after-delete"),
   around("await deps.repairs.establish(uid, action.epoch);", "before-epoch", "after-epoch"),
+  {
+    file: acquire,
+    find: "const answer = await bind(lease, wanted, deps);",
+    replace: `${pass(bindPoint)} const answer = await bind(lease, wanted, deps);`,
+  },
 ];

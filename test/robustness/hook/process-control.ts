@@ -4,7 +4,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { z } from "zod";
 import type { ProcessSample } from "../history/run-event.ts";
-import { haltAt, killPoints } from "./kill-points.ts";
+import { haltAt, haltPoints } from "./kill-points.ts";
 
 export const ControlMessage = z.discriminatedUnion("do", [
   /** Answers with `SampleAnswer`. */
@@ -14,7 +14,7 @@ export const ControlMessage = z.discriminatedUnion("do", [
   /** The process halts itself when its round comes to the point; null: no longer. */
   z.object({
     do: z.literal("halt-at"),
-    point: z.enum(killPoints).nullable(),
+    point: z.enum(haltPoints).nullable(),
     signal: z.enum(["SIGKILL", "SIGSTOP"]),
   }),
 ]);
