@@ -30,7 +30,8 @@ Installs what is missing, and nothing else:
   in the cache                    etcd, kube-apiserver, kubectl: downloaded, else built from Go modules
 
   --packages-only   npm packages only
-  --robustness      also what the robustness tests need: faketime by apt-get; toxiproxy, linearizability built from Go
+  --robustness      also what the robustness tests use: faketime by apt-get; toxiproxy, linearizability built from Go. What
+                    can't be had is named, and the tests leave out what needs it
   --help            this text
 
 Environment:
@@ -56,26 +57,44 @@ const robustnessPrograms = /** @type {const} */ (["faketime"]);
 /** What is missing now, in the order in which it is installed. @param {Scope} scope */
 const findMissing = (scope) => {
   const npmPackages = !packagesAreInstalled(root) || !nodeIsInstalled(root);
-  if (scope === "packages") return { npmPackages, system: [], controlPlane: [], tests: [] };
+  if (scope === "packages") return { npmPackages, system: [], controlPlane: [], clock: [], tests: [] };
   const programs = locatePrograms(env);
   const complete = controlPlanePrograms.every((name) => programs[name]);
   const isTested = scope === "robustness";
   return {
     npmPackages,
-    system: [...systemPrograms, ...(isTested ? robustnessPrograms : [])].filter((name) => !programs[name]),
+    system: systemPrograms.filter((name) => !programs[name]),
     // one version for all three: a kubectl of another origin stands in only as long as nothing else has to be made
     controlPlane: complete ? [] : controlPlanePrograms.filter((name) => !isProgram(cachedProgramPath(name, env))),
+    clock: isTested ? robustnessPrograms.filter((name) => !programs[name]) : [],
     tests: isTested ? testPrograms.filter((name) => !programs[name]) : [],
   };
 };
 
 /** @typedef {ReturnType<typeof findMissing>} Missing */
 
-/** @param {Missing} missing */
-const programsOf = ({ system, controlPlane, tests }) => [...system, ...controlPlane, ...tests];
+/** Without these nothing works. @param {Missing} missing */
+const neededOf = ({ system, controlPlane }) => [...system, ...controlPlane];
 
 /** @param {Missing} missing */
-const isNothing = (missing) => !missing.npmPackages && programsOf(missing).length === 0;
+const isNothing = (missing) =>
+  !missing.npmPackages && [...neededOf(missing), ...missing.clock, ...missing.tests].length === 0;
+
+/**
+ * Installs what the robustness tests can do without; says in a line when it can't be had.
+ * @param {readonly string[]} names
+ * @param {() => Promise<unknown>} work
+ * @param {{ progress: import("./setup/progress.mjs").Progress, signal: AbortSignal }} deps
+ */
+const tryToInstall = async (names, work, { progress, signal }) => {
+  if (names.length === 0) return;
+  try {
+    await work();
+  } catch (error) {
+    if (signal.aborted || !(error instanceof SetupError)) throw error;
+    progress.say(`going on without ${names.join(", ")}: ${error.message}`);
+  }
+};
 
 /**
  * Installs what is missing, one set-up of this machine at a time.
@@ -96,8 +115,9 @@ const install = async (scope, signal, logFile) => {
     if (missing.npmPackages) await installPackages(deps);
     if (missing.system.length > 0) await installDebianPackages(missing.system, deps);
     if (missing.controlPlane.length > 0) await installControlPlane(missing.controlPlane, deps);
-    if (missing.tests.length > 0) await installTestPrograms(missing.tests, deps);
-    const left = programsOf(findMissing(scope));
+    await tryToInstall(missing.clock, () => installDebianPackages(missing.clock, deps), deps);
+    await tryToInstall(missing.tests, () => installTestPrograms(missing.tests, deps), deps);
+    const left = neededOf(findMissing(scope));
     if (left.length > 0)
       throw new SetupError(`${left.join(", ")} missing, although installed just now`, {
         wayOut: `See the log ${logFile}; the programs must be in a folder of PATH.`,

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { inspect } from "node:util";
 import { runBugs } from "./bugs/run-bugs.ts";
-import { type Options, possibleFaults, readOptions, UsageError, usage } from "./options.ts";
+import { leftOut, type Options, possibleFaults, readOptions, UsageError, usage } from "./options.ts";
 import { replayHistory } from "./replay.ts";
 import { type HistoryWish, runHistories } from "./run-histories.ts";
 import { shortTier } from "./short-tier.ts";
@@ -37,6 +37,7 @@ const commandOf = ({ seed, loadMs, faults }: HistoryWish, chromium: boolean): st
 const run = async (wishes: HistoryWish[], { chromium = false } = {}): Promise<number> => {
   const startMs = performance.now();
   await mkdir(keepFolder, { recursive: true });
+  for (const line of leftOut()) say(line);
   say(`seeds ${wishes.map(({ seed }) => seed).join(", ")}`);
   const { results, growth } = await runHistories(wishes, {
     keepFolder,

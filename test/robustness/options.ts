@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { allFaults, type FaultName, faultNames } from "./faults/all-faults.ts";
 import type { Fault } from "./faults/fault.ts";
 
@@ -72,6 +73,16 @@ export const possibleFaults = ({ chromium = false } = {}): FaultName[] =>
     const isForReal = !parts.includes("agents") || realAgentFaults.includes(name);
     return unavailable?.() === undefined && (isForReal || !chromium);
   });
+
+/** One line about each thing that a program is missing for on this machine. */
+export const leftOut = (): string[] => {
+  const missing = faultNames.flatMap((name) => {
+    const why = (allFaults[name] as Fault).unavailable?.();
+    return why === undefined ? [] : [`left out: ${name} (${why})`];
+  });
+  const isJudged = locatePrograms(process.env).linearizability !== undefined;
+  return isJudged ? missing : [...missing, "left out: linearizable (its program, built by Go, is missing)"];
+};
 
 /** Throws a `UsageError`. */
 export const readOptions = (argv: string[]): Options => {

@@ -28,6 +28,7 @@ import { type RobustNode, startChromiumNode } from "./topology/chromium-node.ts"
 import { openKubeDoor } from "./topology/kube-door.ts";
 import { startLinks } from "./topology/links.ts";
 import { normalStarts } from "./topology/normal-starts.ts";
+import { startPlainLinks } from "./topology/plain-links.ts";
 import { type RedisHost, startRedisHost } from "./topology/redis-host.ts";
 import { createReplica, type Replica } from "./topology/replica.ts";
 
@@ -80,11 +81,8 @@ export const startTopology = async ({ bug, chromium = false, recorder }: Topolog
   const agentEventsFile = join(dataDir, "agents.jsonl");
   await mkdir(logFolder);
   const programs = locatePrograms(process.env);
-  const need = (name: "redis-server" | "toxiproxy"): string => {
-    const path = programs[name];
-    if (!path) throw new Error(`${name} is missing: run npm run setup`);
-    return path;
-  };
+  const redisProgram = programs["redis-server"];
+  if (!redisProgram) throw new Error("redis-server is missing: run npm run setup");
   const logOf = (name: string): string => join(logFolder, `${name}.log`);
   const part = async <T extends { stop(): unknown }>(starting: Promise<T>): Promise<T> => {
     const started = await starting;
@@ -97,16 +95,13 @@ export const startTopology = async ({ bug, chromium = false, recorder }: Topolog
   );
   const { kubeconfigPath } = plane;
   const redis = await part(
-    startRedisHost({ folder: dataDir, program: need("redis-server"), logPath: logOf("redis"), recorder }),
+    startRedisHost({ folder: dataDir, program: redisProgram, logPath: logOf("redis"), recorder }),
   );
+  const target = redis.current().port;
   const links = await part(
-    startLinks({
-      program: need("toxiproxy"),
-      folder: dataDir,
-      logPath: logOf("toxiproxy"),
-      target: redis.current().port,
-      recorder,
-    }),
+    programs.toxiproxy
+      ? startLinks({ program: programs.toxiproxy, folder: dataDir, logPath: logOf("toxiproxy"), target, recorder })
+      : Promise.resolve(startPlainLinks(target)),
   );
   const kube = connectKube({ kubeconfigPath });
   parts.defer(() => kube.close());

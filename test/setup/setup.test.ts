@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createSandbox, repository, type Sandbox, systemPrograms } from "./sandbox.ts";
+import { createSandbox, fakeGo, repository, type Sandbox, systemPrograms } from "./sandbox.ts";
 
 let sandbox: Sandbox;
 
@@ -25,6 +25,25 @@ describe("set-up of a machine that has everything", () => {
 
   test("with --packages-only nothing but packages is looked for", async () => {
     expect(await sandbox.setUp(["--packages-only"])).toEqual({ code: 0, output: "" });
+  });
+});
+
+describe("set-up of the robustness tests", () => {
+  test("goes on without what can't be had, and says so", async () => {
+    for (const name of systemPrograms) sandbox.program(name);
+    const { code, output } = await sandbox.setUp(["--robustness"], giveControlPlane());
+    expect(code).toBe(0);
+    expect(output).toContain("going on without faketime: faketime is missing");
+    expect(output).toContain("going on without toxiproxy, linearizability: Go is missing");
+  });
+
+  test("builds its programs where there is Go", async () => {
+    for (const name of [...systemPrograms, "faketime"]) sandbox.program(name);
+    fakeGo(sandbox);
+    const { code, output } = await sandbox.setUp(["--robustness"], giveControlPlane());
+    expect(code).toBe(0);
+    expect(output).not.toContain("without");
+    expect(await sandbox.setUp(["--robustness"], giveControlPlane())).toEqual({ code: 0, output: "" });
   });
 });
 

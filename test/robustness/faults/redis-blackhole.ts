@@ -1,9 +1,11 @@
+import { withoutToxiproxy } from "../topology/links.ts";
 import type { Fault } from "./fault.ts";
 import { hitReplicas, namesOf } from "./hit-replicas.ts";
 
 /** No byte gets to Redis, or none comes back, and nobody is told; in the end the connections break. */
 export const redisBlackhole: Fault = {
   parts: ["redis-links"],
+  unavailable: withoutToxiproxy,
   lengthMs: [300, 5000],
   async run({ topology, random, hold, begin }) {
     const hit = hitReplicas(topology, random);

@@ -1,9 +1,11 @@
+import { withoutToxiproxy } from "../topology/links.ts";
 import type { Fault } from "./fault.ts";
 import { hitReplicas, namesOf } from "./hit-replicas.ts";
 
 /** Redis carries commands out, and the connection breaks before or in the middle of an answer, again and again. */
 export const redisCutReply: Fault = {
   parts: ["redis-links"],
+  unavailable: withoutToxiproxy,
   lengthMs: [500, 4000],
   async run({ topology, random, hold, pause, begin }) {
     const hit = hitReplicas(topology, random);

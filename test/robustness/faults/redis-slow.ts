@@ -1,9 +1,11 @@
+import { withoutToxiproxy } from "../topology/links.ts";
 import type { Fault } from "./fault.ts";
 import { hitReplicas, namesOf } from "./hit-replicas.ts";
 
 /** Answers of Redis come late, beyond the time-out of a command at worst. */
 export const redisSlow: Fault = {
   parts: ["redis-links"],
+  unavailable: withoutToxiproxy,
   lengthMs: [500, 4000],
   async run({ topology, random, hold, begin }) {
     const hit = hitReplicas(topology, random);

@@ -1,6 +1,7 @@
 /** The ways of the replicas to Redis: one link each through toxiproxy, which the faults make slow, cut or silent. */
 import { mkdir } from "node:fs/promises";
 import { freePort } from "../../../src/local/free-port.ts";
+import { locatePrograms } from "../../../src/local/locate-programs.mjs";
 import { eventually } from "../../support/eventually.ts";
 import type { Recorder } from "../recorder/recorder.ts";
 import { startProgram } from "./program.ts";
@@ -32,6 +33,10 @@ export type Links = {
 };
 
 export type LinksOptions = { program: string; folder: string; logPath: string; target: number; recorder: Recorder };
+
+/** For faults that poison links: why they can't be caused on this machine, if they can't. */
+export const withoutToxiproxy = (): string | undefined =>
+  locatePrograms(process.env).toxiproxy ? undefined : "toxiproxy is missing";
 
 const requestMs = 10_000;
 
