@@ -103,9 +103,9 @@ export const operatorBugs: readonly SeededBug[] = [
   {
     name: "lead-not-checked",
     breaks: "a leader that stood still goes on with its round, though another one leads by now",
-    foundBy: ["pods-within-size"],
+    foundBy: ["exclusive-use", "holders-keep-browsers", "pods-within-size"],
     faults: ["leader-freeze"],
-    plan: { clients: [6, 8], fillRates: [6000], loadMs: 20_000 },
+    plan: { clients: [16, 24], fillRates: [6000], loadMs: 20_000 },
     patches: [
       {
         file: "kube/leader-election.ts",

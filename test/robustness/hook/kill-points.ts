@@ -28,7 +28,7 @@ export type HaltPoint = (typeof haltPoints)[number];
 /**
  * The points after which the round asks whether it still leads. Only there a process is frozen: between the question and the
  * write that follows there is a moment that no replica can close, and a run that aimed at it would find nothing new.
- * With how often each is chosen: what comes after `after-spend` is stopped by no version and no script, only by the question.
+ * With how often each is chosen: the pod that is made after `after-spend` would be one too many, and nothing else stops it.
  */
 export const freezePoints = {
   "before-first-action": 1,
