@@ -3,6 +3,7 @@
  * with the faults that bring it out, over up to three seeds. Then the product as it is has to pass each history that found one.
  */
 import { join } from "node:path";
+import { groupBy } from "../checks/views.ts";
 import type { HistoryResult, HistoryWish } from "../run-histories.ts";
 import { runHistories } from "../run-histories.ts";
 import { type BugRow, bugTable, writeBugTable } from "./bug-table.ts";
@@ -54,24 +55,24 @@ const runBug = async (bug: SeededBug, { keepFolder, say, signal }: BugRunOptions
   return { ...row, found: [] };
 };
 
-/** The same histories without any bug, on one topology; the names of the bugs whose history does not pass. */
+/** The same histories without any bug, each once, on one topology; the names of the bugs whose history does not pass. */
 const runWithoutBugs = async (rows: BugRow[], options: BugRunOptions): Promise<string[]> => {
   const { keepFolder, say, signal } = options;
   const found = rows.flatMap(({ name, seed }) => {
     const bug = allBugs.find((one) => one.name === name);
     return bug && seed !== undefined ? [{ name, wish: wishOf(bug, seed) }] : [];
   });
+  const histories = [...groupBy(found, ({ wish }) => JSON.stringify(wish)).values()];
   let place = 0;
   const failed: string[] = [];
   const onHistory = ({ findings }: HistoryResult): void => {
-    const name = found[place++]?.name ?? "";
-    if (findings.length > 0) failed.push(name);
-    say(
-      `without ${name}  ${findings.length === 0 ? "ok" : [...new Set(findings.map(({ check }) => check))].join(", ")}`,
-    );
+    const names = histories[place++]?.map(({ name }) => name) ?? [];
+    if (findings.length > 0) failed.push(...names);
+    const checks = [...new Set(findings.map(({ check }) => check))].join(", ");
+    say(`without ${names.join(", ")}  ${checks || "ok"}`);
   };
   await runHistories(
-    found.map(({ wish }) => wish),
+    histories.flatMap(([first]) => (first ? [first.wish] : [])),
     { keepFolder: join(keepFolder, "without-bugs"), onHistory, signal },
   );
   return failed;
