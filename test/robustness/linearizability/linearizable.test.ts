@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { locatePrograms } from "../../../src/local/locate-programs.mjs";
 import { agent, change, held, inOrder, operation, pod, released, scripts } from "../checks/small-history.ts";
+import type { LeaseChange } from "../history/lease-event.ts";
 import { checkLinearizable } from "./check-linearizable.ts";
 import { poolOperations } from "./pool-operations.ts";
 
@@ -84,26 +85,27 @@ describe.skipIf(program === "")("the verdict", () => {
     expect(await stuck(...oneAfterTheOther, gone)).toEqual([]);
   });
 
-  test("a grant against the order of the tickets can't be explained", async () => {
-    // s2 waits from 25 on with the lower ticket; s3 comes later, and has had its browser before s2 can have got any.
-    const c = [pod(0, "c", "ADDED"), agent(60, "c", "bound", { session: "s3", seq: 1 })];
+  // s2 waits from 25 on with the lower ticket; s3 comes later, and has had its browser before s2 can have got any.
+  const servedBefore = (...meanwhile: [at: number, script: string, ...changes: LeaseChange[]][]) => {
     const entries = scripts([
       [11, "take", queued("s1", 1), granted("s1", "b", 1)],
       [26, "take", queued("s2", 2)],
+      ...meanwhile,
       [56, "take", queued("s3", 3), granted("s3", "c", 3)],
+      ...(meanwhile.length > 0 ? [backAgain] : []),
       [85, "offer", granted("s2", "b", 2)],
     ]);
-    const parts = [
-      b,
-      ...c,
-      entries,
-      held([10, 20], "s1"),
-      bound(15, "s1", 1),
-      held([55, 65], "s3"),
-      released([80, 90], "s1"),
-      held([25, 99], "s2"),
-      bound(95, "s2", 2),
-    ];
-    expect(await stuck(...parts)).toHaveLength(1);
+    const c = [pod(0, "c", "ADDED"), agent(60, "c", "bound", { session: "s3", seq: 1 })];
+    const callers = [held([10, 20], "s1"), held([55, 65], "s3"), released([80, 90], "s1"), held([25, 99], "s2")];
+    return [b, ...c, entries, ...callers, bound(15, "s1", 1), bound(95, "s2", 2)];
+  };
+  const backAgain: [number, string, LeaseChange] = [70, "take", queued("s2", 2)];
+
+  test("a grant against the order of the tickets can't be explained", async () => {
+    expect(await stuck(...servedBefore())).toHaveLength(1);
+  });
+
+  test("unless its caller had left the queue and came back", async () => {
+    expect(await stuck(...servedBefore([50, "offer", change.left("s2")]))).toEqual([]);
   });
 });

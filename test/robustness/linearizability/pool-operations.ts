@@ -3,8 +3,9 @@
  * explains all of them (tools/linearizability/pool.go).
  *
  * Clients tell when; agents tell which browser a session had. The tickets come from the scripts, and only where Redis lost
- * nothing and the caller was granted a browser once: after a loss, or when a browser refused its lease, the order of the
- * answers is no longer that of the grants.
+ * nothing and the caller stood in the queue once and was granted a browser once: after a loss, or when a browser refused its
+ * lease, the order of the answers is no longer that of the grants; and a caller who was passed over while its replica was cut off
+ * from messages comes back with a ticket below those that were served meanwhile (first-come judges it from then on).
  */
 
 import { agentLogs, type Told, toldBinds, withHolder } from "../checks/agent-log.ts";
@@ -33,14 +34,17 @@ const toNs = (ms: number): number => Math.round(ms * 1e6);
 type Times = { call: number; return: number };
 const between = (fromMs: number, untilMs: number): Times => ({ call: toNs(fromMs), return: toNs(untilMs) });
 
-/** Tickets of sessions that were granted a browser once. */
+/** Tickets of sessions that were granted a browser once, and never came back to the queue. */
 const readTickets = (events: HistoryEvent[]): Map<string, number> => {
-  const grants: { session: string; ticket: number }[] = [];
-  for (const { changes } of ofKind(events, "lease"))
-    for (const change of changes)
-      if (change.what === "granted") grants.push({ session: change.session, ticket: change.ticket });
-  const single = [...groupBy(grants, ({ session }) => session).values()].filter(({ length }) => length === 1);
-  return new Map(single.flatMap(([grant]) => (grant ? [[grant.session, grant.ticket] as const] : [])));
+  const changes = ofKind(events, "lease").flatMap((event) => event.changes);
+  const queued = changes.filter((change) => change.what === "queued");
+  const granted = changes.filter((change) => change.what === "granted");
+  const places = groupBy(queued, ({ session }) => session);
+  const isSteady = (session: string): boolean => (places.get(session)?.length ?? 0) <= 1;
+  const single = [...groupBy(granted, ({ session }) => session).values()].filter(({ length }) => length === 1);
+  return new Map(
+    single.flatMap(([grant]) => (grant && isSteady(grant.session) ? [[grant.session, grant.ticket] as const] : [])),
+  );
 };
 
 /** Tickets are µs since 1970; what is far apart stays far apart when they are counted through. */
