@@ -13,8 +13,9 @@ export const agentLogs = (events: HistoryEvent[]): AgentEvent[][] => [
 ];
 
 /**
- * The browser of each session that a client was told of. A session may be bound on several before, one after the other: when an
- * answer is lost, its caller takes again and gets another one. The last bind before the answer is the one that it tells of.
+ * The browser of each session that a client was told of. A session may be bound several times before, one after the other, on
+ * other browsers or on the same: when an answer is lost, its caller takes again. The last bind before the answer is the one that it
+ * tells of.
  */
 export const toldBinds = (events: HistoryEvent[]): Map<string, Told> => {
   const holds = holdsOf(events);
@@ -26,6 +27,10 @@ export const toldBinds = (events: HistoryEvent[]): Map<string, Told> => {
   }
   return told;
 };
+
+/** Whether this line of an agent's log is the bind that a client was told of; a repeated bind is in the log twice. */
+export const isToldBind = ({ bound }: Told, line: AgentEvent): boolean =>
+  bound.browser === line.browser && bound.epoch === line.epoch && bound.seq === line.seq;
 
 /** Each line of an agent's log with the bind whose session held the browser just before it. */
 export function* withHolder(log: AgentEvent[]): Generator<{ event: AgentEvent; held: AgentEvent | undefined }, void> {

@@ -56,6 +56,18 @@ test("a session that was bound on two browsers before its caller was told has th
   expect(find(...twice, agent(40, "c", "ended", { session: "s1", seq: 1 }))).toHaveLength(1);
 });
 
+test("a session that was bound twice on one browser before its caller was told has the last of the two leases", () => {
+  const again = [
+    agent(5, "b", "bound", { session: "s1", seq: 1 }),
+    agent(20, "b", "ended", { session: "s1", seq: 1 }),
+    agent(25, "b", "bound", { session: "s1", seq: 2 }),
+    held([0, 30], "s1"),
+  ];
+  expect(find(...again)).toEqual([]);
+  expect(find(...again, agent(28, "b", "ended", { session: "s1", seq: 2 }))).toHaveLength(1);
+  expect(find(...again, agent(40, "b", "ended", { session: "s1", seq: 2 }))).toHaveLength(1);
+});
+
 test("a browser that is destroyed under its holder is found, unless its pool goes or its process has ended", () => {
   const destroyed = (phase: string, ...more: Parameters<typeof inOrder>) =>
     holdersKeepBrowsers.find(inOrder(...first, pod(500, "b", "MODIFIED", { phase, deletionAt: "x" }), ...more));

@@ -7,7 +7,7 @@
  * Which browser a session has is known from the agents, who outlive every loss of Redis.
  */
 import type { EventOf } from "../history/history.ts";
-import { agentLogs, type Told, toldBinds, withHolder } from "./agent-log.ts";
+import { agentLogs, isToldBind, type Told, toldBinds, withHolder } from "./agent-log.ts";
 import type { Check, Violation } from "./check.ts";
 import { groupBy } from "./views.ts";
 
@@ -27,7 +27,7 @@ const overlaps = (uses: Told[]): Violation[] => {
 const robbery = (told: Map<string, Told>, log: EventOf<"agent">[]): Violation[] =>
   [...withHolder(log)].flatMap(({ event, held }): Violation[] => {
     const use = told.get(held?.session ?? "");
-    const hold = use?.bound.browser === event.browser ? use.hold : undefined;
+    const hold = use && held && isToldBind(use, held) ? use.hold : undefined;
     const isEnded = event.what === "ended" && event.session === held?.session;
     const isReplaced = event.what === "bound" && event.session !== held?.session;
     if (!held || !hold || hold.untilMs <= event.at || !(isEnded || isReplaced)) return [];

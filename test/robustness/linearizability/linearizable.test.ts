@@ -61,6 +61,15 @@ describe.skipIf(program === "")("the verdict", () => {
     expect(found).toEqual([expect.stringContaining("stuck at: grant s2 b")]);
   });
 
+  test("a lease that was taken back before its caller was told of the next one is not the one that the caller releases", async () => {
+    const taken = [b, bound(15, "s1", 1), ended(20, "s1", 1)];
+    const again = [held([10, 50], "s1"), bound(45, "s1", 3), released([60, 70], "s1"), ended(65, "s1", 3)];
+    expect(await stuck(...taken, ...again)).toEqual([]);
+    const between = [held([22, 32], "s2"), bound(25, "s2", 2)];
+    expect(await stuck(...taken, ...between, released([34, 40], "s2"), ended(36, "s2", 2), ...again)).toEqual([]);
+    expect(await stuck(...taken, ...between, ...again)).toHaveLength(1);
+  });
+
   test("a release of unknown outcome may have happened or not", async () => {
     const cut = operation([30, 35], { op: "release", session: "s1" }, { outcome: "cut" });
     const later = [held([40, 50], "s2"), bound(45, "s2", 2)];

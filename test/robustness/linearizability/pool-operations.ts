@@ -8,7 +8,7 @@
  * from messages comes back with a ticket below those that were served meanwhile (first-come judges it from then on).
  */
 
-import { agentLogs, type Told, toldBinds, withHolder } from "../checks/agent-log.ts";
+import { agentLogs, isToldBind, type Told, toldBinds, withHolder } from "../checks/agent-log.ts";
 import { lossesOf } from "../checks/lease-replay.ts";
 import { groupBy, type Operation, operationsOf } from "../checks/views.ts";
 import type { EventOf, HistoryEvent } from "../history/history.ts";
@@ -56,12 +56,13 @@ const rank = (tickets: Map<string, number>): Map<string, number> => {
 /** A session of which an agent took the lease, in the order in which it did. */
 type Use = {
   session: string;
+  bound: EventOf<"agent">;
   grant: Times;
   /** The agent's last word on it: its end, or that of the process. */
   over: EventOf<"agent"> | undefined;
 };
 
-/** The times of the call whose answer told of this bind; a repeated bind is in the log twice. */
+/** The times of the call whose answer told of this bind. */
 const callOf = (
   event: EventOf<"agent">,
   calls: Map<string, EventOf<"call">>,
@@ -69,8 +70,7 @@ const callOf = (
 ): Times | undefined => {
   const its = told.get(event.session ?? "");
   const call = its && calls.get(its.hold.told.id);
-  const isSame = its?.bound.browser === event.browser && its.bound.seq === event.seq;
-  return call && isSame ? between(call.at, its.hold.fromMs) : undefined;
+  return call && isToldBind(its, event) ? between(call.at, its.hold.fromMs) : undefined;
 };
 
 /** The sessions of one browser after each other. */
@@ -84,7 +84,7 @@ const usesOf = (log: EventOf<"agent">[], calls: Map<string, EventOf<"call">>, to
     if (event.what !== "bound" || session === held?.session) continue;
     // The call of a caller who never learned of this one is not known; it was granted the browser after the session before.
     const grant = callOf(event, calls, told) ?? { call: last?.grant.call ?? 0, return: toNs(event.at) };
-    uses.push({ session, grant, over: undefined });
+    uses.push({ session, bound: event, grant, over: undefined });
   }
   return uses;
 };
@@ -129,8 +129,11 @@ export const poolOperations = (events: HistoryEvent[]): PoolOperations[] => {
     const browser = log[0]?.browser ?? "";
     const pool = poolOf.get(browser) ?? "";
     return usesOf(log, calls, told).flatMap((use, index, uses) => {
-      const { session } = use;
-      const view = { releases: releases.get(session) ?? [], isWhole };
+      const { session, bound } = use;
+      const its = told.get(session);
+      // What its client released is the lease that it was told of, not one that the service had taken back before.
+      const isClients = !its || isToldBind(its, bound);
+      const view = { releases: isClients ? (releases.get(session) ?? []) : [], isWhole };
       const grant = { kind: "grant", outcome: "", ...use.grant } as const;
       return [grant, ...endingOf(use, uses[index + 1], view)].map((step, place) => {
         const ticket = step.kind === "grant" ? (ranks.get(session) ?? 0) : 0;
