@@ -24,6 +24,7 @@ export const httpStatus = {
   internal_error: 500,
   not_implemented: 501,
   unavailable: 503,
+  browser_not_started: 503,
 } as const;
 
 export type ErrorCode = keyof typeof httpStatus;

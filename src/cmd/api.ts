@@ -21,6 +21,7 @@ import { createMetrics, type PoolTotals } from "../metrics.ts";
 import { type BrowserPool, browserPoolKind } from "../resources/browser-pool.ts";
 import { startApiKeys } from "../services/api-keys.ts";
 import { kubeForRequests } from "../services/kube-for-requests.ts";
+import { startOnDemandBrowsers } from "../services/on-demand-browsers.ts";
 import { createPolicyReader } from "../services/policy-reader.ts";
 import { startProjects } from "../services/projects.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
@@ -74,6 +75,7 @@ const connectServices = async (config: Config, kubeconfigPath: string | undefine
   const projects = startProjects({ kube, log });
   const apiKeys = startApiKeys({ kube, namespace: config.systemNamespace, log });
   const pools = startReflector<BrowserPool>({ kube, type: browserPoolKind, onChange: () => undefined, log });
+  const browsers = startOnDemandBrowsers({ kube, log });
   const redis = connectRedis(config.redisUrl, log);
   const subscriber = connectRedis(config.redisUrl, log);
   await Promise.all([whenReady(redis, redisStartMs), whenReady(subscriber, redisStartMs)]);
@@ -86,6 +88,7 @@ const connectServices = async (config: Config, kubeconfigPath: string | undefine
     config,
     kube: requestKube,
     pools,
+    browsers,
     policies: createPolicyReader({ kube: requestKube, log }),
     projects,
     apiKeys,
@@ -102,9 +105,9 @@ const connectServices = async (config: Config, kubeconfigPath: string | undefine
     metrics: createMetrics(() => totals(pools.list())),
     log,
   };
-  await Promise.all([projects.synced(), apiKeys.synced(), pools.synced()]);
+  await Promise.all([projects.synced(), apiKeys.synced(), pools.synced(), browsers.synced()]);
   const disconnect = async (): Promise<void> => {
-    await Promise.all([projects.stop(), apiKeys.stop(), pools.stop()]);
+    await Promise.all([projects.stop(), apiKeys.stop(), pools.stop(), browsers.stop()]);
     await services.grants.close();
     redis.disconnect();
     await agents.close();

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Config } from "../config.ts";
-import { runPoolController } from "../controllers/browser-pool/controller.ts";
+import { runOnDemandController, runPoolController } from "../controllers/browser-pool/controller.ts";
 import { connectKube } from "../kube/client.ts";
 import { type Lead, startLeaderElection } from "../kube/leader-election.ts";
 import { createAgentClient } from "../leases/agent-client.ts";
@@ -53,7 +53,11 @@ export const startOperator = async (
     const subscriber = connectRedis(config.redisUrl, log);
     const agents = createAgentClient(createAgentTokens(privateKey), { keepAliveMs: agentKeepAliveMs });
     try {
-      await runPoolController({ kube, ...stores, agents, subscriber, podSettings, limits: config.limits, log }, lead);
+      const deps = { kube, ...stores, agents, subscriber, podSettings, log };
+      await Promise.all([
+        runPoolController({ ...deps, limits: config.limits }, lead),
+        runOnDemandController(deps, lead),
+      ]);
     } finally {
       subscriber.disconnect();
       await agents.close();

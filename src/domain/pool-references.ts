@@ -6,8 +6,10 @@ export type ReferencedKind = "Profile" | "Extension" | "Proxy";
 /** One place in a pool's spec that names another object. `path` is the field as the HTTP API writes it. */
 export type Reference = { kind: ReferencedKind; path: string; selector: Selector };
 
-/** Everything in the project that a pool's spec refers to, in the order of the fields. */
-export const referencesOf = (spec: BrowserPoolSpec): Reference[] => [
+/** Everything in the project that the spec of a pool or a browser refers to, in the order of the fields. */
+export const referencesOf = (
+  spec: Pick<BrowserPoolSpec, "profile" | "proxyId" | "extensions" | "network">,
+): Reference[] => [
   ...(spec.profile ? [{ kind: "Profile" as const, path: "profile", selector: spec.profile }] : []),
   ...(spec.proxyId ? [{ kind: "Proxy" as const, path: "proxy_id", selector: { id: spec.proxyId } }] : []),
   ...(spec.extensions ?? []).map((selector, index) => ({

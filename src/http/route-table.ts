@@ -17,7 +17,13 @@ import {
   releaseRoute,
   updatePoolRoute,
 } from "./routes/browser-pools.ts";
-import { deleteBrowserRoute, getBrowserRoute, listBrowsersRoute } from "./routes/browsers.ts";
+import {
+  createBrowserRoute,
+  deleteBrowserRoute,
+  getBrowserRoute,
+  listBrowsersRoute,
+  updateBrowserRoute,
+} from "./routes/browsers.ts";
 import {
   getOrganizationLimitsRoute,
   getProjectLimitsRoute,
@@ -42,8 +48,10 @@ export const routeTable: Route[] = [
   acquireRoute,
   releaseRoute,
   flushRoute,
+  createBrowserRoute,
   listBrowsersRoute,
   getBrowserRoute,
+  updateBrowserRoute,
   deleteBrowserRoute,
   createProjectRoute,
   listProjectsRoute,

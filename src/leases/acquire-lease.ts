@@ -13,14 +13,14 @@
  * and when nothing is left of it the caller gets the place of its ticket. Whoever is told of an error has nothing that stays
  * taken: `giveBacks` sees to it, also while Redis is away.
  */
-import type { AgentState } from "../agent/protocol.ts";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../log.ts";
-import type { AgentAnswer, AgentClient } from "./agent-client.ts";
+import type { AgentClient } from "./agent-client.ts";
+import { bindLease } from "./bind-lease.ts";
 import type { GiveBacks } from "./give-backs.ts";
 import type { Grants, Listener } from "./grants.ts";
 import type { LeaseStore, TakeOutcome } from "./lease-store.ts";
-import { falseWord, type LeaseRecord, type SessionRequest } from "./records.ts";
+import type { LeaseRecord, SessionRequest } from "./records.ts";
 import { overHiccup, whileUnavailable } from "./while-unavailable.ts";
 
 export type AcquireDeps = { store: LeaseStore; agents: AgentClient; grants: Grants; giveBacks: GiveBacks; log: Logger };
@@ -74,11 +74,11 @@ const waitAndBind = async (wanted: AcquireRequest, deps: AcquireDeps, waiting: W
       case "granted": {
         const { lease }: { lease: LeaseRecord } = outcome;
         signal.throwIfAborted();
-        const answer = await bind(lease, wanted, deps);
+        const refusal = await bindLease(lease, wanted.request, deps, wanted.whileBinding);
         signal.throwIfAborted();
-        if (answer === "ok") return { kind: "held", lease };
+        if (refusal === undefined) return { kind: "held", lease };
         waiting.refused.add(fenceOf(lease));
-        outcome = await overHiccup(() => rejectOrRetake(wanted, lease, answer, deps), signal);
+        outcome = await overHiccup(() => rejectOrRetake(wanted, lease, refusal, deps), signal);
         break;
       }
       case "waiting":
@@ -133,34 +133,4 @@ const waitForGrant = async (
     const cancelled = await deps.store.cancel(wanted.poolUid, wanted.session);
     return cancelled.kind === "granted" ? cancelled : { kind: "timeout" };
   }
-};
-
-const isHeldBy = (lease: LeaseRecord, { lease: held }: AgentState): boolean =>
-  held?.session_id === lease.session && held.epoch === lease.epoch && held.seq === lease.seq;
-
-const refusalOf = (answer: AgentAnswer): string => {
-  if (answer.kind === "ok") return falseWord;
-  return answer.kind === "refused" ? answer.code : `agent ${answer.reason}`;
-};
-
-/** "ok", or why the browser can't be handed out. */
-const bind = async (
-  lease: LeaseRecord,
-  { request, whileBinding }: AcquireRequest,
-  { agents, log }: AcquireDeps,
-): Promise<string> => {
-  const asked = agents.bind(lease, {
-    session_id: lease.session,
-    epoch: lease.epoch,
-    seq: lease.seq,
-    timeout_seconds: request.timeout_seconds,
-    request: lease.request,
-    ...(request.start_url && { start_url: request.start_url }),
-  });
-  whileBinding?.(lease);
-  const answer = await asked;
-  if (answer.kind === "ok" && isHeldBy(lease, answer.state)) return "ok";
-  const reason = refusalOf(answer);
-  log.warn({ browser: lease.browser, pod: lease.pod, reason }, "browser refused its lease; trying the next one");
-  return reason;
 };

@@ -103,6 +103,7 @@ const scripts = {
   cancel: loadScript("cancel"),
   findLost: loadScript("find-lost"),
   release: loadScript("release"),
+  rewrite: loadScript("rewrite"),
   offer: loadScript("offer"),
   suspect: loadScript("suspect"),
   retire: loadScript("retire"),
@@ -160,6 +161,11 @@ export const createLeaseStore = (redis: RedisConnection) => {
     ): Promise<LeaseRecord | undefined> {
       const reply = await run(scripts.release, poolUid, [session, next, reason]);
       return reply ? parseLease(reply as string) : undefined;
+    },
+    /** The lease with another request; `changed` when its request is no longer that of `lease`. */
+    async rewrite(poolUid: string, lease: LeaseRecord, request: string): Promise<LeaseRecord | "changed" | "gone"> {
+      const reply = await run(scripts.rewrite, poolUid, [lease.session, lease.request, request]);
+      return typeof reply === "string" ? parseLease(reply) : reply === 0 ? "changed" : "gone";
     },
     async offer(poolUid: string, { browser, session }: LeaseRecord): Promise<boolean> {
       return (await run(scripts.offer, poolUid, [browser, session])) === 1;

@@ -66,7 +66,12 @@ export const SessionRequest = z.object({
   start_url: z.string().optional(),
   timeout_seconds: z.int(),
   telemetry: z.unknown().optional(),
+  /** Where its lease is kept: its pool, or the on-demand browser itself. */
   pool: z.object({ id: z.string(), uid: z.string(), name: z.string().optional() }),
+  on_demand: z.boolean().optional(),
+  gpu: z.boolean().optional(),
+  /** Attached to an on-demand browser when it was made. */
+  vaults: z.array(z.object({ id: z.string() })).optional(),
   project: z.string(),
 });
 export type SessionRequest = z.infer<typeof SessionRequest>;

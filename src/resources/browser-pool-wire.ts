@@ -28,7 +28,7 @@ const optionalFields = <Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>)
 const clearable = "An empty string clears it.";
 
 /** Fields that accept "not set" in requests: an empty string, or null for telemetry. */
-const lenientFields = {
+export const lenientFields = {
   profile: z
     .object({
       id: z.string().max(maxIdLength).optional(),

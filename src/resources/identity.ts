@@ -1,8 +1,16 @@
 /** The id, the name and the time of creation of an object as the HTTP API shows them (contract.md, Ids). */
 import type { KubeObject } from "../kube/objects.ts";
 
+/** Label of a Namespace that is a project; its value is the project's id. */
+export const projectLabel = "browserpool.dev/project";
+
 /** Ids that the HTTP API gives out: 24 characters (services/new-id.ts). Such a `metadata.name` is an id and nobody's name. */
 const generatedId = /^[a-z][a-z0-9]{23}$/;
+
+/** What can be an object's name; anything else is looked for as a name only. */
+const objectName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+
+export const isObjectName = (text: string): boolean => objectName.test(text);
 
 export const wireId = (object: KubeObject): string => object.metadata.name;
 

@@ -40,7 +40,14 @@ export type ReleaseBrowser = z.infer<typeof ReleaseBrowser>;
 
 const PoolRef = z.object({ id: z.string(), name: z.string().optional() });
 const configShape = wireSchema(
-  BrowserPoolSpec.pick({ headless: true, stealth: true, kioskMode: true, viewport: true, chromePolicy: true }),
+  BrowserPoolSpec.pick({
+    headless: true,
+    stealth: true,
+    kioskMode: true,
+    viewport: true,
+    chromePolicy: true,
+    profile: true,
+  }),
 );
 
 /** The SDK's `BrowserPoolAcquireResponse` and `BrowserRetrieveResponse`. */
@@ -61,6 +68,10 @@ export const Session = z.intersection(
     proxy_id: z.string().optional(),
     telemetry: TelemetryWire.optional(),
     pool: PoolRef.optional(),
+    vaults: z
+      .array(z.object({ id: z.string() }))
+      .optional()
+      .describe("Only of an on-demand browser."),
     usage: z.object({ uptime_ms: z.int() }).optional(),
     end_reason: z.string().optional().describe("Why an ended session ended."),
   }),

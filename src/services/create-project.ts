@@ -1,13 +1,8 @@
 import { namespaces } from "../kube/resource-type.ts";
+import { projectLabel } from "../resources/identity.ts";
 import { newId } from "./new-id.ts";
 import { requireFreeProjectName } from "./project-name.ts";
-import {
-  type Project,
-  projectAnnotations,
-  projectLabel,
-  projectStatusLabel,
-  readProject,
-} from "./project-namespace.ts";
+import { type Project, projectAnnotations, projectStatusLabel, readProject } from "./project-namespace.ts";
 import type { ServiceDeps } from "./service-deps.ts";
 
 /** A new, active project with a namespace of its own. Throws `name_taken`. */

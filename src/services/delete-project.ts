@@ -1,6 +1,7 @@
 import { AppError } from "../errors.ts";
 import type { Kube } from "../kube/client.ts";
 import { namespaces } from "../kube/resource-type.ts";
+import { type Browser, browserKind, isOver } from "../resources/browser.ts";
 import { browserPoolKind } from "../resources/browser-pool.ts";
 import { wireName } from "../resources/identity.ts";
 import { findProject, isDefaultProject } from "./find-project.ts";
@@ -12,13 +13,17 @@ const namedAtMost = 5;
 
 /** Throws `conflict`, naming what is left, unless the project is empty. Asks the API server. */
 const requireEmpty = async (kube: Kube, namespace: string): Promise<void> => {
-  const { items } = await kube.list(browserPoolKind, { namespace });
+  const [pools, browsers] = await Promise.all([
+    kube.list(browserPoolKind, { namespace }),
+    kube.list(browserKind, { namespace }),
+  ]);
+  const items = [...pools.items, ...(browsers.items as Browser[]).filter((browser) => !isOver(browser))];
   if (items.length === 0) return;
   const named = items.slice(0, namedAtMost).map((pool) => wireName(pool) ?? pool.metadata.name);
   const more = items.length > namedAtMost ? ` and ${items.length - namedAtMost} more` : "";
   throw new AppError(
     "conflict",
-    `the project is not empty; delete its browser pools first: ${named.join(", ")}${more}`,
+    `the project is not empty; delete its browser pools and browsers first: ${named.join(", ")}${more}`,
   );
 };
 

@@ -1,6 +1,6 @@
 import { AppError } from "../errors.ts";
 import { type BrowserPool, browserPoolKind } from "../resources/browser-pool.ts";
-import { wireName } from "../resources/identity.ts";
+import { isObjectName, wireName } from "../resources/identity.ts";
 import type { Project } from "./projects.ts";
 import type { ServiceDeps } from "./service-deps.ts";
 
@@ -12,9 +12,6 @@ const byName = (pools: BrowserPool[], project: Project, name: string): BrowserPo
 
 const notFound = (idOrName: string): AppError =>
   new AppError("not_found", `no browser pool ${idOrName} in this project`);
-
-/** What can be an object's name; anything else is looked for as a name only. */
-const idPattern = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 /** The pools of a project as the API server has them now. */
 export const readPools = async (project: Project, { kube }: Pick<ServiceDeps, "kube">): Promise<BrowserPool[]> => {
@@ -28,7 +25,7 @@ export const readPool = async (
   project: Project,
   deps: Pick<ServiceDeps, "kube">,
 ): Promise<BrowserPool> => {
-  const byId = idPattern.test(idOrName)
+  const byId = isObjectName(idOrName)
     ? await deps.kube.get(browserPoolKind, { namespace: project.namespace, name: idOrName })
     : undefined;
   if (isThere(byId as BrowserPool | undefined)) return byId as BrowserPool;

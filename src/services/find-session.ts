@@ -1,6 +1,8 @@
 import { AppError } from "../errors.ts";
 import type { LeaseRecord } from "../leases/records.ts";
+import { type Browser, browserKind } from "../resources/browser.ts";
 import type { BrowserPool } from "../resources/browser-pool.ts";
+import { isObjectName } from "../resources/identity.ts";
 import type { Project } from "./projects.ts";
 import { refuseWhileRecovering } from "./refuse-while-recovering.ts";
 import type { ServiceDeps } from "./service-deps.ts";
@@ -11,11 +13,33 @@ export type FoundSession = { lease: LeaseRecord; poolUid: string };
 export const poolsOf = (project: Project, { pools }: Pick<ServiceDeps, "pools">): BrowserPool[] =>
   pools.list().filter(({ metadata }) => metadata.namespace === project.namespace);
 
+/** Whatever keeps leases: pools, and on-demand browsers, each of which has one. */
+export type Home = BrowserPool | Browser;
+
+/** All that keep leases of a project. */
+export const homesOf = (project: Project, deps: Pick<ServiceDeps, "pools" | "browsers">): Home[] => [
+  ...poolsOf(project, deps),
+  ...deps.browsers.list().filter(({ metadata }) => metadata.namespace === project.namespace),
+];
+
+/** The on-demand browser of this id; the watch of this replica may not have heard of it yet. */
+const browserOf = async (
+  id: string,
+  { namespace }: Project,
+  { browsers, kube }: ServiceDeps,
+): Promise<Browser | undefined> => {
+  if (!isObjectName(id)) return undefined;
+  return (
+    browsers.get({ namespace, name: id }) ??
+    ((await kube.get(browserKind, { namespace, name: id })) as Browser | undefined)
+  );
+};
+
 type Lookup = (poolUid: string) => Promise<LeaseRecord | undefined>;
 
-const findIn = async (pools: BrowserPool[], lookup: Lookup): Promise<FoundSession | undefined> => {
+const findIn = async (homes: Home[], lookup: Lookup): Promise<FoundSession | undefined> => {
   const found = await Promise.all(
-    pools.map(async ({ metadata }) => {
+    homes.map(async ({ metadata }) => {
       const lease = await lookup(metadata.uid ?? "");
       return lease && { lease, poolUid: metadata.uid ?? "" };
     }),
@@ -25,6 +49,15 @@ const findIn = async (pools: BrowserPool[], lookup: Lookup): Promise<FoundSessio
 
 const endedMessage = (idOrName: string, { reason, ended_at }: LeaseRecord): string =>
   `browser ${idOrName} has ended (${reason ?? "unknown"}) at ${new Date(ended_at ?? 0).toISOString()}`;
+
+/** A browser without a session has none yet, or never got one. */
+const refuseUnstarted = ({ metadata, status }: Browser): void => {
+  if (status?.phase === "Failed") throw new AppError("not_found", `browser ${metadata.name}: ${status.message}`);
+  if ((status?.phase ?? "Starting") === "Starting")
+    throw new AppError("unavailable", `browser ${metadata.name} is starting; repeat the request`, {
+      retryAfterSeconds: 1,
+    });
+};
 
 /**
  * A session of the project, by id, else by name among the active ones. Throws `not_found`, which tells why and when a
@@ -36,15 +69,30 @@ export const findSession = async (
   { project, includeEnded = false }: { project: Project; includeEnded?: boolean },
   deps: ServiceDeps,
 ): Promise<FoundSession> => {
-  const pools = poolsOf(project, deps);
-  const active = await findIn(pools, (uid) => deps.store.lease(uid, idOrName));
+  // An on-demand browser is its session; any other session may be in any pool.
+  const onDemand = deps.browsers.get({ namespace: project.namespace, name: idOrName });
+  const active = await findIn(onDemand ? [onDemand] : poolsOf(project, deps), (uid) => deps.store.lease(uid, idOrName));
   if (active) return active;
   const owner = await deps.names.find(project.id, idOrName);
   const named = owner && (await deps.store.lease(owner.poolUid, owner.session));
   if (owner && named) return { lease: named, poolUid: owner.poolUid };
-  const ended = await findIn(pools, (uid) => deps.store.endedLease(uid, idOrName));
+  return findEnded(idOrName, { project, includeEnded }, deps);
+};
+
+/** For a session that was not found among the active ones that this replica knows of. */
+const findEnded = async (
+  idOrName: string,
+  { project, includeEnded }: { project: Project; includeEnded: boolean },
+  deps: ServiceDeps,
+): Promise<FoundSession> => {
+  const onDemand = await browserOf(idOrName, project, deps);
+  const homes = onDemand ? [onDemand] : poolsOf(project, deps);
+  const active = onDemand && (await findIn(homes, (uid) => deps.store.lease(uid, idOrName)));
+  if (active) return active;
+  const ended = await findIn(homes, (uid) => deps.store.endedLease(uid, idOrName));
   if (!ended) {
-    await refuseWhileRecovering(idOrName, pools, deps);
+    if (onDemand) refuseUnstarted(onDemand);
+    await refuseWhileRecovering(idOrName, homes, deps);
     throw new AppError("not_found", `no browser ${idOrName} in this project`);
   }
   if (!includeEnded) throw new AppError("not_found", endedMessage(idOrName, ended.lease));

@@ -1,5 +1,5 @@
 import { type LeaseRecord, SessionRequest } from "../leases/records.ts";
-import { poolsOf } from "./find-session.ts";
+import { homesOf } from "./find-session.ts";
 import type { Project } from "./projects.ts";
 import type { ServiceDeps } from "./service-deps.ts";
 
@@ -31,7 +31,7 @@ export const listSessions = async (
       ? (["leases", "ended"] as const)
       : [filter.status === "active" ? ("leases" as const) : ("ended" as const)];
   const found = await Promise.all(
-    poolsOf(project, deps).flatMap(({ metadata }) => parts.map((part) => deps.store.leases(metadata.uid ?? "", part))),
+    homesOf(project, deps).flatMap(({ metadata }) => parts.map((part) => deps.store.leases(metadata.uid ?? "", part))),
   );
   return found
     .flat()

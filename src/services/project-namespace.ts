@@ -3,6 +3,7 @@
  * made by HTTP is named by its id; one that somebody labelled has the label's value as id.
  */
 import type { Namespace } from "../kube/objects.ts";
+import { projectLabel } from "../resources/identity.ts";
 
 export type Project = {
   id: string;
@@ -16,8 +17,6 @@ export type Project = {
   /** Kept for callers; nothing here runs apps. */
   maxConcurrentInvocations: number | undefined;
 };
-
-export const projectLabel = "browserpool.dev/project";
 
 /** Label with the status: `active` (also when missing), `archived` or `deleted`. */
 export const projectStatusLabel = "browserpool.dev/project-status";

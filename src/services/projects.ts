@@ -3,7 +3,8 @@ import type { Namespace } from "../kube/objects.ts";
 import { startReflector } from "../kube/reflector.ts";
 import { namespaces } from "../kube/resource-type.ts";
 import type { Logger } from "../log.ts";
-import { type Project, projectLabel, readProject } from "./project-namespace.ts";
+import { projectLabel } from "../resources/identity.ts";
+import { type Project, readProject } from "./project-namespace.ts";
 
 export type { Project } from "./project-namespace.ts";
 

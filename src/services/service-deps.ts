@@ -12,6 +12,7 @@ import type { Metrics } from "../metrics.ts";
 import type { BrowserPool } from "../resources/browser-pool.ts";
 import type { AgentTokens } from "../tokens/agent-token.ts";
 import type { ApiKeys } from "./api-keys.ts";
+import type { OnDemandBrowsers } from "./on-demand-browsers.ts";
 import type { PolicyReader } from "./policy-reader.ts";
 import type { Projects } from "./projects.ts";
 
@@ -21,6 +22,7 @@ export type ServiceDeps = {
   kube: Kube;
   /** All pools of the organization; may be a moment behind, so only for what is also checked elsewhere. */
   pools: Reflector<BrowserPool>;
+  browsers: OnDemandBrowsers;
   /** Chrome policies that are kept outside their pools. */
   policies: PolicyReader;
   projects: Projects;

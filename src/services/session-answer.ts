@@ -61,13 +61,19 @@ const telemetryOf = (config: SessionConfig | undefined, request: SessionRequest)
 
 const time = (ms: number): string => new Date(ms).toISOString();
 
+/** The fields that are set. */
+const given = <T extends object>(fields: T): { [Key in keyof T]?: NonNullable<T[Key]> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== "")) as never;
+
+const originOf = ({ on_demand, vaults = [], pool }: SessionRequest): Pick<Session, "pool" | "vaults"> =>
+  on_demand ? { vaults } : { pool: { id: pool.id, ...given({ name: pool.name }) } };
+
 /** A lease as callers see it, active or ended. `baseUrl`: where the caller reached us. */
 export const sessionAnswer = async (lease: LeaseRecord, baseUrl: string, deps: ServiceDeps): Promise<Session> => {
   const request = SessionRequest.parse(JSON.parse(lease.request));
   const config = await configOf(lease, request.pool.uid, deps);
   const telemetry = telemetryOf(config, request);
   const chromePolicy = await policyOf(config, request.pool.uid, deps);
-  const startUrl = request.start_url ?? config?.start_url;
   return {
     session_id: lease.session,
     ...linksOf(lease, request.pool.uid, baseUrl, deps),
@@ -75,16 +81,19 @@ export const sessionAnswer = async (lease: LeaseRecord, baseUrl: string, deps: S
     headless: config?.headless ?? false,
     stealth: config?.stealth ?? false,
     kiosk_mode: config?.kiosk_mode ?? false,
-    gpu: false,
+    gpu: request.gpu ?? false,
     timeout_seconds: request.timeout_seconds,
-    ...(config?.viewport && { viewport: config.viewport }),
-    ...(chromePolicy && { chrome_policy: chromePolicy }),
-    ...(config?.proxy_id && { proxy_id: config.proxy_id }),
-    ...(startUrl && { start_url: startUrl }),
-    ...(telemetry && { telemetry }),
-    ...(request.name && { name: request.name }),
-    ...(request.tags && { tags: request.tags }),
-    pool: { id: request.pool.id, ...(request.pool.name && { name: request.pool.name }) },
+    ...given({
+      viewport: config?.viewport,
+      chrome_policy: chromePolicy,
+      profile: config?.profile,
+      proxy_id: config?.proxy_id,
+      start_url: request.start_url ?? config?.start_url,
+      telemetry,
+      name: request.name,
+      tags: request.tags,
+    }),
+    ...originOf(request),
     usage: { uptime_ms: Math.max(0, (lease.ended_at ?? Date.now()) - lease.created_at) },
     ...(lease.ended_at && { deleted_at: time(lease.ended_at), end_reason: lease.reason ?? "unknown" }),
   };

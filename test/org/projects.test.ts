@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { namespaces } from "../../src/kube/resource-type.ts";
 import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { projectLabel } from "../../src/resources/identity.ts";
 import { changeObject } from "../../src/services/change-object.ts";
 import { createProject } from "../../src/services/create-project.ts";
 import { deleteProject } from "../../src/services/delete-project.ts";
 import { newId } from "../../src/services/new-id.ts";
 import { readOrganizationLimits, updateOrganizationLimits } from "../../src/services/organization-limits.ts";
 import { updateProjectLimits } from "../../src/services/project-limits.ts";
-import { type Project, projectLabel, readProject } from "../../src/services/project-namespace.ts";
+import { type Project, readProject } from "../../src/services/project-namespace.ts";
 import { ensureNamespace } from "../../src/services/system-namespace.ts";
 import { updateProject } from "../../src/services/update-project.ts";
 import { eventually } from "../support/eventually.ts";

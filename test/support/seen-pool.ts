@@ -86,6 +86,7 @@ export const aSeen = ({ leases = {}, pods = [], ...rest }: SeenOptions = {}): Se
   configHash: currentHash,
   refusal: undefined,
   agentEpoch: 0,
+  ended: undefined,
   disturbedAtMs: nowMs - 3_600_000,
   ...rest,
   leases: {

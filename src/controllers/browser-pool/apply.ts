@@ -7,7 +7,6 @@
  * Before each it is asked whether this replica still leads.
  */
 import { randomInt } from "node:crypto";
-import { isDeepStrictEqual } from "node:util";
 import { sessionConfigOf } from "../../domain/browser-config.ts";
 import type { Kube } from "../../kube/client.ts";
 import type { RecordEvent } from "../../kube/event-recorder.ts";
@@ -15,17 +14,17 @@ import type { Expectations } from "../../kube/expectations.ts";
 import type { Lead } from "../../kube/leader-election.ts";
 import { keyOf, type Pod } from "../../kube/objects.ts";
 import type { Reflector } from "../../kube/reflector.ts";
-import { pods as podType, typeMeta } from "../../kube/resource-type.ts";
+import { pods as podType } from "../../kube/resource-type.ts";
 import type { LeaseStore } from "../../leases/lease-store.ts";
 import type { RepairStore } from "../../leases/repair-store.ts";
 import type { Logger } from "../../log.ts";
-import { type BrowserPool, type BrowserPoolStatus, browserPoolKind } from "../../resources/browser-pool.ts";
+import type { BrowserPool, BrowserPoolStatus } from "../../resources/browser-pool.ts";
 import { conditionNotes } from "./condition-notes.ts";
 import { dropPolicyParts } from "./drop-policy-parts.ts";
-import { drainFinalizer } from "./finalizer.ts";
+import type { Homes } from "./homes.ts";
 import type { Looks } from "./looks.ts";
 import type { PoolAction, PoolPlan } from "./plan.ts";
-import { addressOf, buildPod, type PodSettings } from "./pod.ts";
+import { addressOf, buildPod, type PodOwner, type PodSettings } from "./pod.ts";
 import type { Seen } from "./seen.ts";
 
 export type ApplyDeps = {
@@ -34,7 +33,7 @@ export type ApplyDeps = {
   repairs: Pick<RepairStore, "establish" | "recovered">;
   looks: Pick<Looks, "ask">;
   lead: Lead;
-  pools: Reflector<BrowserPool>;
+  homes: Pick<Homes, "meta" | "writeStatus" | "dropFinalizer">;
   pods: Reflector<Pod>;
   expectations: Expectations;
   dying: Set<string>;
@@ -45,7 +44,7 @@ export type ApplyDeps = {
 
 type Act<Kind extends PoolAction["do"]> = Extract<PoolAction, { do: Kind }>;
 
-const regarding = (pool: BrowserPool): BrowserPool => ({ ...typeMeta(browserPoolKind), ...pool });
+const regarding = (pool: BrowserPool, { homes }: ApplyDeps): PodOwner => ({ ...pool, ...homes.meta });
 
 const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789";
 const newSuffix = (): string =>
@@ -53,7 +52,7 @@ const newSuffix = (): string =>
 
 const createPod = async (seen: Seen, deps: ApplyDeps): Promise<void> => {
   const uid = seen.pool.metadata.uid ?? "";
-  const pod = buildPod(seen.pool, newSuffix(), deps.podSettings);
+  const pod = buildPod(regarding(seen.pool, deps), newSuffix(), deps.podSettings);
   deps.lead.check();
   deps.expectations.expect(uid, pod.metadata.name);
   try {
@@ -91,10 +90,10 @@ const deletePod = async ({ pod, why }: Act<"delete">, seen: Seen, deps: ApplyDep
   deps.log.info({ pool: keyOf(seen.pool.metadata), pod: pod.name, why }, "browser destroyed");
 };
 
-const look = ({ pod, epoch, afterMs }: Act<"look">, { pool }: Seen, { looks }: ApplyDeps): void => {
+const look = ({ pod, epoch, afterMs }: Act<"look">, { pool }: Seen, deps: ApplyDeps): void => {
   const address = pod.browser?.address ?? addressOf(pod.pod);
   const browser = { id: pod.uid, pod: pod.name, address, configHash: pod.configHash };
-  looks.ask({ pool: regarding(pool), pod: pod.pod, browser, epoch }, afterMs);
+  deps.looks.ask({ pool: regarding(pool, deps), pod: pod.pod, browser, epoch }, afterMs);
 };
 
 /** Forgets a drained pool everywhere and lets Kubernetes remove the object. */
@@ -102,9 +101,7 @@ const drop = async (seen: Seen, deps: ApplyDeps): Promise<void> => {
   const { metadata } = seen.pool;
   await dropPolicyParts(seen.pool, deps.kube);
   await deps.store.drop(metadata.uid ?? "");
-  const finalizers = (metadata.finalizers ?? []).filter((finalizer) => finalizer !== drainFinalizer);
-  const { resourceVersion } = metadata;
-  await deps.kube.patch(browserPoolKind, metadata, { metadata: { finalizers, resourceVersion } });
+  await deps.homes.dropFinalizer(seen.pool);
 };
 
 const carryOut = async (action: PoolAction, seen: Seen, deps: ApplyDeps): Promise<void> => {
@@ -146,20 +143,20 @@ const carryOut = async (action: PoolAction, seen: Seen, deps: ApplyDeps): Promis
     case "drop":
       return drop(seen, deps);
     case "note":
-      deps.record({ regarding: regarding(seen.pool), type: action.type, reason: action.reason, note: action.note });
+      deps.record({
+        regarding: regarding(seen.pool, deps),
+        type: action.type,
+        reason: action.reason,
+        note: action.note,
+      });
       return;
   }
 };
 
 const writeStatus = async (seen: Seen, status: BrowserPoolStatus, deps: ApplyDeps): Promise<void> => {
-  if (isDeepStrictEqual(seen.pool.status, status)) return;
-  deps.lead.check();
-  const written = await deps.kube.replace(browserPoolKind, { ...seen.pool, status } as BrowserPool, {
-    subresource: "status",
-  });
-  deps.pools.put(written as BrowserPool);
-  for (const note of conditionNotes(seen.pool.status, status))
-    deps.record({ regarding: regarding(seen.pool), ...note });
+  const change = await deps.homes.writeStatus(seen, status, deps.lead.check);
+  if (!change) return;
+  for (const note of conditionNotes(change)) deps.record({ regarding: regarding(seen.pool, deps), ...note });
 };
 
 /** Configurations that no browser, no pod and no future pod refers to any more. */

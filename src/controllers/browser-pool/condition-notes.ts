@@ -1,16 +1,16 @@
-import type { BrowserPoolStatus } from "../../resources/browser-pool.ts";
 import type { Condition } from "../../resources/conditions.ts";
+import type { StatusChange } from "./homes.ts";
 
 export type ConditionNote = { type: "Normal" | "Warning"; reason: string; note: string };
 
-const find = (status: BrowserPoolStatus | undefined, type: string): Condition | undefined =>
-  status?.conditions.find((condition) => condition.type === type);
+const find = (conditions: Condition[], type: string): Condition | undefined =>
+  conditions.find((condition) => condition.type === type);
 
 /**
- * What people should read in the events when a pool's status changes: that its configuration is refused or in force
+ * What people should read in the events when the status of a pool changes: that its configuration is refused or in force
  * again, that it is filled, and what its deletion waits for. Counts that come and go are not worth an event; pure.
  */
-export const conditionNotes = (before: BrowserPoolStatus | undefined, after: BrowserPoolStatus): ConditionNote[] => {
+export const conditionNotes = ({ before, after }: StatusChange): ConditionNote[] => {
   const [wasAccepted, accepted] = [find(before, "Accepted"), find(after, "Accepted")];
   const [wasReady, ready] = [find(before, "Ready"), find(after, "Ready")];
   const [wasProgressing, progressing] = [find(before, "Progressing"), find(after, "Progressing")];

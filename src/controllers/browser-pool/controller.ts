@@ -3,9 +3,9 @@ import { createEventRecorder } from "../../kube/event-recorder.ts";
 import { createExpectations } from "../../kube/expectations.ts";
 import type { Lead } from "../../kube/leader-election.ts";
 import { keyOf, type Pod } from "../../kube/objects.ts";
-import { type Reflector, startReflector } from "../../kube/reflector.ts";
+import { startReflector } from "../../kube/reflector.ts";
 import { pods as podType } from "../../kube/resource-type.ts";
-import { startWorkQueue } from "../../kube/work-queue.ts";
+import { type Requeue, startWorkQueue } from "../../kube/work-queue.ts";
 import type { AgentClient } from "../../leases/agent-client.ts";
 import type { LeaseStore } from "../../leases/lease-store.ts";
 import { followPoolChanges } from "../../leases/pool-changes.ts";
@@ -13,14 +13,17 @@ import type { RedisConnection } from "../../leases/redis.ts";
 import type { RepairStore } from "../../leases/repair-store.ts";
 import type { SessionNames } from "../../leases/session-names.ts";
 import type { Logger } from "../../log.ts";
-import { type BrowserPool, browserPoolKind } from "../../resources/browser-pool.ts";
+import type { BrowserPool } from "../../resources/browser-pool.ts";
+import { type Homes, type HomeView, poolView, type Statused, startHomes } from "./homes.ts";
 import { startLooks } from "./looks.ts";
+import { onDemandView } from "./on-demand.ts";
 import { browserPodSelector, type PodSettings, poolLabel } from "./pod.ts";
-import { reconcilePool } from "./reconcile.ts";
+import { type ReconcileDeps, reconcilePool } from "./reconcile.ts";
+import { reconcileOnDemand } from "./reconcile-on-demand.ts";
 import type { PoolLimits } from "./refusal.ts";
 import { watchEpochs } from "./watch-epochs.ts";
 
-export type PoolControllerDeps = {
+export type ControllerDeps = {
   kube: Kube;
   store: LeaseStore;
   repairs: RepairStore;
@@ -29,7 +32,6 @@ export type PoolControllerDeps = {
   /** A connection for subscriptions only, owned by the caller. */
   subscriber: RedisConnection;
   podSettings: PodSettings;
-  limits: PoolLimits;
   log: Logger;
 };
 
@@ -45,8 +47,26 @@ const wishOf = ({ metadata }: BrowserPool): string => {
   return JSON.stringify([generation, deletionTimestamp, labels, annotations, finalizers]);
 };
 
-/** Runs the pool loop while this replica leads. Watch callbacks only enqueue keys. */
-export const runPoolController = async (deps: PoolControllerDeps, lead: Lead): Promise<void> => {
+/** What the loop is run for: one kind, and a round for one object of it. */
+type Loop<T extends Statused> = {
+  name: string;
+  view: HomeView<T>;
+  limits: PoolLimits | undefined;
+  reconcile(key: string, deps: LoopDeps<T>): Promise<Requeue | undefined>;
+};
+
+type LoopDeps<T> = ReconcileDeps & ControllerDeps & { homes: Homes<T> };
+
+/** Keeps pools at their size while this replica leads. */
+export const runPoolController = (deps: ControllerDeps & { limits: PoolLimits }, lead: Lead): Promise<void> =>
+  runLoop({ name: "browser-pool", view: poolView, limits: deps.limits, reconcile: reconcilePool }, deps, lead);
+
+/** Starts and ends on-demand browsers while this replica leads. */
+export const runOnDemandController = (deps: ControllerDeps, lead: Lead): Promise<void> =>
+  runLoop({ name: "browser", view: onDemandView, limits: undefined, reconcile: reconcileOnDemand }, deps, lead);
+
+/** Watch callbacks only enqueue keys. */
+const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, lead: Lead): Promise<void> => {
   const { kube, repairs, log } = deps;
   const { signal } = lead;
   const expectations = createExpectations();
@@ -68,7 +88,7 @@ export const runPoolController = async (deps: PoolControllerDeps, lead: Lead): P
       acceptedSizes.delete(uid);
       expectations.forget(uid);
       looks.forget(uid);
-      for (const key of keyByUid.values()) queue.add(key); // a name or a place may be free now
+      if (loop.limits) for (const key of keyByUid.values()) queue.add(key); // a name or a place may be free now
       return;
     }
     keyByUid.set(uid, keyOf(pool.metadata));
@@ -90,19 +110,20 @@ export const runPoolController = async (deps: PoolControllerDeps, lead: Lead): P
     if (key) queue.add(key);
   };
 
-  const pools: Reflector<BrowserPool> = startReflector({ kube, type: browserPoolKind, onChange: onPool, log });
-  const pods = startReflector({ kube, type: podType, labelSelector: browserPodSelector, onChange: onPod, log });
+  const homes: Homes<T> = startHomes({ kube, view: loop.view, onChange: onPool, log });
+  const labelSelector = browserPodSelector(loop.view.type.kind);
+  const pods = startReflector({ kube, type: podType, labelSelector, onChange: onPod, log });
   const queue = startWorkQueue({
-    name: "browser-pool",
+    name: loop.name,
     concurrency,
     log,
     work: async (key) => {
-      await Promise.all([pools.synced(signal), pods.synced(signal)]);
-      const caches = { pools, pods, expectations, dying, acceptedSizes, disturbedAtMs: () => disturbedAtMs };
-      return reconcilePool(key, { ...deps, ...caches, looks, lead, record, now: Date.now });
+      await Promise.all([homes.synced(signal), pods.synced(signal)]);
+      const caches = { homes, pods, expectations, dying, acceptedSizes, disturbedAtMs: () => disturbedAtMs };
+      return loop.reconcile(key, { ...deps, ...caches, limits: loop.limits, looks, lead, record, now: Date.now });
     },
   });
-  const record = createEventRecorder(kube, "browser-pool", log);
+  const record = createEventRecorder(kube, loop.name, log);
   const looks = startLooks({
     ...deps,
     pods,
@@ -114,7 +135,7 @@ export const runPoolController = async (deps: PoolControllerDeps, lead: Lead): P
   });
   // It may be another server that answers now, one that has not heard of the last writes.
   deps.subscriber.on("ready", disturb);
-  const watching = watchEpochs({ pools, repairs, onDiffers: (key) => queue.add(key), onReturn: disturb }, signal);
+  const watching = watchEpochs({ homes, repairs, onDiffers: (key) => queue.add(key), onReturn: disturb }, signal);
   try {
     await followPoolChanges(
       deps.subscriber,
@@ -132,6 +153,6 @@ export const runPoolController = async (deps: PoolControllerDeps, lead: Lead): P
   } finally {
     deps.subscriber.off("ready", disturb);
     await Promise.all([queue.stop(), looks.stop(), watching]);
-    await Promise.all([pools.stop(), pods.stop()]);
+    await Promise.all([homes.stop(), pods.stop()]);
   }
 };

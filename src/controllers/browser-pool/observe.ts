@@ -3,7 +3,7 @@ import type { Expectations } from "../../kube/expectations.ts";
 import { type Pod, refOf } from "../../kube/objects.ts";
 import type { Reflector } from "../../kube/reflector.ts";
 import type { LeaseStore } from "../../leases/lease-store.ts";
-import type { BrowserPool } from "../../resources/browser-pool.ts";
+import type { Homes } from "./homes.ts";
 import type { Looks } from "./looks.ts";
 import { configHashAnnotation, poolLabel } from "./pod.ts";
 import { podState } from "./pod-state.ts";
@@ -11,9 +11,9 @@ import { type PoolLimits, refusalOf } from "./refusal.ts";
 import type { Seen } from "./seen.ts";
 
 export type ObserveDeps = {
-  pools: Reflector<BrowserPool>;
+  homes: Pick<Homes, "get" | "list">;
   pods: Reflector<Pod>;
-  store: Pick<LeaseStore, "snapshot">;
+  store: Pick<LeaseStore, "snapshot" | "endedLease">;
   expectations: Expectations;
   /** Uids of pods whose deletion was asked for and is not seen yet. */
   dying: Set<string>;
@@ -21,7 +21,10 @@ export type ObserveDeps = {
   acceptedSizes: Map<string, number>;
   looks: Pick<Looks, "lookedAt" | "agentEpoch">;
   disturbedAtMs: () => number;
-  limits: PoolLimits;
+  /** The session that the object of this key is for; left out where objects have many. */
+  sessionOf?: (key: string) => string;
+  /** Undefined: the kind has no limits beyond its schema. */
+  limits: PoolLimits | undefined;
 };
 
 const podsOf = (pods: Reflector<Pod>, poolUid: string): Pod[] =>
@@ -29,14 +32,17 @@ const podsOf = (pods: Reflector<Pod>, poolUid: string): Pod[] =>
 
 /** All reads of one round; undefined when the pool is gone. */
 export const observePool = async (key: string, deps: ObserveDeps): Promise<Seen | undefined> => {
-  const uid = deps.pools.get(refOf(key))?.metadata.uid;
+  const uid = deps.homes.get(refOf(key))?.metadata.uid;
   const leases = uid && (await deps.store.snapshot(uid));
+  const session = uid && deps.sessionOf?.(key);
+  const ended = session ? await deps.store.endedLease(uid, session) : undefined;
   // Read after the wait: what changed meanwhile has to count.
-  const pool = deps.pools.get(refOf(key));
+  const pool = deps.homes.get(refOf(key));
   if (!pool || !uid || !leases || pool.metadata.uid !== uid) return undefined;
 
   const records = new Map(leases.browsers.map((browser) => [browser.id, browser]));
-  const refusal = refusalOf({ pool, pools: deps.pools.list(), acceptedSizes: deps.acceptedSizes, limits: deps.limits });
+  const { limits, acceptedSizes } = deps;
+  const refusal = limits && refusalOf({ pool, pools: deps.homes.list(), acceptedSizes, limits });
   if (!refusal) deps.acceptedSizes.set(uid, pool.spec.size);
 
   const pods = podsOf(deps.pods, uid).flatMap((pod) => {
@@ -56,6 +62,7 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Seen 
     configHash: configHash(pool.spec),
     refusal,
     agentEpoch: deps.looks.agentEpoch(uid),
+    ended,
     disturbedAtMs: deps.disturbedAtMs(),
   };
 };

@@ -1,16 +1,21 @@
 import { agentConfigOf, configHash } from "../../domain/browser-config.ts";
 import type { Pod } from "../../kube/objects.ts";
-import { typeMeta } from "../../kube/resource-type.ts";
-import { type BrowserPool, browserPoolKind } from "../../resources/browser-pool.ts";
+import type { BrowserPool } from "../../resources/browser-pool.ts";
 
 /** Where every agent listens in its pod. */
 export const agentPort = 7510;
 
-/** Label on a pool's pods: the pool's uid. */
+/** Label on a browser's pod: the uid of its pool, or of the on-demand browser itself. */
 export const poolLabel = "browserpool.dev/pool";
 
-/** All browser pods of the project, whatever they belong to. */
-export const browserPodSelector = "app.kubernetes.io/name=browserpool-browser";
+const nameLabel = "app.kubernetes.io/name";
+const browserName = "browserpool-browser";
+
+/** Label on a browser's pod: the kind of what it belongs to. */
+const ownerLabel = "browserpool.dev/owner";
+
+/** The browser pods of all owners of one kind. */
+export const browserPodSelector = (kind: string): string => `${nameLabel}=${browserName},${ownerLabel}=${kind}`;
 
 /** Annotation on a pod: the hash of the configuration that made it. */
 export const configHashAnnotation = "browserpool.dev/config-hash";
@@ -33,12 +38,15 @@ const maxPrefix = 50;
 const env = (name: string, value: string) => ({ name, value: value.replaceAll("$", () => "$$") });
 const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
 
+/** With `apiVersion` and `kind` of what it stands for. */
+export type PodOwner = BrowserPool & { apiVersion: string; kind: string };
+
 /** The pod of one browser. `suffix`: 8 lower-case letters or digits, new for every pod. */
-export const buildPod = (pool: BrowserPool, suffix: string, { image, agentPublicKey }: PodSettings): Pod => ({
+export const buildPod = (pool: PodOwner, suffix: string, { image, agentPublicKey }: PodSettings): Pod => ({
   metadata: {
     name: `${pool.metadata.name.slice(0, maxPrefix)}-${suffix}`,
     ...(pool.metadata.namespace && { namespace: pool.metadata.namespace }),
-    labels: { "app.kubernetes.io/name": "browserpool-browser", [poolLabel]: pool.metadata.uid ?? "" },
+    labels: { [nameLabel]: browserName, [ownerLabel]: pool.kind, [poolLabel]: pool.metadata.uid ?? "" },
     annotations: {
       [configHashAnnotation]: configHash(pool.spec),
       [generationAnnotation]: String(pool.metadata.generation ?? 0),
@@ -46,7 +54,8 @@ export const buildPod = (pool: BrowserPool, suffix: string, { image, agentPublic
     },
     ownerReferences: [
       {
-        ...typeMeta(browserPoolKind),
+        apiVersion: pool.apiVersion,
+        kind: pool.kind,
         name: pool.metadata.name,
         uid: pool.metadata.uid ?? "",
         controller: true,

@@ -1,20 +1,20 @@
 import { refOf } from "../../kube/objects.ts";
 import type { Requeue } from "../../kube/work-queue.ts";
 import { type ApplyDeps, applyPlan } from "./apply.ts";
-import { drainFinalizer, ensureFinalizer } from "./finalizer.ts";
+import { drainFinalizer, type Homes } from "./homes.ts";
 import { type ObserveDeps, observePool } from "./observe.ts";
 import { planPool } from "./plan.ts";
 
-export type ReconcileDeps = ObserveDeps & ApplyDeps & { now: () => number };
+export type ReconcileDeps = ObserveDeps & ApplyDeps & { homes: Pick<Homes, "ensureFinalizer">; now: () => number };
 
 /** One round for one pool; `key` is `namespace/name`. Safe to repeat at any point. */
 export const reconcilePool = async (key: string, deps: ReconcileDeps): Promise<Requeue | undefined> => {
-  const known = deps.pools.get(refOf(key));
+  const known = deps.homes.get(refOf(key));
   if (!known) return undefined;
   const { deletionTimestamp, finalizers = [] } = known.metadata;
   if (deletionTimestamp && !finalizers.includes(drainFinalizer)) return undefined;
   deps.lead.check();
-  deps.pools.put(await ensureFinalizer(known, deps.kube));
+  await deps.homes.ensureFinalizer(known);
 
   const seen = await observePool(key, deps);
   if (!seen) return undefined;

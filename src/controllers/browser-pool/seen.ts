@@ -1,5 +1,6 @@
 import type { Pod } from "../../kube/objects.ts";
 import type { BrowserRecord, PoolSnapshot } from "../../leases/lease-store.ts";
+import type { LeaseRecord } from "../../leases/records.ts";
 import type { BrowserPool } from "../../resources/browser-pool.ts";
 
 /** Everything that one round of the pool loop goes by: read in `observe`, judged in `plan`. */
@@ -16,6 +17,8 @@ export type Seen = {
   refusal: Refusal | undefined;
   /** The highest epoch that an agent of the pool was found to know. */
   agentEpoch: number;
+  /** The session that an on-demand browser had; undefined while it has one, or before. */
+  ended: LeaseRecord | undefined;
   /** When all that was found out about browsers became doubtful: this replica began to lead, or Redis came back; ms since the epoch. */
   disturbedAtMs: number;
 };

@@ -25,6 +25,7 @@ const codeTexts: Record<ErrorCode, string> = {
   headers_too_large: "The headers are too large.",
   internal_error: "Something went wrong in the service.",
   not_implemented: "This part of the API is not there yet.",
+  browser_not_started: "the browser could not be started: …",
   unavailable: "A part of the service does not answer now, or no browser can be had; repeat the request.",
 };
 

@@ -1,11 +1,14 @@
 import { z } from "zod";
 import { AppError } from "../../errors.ts";
 import type { LeaseRecord } from "../../leases/records.ts";
+import { CreateBrowser, UpdateBrowser } from "../../resources/browser-wire.ts";
 import { Session } from "../../resources/session-wire.ts";
+import { createBrowser } from "../../services/create-browser.ts";
 import { findSession } from "../../services/find-session.ts";
 import { listSessions } from "../../services/list-sessions.ts";
 import { endSession } from "../../services/release-browser.ts";
 import { sessionAnswer } from "../../services/session-answer.ts";
+import { updateBrowser } from "../../services/update-browser.ts";
 import { Paging, pageOf } from "../paging.ts";
 import { defineRoute } from "../route.ts";
 
@@ -43,6 +46,43 @@ export const listBrowsersRoute = defineRoute(
     // One after the other: each may have a policy of 5 MiB to fetch.
     for (const lease of page.body as LeaseRecord[]) sessions.push(await sessionAnswer(lease, baseUrl, deps));
     return { ...page, body: sessions };
+  },
+);
+
+export const createBrowserRoute = defineRoute(
+  {
+    method: "post",
+    path: "/browsers",
+    operationId: "createBrowser",
+    tag,
+    scope,
+    summary: "Start a browser on demand",
+    body: CreateBrowser,
+    answers: { 200: { description: "The session; its browser is up", schema: Session } },
+    errors: ["bad_request", "name_taken", "browser_not_started"],
+  },
+  async ({ body, project, baseUrl, deps, signal }) => {
+    const { session, takeBack } = await createBrowser({ request: body, project, baseUrl }, deps, signal);
+    return { status: 200, body: session, undelivered: takeBack };
+  },
+);
+
+export const updateBrowserRoute = defineRoute(
+  {
+    method: "patch",
+    path,
+    operationId: "updateBrowser",
+    tag,
+    scope,
+    summary: "Change a browser session",
+    params: BrowserParams,
+    body: UpdateBrowser,
+    answers: { 200: { description: "The session", schema: Session } },
+    errors: ["bad_request", "not_found", "name_taken"],
+  },
+  async ({ params, body, project, baseUrl, deps }) => {
+    const lease = await updateBrowser({ idOrName: params.id_or_name, request: body }, project, deps);
+    return { status: 200, body: await sessionAnswer(lease, baseUrl, deps) };
   },
 );
 

@@ -155,8 +155,9 @@ export const leaseBugs: readonly SeededBug[] = [
     patches: [
       {
         file: "leases/acquire-lease.ts",
-        find: "const answer = await bind(lease, wanted, deps);",
-        replace: 'const answer = "ok" as string; void bind(lease, wanted, deps);',
+        find: "const refusal = await bindLease(lease, wanted.request, deps, wanted.whileBinding);",
+        replace:
+          "const refusal = undefined as string | undefined; void bindLease(lease, wanted.request, deps, wanted.whileBinding);",
       },
     ],
   },

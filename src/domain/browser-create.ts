@@ -1,0 +1,57 @@
+/** The request of `POST /browsers` → the spec of an on-demand browser. */
+import { BrowserSpec } from "../resources/browser.ts";
+import { BrowserRequest, type CreateBrowser } from "../resources/browser-wire.ts";
+import { fromWire } from "../resources/wire.ts";
+import { settingProblems } from "./pool-problems.ts";
+import { chooseProfile } from "./pool-profile.ts";
+import { type Problem, problemAt, type SpecProblem, wireProblems } from "./problem.ts";
+import { mergeTelemetry } from "./telemetry-merge.ts";
+
+export type CreatedBrowser = { ok: true; spec: BrowserSpec } | { ok: false; problems: Problem[] };
+
+/** Largest policy that fits into the object, bytes; pools keep larger ones outside (ADR 0009). */
+const maxPolicyBytes = 256 * 1024;
+
+const notEmpty = <Value extends object>(value: Value | undefined): Value | undefined =>
+  value && Object.keys(value).length > 0 ? value : undefined;
+
+const withoutUndefined = <T extends object>(value: T): T =>
+  Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T;
+
+const requestProblems = ({ profile, proxy, proxyId, gpu, headless, chromePolicy }: BrowserRequest): SpecProblem[] => [
+  ...(profile && chooseProfile(profile).kind === "invalid"
+    ? [problemAt(["profile"], "give exactly one of id and name")]
+    : []),
+  ...(proxy && (proxy.id === undefined) === (proxy.mode === undefined)
+    ? [problemAt(["proxy"], "give exactly one of id and mode")]
+    : []),
+  ...(proxy && proxyId ? [problemAt(["proxyId"], "give only one of proxy and proxy_id")] : []),
+  ...(gpu && headless ? [problemAt(["gpu"], "needs a display: not with headless")] : []),
+  ...(chromePolicy && Buffer.byteLength(JSON.stringify(chromePolicy)) > maxPolicyBytes
+    ? [problemAt(["chromePolicy"], `must not exceed ${maxPolicyBytes / 1024} KiB when serialized`)]
+    : []),
+];
+
+/** `request`: as parsed by `CreateBrowser`, which has filled in the defaults. What it refers to is the caller's matter. */
+export const createBrowser = (request: CreateBrowser): CreatedBrowser => {
+  const { proxy, ...asked } = fromWire(BrowserRequest, request);
+  const merged = mergeTelemetry(undefined, asked.telemetry);
+  const choice = asked.profile && chooseProfile(asked.profile);
+  const spec: BrowserSpec = withoutUndefined({
+    ...asked,
+    chromePolicy: notEmpty(asked.chromePolicy),
+    extensions: notEmpty(asked.extensions),
+    network: notEmpty(asked.network),
+    tags: notEmpty(asked.tags),
+    startUrl: asked.startUrl || undefined,
+    proxyId: proxy?.id || asked.proxyId || undefined,
+    profile: choice?.kind === "profile" ? choice.profile : undefined,
+    telemetry: merged.ok ? merged.telemetry : undefined,
+  });
+  const problems = [
+    ...requestProblems({ ...asked, ...(proxy && { proxy }) }),
+    ...settingProblems(spec),
+    ...(merged.ok ? [] : merged.problems),
+  ];
+  return problems.length === 0 ? { ok: true, spec } : { ok: false, problems: wireProblems(BrowserSpec, problems) };
+};

@@ -1,0 +1,40 @@
+import type { AgentState } from "../agent/protocol.ts";
+import type { Logger } from "../log.ts";
+import type { AgentAnswer, AgentClient } from "./agent-client.ts";
+import { falseWord, type LeaseRecord, type SessionRequest } from "./records.ts";
+
+const isHeldBy = (lease: LeaseRecord, { lease: held }: AgentState): boolean =>
+  held?.session_id === lease.session && held.epoch === lease.epoch && held.seq === lease.seq;
+
+const refusalOf = (answer: AgentAnswer): string => {
+  if (answer.kind === "ok") return falseWord;
+  return answer.kind === "refused" ? answer.code : `agent ${answer.reason}`;
+};
+
+export type BindDeps = { agents: Pick<AgentClient, "bind">; log: Logger };
+
+/**
+ * Asks the agent of a granted browser to take the lease (design.md, the lease protocol, step 2). Undefined when it has;
+ * else why the browser can't be handed out. `whileBinding`: called when the question is on its way.
+ */
+export const bindLease = async (
+  lease: LeaseRecord,
+  { timeout_seconds, start_url }: Pick<SessionRequest, "timeout_seconds" | "start_url">,
+  { agents, log }: BindDeps,
+  whileBinding?: (lease: LeaseRecord) => void,
+): Promise<string | undefined> => {
+  const asked = agents.bind(lease, {
+    session_id: lease.session,
+    epoch: lease.epoch,
+    seq: lease.seq,
+    timeout_seconds,
+    request: lease.request,
+    ...(start_url && { start_url }),
+  });
+  whileBinding?.(lease);
+  const answer = await asked;
+  if (answer.kind === "ok" && isHeldBy(lease, answer.state)) return undefined;
+  const reason = refusalOf(answer);
+  log.warn({ browser: lease.browser, pod: lease.pod, reason }, "browser refused its lease; trying the next one");
+  return reason;
+};

@@ -1,0 +1,37 @@
+/** The requests for on-demand browsers over HTTP (contract.md, "Browsers"), derived from the spec of the kind (browser.ts). */
+import { z } from "zod";
+import { BrowserSpec } from "./browser.ts";
+import { lenientFields } from "./browser-pool-wire.ts";
+import { maxIdLength, namePattern } from "./selector.ts";
+import { Tags } from "./session-wire.ts";
+import { Telemetry } from "./telemetry.ts";
+import { wireSchema } from "./wire.ts";
+
+const ProxyChoice = z.object({
+  id: z.string().max(maxIdLength).optional(),
+  mode: z.enum(["direct"]).optional(),
+});
+
+/** The request of `POST /browsers` in camelCase; `domain/browser-create.ts` turns it into a spec. */
+export const BrowserRequest = BrowserSpec.extend({
+  ...lenientFields,
+  proxy: ProxyChoice.optional().describe('The proxy that all traffic takes: {id}, or {mode: "direct"} for none.'),
+});
+export type BrowserRequest = z.infer<typeof BrowserRequest>;
+
+export const CreateBrowser = wireSchema(BrowserRequest);
+export type CreateBrowser = z.output<typeof CreateBrowser>;
+
+/** The request of `PATCH /browsers/{id_or_name}`. What is left out stays as it is. */
+export const UpdateBrowser = z.object({
+  name: z
+    .string()
+    .regex(namePattern)
+    .or(z.literal(""))
+    .nullable()
+    .optional()
+    .describe("The session's new name, unique among the project's active ones. An empty string clears it."),
+  tags: Tags.nullable().optional().describe("Replaces all tags; an empty object clears them."),
+  telemetry: wireSchema(Telemetry).nullable().optional().describe("Merges onto the present settings."),
+});
+export type UpdateBrowser = z.output<typeof UpdateBrowser>;

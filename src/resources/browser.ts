@@ -1,0 +1,112 @@
+/** The kind Browser: one browser on demand, outside any pool, for one session (contract.md, "Browsers"). */
+import { z } from "zod";
+import {
+  chromePolicy,
+  extensions,
+  headless,
+  kioskMode,
+  Network,
+  profile,
+  proxyId,
+  startUrl,
+  stealth,
+  timeoutSeconds,
+  Viewport,
+} from "./browser-settings.ts";
+import { Conditions } from "./conditions.ts";
+import { apiGroup, type CustomResource, type Kind, validations } from "./kind.ts";
+import { maxIdLength, namePattern } from "./selector.ts";
+import { Telemetry } from "./telemetry.ts";
+
+const AttachedVault = z
+  .object({ id: z.string().min(1).max(maxIdLength).describe("The vault's id, which is its metadata.name.") })
+  .describe("A vault of the same project.");
+
+/** Of one browser; each is a reference that a fill has to look through. */
+const maxVaults = 20;
+
+export const BrowserSpec = z
+  .object({
+    name: z
+      .string()
+      .regex(namePattern)
+      .optional()
+      .describe("A name for the session, unique among the project's active ones. Left out: metadata.name."),
+    tags: z
+      .record(z.string(), z.string().max(1024))
+      .optional()
+      .describe("Key-value pairs to find the session by; at most 50."),
+    timeoutSeconds: timeoutSeconds.default(60),
+    headless,
+    stealth,
+    kioskMode,
+    gpu: z.boolean().default(false).describe("Hardware graphics. Not with headless."),
+    viewport: Viewport.optional().describe("Size of the browser window. Left out: 1920x1080 at 25 Hz."),
+    startUrl: startUrl.optional(),
+    profile: profile.optional(),
+    proxyId: proxyId.optional(),
+    extensions: extensions.optional(),
+    chromePolicy: chromePolicy.optional(),
+    network: Network.optional().describe("What the browser may reach, and by which proxy."),
+    telemetry: Telemetry.optional().describe("What is captured of the browser."),
+    vaults: z
+      .array(AttachedVault)
+      .max(maxVaults)
+      .default([])
+      .meta(validations({ rule: "self == oldSelf", message: "vaults are fixed for the life of the session" }))
+      .describe("Vaults whose items may be filled into this browser's pages. Fixed for the life of the session."),
+  })
+  .meta(
+    validations(
+      { rule: "!(self.gpu && self.headless)", message: "gpu needs a display: not with headless", fieldPath: ".gpu" },
+      { rule: "!has(self.tags) || size(self.tags) <= 50", message: "at most 50 pairs", fieldPath: ".tags" },
+    ),
+  )
+  .describe("What is wanted of the browser. All but name and tags count when it starts.");
+export type BrowserSpec = z.infer<typeof BrowserSpec>;
+
+export const BrowserStatus = z
+  .object({
+    observedGeneration: z.int().min(0).optional().describe("The generation of the spec that this status speaks of."),
+    conditions: Conditions,
+    phase: z
+      .enum(["Starting", "Active", "Ended", "Failed"])
+      .default("Starting")
+      .describe("Where the session is in its life. Ended and Failed are final."),
+    pod: z.string().max(maxIdLength).optional().describe("The browser's pod. There is never a second one."),
+    endReason: z.string().max(64).optional().describe("Why the session ended, e.g. timeout."),
+    message: z.string().max(1024).optional().describe("Why the browser could not be started, for people."),
+    endTime: z.iso.datetime({ precision: 3 }).optional().describe("When the session ended, or could not begin."),
+    leaseEpoch: z
+      .int()
+      .min(0)
+      .optional()
+      .describe("The epoch of the session's lease. It is raised when Redis has lost what it knew of it."),
+  })
+  .describe("What is seen of the browser. Written by the operator.");
+export type BrowserStatus = z.infer<typeof BrowserStatus>;
+
+export type Browser = CustomResource<typeof BrowserSpec, typeof BrowserStatus>;
+
+export const browserKind: Kind<typeof BrowserSpec, typeof BrowserStatus> & { readonly object?: Browser } = {
+  ...apiGroup,
+  kind: "Browser",
+  plural: "browsers",
+  shortNames: ["br"],
+  namespaced: true,
+  description: "One browser on demand. Its session begins when it is up and ends with it.",
+  spec: BrowserSpec,
+  status: BrowserStatus,
+  printerColumns: [
+    { name: "Phase", type: "string", jsonPath: ".status.phase" },
+    { name: "Reason", type: "string", jsonPath: ".status.endReason" },
+    { name: "Ready", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+  ],
+};
+
+/** How long an ended browser can still be read, ms: as long as Redis keeps its session (scripts/includes/end-lease.lua). */
+export const endedLifeMs = 24 * 60 * 60 * 1000;
+
+/** The session has ended, or there will be none. */
+export const isOver = ({ status }: Browser): boolean => status?.phase === "Ended" || status?.phase === "Failed";

@@ -1,0 +1,87 @@
+import { createBrowser as newBrowser } from "../domain/browser-create.ts";
+import { onDemandRequest } from "../domain/on-demand-request.ts";
+import { missingReference, referencesOf } from "../domain/pool-references.ts";
+import { AppError, invalidInput } from "../errors.ts";
+import { acquireLease } from "../leases/acquire-lease.ts";
+import { overHiccup } from "../leases/while-unavailable.ts";
+import { type Browser, type BrowserSpec, browserKind, isOver } from "../resources/browser.ts";
+import type { CreateBrowser } from "../resources/browser-wire.ts";
+import type { HandedOut } from "./acquire-browser.ts";
+import { newId } from "./new-id.ts";
+import type { Project } from "./projects.ts";
+import type { ServiceDeps } from "./service-deps.ts";
+import { sessionAnswer } from "./session-answer.ts";
+
+/** Longest wait for a browser to be up, ms. The operator gives a start up after three minutes and says why. */
+const startWaitMs = 185_000;
+
+const checkReferences = (spec: BrowserSpec): void => {
+  const missing = referencesOf(spec).map((reference) => ({
+    path: reference.path,
+    message: missingReference(reference),
+  }));
+  if (missing.length > 0) throw invalidInput(missing);
+};
+
+const notStarted = (why: string): AppError =>
+  new AppError("browser_not_started", `the browser could not be started: ${why}`, { retryAfterSeconds: 5 });
+
+/** Aborts when the operator says that the browser will not come up. */
+const failureOf = (uid: string, { browsers }: ServiceDeps): { signal: AbortSignal; stop: () => void } => {
+  const failed = new AbortController();
+  const stop = browsers.listen(uid, (browser) => {
+    if (isOver(browser)) failed.abort(notStarted(browser.status?.message ?? "it ended at once"));
+    else if (browser.metadata.deletionTimestamp) failed.abort(notStarted("it was deleted"));
+  });
+  return { signal: failed.signal, stop };
+};
+
+/** The browser and everything that it may be in; what fails here is ended by its idle time-out. */
+const undo = async (
+  browser: Browser,
+  { kube, names, giveBacks, log }: ServiceDeps,
+  project: Project,
+): Promise<void> => {
+  const { metadata, spec } = browser;
+  const poolUid = metadata.uid ?? "";
+  giveBacks.start(poolUid, metadata.name);
+  if (spec.name) await names.free(project.id, spec.name, { poolUid, session: metadata.name }).catch(() => undefined);
+  await overHiccup(() => kube.delete(browserKind, metadata, { uid: poolUid })).catch((err: unknown) =>
+    log.warn({ err, browser: metadata.name }, "an abandoned browser is left to its idle time-out"),
+  );
+};
+
+/**
+ * Starts a browser for one session and answers when it is up. Throws `bad_request`, `name_taken`, and
+ * `browser_not_started` with the reason. `signal`: aborted when the caller is gone; nothing stays behind then.
+ */
+export const createBrowser = async (
+  { request, project, baseUrl }: { request: CreateBrowser; project: Project; baseUrl: string },
+  deps: ServiceDeps,
+  signal: AbortSignal,
+): Promise<HandedOut> => {
+  const created = newBrowser(request);
+  if (!created.ok) throw invalidInput(created.problems);
+  const { spec } = created;
+  checkReferences(spec);
+  const metadata = { name: newId(), namespace: project.namespace };
+  const browser = (await deps.kube.create(browserKind, { metadata, spec } as Browser)) as Browser;
+  deps.browsers.put(browser);
+  const owner = { poolUid: browser.metadata.uid ?? "", session: browser.metadata.name };
+  const failure = failureOf(owner.poolUid, deps);
+  try {
+    if (spec.name && !(await overHiccup(() => deps.names.reserve(project.id, spec.name ?? "", owner), signal)))
+      throw new AppError("name_taken", `name: ${spec.name} is the name of another active session of this project`);
+    const wanted = { ...owner, request: onDemandRequest(browser, project.id), waitMs: startWaitMs };
+    const acquired = await acquireLease(wanted, deps, AbortSignal.any([signal, failure.signal]));
+    if (acquired.kind !== "held") throw notStarted("it was not up in time");
+    const session = await overHiccup(() => sessionAnswer(acquired.lease, baseUrl, deps), signal);
+    signal.throwIfAborted();
+    return { session, takeBack: () => void undo(browser, deps, project) };
+  } catch (error) {
+    await undo(browser, deps, project);
+    throw error;
+  } finally {
+    failure.stop();
+  }
+};
