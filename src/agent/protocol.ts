@@ -31,6 +31,9 @@ export type Fence = z.infer<typeof Fence>;
 /** Negative when `a` is older than `b`, 0 when equal, positive when newer. */
 export const compareFences = (a: Fence, b: Fence): number => a.epoch - b.epoch || a.seq - b.seq;
 
+/** Longest id of a session, characters: that of an on-demand browser is the name of its object. */
+const maxSessionId = 253;
+
 /** Longest `request` of a lease, characters: 50 tags of the longest, with every character escaped. */
 const maxRequestChars = 512 * 1024;
 
@@ -41,7 +44,7 @@ export const Epoch = z
   .transform(Number);
 
 export const BindLease = Fence.extend({
-  session_id: z.string().min(1).max(64),
+  session_id: z.string().min(1).max(maxSessionId),
   /** Idle time in seconds after which the agent ends the browser: none of its sockets open for that long. */
   timeout_seconds: z.int().min(1).max(259200),
   /** Navigated to after the bind, best effort, without waiting for it. */
@@ -51,7 +54,7 @@ export const BindLease = Fence.extend({
 });
 export type BindLease = z.infer<typeof BindLease>;
 
-export const EndLease = Fence.extend({ session_id: z.string().min(1).max(64) });
+export const EndLease = Fence.extend({ session_id: z.string().min(1).max(maxSessionId) });
 export type EndLease = z.infer<typeof EndLease>;
 
 export const AgentState = z.object({

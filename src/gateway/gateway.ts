@@ -23,7 +23,7 @@ export type Gateway = {
   close(graceMs: number): Promise<void>;
 };
 
-const pathPattern = /^\/gateway\/([a-z0-9]{1,64})\/(cdp|webdriver)$/;
+const pathPattern = /^\/gateway\/([a-z0-9][a-z0-9.-]{0,252})\/(cdp|webdriver)$/;
 
 /** How many connections one session may have at once is the agent's rule; this bounds a replica. */
 const maxConnections = 10_000;

@@ -15,6 +15,7 @@ const ProxyChoice = z.object({
 /** The request of `POST /browsers` in camelCase; `domain/browser-create.ts` turns it into a spec. */
 export const BrowserRequest = BrowserSpec.extend({
   ...lenientFields,
+  tags: Tags.optional(),
   proxy: ProxyChoice.optional().describe('The proxy that all traffic takes: {id}, or {mode: "direct"} for none.'),
 });
 export type BrowserRequest = z.infer<typeof BrowserRequest>;

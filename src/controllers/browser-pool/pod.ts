@@ -34,6 +34,9 @@ export type PodSettings = {
 /** Longest pool name that is kept in a pod's name, so that the suffix fits in 63 characters (a host name). */
 const maxPrefix = 50;
 
+/** Cut anywhere, a name could end with a dot, which nothing may follow but a letter or a digit. */
+const prefixOf = (name: string): string => name.slice(0, maxPrefix).replace(/[.-]+$/, "");
+
 /** A kubelet expands `$(NAME)` in values; a URL of a user must stay as it is. */
 const env = (name: string, value: string) => ({ name, value: value.replaceAll("$", () => "$$") });
 const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
@@ -44,7 +47,7 @@ export type PodOwner = BrowserPool & { apiVersion: string; kind: string };
 /** The pod of one browser. `suffix`: 8 lower-case letters or digits, new for every pod. */
 export const buildPod = (pool: PodOwner, suffix: string, { image, agentPublicKey }: PodSettings): Pod => ({
   metadata: {
-    name: `${pool.metadata.name.slice(0, maxPrefix)}-${suffix}`,
+    name: `${prefixOf(pool.metadata.name)}-${suffix}`,
     ...(pool.metadata.namespace && { namespace: pool.metadata.namespace }),
     labels: { [nameLabel]: browserName, [ownerLabel]: pool.kind, [poolLabel]: pool.metadata.uid ?? "" },
     annotations: {
