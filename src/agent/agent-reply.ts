@@ -6,6 +6,7 @@ const statusOf = {
   unauthorized: 401,
   not_found: 404,
   method_not_allowed: 405,
+  fill_in_progress: 409,
   not_holder: 409,
   stale_fence: 409,
   payload_too_large: 413,
@@ -36,5 +37,6 @@ export const refusals = {
   browser_unhealthy: refusal("browser_unhealthy", "the browser does not answer DevTools"),
   not_found: refusal("not_found", "there is nothing at this path"),
   session_not_found: refusal("not_found", "this session does not hold the browser"),
+  fill_in_progress: refusal("fill_in_progress", "another fill is at work in this browser"),
   too_many_requests: refusal("too_many_requests", "the session has too many open connections"),
 };

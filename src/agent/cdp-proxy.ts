@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type AgentReply, refusal, refusals } from "./agent-reply.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
-import { sessionHeader } from "./protocol.ts";
+import { purposeHeader, sessionHeader } from "./protocol.ts";
 
 /** A client whose machine vanished without a word is found by TCP probes after this, so that it doesn't hold a lease for ever. */
 const keepAliveMs = 15_000;
@@ -84,8 +84,10 @@ export const createCdpProxy =
     const refused = await refusalOf(request, deps);
     if (refused) return refuse(client, refused);
     const session = request.headers[sessionHeader];
-    const admitted = deps.leases.admit(typeof session === "string" ? session : "", client);
+    const purpose = request.headers[purposeHeader] === "fill" ? "fill" : undefined;
+    const admitted = deps.leases.admit(typeof session === "string" ? session : "", client, purpose);
     if (admitted === "not_holder") return refuse(client, refusals.session_not_found);
+    if (admitted === "fill_in_progress") return refuse(client, refusals.fill_in_progress);
     if (admitted === "too_many") return refuse(client, refusals.too_many_requests);
 
     const devTools = connect({ host: "127.0.0.1", port: deps.devTools.port });

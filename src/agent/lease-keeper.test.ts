@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createLogger } from "../log.ts";
@@ -211,5 +212,24 @@ describe("the idle timer", () => {
     expect(onIdle).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(60_000);
     expect(onIdle).toHaveBeenCalledOnce();
+  });
+});
+
+describe("connections for fills", () => {
+  test("are one at a time; when it closes, or the lease ends, there can be another one", async () => {
+    const { keeper, bound } = setUp();
+    await bound(lease("a", 1));
+    const first = new PassThrough();
+    expect(keeper.admit("a", first, "fill")).toBe("admitted");
+    expect(keeper.admit("a", new PassThrough(), "fill")).toBe("fill_in_progress");
+    expect(keeper.admit("a", new PassThrough())).toBe("admitted");
+    first.destroy();
+    await once(first, "close");
+    const second = new PassThrough();
+    expect(keeper.admit("a", second, "fill")).toBe("admitted");
+    await bound(lease("b", 2));
+    expect(second.destroyed).toBe(true);
+    expect(keeper.admit("b", new PassThrough(), "fill")).toBe("admitted");
+    keeper.close();
   });
 });

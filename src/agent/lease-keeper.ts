@@ -14,8 +14,12 @@ export type LeaseKeeper = {
   bind(request: BindLease): Promise<BindOutcome>;
   /** Takes the browser back: cuts the lease's sockets, then confirms that the browser answers. */
   end(request: EndLease): Promise<EndOutcome>;
-  /** Counts a client's socket as open until it closes, and destroys it when the lease ends. */
-  admit(sessionId: string, socket: Duplex): "admitted" | "not_holder" | "too_many";
+  /** Counts a socket as open until it closes, and destroys it when the lease ends. Only one at a time is for a fill. */
+  admit(
+    sessionId: string,
+    socket: Duplex,
+    purpose?: "fill",
+  ): "admitted" | "not_holder" | "too_many" | "fill_in_progress";
   state(): AgentState;
   /** Raises the epoch (lease-fence.ts) and tells all that is known, the request of the lease included. */
   stateUnder(epoch: number): AgentState;
@@ -32,7 +36,14 @@ export type LeaseKeeperDeps = {
 };
 
 /** What the holder of the browser has beside its name in the fence. */
-type Holding = { request: BindLease; boundAt: Date; sockets: Set<Duplex>; idleTimer: NodeJS.Timeout | undefined };
+type Holding = {
+  request: BindLease;
+  boundAt: Date;
+  sockets: Set<Duplex>;
+  /** The one that is open for a fill. */
+  filling: Duplex | undefined;
+  idleTimer: NodeJS.Timeout | undefined;
+};
 
 const nameOf = ({ session_id, epoch, seq }: LeaseName): LeaseName => ({ session_id, epoch, seq });
 
@@ -62,7 +73,7 @@ export const createLeaseKeeper = ({ podUid, browser, onIdle, log }: LeaseKeeperD
       return "browser_unhealthy";
     }
     if (!fence.grant(request)) return "stale_fence";
-    holding = { request, boundAt: new Date(), sockets: new Set(), idleTimer: undefined };
+    holding = { request, boundAt: new Date(), sockets: new Set(), filling: undefined, idleTimer: undefined };
     waitIdle(holding);
     if (request.start_url) browser.open(request.start_url);
     log.info(nameOf(request), "lease bound");
@@ -100,14 +111,17 @@ export const createLeaseKeeper = ({ podUid, browser, onIdle, log }: LeaseKeeperD
       }
       return (await browser.isHealthy()) ? "ended" : "browser_unhealthy";
     },
-    admit(sessionId, socket) {
+    admit(sessionId, socket, purpose) {
       const held = holding;
       if (held?.request.session_id !== sessionId) return "not_holder";
+      if (purpose === "fill" && held.filling) return "fill_in_progress";
       if (held.sockets.size >= maxConnections) return "too_many";
       held.sockets.add(socket);
+      if (purpose === "fill") held.filling = socket;
       clearTimeout(held.idleTimer);
       socket.once("close", () => {
         held.sockets.delete(socket);
+        if (held.filling === socket) held.filling = undefined;
         if (held === holding && held.sockets.size === 0) waitIdle(held);
       });
       return "admitted";

@@ -22,6 +22,12 @@ import { z } from "zod";
 export const sessionHeader = "x-browserpool-session";
 
 /**
+ * The header that says what a CDP connection is for. `fill`: stored values are typed through it, and a browser has one such
+ * connection at a time. The gateway never sends it.
+ */
+export const purposeHeader = "x-browserpool-purpose";
+
+/**
  * A lease's fence: grows with every lease of one browser, ordered by epoch, then seq (design.md, the lease protocol).
  * The agent refuses whatever carries a lower one than the highest it has seen.
  */
