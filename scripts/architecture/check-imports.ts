@@ -1,4 +1,4 @@
-import { importRules, isPure, packageHomes, pureNetNames, pureNodeModules } from "./import-rules.ts";
+import { importRules, isPure, packageHomes, pureNetNames, pureNodeModules, purePackages } from "./import-rules.ts";
 import { type Import, importsOfTree, type SourceTree, type Violation } from "./source-tree.ts";
 
 type Imports = Map<string, Import[]>;
@@ -25,7 +25,7 @@ const localProblem = (item: Import): string | undefined => {
   if (place === undefined) return "is in a place that scripts/architecture/import-rules.ts does not know";
   if (crossesKinds(item)) return `imports ${target}: a controller uses nothing of another kind's`;
   const { may, types = [] } = importRules[place] ?? { may: [] };
-  const open = ["errors.ts", ...may, ...(isType ? ["log.ts", ...types] : [])];
+  const open = ["errors.ts", "sensitive.ts", ...may, ...(isType ? ["log.ts", ...types] : [])];
   if (isIn(place, target) || open.some((allowed) => isIn(allowed, target))) return undefined;
   return `imports ${isType ? "types of " : ""}${target}: ${place} may not`;
 };
@@ -62,7 +62,7 @@ const cycleViolations = (imports: Imports): Violation[] => {
 };
 
 const doesIo = ({ target, isType, isLocal, names }: Import): boolean => {
-  if (isType || isLocal || target === "zod" || pureNodeModules.includes(target)) return false;
+  if (isType || isLocal || [...purePackages, ...pureNodeModules].includes(target)) return false;
   if (target !== "node:net") return true;
   return names
     .replace(/[{}]/g, "")

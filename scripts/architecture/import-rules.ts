@@ -6,12 +6,13 @@
 /** `may`: other places that are imported. `types`: places of which only types are. A place may always import itself. */
 export type ImportRule = { may: readonly string[]; types?: readonly string[] };
 
-/** Every place of src/. errors.ts and the Logger type of log.ts are open to all of them. */
+/** Every place of src/. errors.ts, sensitive.ts and the Logger type of log.ts are open to all of them. */
 export const importRules: Readonly<Record<string, ImportRule>> = {
   "main.ts": { may: ["../package.json", "agent/agent-config.ts", "cmd", "config.ts", "local/banner.ts", "log.ts"] },
   cmd: { may: ["*"] },
   "config.ts": { may: [] },
   "errors.ts": { may: [] },
+  "sensitive.ts": { may: [] },
   "log.ts": { may: [] },
   "metrics.ts": { may: [] },
   tokens: { may: [] },
@@ -43,6 +44,7 @@ export const packageHomes: Readonly<Record<string, readonly string[]>> = {
   express: ["http"],
   ioredis: ["leases"],
   jose: ["tokens"],
+  otpauth: ["domain"],
   pino: ["log.ts"],
   "prom-client": ["metrics.ts"],
   "puppeteer-core": ["fill"],
@@ -55,6 +57,9 @@ export const packageHomes: Readonly<Record<string, readonly string[]>> = {
 /** Decisions, which come out the same whenever they are taken: no I/O, clock or chance, in themselves or in what they import. */
 export const isPure = (file: string): boolean =>
   file.startsWith("domain/") || /^controllers\/.*\/(plan|status)\.ts$/.test(file);
+
+/** Packages that do no I/O and read no clock where they are told the time. */
+export const purePackages: readonly string[] = ["otpauth", "zod"];
 
 /** Modules of Node that do no I/O; of node:net only what works on the text of an address. */
 export const pureNodeModules: readonly string[] = ["node:crypto", "node:util"];

@@ -1,0 +1,39 @@
+/** One-time codes of authenticator apps: RFC 6238 with HMAC-SHA1, 6 digits and steps of 30 s (contract.md, fill). */
+import { Secret, TOTP } from "otpauth";
+
+/** Seconds for which a code is good. */
+const periodSeconds = 30;
+
+/** Longest secret, base32 characters: 160 bytes, eight times of what RFC 4226 recommends. */
+const maxLength = 256;
+
+/** Numbers of base32 characters beyond whole groups of eight that no number of bytes comes to. */
+const impossibleRests = [1, 3, 6];
+
+/**
+ * A secret as sites show it (any case, spaces, hyphens, padding) as bare base32; undefined for what is no base32. What is
+ * wrong with it can't be told without quoting it, so nothing is.
+ */
+export const normalizeTotpSecret = (text: string): string | undefined => {
+  const base32 = text.replace(/[\s-]/g, "").replace(/=+$/, "").toUpperCase();
+  const isBase32 = /^[A-Z2-7]+$/.test(base32) && !impossibleRests.includes(base32.length % 8);
+  return isBase32 && base32.length <= maxLength ? base32 : undefined;
+};
+
+/** `expiresAtMs`: since the epoch; from then on the code is another one. */
+export type TotpCode = { code: string; expiresAtMs: number };
+
+/** The code at `nowMs`, since the epoch, with its leading zeros. `secret`: as `normalizeTotpSecret` gives it. */
+export const totpCode = (secret: string, nowMs: number): TotpCode => {
+  const totp = new TOTP({
+    secret: Secret.fromBase32(secret),
+    algorithm: "SHA1",
+    digits: 6,
+    period: periodSeconds,
+  });
+  const periodMs = periodSeconds * 1000;
+  return {
+    code: totp.generate({ timestamp: nowMs }),
+    expiresAtMs: (Math.floor(nowMs / periodMs) + 1) * periodMs,
+  };
+};
