@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto";
 import { promisify } from "node:util";
 import { deflateRaw, inflateRaw } from "node:zlib";
 import { AppError } from "../errors.ts";
@@ -63,8 +63,9 @@ export const replayAnswer = async <Answer extends { status: number }>(
   if (key.length > maxKeyLength)
     throw new AppError("bad_request", `Idempotency-Key: at most ${maxKeyLength} characters`);
   const digest = sha256(bearer, operation, key).toString("hex");
-  const bodyDigest = sha256(JSON.stringify(body)).toString("hex");
   const sealingKey = sha256("sealing", bearer, key);
+  // Keyed: a body can hold a password, which a bare hash in Redis would let anybody guess.
+  const bodyDigest = createHmac("sha256", sealingKey).update(JSON.stringify(body)).digest("hex");
 
   const begun = await answers.begin(digest, bodyDigest);
   if (begun.kind === "replay") return JSON.parse(await unseal(begun.sealed, sealingKey)) as Answer;

@@ -34,6 +34,7 @@ export const parseBody = async (request: Request, response: Response, limit = de
       throw new AppError("payload_too_large", `the body is larger than ${limit} bytes`, { cause });
     if (status === 415)
       throw new AppError("unsupported_media_type", "this charset or encoding is not supported", { cause });
-    throw new AppError("bad_request", "the body is not valid JSON", { cause });
+    // No cause: the parser's error carries the whole body, which can hold a password.
+    throw new AppError("bad_request", "the body is not valid JSON");
   }
 };
