@@ -15,6 +15,7 @@ import {
 } from "./browser-settings.ts";
 import { Conditions } from "./conditions.ts";
 import { apiGroup, type CustomResource, type Kind, validations } from "./kind.ts";
+import { observedGeneration } from "./observed-generation.ts";
 import { ChromePolicyRef } from "./pool-policy.ts";
 import { namePattern } from "./selector.ts";
 import { Telemetry } from "./telemetry.ts";
@@ -87,7 +88,7 @@ const count = (what: string) => z.int().min(0).default(0).describe(what);
 
 export const BrowserPoolStatus = z
   .object({
-    observedGeneration: z.int().min(0).optional().describe("The generation of the spec that this status speaks of."),
+    observedGeneration,
     conditions: Conditions,
     replicas: count("Browser pods that live: in use, idle and starting."),
     available: count("Browsers that are idle and can be acquired now."),

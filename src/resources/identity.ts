@@ -27,3 +27,10 @@ export const createdAt = (object: KubeObject): string => {
     throw new Error(`${name} has no creationTimestamp: not read from the API server`);
   return creationTimestamp;
 };
+
+/** When the HTTP API last changed what an answer shows of the object, RFC 3339. */
+export const updatedAtAnnotation = "browserpool.dev/updated-at";
+
+/** RFC 3339; the time of creation for what was never changed by HTTP. Throws as `createdAt` does. */
+export const updatedAt = (object: KubeObject): string =>
+  object.metadata.annotations?.[updatedAtAnnotation] ?? createdAt(object);

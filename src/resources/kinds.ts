@@ -1,6 +1,17 @@
+import { authConnectionKind } from "./auth-connection.ts";
 import { browserKind } from "./browser.ts";
 import { browserPoolKind } from "./browser-pool.ts";
+import { credentialKind } from "./credential.ts";
 import type { Kind } from "./kind.ts";
+import { vaultKind } from "./vault.ts";
+import { vaultItemKind } from "./vault-item.ts";
 
 /** Every kind of the project, in the order in which their CRDs are installed. */
-export const kinds: Kind[] = [browserPoolKind, browserKind];
+export const kinds: Kind[] = [
+  browserPoolKind,
+  browserKind,
+  vaultKind,
+  vaultItemKind,
+  credentialKind,
+  authConnectionKind,
+];

@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { generateCrds } from "../../scripts/gen-crds.ts";
+import { kinds } from "../../src/resources/kinds.ts";
 
 const crd = "browserpool.dev_browserpools.yaml";
+const all = kinds.map((kind) => `${kind.group}_${kind.plural}.yaml`).sort();
 
 let folder: string;
 beforeEach(async () => {
@@ -18,13 +20,13 @@ test("the CRDs that are checked in are those of src/resources", async () => {
 
 test("what was generated is not stale", async () => {
   await generateCrds({ check: false, folder });
-  expect(await readdir(folder)).toEqual([crd]);
+  expect((await readdir(folder)).sort()).toEqual(all);
   await expect(generateCrds({ check: true, folder })).resolves.toBeUndefined();
 });
 
 test("a CRD that is missing, changed or of no kind is named, with the way out", async () => {
   const stale = `stale: crds/${crd}; run \`npm run gen\``;
-  await expect(generateCrds({ check: true, folder })).rejects.toThrow(stale);
+  await expect(generateCrds({ check: true, folder })).rejects.toThrow(`crds/${crd}`);
   await generateCrds({ check: false, folder });
   await appendFile(join(folder, crd), "# by hand\n");
   await expect(generateCrds({ check: true, folder })).rejects.toThrow(stale);

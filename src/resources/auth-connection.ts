@@ -1,0 +1,97 @@
+/** The kind AuthConnection: how one profile is logged in to one domain (contract.md, Credentials and connections). */
+import { z } from "zod";
+import { Conditions } from "./conditions.ts";
+import { hostName } from "./host-name.ts";
+import { apiGroup, type CustomResource, type Kind, validations } from "./kind.ts";
+import { observedGeneration } from "./observed-generation.ts";
+import { namePattern, Selector } from "./selector.ts";
+import { Telemetry } from "./telemetry.ts";
+
+/** Said by the API server for YAML and by the HTTP API for requests. */
+export const credentialChoice = "give a name, or a provider with either a path or auto: true";
+
+const fixed = (what: string) =>
+  validations({ rule: "self == oldSelf", message: `${what} of a connection cannot change` });
+
+export const ConnectionCredential = z
+  .object({
+    name: z.string().regex(namePattern).optional().describe("The name of a Credential of the same project."),
+    provider: z.string().min(1).max(255).optional().describe("The name of an external credential provider."),
+    path: z.string().min(1).max(1024).optional().describe("Where the external provider has it, e.g. Vault/Item."),
+    auto: z.boolean().optional().describe("Whether the external provider finds it by the domain."),
+  })
+  .meta(
+    validations({
+      rule: "has(self.name) ? !has(self.provider) && !has(self.path) && !has(self.auto) : has(self.provider) && has(self.path) != (has(self.auto) && self.auto)",
+      message: credentialChoice,
+    }),
+  )
+  .describe("Where the login's values are kept.");
+export type ConnectionCredential = z.infer<typeof ConnectionCredential>;
+
+export const AuthConnectionSpec = z
+  .object({
+    domain: hostName.meta(fixed("the domain")).describe("The domain to log in to. It cannot change."),
+    profileName: z
+      .string()
+      .regex(namePattern)
+      .meta(fixed("the profile"))
+      .describe("The name of the profile that is logged in. It cannot change."),
+    saveCredentials: z
+      .boolean()
+      .default(true)
+      .describe("Whether a login that is collected is saved as the credential."),
+    credential: ConnectionCredential.optional(),
+    allowedDomains: z
+      .array(z.string().min(1).max(253))
+      .max(100)
+      .optional()
+      .describe("Further domains that the login may lead to."),
+    loginUrl: z.string().min(1).max(2048).optional().describe("The page where the login begins."),
+    healthChecks: z.boolean().default(true).describe("Whether the login is checked periodically."),
+    healthCheckInterval: z.int().min(300).max(86_400).default(3600).describe("Seconds between two checks."),
+    autoReauth: z.boolean().default(true).describe("Whether an expired login may be renewed without a person."),
+    proxy: Selector.optional().describe("The proxy to log in through, by id or by name."),
+    recordSession: z.boolean().default(false).describe("Whether browsers that log in are recorded."),
+    browserTelemetry: Telemetry.optional().describe("What is captured of browsers that log in."),
+  })
+  .describe("Who is logged in where, and how.");
+export type AuthConnectionSpec = z.infer<typeof AuthConnectionSpec>;
+
+export const AuthConnectionStatus = z
+  .object({
+    observedGeneration,
+    conditions: Conditions,
+    status: z.enum(["NEEDS_AUTH", "AUTHENTICATED"]).optional().describe("Whether a login was collected."),
+  })
+  .describe("What is seen of the connection. Written by the operator.");
+
+export type AuthConnection = CustomResource<typeof AuthConnectionSpec, typeof AuthConnectionStatus>;
+
+export const authConnectionKind: Kind<typeof AuthConnectionSpec, typeof AuthConnectionStatus> & {
+  readonly object?: AuthConnection;
+} = {
+  ...apiGroup,
+  kind: "AuthConnection",
+  plural: "authconnections",
+  shortNames: ["ac"],
+  namespaced: true,
+  description: "The login of one profile at one domain, and where its credential is kept.",
+  spec: AuthConnectionSpec,
+  status: AuthConnectionStatus,
+  printerColumns: [
+    { name: "Domain", type: "string", jsonPath: ".spec.domain" },
+    { name: "Profile", type: "string", jsonPath: ".spec.profileName" },
+    { name: "Credential", type: "string", jsonPath: ".spec.credential.name" },
+    { name: "Status", type: "string", jsonPath: ".status.status" },
+    { name: "Ready", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+  ],
+};
+
+/** When a person's login was last collected, RFC 3339; written by the HTTP API, read by the operator. */
+export const authenticatedAtAnnotation = "browserpool.dev/authenticated-at";
+
+/** `AUTHENTICATED` once a login was collected, whether or not it was saved. */
+export const connectionStatus = ({ metadata }: AuthConnection): "NEEDS_AUTH" | "AUTHENTICATED" =>
+  metadata.annotations?.[authenticatedAtAnnotation] === undefined ? "NEEDS_AUTH" : "AUTHENTICATED";

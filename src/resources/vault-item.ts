@@ -1,0 +1,82 @@
+/** The kind VaultItem: a login in a vault, which points at a connection and holds no values (service.md). */
+import { z } from "zod";
+import { Conditions } from "./conditions.ts";
+import { apiGroup, type CustomResource, type Kind, validations } from "./kind.ts";
+import { observedGeneration } from "./observed-generation.ts";
+import { maxIdLength, namePattern } from "./selector.ts";
+
+const fixed = (what: string) => validations({ rule: "self == oldSelf", message: `${what} of an item cannot change` });
+
+/** An origin as browsers write it: no path, no default port. Unencrypted ones only of this machine, for trying things out. */
+const originPattern =
+  /^(https:\/\/([a-z0-9.-]+|\[[0-9a-f:]+\])|http:\/\/(localhost|127\.0\.0\.1|\[::1\]))(:[0-9]{1,5})?$/;
+
+export const VaultItemSpec = z
+  .object({
+    vault: z
+      .string()
+      .min(1)
+      .max(maxIdLength)
+      .meta(fixed("the vault"))
+      .describe("The vault's id, which is its metadata.name."),
+    key: z
+      .string()
+      .regex(namePattern)
+      .meta(fixed("the key"))
+      .describe("What the item is called in its vault; unique there."),
+    type: z.enum(["credential"]).default("credential").describe("What the item is."),
+    provider: z.enum(["managed_auth"]).default("managed_auth").describe("Where its values come from."),
+    connectionId: z
+      .string()
+      .min(1)
+      .max(maxIdLength)
+      .meta(fixed("the connection"))
+      .describe("The id of the AuthConnection, which is its metadata.name. Fixed for the life of the item."),
+    description: z.string().max(1024).optional().describe("A label for people."),
+    allowedOrigins: z
+      .array(z.string().max(300).regex(originPattern))
+      .min(1)
+      .max(20)
+      .optional()
+      .describe("The only origins whose pages may be filled, e.g. https://shop.example. Left out: any page."),
+  })
+  .describe("Which login the item stands for.");
+export type VaultItemSpec = z.infer<typeof VaultItemSpec>;
+
+export const VaultItemStatus = z
+  .object({
+    observedGeneration,
+    conditions: Conditions,
+    state: z
+      .enum(["ready", "unavailable"])
+      .optional()
+      .describe("Whether the login can be filled in, as far as custom resources tell; the HTTP API looks closer."),
+    connectionUid: z
+      .string()
+      .max(64)
+      .optional()
+      .describe("The connection's metadata.uid. Another connection that gets its name later does not take its place."),
+  })
+  .describe("What is seen of the item. Written by the operator.");
+export type VaultItemStatus = z.infer<typeof VaultItemStatus>;
+
+export type VaultItem = CustomResource<typeof VaultItemSpec, typeof VaultItemStatus>;
+
+export const vaultItemKind: Kind<typeof VaultItemSpec, typeof VaultItemStatus> & { readonly object?: VaultItem } = {
+  ...apiGroup,
+  kind: "VaultItem",
+  plural: "vaultitems",
+  shortNames: ["vi"],
+  namespaced: true,
+  description: "A login in a vault. It points at a connection, whose saved credential is read whenever it is used.",
+  spec: VaultItemSpec,
+  status: VaultItemStatus,
+  printerColumns: [
+    { name: "Vault", type: "string", jsonPath: ".spec.vault" },
+    { name: "Key", type: "string", jsonPath: ".spec.key" },
+    { name: "Provider", type: "string", jsonPath: ".spec.provider" },
+    { name: "Status", type: "string", jsonPath: ".status.state" },
+    { name: "Reason", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
+    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+  ],
+};

@@ -1,0 +1,44 @@
+/** The kind Vault: a named set of items that browsers may be given (contract.md, "Vaults, items, fill"). */
+import { z } from "zod";
+import { Conditions } from "./conditions.ts";
+import { apiGroup, type CustomResource, type Kind, validations } from "./kind.ts";
+import { observedGeneration } from "./observed-generation.ts";
+import { namePattern } from "./selector.ts";
+
+export const VaultSpec = z
+  .object({
+    name: z
+      .string()
+      .regex(namePattern)
+      .optional()
+      .describe("The vault's name, unique within the project. Left out: metadata.name. It cannot change."),
+  })
+  .meta(
+    validations({
+      rule: "has(self.name) == has(oldSelf.name) && (!has(self.name) || self.name == oldSelf.name)",
+      message: "the name of a vault cannot change",
+      fieldPath: ".name",
+    }),
+  )
+  .describe("What the vault is called. Its items are objects of their own.");
+
+export const VaultStatus = z
+  .object({ observedGeneration, conditions: Conditions })
+  .describe("What is seen of the vault. Written by the operator.");
+
+export type Vault = CustomResource<typeof VaultSpec, typeof VaultStatus>;
+
+export const vaultKind: Kind<typeof VaultSpec, typeof VaultStatus> & { readonly object?: Vault } = {
+  ...apiGroup,
+  kind: "Vault",
+  plural: "vaults",
+  shortNames: ["vlt"],
+  namespaced: true,
+  description: "A set of stored logins that browsers can be given; their values are typed into pages, never given out.",
+  spec: VaultSpec,
+  status: VaultStatus,
+  printerColumns: [
+    { name: "Ready", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+  ],
+};
