@@ -1,0 +1,51 @@
+/**
+ * Whether a vault item can be used: computed on every read from what it points at (service.md, States and transitions).
+ *
+ *   connection gone              unavailable, connection_not_found: for good, since an item keeps its connection
+ *   credential kept elsewhere    unavailable, external_credential
+ *   none, or nothing in it       unavailable, no_credential
+ *   a value or a TOTP secret     ready
+ */
+import { totpEntry } from "../resources/credential.ts";
+
+/** What a credential holds: the names of its values that are not empty, and whether there is a TOTP secret. */
+export type StoredLogin = { valueNames: readonly string[]; hasTotp: boolean };
+
+/** What an item's connection leads to. */
+export type ItemSource =
+  | { is: "connectionGone" }
+  | { is: "external" }
+  | { is: "noCredential" }
+  | { is: "stored"; login: StoredLogin };
+
+export type FieldType = "text" | "email" | "password" | "totp";
+export type StatusReason = "no_credential" | "connection_not_found" | "external_credential";
+
+export type ItemState =
+  | { status: "ready"; fields: Record<string, { type: FieldType }> }
+  | { status: "unavailable"; reason: StatusReason };
+
+/** The field for codes of the authenticator. A stored value of this name gives way to it. */
+export const totpField = "totp";
+
+const fieldType = (name: string): FieldType => {
+  const lower = name.toLowerCase();
+  if (lower.includes("password") || lower.includes("passwd")) return "password";
+  return lower.includes("email") ? "email" : "text";
+};
+
+/** The fields that can be filled, by name (contract.md, `state.fields`). */
+export const fieldsOf = ({ valueNames, hasTotp }: StoredLogin): Record<string, { type: FieldType }> => {
+  const listed = valueNames.filter((name) => name !== totpEntry);
+  const fields = listed.map((name): [string, { type: FieldType }] => [name, { type: fieldType(name) }]);
+  return Object.fromEntries(hasTotp ? [...fields, [totpField, { type: "totp" }]] : fields);
+};
+
+export const itemState = (source: ItemSource): ItemState => {
+  if (source.is === "connectionGone") return { status: "unavailable", reason: "connection_not_found" };
+  if (source.is === "external") return { status: "unavailable", reason: "external_credential" };
+  const fields = source.is === "stored" ? fieldsOf(source.login) : {};
+  return Object.keys(fields).length > 0
+    ? { status: "ready", fields }
+    : { status: "unavailable", reason: "no_credential" };
+};
