@@ -8,7 +8,9 @@ import { promisify } from "node:util";
 import type { Redis } from "ioredis";
 import { expect, test } from "vitest";
 import { checkRedis } from "../../src/leases/check-redis.ts";
+import { createItemEvents } from "../../src/leases/item-events.ts";
 import { connectRedis, type RedisConnection, whenReady } from "../../src/leases/redis.ts";
+import { createTurns } from "../../src/leases/turns.ts";
 import type { Logger } from "../../src/log.ts";
 import { eventually } from "../support/eventually.ts";
 import { runLeaseFlow, startLeaseFlow } from "../support/lease-flow.ts";
@@ -38,6 +40,13 @@ const warningsOf = async (url: string): Promise<string[]> => {
   return warnings;
 };
 
+const runItemEvents = async (redis: RedisConnection): Promise<void> => {
+  const events = createItemEvents(redis);
+  await events.append("item", { type: "created", item: "shop", actor: { id: "key" } });
+  const read = await events.read("item", { limit: 1, waitMs: 0 }, AbortSignal.timeout(5000));
+  expect(read).toMatchObject([{ type: "created" }]);
+};
+
 test("a user who may do what docs/redis.md says, and nothing else, can do all that callers need", async () => {
   await using server = await startRedisServer(["requirepass admin"], { login: { password: "admin" } });
   const admin = server.admin();
@@ -46,6 +55,7 @@ test("a user who may do what docs/redis.md says, and nothing else, can do all th
   {
     await using flow = await startLeaseFlow(url, { checkMs: 20 });
     await runLeaseFlow(flow);
+    await createTurns(flow.parts.redis).take(["thing"], () => runItemEvents(flow.parts.redis));
     await expect((flow.parts.redis as Redis).get("other")).rejects.toThrow("NOPERM");
     expect(await admin.call("ACL", "LOG")).toHaveLength(1);
   }

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createItemEvents, type ItemEvent, type ItemEvents } from "../../src/leases/item-events.ts";
+import { connectRedis, type RedisConnection, whenReady } from "../../src/leases/redis.ts";
+import { createTurns } from "../../src/leases/turns.ts";
+import { createLogger } from "../../src/log.ts";
+import { newId } from "../../src/services/new-id.ts";
+import { sharedServers } from "../support/control-plane.ts";
+
+let redis: RedisConnection;
+let events: ItemEvents;
+beforeAll(async () => {
+  redis = connectRedis((await sharedServers()).redisUrl, createLogger("warn", "test"));
+  await whenReady(redis, 10_000);
+  events = createItemEvents(redis);
+});
+afterAll(() => redis?.disconnect());
+
+const event = (outcome?: string): ItemEvent => ({
+  type: "fill",
+  item: "shop",
+  actor: { id: "key", name: "ci" },
+  ...(outcome && { outcome }),
+});
+const never = new AbortController().signal;
+const all = { limit: 100, waitMs: 0 };
+
+describe("events of an item", () => {
+  test("are read oldest first, after one that is known, and so many at most", async () => {
+    const item = newId();
+    for (const outcome of ["one", "two", "three"]) await events.append(item, event(outcome));
+    const [one, two, three] = await events.read(item, all, never);
+    expect([one, two, three].map((read) => read?.outcome)).toEqual(["one", "two", "three"]);
+    expect(one).toEqual({ ...event("one"), id: one?.id, time: expect.stringMatching(/^\d{4}-.*Z$/) });
+    expect(await events.read(item, { ...all, after: one?.id, limit: 1 }, never)).toEqual([two]);
+    expect(await events.read(item, { ...all, after: three?.id }, never)).toEqual([]);
+    expect(await events.read(newId(), all, never)).toEqual([]);
+  });
+
+  test("wake who waits for them", async () => {
+    const item = newId();
+    const reading = events.read(item, { limit: 10, waitMs: 30_000 }, never);
+    await events.append(item, event("late"));
+    expect(await reading).toMatchObject([{ outcome: "late" }]);
+  });
+
+  test("are waited for no longer than the caller", async () => {
+    const gone = new AbortController();
+    const reading = events.read(newId(), { limit: 10, waitMs: 30_000 }, gone.signal);
+    gone.abort(new Error("the caller is gone"));
+    await expect(reading).rejects.toThrow("the caller is gone");
+  });
+
+  test("are kept about a thousand at a time, and not for ever", async () => {
+    const item = newId();
+    for (let i = 0; i < 30; i++) await Promise.all(Array.from({ length: 50 }, () => events.append(item, event())));
+    const key = `bp:{${item}}:item_events`;
+    expect(await redis.xlen(key)).toBeLessThan(1200);
+    expect(await redis.xlen(key)).toBeGreaterThanOrEqual(1000);
+    expect(await redis.ttl(key)).toBeGreaterThan(24 * 60 * 60);
+  });
+
+  test("hold what an event may say and nothing else", async () => {
+    const item = newId();
+    await events.append(item, { ...event(), value: "canary" } as ItemEvent);
+    await expect(events.append(item, { ...event(), outcome: "Wrong: canary" })).rejects.toThrow();
+    expect(JSON.stringify(await redis.xrange(`bp:{${item}}:item_events`, "-", "+"))).not.toContain("canary");
+  });
+});
+
+describe("a turn", () => {
+  test("is one at a time for the same thing, in whatever replica", async () => {
+    const [a, b] = [createTurns(redis), createTurns(redis)];
+    const what = ["vault", newId()];
+    let running = 0;
+    let most = 0;
+    const work = async (): Promise<void> => {
+      running += 1;
+      most = Math.max(most, running);
+      await redis.ping();
+      running -= 1;
+    };
+    await Promise.all(Array.from({ length: 20 }, (_, i) => (i % 2 ? a : b).take(what, work)));
+    expect(most).toBe(1);
+  });
+
+  test("is not waited for by what has another name", async () => {
+    const turns = createTurns(redis);
+    const id = newId();
+    expect(await turns.take(["a", id], () => turns.take(["b", id], async () => "both"))).toBe("both");
+  });
+
+  test("ends with the work, also when that fails", async () => {
+    const turns = createTurns(redis);
+    const what = [newId()];
+    await expect(turns.take(what, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+    expect(await turns.take(what, async () => "next")).toBe("next");
+  });
+});
