@@ -38,6 +38,12 @@ const Environment = z.object({
   BROWSERPOOL_POOLED_SESSIONS: number(50, 1).describe("Organization's limit on the sum of all pool sizes."),
   BROWSERPOOL_FILL_RATE_CAP: number(25, 0).describe("Largest fill_rate_per_minute, percent of a pool a minute."),
   BROWSERPOOL_BROWSER_IMAGE: z.string().default("browserpool/browser:dev").describe("Image of browser pods."),
+  BROWSERPOOL_SECRETS_KEY_FILE: z
+    .string()
+    .optional()
+    .describe(
+      "File with keys that encrypt stored logins: 32 random bytes in base64, a line each, the newest first; docs/vault.md. Left out: they are stored as they are.",
+    ),
   BROWSERPOOL_LOG_LEVEL: z
     .enum(["trace", "debug", "info", "warn", "error", "silent"])
     .default("info")
@@ -56,6 +62,7 @@ export type Config = {
   defaultProject: string;
   limits: { pooledSessions: number; fillRatePerMinute: number };
   browserImage: string;
+  secretsKeyFile: string | undefined;
   logLevel: string;
   replica: string;
 };
@@ -86,6 +93,7 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
     defaultProject: env.BROWSERPOOL_DEFAULT_PROJECT,
     limits: { pooledSessions: env.BROWSERPOOL_POOLED_SESSIONS, fillRatePerMinute: env.BROWSERPOOL_FILL_RATE_CAP },
     browserImage: env.BROWSERPOOL_BROWSER_IMAGE,
+    secretsKeyFile: env.BROWSERPOOL_SECRETS_KEY_FILE,
     logLevel: env.BROWSERPOOL_LOG_LEVEL,
     replica: env.HOSTNAME,
   });
