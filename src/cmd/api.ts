@@ -13,9 +13,11 @@ import { checkRedis } from "../leases/check-redis.ts";
 import { createGiveBacks } from "../leases/give-backs.ts";
 import { startGrants } from "../leases/grants.ts";
 import { createIdempotentAnswers } from "../leases/idempotent-answers.ts";
+import { createItemEvents } from "../leases/item-events.ts";
 import { createLeaseStore } from "../leases/lease-store.ts";
 import { connectRedis, whenReady } from "../leases/redis.ts";
 import { createSessionNames } from "../leases/session-names.ts";
+import { createTurns } from "../leases/turns.ts";
 import type { Logger } from "../log.ts";
 import { createMetrics, type PoolTotals } from "../metrics.ts";
 import { type BrowserPool, browserPoolKind } from "../resources/browser-pool.ts";
@@ -24,6 +26,7 @@ import { kubeForRequests } from "../services/kube-for-requests.ts";
 import { startOnDemandBrowsers } from "../services/on-demand-browsers.ts";
 import { createPolicyReader } from "../services/policy-reader.ts";
 import { startProjects } from "../services/projects.ts";
+import { readSecretsKeys } from "../services/secrets/secrets-key.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
 import { loadSigningKey } from "../services/signing-key.ts";
 import { ensureNamespace } from "../services/system-namespace.ts";
@@ -69,6 +72,7 @@ const listen = async (server: Server, { host, port }: Config): Promise<string> =
 
 /** Builds everything that requests are served with. */
 const connectServices = async (config: Config, kubeconfigPath: string | undefined, log: Logger) => {
+  const secretsKeys = readSecretsKeys(config.secretsKeyFile);
   const kube = connectKube({ requestTimeoutMs, ...(kubeconfigPath && { kubeconfigPath }) });
   await ensureNamespace(kube, config.systemNamespace);
   const { privateKey, publicKey } = await loadSigningKey({ kube, namespace: config.systemNamespace });
@@ -99,6 +103,9 @@ const connectServices = async (config: Config, kubeconfigPath: string | undefine
     grants: startGrants({ subscriber, store, replicaId: `${config.replica}-${randomUUID()}`, log }),
     giveBacks: createGiveBacks({ store, agents, log }),
     names: createSessionNames(redis, store),
+    turns: createTurns(redis),
+    itemEvents: createItemEvents(redis),
+    secretsKeys,
     signingKey: privateKey,
     verifyKey: publicKey,
     agentTokens,

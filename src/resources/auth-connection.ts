@@ -4,6 +4,7 @@ import { Conditions } from "./conditions.ts";
 import { hostName } from "./host-name.ts";
 import { apiGroup, type CustomResource, type Kind, validations } from "./kind.ts";
 import { observedGeneration } from "./observed-generation.ts";
+import { secretNameFor } from "./secret-name.ts";
 import { namePattern, Selector } from "./selector.ts";
 import { Telemetry } from "./telemetry.ts";
 
@@ -88,6 +89,9 @@ export const authConnectionKind: Kind<typeof AuthConnectionSpec, typeof AuthConn
     { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
   ],
 };
+
+/** The Secret with the login code of a connection; the operator deletes it with the connection. */
+export const loginSecretName = (connectionName: string): string => secretNameFor("login-", connectionName);
 
 /** When a person's login was last collected, RFC 3339; written by the HTTP API, read by the operator. */
 export const authenticatedAtAnnotation = "browserpool.dev/authenticated-at";

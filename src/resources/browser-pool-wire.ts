@@ -1,29 +1,10 @@
 /** The pool's requests and response over HTTP, all derived from the spec of the kind (browser-pool.ts). */
 import { z } from "zod";
 import { BrowserPoolSpec } from "./browser-pool.ts";
+import { optionalFields } from "./optional-fields.ts";
 import { maxIdLength } from "./selector.ts";
 import { Telemetry } from "./telemetry.ts";
 import { wireSchema } from "./wire.ts";
-
-type OptionalField<Field> =
-  Field extends z.ZodDefault<infer Inner>
-    ? z.ZodOptional<Inner>
-    : Field extends z.ZodOptional
-      ? Field
-      : Field extends z.ZodType
-        ? z.ZodOptional<Field>
-        : never;
-
-/** zod's own `partial()` would keep the defaults and so write them over what a PATCH leaves out. */
-const optionalFields = <Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>) => {
-  const fields = Object.entries(schema.shape as z.ZodRawShape).map(([key, shape]) => {
-    const field = shape as z.ZodType;
-    const isWrapped = field instanceof z.ZodDefault || field instanceof z.ZodOptional;
-    const inner = isWrapped ? (field.unwrap() as z.ZodType) : field;
-    return [key, inner.describe(field.description ?? inner.description ?? "").optional()];
-  });
-  return z.object(Object.fromEntries(fields)) as z.ZodObject<{ [Key in keyof Shape]: OptionalField<Shape[Key]> }>;
-};
 
 const clearable = "An empty string clears it.";
 

@@ -4,6 +4,7 @@ import { Conditions } from "./conditions.ts";
 import { hostName } from "./host-name.ts";
 import { apiGroup, type CustomResource, type Kind } from "./kind.ts";
 import { observedGeneration } from "./observed-generation.ts";
+import { secretNameFor } from "./secret-name.ts";
 import { maxIdLength, namePattern } from "./selector.ts";
 
 /** Most values of one credential. With `maxValueLength` they stay below the 1 MiB that a Secret may have, also encrypted. */
@@ -59,3 +60,15 @@ export const credentialKind: Kind<typeof CredentialSpec, typeof CredentialStatus
     { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
   ],
 };
+
+const ownSecretPrefix = "credential-";
+
+/**
+ * The Secret that belongs to a credential: written by the HTTP API, deleted by the operator with it, whoever made it. A
+ * Secret of another name is its writer's: only read.
+ */
+export const ownSecretName = (credentialName: string): string => secretNameFor(ownSecretPrefix, credentialName);
+
+/** Whether its values are in the Secret that belongs to it. */
+export const hasOwnSecret = ({ metadata, spec }: Credential): boolean =>
+  spec.secretRef.name === ownSecretName(metadata.name);

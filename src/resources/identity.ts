@@ -7,11 +7,6 @@ export const projectLabel = "browserpool.dev/project";
 /** Ids that the HTTP API gives out: 24 characters (services/new-id.ts). Such a `metadata.name` is an id and nobody's name. */
 const generatedId = /^[a-z][a-z0-9]{23}$/;
 
-/** What can be an object's name; anything else is looked for as a name only. */
-const objectName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
-
-export const isObjectName = (text: string): boolean => objectName.test(text);
-
 export const wireId = (object: KubeObject): string => object.metadata.name;
 
 /** `spec.name`; what YAML created without one goes by its own name, what HTTP created without one has none. */

@@ -2,7 +2,7 @@ import { AppError } from "../errors.ts";
 import type { LeaseRecord } from "../leases/records.ts";
 import { type Browser, browserKind } from "../resources/browser.ts";
 import type { BrowserPool } from "../resources/browser-pool.ts";
-import { isObjectName } from "../resources/identity.ts";
+import { getObject } from "./find-object.ts";
 import type { Project } from "./projects.ts";
 import { refuseWhileRecovering } from "./refuse-while-recovering.ts";
 import type { ServiceDeps } from "./service-deps.ts";
@@ -23,17 +23,9 @@ export const homesOf = (project: Project, deps: Pick<ServiceDeps, "pools" | "bro
 ];
 
 /** The on-demand browser of this id; the watch of this replica may not have heard of it yet. */
-const browserOf = async (
-  id: string,
-  { namespace }: Project,
-  { browsers, kube }: ServiceDeps,
-): Promise<Browser | undefined> => {
-  if (!isObjectName(id)) return undefined;
-  return (
-    browsers.get({ namespace, name: id }) ??
-    ((await kube.get(browserKind, { namespace, name: id })) as Browser | undefined)
-  );
-};
+const browserOf = async (id: string, project: Project, deps: ServiceDeps): Promise<Browser | undefined> =>
+  deps.browsers.get({ namespace: project.namespace, name: id }) ??
+  getObject<Browser>(browserKind, { id, project }, deps);
 
 type Lookup = (poolUid: string) => Promise<LeaseRecord | undefined>;
 

@@ -5,8 +5,10 @@ import type { Reflector } from "../kube/reflector.ts";
 import type { AgentClient } from "../leases/agent-client.ts";
 import type { GiveBacks } from "../leases/give-backs.ts";
 import type { Grants } from "../leases/grants.ts";
+import type { ItemEvents } from "../leases/item-events.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
 import type { SessionNames } from "../leases/session-names.ts";
+import type { Turns } from "../leases/turns.ts";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { BrowserPool } from "../resources/browser-pool.ts";
@@ -15,6 +17,7 @@ import type { ApiKeys } from "./api-keys.ts";
 import type { OnDemandBrowsers } from "./on-demand-browsers.ts";
 import type { PolicyReader } from "./policy-reader.ts";
 import type { Projects } from "./projects.ts";
+import type { SecretsKeys } from "./secrets/secrets-key.ts";
 
 /** What the use cases work with; built once in cmd/, handed to each, which names the part that it needs. */
 export type ServiceDeps = {
@@ -32,6 +35,10 @@ export type ServiceDeps = {
   grants: Grants;
   giveBacks: GiveBacks;
   names: SessionNames;
+  turns: Turns;
+  itemEvents: ItemEvents;
+  /** Encrypt what Secrets of credentials hold. */
+  secretsKeys: SecretsKeys;
   /** Signs sessions' tokens (src/tokens/session-token.ts). */
   signingKey: KeyObject;
   /** The public half of `signingKey`. */

@@ -56,9 +56,9 @@ export const listPoolsRoute = defineRoute(
     errors: ["bad_request"],
   },
   async ({ query, project, deps }) => {
-    const pools = (await readPools(project, deps))
-      .filter((pool) => isWanted({ id: pool.metadata.name, name: wireName(pool) }, query))
-      .sort((a, b) => (a.metadata.creationTimestamp ?? "").localeCompare(b.metadata.creationTimestamp ?? ""));
+    const pools = (await readPools(project, deps)).filter((pool) =>
+      isWanted({ id: pool.metadata.name, name: wireName(pool) }, query),
+    );
     const page = pageOf(pools, query);
     const records: BrowserPoolRecord[] = [];
     // One after the other: each may have a policy of 5 MiB to fetch.

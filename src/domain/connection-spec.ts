@@ -1,0 +1,74 @@
+/** A connection's spec out of requests (contract.md, Credentials and connections). */
+import { type AuthConnectionSpec, credentialChoice } from "../resources/auth-connection.ts";
+import {
+  ConnectionPatch,
+  ConnectionRequest,
+  type CreateConnection,
+  type UpdateConnection,
+} from "../resources/auth-connection-wire.ts";
+import { fromWire } from "../resources/wire.ts";
+import { type Problem, problemAt, type SpecProblem, wireProblems } from "./problem.ts";
+import { mergeTelemetry } from "./telemetry-merge.ts";
+
+export type ConnectionResult = { ok: true; spec: AuthConnectionSpec } | { ok: false; problems: Problem[] };
+
+const credentialProblems = ({ credential }: ConnectionPatch): SpecProblem[] => {
+  if (!credential) return [];
+  const { name, provider, path, auto } = credential;
+  const isElsewhere = provider !== undefined && (path !== undefined) !== (auto === true);
+  const isRight = name === undefined ? isElsewhere : [provider, path, auto].every((field) => field === undefined);
+  return isRight ? [] : [problemAt(["credential"], credentialChoice)];
+};
+
+const proxyProblems = ({ proxy }: ConnectionPatch): SpecProblem[] =>
+  proxy && (proxy.id === undefined) === (proxy.name === undefined)
+    ? [problemAt(["proxy"], "give exactly one of id and name")]
+    : [];
+
+const telemetryProblems = ({ browserTelemetry }: ConnectionPatch): SpecProblem[] => {
+  const merged = mergeTelemetry(undefined, browserTelemetry);
+  return merged.ok
+    ? []
+    : merged.problems.map(({ path, message }) => problemAt(["browserTelemetry", ...path.slice(1)], message));
+};
+
+const problemsOf = (request: ConnectionPatch): Problem[] =>
+  wireProblems(ConnectionRequest, [
+    ...credentialProblems(request),
+    ...proxyProblems(request),
+    ...telemetryProblems(request),
+  ]);
+
+/** `browser_telemetry` is kept as it was sent; null is none. */
+const withTelemetry = ({
+  browserTelemetry,
+  ...settings
+}: Omit<ConnectionRequest, "domain" | "profileName">): Omit<AuthConnectionSpec, "domain" | "profileName"> => ({
+  ...settings,
+  ...(browserTelemetry && { browserTelemetry }),
+});
+
+/** The spec of a new connection. The domain is written in lower case, as hosts are compared. */
+export const newConnectionSpec = (request: CreateConnection): ConnectionResult => {
+  const { domain, profileName, ...settings } = fromWire(ConnectionRequest, request);
+  const problems = problemsOf(settings);
+  if (problems.length > 0) return { ok: false, problems };
+  return { ok: true, spec: { domain: domain.toLowerCase(), profileName, ...withTelemetry(settings) } };
+};
+
+/** The spec with the fields of the request in place of its own. */
+export const patchConnectionSpec = (spec: AuthConnectionSpec, request: UpdateConnection): ConnectionResult => {
+  const patch = fromWire(ConnectionPatch, request);
+  const problems = problemsOf(patch);
+  if (problems.length > 0) return { ok: false, problems };
+  const { loginUrl, browserTelemetry, ...rest } = { ...spec, ...patch };
+  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+  return {
+    ok: true,
+    spec: {
+      ...(given as AuthConnectionSpec),
+      ...(loginUrl && { loginUrl }),
+      ...(browserTelemetry && { browserTelemetry }),
+    },
+  };
+};

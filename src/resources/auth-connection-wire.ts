@@ -1,0 +1,47 @@
+/** Connections over HTTP, derived from the spec of the kind (auth-connection.ts); the SDK's `auth.connections`. */
+import { z } from "zod";
+import { AuthConnectionSpec } from "./auth-connection.ts";
+import { optionalFields } from "./optional-fields.ts";
+import { Telemetry } from "./telemetry.ts";
+import { wireSchema } from "./wire.ts";
+
+const lenientFields = { browserTelemetry: Telemetry.nullable().optional() };
+
+/** The request of `POST /auth/connections` in camelCase; `domain/connection-spec.ts` turns it into a spec. */
+export const ConnectionRequest = AuthConnectionSpec.extend(lenientFields);
+export type ConnectionRequest = z.infer<typeof ConnectionRequest>;
+
+/** The request of `PATCH /auth/connections/{id}` in camelCase; `domain/connection-spec.ts` applies it. */
+export const ConnectionPatch = optionalFields(AuthConnectionSpec.omit({ domain: true, profileName: true })).extend({
+  ...lenientFields,
+  loginUrl: z.string().max(2048).optional().describe("The page where the login begins. An empty string clears it."),
+});
+export type ConnectionPatch = z.infer<typeof ConnectionPatch>;
+
+export const CreateConnection = wireSchema(ConnectionRequest);
+export type CreateConnection = z.output<typeof CreateConnection>;
+
+export const UpdateConnection = wireSchema(ConnectionPatch);
+export type UpdateConnection = z.output<typeof UpdateConnection>;
+
+export const ConnectionRecord = wireSchema(
+  AuthConnectionSpec.extend({
+    id: z.string().describe("The connection's id."),
+    status: z.enum(["NEEDS_AUTH", "AUTHENTICATED"]).describe("Whether a login was collected."),
+    proxyId: z.string().optional().describe("The id of the proxy, when it was given by id."),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  }),
+);
+export type ConnectionRecord = z.output<typeof ConnectionRecord>;
+
+export const LoginRecord = z.object({
+  id: z.string().describe("The connection's id."),
+  hosted_url: z
+    .string()
+    .describe("Where a person logs in. The code is behind the #, which browsers keep to themselves."),
+  handoff_code: z.string().describe("The code, good for one login; the next call makes another one."),
+  flow_type: z.enum(["LOGIN", "REAUTH"]),
+  flow_expires_at: z.iso.datetime().describe("When the code expires."),
+});
+export type LoginRecord = z.infer<typeof LoginRecord>;

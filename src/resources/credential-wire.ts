@@ -1,0 +1,67 @@
+/** Credentials over HTTP; field names as on the wire (the SDK's `credentials`). Values go in and never come out. */
+import { z } from "zod";
+import { CredentialSpec, maxValues, valueNamePattern } from "./credential.ts";
+import { namePattern } from "./selector.ts";
+
+/** Longest value, characters. */
+const maxValueLength = 4096;
+
+/** Longest name of a value, bytes: in base64 it still is the name of a Secret's entry. */
+const maxNameBytes = 128;
+
+const isShort = (name: string): boolean => Buffer.byteLength(name) <= maxNameBytes;
+
+const valueName = z.string().regex(valueNamePattern).refine(isShort, `at most ${maxNameBytes} bytes`);
+
+const values = z
+  .record(valueName, z.string().max(maxValueLength))
+  .refine((given) => Object.keys(given).length <= maxValues, `at most ${maxValues} values`);
+
+const name = z.string().regex(namePattern);
+const { domain } = CredentialSpec.shape;
+const ssoProvider = z.string().min(1).max(255);
+/** Its form is checked by domain/totp.ts. */
+const totpSecret = z.string().max(512);
+
+export const CreateCredential = z.object({
+  name: name.describe("The credential's name, unique within the project."),
+  domain: domain.describe("The domain that the login is for."),
+  values: values.describe("The values to store, by name, e.g. username and password."),
+  totp_secret: totpSecret.optional().describe("The secret of the authenticator app, in base32."),
+  sso_provider: ssoProvider.optional().describe("The SSO provider to log in with."),
+});
+export type CreateCredential = z.infer<typeof CreateCredential>;
+
+export const UpdateCredential = z.object({
+  name: name.optional().describe("The new name; connections that use the credential follow."),
+  remove_value_keys: z.array(z.string()).max(1000).optional().describe("Values to remove, before others are stored."),
+  values: values.optional().describe("Values to store; others stay."),
+  totp_secret: totpSecret.optional().describe("The new secret of the authenticator app. An empty string removes it."),
+  sso_provider: z
+    .string()
+    .max(255)
+    .nullable()
+    .optional()
+    .describe("The new SSO provider. An empty string or null removes it."),
+});
+export type UpdateCredential = z.infer<typeof UpdateCredential>;
+
+export const CredentialRecord = z.object({
+  id: z.string().describe("The credential's id."),
+  name: z.string().describe("The credential's name."),
+  domain: z.string().describe("The domain that the login is for."),
+  has_values: z.boolean().describe("Whether a value that is not empty is stored."),
+  has_totp_secret: z.boolean().describe("Whether a TOTP secret is stored."),
+  value_keys: z.array(z.string()).optional().describe("The names of the stored values; left out of lists."),
+  sso_provider: z.string().nullable().describe("The SSO provider to log in with."),
+  totp_code: z.string().optional().describe("The current code, when the TOTP secret was just stored."),
+  totp_code_expires_at: z.iso.datetime().optional().describe("When that code expires."),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+export type CredentialRecord = z.infer<typeof CredentialRecord>;
+
+export const TotpCodeRecord = z.object({
+  code: z.string().describe("The current code, 6 digits."),
+  expires_at: z.iso.datetime().describe("When it expires."),
+});

@@ -1,0 +1,21 @@
+import { z } from "zod";
+
+type OptionalField<Field> =
+  Field extends z.ZodDefault<infer Inner>
+    ? z.ZodOptional<Inner>
+    : Field extends z.ZodOptional
+      ? Field
+      : Field extends z.ZodType
+        ? z.ZodOptional<Field>
+        : never;
+
+/** All fields of a schema optional, for a PATCH: zod's own `partial()` would keep the defaults and write them over what is left out. */
+export const optionalFields = <Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>) => {
+  const fields = Object.entries(schema.shape as z.ZodRawShape).map(([key, shape]) => {
+    const field = shape as z.ZodType;
+    const isWrapped = field instanceof z.ZodDefault || field instanceof z.ZodOptional;
+    const inner = isWrapped ? (field.unwrap() as z.ZodType) : field;
+    return [key, inner.describe(field.description ?? inner.description ?? "").optional()];
+  });
+  return z.object(Object.fromEntries(fields)) as z.ZodObject<{ [Key in keyof Shape]: OptionalField<Shape[Key]> }>;
+};

@@ -1,0 +1,71 @@
+/** Vaults and their items over HTTP; field names as on the wire (service.md, contract.md). */
+import { z } from "zod";
+import { totpEntry } from "./credential.ts";
+import { namePattern } from "./selector.ts";
+import { VaultItemSpec } from "./vault-item.ts";
+import { wireSchema } from "./wire.ts";
+
+export const UpsertVault = z.object({
+  name: z.string().regex(namePattern).describe("The vault's name, unique within the project."),
+});
+export type UpsertVault = z.infer<typeof UpsertVault>;
+
+export const VaultRecord = z.object({
+  id: z.string().describe("The vault's id."),
+  name: z.string().optional().describe("The vault's name."),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+export type VaultRecord = z.infer<typeof VaultRecord>;
+
+const { type, provider, connectionId, description, allowedOrigins } = VaultItemSpec.shape;
+
+export const ItemSpecWire = z.object({
+  provider: provider.unwrap().describe("Where the values come from."),
+  connection_id: connectionId.describe("The id of the connection. Fixed for the life of the item."),
+  description: wireSchema(description),
+  allowed_origins: wireSchema(allowedOrigins),
+});
+
+export const PutItem = z.object({ type: type.unwrap().describe("What the item is."), spec: ItemSpecWire });
+export type PutItem = z.infer<typeof PutItem>;
+
+const Field = z.object({ type: z.enum(["text", "email", "password", "totp"]) });
+
+export const ItemRecord = z.object({
+  id: z.string().describe("The item's id."),
+  key: z.string().describe("What the item is called in its vault."),
+  type: z.literal("credential"),
+  version: z.literal(1).describe("Always 1: what changes is the connection's credential."),
+  spec: ItemSpecWire,
+  state: z.object({
+    provider: z.literal("managed_auth"),
+    status: z.enum(["ready", "unavailable"]).describe("Computed on every read."),
+    status_reason: z
+      .enum(["no_credential", "connection_not_found", "external_credential"])
+      .optional()
+      .describe("Why it is unavailable."),
+    fields: z
+      .record(z.string(), Field)
+      .optional()
+      .describe(`What can be filled, by name; left out of lists. A value named ${totpEntry} is never there.`),
+  }),
+  available_operations: z
+    .array(z.object({ type: z.literal("fill"), description: z.string() }))
+    .describe("What can be done with the item now; empty while it is unavailable."),
+  available_expansions: z.array(z.never()).describe("Always empty."),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+export type ItemRecord = z.infer<typeof ItemRecord>;
+
+export const ItemEventRecord = z.object({
+  id: z.string().describe("Give it as `after` to read on."),
+  time: z.iso.datetime(),
+  type: z.enum(["created", "deleted", "fill"]),
+  actor: z.object({ id: z.string(), name: z.string().optional() }).describe("The API key that asked."),
+  item: z.string().describe("The item's key."),
+  browser_id: z.string().optional(),
+  origin: z.string().optional().describe("Origin of the page."),
+  outcome: z.string().optional().describe("How it ended."),
+});
