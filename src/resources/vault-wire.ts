@@ -18,16 +18,16 @@ export const VaultRecord = z.object({
 });
 export type VaultRecord = z.infer<typeof VaultRecord>;
 
-const { type, provider, connectionId, description, allowedOrigins } = VaultItemSpec.shape;
+const { type, provider } = VaultItemSpec.shape;
 
-export const ItemSpecWire = z.object({
-  provider: provider.unwrap().describe("Where the values come from."),
-  connection_id: connectionId.describe("The id of the connection. Fixed for the life of the item."),
-  description: wireSchema(description),
-  allowed_origins: wireSchema(allowedOrigins),
+/** What requests and answers say of an item beside its key, in camelCase. */
+export const ItemSpec = VaultItemSpec.omit({ vault: true, key: true, type: true }).extend({
+  provider: provider.unwrap().describe(provider.description ?? ""),
 });
 
-export const PutItem = z.object({ type: type.unwrap().describe("What the item is."), spec: ItemSpecWire });
+const ItemSpecWire = wireSchema(ItemSpec);
+
+export const PutItem = z.object({ type: type.unwrap().describe(type.description ?? ""), spec: ItemSpecWire });
 export type PutItem = z.infer<typeof PutItem>;
 
 const Field = z.object({ type: z.enum(["text", "email", "password", "totp"]) });

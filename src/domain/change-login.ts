@@ -1,0 +1,54 @@
+/** What a request makes of a stored login (contract.md, Credentials). */
+import { type ErrorDetail, invalidInput } from "../errors.ts";
+import { maxValues, totpEntry } from "../resources/credential.ts";
+import { Sensitive } from "../sensitive.ts";
+import type { StoredLogin } from "./item-state.ts";
+import { normalizeTotpSecret } from "./totp.ts";
+
+/** A login with its values by name. */
+export type Login = { values: ReadonlyMap<string, Sensitive>; totpSecret: Sensitive | undefined };
+
+export type LoginChange = {
+  values?: Record<string, string> | undefined;
+  /** Applied before `values`. */
+  removeValueKeys?: readonly string[] | undefined;
+  /** As sites show it. Empty: removed; undefined: kept. */
+  totpSecret?: string | undefined;
+};
+
+export const noLogin: Login = { values: new Map(), totpSecret: undefined };
+
+const totpAfter = (before: Sensitive | undefined, given: string | undefined): Sensitive | undefined => {
+  if (given === undefined) return before;
+  if (given === "") return undefined;
+  const base32 = normalizeTotpSecret(given);
+  if (base32 === undefined) throw invalidInput([{ path: "totp_secret", message: "is no base32 text" }]);
+  return new Sensitive(base32);
+};
+
+/**
+ * The login after a change. `isStorable`: false for a text that can't be stored as a value. Throws `bad_request`, which
+ * names fields and never what stands in them.
+ */
+export const changedLogin = (
+  before: Login,
+  { values = {}, removeValueKeys = [], totpSecret }: LoginChange,
+  isStorable: (value: string) => boolean,
+): Login => {
+  const details: ErrorDetail[] = Object.entries(values).flatMap(([name, value]) =>
+    isStorable(value) ? [] : [{ path: `values.${name}`, message: "begins like an encrypted value" }],
+  );
+  if (details.length > 0) throw invalidInput(details);
+  const kept = [...before.values].filter(([name]) => !removeValueKeys.includes(name));
+  const given = Object.entries(values).map(([name, value]): [string, Sensitive] => [name, new Sensitive(value)]);
+  const after = new Map([...kept, ...given]);
+  if (after.size > maxValues)
+    throw invalidInput([{ path: "values", message: `${after.size} with those that are stored, at most ${maxValues}` }]);
+  return { values: after, totpSecret: totpAfter(before.totpSecret, totpSecret) };
+};
+
+/** Which values of a login are not empty, and whether it has a TOTP secret. */
+export const shapeOf = ({ values, totpSecret }: Login): StoredLogin => ({
+  valueNames: [...values].flatMap(([name, value]) => (value.reveal() === "" || name === totpEntry ? [] : [name])),
+  hasTotp: totpSecret !== undefined,
+});

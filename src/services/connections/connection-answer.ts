@@ -1,0 +1,17 @@
+import { type AuthConnection, AuthConnectionSpec, connectionStatus } from "../../resources/auth-connection.ts";
+import type { ConnectionRecord } from "../../resources/auth-connection-wire.ts";
+import { createdAt, updatedAt, wireId } from "../../resources/identity.ts";
+import { toWire } from "../../resources/wire.ts";
+
+/** A connection as answers show it; pure. */
+export const connectionAnswer = (connection: AuthConnection): ConnectionRecord => {
+  const { spec } = connection;
+  return {
+    ...toWire(AuthConnectionSpec, spec),
+    id: wireId(connection),
+    status: connectionStatus(connection),
+    ...(spec.proxy?.id !== undefined && { proxy_id: spec.proxy.id }),
+    created_at: createdAt(connection),
+    updated_at: updatedAt(connection),
+  };
+};

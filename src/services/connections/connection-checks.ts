@@ -1,0 +1,17 @@
+import { isDeepStrictEqual } from "node:util";
+import { invalidInput } from "../../errors.ts";
+import type { AuthConnectionSpec } from "../../resources/auth-connection.ts";
+import { credentialOfName, readCredentials } from "../credentials/find-credential.ts";
+import type { Project } from "../projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+
+/** Throws `bad_request` when a spec names a credential that is not there, unless it did so `before`. */
+export const requireCredential = async (
+  { spec, before, project }: { spec: AuthConnectionSpec; before?: AuthConnectionSpec; project: Project },
+  deps: Pick<ServiceDeps, "kube">,
+): Promise<void> => {
+  const name = spec.credential?.name;
+  if (name === undefined || isDeepStrictEqual(spec.credential, before?.credential)) return;
+  if (!credentialOfName(await readCredentials(project, deps), name))
+    throw invalidInput([{ path: "credential.name", message: `no credential with name ${name} in this project` }]);
+};

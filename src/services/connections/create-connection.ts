@@ -1,0 +1,33 @@
+import { newConnectionSpec } from "../../domain/connection-spec.ts";
+import { AppError, invalidInput } from "../../errors.ts";
+import { type AuthConnection, authConnectionKind } from "../../resources/auth-connection.ts";
+import type { ConnectionRecord, CreateConnection } from "../../resources/auth-connection-wire.ts";
+import { secretFinalizer } from "../../resources/finalizers.ts";
+import { newId } from "../new-id.ts";
+import type { Project } from "../projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { connectionAnswer } from "./connection-answer.ts";
+import { requireCredential } from "./connection-checks.ts";
+import { readConnections } from "./find-connection.ts";
+
+/** Creates a connection. Throws `bad_request`, and `conflict` when the profile has one for the domain already. */
+export const createConnection = async (
+  request: CreateConnection,
+  project: Project,
+  deps: Pick<ServiceDeps, "kube" | "turns">,
+): Promise<ConnectionRecord> => {
+  const made = newConnectionSpec(request);
+  if (!made.ok) throw invalidInput(made.problems);
+  const { domain, profileName } = made.spec;
+  await requireCredential({ spec: made.spec, project }, deps);
+  return deps.turns.take(["connection", project.namespace, profileName, domain], async () => {
+    const rival = (await readConnections(project, deps)).find(
+      ({ spec }) => spec.profileName === profileName && spec.domain.toLowerCase() === domain,
+    );
+    if (rival)
+      throw new AppError("conflict", `profile ${profileName} has the connection ${rival.metadata.name} for ${domain}`);
+    const metadata = { name: newId(), namespace: project.namespace, finalizers: [secretFinalizer] };
+    const created = await deps.kube.create(authConnectionKind, { metadata, spec: made.spec } as AuthConnection);
+    return connectionAnswer(created as AuthConnection);
+  });
+};

@@ -1,0 +1,14 @@
+import { authConnectionKind } from "../../resources/auth-connection.ts";
+import type { Project } from "../projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { readConnection } from "./find-connection.ts";
+
+/** Deletes a connection; its credential stays. The operator deletes its login code. Throws `not_found`. */
+export const deleteConnection = async (
+  id: string,
+  project: Project,
+  deps: Pick<ServiceDeps, "kube">,
+): Promise<void> => {
+  const { metadata } = await readConnection(id, project, deps);
+  await deps.kube.delete(authConnectionKind, metadata, metadata.uid ? { uid: metadata.uid } : {});
+};

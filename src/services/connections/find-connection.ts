@@ -1,0 +1,18 @@
+import { AppError } from "../../errors.ts";
+import { type AuthConnection, authConnectionKind } from "../../resources/auth-connection.ts";
+import { getObject, listObjects } from "../find-object.ts";
+import type { Project } from "../projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+
+type Deps = Pick<ServiceDeps, "kube">;
+
+/** The connections of a project as the API server has them now, oldest first. */
+export const readConnections = (project: Pick<Project, "namespace">, deps: Deps): Promise<AuthConnection[]> =>
+  listObjects<AuthConnection>(authConnectionKind, project, deps);
+
+/** Connections have no names. Throws `not_found`. */
+export const readConnection = async (id: string, project: Project, deps: Deps): Promise<AuthConnection> => {
+  const connection = await getObject<AuthConnection>(authConnectionKind, { id, project }, deps);
+  if (!connection) throw new AppError("not_found", `no auth connection ${id} in this project`);
+  return connection;
+};

@@ -1,0 +1,26 @@
+import type { LoginRecord } from "../../resources/auth-connection-wire.ts";
+import { wireId } from "../../resources/identity.ts";
+import type { Project } from "../projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { readConnection } from "./find-connection.ts";
+import { newLoginCode } from "./login-code.ts";
+
+/**
+ * Begins a login by a person. The page's URL names the project too, as ids that YAML gives are unique only within theirs.
+ * The code stands behind the `#`: browsers send that to no server, so it gets into no access log, `Referer` or proxy; the
+ * page's script hands it in with the login. Throws `not_found`.
+ */
+export const startLogin = async (
+  { id, project, baseUrl }: { id: string; project: Project; baseUrl: string },
+  deps: Pick<ServiceDeps, "kube">,
+): Promise<LoginRecord> => {
+  const connection = await readConnection(id, project, deps);
+  const { code, expiresAtMs } = await newLoginCode(connection, deps);
+  return {
+    id: wireId(connection),
+    hosted_url: `${baseUrl}/login/${project.id}/${wireId(connection)}#${code}`,
+    handoff_code: code,
+    flow_type: "LOGIN",
+    flow_expires_at: new Date(expiresAtMs).toISOString(),
+  };
+};

@@ -1,0 +1,69 @@
+import { changedLogin, type Login, noLogin, shapeOf } from "../../domain/change-login.ts";
+import { type Credential, credentialKind, ownSecretName } from "../../resources/credential.ts";
+import type { CreateCredential, CredentialRecord } from "../../resources/credential-wire.ts";
+import { secretFinalizer } from "../../resources/finalizers.ts";
+import { newId } from "../new-id.ts";
+import type { Project } from "../projects.ts";
+import { looksSealed } from "../secrets/sealing.ts";
+import { changeLogin } from "../secrets/stored-login.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { credentialAnswer } from "./credential-answer.ts";
+import { withCredentialName } from "./credential-names.ts";
+
+type Deps = Pick<ServiceDeps, "kube" | "turns" | "secretsKeys">;
+
+const newCredential = (
+  { name, domain, sso_provider }: CreateCredential,
+  login: Login,
+  project: Project,
+): Credential => {
+  const id = newId();
+  const { valueNames, hasTotp } = shapeOf(login);
+  return {
+    metadata: { name: id, namespace: project.namespace, finalizers: [secretFinalizer] },
+    spec: {
+      name,
+      domain: domain.toLowerCase(),
+      secretRef: { name: ownSecretName(id) },
+      valueKeys: [...valueNames],
+      totp: hasTotp,
+      ...(sso_provider && { ssoProvider: sso_provider }),
+    },
+  };
+};
+
+/** The object first, which owns the Secret; when its values can't be stored it goes again. */
+const store = async (credential: Credential, login: Login, deps: Deps): Promise<Credential> => {
+  const created = (await deps.kube.create(credentialKind, credential)) as Credential;
+  try {
+    await changeLogin(created, () => login, deps);
+  } catch (error) {
+    await deps.kube.delete(credentialKind, created.metadata).catch(() => undefined);
+    throw error;
+  }
+  return created;
+};
+
+/** Stores a login. Throws `bad_request` and `name_taken`. */
+export const storeCredential = async (
+  request: CreateCredential,
+  project: Project,
+  deps: Deps,
+): Promise<{ credential: Credential; login: Login }> => {
+  const change = { values: request.values, totpSecret: request.totp_secret };
+  const login = changedLogin(noLogin, change, (value) => !looksSealed(value));
+  const credential = await withCredentialName({ name: request.name, project }, deps, () =>
+    store(newCredential(request, login, project), login, deps),
+  );
+  return { credential, login };
+};
+
+/** As `storeCredential`, for a request of its own. */
+export const createCredential = async (
+  request: CreateCredential,
+  project: Project,
+  deps: Deps,
+): Promise<CredentialRecord> => {
+  const { credential, login } = await storeCredential(request, project, deps);
+  return credentialAnswer(credential, { valueKeys: true, newTotpSecret: login.totpSecret }, deps);
+};

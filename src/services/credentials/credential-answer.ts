@@ -1,0 +1,40 @@
+import { totpCode } from "../../domain/totp.ts";
+import type { Credential } from "../../resources/credential.ts";
+import type { CredentialRecord } from "../../resources/credential-wire.ts";
+import { createdAt, updatedAt, wireId, wireName } from "../../resources/identity.ts";
+import type { Sensitive } from "../../sensitive.ts";
+import { readLoginShape } from "../secrets/stored-login.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+
+type Code = { code: string; expiresAt: string };
+
+/** The code of this moment. */
+export const currentCode = (totpSecret: Sensitive): Code => {
+  const { code, expiresAtMs } = totpCode(totpSecret.reveal(), Date.now());
+  return { code, expiresAt: new Date(expiresAtMs).toISOString() };
+};
+
+/** How much of a credential an answer shows. `newTotpSecret`: the one that the request has just stored. */
+export type Shown = { valueKeys: boolean; newTotpSecret?: Sensitive | undefined };
+
+/** A credential as answers show it; what it holds is read from its Secret. */
+export const credentialAnswer = async (
+  credential: Credential,
+  { valueKeys, newTotpSecret }: Shown,
+  deps: Pick<ServiceDeps, "kube" | "secretsKeys">,
+): Promise<CredentialRecord> => {
+  const { names, valueNames, hasTotp } = await readLoginShape(credential, deps);
+  const code = newTotpSecret && currentCode(newTotpSecret);
+  return {
+    id: wireId(credential),
+    name: wireName(credential) ?? wireId(credential),
+    domain: credential.spec.domain,
+    has_values: valueNames.length > 0,
+    has_totp_secret: hasTotp,
+    ...(valueKeys && { value_keys: names }),
+    sso_provider: credential.spec.ssoProvider ?? null,
+    ...(code && { totp_code: code.code, totp_code_expires_at: code.expiresAt }),
+    created_at: createdAt(credential),
+    updated_at: updatedAt(credential),
+  };
+};

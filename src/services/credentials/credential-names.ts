@@ -1,0 +1,22 @@
+import { AppError } from "../../errors.ts";
+import type { Project } from "../projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { credentialOfName, readCredentials } from "./find-credential.ts";
+
+type Deps = Pick<ServiceDeps, "kube" | "turns">;
+
+/**
+ * Runs `work`, which gives a credential this name, while no other request does so. `ownId`: of a credential that may have
+ * the name already. Throws `name_taken`.
+ */
+export const withCredentialName = <T>(
+  { name, project, ownId }: { name: string; project: Project; ownId?: string },
+  deps: Deps,
+  work: () => Promise<T>,
+): Promise<T> =>
+  deps.turns.take(["credential", project.namespace, name], async () => {
+    const holder = credentialOfName(await readCredentials(project, deps), name);
+    if (holder && holder.metadata.name !== ownId)
+      throw new AppError("name_taken", `name: ${name} is the name of another credential of this project`);
+    return work();
+  });

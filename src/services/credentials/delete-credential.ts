@@ -1,0 +1,14 @@
+import { credentialKind } from "../../resources/credential.ts";
+import type { Project } from "../projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { readCredential } from "./find-credential.ts";
+
+/** Deletes a credential; the operator deletes its Secret and then lets it go. Throws `not_found`. */
+export const deleteCredential = async (
+  idOrName: string,
+  project: Project,
+  deps: Pick<ServiceDeps, "kube">,
+): Promise<void> => {
+  const { metadata } = await readCredential(idOrName, project, deps);
+  await deps.kube.delete(credentialKind, metadata, metadata.uid ? { uid: metadata.uid } : {});
+};

@@ -1,0 +1,19 @@
+import { type Credential, credentialKind } from "../../resources/credential.ts";
+import { wireName } from "../../resources/identity.ts";
+import { listObjects, readObject } from "../find-object.ts";
+import type { Project } from "../projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+
+type Deps = Pick<ServiceDeps, "kube">;
+
+/** The credentials of a project as the API server has them now, oldest first. */
+export const readCredentials = (project: Pick<Project, "namespace">, deps: Deps): Promise<Credential[]> =>
+  listObjects<Credential>(credentialKind, project, deps);
+
+/** By id, else by name. Throws `not_found`. */
+export const readCredential = (idOrName: string, project: Project, deps: Deps): Promise<Credential> =>
+  readObject<Credential>(credentialKind, { idOrName, project, what: "credential" }, deps);
+
+/** The credential that a connection means by a name; of two with one name the older. */
+export const credentialOfName = (credentials: Credential[], name: string): Credential | undefined =>
+  credentials.find((credential) => wireName(credential) === name);

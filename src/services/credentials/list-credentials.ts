@@ -1,0 +1,30 @@
+import type { Credential } from "../../resources/credential.ts";
+import { wireName } from "../../resources/identity.ts";
+import type { Project } from "../projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { readCredentials } from "./find-credential.ts";
+
+export type CredentialQuery = {
+  /** Exact. */
+  name?: string | undefined;
+  /** Exact. */
+  domain?: string | undefined;
+  /** Part of the name or the domain in any case, or the exact id. */
+  query?: string | undefined;
+};
+
+const isWanted = (credential: Credential, { name, domain, query }: CredentialQuery): boolean => {
+  const ownName = wireName(credential) ?? "";
+  const ownDomain = credential.spec.domain;
+  if (name !== undefined && name !== ownName) return false;
+  if (domain !== undefined && domain.toLowerCase() !== ownDomain.toLowerCase()) return false;
+  const part = query?.toLowerCase() ?? "";
+  return `${ownName}\n${ownDomain}`.toLowerCase().includes(part) || credential.metadata.name === query;
+};
+
+/** The credentials that are asked for, oldest first. */
+export const listCredentials = async (
+  query: CredentialQuery,
+  project: Project,
+  deps: Pick<ServiceDeps, "kube">,
+): Promise<Credential[]> => (await readCredentials(project, deps)).filter((credential) => isWanted(credential, query));

@@ -1,0 +1,147 @@
+/**
+ * What a credential's Secret holds: an entry for each value and one for the TOTP secret. The one door to it: nothing else
+ * reads or writes such a Secret. Errors name entries, never what they hold.
+ */
+import { type Login, noLogin } from "../../domain/change-login.ts";
+import type { StoredLogin } from "../../domain/item-state.ts";
+import { AppError } from "../../errors.ts";
+import { hasReason } from "../../kube/kube-error.ts";
+import type { Secret } from "../../kube/objects.ts";
+import { secrets, typeMeta } from "../../kube/resource-type.ts";
+import { type Credential, credentialKind, hasOwnSecret, totpEntry } from "../../resources/credential.ts";
+import { Sensitive } from "../../sensitive.ts";
+import { changeObject } from "../change-object.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { open, type Place, seal } from "./sealing.ts";
+import { entryOf, nameOf } from "./secret-entry.ts";
+
+type Deps = Pick<ServiceDeps, "kube" | "secretsKeys">;
+
+const ownType = "browserpool.dev/credential";
+
+/** A credential must not become a way to Secrets that were made for something else, such as tokens of the cluster. */
+const readableTypes = [ownType, "Opaque", "kubernetes.io/basic-auth"];
+
+const refOf = ({ metadata, spec }: Credential): { namespace: string; name: string } => ({
+  namespace: metadata.namespace ?? "",
+  name: spec.secretRef.name,
+});
+
+const readSecret = async (credential: Credential, { kube }: Deps): Promise<Secret | undefined> => {
+  const secret = await kube.get(secrets, refOf(credential));
+  return secret && readableTypes.includes(secret.type ?? "Opaque") ? secret : undefined;
+};
+
+/** The entries that are values, by name: all of a Secret that belongs to the credential, else the ones that the spec names. */
+const valueEntries = (credential: Credential, data: Record<string, string>): [string, string][] => {
+  const names = hasOwnSecret(credential)
+    ? Object.keys(data).flatMap((entry) => (entry === totpEntry ? [] : [nameOf(entry)]))
+    : credential.spec.valueKeys;
+  return names.flatMap((name): [string, string][] => {
+    const stored = data[entryOf(name)];
+    return stored === undefined ? [] : [[name, stored]];
+  });
+};
+
+const totpOf = ({ spec }: Credential, isOwn: boolean, data: Record<string, string>): string | undefined =>
+  isOwn || spec.totp ? data[totpEntry] || undefined : undefined;
+
+/** `names`: all values. What is empty is stored as it is, so that no key is needed to tell. */
+export type LoginShape = StoredLogin & { names: string[] };
+
+/** What a credential holds, without opening it; nothing when its Secret is gone. */
+export const readLoginShape = async (credential: Credential, deps: Deps): Promise<LoginShape> => {
+  const data = (await readSecret(credential, deps))?.data ?? {};
+  const entries = valueEntries(credential, data);
+  return {
+    names: entries.map(([name]) => name).sort(),
+    valueNames: entries.flatMap(([name, stored]) => (stored === "" || name === totpEntry ? [] : [name])).sort(),
+    hasTotp: totpOf(credential, hasOwnSecret(credential), data) !== undefined,
+  };
+};
+
+const openSecret = (credential: Credential, secret: Secret | undefined, { secretsKeys }: Deps): Login => {
+  const data = secret?.data ?? {};
+  const isOwn = hasOwnSecret(credential);
+  const read = (entry: string, stored: string): Sensitive => {
+    const text = Buffer.from(stored, "base64").toString("utf8");
+    return isOwn ? open(text, secretsKeys, { ...refOf(credential), entry }) : new Sensitive(text);
+  };
+  const totp = totpOf(credential, isOwn, data);
+  const values = valueEntries(credential, data).map(([name, stored]): [string, Sensitive] => [
+    name,
+    read(entryOf(name), stored),
+  ]);
+  return { values: new Map(values), totpSecret: totp === undefined ? undefined : read(totpEntry, totp) };
+};
+
+/** The login with its values. Throws `internal_error` for one that is encrypted with a key that is not known here. */
+export const openLogin = async (credential: Credential, deps: Deps): Promise<Login> =>
+  openSecret(credential, await readSecret(credential, deps), deps);
+
+const dataOf = ({ values, totpSecret }: Login, place: Omit<Place, "entry">, { secretsKeys }: Deps) => {
+  const stored = (entry: string, value: Sensitive): [string, string] => {
+    const text = value.reveal() === "" ? "" : seal(value, secretsKeys, { ...place, entry });
+    return [entry, Buffer.from(text).toString("base64")];
+  };
+  return Object.fromEntries([
+    ...[...values].map(([name, value]) => stored(entryOf(name), value)),
+    ...(totpSecret ? [stored(totpEntry, totpSecret)] : []),
+  ]);
+};
+
+const newSecret = (credential: Credential, login: Login, deps: Deps): Secret => {
+  const place = refOf(credential);
+  const { name, uid = "" } = credential.metadata;
+  return {
+    metadata: { ...place, ownerReferences: [{ ...typeMeta(credentialKind), name, uid }] },
+    type: ownType,
+    data: dataOf(login, place, deps),
+  };
+};
+
+/** The API server's complaints can quote what was written. */
+const withoutContent = (error: unknown): unknown =>
+  error instanceof AppError && error.code === "bad_request"
+    ? new AppError("bad_request", "the Kubernetes API refuses to store these values")
+    : error;
+
+/**
+ * Writes what `change` makes of the login, in one write, everything encrypted anew with the newest key; a Secret that was
+ * deleted by hand is made again. `change` may throw to give up. Throws `conflict` for a Secret that is its writer's own.
+ */
+export const changeLogin = async (
+  credential: Credential,
+  change: (login: Login) => Login,
+  deps: Deps,
+): Promise<Login> => {
+  if (!hasOwnSecret(credential))
+    throw new AppError(
+      "conflict",
+      `the values of this credential are in the Secret ${credential.spec.secretRef.name}, which was not made here: change them there`,
+    );
+  let written: Login | undefined;
+  const edit = (): Promise<Secret | undefined> =>
+    changeObject(deps.kube, secrets, refOf(credential), (secret) => {
+      const after = change(openSecret(credential, secret, deps));
+      const gone = Object.fromEntries(Object.keys(secret.data ?? {}).map((entry) => [entry, null]));
+      written = after;
+      return { data: { ...gone, ...dataOf(after, refOf(credential), deps) } };
+    });
+  const make = async (): Promise<void> => {
+    written = change(noLogin);
+    try {
+      await deps.kube.create(secrets, newSecret(credential, written, deps));
+    } catch (error) {
+      if (!hasReason(error, "AlreadyExists")) throw error;
+      if (!(await edit())) written = undefined;
+    }
+  };
+  try {
+    if (!(await edit())) await make();
+  } catch (error) {
+    throw withoutContent(error);
+  }
+  if (!written) throw new AppError("unavailable", "the credential is being deleted", { retryAfterSeconds: 1 });
+  return written;
+};

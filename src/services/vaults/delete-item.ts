@@ -1,0 +1,25 @@
+import { type VaultItem, vaultItemKind } from "../../resources/vault-item.ts";
+import type { Principal } from "../api-keys.ts";
+import type { Project } from "../projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { type ItemPath, readItem } from "./find-item.ts";
+import { noteItemEvent } from "./item-event.ts";
+
+type Deps = Pick<ServiceDeps, "kube" | "apiKeys" | "itemEvents" | "log">;
+
+/** Deletes this very item; its connection and credential stay. */
+export const removeItem = async (item: VaultItem, principal: Principal, deps: Deps): Promise<void> => {
+  const { metadata } = item;
+  await deps.kube.delete(vaultItemKind, metadata, metadata.uid ? { uid: metadata.uid } : {});
+  await noteItemEvent(item, { type: "deleted", principal }, deps);
+};
+
+/** Throws `not_found`. */
+export const deleteItem = async (
+  path: ItemPath,
+  { project, principal }: { project: Project; principal: Principal },
+  deps: Deps,
+): Promise<void> => {
+  const { item } = await readItem(path, project, deps);
+  await removeItem(item, principal, deps);
+};

@@ -1,0 +1,19 @@
+import { vaultKind } from "../../resources/vault.ts";
+import type { Principal } from "../api-keys.ts";
+import type { Project } from "../projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { removeItem } from "./delete-item.ts";
+import { readItems } from "./find-item.ts";
+import { readVault } from "./find-vault.ts";
+
+/** Deletes a vault with its items; the operator deletes those that come in this moment. Throws `not_found`. */
+export const deleteVault = async (
+  idOrName: string,
+  { project, principal }: { project: Project; principal: Principal },
+  deps: Pick<ServiceDeps, "kube" | "apiKeys" | "itemEvents" | "log">,
+): Promise<void> => {
+  const vault = await readVault(idOrName, project, deps);
+  const { uid } = vault.metadata;
+  await deps.kube.delete(vaultKind, vault.metadata, uid ? { uid } : {});
+  for (const item of await readItems(vault, project, deps)) await removeItem(item, principal, deps);
+};

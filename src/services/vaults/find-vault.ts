@@ -1,0 +1,27 @@
+import { createdAt, updatedAt, wireId, wireName } from "../../resources/identity.ts";
+import { type Vault, vaultKind } from "../../resources/vault.ts";
+import type { VaultRecord } from "../../resources/vault-wire.ts";
+import { listObjects, readObject } from "../find-object.ts";
+import type { Project } from "../projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+
+type Deps = Pick<ServiceDeps, "kube">;
+
+/** The vaults of a project as the API server has them now, oldest first. */
+export const readVaults = (project: Project, deps: Deps): Promise<Vault[]> =>
+  listObjects<Vault>(vaultKind, project, deps);
+
+/** By id, else by name. Throws `not_found`. */
+export const readVault = (idOrName: string, project: Project, deps: Deps): Promise<Vault> =>
+  readObject<Vault>(vaultKind, { idOrName, project, what: "vault" }, deps);
+
+/** A vault as answers show it; pure. */
+export const vaultAnswer = (vault: Vault): VaultRecord => {
+  const name = wireName(vault);
+  return {
+    id: wireId(vault),
+    ...(name !== undefined && { name }),
+    created_at: createdAt(vault),
+    updated_at: updatedAt(vault),
+  };
+};

@@ -1,0 +1,28 @@
+import type { ItemEvent } from "../../leases/item-events.ts";
+import type { VaultItem } from "../../resources/vault-item.ts";
+import type { Principal } from "../api-keys.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+
+/** The API key of a request, as events name it. */
+export const actorOf = ({ keyId }: Principal, { apiKeys }: Pick<ServiceDeps, "apiKeys">): ItemEvent["actor"] => {
+  const name = apiKeys.find(keyId)?.name;
+  return { id: keyId, ...(name !== undefined && { name }) };
+};
+
+/** Notes what a request did with an item. What is done is done: an event that can't be written is only logged. */
+export const noteItemEvent = async (
+  item: VaultItem,
+  event: Omit<ItemEvent, "actor" | "item"> & { principal: Principal },
+  deps: Pick<ServiceDeps, "apiKeys" | "itemEvents" | "log">,
+): Promise<void> => {
+  const { principal, ...rest } = event;
+  try {
+    await deps.itemEvents.append(item.metadata.uid ?? "", {
+      ...rest,
+      item: item.spec.key,
+      actor: actorOf(principal, deps),
+    });
+  } catch (err) {
+    deps.log.warn({ err, item: item.metadata.name, type: event.type }, "an item's event could not be kept");
+  }
+};

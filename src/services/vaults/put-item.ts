@@ -1,0 +1,116 @@
+import { isDeepStrictEqual } from "node:util";
+import { itemState } from "../../domain/item-state.ts";
+import { AppError, invalidInput } from "../../errors.ts";
+import { typeMeta } from "../../kube/resource-type.ts";
+import { type AuthConnection, authConnectionKind } from "../../resources/auth-connection.ts";
+import { type Vault, vaultKind } from "../../resources/vault.ts";
+import { type VaultItem, type VaultItemSpec, vaultItemKind } from "../../resources/vault-item.ts";
+import { type ItemRecord, ItemSpec, type PutItem } from "../../resources/vault-wire.ts";
+import { fromWire } from "../../resources/wire.ts";
+import type { Principal } from "../api-keys.ts";
+import { readCredentials } from "../credentials/find-credential.ts";
+import { getObject } from "../find-object.ts";
+import { newId } from "../new-id.ts";
+import type { Project } from "../projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { type ItemPath, readItems } from "./find-item.ts";
+import { readVault } from "./find-vault.ts";
+import { itemAnswer } from "./item-answer.ts";
+import { noteItemEvent } from "./item-event.ts";
+import { credentialSource, withShape } from "./item-source.ts";
+
+type Deps = Pick<ServiceDeps, "kube" | "turns" | "secretsKeys" | "projects" | "apiKeys" | "itemEvents" | "log">;
+
+/** Browsers compare origins letter by letter; one that none would ever write is a slip that would shut every page out. */
+const requireOrigins = ({ allowedOrigins = [] }: VaultItemSpec): void => {
+  const details = allowedOrigins.flatMap((origin, index) => {
+    const written = URL.parse(origin)?.origin;
+    const path = `spec.allowed_origins[${index}]`;
+    return written === origin ? [] : [{ path, message: `write it as browsers do: ${written ?? "https://host"}` }];
+  });
+  if (details.length > 0) throw invalidInput(details);
+};
+
+const isInOtherProject = async (id: string, { kube, projects }: Pick<Deps, "kube" | "projects">): Promise<boolean> => {
+  const { items } = await kube.list(authConnectionKind, { fieldSelector: `metadata.name=${id}` });
+  const namespaces = new Set(projects.list().map(({ namespace }) => namespace));
+  return items.some(({ metadata }) => namespaces.has(metadata.namespace ?? "") && !metadata.deletionTimestamp);
+};
+
+const readOwnConnection = async (id: string, project: Project, deps: Deps): Promise<AuthConnection> => {
+  const connection = await getObject<AuthConnection>(authConnectionKind, { id, project }, deps);
+  if (connection) return connection;
+  if (/^[a-z0-9.-]+$/.test(id) && (await isInOtherProject(id, deps)))
+    throw new AppError("connection_in_other_project", `connection ${id} belongs to another project`);
+  throw new AppError("not_found", `no auth connection ${id} in this project`);
+};
+
+/** The connection, with a credential that can back an item (service.md, PUT, rules 1, 2 and 6). */
+const requireUsable = async (id: string, project: Project, deps: Deps): Promise<AuthConnection> => {
+  const connection = await readOwnConnection(id, project, deps);
+  const source = credentialSource(connection, await readCredentials(project, deps));
+  const state = itemState(await withShape(source, deps));
+  if (state.status === "ready") return connection;
+  if (state.reason === "external_credential")
+    throw new AppError(
+      "external_credential_provider",
+      `the credential of connection ${id} is kept by an external provider, so it can't be filled in from here`,
+    );
+  throw new AppError("no_saved_credential", `connection ${id} has no saved credential with a value in it yet`);
+};
+
+/** The item that has the key already, if it is the one that is asked for. Throws `conflict`. */
+const requireSame = (item: VaultItem, wanted: VaultItemSpec): VaultItem => {
+  if (!isDeepStrictEqual({ ...item.spec }, { ...wanted }))
+    throw new AppError(
+      "conflict",
+      `the item ${item.spec.key} exists with another spec, and items can't be edited: delete it first, or use another key`,
+    );
+  return item;
+};
+
+const createItem = (vault: Vault, spec: VaultItemSpec, { kube }: Deps): Promise<VaultItem> => {
+  const { name, uid = "", namespace } = vault.metadata;
+  const metadata = {
+    name: newId(),
+    ...(namespace && { namespace }),
+    ownerReferences: [{ ...typeMeta(vaultKind), name, uid }],
+  };
+  return kube.create(vaultItemKind, { metadata, spec } as VaultItem) as Promise<VaultItem>;
+};
+
+const findOrCreate = async (
+  vault: Vault,
+  { spec, project }: { spec: VaultItemSpec; project: Project },
+  deps: Deps,
+): Promise<{ item: VaultItem; isNew: boolean }> => {
+  const find = async (): Promise<VaultItem | undefined> =>
+    (await readItems(vault, project, deps)).find((item) => item.spec.key === spec.key);
+  const known = await find();
+  if (known) return { item: requireSame(known, spec), isNew: false };
+  await requireUsable(spec.connectionId, project, deps);
+  return deps.turns.take(["item", vault.metadata.uid ?? "", spec.key], async () => {
+    const rival = await find();
+    if (rival) return { item: requireSame(rival, spec), isNew: false };
+    return { item: await createItem(vault, spec, deps), isNew: true };
+  });
+};
+
+/**
+ * The item of this key, which is made when there is none; requests at once get the same one. Throws `not_found` for the
+ * vault or the connection, `no_saved_credential`, `connection_in_other_project`, `external_credential_provider`, and
+ * `conflict` for a key that has another spec.
+ */
+export const putItem = async (
+  { path, request, principal }: { path: ItemPath; request: PutItem; principal: Principal },
+  project: Project,
+  deps: Deps,
+): Promise<ItemRecord> => {
+  const vault = await readVault(path.vault, project, deps);
+  const given = fromWire(ItemSpec, request.spec);
+  const spec: VaultItemSpec = { ...given, vault: vault.metadata.name, key: path.key, type: request.type };
+  requireOrigins(spec);
+  const { item, isNew } = await findOrCreate(vault, { spec, project }, deps);
+  if (isNew) await noteItemEvent(item, { type: "created", principal }, deps);
+  return itemAnswer(item, project, deps);
+};

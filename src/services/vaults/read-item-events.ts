@@ -1,0 +1,14 @@
+import type { EventsQuery, StoredItemEvent } from "../../leases/item-events.ts";
+import type { Project } from "../projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { type ItemPath, readItem } from "./find-item.ts";
+
+/** What was done with an item, oldest first; waits for the first event when there is none. Throws `not_found`. */
+export const readItemEvents = async (
+  path: ItemPath,
+  { project, query, signal }: { project: Project; query: EventsQuery; signal: AbortSignal },
+  deps: Pick<ServiceDeps, "kube" | "itemEvents">,
+): Promise<StoredItemEvent[]> => {
+  const { item } = await readItem(path, project, deps);
+  return deps.itemEvents.read(item.metadata.uid ?? "", query, signal);
+};
