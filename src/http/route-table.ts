@@ -7,6 +7,15 @@ import {
   rotateApiKeyRoute,
   updateApiKeyRoute,
 } from "./routes/api-keys.ts";
+import { connectionFlowRoutes } from "./routes/auth-connection-flow.ts";
+import {
+  createConnectionRoute,
+  deleteConnectionRoute,
+  getConnectionRoute,
+  listConnectionsRoute,
+  loginRoute,
+  updateConnectionRoute,
+} from "./routes/auth-connections.ts";
 import {
   acquireRoute,
   createPoolRoute,
@@ -25,6 +34,14 @@ import {
   updateBrowserRoute,
 } from "./routes/browsers.ts";
 import {
+  createCredentialRoute,
+  deleteCredentialRoute,
+  getCredentialRoute,
+  getTotpCodeRoute,
+  listCredentialsRoute,
+  updateCredentialRoute,
+} from "./routes/credentials.ts";
+import {
   getOrganizationLimitsRoute,
   getProjectLimitsRoute,
   updateOrganizationLimitsRoute,
@@ -37,6 +54,15 @@ import {
   listProjectsRoute,
   updateProjectRoute,
 } from "./routes/projects.ts";
+import {
+  deleteItemRoute,
+  getItemRoute,
+  listItemEventsRoute,
+  listItemsRoute,
+  putItemRoute,
+  updateItemRoute,
+} from "./routes/vault-items.ts";
+import { deleteVaultRoute, getVaultRoute, listVaultsRoute, upsertVaultRoute } from "./routes/vaults.ts";
 
 /** Every operation of the API, in the order of the documentation. */
 export const routeTable: Route[] = [
@@ -53,6 +79,29 @@ export const routeTable: Route[] = [
   getBrowserRoute,
   updateBrowserRoute,
   deleteBrowserRoute,
+  upsertVaultRoute,
+  listVaultsRoute,
+  getVaultRoute,
+  deleteVaultRoute,
+  listItemsRoute,
+  putItemRoute,
+  getItemRoute,
+  updateItemRoute,
+  deleteItemRoute,
+  listItemEventsRoute,
+  createConnectionRoute,
+  listConnectionsRoute,
+  getConnectionRoute,
+  updateConnectionRoute,
+  deleteConnectionRoute,
+  loginRoute,
+  ...connectionFlowRoutes,
+  createCredentialRoute,
+  listCredentialsRoute,
+  getCredentialRoute,
+  updateCredentialRoute,
+  deleteCredentialRoute,
+  getTotpCodeRoute,
   createProjectRoute,
   listProjectsRoute,
   getProjectRoute,

@@ -1,0 +1,35 @@
+/** Operations of the SDK on a login that drives a browser, which is not there: logins are typed into the hosted page. */
+import { z } from "zod";
+import { AppError } from "../../errors.ts";
+import type { Method, Route } from "../route.ts";
+import { defineRoute } from "../route.ts";
+
+const ConnectionParams = z.object({ id: z.string().min(1).max(253).describe("The connection's id.") });
+
+const missing = ({ operationId, method, last }: { operationId: string; method: Method; last: string }): Route =>
+  defineRoute(
+    {
+      method,
+      path: `/auth/connections/{id}/${last}`,
+      operationId,
+      tag: "Auth connections",
+      scope: "project",
+      summary: "Not there: no browser logs in by itself",
+      params: ConnectionParams,
+      answers: { 200: { description: "Never" } },
+      errors: ["not_implemented"],
+    },
+    async () => {
+      throw new AppError(
+        "not_implemented",
+        "no browser logs in by itself here: send the person to the hosted_url of POST /auth/connections/{id}/login, and read the connection's status",
+      );
+    },
+  );
+
+/** `submit`, `follow` and `timeline` of the SDK. */
+export const connectionFlowRoutes: Route[] = [
+  missing({ operationId: "submitAuthConnection", method: "post", last: "submit" }),
+  missing({ operationId: "followAuthConnection", method: "get", last: "events" }),
+  missing({ operationId: "listAuthConnectionTimeline", method: "get", last: "timeline" }),
+];

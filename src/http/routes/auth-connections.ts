@@ -1,0 +1,138 @@
+import { z } from "zod";
+import type { AuthConnection } from "../../resources/auth-connection.ts";
+import {
+  ConnectionRecord,
+  CreateConnection,
+  LoginRecord,
+  UpdateConnection,
+} from "../../resources/auth-connection-wire.ts";
+import { connectionAnswer } from "../../services/connections/connection-answer.ts";
+import { createConnection } from "../../services/connections/create-connection.ts";
+import { deleteConnection } from "../../services/connections/delete-connection.ts";
+import { readConnection, readConnections } from "../../services/connections/find-connection.ts";
+import { startLogin } from "../../services/connections/start-login.ts";
+import { updateConnection } from "../../services/connections/update-connection.ts";
+import { Paging, pageOf } from "../paging.ts";
+import { defineRoute } from "../route.ts";
+
+const tag = "Auth connections";
+const scope = "project";
+const path = "/auth/connections/{id}";
+
+const ConnectionParams = z.object({ id: z.string().min(1).max(253).describe("The connection's id.") });
+const ConnectionAnswer = { description: "The connection", schema: ConnectionRecord };
+
+export const createConnectionRoute = defineRoute(
+  {
+    method: "post",
+    path: "/auth/connections",
+    operationId: "createAuthConnection",
+    tag,
+    scope,
+    summary: "Create a connection of a profile to a domain",
+    body: CreateConnection,
+    answers: { 201: ConnectionAnswer },
+    errors: ["bad_request", "conflict"],
+  },
+  async ({ body, project, deps }) => ({ status: 201, body: await createConnection(body, project, deps) }),
+);
+
+export const listConnectionsRoute = defineRoute(
+  {
+    method: "get",
+    path: "/auth/connections",
+    operationId: "listAuthConnections",
+    tag,
+    scope,
+    summary: "List connections",
+    query: Paging.extend({
+      domain: z.string().max(260).optional().describe("Only connections to this domain."),
+      profile_name: z.string().max(255).optional().describe("Only connections of this profile."),
+    }),
+    answers: { 200: { description: "The connections", schema: z.array(ConnectionRecord) } },
+    errors: ["bad_request"],
+  },
+  async ({ query: { domain, profile_name, ...paging }, project, deps }) => {
+    const connections = (await readConnections(project, deps)).filter(
+      ({ spec }) =>
+        (domain === undefined || spec.domain.toLowerCase() === domain.toLowerCase()) &&
+        (profile_name === undefined || spec.profileName === profile_name),
+    );
+    const page = pageOf(connections, paging);
+    return { ...page, body: (page.body as AuthConnection[]).map(connectionAnswer) };
+  },
+);
+
+export const getConnectionRoute = defineRoute(
+  {
+    method: "get",
+    path,
+    operationId: "getAuthConnection",
+    tag,
+    scope,
+    summary: "Get a connection",
+    params: ConnectionParams,
+    answers: { 200: ConnectionAnswer },
+    errors: ["not_found"],
+  },
+  async ({ params, project, deps }) => ({
+    status: 200,
+    body: connectionAnswer(await readConnection(params.id, project, deps)),
+  }),
+);
+
+export const updateConnectionRoute = defineRoute(
+  {
+    method: "patch",
+    path,
+    operationId: "updateAuthConnection",
+    tag,
+    scope,
+    summary: "Change a connection",
+    params: ConnectionParams,
+    body: UpdateConnection,
+    answers: { 200: ConnectionAnswer },
+    errors: ["bad_request", "not_found"],
+  },
+  async ({ params, body, project, deps }) => ({
+    status: 200,
+    body: await updateConnection({ id: params.id, request: body }, project, deps),
+  }),
+);
+
+export const deleteConnectionRoute = defineRoute(
+  {
+    method: "delete",
+    path,
+    operationId: "deleteAuthConnection",
+    tag,
+    scope,
+    summary: "Delete a connection; its credential stays",
+    params: ConnectionParams,
+    answers: { 204: { description: "Done" } },
+    errors: ["not_found"],
+  },
+  async ({ params, project, deps }) => {
+    await deleteConnection(params.id, project, deps);
+    return { status: 204 };
+  },
+);
+
+export const loginRoute = defineRoute(
+  {
+    method: "post",
+    path: `${path}/login`,
+    operationId: "loginAuthConnection",
+    tag,
+    scope,
+    summary: "Begin a login by a person; an earlier one that is not finished ends",
+    params: ConnectionParams,
+    answers: { 200: { description: "Where to send the person", schema: LoginRecord } },
+    errors: ["not_found"],
+  },
+  async ({ params, project, baseUrl, deps }) => ({
+    status: 200,
+    body: await startLogin({ id: params.id, project, baseUrl }, deps),
+    headers: { "Cache-Control": "no-store" },
+  }),
+);

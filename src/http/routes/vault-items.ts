@@ -1,0 +1,158 @@
+import { z } from "zod";
+import { namePattern } from "../../resources/selector.ts";
+import type { VaultItem } from "../../resources/vault-item.ts";
+import { ItemEventRecord, ItemRecord, PutItem } from "../../resources/vault-wire.ts";
+import { deleteItem } from "../../services/vaults/delete-item.ts";
+import { readItem, readItems } from "../../services/vaults/find-item.ts";
+import { readVault } from "../../services/vaults/find-vault.ts";
+import { itemAnswer, itemAnswers } from "../../services/vaults/item-answer.ts";
+import { putItem } from "../../services/vaults/put-item.ts";
+import { readItemEvents } from "../../services/vaults/read-item-events.ts";
+import { refuseItemEdit } from "../../services/vaults/refuse-item-edit.ts";
+import { isWanted, Paging, pageOf } from "../paging.ts";
+import { defineRoute } from "../route.ts";
+
+const tag = "Vaults";
+const scope = "project";
+const items = "/vaults/{id_or_name}/items";
+const path = `${items}/{key}`;
+
+const VaultParams = z.object({ id_or_name: z.string().min(1).max(255).describe("The vault's id or name.") });
+const ItemParams = VaultParams.extend({ key: z.string().min(1).max(255).describe("The item's key.") });
+const NewItemParams = VaultParams.extend({ key: z.string().regex(namePattern).describe("The item's key.") });
+
+type ItemParams = z.output<typeof ItemParams>;
+const pathOf = ({ id_or_name, key }: ItemParams) => ({ vault: id_or_name, key });
+
+const ItemAnswer = { description: "The item", schema: ItemRecord };
+
+/** Most events of one answer. */
+const maxEvents = 100;
+
+/** Ids of events are those of a Redis stream. */
+const eventId = /^\d{1,20}-\d{1,20}$/;
+
+export const listItemsRoute = defineRoute(
+  {
+    method: "get",
+    path: items,
+    operationId: "listVaultItems",
+    tag,
+    scope,
+    summary: "List the items of a vault, without their fields",
+    params: VaultParams,
+    query: Paging.extend({
+      query: z.string().max(255).optional().describe("Part of the key in any case, or the exact id."),
+    }),
+    answers: { 200: { description: "The items", schema: z.array(ItemRecord) } },
+    errors: ["bad_request", "not_found"],
+  },
+  async ({ params, query, project, deps }) => {
+    const vault = await readVault(params.id_or_name, project, deps);
+    const wanted = (await readItems(vault, project, deps)).filter(({ metadata, spec }) =>
+      isWanted({ id: metadata.name, name: spec.key }, query),
+    );
+    const page = pageOf(wanted, query);
+    return { ...page, body: await itemAnswers(page.body as VaultItem[], project, deps) };
+  },
+);
+
+export const putItemRoute = defineRoute(
+  {
+    method: "put",
+    path,
+    operationId: "putVaultItem",
+    tag,
+    scope,
+    summary: "Create an item, or get the one that is the same",
+    params: NewItemParams,
+    body: PutItem,
+    answers: { 200: ItemAnswer },
+    errors: [
+      "bad_request",
+      "not_found",
+      "conflict",
+      "no_saved_credential",
+      "connection_in_other_project",
+      "external_credential_provider",
+    ],
+  },
+  async ({ params, body, project, principal, deps }) => ({
+    status: 200,
+    body: await putItem({ path: pathOf(params), request: body, principal }, project, deps),
+  }),
+);
+
+export const getItemRoute = defineRoute(
+  {
+    method: "get",
+    path,
+    operationId: "getVaultItem",
+    tag,
+    scope,
+    summary: "Get an item with what can be filled now",
+    params: ItemParams,
+    answers: { 200: ItemAnswer },
+    errors: ["not_found"],
+  },
+  async ({ params, project, deps }) => {
+    const { item } = await readItem(pathOf(params), project, deps);
+    return { status: 200, body: await itemAnswer(item, project, deps) };
+  },
+);
+
+export const updateItemRoute = defineRoute(
+  {
+    method: "patch",
+    path,
+    operationId: "updateVaultItem",
+    tag,
+    scope,
+    summary: "Refused: items can't be edited",
+    params: ItemParams,
+    answers: { 200: ItemAnswer },
+    errors: ["not_found", "conflict"],
+  },
+  ({ params, project, deps }) => refuseItemEdit(pathOf(params), project, deps),
+);
+
+export const deleteItemRoute = defineRoute(
+  {
+    method: "delete",
+    path,
+    operationId: "deleteVaultItem",
+    tag,
+    scope,
+    summary: "Delete an item; its connection and credential stay",
+    params: ItemParams,
+    answers: { 204: { description: "Done" } },
+    errors: ["not_found"],
+  },
+  async ({ params, project, principal, deps }) => {
+    await deleteItem(pathOf(params), { project, principal }, deps);
+    return { status: 204 };
+  },
+);
+
+export const listItemEventsRoute = defineRoute(
+  {
+    method: "get",
+    path: `${path}/events`,
+    operationId: "listVaultItemEvents",
+    tag,
+    scope,
+    summary: "What was done with an item, oldest first, without values",
+    params: ItemParams,
+    query: z.object({
+      after: z.string().regex(eventId).optional().describe("Only events after the one of this id."),
+      wait: z.coerce.number().min(0).max(30).default(0).describe("Seconds to wait for an event when there is none."),
+      limit: z.coerce.number().int().min(1).max(maxEvents).default(maxEvents).describe("Events an answer."),
+    }),
+    answers: { 200: { description: "The events", schema: z.array(ItemEventRecord) } },
+    errors: ["bad_request", "not_found"],
+  },
+  async ({ params, query: { after, wait, limit }, project, deps, signal }) => {
+    const query = { after, limit, waitMs: wait * 1000 };
+    return { status: 200, body: await readItemEvents(pathOf(params), { project, query, signal }, deps) };
+  },
+);

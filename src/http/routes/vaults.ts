@@ -1,0 +1,91 @@
+import { z } from "zod";
+import { wireName } from "../../resources/identity.ts";
+import type { Vault } from "../../resources/vault.ts";
+import { UpsertVault, VaultRecord } from "../../resources/vault-wire.ts";
+import { deleteVault } from "../../services/vaults/delete-vault.ts";
+import { readVault, readVaults, vaultAnswer } from "../../services/vaults/find-vault.ts";
+import { upsertVault } from "../../services/vaults/upsert-vault.ts";
+import { isWanted, Paging, pageOf } from "../paging.ts";
+import { defineRoute } from "../route.ts";
+
+const tag = "Vaults";
+const scope = "project";
+const path = "/vaults/{id_or_name}";
+
+const VaultParams = z.object({ id_or_name: z.string().min(1).max(255).describe("The vault's id or name.") });
+const VaultAnswer = { description: "The vault", schema: VaultRecord };
+
+export const upsertVaultRoute = defineRoute(
+  {
+    method: "post",
+    path: "/vaults",
+    operationId: "upsertVault",
+    tag,
+    scope,
+    summary: "Create a vault, or get the one of this name",
+    body: UpsertVault,
+    answers: { 200: VaultAnswer },
+    errors: ["bad_request"],
+  },
+  async ({ body, project, deps }) => ({ status: 200, body: await upsertVault(body, project, deps) }),
+);
+
+export const listVaultsRoute = defineRoute(
+  {
+    method: "get",
+    path: "/vaults",
+    operationId: "listVaults",
+    tag,
+    scope,
+    summary: "List vaults",
+    query: Paging.extend({
+      name: z.string().max(255).optional().describe("Only the vault of exactly this name."),
+      query: z.string().max(255).optional().describe("Part of the name in any case, or the exact id."),
+    }),
+    answers: { 200: { description: "The vaults", schema: z.array(VaultRecord) } },
+    errors: ["bad_request"],
+  },
+  async ({ query, project, deps }) => {
+    const vaults = (await readVaults(project, deps)).filter((vault) =>
+      isWanted({ id: vault.metadata.name, name: wireName(vault) }, query),
+    );
+    const page = pageOf(vaults, query);
+    return { ...page, body: (page.body as Vault[]).map(vaultAnswer) };
+  },
+);
+
+export const getVaultRoute = defineRoute(
+  {
+    method: "get",
+    path,
+    operationId: "getVault",
+    tag,
+    scope,
+    summary: "Get a vault",
+    params: VaultParams,
+    answers: { 200: VaultAnswer },
+    errors: ["not_found"],
+  },
+  async ({ params, project, deps }) => ({
+    status: 200,
+    body: vaultAnswer(await readVault(params.id_or_name, project, deps)),
+  }),
+);
+
+export const deleteVaultRoute = defineRoute(
+  {
+    method: "delete",
+    path,
+    operationId: "deleteVault",
+    tag,
+    scope,
+    summary: "Delete a vault and its items; connections and credentials stay",
+    params: VaultParams,
+    answers: { 204: { description: "Done" } },
+    errors: ["not_found"],
+  },
+  async ({ params, project, principal, deps }) => {
+    await deleteVault(params.id_or_name, { project, principal }, deps);
+    return { status: 204 };
+  },
+);
