@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Config } from "../config.ts";
 import { runOnDemandController, runPoolController } from "../controllers/browser-pool/controller.ts";
+import { runVaultControllers } from "../controllers/run-vault-controllers.ts";
 import { connectKube } from "../kube/client.ts";
 import { type Lead, startLeaderElection } from "../kube/leader-election.ts";
 import { createAgentClient } from "../leases/agent-client.ts";
@@ -57,6 +58,7 @@ export const startOperator = async (
       await Promise.all([
         runPoolController({ ...deps, limits: config.limits }, lead),
         runOnDemandController(deps, lead),
+        runVaultControllers({ kube, log }, lead),
       ]);
     } finally {
       subscriber.disconnect();

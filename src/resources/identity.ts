@@ -23,6 +23,10 @@ export const createdAt = (object: KubeObject): string => {
   return creationTimestamp;
 };
 
+/** Sorts older objects first; of two of one second the one whose name comes first, so that all replicas agree. */
+export const byAge = ({ metadata: a }: KubeObject, { metadata: b }: KubeObject): number =>
+  (a.creationTimestamp ?? "").localeCompare(b.creationTimestamp ?? "") || a.name.localeCompare(b.name);
+
 /** When the HTTP API last changed what an answer shows of the object, RFC 3339. */
 export const updatedAtAnnotation = "browserpool.dev/updated-at";
 

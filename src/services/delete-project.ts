@@ -1,9 +1,13 @@
 import { AppError } from "../errors.ts";
 import type { Kube } from "../kube/client.ts";
 import { namespaces } from "../kube/resource-type.ts";
+import { authConnectionKind } from "../resources/auth-connection.ts";
 import { type Browser, browserKind, isOver } from "../resources/browser.ts";
 import { browserPoolKind } from "../resources/browser-pool.ts";
+import { credentialKind } from "../resources/credential.ts";
 import { wireName } from "../resources/identity.ts";
+import type { Kind } from "../resources/kind.ts";
+import { vaultKind } from "../resources/vault.ts";
 import { findProject, isDefaultProject } from "./find-project.ts";
 import { type Project, projectStatusLabel } from "./project-namespace.ts";
 import type { ServiceDeps } from "./service-deps.ts";
@@ -11,20 +15,28 @@ import type { ServiceDeps } from "./service-deps.ts";
 /** How many things that are left a message names. */
 const namedAtMost = 5;
 
+/** What a project may not have any more, and how messages call it. */
+const contents: readonly [Kind, string][] = [
+  [browserPoolKind, "browser pools"],
+  [browserKind, "browsers"],
+  [vaultKind, "vaults"],
+  [authConnectionKind, "auth connections"],
+  [credentialKind, "credentials"],
+];
+
 /** Throws `conflict`, naming what is left, unless the project is empty. Asks the API server. */
 const requireEmpty = async (kube: Kube, namespace: string): Promise<void> => {
-  const [pools, browsers] = await Promise.all([
-    kube.list(browserPoolKind, { namespace }),
-    kube.list(browserKind, { namespace }),
-  ]);
-  const items = [...pools.items, ...(browsers.items as Browser[]).filter((browser) => !isOver(browser))];
-  if (items.length === 0) return;
-  const named = items.slice(0, namedAtMost).map((pool) => wireName(pool) ?? pool.metadata.name);
-  const more = items.length > namedAtMost ? ` and ${items.length - namedAtMost} more` : "";
-  throw new AppError(
-    "conflict",
-    `the project is not empty; delete its browser pools and browsers first: ${named.join(", ")}${more}`,
-  );
+  for (const [kind, what] of contents) {
+    const { items: all } = await kube.list(kind, { namespace });
+    const items = all.filter((object) => kind !== browserKind || !isOver(object as Browser));
+    if (items.length === 0) continue;
+    const named = items.slice(0, namedAtMost).map(({ metadata, ...object }) => {
+      const { spec = {} } = object as { spec?: { name?: string } };
+      return wireName({ metadata, spec }) ?? metadata.name;
+    });
+    const more = items.length > namedAtMost ? ` and ${items.length - namedAtMost} more` : "";
+    throw new AppError("conflict", `the project is not empty; delete its ${what} first: ${named.join(", ")}${more}`);
+  }
 };
 
 /**

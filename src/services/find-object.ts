@@ -2,7 +2,7 @@
 import { AppError } from "../errors.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import type { ResourceType } from "../kube/resource-type.ts";
-import { wireName } from "../resources/identity.ts";
+import { byAge, wireName } from "../resources/identity.ts";
 import type { Project } from "./projects.ts";
 import type { ServiceDeps } from "./service-deps.ts";
 
@@ -16,9 +16,6 @@ type Deps = Pick<ServiceDeps, "kube">;
 const idPattern = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 const isThere = (object: KubeObject): boolean => !object.metadata.deletionTimestamp;
-
-const byAge = ({ metadata: a }: KubeObject, { metadata: b }: KubeObject): number =>
-  (a.creationTimestamp ?? "").localeCompare(b.creationTimestamp ?? "") || a.name.localeCompare(b.name);
 
 /** All of a kind in a project as the API server has them now, oldest first. */
 export const listObjects = async <T extends KubeObject>(

@@ -236,7 +236,8 @@ describe("kubectl", () => {
       conditions,
     };
     await plane.kube.patch(browserPoolKind, { name: "demo", namespace }, { status }, { subresource: "status" });
-    const [head = "", row = ""] = (await plane.kubectl("get", "browserpool-all", "demo")).trim().split("\n");
+    expect(await plane.kubectl("get", "browserpool-all", "--output=name")).toContain("browserpool.browserpool.dev/demo");
+    const [head = "", row = ""] = (await plane.kubectl("get", "bp", "demo")).trim().split("\n");
     expect(head.split(/\s+/)).toEqual(["NAME", "SIZE", "AVAILABLE", "ACQUIRED", "WAITING", "READY", "AGE"]);
     expect(row.split(/\s+/).slice(0, 6)).toEqual(["demo", "5", "3", "1", "2", "False"]);
     const scale = JSON.parse(await plane.kubectl("get", "bp", "demo", "--subresource=scale", "--output=json"));

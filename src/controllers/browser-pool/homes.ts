@@ -10,6 +10,7 @@ import { type ResourceType, typeMeta } from "../../kube/resource-type.ts";
 import type { Logger } from "../../log.ts";
 import { type BrowserPool, type BrowserPoolStatus, browserPoolKind } from "../../resources/browser-pool.ts";
 import type { Condition } from "../../resources/conditions.ts";
+import { dropFinalizer, withFinalizer } from "../finalizers.ts";
 import type { Seen } from "./seen.ts";
 
 export type Statused = KubeObject & { status?: { conditions: Condition[] } };
@@ -85,16 +86,12 @@ export const startHomes = <T extends Statused>({ kube, view, onChange, log }: Ho
     list: () => reflector.list().map(seenAs),
     synced: reflector.synced,
     stop: reflector.stop,
-    async ensureFinalizer({ metadata }) {
-      const { finalizers = [], deletionTimestamp, resourceVersion } = metadata;
-      if (deletionTimestamp || finalizers.includes(drainFinalizer)) return;
-      const patch = { metadata: { finalizers: [...finalizers, drainFinalizer], resourceVersion } };
-      reflector.put((await kube.patch(view.type, metadata, patch)) as T);
+    async ensureFinalizer(pool) {
+      const object = objectOf(pool);
+      reflector.put(await withFinalizer<T>(view.type, { object, finalizer: drainFinalizer }, kube));
     },
-    async dropFinalizer({ metadata }) {
-      const finalizers = (metadata.finalizers ?? []).filter((finalizer) => finalizer !== drainFinalizer);
-      const { resourceVersion } = metadata;
-      await kube.patch(view.type, metadata, { metadata: { finalizers, resourceVersion } });
+    async dropFinalizer(pool) {
+      await dropFinalizer<T>(view.type, { object: objectOf(pool), finalizer: drainFinalizer }, kube);
     },
     async writeStatus(seen, status, check) {
       const object = objectOf(seen.pool);

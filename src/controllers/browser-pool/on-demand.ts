@@ -10,7 +10,7 @@
 import type { KubeObject } from "../../kube/objects.ts";
 import { type Browser, type BrowserSpec, type BrowserStatus, browserKind, isOver } from "../../resources/browser.ts";
 import type { BrowserPool, BrowserPoolStatus } from "../../resources/browser-pool.ts";
-import type { Condition } from "../../resources/conditions.ts";
+import { conditionsOf, type Draft } from "../conditions.ts";
 import type { HomeView } from "./homes.ts";
 import { startDeadlineMs } from "./plan.ts";
 import type { Seen, SeenPod } from "./seen.ts";
@@ -82,22 +82,12 @@ const texts: Record<BrowserStatus["phase"], string> = {
   Failed: "the browser could not be started",
 };
 
-const readyCondition = (
-  { metadata, status }: Browser,
-  { phase, endReason, message }: Phase,
-  nowMs: number,
-): Condition => {
-  const is = phase === "Active" ? "True" : "False";
-  const before = status?.conditions.find(({ type }) => type === "Ready");
-  return {
-    type: "Ready",
-    status: is,
-    reason: phase,
-    message: message ?? (endReason ? `${texts[phase]}: ${endReason}` : texts[phase]),
-    lastTransitionTime: before?.status === is ? before.lastTransitionTime : time(nowMs).replace(/\.\d+Z$/, "Z"),
-    observedGeneration: metadata.generation ?? 0,
-  };
-};
+const readyDraft = ({ phase, endReason, message }: Phase): Draft => ({
+  type: "Ready",
+  status: phase === "Active",
+  reason: phase,
+  message: message ?? (endReason ? `${texts[phase]}: ${endReason}` : texts[phase]),
+});
 
 const withStatus = (browser: Browser, status: BrowserPoolStatus, seen: Seen): Browser => {
   const phase = phaseOf(browser, seen);
@@ -106,7 +96,7 @@ const withStatus = (browser: Browser, status: BrowserPoolStatus, seen: Seen): Br
     ...browser,
     status: {
       observedGeneration: browser.metadata.generation ?? 0,
-      conditions: [readyCondition(browser, phase, seen.leases.nowMs)],
+      conditions: conditionsOf(browser, [readyDraft(phase)], seen.leases.nowMs),
       ...phase,
       ...(pod && { pod }),
       ...epochOf(status),

@@ -1,5 +1,5 @@
 import type { BrowserPoolStatus } from "../../resources/browser-pool.ts";
-import type { Condition } from "../../resources/conditions.ts";
+import { conditionsOf, type Draft } from "../conditions.ts";
 import { podSelector } from "./pod.ts";
 import type { Seen, SeenPod } from "./seen.ts";
 
@@ -10,8 +10,6 @@ export type Judged = {
   failedStarts: number;
   nextStartTime: string | undefined;
 };
-
-type Draft = { type: string; status: boolean; reason: string; message: string };
 
 const accepted = ({ refusal }: Seen): Draft =>
   refusal
@@ -58,15 +56,6 @@ const progressing = (seen: Seen, { size, failedStarts }: Judged, up: number): Dr
   return { type, status: true, reason: "Filling", message: `starting ${browsers(size - up)} at the fill rate` };
 };
 
-const condition = (seen: Seen, nowMs: number, { type, status, reason, message }: Draft): Condition => {
-  const text = status ? "True" : "False";
-  const before = seen.pool.status?.conditions.find((known) => known.type === type);
-  const lastTransitionTime =
-    before?.status === text ? before.lastTransitionTime : new Date(nowMs).toISOString().replace(/\.\d+Z$/, "Z");
-  const observedGeneration = seen.pool.metadata.generation ?? 0;
-  return { type, status: text, reason, message, lastTransitionTime, observedGeneration };
-};
-
 /** The status that the pool has after this round, pure. Equal inputs give equal statuses, so that a quiet pool is never written. */
 export const poolStatus = (seen: Seen, judged: Judged): BrowserPoolStatus => {
   const count = (is: (pod: SeenPod) => boolean): number => seen.pods.filter(is).length;
@@ -78,7 +67,7 @@ export const poolStatus = (seen: Seen, judged: Judged): BrowserPoolStatus => {
   const acceptedSize = seen.refusal ? seen.pool.status?.acceptedSize : seen.pool.spec.size;
   return {
     observedGeneration: seen.pool.metadata.generation ?? 0,
-    conditions: drafts.map((draft) => condition(seen, judged.nowMs, draft)),
+    conditions: conditionsOf(seen.pool, drafts, judged.nowMs),
     replicas: count(({ state }) => state.is !== "ended" && state.is !== "terminating"),
     available,
     acquired,

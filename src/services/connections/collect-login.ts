@@ -1,8 +1,10 @@
 /** What the hosted login page calls: whether its code is good, and to hand in what a person has typed. */
+
+import { credentialOfName } from "../../domain/item-source.ts";
 import { AppError } from "../../errors.ts";
 import { type AuthConnection, authenticatedAtAnnotation } from "../../resources/auth-connection.ts";
 import { storeCredential } from "../credentials/create-credential.ts";
-import { credentialOfName, readCredentials } from "../credentials/find-credential.ts";
+import { readCredentials } from "../credentials/find-credential.ts";
 import { changeCredential } from "../credentials/update-credential.ts";
 import { newId } from "../new-id.ts";
 import type { Project } from "../projects.ts";

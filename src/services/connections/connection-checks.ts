@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
+import { credentialOfName } from "../../domain/item-source.ts";
 import { invalidInput } from "../../errors.ts";
 import type { AuthConnectionSpec } from "../../resources/auth-connection.ts";
-import { credentialOfName, readCredentials } from "../credentials/find-credential.ts";
+import { readCredentials } from "../credentials/find-credential.ts";
 import type { Project } from "../projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 

@@ -1,7 +1,8 @@
+import { credentialOfName } from "../../domain/item-source.ts";
 import { AppError } from "../../errors.ts";
 import type { Project } from "../projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { credentialOfName, readCredentials } from "./find-credential.ts";
+import { readCredentials } from "./find-credential.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "turns">;
 

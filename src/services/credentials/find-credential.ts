@@ -1,5 +1,4 @@
 import { type Credential, credentialKind } from "../../resources/credential.ts";
-import { wireName } from "../../resources/identity.ts";
 import { listObjects, readObject } from "../find-object.ts";
 import type { Project } from "../projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
@@ -13,7 +12,3 @@ export const readCredentials = (project: Pick<Project, "namespace">, deps: Deps)
 /** By id, else by name. Throws `not_found`. */
 export const readCredential = (idOrName: string, project: Project, deps: Deps): Promise<Credential> =>
   readObject<Credential>(credentialKind, { idOrName, project, what: "credential" }, deps);
-
-/** The credential that a connection means by a name; of two with one name the older. */
-export const credentialOfName = (credentials: Credential[], name: string): Credential | undefined =>
-  credentials.find((credential) => wireName(credential) === name);

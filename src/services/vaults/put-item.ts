@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { credentialSource } from "../../domain/item-source.ts";
 import { itemState } from "../../domain/item-state.ts";
 import { AppError, invalidInput } from "../../errors.ts";
 import { typeMeta } from "../../kube/resource-type.ts";
@@ -17,7 +18,7 @@ import { type ItemPath, readItems } from "./find-item.ts";
 import { readVault } from "./find-vault.ts";
 import { itemAnswer } from "./item-answer.ts";
 import { noteItemEvent } from "./item-event.ts";
-import { credentialSource, withShape } from "./item-source.ts";
+import { withShape } from "./item-source.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "turns" | "secretsKeys" | "projects" | "apiKeys" | "itemEvents" | "log">;
 

@@ -1,0 +1,45 @@
+import type { CredentialSource } from "../../domain/item-source.ts";
+import { type AuthConnection, connectionStatus } from "../../resources/auth-connection.ts";
+import { acceptedDraft, conditionsOf, type Draft } from "../conditions.ts";
+
+export type SeenConnection = {
+  connection: AuthConnection;
+  /** The connection that has its profile and domain; itself unless another one is older. */
+  holder: AuthConnection;
+  source: CredentialSource;
+  nowMs: number;
+};
+
+const ready = (reason: string, message: string): Draft => ({ type: "Ready", status: true, reason, message });
+const notReady = (reason: string, message: string): Draft => ({ type: "Ready", status: false, reason, message });
+
+const hasLogin = (source: CredentialSource): boolean =>
+  source.is === "credential" && (source.credential.spec.valueKeys.length > 0 || source.credential.spec.totp);
+
+const readyDraft = ({ connection, source }: SeenConnection): Draft => {
+  const linked = connection.spec.credential?.name;
+  if (source.is === "external") return ready("ExternalCredential", "an external provider keeps the credential");
+  if (hasLogin(source)) return ready("HasCredential", `the credential ${linked} is stored`);
+  if (source.is === "credential") return notReady("CredentialEmpty", `the credential ${linked} holds nothing`);
+  if (linked !== undefined) return notReady("CredentialNotFound", `there is no credential ${linked}`);
+  return connectionStatus(connection) === "AUTHENTICATED"
+    ? ready("Authenticated", "a login was collected, and not saved")
+    : notReady("NeedsAuth", "nobody has logged in yet, and no credential is linked");
+};
+
+/** The status of a connection, pure. */
+export const authConnectionStatus = (seen: SeenConnection): NonNullable<AuthConnection["status"]> => {
+  const { connection, holder, nowMs } = seen;
+  const taken =
+    holder.metadata.uid === connection.metadata.uid
+      ? undefined
+      : {
+          reason: "ConnectionExists",
+          message: `spec.profileName: the connection ${holder.metadata.name} is for this profile and domain`,
+        };
+  return {
+    observedGeneration: connection.metadata.generation ?? 0,
+    conditions: conditionsOf(connection, [acceptedDraft(taken), readyDraft(seen)], nowMs),
+    status: connectionStatus(connection),
+  };
+};

@@ -1,0 +1,37 @@
+import { refOf } from "../../kube/objects.ts";
+import { type Credential, credentialKind, ownSecretName } from "../../resources/credential.ts";
+import { secretFinalizer } from "../../resources/finalizers.ts";
+import { wireName } from "../../resources/identity.ts";
+import { deleteOwnSecret } from "../delete-own-secret.ts";
+import { dropFinalizer, withFinalizer } from "../finalizers.ts";
+import { holderOf, liveIn, type VaultDeps, writeStatus } from "../vault-deps.ts";
+import { credentialStatus } from "./status.ts";
+
+const letGo = async (credential: Credential, deps: VaultDeps): Promise<void> => {
+  const { finalizers = [], namespace, name } = credential.metadata;
+  if (!finalizers.includes(secretFinalizer)) return;
+  await deleteOwnSecret(namespace, ownSecretName(name), deps);
+  await dropFinalizer<Credential>(credentialKind, { object: credential, finalizer: secretFinalizer }, deps.kube);
+};
+
+/** One round for one credential; `key` is `namespace/name`. Safe to repeat at any point. */
+export const reconcileCredential = async (key: string, deps: VaultDeps): Promise<undefined> => {
+  const { credentials } = deps.caches;
+  const known = credentials.get(refOf(key));
+  if (!known) return;
+  if (known.metadata.deletionTimestamp) {
+    await letGo(known, deps);
+    return;
+  }
+  deps.lead.check();
+  const credential = await withFinalizer<Credential>(
+    credentialKind,
+    { object: known, finalizer: secretFinalizer },
+    deps.kube,
+  );
+  credentials.put(credential);
+  const rivals = liveIn(credential.metadata.namespace, credentials);
+  const holder = holderOf(credential, rivals, (other) => wireName(other) ?? "") ?? credential;
+  const status = credentialStatus(credential, { holder, nowMs: deps.now() });
+  await writeStatus<Credential>(credentialKind, { object: credential, status, cache: credentials }, deps);
+};

@@ -1,0 +1,120 @@
+/**
+ * Runs the controllers of vaults, items, credentials and connections while this replica leads.
+ *
+ *   any of them changes ──► its namespace's objects of the kinds that look at it, a moment later ──► their rounds
+ *
+ * A round is a computation on copies and writes only what differs, so looking at a few too many costs next to nothing, and
+ * there is no list of who depends on whom that could be wrong.
+ */
+import type { Kube } from "../kube/client.ts";
+import type { Lead } from "../kube/leader-election.ts";
+import { type KubeObject, keyOf } from "../kube/objects.ts";
+import { type Reflector, startReflector } from "../kube/reflector.ts";
+import type { ResourceType } from "../kube/resource-type.ts";
+import { type Requeue, startWorkQueue, type WorkQueue } from "../kube/work-queue.ts";
+import type { Logger } from "../log.ts";
+import { authConnectionKind } from "../resources/auth-connection.ts";
+import { credentialKind } from "../resources/credential.ts";
+import { vaultKind } from "../resources/vault.ts";
+import { vaultItemKind } from "../resources/vault-item.ts";
+import { reconcileConnection } from "./auth-connection/reconcile.ts";
+import { reconcileCredential } from "./credential/reconcile.ts";
+import { reconcileVault } from "./vault/reconcile.ts";
+import type { VaultCaches, VaultDeps } from "./vault-deps.ts";
+import { reconcileItem } from "./vault-item/reconcile.ts";
+
+/** Objects of one kind that are worked on at the same time. */
+const concurrency = 4;
+
+/** Changes of others are looked at together after this time, ms. */
+const settleMs = 100;
+
+type Name = keyof VaultCaches;
+
+/** Whose rounds read what. A kind also looks at itself: names and keys are the oldest object's. */
+const watchers: Record<Name, readonly Name[]> = {
+  vaults: ["vaults", "items"],
+  items: ["items", "vaults"],
+  credentials: ["credentials", "connections", "items"],
+  connections: ["connections", "items"],
+};
+
+const reconcilers: Record<Name, (key: string, deps: VaultDeps) => Promise<Requeue | undefined>> = {
+  vaults: reconcileVault,
+  items: reconcileItem,
+  credentials: reconcileCredential,
+  connections: reconcileConnection,
+};
+
+const names = Object.keys(reconcilers) as Name[];
+
+/** All but the status, which the rounds themselves write. */
+const wishOf = ({ metadata }: KubeObject): string => {
+  const { generation, deletionTimestamp, annotations, finalizers } = metadata;
+  return JSON.stringify([generation, deletionTimestamp, annotations, finalizers]);
+};
+
+/** Tells whether more of an object changed than its status since the last call. */
+const createNews = (): ((object: KubeObject, isGone: boolean) => boolean) => {
+  const wishes = new Map<string, string>();
+  return ({ metadata }, isGone) => {
+    const uid = metadata.uid ?? "";
+    if (isGone) return wishes.delete(uid);
+    const wish = wishOf({ metadata });
+    const isNews = wishes.get(uid) !== wish;
+    wishes.set(uid, wish);
+    return isNews;
+  };
+};
+
+export type VaultControllersDeps = { kube: Kube; log: Logger };
+
+/** Resolves when the lead is over and everything has ended. */
+export const runVaultControllers = async ({ kube, log }: VaultControllersDeps, lead: Lead): Promise<void> => {
+  const isNews = createNews();
+  const enqueue = (name: Name, namespace: string | undefined): void => {
+    for (const { metadata } of (caches[name] as Reflector<KubeObject>).list())
+      if (metadata.namespace === namespace) queues[name].settle(keyOf(metadata), settleMs);
+  };
+  const watch = <T extends KubeObject>(name: Name, type: ResourceType<KubeObject>): Reflector<T> =>
+    startReflector<KubeObject>({
+      kube,
+      type,
+      log,
+      onChange: (object, change) => {
+        if (change !== "DELETED") queues[name].add(keyOf(object.metadata));
+        if (!isNews(object, change === "DELETED")) return;
+        for (const watcher of watchers[name]) enqueue(watcher, object.metadata.namespace);
+      },
+    }) as unknown as Reflector<T>;
+  const caches: VaultCaches = {
+    vaults: watch("vaults", vaultKind),
+    items: watch("items", vaultItemKind),
+    credentials: watch("credentials", credentialKind),
+    connections: watch("connections", authConnectionKind),
+  };
+  const deps: VaultDeps = { kube, caches, lead, now: Date.now };
+  const synced = async (): Promise<unknown> => Promise.all(names.map((name) => caches[name].synced(lead.signal)));
+  const startQueue = (name: Name): WorkQueue =>
+    startWorkQueue({
+      name,
+      concurrency,
+      log,
+      async work(key) {
+        await synced();
+        return reconcilers[name](key, deps);
+      },
+    });
+  const queues: Record<Name, WorkQueue> = {
+    vaults: startQueue("vaults"),
+    items: startQueue("items"),
+    credentials: startQueue("credentials"),
+    connections: startQueue("connections"),
+  };
+  const stopped = Promise.withResolvers<void>();
+  lead.signal.addEventListener("abort", () => stopped.resolve(), { once: true });
+  if (lead.signal.aborted) stopped.resolve();
+  await stopped.promise;
+  await Promise.all(names.map((name) => queues[name].stop()));
+  await Promise.all(names.map((name) => caches[name].stop()));
+};

@@ -1,0 +1,52 @@
+/** What the controllers of the vault's kinds share. */
+import { isDeepStrictEqual } from "node:util";
+import type { Kube } from "../kube/client.ts";
+import type { Lead } from "../kube/leader-election.ts";
+import type { KubeObject } from "../kube/objects.ts";
+import type { Reflector } from "../kube/reflector.ts";
+import type { ResourceType } from "../kube/resource-type.ts";
+import type { AuthConnection } from "../resources/auth-connection.ts";
+import type { Credential } from "../resources/credential.ts";
+import { byAge } from "../resources/identity.ts";
+import type { Vault } from "../resources/vault.ts";
+import type { VaultItem } from "../resources/vault-item.ts";
+
+/** Copies of all objects of the vault's kinds. */
+export type VaultCaches = {
+  vaults: Reflector<Vault>;
+  items: Reflector<VaultItem>;
+  credentials: Reflector<Credential>;
+  connections: Reflector<AuthConnection>;
+};
+
+export type VaultDeps = {
+  kube: Kube;
+  caches: VaultCaches;
+  lead: Pick<Lead, "check">;
+  /** ms since the epoch. */
+  now: () => number;
+};
+
+/** The objects of a namespace that are not being deleted. */
+export const liveIn = <T extends KubeObject>(namespace: string | undefined, objects: Pick<Reflector<T>, "list">): T[] =>
+  objects.list().filter(({ metadata }) => metadata.namespace === namespace && !metadata.deletionTimestamp);
+
+/** The object that has what several claim: the oldest one. `others`: may hold `object` itself. */
+export const holderOf = <T extends KubeObject>(object: T, others: T[], claimOf: (object: T) => string): T | undefined =>
+  others.filter((other) => claimOf(other) === claimOf(object)).sort(byAge)[0];
+
+/** Writes a status where it differs; pure apart from that. */
+export const writeStatus = async <T extends KubeObject & { status?: object }>(
+  kind: ResourceType<KubeObject> & { readonly object?: T },
+  { object, status, cache }: { object: T; status: object; cache: Reflector<T> },
+  { kube, lead }: VaultDeps,
+): Promise<void> => {
+  if (isDeepStrictEqual(object.status, status)) return;
+  lead.check();
+  const written = await kube.replace(
+    kind as ResourceType<KubeObject>,
+    { ...object, status },
+    { subresource: "status" },
+  );
+  cache.put(written as T);
+};

@@ -1,0 +1,36 @@
+import { connectionOf, credentialSource } from "../../domain/item-source.ts";
+import { refOf } from "../../kube/objects.ts";
+import { type Vault, vaultKind } from "../../resources/vault.ts";
+import { type VaultItem, vaultItemKind } from "../../resources/vault-item.ts";
+import { holderOf, liveIn, type VaultDeps, writeStatus } from "../vault-deps.ts";
+import { itemStatus } from "./status.ts";
+
+const claimOf = ({ spec }: VaultItem): string => `${spec.vault}/${spec.key}`;
+
+/** Whether the vault that owns an item is gone: the item was made in the very moment of its deletion. Asks the API server. */
+const isOrphan = async ({ metadata, spec }: VaultItem, { kube }: VaultDeps): Promise<boolean> => {
+  const owner = metadata.ownerReferences?.find(({ kind }) => kind === vaultKind.kind);
+  if (!owner) return false;
+  const vault = await kube.get(vaultKind, { ...refOf(`${metadata.namespace}/${spec.vault}`) });
+  return vault?.metadata.uid !== owner.uid;
+};
+
+/** One round for one item; `key` is `namespace/name`. Safe to repeat at any point. */
+export const reconcileItem = async (key: string, deps: VaultDeps): Promise<undefined> => {
+  const { caches, kube, lead } = deps;
+  const item = caches.items.get(refOf(key));
+  if (!item || item.metadata.deletionTimestamp) return;
+  const { namespace, uid } = item.metadata;
+  const vaults = liveIn<Vault>(namespace, caches.vaults);
+  const hasVault = vaults.some(({ metadata }) => metadata.name === item.spec.vault);
+  if (!hasVault && (await isOrphan(item, deps))) {
+    lead.check();
+    await kube.delete(vaultItemKind, item.metadata, uid ? { uid } : {});
+    return;
+  }
+  const connection = connectionOf(item, liveIn(namespace, caches.connections));
+  const source = credentialSource(connection, liveIn(namespace, caches.credentials));
+  const holder = holderOf(item, liveIn(namespace, caches.items), claimOf) ?? item;
+  const status = itemStatus({ item, hasVault, holder, connection, source, nowMs: deps.now() });
+  await writeStatus<VaultItem>(vaultItemKind, { object: item, status, cache: caches.items }, deps);
+};

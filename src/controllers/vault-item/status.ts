@@ -1,0 +1,58 @@
+import type { CredentialSource } from "../../domain/item-source.ts";
+import { type ItemSource, type ItemState, itemState, type StatusReason } from "../../domain/item-state.ts";
+import type { AuthConnection } from "../../resources/auth-connection.ts";
+import type { VaultItem, VaultItemStatus } from "../../resources/vault-item.ts";
+import { acceptedDraft, conditionsOf, type Draft } from "../conditions.ts";
+
+export type SeenItem = {
+  item: VaultItem;
+  hasVault: boolean;
+  /** The item that has its key in the vault; the item itself unless another one is older. */
+  holder: VaultItem;
+  connection: AuthConnection | undefined;
+  source: CredentialSource;
+  nowMs: number;
+};
+
+const unavailable: Record<StatusReason, { reason: string; message: string }> = {
+  no_credential: { reason: "NoCredential", message: "the connection has no saved credential with a value in it" },
+  connection_not_found: {
+    reason: "ConnectionNotFound",
+    message: "the connection is gone; make a new item for another",
+  },
+  external_credential: { reason: "ExternalCredential", message: "an external provider keeps the credential" },
+};
+
+/** What custom resources say of the values: the operator may not read Secrets. */
+const asTold = (source: CredentialSource): ItemSource => {
+  if (source.is !== "credential") return source;
+  const { valueKeys, totp } = source.credential.spec;
+  return { is: "stored", login: { valueNames: valueKeys, hasTotp: totp } };
+};
+
+const refusalOf = ({ item, hasVault, holder }: SeenItem): { reason: string; message: string } | undefined => {
+  if (!hasVault) return { reason: "VaultNotFound", message: `spec.vault: there is no vault ${item.spec.vault}` };
+  if (holder.metadata.uid === item.metadata.uid) return undefined;
+  return { reason: "KeyTaken", message: `spec.key: the item ${holder.metadata.name} has this key in the vault` };
+};
+
+const readyDraft = (state: ItemState, refusal: { reason: string; message: string } | undefined): Draft => {
+  const type = "Ready";
+  if (refusal) return { type, status: false, ...refusal };
+  if (state.status === "unavailable") return { type, status: false, ...unavailable[state.reason] };
+  return { type, status: true, reason: "Ready", message: "the connection has a saved credential" };
+};
+
+/** The status of an item, pure. Once an item has had a connection, only that very one counts. */
+export const itemStatus = (seen: SeenItem): VaultItemStatus => {
+  const { item, connection, source, nowMs } = seen;
+  const state = itemState(asTold(source));
+  const refusal = refusalOf(seen);
+  const connectionUid = item.status?.connectionUid ?? connection?.metadata.uid;
+  return {
+    observedGeneration: item.metadata.generation ?? 0,
+    conditions: conditionsOf(item, [acceptedDraft(refusal), readyDraft(state, refusal)], nowMs),
+    state: refusal ? "unavailable" : state.status,
+    ...(connectionUid !== undefined && { connectionUid }),
+  };
+};

@@ -1,0 +1,38 @@
+/** The way from an item to its credential, as custom resources tell it; what a Secret holds is read elsewhere. */
+import type { AuthConnection } from "../resources/auth-connection.ts";
+import type { Credential } from "../resources/credential.ts";
+import { byAge, wireName } from "../resources/identity.ts";
+import type { VaultItem } from "../resources/vault-item.ts";
+
+export type CredentialSource =
+  | { is: "connectionGone" }
+  | { is: "external" }
+  | { is: "noCredential" }
+  | { is: "credential"; credential: Credential };
+
+/** The credential that a connection means by a name; of two with one name, which YAML can write, the older. */
+export const credentialOfName = (credentials: readonly Credential[], name: string): Credential | undefined =>
+  credentials.filter((credential) => wireName(credential) === name).sort(byAge)[0];
+
+/** An item keeps the connection that it was made with: another one of the same name, which YAML can write, is not it. */
+export const connectionOf = (
+  { spec, status }: VaultItem,
+  connections: readonly AuthConnection[],
+): AuthConnection | undefined =>
+  connections.find(
+    ({ metadata }) =>
+      metadata.name === spec.connectionId &&
+      (status?.connectionUid === undefined || status.connectionUid === metadata.uid),
+  );
+
+/** `connection`: undefined when it is gone. `credentials`: of its project. */
+export const credentialSource = (
+  connection: AuthConnection | undefined,
+  credentials: readonly Credential[],
+): CredentialSource => {
+  if (!connection) return { is: "connectionGone" };
+  const { credential: linked } = connection.spec;
+  if (linked?.provider !== undefined) return { is: "external" };
+  const credential = linked?.name === undefined ? undefined : credentialOfName(credentials, linked.name);
+  return credential ? { is: "credential", credential } : { is: "noCredential" };
+};
