@@ -236,7 +236,9 @@ describe("kubectl", () => {
       conditions,
     };
     await plane.kube.patch(browserPoolKind, { name: "demo", namespace }, { status }, { subresource: "status" });
-    expect(await plane.kubectl("get", "browserpool-all", "--output=name")).toContain("browserpool.browserpool.dev/demo");
+    expect(await plane.kubectl("get", "browserpool-all", "--output=name")).toContain(
+      "browserpool.browserpool.dev/demo",
+    );
     const [head = "", row = ""] = (await plane.kubectl("get", "bp", "demo")).trim().split("\n");
     expect(head.split(/\s+/)).toEqual(["NAME", "SIZE", "AVAILABLE", "ACQUIRED", "WAITING", "READY", "AGE"]);
     expect(row.split(/\s+/).slice(0, 6)).toEqual(["demo", "5", "3", "1", "2", "False"]);

@@ -1,0 +1,376 @@
+/** Vaults and their items over HTTP: the specification's rules, states and errors. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { secrets } from "../../src/kube/resource-type.ts";
+import { vaultItemKind } from "../../src/resources/vault-item.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Answer, connected, fresh, itemOf, startVaultParts, type VaultParts } from "./vault-parts.ts";
+
+let parts: VaultParts;
+let vault: string;
+beforeAll(async () => {
+  parts = await startVaultParts();
+  vault = (await parts.call("POST", "/vaults", { name: fresh("vault") })).body.id;
+});
+afterAll(() => parts?.[Symbol.asyncDispose]());
+
+const put = (key: string, body: unknown, project?: string): Promise<Answer> =>
+  parts.call("PUT", `/vaults/${vault}/items/${key}`, body, project);
+const read = (key: string): Promise<Answer> => parts.call("GET", `/vaults/${vault}/items/${key}`);
+const patchConnection = (id: string, body: object): Promise<Answer> =>
+  parts.call("PATCH", `/auth/connections/${id}`, body);
+
+type Vault = { id: string; name: string; created_at: string; updated_at: string };
+
+describe("a vault", () => {
+  test("is made once for its name, found by id and name, listed and deleted", async () => {
+    const client = parts.client();
+    const name = fresh("team");
+    const made: Vault = await client.post("/vaults", { body: { name } });
+    expect(made).toEqual({ id: made.id, name, created_at: expect.stringMatching(/Z$/), updated_at: made.created_at });
+    expect(made.id).toMatch(/^[a-z][a-z0-9]{23}$/);
+    expect(await client.post("/vaults", { body: { name } })).toEqual(made);
+    for (const idOrName of [made.id, name]) expect(await client.get(`/vaults/${idOrName}`)).toEqual(made);
+    for (const query of [`name=${name}`, `query=${name.toUpperCase()}`, `query=${made.id}`])
+      expect(await client.get(`/vaults?${query}`)).toEqual([made]);
+    await client.delete(`/vaults/${name}`);
+    for (const idOrName of [made.id, name]) expect((await parts.call("GET", `/vaults/${idOrName}`)).status).toBe(404);
+    const again: Vault = await client.post("/vaults", { body: { name } });
+    expect(again.id).not.toBe(made.id);
+  });
+
+  test("is one, however many ask for it at once", async () => {
+    const name = fresh("race");
+    const second = await parts.replica();
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => (i % 2 ? second : parts.call)("POST", "/vaults", { name })),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+  });
+
+  test.each([{}, { name: "" }, { name: "a b" }, { name: 7 }])("is not made of %j", async (body) =>
+    expect(await parts.call("POST", "/vaults", body)).toMatchObject({ status: 400, body: { code: "bad_request" } }),
+  );
+
+  test("comes in pages", async () => {
+    const project = parts.other.projectId;
+    for (let i = 0; i < 3; i++) await parts.call("POST", "/vaults", { name: fresh("page") }, project);
+    const first = await parts.call("GET", "/vaults?limit=2", undefined, project);
+    expect([first.headers.get("x-has-more"), first.headers.get("x-next-offset")]).toEqual(["true", "2"]);
+    const last = await parts.call("GET", "/vaults?limit=2&offset=2", undefined, project);
+    expect([last.headers.get("x-has-more"), last.headers.get("x-next-offset")]).toEqual(["false", "0"]);
+    expect(new Set([...first.body, ...last.body].map(({ id }) => id)).size).toBe(3);
+  });
+
+  test("takes its items along, and leaves connections and credentials", async () => {
+    const name = fresh("full");
+    const { id } = (await parts.call("POST", "/vaults", { name })).body;
+    const { connection, credential } = await connected(parts);
+    const item = await parts.call("PUT", `/vaults/${name}/items/a`, itemOf(connection));
+    expect((await parts.call("DELETE", `/vaults/${id}`)).status).toBe(204);
+    const ref = { namespace: parts.namespace, name: item.body.id };
+    await eventually("the item is gone", async () => !(await parts.kube.get(vaultItemKind, ref)));
+    expect((await parts.call("GET", `/auth/connections/${connection}`)).status).toBe(200);
+    expect((await parts.call("GET", `/credentials/${credential}`)).body.has_values).toBe(true);
+  });
+});
+
+describe("an item", () => {
+  test("is made ready, with the fields of its login", async () => {
+    const values = { email: "a@b.test", password: "canary", note: "" };
+    const { connection } = await connected(parts, values, { totp_secret: "JBSWY3DPEHPK3PXP" });
+    const key = fresh("item");
+    const { status, body } = await put(key, itemOf(connection, { description: "the shop" }));
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      id: expect.stringMatching(/^[a-z][a-z0-9]{23}$/),
+      key,
+      type: "credential",
+      version: 1,
+      spec: { provider: "managed_auth", connection_id: connection, description: "the shop" },
+      state: {
+        provider: "managed_auth",
+        status: "ready",
+        fields: { email: { type: "email" }, password: { type: "password" }, totp: { type: "totp" } },
+      },
+      available_operations: [{ type: "fill", description: expect.stringContaining("fields") }],
+      available_expansions: [],
+      created_at: expect.stringMatching(/Z$/),
+      updated_at: body.created_at,
+    });
+    expect((await read(key)).body).toEqual(body);
+    const { fields, ...state } = body.state;
+    const list = await parts.call("GET", `/vaults/${vault}/items?query=${key}`);
+    expect(list.body).toEqual([{ ...body, state }]);
+    expect(list.headers.get("x-has-more")).toBe("false");
+  });
+
+  test("is the same for the same request, whatever its order of fields", async () => {
+    const { connection } = await connected(parts);
+    const key = fresh("item");
+    const allowed_origins = ["https://shop.example", "http://127.0.0.1:3000"];
+    const made = await put(key, itemOf(connection, { allowed_origins }));
+    expect(made.body.spec.allowed_origins).toEqual(allowed_origins);
+    const spec = { allowed_origins, connection_id: connection, provider: "managed_auth" };
+    expect(await put(key, { spec, type: "credential" })).toMatchObject({ status: 200, body: { id: made.body.id } });
+  });
+
+  test("is one, however many ask for it at once", async () => {
+    const { connection } = await connected(parts);
+    const key = fresh("race");
+    const second = await parts.replica();
+    const url = `/vaults/${vault}/items/${key}`;
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => (i % 2 ? second : parts.call)("PUT", url, itemOf(connection))),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+    const { items } = await parts.kube.list(vaultItemKind, { namespace: parts.namespace });
+    expect(items.filter((item) => (item as unknown as { spec: { key: string } }).spec.key === key)).toHaveLength(1);
+    const events = await parts.call("GET", `${url}/events`);
+    expect(events.body).toHaveLength(1);
+  });
+
+  test("of two that ask for one key with other specs at once one is made", async () => {
+    const [a, b] = [await connected(parts), await connected(parts)];
+    const key = fresh("race");
+    const answers = await Promise.all([put(key, itemOf(a.connection)), put(key, itemOf(b.connection))]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  });
+
+  test("that is deleted and made again is another one", async () => {
+    const { connection } = await connected(parts);
+    const key = fresh("item");
+    const first = await put(key, itemOf(connection));
+    expect((await parts.call("DELETE", `/vaults/${vault}/items/${key}`)).status).toBe(204);
+    expect((await read(key)).status).toBe(404);
+    expect((await put(key, itemOf(connection))).body.id).not.toBe(first.body.id);
+  });
+});
+
+describe("an item's state follows its connection", () => {
+  const ready = { status: "ready" };
+  const unavailable = (status_reason: string) => ({ status: "unavailable", status_reason, fields: {} });
+  const stateOf = async (key: string): Promise<Answer["body"]> => {
+    const { body } = await read(key);
+    expect(body.available_operations).toHaveLength(body.state.status === "ready" ? 1 : 0);
+    const [listed] = (await parts.call("GET", `/vaults/${vault}/items?query=${key}`)).body;
+    const { fields, ...state } = body.state;
+    expect(listed.state).toEqual(state);
+    expect(body.version).toBe(1);
+    return body.state;
+  };
+  const start = async () => {
+    const made = await connected(parts);
+    const key = fresh("state");
+    const { body } = await put(key, itemOf(made.connection));
+    expect(body.state).toMatchObject(ready);
+    return { ...made, key, id: body.id };
+  };
+
+  test("ready → no_credential when the credential is deleted → ready by a relink", async () => {
+    const { key, id, credential, connection } = await start();
+    await parts.call("DELETE", `/credentials/${credential}`);
+    expect(await stateOf(key)).toMatchObject(unavailable("no_credential"));
+    const { name } = await connected(parts, { email: "x" });
+    await patchConnection(connection, { credential: { name } });
+    expect(await stateOf(key)).toMatchObject({ ...ready, fields: { email: { type: "email" } } });
+    expect((await read(key)).body.id).toBe(id);
+  });
+
+  test("ready → no_credential when it is emptied → ready when values come again, without a new version", async () => {
+    const { key, credential } = await start();
+    await parts.call("PATCH", `/credentials/${credential}`, { remove_value_keys: ["username", "password"] });
+    expect(await stateOf(key)).toMatchObject(unavailable("no_credential"));
+    await parts.call("PATCH", `/credentials/${credential}`, { values: { user: "" } });
+    expect(await stateOf(key)).toMatchObject(unavailable("no_credential"));
+    await parts.call("PATCH", `/credentials/${credential}`, { totp_secret: "JBSWY3DPEHPK3PXP" });
+    expect(await stateOf(key)).toMatchObject({ ...ready, fields: { totp: { type: "totp" } } });
+  });
+
+  test("ready → no_credential when the Secret is deleted by hand", async () => {
+    const { key, credential } = await start();
+    await parts.kube.delete(secrets, { namespace: parts.namespace, name: `credential-${credential}` });
+    expect(await stateOf(key)).toMatchObject(unavailable("no_credential"));
+  });
+
+  test("ready → external_credential → no_credential → external_credential → ready", async () => {
+    const { key, connection, credential, name } = await start();
+    const external = { credential: { provider: "p", path: "a/b" } };
+    await patchConnection(connection, external);
+    expect(await stateOf(key)).toMatchObject(unavailable("external_credential"));
+    await parts.call("PATCH", `/credentials/${credential}`, { remove_value_keys: ["username", "password"] });
+    await patchConnection(connection, { credential: { name } });
+    expect(await stateOf(key)).toMatchObject(unavailable("no_credential"));
+    await patchConnection(connection, external);
+    expect(await stateOf(key)).toMatchObject(unavailable("external_credential"));
+    await parts.call("PATCH", `/credentials/${credential}`, { values: { a: "b" } });
+    await patchConnection(connection, { credential: { name } });
+    expect(await stateOf(key)).toMatchObject(ready);
+  });
+
+  test("ready → connection_not_found, for good; a PUT of the same still answers it", async () => {
+    const { key, id, connection } = await start();
+    await parts.call("DELETE", `/auth/connections/${connection}`);
+    expect(await stateOf(key)).toMatchObject(unavailable("connection_not_found"));
+    expect(await put(key, itemOf(connection))).toMatchObject({ status: 200, body: { id } });
+    expect((await put(fresh("new"), itemOf(connection))).status).toBe(404);
+  });
+
+  test("stays ready when its credential gets another name", async () => {
+    const { key, credential, connection } = await start();
+    const name = fresh("renamed");
+    await parts.call("PATCH", `/credentials/${credential}`, { name });
+    expect(await stateOf(key)).toMatchObject(ready);
+    expect((await parts.call("GET", `/auth/connections/${connection}`)).body.credential).toEqual({ name });
+  });
+});
+
+describe("a PUT is refused", () => {
+  const emptyConnection = async (more: object = {}): Promise<string> => {
+    const request = { domain: "shop.example", profile_name: fresh("profile"), ...more };
+    return (await parts.call("POST", "/auth/connections", request)).body.id;
+  };
+  const refusal = async (connection: string, status: number, code: string): Promise<string> => {
+    const key = fresh("refused");
+    const answer = await put(key, itemOf(connection));
+    expect(answer).toMatchObject({ status, body: { code } });
+    expect(answer.headers.get("x-should-retry")).toBe("false");
+    expect((await read(key)).status).toBe(404);
+    return answer.body.message;
+  };
+
+  test("for a connection that is not there", async () => {
+    for (const id of ["nothing", "NOT_an-id", "a".repeat(253)])
+      expect(await refusal(id, 404, "not_found")).toContain("no auth connection");
+  });
+
+  test("for one without a saved credential, or with an empty one", async () => {
+    expect(await refusal(await emptyConnection(), 409, "no_saved_credential")).toContain("no saved credential");
+    const { connection } = await connected(parts, { username: "" });
+    await refusal(connection, 409, "no_saved_credential");
+  });
+
+  test("for one whose credential is kept elsewhere", async () => {
+    const connection = await emptyConnection({ credential: { provider: "my-1p", auto: true } });
+    expect(await refusal(connection, 409, "external_credential_provider")).toContain("external provider");
+  });
+
+  test("for one of another project, of which it tells no more", async () => {
+    const { connection, name } = await connected(parts, { username: "x" }, { project: parts.other.projectId });
+    const message = await refusal(connection, 409, "connection_in_other_project");
+    expect(message).toContain("another project");
+    for (const secret of [parts.other.projectId, parts.other.namespace, name, "shop.example"])
+      expect(message).not.toContain(secret);
+  });
+
+  test("for a vault that is not there, or in another project", async () => {
+    const { connection } = await connected(parts);
+    const answer = await parts.call("PUT", "/vaults/nothing/items/a", itemOf(connection));
+    expect(answer).toMatchObject({ status: 404, body: { code: "not_found" } });
+    expect(answer.body.message).toContain("vault");
+    expect((await put("a", itemOf(connection), parts.other.projectId)).status).toBe(404);
+  });
+
+  test("for a key that has another connection, description or origins; the item stays as it is", async () => {
+    const [a, b] = [await connected(parts), await connected(parts)];
+    const key = fresh("item");
+    const made = await put(key, itemOf(a.connection, { description: "one" }));
+    for (const other of [
+      itemOf(b.connection, { description: "one" }),
+      itemOf(a.connection, { description: "two" }),
+      itemOf(a.connection),
+      itemOf(a.connection, { description: "one", allowed_origins: ["https://a.test"] }),
+    ])
+      expect(await put(key, other)).toMatchObject({ status: 409, body: { code: "conflict" } });
+    expect((await read(key)).body).toEqual(made.body);
+  });
+
+  test.each<[string, object]>([
+    ["type", { type: "note", spec: { provider: "managed_auth", connection_id: "c" } }],
+    ["type", { spec: { provider: "managed_auth", connection_id: "c" } }],
+    ["spec", { type: "credential" }],
+    ["spec.provider", { type: "credential", spec: { connection_id: "c" } }],
+    ["spec.provider", { type: "credential", spec: { provider: "other", connection_id: "c" } }],
+    ["spec.connection_id", { type: "credential", spec: { provider: "managed_auth" } }],
+    ["spec.connection_id", itemOf("")],
+    ["spec.description", itemOf("c", { description: 7 })],
+    ["spec.allowed_origins[0]", itemOf("c", { allowed_origins: ["https://a.test/path"] })],
+    ["spec.allowed_origins[0]", itemOf("c", { allowed_origins: ["https://a.test:443"] })],
+    ["spec.allowed_origins[1]", itemOf("c", { allowed_origins: ["https://a.test", "http://a.test"] })],
+    ["spec.allowed_origins[0]", itemOf("c", { allowed_origins: ["*"] })],
+    ["spec.allowed_origins", itemOf("c", { allowed_origins: [] })],
+  ])("for a bad %s: %j", async (path, body) => {
+    const answer = await put(fresh("bad"), body);
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: "bad_request", inner_error: { code: "invalid_input" } },
+    });
+    expect(answer.body.details[0].path).toBe(path);
+  });
+
+  test("for a key that is no name", async () =>
+    expect(await put("a%20b", itemOf("c"))).toMatchObject({ status: 400, body: { details: [{ path: "key" }] } }));
+});
+
+describe("an item can't be", () => {
+  test("edited, and the answer says what to do instead", async () => {
+    const { connection } = await connected(parts);
+    const key = fresh("item");
+    await put(key, itemOf(connection));
+    const url = `/vaults/${vault}/items/${key}`;
+    const { status, body } = await parts.call("PATCH", url, { spec: { description: "new" } });
+    expect([status, body.code]).toEqual([409, "conflict"]);
+    expect(body.message).toContain("credential of its connection");
+    expect((await parts.call("PATCH", `/vaults/${vault}/items/nothing`, {})).status).toBe(404);
+  });
+
+  test.each(["GET", "PATCH", "DELETE"])("reached by %s from another project, or where it is not", async (method) => {
+    const { connection } = await connected(parts);
+    const key = fresh("item");
+    await put(key, itemOf(connection));
+    const body = method === "PATCH" ? {} : undefined;
+    const url = `/vaults/${vault}/items/${key}`;
+    expect((await parts.call(method, url, body, parts.other.projectId)).status).toBe(404);
+    expect((await parts.call(method, `/vaults/${vault}/items/nothing`, body)).status).toBe(404);
+    expect((await read(key)).status).toBe(200);
+  });
+});
+
+describe("events of an item", () => {
+  test("tell who made it, come after a known one, and wait for the next", async () => {
+    const { connection } = await connected(parts);
+    const key = fresh("item");
+    await put(key, itemOf(connection));
+    await put(key, itemOf(connection));
+    const url = `/vaults/${vault}/items/${key}/events`;
+    const { body: events } = await parts.call("GET", url);
+    expect(events).toEqual([
+      {
+        id: expect.stringMatching(/^\d+-\d+$/),
+        time: expect.stringMatching(/Z$/),
+        type: "created",
+        actor: { id: expect.stringMatching(/^k/), name: "local" },
+        item: key,
+      },
+    ]);
+    expect((await parts.call("GET", `${url}?after=${events[0].id}`)).body).toEqual([]);
+    const waiting = parts.call("GET", `${url}?after=${events[0].id}&wait=30`);
+    const { items } = await parts.kube.list(vaultItemKind, { namespace: parts.namespace });
+    const uid = items.find((item) => (item as unknown as { spec: { key: string } }).spec.key === key)?.metadata.uid;
+    await parts.services.itemEvents.append(uid ?? "", {
+      type: "fill",
+      item: key,
+      actor: { id: "k" },
+      outcome: "completed",
+    });
+    expect((await waiting).body).toMatchObject([{ type: "fill", outcome: "completed" }]);
+  });
+
+  test.each(["after=x", "wait=31", "wait=-1", "limit=0", "limit=101"])("are not asked for by %s", async (query) =>
+    expect((await parts.call("GET", `/vaults/${vault}/items/any/events?${query}`)).status).toBe(400),
+  );
+
+  test("of what is not there are 404", async () =>
+    expect((await parts.call("GET", `/vaults/${vault}/items/nothing/events`)).status).toBe(404));
+});

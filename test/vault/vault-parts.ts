@@ -1,0 +1,160 @@
+/** The HTTP API of an organization of its own with the vault's controllers beside it, on the shared servers. */
+import { randomBytes } from "node:crypto";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Kernel from "@onkernel/sdk";
+import { startApi } from "../../src/cmd/api.ts";
+import { readConfig } from "../../src/config.ts";
+import { runVaultControllers } from "../../src/controllers/run-vault-controllers.ts";
+import { connectKube, type Kube } from "../../src/kube/client.ts";
+import { crdsSettled } from "../../src/local/install-crds.ts";
+import { createLogger } from "../../src/log.ts";
+import { kinds } from "../../src/resources/kinds.ts";
+import { newApiKey } from "../../src/services/api-key-secret.ts";
+import { ensureOrganizationKey } from "../../src/services/ensure-organization-key.ts";
+import { newId } from "../../src/services/new-id.ts";
+import type { ServiceDeps } from "../../src/services/service-deps.ts";
+import { ensureNamespace } from "../../src/services/system-namespace.ts";
+import { sharedServers, testNamespace } from "../support/control-plane.ts";
+import { eventually } from "../support/eventually.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: tests name the fields that they look at
+type Body = any;
+export type Answer = { status: number; headers: Headers; body: Body };
+
+export type VaultParts = {
+  kube: Kube;
+  /** What the API works with. */
+  services: ServiceDeps;
+  /** Of the default project. */
+  namespace: string;
+  projectId: string;
+  /** A second project of the same organization. */
+  other: { namespace: string; projectId: string };
+  /** The public SDK for a project, the default one when left out. */
+  client(projectID?: string): Kernel;
+  /** A request as it stands; `project`: the default one when left out. */
+  call(method: string, path: string, body?: unknown, project?: string): Promise<Answer>;
+  /** Lines that the API and the controllers have logged. */
+  logged(): Promise<string>;
+  /** The file with the keys that encrypt values. */
+  keyFile: string;
+  apiKey: string;
+  redisUrl: string;
+  /** A second replica of the API. */
+  replica(): Promise<(method: string, path: string, body?: unknown) => Promise<Answer>>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+const caller =
+  (url: string, apiKey: string) =>
+  async (method: string, path: string, body?: unknown, project?: string): Promise<Answer> => {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        ...(project && { "x-kernel-project-id": project }),
+        ...(body !== undefined && { "content-type": "application/json" }),
+      },
+      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
+  };
+
+/** `encrypted`: with a key file; left out, values are stored as they are. */
+export const startVaultParts = async ({ encrypted = false } = {}): Promise<VaultParts> => {
+  await using parts = new AsyncDisposableStack();
+  const { kubeconfigPath, redisUrl } = await sharedServers();
+  const folder = await mkdtemp(join(tmpdir(), "browserpool-vault-"));
+  parts.defer(() => rm(folder, { recursive: true, force: true }));
+  const keyFile = join(folder, "keys");
+  const logFile = join(folder, "log");
+  await writeFile(keyFile, randomBytes(32).toString("base64"));
+  const kube = connectKube({ kubeconfigPath });
+  parts.defer(() => kube.close());
+  const [own, other] = [await testNamespace(kube), await testNamespace(kube)];
+  const config = readConfig({
+    REDIS_URL: redisUrl,
+    BROWSERPOOL_PORT: "0",
+    BROWSERPOOL_SYSTEM_NAMESPACE: `system-${newId()}`,
+    BROWSERPOOL_DEFAULT_PROJECT: own.projectId,
+    ...(encrypted && { BROWSERPOOL_SECRETS_KEY_FILE: keyFile }),
+  });
+  await ensureNamespace(kube, config.systemNamespace);
+  // The API server opens the storage of a custom resource at its first use, and refuses requests meanwhile.
+  for (const kind of kinds) await eventually(`${kind.plural} are served`, () => kube.list(kind).catch(() => undefined));
+  await crdsSettled(kube);
+
+  const log = createLogger("debug", "test", logFile);
+  const lead = new AbortController();
+  const controllers = runVaultControllers({ kube, log }, { signal: lead.signal, check: () => undefined });
+  parts.defer(async () => {
+    lead.abort();
+    await controllers;
+  });
+  const start = async (stack: AsyncDisposableStack) => {
+    const api = await startApi({ config, kubeconfigPath, stopGraceMs: 100 }, log);
+    stack.defer(() => api.stop());
+    return api;
+  };
+  const api = await start(parts);
+  const apiKey = newApiKey();
+  await ensureOrganizationKey({ kube, namespace: config.systemNamespace, key: apiKey });
+  const isKnown = ({ services }: typeof api) =>
+    eventually(
+      "key and projects are known",
+      () =>
+        services.apiKeys.authenticate(apiKey) !== undefined && services.projects.find(other.projectId) !== undefined,
+    );
+  await isKnown(api);
+  const kept = parts.move();
+  return {
+    kube,
+    services: api.services,
+    namespace: own.name,
+    projectId: own.projectId,
+    other: { namespace: other.name, projectId: other.projectId },
+    client: (projectID) => new Kernel({ baseURL: api.url, apiKey, maxRetries: 0, ...(projectID && { projectID }) }),
+    call: caller(api.url, apiKey),
+    logged: () => readFile(logFile, "utf8"),
+    keyFile,
+    apiKey,
+    redisUrl,
+    async replica() {
+      const second = await start(kept);
+      await isKnown(second);
+      return caller(second.url, apiKey);
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+};
+
+let made = 0;
+
+/** A name that nothing else has. */
+export const fresh = (what: string): string => {
+  made += 1;
+  return `${what}-${made}-${newId().slice(0, 6)}`;
+};
+
+/** A connection with a saved credential of these values, over HTTP; answers their ids. */
+export const connected = async (
+  { call }: Pick<VaultParts, "call">,
+  values: Record<string, string> = { username: "alice", password: "p" },
+  more: { totp_secret?: string; project?: string } = {},
+): Promise<{ connection: string; credential: string; name: string }> => {
+  const { project, ...rest } = more;
+  const name = fresh("login");
+  const stored = await call("POST", "/credentials", { name, domain: "shop.example", values, ...rest }, project);
+  const request = { domain: "shop.example", profile_name: fresh("profile"), credential: { name } };
+  const connection = await call("POST", "/auth/connections", request, project);
+  return { connection: connection.body.id, credential: stored.body.id, name };
+};
+
+/** The body of a PUT of an item. */
+export const itemOf = (connection: string, more: object = {}): object => ({
+  type: "credential",
+  spec: { provider: "managed_auth", connection_id: connection, ...more },
+});
