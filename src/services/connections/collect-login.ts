@@ -10,7 +10,7 @@ import { newId } from "../new-id.ts";
 import type { Project } from "../projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { readConnection } from "./find-connection.ts";
-import { isLoginCode, useLoginCode } from "./login-code.ts";
+import { badLoginCode, isLoginCode, useLoginCode } from "./login-code.ts";
 import { changeConnection } from "./update-connection.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "turns" | "secretsKeys" | "projects">;
@@ -18,26 +18,23 @@ type Deps = Pick<ServiceDeps, "kube" | "turns" | "secretsKeys" | "projects">;
 /** Where a person logs in, as the URL of the page and its code say. */
 export type LoginVisit = { projectId: string; connectionId: string; code: string };
 
-/** The same answer for whatever is wrong: who has no good code learns nothing about projects and connections. */
-const refusal = (): AppError => new AppError("forbidden", "this login code is not known, was used, or has expired");
-
 const visited = async (
   { projectId, connectionId }: LoginVisit,
   deps: Pick<Deps, "kube" | "projects">,
 ): Promise<{ project: Project; connection: AuthConnection }> => {
   const project = deps.projects.find(projectId);
-  if (project?.status !== "active" || project.id !== projectId) throw refusal();
+  if (project?.status !== "active" || project.id !== projectId) throw badLoginCode();
   try {
     return { project, connection: await readConnection(connectionId, project, deps) };
   } catch (error) {
-    throw error instanceof AppError && error.code === "not_found" ? refusal() : error;
+    throw error instanceof AppError && error.code === "not_found" ? badLoginCode() : error;
   }
 };
 
 /** The connection that a person may log in to with this code, which stays good. Throws `forbidden`. */
 export const checkLogin = async (visit: LoginVisit, deps: Pick<Deps, "kube" | "projects">): Promise<AuthConnection> => {
   const { connection } = await visited(visit, deps);
-  if (!(await isLoginCode(connection, visit.code, deps))) throw refusal();
+  if (!(await isLoginCode(connection, visit.code, deps))) throw badLoginCode();
   return connection;
 };
 

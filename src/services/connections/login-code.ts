@@ -38,6 +38,10 @@ const isGood = (secret: Secret, code: string, nowMs: number): boolean => {
   return known.length === given.length && timingSafeEqual(known, given) && Number(entry(secret, "expires-at")) > nowMs;
 };
 
+/** The one answer for whatever is wrong: who has no good code learns nothing about projects and connections. */
+export const badLoginCode = (): AppError =>
+  new AppError("forbidden", "this login code is not known, was used, or has expired");
+
 /** Makes a new code, which voids the connection's former one. */
 export const newLoginCode = async (connection: AuthConnection, { kube }: Deps): Promise<LoginCode> => {
   const code = randomBytes(32).toString("base64url");
@@ -63,10 +67,9 @@ export const isLoginCode = async (connection: AuthConnection, code: string, { ku
 
 /** Uses a code up. Of several that try at once one succeeds; the others, and a code that is not good, throw `forbidden`. */
 export const useLoginCode = async (connection: AuthConnection, code: string, { kube }: Deps): Promise<void> => {
-  const refusal = (): AppError => new AppError("forbidden", "this login code is not known, was used, or has expired");
   const used = await changeObject(kube, secrets, refOf(connection), (secret) => {
-    if (!isGood(secret, code, Date.now())) throw refusal();
+    if (!isGood(secret, code, Date.now())) throw badLoginCode();
     return { data: { sha256: null, "expires-at": null } };
   });
-  if (!used) throw refusal();
+  if (!used) throw badLoginCode();
 };

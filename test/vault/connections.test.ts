@@ -1,0 +1,255 @@
+import type Kernel from "@onkernel/sdk";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { secrets } from "../../src/kube/resource-type.ts";
+import { authConnectionKind } from "../../src/resources/auth-connection.ts";
+import { checkLogin, collectLogin, type LoginVisit } from "../../src/services/connections/collect-login.ts";
+import { eventually } from "../support/eventually.ts";
+import { connected, fresh, itemOf, startVaultParts, type VaultParts } from "./vault-parts.ts";
+
+let parts: VaultParts;
+let connections: Kernel["auth"]["connections"];
+beforeAll(async () => {
+  parts = await startVaultParts();
+  connections = parts.client().auth.connections;
+});
+afterAll(() => parts?.[Symbol.asyncDispose]());
+
+const create = (more: object = {}) =>
+  connections.create({ domain: "shop.example", profile_name: fresh("profile"), ...more });
+
+describe("a connection by the SDK", () => {
+  test("is created, read, changed, listed and deleted", async () => {
+    const profile = fresh("profile");
+    const { name } = await connected(parts);
+    const made = await connections.create({
+      domain: "Shop.Example",
+      profile_name: profile,
+      credential: { name },
+      allowed_domains: ["id.example"],
+      login_url: "https://shop.example/in",
+      health_check_interval: 600,
+      proxy: { id: "px" },
+      browser_telemetry: { enabled: true },
+    });
+    expect(made).toEqual({
+      id: made.id,
+      domain: "shop.example",
+      profile_name: profile,
+      status: "NEEDS_AUTH",
+      save_credentials: true,
+      credential: { name },
+      allowed_domains: ["id.example"],
+      login_url: "https://shop.example/in",
+      health_checks: true,
+      health_check_interval: 600,
+      auto_reauth: true,
+      record_session: false,
+      proxy: { id: "px" },
+      proxy_id: "px",
+      browser_telemetry: { enabled: true },
+      created_at: expect.stringMatching(/Z$/),
+      updated_at: expect.stringMatching(/Z$/),
+    });
+    expect(await connections.retrieve(made.id)).toEqual(made);
+    const changed = await connections.update(made.id, {
+      credential: { provider: "my-1p", path: "Vault/Item" },
+      login_url: "",
+      save_credentials: false,
+      browser_telemetry: null,
+    });
+    expect(changed).toMatchObject({ credential: { provider: "my-1p", path: "Vault/Item" }, save_credentials: false });
+    expect(changed).not.toHaveProperty("login_url");
+    expect(changed).not.toHaveProperty("browser_telemetry");
+    expect(changed.health_check_interval).toBe(600);
+    const found: string[] = [];
+    for await (const { id } of connections.list({ profile_name: profile, domain: "SHOP.example" })) found.push(id);
+    expect(found).toEqual([made.id]);
+    expect((await connections.list({ profile_name: profile, domain: "else.test" })).items).toEqual([]);
+    await connections.delete(made.id);
+    await expect(connections.retrieve(made.id)).rejects.toMatchObject({ status: 404 });
+    const ref = { namespace: parts.namespace, name: made.id };
+    await eventually("it is gone", async () => !(await parts.kube.get(authConnectionKind, ref)));
+  });
+
+  test("is one for a profile and a domain", async () => {
+    const profile_name = fresh("profile");
+    const request = { domain: "shop.example", profile_name };
+    const second = await parts.replica();
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, (_, i) => (i % 2 ? second : parts.call)("POST", "/auth/connections", request)),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
+    await connections.create({ ...request, domain: "other.example" });
+    await parts.client(parts.other.projectId).auth.connections.create(request);
+  });
+
+  test.each<[object, string]>([
+    [{ domain: undefined }, "domain"],
+    [{ domain: "https://a.test/" }, "domain"],
+    [{ profile_name: "a b" }, "profile_name"],
+    [{ credential: {} }, "credential"],
+    [{ credential: { name: "nobody" } }, "credential.name"],
+    [{ credential: { provider: "p" } }, "credential"],
+    [{ proxy: {} }, "proxy"],
+    [{ health_check_interval: 10 }, "health_check_interval"],
+    [{ save_credentials: "yes" }, "save_credentials"],
+    [{ browser_telemetry: { enabled: false, browser: { page: {} } } }, "browser_telemetry.browser"],
+  ])("is refused with %j", async (more, path) => {
+    const body = { domain: "shop.example", profile_name: fresh("profile"), ...more };
+    const answer = await parts.call("POST", "/auth/connections", body);
+    expect(answer).toMatchObject({ status: 400, body: { code: "bad_request", details: [{ path }] } });
+  });
+
+  test("is not reached from another project", async () => {
+    const { id } = await create();
+    for (const [method, path] of [
+      ["GET", ""],
+      ["PATCH", ""],
+      ["DELETE", ""],
+      ["POST", "/login"],
+    ] as const)
+      expect(
+        await parts.call(
+          method,
+          `/auth/connections/${id}${path}`,
+          method === "GET" ? undefined : {},
+          parts.other.projectId,
+        ),
+      ).toMatchObject({ status: 404, body: { code: "not_found" } });
+    expect((await connections.retrieve(id)).id).toBe(id);
+  });
+
+  test("says that no browser logs in by itself", async () => {
+    const { id } = await create();
+    for (const attempt of [
+      () => connections.submit(id, { fields: {} }),
+      () => connections.follow(id),
+      () => connections.timeline(id).then(() => undefined),
+    ])
+      await expect(attempt()).rejects.toMatchObject({ status: 501, error: { code: "not_implemented" } });
+  });
+});
+
+describe("a login by a person", () => {
+  const start = async (more: object = {}) => {
+    const { id } = await create(more);
+    const login = await connections.login(id);
+    const visit: LoginVisit = { projectId: parts.projectId, connectionId: id, code: login.handoff_code ?? "" };
+    return { id, login, visit };
+  };
+  const isGood = (visit: LoginVisit): Promise<boolean> =>
+    checkLogin(visit, parts.services).then(
+      ({ metadata }) => metadata.name === visit.connectionId,
+      () => false,
+    );
+  const secretOf = (id: string) => parts.kube.get(secrets, { namespace: parts.namespace, name: `login-${id}` });
+
+  test("begins with a page and a code, which is behind the # and stored as a hash only", async () => {
+    const { id, login, visit } = await start();
+    expect(login).toMatchObject({ id, flow_type: "LOGIN" });
+    const code = login.handoff_code ?? "";
+    expect(Buffer.from(code, "base64url")).toHaveLength(32);
+    const url = new URL(login.hosted_url);
+    expect([url.pathname, url.search, url.hash]).toEqual([`/login/${parts.projectId}/${id}`, "", `#${code}`]);
+    const minutes = (Date.parse(login.flow_expires_at) - Date.now()) / 60_000;
+    expect(minutes).toBeGreaterThan(9);
+    expect(minutes).toBeLessThanOrEqual(10);
+    const stored = Object.values((await secretOf(id))?.data ?? {}).map((text) =>
+      Buffer.from(text, "base64").toString(),
+    );
+    expect(stored.join("\n")).not.toContain(code);
+    expect(await parts.logged()).not.toContain(code);
+    expect(await isGood(visit)).toBe(true);
+  });
+
+  test("saves what was typed as the connection's credential, once", async () => {
+    const { id, visit } = await start();
+    await collectLogin(visit, { email: "a@b.test", password: "typed-canary" }, parts.services);
+    const connection = await connections.retrieve(id);
+    expect(connection.status).toBe("AUTHENTICATED");
+    const credential = await parts.client().credentials.retrieve(connection.credential?.name ?? "");
+    expect(credential).toMatchObject({
+      domain: "shop.example",
+      value_keys: ["email", "password"],
+      has_totp_secret: false,
+    });
+    expect(await isGood(visit)).toBe(false);
+    await expect(collectLogin(visit, { email: "x" }, parts.services)).rejects.toMatchObject({ code: "forbidden" });
+
+    const { body } = await parts.call("POST", "/vaults", { name: fresh("vault") });
+    const item = await parts.call("PUT", `/vaults/${body.id}/items/shop`, itemOf(id));
+    expect(item.body.state).toMatchObject({ status: "ready", fields: { email: { type: "email" } } });
+  });
+
+  test("again changes the same credential", async () => {
+    const { id, visit } = await start();
+    await collectLogin(visit, { user: "a", pin: "1" }, parts.services);
+    const { credential } = await connections.retrieve(id);
+    const { handoff_code: code = "" } = await connections.login(id);
+    await collectLogin({ ...visit, code }, { user: "b" }, parts.services);
+    expect((await connections.retrieve(id)).credential).toEqual(credential);
+    expect((await parts.client().credentials.retrieve(credential?.name ?? "")).value_keys).toEqual(["pin", "user"]);
+  });
+
+  test("is not saved where the connection says so, and where another provider keeps the credential", async () => {
+    for (const more of [{ save_credentials: false }, { credential: { provider: "p", auto: true } }]) {
+      const { id, visit } = await start(more);
+      await collectLogin(visit, { user: "a" }, parts.services);
+      const connection = await connections.retrieve(id);
+      expect(connection.status).toBe("AUTHENTICATED");
+      expect(connection.credential?.name).toBeUndefined();
+    }
+  });
+
+  test("has one code at a time: a new one ends the former", async () => {
+    const { id, visit } = await start();
+    const { handoff_code: code = "" } = await connections.login(id);
+    expect(await isGood(visit)).toBe(false);
+    expect(await isGood({ ...visit, code })).toBe(true);
+  });
+
+  test("is handed in once, however many try at once", async () => {
+    const { visit } = await start();
+    const tries = await Promise.allSettled(
+      Array.from({ length: 5 }, () => collectLogin(visit, { user: "a" }, parts.services)),
+    );
+    expect(tries.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  });
+
+  test("is refused in one way, whatever is wrong with it", async () => {
+    const { id, visit } = await start();
+    const other = await start();
+    const expired = await start();
+    const past = Buffer.from(String(Date.now() - 1)).toString("base64");
+    const ref = { namespace: parts.namespace, name: `login-${expired.id}` };
+    await parts.kube.patch(secrets, ref, { data: { "expires-at": past } });
+    const wrong: LoginVisit[] = [
+      { ...visit, code: "" },
+      { ...visit, code: other.visit.code },
+      { ...visit, connectionId: other.id },
+      { ...visit, connectionId: "nothing" },
+      { ...visit, projectId: parts.other.projectId },
+      { ...visit, projectId: "nothing" },
+      expired.visit,
+    ];
+    const messages = new Set<string>();
+    for (const each of wrong)
+      for (const attempt of [
+        () => checkLogin(each, parts.services),
+        () => collectLogin(each, { user: "a" }, parts.services),
+      ])
+        messages.add(
+          await attempt().then(String, (error: { code: string; message: string }) => `${error.code} ${error.message}`),
+        );
+    expect([...messages]).toEqual([expect.stringMatching(/^forbidden /)]);
+    expect((await connections.retrieve(id)).status).toBe("NEEDS_AUTH");
+    expect(await isGood(visit)).toBe(true);
+  });
+
+  test("leaves no code behind when the connection goes", async () => {
+    const { id } = await start();
+    expect(await secretOf(id)).toBeDefined();
+    await connections.delete(id);
+    await eventually("its Secret is gone", async () => !(await secretOf(id)));
+  });
+});
