@@ -1,8 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { httpStatus } from "../errors.ts";
+import { CreateConnection } from "../resources/auth-connection-wire.ts";
 import { BrowserPoolRecord, CreateBrowserPool, UpdateBrowserPool } from "../resources/browser-pool-wire.ts";
+import { CreateCredential } from "../resources/credential-wire.ts";
 import { AcquireBrowser, ReleaseBrowser, Session } from "../resources/session-wire.ts";
+import { ItemRecord, PutItem, UpsertVault } from "../resources/vault-wire.ts";
 import { examples } from "./openapi/examples.ts";
 import { openApiDocument } from "./openapi.ts";
 import { Paging } from "./paging.ts";
@@ -238,6 +241,11 @@ test.each([
   ["ReleaseBrowser", ReleaseBrowser],
   ["BrowserPool", BrowserPoolRecord],
   ["Session", Session],
+  ["UpsertVault", UpsertVault],
+  ["PutVaultItem", PutItem],
+  ["VaultItem", ItemRecord],
+  ["CreateCredential", CreateCredential],
+  ["CreateAuthConnection", CreateConnection],
 ] as [string, z.ZodType][])("the example of %s is one", (name, schema) => {
   expect(schema.parse(examples[name])).toMatchObject(examples[name] ?? {});
   expect(documentOf(routeTable).components.schemas?.[name]?.examples).toEqual([examples[name]]);

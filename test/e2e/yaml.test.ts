@@ -118,6 +118,18 @@ describe("kubectl", () => {
   });
 });
 
+describe("a vault", () => {
+  test("of the sample is ready by the operator that local mode starts, and is explained", async () => {
+    const sample = new URL("../../manifests/samples/vault.yaml", import.meta.url).pathname;
+    await done(`apply -f ${sample}`);
+    await done("wait --timeout=30s --for=condition=Ready vi/team-shop ac/shop-alice cred/shop vlt/team");
+    const item = await stack.call("GET", "/vaults/team/items/shop");
+    expect(await item.json()).toMatchObject({ key: "shop", state: { status: "ready" } });
+    await done(`delete -f ${sample} --timeout=30s`);
+    for (const kind of ["vlt", "vi", "cred", "ac"]) expect(await done(`explain ${kind}.spec`)).toContain("FIELDS:");
+  });
+});
+
 describe("a pool that breaks a rule is refused by the API server, and the field is named", () => {
   test.each([
     ["spec.size", { size: 0 }],

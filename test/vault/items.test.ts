@@ -75,6 +75,27 @@ describe("a vault", () => {
   });
 });
 
+test("a project is not deleted while there is a vault, a connection or a credential in it", async () => {
+  const { id } = (await parts.call("POST", "/org/projects", { name: fresh("project") })).body;
+  const vaultId = (await parts.call("POST", "/vaults", { name: fresh("vault") }, id)).body.id;
+  const { connection, credential } = await connected(parts, { user: "x" }, { project: id });
+  for (const [path, what] of [
+    [`/vaults/${vaultId}`, "vaults"],
+    [`/auth/connections/${connection}`, "auth connections"],
+    [`/credentials/${credential}`, "credentials"],
+  ] as const) {
+    const refused = await parts.call("DELETE", `/org/projects/${id}`);
+    expect([refused.status, refused.body.code]).toEqual([409, "conflict"]);
+    expect(refused.body.message).toContain(`delete its ${what} first`);
+    expect((await parts.call("DELETE", path, undefined, id)).status).toBe(204);
+    await eventually(`the project has no ${what}`, async () => {
+      const { body } = await parts.call("DELETE", `/org/projects/${id}`);
+      return !body?.message?.includes(`its ${what} first`);
+    });
+  }
+  expect((await parts.call("GET", `/org/projects/${id}`)).status).toBe(404);
+});
+
 describe("an item", () => {
   test("is made ready, with the fields of its login", async () => {
     const values = { email: "a@b.test", password: "canary", note: "" };

@@ -35,7 +35,12 @@ export const openShell = async (namespace: string): Promise<Shell> => {
   await copyFile((await sharedServers()).kubeconfigPath, kubeconfig);
   await mkdir(join(folder, "bin"));
   await symlink(locatePrograms(process.env).kubectl ?? "kubectl", join(folder, "bin", "kubectl"));
-  const env = { PATH: `${join(folder, "bin")}:${process.env.PATH}`, KUBECONFIG: kubeconfig, HOME: folder, TMPDIR: folder };
+  const env = {
+    PATH: `${join(folder, "bin")}:${process.env.PATH}`,
+    KUBECONFIG: kubeconfig,
+    HOME: folder,
+    TMPDIR: folder,
+  };
   const kubectl = async (args: string[], input = ""): Promise<string> => {
     const { code, out, err } = await run("kubectl", args, { env, input });
     if (code !== 0) throw new Error(err);

@@ -3,6 +3,7 @@ import type { Json } from "./schemas.ts";
 
 const poolId = "tz4a98xxat96iws9zmbrgj3a";
 const sessionId = "pfh0haxfpzowht3oi213cqos";
+const connectionId = "k2v9x4c7b1n8m5q3w6e0r2ty";
 const settings = { headless: true, stealth: false, kiosk_mode: false };
 
 export const examples: Record<string, Json> = {
@@ -10,6 +11,34 @@ export const examples: Record<string, Json> = {
   UpdateBrowserPool: { size: 10, discard_all_idle: true },
   AcquireBrowser: { acquire_timeout_seconds: 30, name: "order-4711", tags: { team: "shop" } },
   ReleaseBrowser: { session_id: sessionId, reuse: true },
+  UpsertVault: { name: "team" },
+  PutVaultItem: {
+    type: "credential",
+    spec: { provider: "managed_auth", connection_id: connectionId, allowed_origins: ["https://shop.example"] },
+  },
+  VaultItem: {
+    id: "gmnqk93f2hr0x0u6c8j1v5ta",
+    key: "shop",
+    type: "credential",
+    version: 1,
+    spec: { provider: "managed_auth", connection_id: connectionId, allowed_origins: ["https://shop.example"] },
+    state: {
+      provider: "managed_auth",
+      status: "ready",
+      fields: { username: { type: "text" }, password: { type: "password" }, totp: { type: "totp" } },
+    },
+    available_operations: [{ type: "fill", description: "Writes stored values into fields of an open page." }],
+    available_expansions: [],
+    created_at: "2026-01-02T03:04:05Z",
+    updated_at: "2026-01-02T03:04:05Z",
+  },
+  CreateCredential: {
+    name: "shop",
+    domain: "shop.example",
+    values: { username: "alice", password: "change-me" },
+    totp_secret: "JBSW Y3DP EHPK 3PXP",
+  },
+  CreateAuthConnection: { domain: "shop.example", profile_name: "alice", credential: { name: "shop" } },
   BrowserPool: {
     id: poolId,
     name: "checkout",
