@@ -3,19 +3,19 @@ import { inspect } from "node:util";
 const redacted = "[redacted]";
 
 /**
- * A secret text that can't slip out by being printed, logged, joined to a string or serialised: all of these show
- * `[redacted]`. Whoever needs the text asks for it by name.
+ * A value that is used and never shown: a password, a TOTP seed, a key. Logs, JSON, template strings and `inspect` get
+ * `[redacted]`, a structured clone is empty; `reveal` is the only way out, so that a search for it finds every use.
  */
-export class Sensitive {
-  readonly #text: string;
+export class Sensitive<Value extends string | Uint8Array = string> {
+  readonly #value: Value;
 
-  constructor(text: string) {
-    this.#text = text;
+  constructor(value: Value) {
+    this.#value = value;
   }
 
-  /** The text itself; call it where it is used, and keep no copy. */
-  reveal(): string {
-    return this.#text;
+  /** The value itself. Call it where the value is used, and keep the result in no variable that outlives the use. */
+  reveal(): Value {
+    return this.#value;
   }
 
   toString(): string {

@@ -35,7 +35,7 @@ export const liveIn = <T extends KubeObject>(namespace: string | undefined, obje
 export const holderOf = <T extends KubeObject>(object: T, others: T[], claimOf: (object: T) => string): T | undefined =>
   others.filter((other) => claimOf(other) === claimOf(object)).sort(byAge)[0];
 
-/** Writes a status where it differs; pure apart from that. */
+/** Writes a status if it differs from the one that the object has. */
 export const writeStatus = async <T extends KubeObject & { status?: object }>(
   kind: ResourceType<KubeObject> & { readonly object?: T },
   { object, status, cache }: { object: T; status: object; cache: Reflector<T> },

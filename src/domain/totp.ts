@@ -23,14 +23,14 @@ export const normalizeTotpSecret = (text: string): string | undefined => {
 /** `expiresAtMs`: since the epoch; from then on the code is another one. */
 export type TotpCode = { code: string; expiresAtMs: number };
 
-/** The code at `nowMs`, since the epoch, with its leading zeros. `secret`: as `normalizeTotpSecret` gives it. */
-export const totpCode = (secret: string, nowMs: number): TotpCode => {
-  const totp = new TOTP({
-    secret: Secret.fromBase32(secret),
-    algorithm: "SHA1",
-    digits: 6,
-    period: periodSeconds,
-  });
+/**
+ * The code at `nowMs`, since the epoch, with its leading zeros; undefined for what is no base32. `secret`: as sites show it,
+ * since what YAML stores was never checked.
+ */
+export const totpCode = (secret: string, nowMs: number): TotpCode | undefined => {
+  const base32 = normalizeTotpSecret(secret);
+  if (base32 === undefined) return undefined;
+  const totp = new TOTP({ secret: Secret.fromBase32(base32), algorithm: "SHA1", digits: 6, period: periodSeconds });
   const periodMs = periodSeconds * 1000;
   return {
     code: totp.generate({ timestamp: nowMs }),

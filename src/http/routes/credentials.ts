@@ -131,7 +131,8 @@ export const getTotpCodeRoute = defineRoute(
     errors: ["not_found", "conflict"],
   },
   async ({ params, project, deps }) => {
-    const { code, expiresAt } = await readTotpCode(params.id_or_name, project, deps);
-    return { status: 200, body: { code, expires_at: expiresAt }, headers: { "Cache-Control": "no-store" } };
+    const { code, expiresAtMs } = await readTotpCode(params.id_or_name, project, deps);
+    const body = { code, expires_at: new Date(expiresAtMs).toISOString() };
+    return { status: 200, body, headers: { "Cache-Control": "no-store" } };
   },
 );

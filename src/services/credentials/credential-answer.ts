@@ -6,14 +6,6 @@ import type { Sensitive } from "../../sensitive.ts";
 import { readLoginShape } from "../secrets/stored-login.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
-type Code = { code: string; expiresAt: string };
-
-/** The code of this moment. */
-export const currentCode = (totpSecret: Sensitive): Code => {
-  const { code, expiresAtMs } = totpCode(totpSecret.reveal(), Date.now());
-  return { code, expiresAt: new Date(expiresAtMs).toISOString() };
-};
-
 /** How much of a credential an answer shows. `newTotpSecret`: the one that the request has just stored. */
 export type Shown = { valueKeys: boolean; newTotpSecret?: Sensitive | undefined };
 
@@ -24,7 +16,7 @@ export const credentialAnswer = async (
   deps: Pick<ServiceDeps, "kube" | "secretsKeys">,
 ): Promise<CredentialRecord> => {
   const { names, valueNames, hasTotp } = await readLoginShape(credential, deps);
-  const code = newTotpSecret && currentCode(newTotpSecret);
+  const code = newTotpSecret && totpCode(newTotpSecret.reveal(), Date.now());
   return {
     id: wireId(credential),
     name: wireName(credential) ?? wireId(credential),
@@ -33,7 +25,7 @@ export const credentialAnswer = async (
     has_totp_secret: hasTotp,
     ...(valueKeys && { value_keys: names }),
     sso_provider: credential.spec.ssoProvider ?? null,
-    ...(code && { totp_code: code.code, totp_code_expires_at: code.expiresAt }),
+    ...(code && { totp_code: code.code, totp_code_expires_at: new Date(code.expiresAtMs).toISOString() }),
     created_at: createdAt(credential),
     updated_at: updatedAt(credential),
   };

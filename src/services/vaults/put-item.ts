@@ -38,10 +38,13 @@ const isInOtherProject = async (id: string, { kube, projects }: Pick<Deps, "kube
   return items.some(({ metadata }) => namespaces.has(metadata.namespace ?? "") && !metadata.deletionTimestamp);
 };
 
+/** What can be the name of an object; anything else could say more in a field selector than a name. */
+const isObjectName = (id: string): boolean => /^[a-z0-9.-]+$/.test(id);
+
 const readOwnConnection = async (id: string, project: Project, deps: Deps): Promise<AuthConnection> => {
   const connection = await getObject<AuthConnection>(authConnectionKind, { id, project }, deps);
   if (connection) return connection;
-  if (/^[a-z0-9.-]+$/.test(id) && (await isInOtherProject(id, deps)))
+  if (isObjectName(id) && (await isInOtherProject(id, deps)))
     throw new AppError("connection_in_other_project", `connection ${id} belongs to another project`);
   throw new AppError("not_found", `no auth connection ${id} in this project`);
 };
