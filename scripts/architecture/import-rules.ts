@@ -47,9 +47,10 @@ export const packageHomes: Readonly<Record<string, readonly string[]>> = {
   otpauth: ["domain"],
   pino: ["log.ts"],
   "prom-client": ["metrics.ts"],
-  "puppeteer-core": ["fill"],
+  "devtools-protocol": ["fill"],
   "swagger-ui-dist": ["http"],
   undici: ["kube", "leases"],
+  ws: ["fill"],
   yaml: ["local"],
   zod: ["*"],
 };

@@ -1,0 +1,102 @@
+/**
+ * Writes values into the fields of one page of a browser. Knows a browser's CDP endpoint and nothing else of the service.
+ *
+ *     connect ─► choose page ─► open frames ─► look for all fields ─► choose targets ─► write 0 ─► write 1 ─► … ─► completed
+ *        │            │              │                │                    │              │           │
+ *        └────────────┴──────────────┴────────────────┴────────────────────┘              ├───────────┴─► failed
+ *                     FillRefused: nothing was written                                    └─────────────► unknown
+ *
+ * - Nothing is written before every field is found, unique and editable. Until then whatever goes wrong is a `FillRefused`,
+ *   also the deadline (`browser_not_ready`).
+ * - From the first write on there is a result. A write is one turn in the page: it checks the field again, writes, and looks
+ *   whether the value is there (in-page/fields.js). The first field that isn't filled ends the fill: `failed` when it is known
+ *   what happened to it, `unknown` when its write was sent and no answer came. What was written stays.
+ * - A field is named by its number in its frame's isolated world, which is gone with the document. So no write can reach
+ *   another element, document or origin than those that were checked: it fails with `target_changed`.
+ * - One deadline counts for everything. It cuts the connection, so nothing waits longer; and the page itself refuses a write
+ *   that it gets round to only after it.
+ * - Nothing is submitted, navigated, scrolled to, or enabled in the page but an emulated focus, and that only while the page
+ *   has none: a tab in the background fires no `focus`, `blur` and `change` otherwise. The browser undoes it when the
+ *   connection ends.
+ */
+import { type CdpAddress, CdpClosed, type CdpConnection, CdpRefused, connectCdp } from "./cdp-connection.ts";
+import { choosePage } from "./choose-page.ts";
+import { chooseTargets, type Target } from "./choose-targets.ts";
+import { type Binding, type FieldResult, FillRefused, type FillResult } from "./fill-result.ts";
+import { openFrames } from "./frames.ts";
+import { lookForFields } from "./look-for-fields.ts";
+import { writeFields } from "./write-fields.ts";
+
+export type FillRequest = {
+  /** The browser's DevTools. */
+  connect: CdpAddress;
+  /** The URL of an open page, fragment included; undefined: the only open page. */
+  pageUrl?: string | undefined;
+  /** For the whole fill, 1 to 30000. */
+  timeoutMs: number;
+  /** 1 to 50, written in this order. */
+  bindings: Binding[];
+  /** Origins as `https://host`; a field's frame and all frames around it must have one of them. Undefined: any. */
+  allowedOrigins?: string[] | undefined;
+};
+
+type PreparedPage = { origin: string; targets: Target[] };
+
+/** Gives the page and the frames that are written into a focus, as if its tab were in front. */
+const emulateFocus = (cdp: CdpConnection, sessionIds: string[]): void => {
+  // Not waited for: it comes before the writes all the same. Without it the field is written too.
+  for (const sessionId of new Set(sessionIds))
+    cdp.send("Emulation.setFocusEmulationEnabled", { enabled: true }, sessionId).catch(() => undefined);
+};
+
+const preparePage = async (cdp: CdpConnection, request: FillRequest, endsAtMs: number): Promise<PreparedPage> => {
+  const { pageUrl, bindings, allowedOrigins } = request;
+  const { targetInfos } = await cdp.send("Target.getTargets", {});
+  const targetId = choosePage(targetInfos, pageUrl);
+  const { sessionId } = await cdp.send("Target.attachToTarget", { targetId, flatten: true });
+  const frames = await openFrames(cdp, sessionId);
+  const selectors = bindings.map(({ selector }) => selector);
+  const looks = await lookForFields(cdp, frames, { selectors, limitMs: endsAtMs - performance.now() });
+  const main = looks.find(({ frame }) => frame.parent === undefined);
+  if (!main) throw new FillRefused("browser_not_ready");
+  // The browser lists a page that is being navigated under the URL to come; this is the one that is there.
+  if (pageUrl !== undefined && main.url !== pageUrl) throw new FillRefused("page_not_found");
+  const targets = chooseTargets(looks, selectors, allowedOrigins);
+  if (!main.hasFocus) emulateFocus(cdp, [sessionId, ...targets.map(({ frame }) => frame.sessionId)]);
+  return { origin: main.origin, targets };
+};
+
+const statusOf = (fields: FieldResult[]): FillResult["status"] => {
+  if (fields.some(({ status }) => status === "unknown")) return "unknown";
+  return fields.every(({ status }) => status === "filled") ? "completed" : "failed";
+};
+
+/** What is thrown for a failure before the first write. */
+const refusalOf = (error: unknown, signal: AbortSignal): unknown => {
+  if (signal.aborted) return signal.reason;
+  return error instanceof CdpRefused || error instanceof CdpClosed ? new FillRefused("browser_not_ready") : error;
+};
+
+/**
+ * Fills the fields of one page and leaves nothing attached to it. Throws `FillRefused` when something is wrong before the
+ * first write, and the signal's reason when it is aborted before it; an abort after it ends the fill like a lost connection.
+ */
+export const fillPage = async (request: FillRequest, signal: AbortSignal): Promise<FillResult> => {
+  const endsAtMs = performance.now() + request.timeoutMs;
+  const deadline = new AbortController();
+  await using parts = new AsyncDisposableStack();
+  const timer = setTimeout(() => deadline.abort(), request.timeoutMs);
+  parts.defer(() => clearTimeout(timer));
+  try {
+    const cdp = parts.use(await connectCdp(request.connect, AbortSignal.any([signal, deadline.signal])));
+    const { origin, targets } = await preparePage(cdp, request, endsAtMs);
+    const writes = request.bindings.flatMap((binding, index) => {
+      const target = targets[index];
+      return target ? [{ binding, target }] : [];
+    });
+    const fields = await writeFields(cdp, writes, deadline.signal);
+    return { status: statusOf(fields), fields, origin };
+  } catch (error) {
+    throw refusalOf(error, signal);
+  }
+};

@@ -1,0 +1,35 @@
+import { z } from "zod";
+import type { CdpConnection } from "./cdp-connection.ts";
+import { callInFrame, type Frame, unlessGone } from "./frames.ts";
+
+const Findings = z.object({
+  /** The document's URL, fragment included. */
+  url: z.string(),
+  origin: z.string(),
+  /** Whether the document has the keyboard's focus: false in a tab in the background. */
+  hasFocus: z.boolean(),
+  /** One for each selector: how many elements match it, and the ids of at most two editable fields among or in them. */
+  found: z.array(z.object({ isValid: z.boolean(), matched: z.int(), editable: z.array(z.int()).max(2) })),
+});
+
+/** What one frame has of each selector. */
+export type Look = z.infer<typeof Findings> & { frame: Frame };
+
+export type LookRequest = {
+  selectors: string[];
+  /** Time from now on in which the page lets fields be written, ms: a page that hangs longer than anybody waits must not write then. */
+  limitMs: number;
+};
+
+/** Looks for all selectors in all frames at once. Frames that are gone, or can't say, are left out. */
+export const lookForFields = async (
+  cdp: CdpConnection,
+  frames: Frame[],
+  { selectors, limitMs }: LookRequest,
+): Promise<Look[]> => {
+  const looks = frames.map(async (frame) => {
+    const answer = Findings.safeParse(await unlessGone(callInFrame(cdp, frame, "find", [selectors, limitMs])));
+    return answer.success ? [{ ...answer.data, frame }] : [];
+  });
+  return (await Promise.all(looks)).flat();
+};
