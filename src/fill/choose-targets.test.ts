@@ -1,0 +1,88 @@
+import { expect, test } from "vitest";
+import { chooseTargets } from "./choose-targets.ts";
+import { FillRefused } from "./fill-result.ts";
+import type { Frame } from "./frames.ts";
+import type { Look } from "./look-for-fields.ts";
+
+const main: Frame = { sessionId: "page", objectId: "1", parent: undefined };
+const child: Frame = { sessionId: "page", objectId: "2", parent: main };
+const grandchild: Frame = { sessionId: "other", objectId: "1", parent: child };
+
+type Found = Look["found"][number];
+const nothing: Found = { isValid: true, matched: 0, editable: [] };
+const field = (...editable: number[]): Found => ({ isValid: true, matched: 1, editable });
+const look = (frame: Frame, origin: string, ...found: Found[]): Look => ({
+  frame,
+  url: "",
+  origin,
+  hasFocus: true,
+  found,
+});
+
+const refusal = (looks: Look[], selectors: string[], allowed?: string[]): unknown => {
+  try {
+    return chooseTargets(looks, selectors, allowed);
+  } catch (error) {
+    return error instanceof FillRefused ? [error.code, error.index] : error;
+  }
+};
+
+test("each selector means the one field that any frame has", () => {
+  const looks = [look(main, "a", nothing, field(0)), look(child, "a", field(0), nothing)];
+  expect(chooseTargets(looks, ["#x", "#y"], undefined)).toEqual([
+    { frame: child, id: 0, selector: "#x" },
+    { frame: main, id: 0, selector: "#y" },
+  ]);
+});
+
+test("a match without a field does not count beside a field", () => {
+  expect(chooseTargets([look(main, "a", field()), look(child, "a", field(3))], ["#x"], undefined)).toHaveLength(1);
+});
+
+test.each<[string, Look[], unknown]>([
+  [
+    "no frame has a match",
+    [look(main, "a", field(0), nothing), look(child, "a", nothing, nothing)],
+    ["element_not_found", 1],
+  ],
+  [
+    "no match is editable",
+    [look(main, "a", field(0), field()), look(child, "a", nothing, nothing)],
+    ["element_not_editable", 1],
+  ],
+  ["a frame has two fields", [look(main, "a", field(0), field(1, 2))], ["ambiguous_selector", 1]],
+  [
+    "two frames have a field",
+    [look(main, "a", field(0), field(1)), look(child, "a", nothing, field(0))],
+    ["ambiguous_selector", 1],
+  ],
+  ["it is no selector", [look(main, "a", field(0), { ...nothing, isValid: false })], ["invalid_selector", 1]],
+  ["it means an earlier one's field", [look(main, "a", field(0), field(0))], ["duplicate_target", 1]],
+  ["the first is wrong as well, which is told first", [look(main, "a", nothing, nothing)], ["element_not_found", 0]],
+])("a binding is refused when %s", (_name, looks, expected) => {
+  expect(refusal(looks, ["#x", "#y"])).toEqual(expected);
+});
+
+test("fields of two frames with the same number are two fields", () => {
+  const looks = [look(main, "a", field(0), nothing), look(child, "a", nothing, field(0))];
+  expect(chooseTargets(looks, ["#x", "#y"], undefined)).toHaveLength(2);
+});
+
+test.each<[string, string[], string[], unknown]>([
+  ["its frame", ["a", "a", "b"], ["a"], ["origin_not_allowed", 0]],
+  ["a frame around it", ["a", "b", "a"], ["a"], ["origin_not_allowed", 0]],
+  ["the page", ["b", "a", "a"], ["a"], ["origin_not_allowed", 0]],
+  ["a frame that has none", ["a", "null", "a"], ["a"], ["origin_not_allowed", 0]],
+  ["every frame, as nothing is allowed,", ["a", "a", "a"], [], ["origin_not_allowed", 0]],
+  ["no frame", ["a", "b", "c"], ["c", "b", "a"], [{ frame: grandchild, id: 0, selector: "#x" }]],
+])("the origin of %s is not allowed", (_name, [own = "", around = "", inner = ""], allowed, expected) => {
+  const looks = [look(main, own, nothing), look(child, around, nothing), look(grandchild, inner, field(0))];
+  expect(refusal(looks, ["#x"], allowed)).toEqual(expected);
+});
+
+test("a frame whose outer frame could not say its origin is not allowed", () => {
+  expect(refusal([look(main, "a", nothing), look(grandchild, "a", field(0))], ["#x"], ["a"])).toEqual([
+    "origin_not_allowed",
+    0,
+  ]);
+});

@@ -1,0 +1,155 @@
+/** Fills that end after their first write: what each field is said to be, and that nothing else was written. */
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { FieldError, FieldResult } from "../../src/fill/fill-result.ts";
+import type { Sensitive } from "../../src/sensitive.ts";
+import { bindingsOf, type FillParts, shown, startFillParts, type Values } from "../support/fill-parts.ts";
+
+let parts: FillParts;
+beforeAll(async () => {
+  parts = await startFillParts();
+});
+afterEach(() => parts.clear());
+afterAll(() => parts?.[Symbol.asyncDispose]());
+
+type Case = {
+  page: string;
+  /** The last field fails; those before it are filled. */
+  values: Values;
+  code: FieldError;
+  shows?: Values;
+};
+
+const cases: Record<string, Case> = {
+  "an option that is not there": {
+    page: "kinds",
+    values: { "#select": "it" },
+    code: "option_not_found",
+    shows: { "#select": "de" },
+  },
+  "an option that nobody can choose": { page: "kinds", values: { "#select": "closed" }, code: "option_not_found" },
+  "an option by its text": { page: "kinds", values: { "#select": "Germany" }, code: "option_not_found" },
+  "a value longer than the field": {
+    page: "kinds",
+    values: { "#text": "a", "#short": "12345" },
+    code: "execution_failed",
+  },
+  "a text in a field of numbers": { page: "kinds", values: { "#number": "abc" }, code: "execution_failed" },
+  "a date in a form that dates don't have": {
+    page: "kinds",
+    values: { "#date": "31.01.2026" },
+    code: "execution_failed",
+  },
+  "a mask that drops letters": { page: "masks", values: { "#strict": "ABCdef" }, code: "execution_failed" },
+  "a password of which the page drops a character": {
+    page: "masks",
+    values: { "#shown-password": "pass-word" },
+    code: "execution_failed",
+  },
+  "a controlled field that stays as it is": {
+    page: "react",
+    values: { "#user": "ada", "#stubborn": "x" },
+    code: "execution_failed",
+    shows: { "#stubborn": "" },
+  },
+  "an element that is replaced when it gets the focus": {
+    page: "changes",
+    values: { "#replaced-on-focus": "x" },
+    code: "target_changed",
+    shows: { "#replaced-on-focus": "" },
+  },
+  "an element that an earlier field's input removes": {
+    page: "changes",
+    values: { "#removes-next": "a", "#next": "x" },
+    code: "target_changed",
+  },
+  "an element that is another field by now": {
+    page: "changes",
+    values: { "#renames": "a", ".renamed": "x" },
+    code: "target_changed",
+    shows: { "#renamed": "" },
+  },
+  "an element that has a double by now": {
+    page: "changes",
+    values: { "#doubles": "a", ".double": "x" },
+    code: "ambiguous_selector",
+    shows: { ".double": "" },
+  },
+  "an element that is disabled by now": {
+    page: "changes",
+    values: { "#disables-other": "a", "#other": "x" },
+    code: "element_not_editable",
+    shows: { "#other": "" },
+  },
+  "an element that passes on the focus at once": {
+    page: "changes",
+    values: { "#refuses-focus": "x" },
+    code: "element_not_editable",
+    shows: { "#refuses-focus": "", "#user": "" },
+  },
+  "a page that has submitted itself": {
+    page: "otp",
+    values: { "#otp": "123456", "#after": "x" },
+    code: "target_changed",
+  },
+  "a page that goes to one that never comes": {
+    page: "navigates",
+    values: { "#user": "ada", "#password": "x" },
+    code: "target_changed",
+  },
+  "a frame that is on its way to another document": {
+    page: "leaving-frames",
+    values: { "#leaves": "a", "#in-same": "x" },
+    code: "target_changed",
+    shows: { "#in-same": "" },
+  },
+  "a frame that is removed": {
+    page: "leaving-frames",
+    values: { "#removes": "a", "#in-same": "x" },
+    code: "target_changed",
+  },
+};
+
+test.each(Object.entries(cases))("%s ends the fill", async (_name, { page: name, values, code, shows = {} }) => {
+  const page = await parts.open(name);
+  const last = Object.keys(values).length - 1;
+  const fields: FieldResult[] = Object.keys(values).map((_, index) => ({ index, status: "filled" }));
+  fields[last] = { index: last, status: "failed", error_code: code };
+  expect(await parts.fill(page, values)).toEqual({ status: "failed", fields, origin: parts.site.origin });
+  for (const [selector, value] of Object.entries(shows)) expect(await shown(page, selector), selector).toBe(value);
+});
+
+test("nothing is attempted after the first failure, no value made for it, and what was written stays", async () => {
+  const page = await parts.open("kinds");
+  const asked: string[] = [];
+  const bindings = bindingsOf({ "#text": "a", "#short": "12345", "#tel": "1", "#url": "x" }).map(
+    ({ selector, value }) => ({
+      selector,
+      value: () => {
+        asked.push(selector);
+        return value();
+      },
+    }),
+  );
+  expect((await parts.fill(page, {}, { bindings })).fields).toEqual([
+    { index: 0, status: "filled" },
+    { index: 1, status: "failed", error_code: "execution_failed" },
+    { index: 2, status: "not_attempted" },
+    { index: 3, status: "not_attempted" },
+  ]);
+  expect([await shown(page, "#text"), await shown(page, "#tel")]).toEqual(["a", ""]);
+  expect(asked).toEqual(["#text", "#short"]);
+});
+
+test("a value that can't be made fails its field and says nothing of the reason", async () => {
+  const page = await parts.open("plain");
+  const value = (): Sensitive => {
+    throw new Error("seed JBSWY3DPEHPK3PXP is broken");
+  };
+  const result = await parts.fill(page, {}, { bindings: [{ selector: "#user", value }] });
+  expect(result).toEqual({
+    status: "failed",
+    fields: [{ index: 0, status: "failed", error_code: "execution_failed" }],
+    origin: parts.site.origin,
+  });
+  expect(await shown(page, "#user")).toBe("someone else");
+});

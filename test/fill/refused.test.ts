@@ -1,0 +1,140 @@
+/** What is refused before anything is written: every code, and that the page is as it was. */
+import type { Page } from "puppeteer-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { FillRequest } from "../../src/fill/fill-page.ts";
+import type { FillRefusal } from "../../src/fill/fill-result.ts";
+import { FillRefused } from "../../src/fill/fill-result.ts";
+import { type FillParts, shown, startFillParts, type Values } from "../support/fill-parts.ts";
+
+let parts: FillParts;
+beforeAll(async () => {
+  parts = await startFillParts();
+});
+afterEach(() => parts.clear());
+afterAll(() => parts?.[Symbol.asyncDispose]());
+
+const refusalOf = async (page: Page, values: Values, more?: Partial<FillRequest>): Promise<unknown> => {
+  try {
+    return await parts.fill(page, values, more);
+  } catch (error) {
+    return error instanceof FillRefused ? { code: error.code, index: error.index } : error;
+  }
+};
+
+const notEditable = [
+  ...["disabled", "readonly", "readonly-area", "disabled-select", "in-fieldset"],
+  ...["submit", "input-button", "reset", "checkbox", "radio", "file", "image", "hidden", "color", "range", "button"],
+  ...["contenteditable", "paragraph", "label-for", "datalist"],
+  ...["none", "in-none", "invisible", "flat", "skipped", "inert"],
+];
+
+type Case = [page: string, selector: string, code: FillRefusal];
+
+test.each<Case>([
+  ...notEditable.map((id): Case => ["not-editable", `#${id}`, "element_not_editable"]),
+  ["dialog", "#outside", "element_not_editable"],
+  ["frames", "#in-hidden", "element_not_editable"],
+  ["plain", "#nobody", "element_not_found"],
+  ["shadow", "#closed", "element_not_found"],
+  ["shadow", "open-login #user", "element_not_found"],
+  ["twins", ".duplicate", "ambiguous_selector"],
+  ["twins", "#two", "ambiguous_selector"],
+  ["huge", "input", "ambiguous_selector"],
+  ["frames", ".everywhere", "ambiguous_selector"],
+  ["plain", "#user[", "invalid_selector"],
+  ["plain", "", "invalid_selector"],
+  ["plain", "#user >>> #password", "invalid_selector"],
+])("in %s, %s is refused with %s", async (name, selector, code) => {
+  const page = await parts.open(name);
+  expect(await refusalOf(page, { [selector]: "never" })).toEqual({ code, index: 0 });
+});
+
+test("one wrong binding is enough that none is written", async () => {
+  const page = await parts.open("plain");
+  expect(await refusalOf(page, { "#user": "never", "#password": "never", "#nobody": "never" })).toEqual({
+    code: "element_not_found",
+    index: 2,
+  });
+  expect([await shown(page, "#user"), await shown(page, "#password")]).toEqual(["someone else", ""]);
+  expect(await page.evaluate("events")).toEqual([]);
+});
+
+test("two bindings may not mean one field, by whatever selectors", async () => {
+  const page = await parts.open("plain");
+  expect(await refusalOf(page, { "#user": "never", "label:first-of-type": "never" })).toEqual({
+    code: "duplicate_target",
+    index: 1,
+  });
+  expect(await shown(page, "#user")).toBe("someone else");
+});
+
+describe("which page", () => {
+  const refused = async (pageUrl: string | undefined): Promise<unknown> => {
+    const [page] = await parts.browser.pages();
+    return page && refusalOf(page, { "#user": "a" }, { pageUrl });
+  };
+
+  test("it must be open", async () => {
+    await parts.open("plain");
+    expect(await refused(`${parts.site.url("plain")}?other`)).toEqual({ code: "page_not_found" });
+  });
+
+  test("it must have the fragment that is named, and none when none is", async () => {
+    const page = await parts.open("plain", "#one");
+    expect(await refused(parts.site.url("plain"))).toEqual({ code: "page_not_found" });
+    expect(await refused(`${parts.site.url("plain")}#two`)).toEqual({ code: "page_not_found" });
+    await parts.open("plain", "#two");
+    await parts.fill(page, { "#user": "ada" });
+    expect(await shown(page, "#user")).toBe("ada");
+  });
+
+  test("it must be the only one with its URL", async () => {
+    await parts.open("plain");
+    await parts.open("plain");
+    expect(await refused(parts.site.url("plain"))).toEqual({ code: "page_ambiguous" });
+  });
+
+  test("when it is not named it must be the only one", async () => {
+    await parts.open("plain");
+    expect(await refused(undefined)).toEqual({ code: "page_ambiguous" });
+  });
+
+  test("it is not a page that was not loaded, though the browser lists its URL", async () => {
+    const page = await parts.browser.newPage();
+    await page.goto("http://127.0.0.1:1/").catch(() => undefined);
+    expect(await refused("http://127.0.0.1:1/")).toEqual({ code: "page_not_found" });
+  });
+});
+
+describe("allowed origins", () => {
+  const inner = { "#in-innermost": "a" };
+
+  test("cover the field's frame and all around it", async () => {
+    const page = await parts.open("frames");
+    const { origin, otherOrigin } = parts.site;
+    expect(await refusalOf(page, inner, { allowedOrigins: [origin] })).toEqual({
+      code: "origin_not_allowed",
+      index: 0,
+    });
+    expect(await refusalOf(page, inner, { allowedOrigins: [otherOrigin] })).toMatchObject({
+      code: "origin_not_allowed",
+    });
+    expect(await refusalOf(page, inner, { allowedOrigins: [origin, otherOrigin] })).toMatchObject({
+      status: "completed",
+    });
+  });
+
+  test("do not matter for frames without a field that is meant", async () => {
+    const page = await parts.open("frames");
+    expect(
+      await refusalOf(page, { "#top": "a", "#in-same": "b", "#srcdoc": "c" }, { allowedOrigins: [parts.site.origin] }),
+    ).toMatchObject({ status: "completed" });
+  });
+
+  test("never cover a sandboxed frame, which has no origin", async () => {
+    const page = await parts.open("frames");
+    expect(await refusalOf(page, { "#in-sandbox": "a" }, { allowedOrigins: [parts.site.origin] })).toMatchObject({
+      code: "origin_not_allowed",
+    });
+  });
+});

@@ -1,0 +1,110 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, Frame, Page } from "puppeteer-core";
+import { sessionHeader } from "../../src/agent/protocol.ts";
+import { type FillRequest, fillPage } from "../../src/fill/fill-page.ts";
+import type { Binding, FillResult } from "../../src/fill/fill-result.ts";
+import { locatePrograms } from "../../src/local/locate-programs.mjs";
+import { Sensitive } from "../../src/sensitive.ts";
+import { createAgentTokens } from "../../src/tokens/agent-token.ts";
+import { createTestAgents, type TestAgent } from "./agent-process.ts";
+import { eventually } from "./eventually.ts";
+import { type FillSite, startFillSite } from "./fill-site.ts";
+
+/** Enough for every page that answers. */
+const timeoutMs = 20_000;
+const session = "fill-session";
+
+/** What the pages of test/fill/pages keep in their globals. */
+export type PageState = { events: string[]; state: Record<string, string> };
+
+/** Selectors with what is written into them, in order. */
+export type Values = Record<string, string>;
+
+export const bindingsOf = (values: Values): Binding[] =>
+  Object.entries(values).map(([selector, value]) => ({ selector, value: () => new Sensitive(value) }));
+
+export type FillParts = {
+  agent: TestAgent;
+  browser: Browser;
+  site: FillSite;
+  connect: FillRequest["connect"];
+  /** A new tab with `pages/<name>.html`, loaded with all its frames. `rest`: what follows in the URL. */
+  open(name: string, rest?: string): Promise<Page>;
+  /** Fills a page by its URL; `more` overrides. */
+  fill(page: Page, values: Values, more?: Partial<FillRequest>): Promise<FillResult>;
+  /** Closes all tabs but one, which is blank. */
+  clear(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/** What a field shows, wherever it is in the page's frames and open shadow trees; undefined when it isn't there. */
+export const shown = async (page: Page, selector: string): Promise<string | undefined> => {
+  const find = async (frame: Frame): Promise<string | undefined> => {
+    const field = await frame.$(`>>> ${selector}`);
+    return field?.evaluate((element) => (element as unknown as { value: string }).value);
+  };
+  for (const frame of page.frames()) {
+    const value = await find(frame);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+};
+
+/**
+ * A program that starts Chromium with site isolation, as it has with a window: the headless shell alone renders frames of
+ * other sites in the page's process.
+ */
+const isolatingChromium = async (parts: AsyncDisposableStack): Promise<string> => {
+  const chromium = locatePrograms()["chromium-headless-shell"];
+  if (!chromium) throw new Error("there is no chromium-headless-shell");
+  const folder = await mkdtemp(join(tmpdir(), "fill-test-"));
+  parts.defer(() => rm(folder, { recursive: true }));
+  const program = join(folder, "chromium");
+  await writeFile(program, `#!/bin/sh\nexec '${chromium}' --site-per-process "$@"\n`, { mode: 0o755 });
+  return program;
+};
+
+/** A real browser behind a real agent, with a session's client that is connected all the time, and a site. */
+export const startFillParts = async (): Promise<FillParts> => {
+  await using parts = new AsyncDisposableStack();
+  const site = parts.use(await startFillSite());
+  const agents = parts.use(createTestAgents());
+  const agent = await agents.start({}, { env: { BROWSERPOOL_CHROMIUM_HEADLESS: await isolatingChromium(parts) } });
+  await agent.bind(session, 1);
+  const browser = await agent.connect(session);
+  parts.defer(() => browser.disconnect());
+  const token = createAgentTokens(agent.privateKey).tokenFor(agent.podUid);
+  const connect = {
+    url: `${agent.baseUrl.replace("http", "ws")}/cdp`,
+    headers: { authorization: `Bearer ${token}`, [sessionHeader]: session },
+  };
+  const kept = parts.move();
+  return {
+    agent,
+    browser,
+    site,
+    connect,
+    async open(name, rest = "") {
+      const page = await browser.newPage();
+      // Puppeteer waits for news of every frame, and at times misses those of frames in other processes.
+      await page.goto(site.url(name) + rest, { waitUntil: [] });
+      await eventually(
+        `${name} with its frames`,
+        async () => (await page.evaluate("document.readyState")) === "complete",
+      );
+      return page;
+    },
+    fill: (page, values, more) =>
+      fillPage(
+        { connect, pageUrl: page.url(), timeoutMs, bindings: bindingsOf(values), ...more },
+        new AbortController().signal,
+      ),
+    async clear() {
+      const blank = await browser.newPage();
+      for (const page of await browser.pages()) if (page !== blank) await page.close();
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+};
