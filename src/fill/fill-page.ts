@@ -15,9 +15,9 @@
  *   another element, document or origin than those that were checked: it fails with `target_changed`.
  * - One deadline counts for everything. It cuts the connection, so nothing waits longer; and the page itself refuses a write
  *   that it gets round to only after it.
- * - Nothing is submitted, navigated, scrolled to, or enabled in the page but an emulated focus, and that only while the page
- *   has none: a tab in the background fires no `focus`, `blur` and `change` otherwise. The browser undoes it when the
- *   connection ends.
+ * - Nothing is submitted or navigated. Nothing is switched on in the page but an emulated focus, and that only while the
+ *   page has none: a tab in the background fires no `focus`, `blur` and `change` otherwise. The browser undoes it when the
+ *   connection ends. No CDP domain is enabled: with `Page` enabled the browser would keep dialogs open for an answer.
  */
 import { type CdpAddress, CdpClosed, type CdpConnection, CdpRefused, connectCdp } from "./cdp-connection.ts";
 import { choosePage } from "./choose-page.ts";

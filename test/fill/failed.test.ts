@@ -1,8 +1,10 @@
 /** Fills that end after their first write: what each field is said to be, and that nothing else was written. */
+import type { Page } from "puppeteer-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { FieldError, FieldResult } from "../../src/fill/fill-result.ts";
 import type { Sensitive } from "../../src/sensitive.ts";
-import { bindingsOf, type FillParts, shown, startFillParts, type Values } from "../support/fill-parts.ts";
+import { startCdpRelay } from "../support/cdp-relay.ts";
+import { bindingsOf, type FillParts, startFillParts, type Values } from "../support/fill-parts.ts";
 
 let parts: FillParts;
 beforeAll(async () => {
@@ -10,6 +12,13 @@ beforeAll(async () => {
 });
 afterEach(() => parts.clear());
 afterAll(() => parts?.[Symbol.asyncDispose]());
+
+/** Resolves when the frame's new document is there. */
+const reloadFrame = `new Promise((resolve) => {
+  const frame = document.getElementById("same");
+  frame.onload = resolve;
+  frame.contentWindow.location.reload();
+})`;
 
 type Case = {
   page: string;
@@ -43,6 +52,11 @@ const cases: Record<string, Case> = {
   "a password of which the page drops a character": {
     page: "masks",
     values: { "#shown-password": "pass-word" },
+    code: "execution_failed",
+  },
+  "a field that the page empties when it has a moment": {
+    page: "masks",
+    values: { "#late": "abc" },
     code: "execution_failed",
   },
   "a controlled field that stays as it is": {
@@ -115,7 +129,47 @@ test.each(Object.entries(cases))("%s ends the fill", async (_name, { page: name,
   const fields: FieldResult[] = Object.keys(values).map((_, index) => ({ index, status: "filled" }));
   fields[last] = { index: last, status: "failed", error_code: code };
   expect(await parts.fill(page, values)).toEqual({ status: "failed", fields, origin: parts.site.origin });
-  for (const [selector, value] of Object.entries(shows)) expect(await shown(page, selector), selector).toBe(value);
+  for (const [selector, value] of Object.entries(shows))
+    expect(await parts.shown(page, selector), selector).toBe(value);
+});
+
+/** Does `work` in the page when everything is checked and the field `selector` is next to be written. */
+const meddle = (selector: string, work: () => Promise<unknown>) =>
+  startCdpRelay(parts.connect, {
+    before: ({ params }) => (params?.arguments?.[1]?.value === selector ? work() : undefined),
+  });
+
+test.each<[string, string, string, (page: Page) => () => Promise<unknown>]>([
+  ["the page has gone to another one", "plain", "#user", (page) => () => page.goto(parts.site.url("next"))],
+  ["the page was loaded again", "plain", "#user", (page) => () => page.reload()],
+  ["its frame has another document", "frames", "#in-same", (page) => () => page.evaluate(reloadFrame)],
+])("a field fails with target_changed and no other is written when %s", async (_why, name, selector, work) => {
+  const page = await parts.open(name);
+  await using relay = await meddle(selector, work(page));
+  const { status, fields } = await parts.fill(page, { [selector]: "never" }, { connect: relay.connect });
+  expect({ status, fields }).toEqual({
+    status: "failed",
+    fields: [{ index: 0, status: "failed", error_code: "target_changed" }],
+  });
+  expect(await parts.shown(page, selector)).not.toBe("never");
+});
+
+test.each<[string, string, string, (page: Page) => () => Promise<unknown>]>([
+  ["its tab", "plain", "#user", (page) => () => page.close()],
+  [
+    "its frame's process",
+    "frames",
+    "#in-cross",
+    (page) => () => page.evaluate("document.getElementById('cross').remove()"),
+  ],
+])("a field whose write is on its way when %s goes is unknown", async (_why, name, selector, work) => {
+  const page = await parts.open(name);
+  await using relay = await meddle(selector, work(page));
+  const { status, fields } = await parts.fill(page, { [selector]: "never" }, { connect: relay.connect });
+  expect({ status, fields }).toEqual({
+    status: "unknown",
+    fields: [{ index: 0, status: "unknown", error_code: "target_changed" }],
+  });
 });
 
 test("nothing is attempted after the first failure, no value made for it, and what was written stays", async () => {
@@ -136,7 +190,7 @@ test("nothing is attempted after the first failure, no value made for it, and wh
     { index: 2, status: "not_attempted" },
     { index: 3, status: "not_attempted" },
   ]);
-  expect([await shown(page, "#text"), await shown(page, "#tel")]).toEqual(["a", ""]);
+  expect([await parts.shown(page, "#text"), await parts.shown(page, "#tel")]).toEqual(["a", ""]);
   expect(asked).toEqual(["#text", "#short"]);
 });
 
@@ -151,5 +205,5 @@ test("a value that can't be made fails its field and says nothing of the reason"
     fields: [{ index: 0, status: "failed", error_code: "execution_failed" }],
     origin: parts.site.origin,
   });
-  expect(await shown(page, "#user")).toBe("someone else");
+  expect(await parts.shown(page, "#user")).toBe("someone else");
 });

@@ -1,7 +1,7 @@
 /** Pages whose fields are filled: what the field shows then, and what the page got to know of it. */
 import type { Page } from "puppeteer-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type FillParts, type PageState, shown, startFillParts, type Values } from "../support/fill-parts.ts";
+import { type FillParts, type PageState, startFillParts, type Values } from "../support/fill-parts.ts";
 
 let parts: FillParts;
 beforeAll(async () => {
@@ -134,7 +134,8 @@ test.each(Object.entries(cases))("%s", async (_name, { page: name, values, shows
     fields: Object.keys(values).map((_, index) => ({ index, status: "filled" })),
     origin: parts.site.origin,
   });
-  for (const [selector, value] of Object.entries(shows)) expect(await shown(page, selector), selector).toBe(value);
+  for (const [selector, value] of Object.entries(shows))
+    expect(await parts.shown(page, selector), selector).toBe(value);
 });
 
 test("frames of another site are rendered by other processes", async () => {
@@ -162,21 +163,10 @@ describe("what the page is told", () => {
     expect(await stateOf(page, "events")).toEqual(toldAll);
   });
 
-  test("is the same in a tab that is in the background", async () => {
-    const page = await parts.open("plain");
-    const front = await parts.open("plain", "?front");
-    await front.bringToFront();
-    await parts.fill(page, values);
-    const events = await stateOf(page, "events");
-    expect(events.filter((event) => !event.endsWith(" "))).toEqual(toldAll);
-    expect(await stateOf(front, "events")).toEqual([]);
-  });
-
   test("is the same in a frame of another process", async () => {
     const page = await parts.open("frames");
     await parts.fill(page, { "#in-cross": "a" });
-    const frame = page.frames().find((each) => each.url().endsWith("/frame-cross.html"));
-    expect(await frame?.evaluate(() => (globalThis as unknown as PageState).events)).toEqual(told("in-cross"));
+    expect(await parts.eventsIn(page, "frame-cross")).toEqual(told("in-cross"));
   });
 
   test("reaches the state of React", async () => {
@@ -213,5 +203,5 @@ test("a blank page is a page", async () => {
   await page.evaluate(`document.body.innerHTML = "<input id=user>"`);
   expect(await parts.fill(page, { "#user": "ada" })).toMatchObject({ status: "completed", origin: "null" });
   expect(await parts.fill(page, { "#user": "eve" }, { pageUrl: undefined })).toMatchObject({ status: "completed" });
-  expect(await shown(page, "#user")).toBe("eve");
+  expect(await parts.shown(page, "#user")).toBe("eve");
 });

@@ -5,7 +5,7 @@ import { type FillRequest, fillPage } from "../../src/fill/fill-page.ts";
 import type { FillRefused, FillResult } from "../../src/fill/fill-result.ts";
 import { Sensitive } from "../../src/sensitive.ts";
 import { eventually } from "../support/eventually.ts";
-import { bindingsOf, type FillParts, shown, startFillParts, type Values } from "../support/fill-parts.ts";
+import { bindingsOf, type FillParts, startFillParts, type Values } from "../support/fill-parts.ts";
 
 let parts: FillParts;
 // A browser for each test: most of them end with one that is of no use.
@@ -31,6 +31,9 @@ const untilSockets = (count: number): Promise<unknown> =>
 
 const nextDialog = (page: Page): Promise<Dialog> => new Promise((resolve) => page.once("dialog", resolve));
 
+const nextPause = (session: CDPSession): Promise<unknown> =>
+  new Promise((resolve) => session.once("Debugger.paused", resolve));
+
 /** Ends the script that a page hangs in. */
 const interrupt = (session: CDPSession): Promise<unknown> => session.send("Runtime.terminateExecution");
 
@@ -42,7 +45,7 @@ describe("before the first write", () => {
     await expect(fill(page, { "#user": "never" })).rejects.toMatchObject(refusal("browser_not_ready"));
     await untilSockets(1);
     await interrupt(session);
-    expect(await shown(page, "#user")).toBe("");
+    expect(await parts.shown(page, "#user")).toBe("");
   });
 
   test("a page with an open dialog is not ready", async () => {
@@ -66,6 +69,18 @@ describe("before the first write", () => {
     await expect(fill(page, { "#user": "never" })).rejects.toMatchObject(refusal("browser_not_ready"));
     await dialog.dismiss();
     expect((await fill(page, { "#user": "ada" })).status).toBe("completed");
+  });
+
+  test("a page that a debugger has stopped is not ready", async () => {
+    const page = await parts.open("hangs");
+    const session = await page.createCDPSession();
+    await session.send("Debugger.enable");
+    const paused = nextPause(session);
+    await page.evaluate("setTimeout(() => { debugger; })");
+    await paused;
+    await expect(fill(page, { "#user": "never" })).rejects.toMatchObject(refusal("browser_not_ready"));
+    await session.send("Debugger.resume");
+    expect(await parts.shown(page, "#user")).toBe("");
   });
 
   test.each<[string, () => Partial<FillRequest["connect"]>]>([
@@ -126,14 +141,14 @@ describe("after the first write", () => {
     const page = await parts.open("hangs");
     const session = await page.createCDPSession();
     await session.send("Debugger.enable");
-    const paused = new Promise((resolve) => session.once("Debugger.paused", resolve));
+    const paused = nextPause(session);
     expect(await fill(page, { "#user": "ada", "#pauses": "x", "#after": "never" })).toMatchObject({
       status: "unknown",
       fields,
     });
     await paused;
     await session.send("Debugger.resume");
-    expect(await shown(page, "#after")).toBe("");
+    expect(await parts.shown(page, "#after")).toBe("");
   });
 
   test("a page that comes round to a write after the deadline does not make it", async () => {
@@ -145,7 +160,7 @@ describe("after the first write", () => {
       fields: [{ status: "filled" }, { status: "filled" }, { status: "unknown", error_code: "timeout" }],
     });
     await interrupt(session);
-    expect(await shown(page, "#after")).toBe("");
+    expect(await parts.shown(page, "#after")).toBe("");
   });
 
   test("a browser that dies leaves the write in progress unknown", async () => {

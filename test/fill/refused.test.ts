@@ -4,7 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { FillRequest } from "../../src/fill/fill-page.ts";
 import type { FillRefusal } from "../../src/fill/fill-result.ts";
 import { FillRefused } from "../../src/fill/fill-result.ts";
-import { type FillParts, shown, startFillParts, type Values } from "../support/fill-parts.ts";
+import { startCdpRelay } from "../support/cdp-relay.ts";
+import { type FillParts, startFillParts, type Values } from "../support/fill-parts.ts";
 
 let parts: FillParts;
 beforeAll(async () => {
@@ -34,6 +35,7 @@ test.each<Case>([
   ...notEditable.map((id): Case => ["not-editable", `#${id}`, "element_not_editable"]),
   ["dialog", "#outside", "element_not_editable"],
   ["frames", "#in-hidden", "element_not_editable"],
+  ["frames", "#in-flat", "element_not_editable"],
   ["plain", "#nobody", "element_not_found"],
   ["shadow", "#closed", "element_not_found"],
   ["shadow", "open-login #user", "element_not_found"],
@@ -55,7 +57,7 @@ test("one wrong binding is enough that none is written", async () => {
     code: "element_not_found",
     index: 2,
   });
-  expect([await shown(page, "#user"), await shown(page, "#password")]).toEqual(["someone else", ""]);
+  expect([await parts.shown(page, "#user"), await parts.shown(page, "#password")]).toEqual(["someone else", ""]);
   expect(await page.evaluate("events")).toEqual([]);
 });
 
@@ -65,7 +67,7 @@ test("two bindings may not mean one field, by whatever selectors", async () => {
     code: "duplicate_target",
     index: 1,
   });
-  expect(await shown(page, "#user")).toBe("someone else");
+  expect(await parts.shown(page, "#user")).toBe("someone else");
 });
 
 describe("which page", () => {
@@ -85,7 +87,7 @@ describe("which page", () => {
     expect(await refused(`${parts.site.url("plain")}#two`)).toEqual({ code: "page_not_found" });
     await parts.open("plain", "#two");
     await parts.fill(page, { "#user": "ada" });
-    expect(await shown(page, "#user")).toBe("ada");
+    expect(await parts.shown(page, "#user")).toBe("ada");
   });
 
   test("it must be the only one with its URL", async () => {
@@ -99,10 +101,12 @@ describe("which page", () => {
     expect(await refused(undefined)).toEqual({ code: "page_ambiguous" });
   });
 
-  test("it is not a page that was not loaded, though the browser lists its URL", async () => {
-    const page = await parts.browser.newPage();
-    await page.goto("http://127.0.0.1:1/").catch(() => undefined);
-    expect(await refused("http://127.0.0.1:1/")).toEqual({ code: "page_not_found" });
+  test("it must have its URL still when it is looked into", async () => {
+    const page = await parts.open("plain");
+    await using relay = await startCdpRelay(parts.connect, {
+      before: ({ method }) => (method === "Target.attachToTarget" ? page.evaluate("location.hash = 'two'") : undefined),
+    });
+    expect(await refusalOf(page, { "#user": "never" }, { connect: relay.connect })).toEqual({ code: "page_not_found" });
   });
 });
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Frame, Page } from "puppeteer-core";
-import { sessionHeader } from "../../src/agent/protocol.ts";
+import { type BrowserConfig, sessionHeader } from "../../src/agent/protocol.ts";
 import { type FillRequest, fillPage } from "../../src/fill/fill-page.ts";
 import type { Binding, FillResult } from "../../src/fill/fill-result.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
@@ -34,20 +34,20 @@ export type FillParts = {
   open(name: string, rest?: string): Promise<Page>;
   /** Fills a page by its URL; `more` overrides. */
   fill(page: Page, values: Values, more?: Partial<FillRequest>): Promise<FillResult>;
+  /** What a field of the page shows, in whichever frame or open shadow tree it is; undefined when it isn't there. */
+  shown(page: Page, selector: string): Promise<string | undefined>;
+  /** The events that the page's frame with `pages/<name>.html` has recorded. */
+  eventsIn(page: Page, name: string): Promise<string[] | undefined>;
   /** Closes all tabs but one, which is blank. */
   clear(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** What a field shows, wherever it is in the page's frames and open shadow trees; undefined when it isn't there. */
-export const shown = async (page: Page, selector: string): Promise<string | undefined> => {
-  const find = async (frame: Frame): Promise<string | undefined> => {
+/** What a field shows, in whichever frame or open shadow tree it is; undefined when it isn't there. */
+const valueIn = async (frames: Frame[], selector: string): Promise<string | undefined> => {
+  for (const frame of frames) {
     const field = await frame.$(`>>> ${selector}`);
-    return field?.evaluate((element) => (element as unknown as { value: string }).value);
-  };
-  for (const frame of page.frames()) {
-    const value = await find(frame);
-    if (value !== undefined) return value;
+    if (field) return field.evaluate((element) => (element as unknown as { value: string }).value);
   }
   return undefined;
 };
@@ -67,11 +67,13 @@ const isolatingChromium = async (parts: AsyncDisposableStack): Promise<string> =
 };
 
 /** A real browser behind a real agent, with a session's client that is connected all the time, and a site. */
-export const startFillParts = async (): Promise<FillParts> => {
+export const startFillParts = async (settings: Partial<BrowserConfig> = {}): Promise<FillParts> => {
   await using parts = new AsyncDisposableStack();
   const site = parts.use(await startFillSite());
   const agents = parts.use(createTestAgents());
-  const agent = await agents.start({}, { env: { BROWSERPOOL_CHROMIUM_HEADLESS: await isolatingChromium(parts) } });
+  const agent = await agents.start(settings, {
+    env: { BROWSERPOOL_CHROMIUM_HEADLESS: await isolatingChromium(parts) },
+  });
   await agent.bind(session, 1);
   const browser = await agent.connect(session);
   parts.defer(() => browser.disconnect());
@@ -79,6 +81,17 @@ export const startFillParts = async (): Promise<FillParts> => {
   const connect = {
     url: `${agent.baseUrl.replace("http", "ws")}/cdp`,
     headers: { authorization: `Bearer ${token}`, [sessionHeader]: session },
+  };
+  const readFrames = async <T>(page: Page, read: (frames: Frame[]) => Promise<T>): Promise<T> => {
+    if (page.frames().length === 1) return read(page.frames());
+    // Puppeteer can lose frames of other processes that were made under its eyes; a new connection has them all.
+    const reader = await agent.connect(session);
+    try {
+      const same = (await reader.pages()).find((each) => each.url() === page.url());
+      return await read(same?.frames() ?? []);
+    } finally {
+      await reader.disconnect();
+    }
   };
   const kept = parts.move();
   return {
@@ -88,7 +101,7 @@ export const startFillParts = async (): Promise<FillParts> => {
     connect,
     async open(name, rest = "") {
       const page = await browser.newPage();
-      // Puppeteer waits for news of every frame, and at times misses those of frames in other processes.
+      // Puppeteer would wait for news of every frame, of which it can miss some.
       await page.goto(site.url(name) + rest, { waitUntil: [] });
       await eventually(
         `${name} with its frames`,
@@ -101,6 +114,12 @@ export const startFillParts = async (): Promise<FillParts> => {
         { connect, pageUrl: page.url(), timeoutMs, bindings: bindingsOf(values), ...more },
         new AbortController().signal,
       ),
+    shown: (page, selector) => readFrames(page, (frames) => valueIn(frames, selector)),
+    eventsIn: (page, name) =>
+      readFrames(page, async (frames) => {
+        const frame = frames.find((each) => each.url().endsWith(`/${name}.html`));
+        return frame?.evaluate(() => (globalThis as unknown as PageState).events);
+      }),
     async clear() {
       const blank = await browser.newPage();
       for (const page of await browser.pages()) if (page !== blank) await page.close();

@@ -9,13 +9,14 @@
  *
  * The field that a selector means. Matches are looked for in the document and in all open shadow roots; each is a field
  * itself or holds fields, in its shadow trees too. Of these the *editable* ones count, each once:
- * - a `select`, a `textarea`, or an `input` of a type that takes text (`textTypes`); no button, checkbox, radio, file,
+ * - a `select`, a `textarea`, or an `input` of a type that takes text (`typedTypes`, `pickedTypes`); no button, checkbox, radio, file,
  *   image, hidden, color or range, and nothing `contenteditable`;
  * - not disabled (its own attribute or a fieldset's), not read-only;
  * - visible: rendered (no `display: none`, no `content-visibility: hidden` around it), not `visibility: hidden`, with a
  *   width and a height above 0, in a frame that has both;
- * - not inert: neither it nor what it is in has `inert`, and it isn't outside of an open modal dialog.
- * Opacity, `aria-hidden`, a place off the screen and what may cover it do not count: real fields have them too.
+ * - not inert: neither it nor what it is in within its document has `inert`, and no open modal dialog leaves it outside.
+ * Opacity, `aria-hidden`, a place off the screen and what may cover it do not count: real fields have them too. Of
+ * the frame itself only the size counts.
  */
 (() => {
   /** @typedef {HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement} Field */
