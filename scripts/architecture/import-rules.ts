@@ -13,7 +13,6 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   "config.ts": { may: [] },
   "errors.ts": { may: [] },
   "log.ts": { may: [] },
-  "sensitive.ts": { may: [] },
   "metrics.ts": { may: [] },
   tokens: { may: [] },
   kube: { may: [] },
@@ -22,7 +21,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   leases: { may: ["agent/protocol.ts"], types: ["tokens"] },
   controllers: { may: ["agent/protocol.ts", "domain", "kube", "leases", "resources"], types: ["metrics.ts"] },
   services: {
-    may: ["agent/protocol.ts", "domain", "kube", "leases", "resources", "tokens"],
+    may: ["agent/protocol.ts", "domain", "fill", "kube", "leases", "resources", "tokens"],
     types: ["config.ts", "metrics.ts"],
   },
   http: {

@@ -21,6 +21,11 @@ export class CdpClosed extends Error {
   override name = "CdpClosed";
 }
 
+/** The browser's guard has one connection of this purpose already. */
+export class CdpBusy extends Error {
+  override name = "CdpBusy";
+}
+
 /**
  * A connection to a browser with flattened sessions. Commands are sent in the order of the calls, and one session's are
  * carried out in that order. There is no time limit for one command: the connection's signal is the limit for all.
@@ -61,11 +66,18 @@ const readMessage = (data: unknown): z.infer<typeof Message> | undefined => {
 
 type Pending = { sessionId: string | undefined; resolve(result: unknown): void; reject(cause: Error): void };
 
+/** Throws `CdpBusy` when the guard takes no second connection of this purpose. */
 const opened = async (socket: WebSocket, signal: AbortSignal): Promise<void> => {
+  let status: number | undefined;
+  socket.once("unexpected-response", (request, response) => {
+    status = response.statusCode;
+    request.destroy(new Error("refused"));
+  });
   try {
     await once(socket, "open", { signal });
   } catch {
     socket.terminate();
+    if (status === 409) throw new CdpBusy("another connection of this purpose is open");
     throw new CdpClosed("the browser did not accept a connection");
   }
 };

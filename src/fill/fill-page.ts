@@ -19,7 +19,7 @@
  *   page has none: a tab in the background fires no `focus`, `blur` and `change` otherwise. The browser undoes it when the
  *   connection ends. No CDP domain is enabled: with `Page` enabled the browser would keep dialogs open for an answer.
  */
-import { type CdpAddress, CdpClosed, type CdpConnection, CdpRefused, connectCdp } from "./cdp-connection.ts";
+import { type CdpAddress, CdpBusy, CdpClosed, type CdpConnection, CdpRefused, connectCdp } from "./cdp-connection.ts";
 import { choosePage } from "./choose-page.ts";
 import { chooseTargets, type Target } from "./choose-targets.ts";
 import { type Binding, type FieldResult, FillRefused, type FillResult } from "./fill-result.ts";
@@ -74,6 +74,7 @@ const statusOf = (fields: FieldResult[]): FillResult["status"] => {
 /** What is thrown for a failure before the first write. */
 const refusalOf = (error: unknown, signal: AbortSignal): unknown => {
   if (signal.aborted) return signal.reason;
+  if (error instanceof CdpBusy) return new FillRefused("fill_in_progress");
   return error instanceof CdpRefused || error instanceof CdpClosed ? new FillRefused("browser_not_ready") : error;
 };
 

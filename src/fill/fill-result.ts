@@ -45,6 +45,7 @@ export type FillRefusal =
   | "element_not_editable"
   | "duplicate_target"
   | "origin_not_allowed"
+  | "fill_in_progress"
   | "browser_not_ready";
 
 const messages = {
@@ -56,6 +57,7 @@ const messages = {
   element_not_editable: "matches no visible, enabled input, textarea or select that takes text",
   duplicate_target: "matches the same field as an earlier binding",
   origin_not_allowed: "matches a field in a frame whose origin, or that of a frame around it, is not allowed",
+  fill_in_progress: "another fill is at work in this browser",
   browser_not_ready: "the browser or the page did not answer in time; it may be busy or show a dialog",
 } satisfies Record<FillRefusal, string>;
 

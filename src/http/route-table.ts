@@ -41,6 +41,7 @@ import {
   listCredentialsRoute,
   updateCredentialRoute,
 } from "./routes/credentials.ts";
+import { runItemOperationRoute } from "./routes/item-operations.ts";
 import {
   getOrganizationLimitsRoute,
   getProjectLimitsRoute,
@@ -89,6 +90,7 @@ export const routeTable: Route[] = [
   updateItemRoute,
   deleteItemRoute,
   listItemEventsRoute,
+  runItemOperationRoute,
   createConnectionRoute,
   listConnectionsRoute,
   getConnectionRoute,

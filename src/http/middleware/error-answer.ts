@@ -9,6 +9,9 @@ const curable = new Set<ErrorCode>([
   "idempotency_in_progress",
   "internal_error",
   "request_timeout",
+  "browser_not_ready",
+  "fill_in_progress",
+  "browser_not_started",
 ]);
 
 /** The wire shape of an error (service.md, Error). */

@@ -8,8 +8,18 @@ import { type Json, schemaRef } from "./schemas.ts";
 /** What each code means to a caller. */
 const codeTexts: Record<ErrorCode, string> = {
   bad_request: "A field of the request is not as it must be; `details` names each one.",
+  field_unavailable: "The item has no value of this name.",
+  page_not_found: "No open page has this URL.",
+  page_ambiguous: "More than one open page is meant.",
+  invalid_selector: "What is given is not a CSS selector.",
+  element_not_found: "A selector matches nothing in the page and its frames.",
+  ambiguous_selector: "A selector matches more than one editable field.",
+  element_not_editable: "A selector matches no field that can be written to.",
+  duplicate_target: "Two bindings mean the same field.",
   unauthorized: "The API key is missing, unknown or expired.",
   forbidden: "The API key is for another project, or the operation needs a key of the organization.",
+  vault_not_attached: "The vault is not attached to this browser.",
+  origin_not_allowed: "The item may not be filled into a page of this origin.",
   not_found: "There is nothing of this id or name in the project.",
   project_not_found: "The project does not exist or is not active.",
   method_not_allowed: "This path has other methods; `Allow` names them.",
@@ -20,6 +30,9 @@ const codeTexts: Record<ErrorCode, string> = {
   no_saved_credential: "The connection has no saved credential with a value or a TOTP secret.",
   connection_in_other_project: "The connection belongs to another project.",
   external_credential_provider: "The connection's credential is kept by an external provider.",
+  item_unavailable: "The item can't be used now; its `state.status_reason` says why.",
+  browser_not_ready: "The browser or the page did not answer in time; nothing was written.",
+  fill_in_progress: "Another fill is at work in this browser.",
   idempotency_key_reused: "The Idempotency-Key was used with another body.",
   idempotency_in_progress: "The first request with this Idempotency-Key still runs.",
   payload_too_large: "The body is too large.",
@@ -28,12 +41,19 @@ const codeTexts: Record<ErrorCode, string> = {
   headers_too_large: "The headers are too large.",
   internal_error: "Something went wrong in the service.",
   not_implemented: "This part of the API is not there yet.",
-  browser_not_started: "the browser could not be started: …",
+  browser_not_started: "The browser could not be started; the message says why.",
   unavailable: "A part of the service does not answer now, or no browser can be had; repeat the request.",
 };
 
 /** Codes that come with the time after which a repetition can succeed. */
-const timedCodes = new Set<ErrorCode>(["too_many_requests", "unavailable", "idempotency_in_progress"]);
+const timedCodes = new Set<ErrorCode>([
+  "too_many_requests",
+  "unavailable",
+  "idempotency_in_progress",
+  "browser_not_ready",
+  "fill_in_progress",
+  "browser_not_started",
+]);
 
 /** Any request can end with these. */
 const commonCodes: ErrorCode[] = ["unauthorized", "forbidden", "project_not_found", "internal_error", "unavailable"];

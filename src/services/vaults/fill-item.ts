@@ -1,0 +1,110 @@
+/**
+ * Types values of an item into fields of a page (service.md, "Item operation `fill`").
+ *
+ *   vault, item ──► browser, vault attached? ──► item ready? ──► values read ──► fields known? ──► fillPage ──► audit event
+ *
+ * Everything up to the first write ends in an error; from then on there is an answer, whatever happened. Each fill leaves an
+ * event: who, which browser, the page's origin and how it ended, and nothing of what was typed.
+ */
+import type { Login } from "../../domain/change-login.ts";
+import { totpField } from "../../domain/item-state.ts";
+import { totpCode } from "../../domain/totp.ts";
+import { AppError, type ErrorCode } from "../../errors.ts";
+import { fillPage } from "../../fill/fill-page.ts";
+import { type Binding, FillRefused, type FillResult } from "../../fill/fill-result.ts";
+import type { FillAnswer, FillItem } from "../../resources/fill-wire.ts";
+import type { VaultItem } from "../../resources/vault-item.ts";
+import { Sensitive } from "../../sensitive.ts";
+import type { Principal } from "../api-keys.ts";
+import type { Project } from "../projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { attachedBrowser } from "./attached-browser.ts";
+import { type ItemPath, readItem } from "./find-item.ts";
+import { noteItemEvent } from "./item-event.ts";
+import { openItem } from "./open-item.ts";
+
+type FillInput = { path: ItemPath; request: FillItem; project: Project; principal: Principal };
+
+/** A moment after which a browser that was busy may be ready, s. */
+const busySeconds = 1;
+
+/** Where the value of a field comes from, if the item has it. A code is made when it is written, not before. */
+const sourceOf = (login: Login, field: string): (() => Sensitive) | undefined => {
+  const { totpSecret } = login;
+  if (field === totpField && totpSecret) return () => new Sensitive(totpCode(totpSecret.reveal(), Date.now()).code);
+  const value = login.values.get(field);
+  return value && (() => value);
+};
+
+const bindingsOf = (item: VaultItem, { fields }: FillItem, known: Record<string, unknown>, login: Login): Binding[] => {
+  const details = fields.flatMap(({ field }, index) =>
+    Object.hasOwn(known, field)
+      ? []
+      : [
+          {
+            code: "field_unavailable",
+            path: `fields[${index}].field`,
+            message: `item ${item.spec.key} has no such value`,
+          },
+        ],
+  );
+  if (details.length > 0)
+    throw new AppError("field_unavailable", details.map(({ path, message }) => `${path}: ${message}`).join("; "), {
+      details,
+    });
+  return fields.flatMap(({ field, selector }) => {
+    const value = sourceOf(login, field);
+    return value ? [{ selector, value }] : [];
+  });
+};
+
+const openBindings = async (
+  item: VaultItem,
+  { request, project }: FillInput,
+  deps: ServiceDeps,
+): Promise<Binding[]> => {
+  const { state, ...open } = await openItem(item, project, deps);
+  if (state.status === "unavailable" || !("login" in open))
+    throw new AppError(
+      "item_unavailable",
+      `item ${item.spec.key} can't be used now: ${state.status === "unavailable" ? state.reason : ""}`,
+    );
+  return bindingsOf(item, request, state.fields, open.login);
+};
+
+const asAppError = (error: unknown): unknown => {
+  if (!(error instanceof FillRefused)) return error;
+  const code: ErrorCode = error.code;
+  const isBusy = code === "browser_not_ready" || code === "fill_in_progress";
+  return new AppError(code, error.message, isBusy ? { retryAfterSeconds: busySeconds } : {});
+};
+
+const outcomeOf = (error: unknown): string => (error instanceof FillRefused ? error.code : "refused");
+
+/** Throws what contract.md lists for "before writing"; nothing was written then. */
+export const fillItem = async (input: FillInput, deps: ServiceDeps, signal: AbortSignal): Promise<FillAnswer> => {
+  const { path, request, project, principal } = input;
+  const { vault, item } = await readItem(path, project, deps);
+  const [connect, bindings] = await Promise.all([
+    attachedBrowser(request.browser_id, { vault, project }, deps),
+    openBindings(item, input, deps),
+  ]);
+  const event = { type: "fill" as const, principal, browser_id: request.browser_id };
+  try {
+    const { origin, status, fields }: FillResult = await fillPage(
+      {
+        connect,
+        pageUrl: request.page_url,
+        timeoutMs: request.timeout_ms,
+        bindings,
+        allowedOrigins: item.spec.allowedOrigins,
+      },
+      signal,
+    );
+    await noteItemEvent(item, { ...event, origin, outcome: status }, deps);
+    return { type: "fill", status, fields };
+  } catch (error) {
+    await noteItemEvent(item, { ...event, outcome: outcomeOf(error) }, deps);
+    throw asAppError(error);
+  }
+};
