@@ -41,6 +41,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
 export const packageHomes: Readonly<Record<string, readonly string[]>> = {
   "@kubernetes/client-node": ["kube"],
   express: ["http"],
+  "express-rate-limit": ["http"],
   ioredis: ["leases"],
   jose: ["tokens"],
   otpauth: ["domain"],

@@ -5,6 +5,7 @@ import type { Logger } from "../log.ts";
 import type { AppDeps } from "./app-deps.ts";
 import { mountDocs } from "./docs.ts";
 import { mountHealth } from "./health.ts";
+import { mountLogin } from "./login/mount-login.ts";
 import { answerError, asAppError } from "./middleware/error-answer.ts";
 import { checkHost } from "./middleware/host-check.ts";
 import type { Method } from "./route.ts";
@@ -67,6 +68,7 @@ export const createApp = (deps: AppDeps): Express => {
   });
   mountHealth(app, deps);
   mountDocs(app);
+  mountLogin(app, deps);
   mountRoutes(app, deps);
   app.use((request) => {
     throw new AppError("not_found", `there is nothing at ${request.method} ${request.path.slice(0, 200)}`);

@@ -13,7 +13,8 @@ const isShort = (name: string): boolean => Buffer.byteLength(name) <= maxNameByt
 
 const valueName = z.string().regex(valueNamePattern).refine(isShort, `at most ${maxNameBytes} bytes`);
 
-const values = z
+/** The values of a login by name, e.g. username and password. */
+export const CredentialValues = z
   .record(valueName, z.string().max(maxValueLength))
   .refine((given) => Object.keys(given).length <= maxValues, `at most ${maxValues} values`);
 
@@ -26,7 +27,7 @@ const totpSecret = z.string().max(512);
 export const CreateCredential = z.object({
   name: name.describe("The credential's name, unique within the project."),
   domain: domain.describe("The domain that the login is for."),
-  values: values.describe("The values to store, by name, e.g. username and password."),
+  values: CredentialValues.describe("The values to store, by name, e.g. username and password."),
   totp_secret: totpSecret.optional().describe("The secret of the authenticator app, in base32."),
   sso_provider: ssoProvider.optional().describe("The SSO provider to log in with."),
 });
@@ -35,7 +36,7 @@ export type CreateCredential = z.infer<typeof CreateCredential>;
 export const UpdateCredential = z.object({
   name: name.optional().describe("The new name; connections that use the credential follow."),
   remove_value_keys: z.array(z.string()).max(1000).optional().describe("Values to remove, before others are stored."),
-  values: values.optional().describe("Values to store; others stay."),
+  values: CredentialValues.optional().describe("Values to store; others stay."),
   totp_secret: totpSecret.optional().describe("The new secret of the authenticator app. An empty string removes it."),
   sso_provider: z
     .string()

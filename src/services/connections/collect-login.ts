@@ -1,4 +1,4 @@
-/** What the hosted login page calls: whether its code is good, and to hand in what a person has typed. */
+/** What the hosted login page calls: to exchange its code, to ask what a person has to type, and to hand that in. */
 
 import { credentialOfName } from "../../domain/item-source.ts";
 import { AppError } from "../../errors.ts";
@@ -10,32 +10,49 @@ import { newId } from "../new-id.ts";
 import type { Project } from "../projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { readConnection } from "./find-connection.ts";
-import { badLoginCode, isLoginCode, useLoginCode } from "./login-code.ts";
+import { badTicket, endVisit, openVisit, requireVisit } from "./login-code.ts";
 import { changeConnection } from "./update-connection.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "turns" | "secretsKeys" | "projects">;
 
-/** Where a person logs in, as the URL of the page and its code say. */
-export type LoginVisit = { projectId: string; connectionId: string; code: string };
+/** Whose login it is, as the page's URL says. */
+export type LoginPlace = { projectId: string; connectionId: string };
 
-const visited = async (
-  { projectId, connectionId }: LoginVisit,
+/** `ticket`: the secret of the visit. */
+export type LoginVisit = LoginPlace & { ticket: string };
+
+const placeOf = async (
+  { projectId, connectionId }: LoginPlace,
   deps: Pick<Deps, "kube" | "projects">,
 ): Promise<{ project: Project; connection: AuthConnection }> => {
   const project = deps.projects.find(projectId);
-  if (project?.status !== "active" || project.id !== projectId) throw badLoginCode();
+  if (project?.status !== "active" || project.id !== projectId) throw badTicket();
   try {
     return { project, connection: await readConnection(connectionId, project, deps) };
   } catch (error) {
-    throw error instanceof AppError && error.code === "not_found" ? badLoginCode() : error;
+    throw error instanceof AppError && error.code === "not_found" ? badTicket() : error;
   }
 };
 
-/** The connection that a person may log in to with this code, which stays good. Throws `forbidden`. */
-export const checkLogin = async (visit: LoginVisit, deps: Pick<Deps, "kube" | "projects">): Promise<AuthConnection> => {
-  const { connection } = await visited(visit, deps);
-  if (!(await isLoginCode(connection, visit.code, deps))) throw badLoginCode();
-  return connection;
+/** Exchanges the code of a login link, which is void from then on, for the ticket of a visit. Throws `forbidden`. */
+export const beginVisit = async (
+  { code, ...place }: LoginPlace & { code: string },
+  deps: Pick<Deps, "kube" | "projects">,
+): Promise<string> => openVisit((await placeOf(place, deps)).connection, code, deps);
+
+/** What the page asks a person for. */
+export type LoginForm = { domain: string; fields: string[] };
+
+const usualFields = ["username", "password"];
+
+/** Fields that the connection's credential has already, or the usual two. Throws `forbidden`. */
+export const readLoginForm = async ({ ticket, ...place }: LoginVisit, deps: Deps): Promise<LoginForm> => {
+  const { project, connection } = await placeOf(place, deps);
+  await requireVisit(connection, ticket, deps);
+  const { domain, credential } = connection.spec;
+  const known = credential?.name && credentialOfName(await readCredentials(project, deps), credential.name);
+  const fields = known ? known.spec.valueKeys : [];
+  return { domain, fields: fields.length > 0 ? fields : usualFields };
 };
 
 /** A name for the credential of a connection that people recognise, and that nobody else has. */
@@ -63,15 +80,19 @@ const save = async (
 };
 
 /**
- * Takes in a login: uses the code up, saves the values as the connection's credential (unless it says otherwise or keeps
+ * Takes in a login: ends the visit, saves the values as the connection's credential (unless it says otherwise or keeps
  * its credential elsewhere) and makes the connection `AUTHENTICATED`. One-time codes must not be among the values. Throws
- * `forbidden` for a code that is not good, `bad_request` for values that can't be stored.
+ * `forbidden` for a visit that is not good, `bad_request` for values that can't be stored.
  */
-export const collectLogin = async (visit: LoginVisit, values: Record<string, string>, deps: Deps): Promise<void> => {
-  const { project, connection } = await visited(visit, deps);
-  await useLoginCode(connection, visit.code, deps);
+export const collectLogin = async (
+  { ticket, ...place }: LoginVisit,
+  values: Record<string, string>,
+  deps: Deps,
+): Promise<void> => {
+  const { project, connection } = await placeOf(place, deps);
+  await endVisit(connection, ticket, deps);
   const name = await save(connection, { values, project }, deps);
-  await changeConnection({ id: visit.connectionId, project }, deps, async (before) => ({
+  await changeConnection({ id: place.connectionId, project }, deps, async (before) => ({
     ...before,
     metadata: {
       ...before.metadata,

@@ -1,10 +1,13 @@
 /**
- * The code with which a person may hand in a login for one connection: 256 random bits, good once and for ten minutes. Its
- * SHA-256 is kept in a Secret of the connection's own; a fast hash is right for what no dictionary holds.
+ * The ticket with which a person may hand in a login for one connection: 256 random bits, good for ten minutes. Its SHA-256 is
+ * kept in a Secret of the connection's own; a fast hash is right for what no dictionary holds.
  *
- *   (none) ──start──► waiting ──use──► used
- *                      ▲   └── expired
- *                      └── start: a newer code, the older one is void
+ *   (none) ──start──► code ──open: the page has it──► visit ──end: the login is in──► used
+ *                      ▲ └──────── expired ────────────┘
+ *                      └── start: a newer code; what was before is void
+ *
+ * The code travels in a URL, by whatever way the person got it. So it is good for one exchange: from then on a new secret
+ * counts, which only the person's browser has.
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { AppError } from "../../errors.ts";
@@ -22,6 +25,9 @@ const lifetimeMs = 10 * 60 * 1000;
 
 export type LoginCode = { code: string; expiresAtMs: number };
 
+/** What the ticket is now: in a URL, or in a browser. */
+type Stage = "code" | "visit";
+
 const digest = (code: string): Buffer => createHash("sha256").update(code).digest();
 
 const refOf = ({ metadata }: AuthConnection): { namespace: string; name: string } => ({
@@ -32,21 +38,25 @@ const refOf = ({ metadata }: AuthConnection): { namespace: string; name: string 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 const entry = ({ data }: Secret, name: string): string => Buffer.from(data?.[name] ?? "", "base64").toString();
 
-const isGood = (secret: Secret, code: string, nowMs: number): boolean => {
+const isGood = (secret: Secret, stage: Stage, ticket: string): boolean => {
   const known = Buffer.from(entry(secret, "sha256"), "hex");
-  const given = digest(code);
-  return known.length === given.length && timingSafeEqual(known, given) && Number(entry(secret, "expires-at")) > nowMs;
+  const given = digest(ticket);
+  const isKnown = known.length === given.length && timingSafeEqual(known, given);
+  return isKnown && entry(secret, "stage") === stage && Number(entry(secret, "expires-at")) > Date.now();
 };
 
-/** The one answer for whatever is wrong: who has no good code learns nothing about projects and connections. */
-export const badLoginCode = (): AppError =>
-  new AppError("forbidden", "this login code is not known, was used, or has expired");
+const newTicket = (): string => randomBytes(32).toString("base64url");
 
-/** Makes a new code, which voids the connection's former one. */
+const dataOf = (stage: Stage, ticket: string): { stage: string; sha256: string } => ({
+  stage: base64(stage),
+  sha256: base64(digest(ticket).toString("hex")),
+});
+
+/** Makes a new code, which voids what the connection had before. */
 export const newLoginCode = async (connection: AuthConnection, { kube }: Deps): Promise<LoginCode> => {
-  const code = randomBytes(32).toString("base64url");
+  const code = newTicket();
   const expiresAtMs = Date.now() + lifetimeMs;
-  const data = { sha256: base64(digest(code).toString("hex")), "expires-at": base64(String(expiresAtMs)) };
+  const data = { ...dataOf("code", code), "expires-at": base64(String(expiresAtMs)) };
   const { name, uid = "" } = connection.metadata;
   const ownerReferences = [{ ...typeMeta(authConnectionKind), name, uid }];
   try {
@@ -59,17 +69,36 @@ export const newLoginCode = async (connection: AuthConnection, { kube }: Deps): 
   return { code, expiresAtMs };
 };
 
-/** Whether a code may be used now; does not use it. */
-export const isLoginCode = async (connection: AuthConnection, code: string, { kube }: Deps): Promise<boolean> => {
-  const secret = await kube.get(secrets, refOf(connection));
-  return secret !== undefined && isGood(secret, code, Date.now());
+/** The same answer for whatever is wrong: who has no good ticket learns nothing about projects and connections. */
+export const badTicket = (): AppError =>
+  new AppError("forbidden", "this login link is not known, was used, or has expired");
+
+/** Of several that try at once one succeeds; the others throw, as for a ticket that is not good. */
+const step = async (
+  connection: AuthConnection,
+  { stage, ticket, next }: { stage: Stage; ticket: string; next: Record<string, string | null> },
+  { kube }: Deps,
+): Promise<void> => {
+  const done = await changeObject(kube, secrets, refOf(connection), (secret) => {
+    if (!isGood(secret, stage, ticket)) throw badTicket();
+    return { data: next };
+  });
+  if (!done) throw badTicket();
 };
 
-/** Uses a code up. Of several that try at once one succeeds; the others, and a code that is not good, throw `forbidden`. */
-export const useLoginCode = async (connection: AuthConnection, code: string, { kube }: Deps): Promise<void> => {
-  const used = await changeObject(kube, secrets, refOf(connection), (secret) => {
-    if (!isGood(secret, code, Date.now())) throw badLoginCode();
-    return { data: { sha256: null, "expires-at": null } };
-  });
-  if (!used) throw badLoginCode();
+/** Exchanges a code for the secret of a visit, which is good for what is left of the ten minutes. Throws `forbidden`. */
+export const openVisit = async (connection: AuthConnection, code: string, deps: Deps): Promise<string> => {
+  const ticket = newTicket();
+  await step(connection, { stage: "code", ticket: code, next: dataOf("visit", ticket) }, deps);
+  return ticket;
 };
+
+/** Throws `forbidden` for a visit that is not good; does not end it. */
+export const requireVisit = async (connection: AuthConnection, ticket: string, { kube }: Deps): Promise<void> => {
+  const secret = await kube.get(secrets, refOf(connection));
+  if (!secret || !isGood(secret, "visit", ticket)) throw badTicket();
+};
+
+/** Uses a visit up. Throws `forbidden`. */
+export const endVisit = (connection: AuthConnection, ticket: string, deps: Deps): Promise<void> =>
+  step(connection, { stage: "visit", ticket, next: { stage: null, sha256: null, "expires-at": null } }, deps);

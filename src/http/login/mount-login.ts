@@ -1,0 +1,156 @@
+/**
+ * The hosted login: a person types the login of a connection into a page of ours, from where it goes into a Secret.
+ *
+ *   GET  /login/{project}/{connection}#code ──► code page
+ *   POST /login/{project}/{connection}      code ──exchange, once──► cookie ──► 303
+ *   GET  /login/{project}/{connection}/form ──► asks for the fields of the domain
+ *   POST /login/{project}/{connection}/form fields, token ──► stored, cookie gone ──► 303
+ *   GET  /login/{project}/{connection}/done ──► a word of thanks
+ *
+ * No API key is asked for: the code is the right to hand in one login. Nothing that was typed is answered, logged or put
+ * into a URL. Works without scripts.
+ */
+import express, { type Express, type Request, type RequestHandler, type Response } from "express";
+import { rateLimit } from "express-rate-limit";
+import { AppError, httpStatus } from "../../errors.ts";
+import type { Logger } from "../../log.ts";
+import { CredentialValues } from "../../resources/credential-wire.ts";
+import {
+  beginVisit,
+  collectLogin,
+  type LoginForm,
+  type LoginPlace,
+  type LoginVisit,
+  readLoginForm,
+} from "../../services/connections/collect-login.ts";
+import type { AppDeps } from "../app-deps.ts";
+import { asAppError } from "../middleware/error-answer.ts";
+import { codePage, formPage, script, style, wordPage } from "./pages.ts";
+import { clearVisit, csrfToken, isCsrfToken, setVisit, visitOf } from "./visit-cookie.ts";
+
+const place = "/login/:project/:connection";
+
+/** `same-origin`, not `no-referrer`: forms would be sent with the Origin "null", which is nobody's. */
+const headers = {
+  "Content-Security-Policy":
+    "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  "X-Frame-Options": "DENY",
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "same-origin",
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cache-Control": "no-store",
+};
+
+/** Attempts in a minute: for one connection from everywhere, and from one address for all. Bounds work, not guesses: a code has 256 bits. */
+const perConnection = 30;
+const perAddress = 120;
+const minuteMs = 60_000;
+
+/** Fifty values of the longest, as a form escapes them. */
+const maxForm = "1mb";
+const maxParameters = 128;
+
+type Form = Record<string, unknown>;
+
+const placeOf = ({ params }: Request): LoginPlace => ({
+  projectId: String(params.project),
+  connectionId: String(params.connection),
+});
+const visit = (request: Request): LoginVisit => ({ ...placeOf(request), ticket: visitOf(request) });
+const text = (form: Form, name: string): string => (typeof form[name] === "string" ? form[name] : "");
+
+const tooMany: RequestHandler = (_request, response) => {
+  response.status(429).set(headers).type("html").send(wordPage("Too many attempts", "Wait a minute and try again."));
+};
+const limit = (count: number, keyGenerator?: (request: Request) => string): RequestHandler =>
+  rateLimit({
+    windowMs: minuteMs,
+    limit: count,
+    standardHeaders: "draft-8",
+    legacyHeaders: false,
+    handler: tooMany,
+    ...(keyGenerator && { keyGenerator }),
+  });
+
+/** What people read instead of an error. */
+const wordsOf = ({ code }: AppError): [title: string, text: string] => {
+  if (code === "forbidden")
+    return ["This link is not good any more", "It was used, has expired, or was not copied whole. Ask for a new one."];
+  if (code === "unavailable") return ["Not now", "A part of the service does not answer. Try again in a moment."];
+  return ["That did not work", "Go back and try again, or ask for a new link."];
+};
+
+const page = (response: Response, html: string, status = 200): void =>
+  void response.status(status).set(headers).type("html").send(html);
+
+/** A handler whose failures are pages too. */
+const served =
+  (route: string, handle: (request: Request, response: Response) => Promise<void>): RequestHandler =>
+  async (request, response) => {
+    response.locals.route = route;
+    try {
+      await handle(request, response);
+    } catch (error) {
+      const known = asAppError(error, response.locals.log as Logger);
+      page(response, wordPage(...wordsOf(known)), httpStatus[known.code]);
+    }
+  };
+
+/** The fields of the page's own form, and one more that the person named. */
+const valuesOf = (form: Form, { fields }: LoginForm): Record<string, string> => {
+  const asked = fields.map((field): [string, string] => [field, text(form, `value:${field}`)]);
+  const extra = text(form, "extra_name").trim();
+  return Object.fromEntries(extra ? [...asked, [extra, text(form, "extra_value")]] : asked);
+};
+
+export const mountLogin = (app: Express, { services }: AppDeps): void => {
+  const limits = [limit(perAddress), limit(perConnection, (request) => Object.values(placeOf(request)).join("/"))];
+  const form = express.urlencoded({ extended: false, limit: maxForm, parameterLimit: maxParameters });
+  const ask = (response: Response, asked: LoginForm, ticket: string, problem?: string): void =>
+    page(response, formPage({ ...asked, csrf: csrfToken(ticket), ...(problem && { problem }) }), problem ? 400 : 200);
+
+  app.get("/login/page.css", (_request, response) => void response.set(headers).type("css").send(style));
+  app.get("/login/page.js", (_request, response) => void response.set(headers).type("js").send(script));
+  app.get(
+    place,
+    served(place, async (_request, response) => page(response, codePage())),
+  );
+  app.post(
+    place,
+    ...limits,
+    form,
+    served(place, async (request, response) => {
+      const code = text(request.body ?? {}, "code").trim();
+      setVisit(response, await beginVisit({ ...placeOf(request), code }, services));
+      response.set(headers).redirect(303, `${request.path.replace(/\/$/, "")}/form`);
+    }),
+  );
+  app.get(
+    `${place}/form`,
+    served(`${place}/form`, async (request, response) =>
+      ask(response, await readLoginForm(visit(request), services), visitOf(request)),
+    ),
+  );
+  app.post(
+    `${place}/form`,
+    ...limits,
+    form,
+    served(`${place}/form`, async (request, response) => {
+      const ticket = visitOf(request);
+      const asked = await readLoginForm(visit(request), services);
+      if (!isCsrfToken(ticket, text(request.body ?? {}, "csrf")))
+        throw new AppError("forbidden", "the form is not from this page");
+      const values = CredentialValues.safeParse(valuesOf(request.body ?? {}, asked));
+      if (!values.success) return ask(response, asked, ticket, "A field's name is too long, or a value is.");
+      await collectLogin(visit(request), values.data, services);
+      clearVisit(response);
+      response.set(headers).redirect(303, "done");
+    }),
+  );
+  app.get(
+    `${place}/done`,
+    served(`${place}/done`, async (_request, response) =>
+      page(response, wordPage("Thank you", "The login is stored. You can close this page.")),
+    ),
+  );
+};

@@ -1,0 +1,96 @@
+/** The pages of the hosted login: plain HTML that works without scripts. Texts from outside are escaped here, and nowhere else. */
+
+const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign);
+
+const layout = (title: string, body: string): string => `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="robots" content="noindex">
+    <title>${escaped(title)}</title>
+    <link rel="stylesheet" href="/login/page.css">
+  </head>
+  <body>
+    <main>
+      <h1>${escaped(title)}</h1>
+${body}
+    </main>
+  </body>
+</html>
+`;
+
+/**
+ * Where the link leads. The code stands behind the `#` of the URL, which no server sees; the script puts it into the form
+ * and sends that. Without scripts the person copies it.
+ */
+export const codePage = (): string =>
+  layout(
+    "Log in",
+    `      <form method="post" id="exchange">
+        <p>You were asked to hand in a login. The link is good once, for ten minutes.</p>
+        <label>Code: the part of this page's address behind <code>#</code>
+          <input name="code" required autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="128" autofocus>
+        </label>
+        <button>Continue</button>
+      </form>
+      <script src="/login/page.js"></script>`,
+  );
+
+const inputType = (field: string): string =>
+  /passw/i.test(field) ? "password" : /email/i.test(field) ? "email" : "text";
+
+const autocomplete = (field: string): string => {
+  if (/passw/i.test(field)) return "current-password";
+  return /user|email|login/i.test(field) ? "username" : "off";
+};
+
+const fieldInput = (field: string): string =>
+  `        <label>${escaped(field)}
+          <input name="value:${escaped(field)}" type="${inputType(field)}" autocomplete="${autocomplete(field)}" required maxlength="4096">
+        </label>`;
+
+export type FormPage = { domain: string; fields: string[]; csrf: string; problem?: string };
+
+/** Asks for the login of a domain. What was typed before is never shown again. */
+export const formPage = ({ domain, fields, csrf, problem }: FormPage): string =>
+  layout(
+    `Log in to ${domain}`,
+    `${problem ? `      <p class="problem" role="alert">${escaped(problem)}</p>\n` : ""}      <p>What you type is stored for <strong>${escaped(domain)}</strong> and shown to nobody. Check that this is the site you were asked about.</p>
+      <form method="post" action="form">
+        <input type="hidden" name="csrf" value="${escaped(csrf)}">
+${fields.map(fieldInput).join("\n")}
+        <details>
+          <summary>Another field</summary>
+          <label>Its name <input name="extra_name" maxlength="128" autocomplete="off"></label>
+          <label>Its value <input name="extra_value" maxlength="4096" autocomplete="off"></label>
+        </details>
+        <button>Hand in</button>
+      </form>`,
+  );
+
+/** A page that only says something. */
+export const wordPage = (title: string, text: string): string =>
+  layout(title, `      <p role="status">${escaped(text)}</p>`);
+
+export const style = `:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+body { margin: 0; display: grid; place-items: center; min-height: 100vh; }
+main { width: min(28rem, 90vw); padding: 2rem 0; }
+label { display: block; margin: 1rem 0; }
+input { display: block; width: 100%; box-sizing: border-box; padding: .5rem; font: inherit; }
+input[type="hidden"] { display: none; }
+button { margin-top: 1rem; padding: .5rem 1.5rem; font: inherit; }
+.problem { border-left: .25rem solid #c00; padding-left: .75rem; }
+`;
+
+/** Takes the code out of the address, so that it stays in no history, and hands it in. */
+export const script = `const code = location.hash.slice(1);
+if (code) {
+  history.replaceState(null, "", location.pathname);
+  const form = document.getElementById("exchange");
+  form.elements.code.value = code;
+  form.submit();
+}
+`;

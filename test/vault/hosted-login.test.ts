@@ -1,0 +1,249 @@
+/** The hosted login in a real browser: with scripts and without, and everything that must not work. */
+import type Kernel from "@onkernel/sdk";
+import { type Browser, launch, type Page } from "puppeteer-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { secrets } from "../../src/kube/resource-type.ts";
+import { locatePrograms } from "../../src/local/locate-programs.mjs";
+import { newId } from "../../src/services/new-id.ts";
+import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
+
+let stack: LocalStack;
+let kernel: Kernel;
+let browser: Browser;
+
+beforeAll(async () => {
+  const executablePath = locatePrograms(process.env)["chromium-headless-shell"];
+  if (!executablePath) throw new Error("chromium-headless-shell is missing; run `npm run setup`");
+  stack = await startLocalStack();
+  kernel = stack.kernel;
+  browser = await launch({ executablePath, headless: "shell", args: ["--no-sandbox", "--disable-gpu"] });
+});
+afterAll(async () => {
+  await browser?.close();
+  await stack?.[Symbol.asyncDispose]();
+});
+
+const connect = (fields: object = {}) =>
+  kernel.auth.connections.create({ domain: "shop.example", profile_name: `p-${newId()}`, ...fields });
+/** A page of a browser that knows nothing of the others. */
+const newPage = async ({ scripts = true } = {}): Promise<Page> => {
+  const context = await browser.createBrowserContext();
+  const page = await context.newPage();
+  await page.setJavaScriptEnabled(scripts);
+  return page;
+};
+const textOf = (page: Page): Promise<string> => page.$eval("main", (main) => main.textContent ?? "");
+const press = async (page: Page, selector = "button"): Promise<void> => {
+  await Promise.all([page.waitForNavigation(), page.click(selector)]);
+};
+const typed = async (page: Page, values: Record<string, string>): Promise<void> => {
+  for (const [name, value] of Object.entries(values)) await page.type(`input[name="value:${name}"]`, value);
+};
+const opened = async (hostedUrl: string): Promise<Page> => {
+  const page = await newPage();
+  await page.goto(hostedUrl);
+  await page.waitForSelector('input[name="csrf"]');
+  return page;
+};
+
+describe("a person", () => {
+  test("types a login of a new connection, which then backs an item", async () => {
+    const connection = await connect();
+    const login = await kernel.auth.connections.login(connection.id);
+    const page = await opened(login.hosted_url);
+    expect(await textOf(page)).toContain("Log in to shop.example");
+    // The code is out of the address, and no longer good.
+    expect(page.url()).not.toContain(login.handoff_code);
+    await typed(page, { username: "ann", password: 'p"<&>Ω' });
+    await press(page, "form[action=form] > button");
+    expect(await textOf(page)).toContain("The login is stored");
+    const after = await kernel.auth.connections.retrieve(connection.id);
+    expect(after).toMatchObject({ status: "AUTHENTICATED", credential: { name: expect.any(String) } });
+    const credential = await kernel.credentials.retrieve(after.credential?.name ?? "");
+    expect(credential).toMatchObject({ domain: "shop.example", value_keys: ["password", "username"] });
+    await page.browserContext().close();
+  });
+
+  test("gets on without scripts, with the code from the address", async () => {
+    const connection = await connect();
+    const { hosted_url, handoff_code } = await kernel.auth.connections.login(connection.id);
+    const page = await newPage({ scripts: false });
+    await page.goto(hosted_url);
+    await page.type('input[name="code"]', handoff_code ?? "");
+    await press(page);
+    await typed(page, { username: "ann", password: "pw" });
+    await press(page, "form[action=form] > button");
+    expect(await textOf(page)).toContain("The login is stored");
+    expect(await kernel.auth.connections.retrieve(connection.id)).toMatchObject({ status: "AUTHENTICATED" });
+    await page.browserContext().close();
+  });
+
+  test("is asked for the fields that are stored already, and may add one", async () => {
+    const name = `c-${newId()}`;
+    await kernel.credentials.create({ name, domain: "shop.example", values: { customer: "1", "passwd & co": "old" } });
+    const connection = await connect({ credential: { name } });
+    const { hosted_url } = await kernel.auth.connections.login(connection.id);
+    const page = await opened(hosted_url);
+    await page.type('input[name="value:customer"]', "2");
+    await page.type('input[type="password"]', "new");
+    await page.click("summary");
+    await page.type('input[name="extra_name"]', "branch");
+    await page.type('input[name="extra_value"]', "north");
+    await press(page, "form[action=form] > button");
+    expect((await kernel.credentials.retrieve(name)).value_keys).toEqual(["branch", "customer", "passwd & co"]);
+    await page.browserContext().close();
+  });
+
+  test("is heard also when nothing is to be saved", async () => {
+    const connection = await connect({ save_credentials: false });
+    const page = await opened((await kernel.auth.connections.login(connection.id)).hosted_url);
+    await typed(page, { username: "ann", password: "pw" });
+    await press(page, "form[action=form] > button");
+    const after = await kernel.auth.connections.retrieve(connection.id);
+    expect(after.status).toBe("AUTHENTICATED");
+    expect(after.credential).toBeUndefined();
+    await page.browserContext().close();
+  });
+});
+
+describe("a code", () => {
+  const exchange = (url: string, code: string, more: RequestInit = {}) =>
+    fetch(url.replace(/#.*/, ""), {
+      method: "POST",
+      body: new URLSearchParams({ code }),
+      redirect: "manual",
+      ...more,
+    });
+  const login = async () => {
+    const connection = await connect();
+    const { hosted_url, handoff_code = "" } = await kernel.auth.connections.login(connection.id);
+    return { connection, url: hosted_url, code: handoff_code };
+  };
+
+  test("is 256 bits behind the # of the address, and stored only as a hash", async () => {
+    const { connection, url, code } = await login();
+    expect(Buffer.from(code, "base64url")).toHaveLength(32);
+    expect(new URL(url).hash).toBe(`#${code}`);
+    const { items } = await stack.kube.list(secrets, { namespace: "default" });
+    const own = items.filter(({ metadata }) => metadata.ownerReferences?.some(({ name }) => name === connection.id));
+    expect(own).toHaveLength(1);
+    const texts = Object.values(own[0]?.data ?? {}).map((entry) => Buffer.from(entry, "base64").toString());
+    expect(texts.join()).not.toContain(code);
+    expect(texts.join()).not.toContain(Buffer.from(code, "base64url").toString("hex"));
+  });
+
+  test("is good once, of many that try at the same time too", async () => {
+    const { url, code } = await login();
+    const answers = await Promise.all(Array.from({ length: 5 }, () => exchange(url, code)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, 403, 403, 403, 403]);
+    expect((await exchange(url, code)).status).toBe(403);
+  });
+
+  test("gives a cookie for this host alone, new each time, and never in an address", async () => {
+    const { url, code } = await login();
+    const response = await exchange(url, code);
+    const cookie = response.headers.get("set-cookie") ?? "";
+    expect(cookie).toMatch(/^__Host-browserpool_login=[\w-]{43};/);
+    for (const attribute of ["HttpOnly", "Secure", "SameSite=Strict", "Path=/"]) expect(cookie).toContain(attribute);
+    expect(cookie).not.toContain("Domain");
+    expect(cookie).not.toContain(code);
+    expect(response.headers.get("location")).toMatch(/\/form$/);
+  });
+
+  test.each<[string, (url: string, code: string) => [string, string]]>([
+    ["a wrong code", (url) => [url, "x".repeat(43)]],
+    ["no code", (url) => [url, ""]],
+    ["another connection", (url, code) => [url.replace(/\/[^/]+#/, "/nobody#"), code]],
+    ["another project", (url, code) => [url.replace(/login\/[^/]+/, "login/nobody"), code]],
+  ])("%s learns nothing", async (_, change) => {
+    const { url, code } = await login();
+    const response = await exchange(...change(url, code));
+    expect(response.status).toBe(403);
+    expect(response.headers.get("set-cookie")).toBeNull();
+    expect(await response.text()).toContain("This link is not good any more");
+    // And the right one is good still.
+    expect((await exchange(url, code)).status).toBe(303);
+  });
+
+  test("of a newer login voids the older one, and an API key opens nothing here", async () => {
+    const { connection, url, code } = await login();
+    await kernel.auth.connections.login(connection.id);
+    expect((await exchange(url, code)).status).toBe(403);
+    const headers = { authorization: `Bearer ${stack.api_key}` };
+    expect((await fetch(`${url.replace(/#.*/, "")}/form`, { headers })).status).toBe(403);
+  });
+
+  test("is not taken from a page of another site", async () => {
+    const { url, code } = await login();
+    const response = await exchange(url, code, { headers: { origin: "https://evil.example" } });
+    expect(response.status).toBe(403);
+    expect((await exchange(url, code)).status).toBe(303);
+  });
+
+  test("can't be tried without end", async () => {
+    const { url } = await login();
+    const answers = await Promise.all(Array.from({ length: 40 }, () => exchange(url, "no")));
+    expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThan(5);
+  });
+});
+
+describe("the form", () => {
+  const visit = async () => {
+    const connection = await connect();
+    const { hosted_url, handoff_code = "" } = await kernel.auth.connections.login(connection.id);
+    const url = hosted_url.replace(/#.*/, "");
+    const response = await fetch(url, {
+      method: "POST",
+      body: new URLSearchParams({ code: handoff_code }),
+      redirect: "manual",
+    });
+    const cookie = response.headers.get("set-cookie")?.split(";")[0] ?? "";
+    const form = await fetch(`${url}/form`, { headers: { cookie } });
+    const csrf = /name="csrf" value="([^"]+)"/.exec(await form.text())?.[1] ?? "";
+    const send = (fields: Record<string, string>, headers: Record<string, string> = { cookie }) =>
+      fetch(`${url}/form`, { method: "POST", headers, body: new URLSearchParams(fields), redirect: "manual" });
+    return { connection, form, cookie, csrf, send };
+  };
+  const values = { "value:username": "ann", "value:password": "pw" };
+
+  test("may be framed by nobody, keeps nothing in caches, and runs no script but its own", async () => {
+    const { form } = await visit();
+    const policy = form.headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain("unsafe");
+    expect(form.headers.get("x-frame-options")).toBe("DENY");
+    expect(form.headers.get("cache-control")).toBe("no-store");
+  });
+
+  test("is taken once, with its cookie and its token", async () => {
+    const { connection, csrf, send } = await visit();
+    expect((await send({ ...values, csrf: "x" })).status).toBe(403);
+    expect((await send({ ...values, csrf }, {})).status).toBe(403);
+    expect((await kernel.auth.connections.retrieve(connection.id)).status).toBe("NEEDS_AUTH");
+    const taken = await send({ ...values, csrf });
+    expect([taken.status, taken.headers.get("location")]).toEqual([303, "done"]);
+    expect(taken.headers.get("set-cookie")).toMatch(/__Host-browserpool_login=;.*Expires=Thu, 01 Jan 1970/);
+    expect((await send({ ...values, csrf })).status).toBe(403);
+  });
+
+  test("comes back with a word and without what was typed when that can't be stored", async () => {
+    const { csrf, send } = await visit();
+    const answer = await send({ ...values, "value:password": "geheim".repeat(1000), csrf });
+    const text = await answer.text();
+    expect([answer.status, text.includes("geheim")]).toEqual([400, false]);
+    expect(text).toContain("too long");
+    expect((await send({ ...values, csrf })).status).toBe(303);
+  });
+
+  test("writes names of fields into the page as text", async () => {
+    const name = `c-${newId()}`;
+    const evil = '"><script>alert(1)</script>';
+    await kernel.credentials.create({ name, domain: "shop.example", values: { [evil]: "1" } });
+    const connection = await connect({ credential: { name } });
+    const page = await opened((await kernel.auth.connections.login(connection.id)).hosted_url);
+    expect(await page.$$eval("script", (scripts) => scripts.length)).toBe(0);
+    expect(await page.$$eval("label", (labels) => labels[0]?.textContent?.trim())).toBe(evil);
+    await page.browserContext().close();
+  });
+});
