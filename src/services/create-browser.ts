@@ -1,12 +1,14 @@
 import { createBrowser as newBrowser } from "../domain/browser-create.ts";
 import { onDemandRequest } from "../domain/on-demand-request.ts";
 import { missingReference, referencesOf } from "../domain/pool-references.ts";
-import { AppError, invalidInput } from "../errors.ts";
+import { AppError, type ErrorDetail, invalidInput } from "../errors.ts";
 import { acquireLease } from "../leases/acquire-lease.ts";
 import { overHiccup } from "../leases/while-unavailable.ts";
 import { type Browser, type BrowserSpec, browserKind, isOver } from "../resources/browser.ts";
 import type { CreateBrowser } from "../resources/browser-wire.ts";
+import { type Vault, vaultKind } from "../resources/vault.ts";
 import type { HandedOut } from "./acquire-browser.ts";
+import { getObject } from "./find-object.ts";
 import { newId } from "./new-id.ts";
 import type { Project } from "./projects.ts";
 import type { ServiceDeps } from "./service-deps.ts";
@@ -15,12 +17,20 @@ import { sessionAnswer } from "./session-answer.ts";
 /** Longest wait for a browser to be up, ms. The operator gives a start up after three minutes and says why. */
 const startWaitMs = 185_000;
 
-const checkReferences = (spec: BrowserSpec): void => {
+const missingVaults = async ({ vaults }: BrowserSpec, project: Project, deps: ServiceDeps): Promise<ErrorDetail[]> => {
+  const found = await Promise.all(vaults.map(({ id }) => getObject<Vault>(vaultKind, { id, project }, deps)));
+  return vaults.flatMap(({ id }, index) =>
+    found[index] ? [] : [{ path: `vaults[${index}].id`, message: `no vault with id ${id} in this project` }],
+  );
+};
+
+const checkReferences = async (spec: BrowserSpec, project: Project, deps: ServiceDeps): Promise<void> => {
   const missing = referencesOf(spec).map((reference) => ({
     path: reference.path,
     message: missingReference(reference),
   }));
-  if (missing.length > 0) throw invalidInput(missing);
+  const details = [...missing, ...(await missingVaults(spec, project, deps))];
+  if (details.length > 0) throw invalidInput(details);
 };
 
 const notStarted = (why: string): AppError =>
@@ -63,7 +73,7 @@ export const createBrowser = async (
   const created = newBrowser(request);
   if (!created.ok) throw invalidInput(created.problems);
   const { spec } = created;
-  checkReferences(spec);
+  await checkReferences(spec, project, deps);
   const metadata = { name: newId(), namespace: project.namespace };
   const browser = (await deps.kube.create(browserKind, { metadata, spec } as Browser)) as Browser;
   deps.browsers.put(browser);

@@ -1,0 +1,408 @@
+/** The operation `fill` over HTTP: what it answers for whatever is wrong, and what happens when parts go away in its middle. */
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Browser, connect, type Page } from "puppeteer-core";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { pods, secrets } from "../../src/kube/resource-type.ts";
+import { browserKind } from "../../src/resources/browser.ts";
+import { credentialKind } from "../../src/resources/credential.ts";
+import { vaultKind } from "../../src/resources/vault.ts";
+import { newId } from "../../src/services/new-id.ts";
+import { eventually } from "../support/eventually.ts";
+import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
+
+let stack: LocalStack;
+let site: Server;
+let siteUrl: string;
+
+const page = `<!doctype html><title>shop</title>
+<form onsubmit="event.preventDefault()">
+  <input id=user><input id=pw type=password><input id=otp>
+  <input id=off disabled><input class=twice><input class=twice><button>in</button>
+</form>`;
+
+/** Every key in the field keeps the page busy for a while, so that a fill is in its middle for seconds. */
+const slowPage = `${page}<script>
+  document.querySelector("#user").addEventListener("input", () => { const end = Date.now() + 3000; while (Date.now() < end); });
+</script>`;
+
+beforeAll(async () => {
+  stack = await startLocalStack();
+  site = createServer((request, response) =>
+    response.setHeader("content-type", "text/html").end(request.url === "/slow" ? slowPage : page),
+  );
+  site.listen(0, "127.0.0.1");
+  await once(site, "listening");
+  siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  site?.close();
+  site?.closeAllConnections();
+  await stack?.[Symbol.asyncDispose]();
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: tests name the fields that they look at
+type Answer = { status: number; body: any };
+const call = async (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+): Promise<Answer> => {
+  const response = await stack.call(method, path, body, headers);
+  const text = await response.text();
+  return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
+};
+const made = async (method: string, path: string, body: unknown, headers?: Record<string, string>) => {
+  const { status, body: answer } = await call(method, path, body, headers);
+  if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(answer)}`);
+  return answer;
+};
+
+const values = { username: "ann", password: "geheim" };
+const binding = {
+  username: { field: "username", selector: "#user" },
+  password: { field: "password", selector: "#pw" },
+};
+
+type Shop = { vault: string; item: string; credential: string; connection: string };
+
+/** A vault with an item `login`, all new. */
+const newShop = async (spec: object = {}, headers?: Record<string, string>): Promise<Shop> => {
+  const credential = `c-${newId()}`;
+  await made(
+    "POST",
+    "/credentials",
+    { name: credential, domain: "shop.example", values, totp_secret: "GEZDGNBVGY3TQOJQ" },
+    headers,
+  );
+  const asked = { domain: "shop.example", profile_name: `p-${newId()}`, credential: { name: credential } };
+  const { id: connection } = await made("POST", "/auth/connections", asked, headers);
+  const { id: vault } = await made("POST", "/vaults", { name: `v-${newId()}` }, headers);
+  const item = `/vaults/${vault}/items/login`;
+  await made(
+    "PUT",
+    item,
+    { type: "credential", spec: { provider: "managed_auth", connection_id: connection, ...spec } },
+    headers,
+  );
+  return { vault, item, credential, connection };
+};
+
+type Tab = { session: string; browser: Browser; page: Page };
+const open = async (vault: string, path = "/"): Promise<Tab> => {
+  const url = siteUrl + path;
+  const { session_id, cdp_ws_url } = await made("POST", "/browsers", {
+    headless: true,
+    vaults: [{ id: vault }],
+    start_url: url,
+  });
+  const browser = await connect({ browserWSEndpoint: cdp_ws_url, defaultViewport: null });
+  const target = await browser.waitForTarget((one) => one.url() === url);
+  const tab = await target.page();
+  if (!tab) throw new Error("no page");
+  await tab.waitForSelector("button");
+  return { session: session_id, browser, page: tab };
+};
+const close = async ({ session, browser }: Tab): Promise<void> => {
+  await browser.disconnect();
+  await call("DELETE", `/browsers/${session}`);
+};
+const typed = ({ page: tab }: Tab): Promise<string[]> =>
+  tab.$$eval("#user, #pw, #otp", (inputs) => inputs.map((input) => (input as unknown as { value: string }).value));
+const fill = (item: string, tab: Pick<Tab, "session">, more: object = {}) =>
+  call("POST", `${item}/operations`, {
+    type: "fill",
+    browser_id: tab.session,
+    fields: [binding.username, binding.password],
+    ...more,
+  });
+
+describe("with one browser and one item", () => {
+  let shop: Shop;
+  let tab: Tab;
+  beforeAll(async () => {
+    shop = await newShop();
+    tab = await open(shop.vault);
+  });
+  afterAll(() => close(tab));
+  beforeEach(async () => {
+    await tab.page.$$eval("input", (inputs) => {
+      for (const input of inputs) Object.assign(input, { value: "" });
+    });
+  });
+
+  test("values are where they belong, in order, and the answer has none of them", async () => {
+    const { status, body } = await fill(shop.item, tab, {
+      page_url: `${siteUrl}/`,
+      fields: [binding.username, binding.password, { field: "totp", selector: "#otp" }],
+    });
+    expect([status, body]).toEqual([
+      200,
+      {
+        type: "fill",
+        status: "completed",
+        fields: [0, 1, 2].map((index) => ({ index, status: "filled" })),
+      },
+    ]);
+    const { code } = (await call("GET", `/credentials/${shop.credential}/totp-code`)).body;
+    const [user, password, otp] = await typed(tab);
+    expect([user, password]).toEqual(["ann", "geheim"]);
+    expect(otp).toMatch(/^\d{6}$/);
+    if (code !== otp)
+      expect((await fill(shop.item, tab, { fields: [{ field: "totp", selector: "#otp" }] })).status).toBe(200);
+  });
+
+  test.each<[string, number, string, object]>([
+    ["a field that the item has not", 400, "field_unavailable", { fields: [{ field: "pin", selector: "#pw" }] }],
+    ["the seed by its name", 400, "field_unavailable", { fields: [{ field: "totp_secret", selector: "#pw" }] }],
+    ["a page that is not open", 400, "page_not_found", { page_url: "http://127.0.0.1:9/" }],
+    ["a page but for its fragment", 400, "page_not_found", { page_url: "#top" }],
+    ["what is no selector", 400, "invalid_selector", { fields: [{ field: "password", selector: "##" }] }],
+    [
+      "a selector that matches nothing",
+      400,
+      "element_not_found",
+      { fields: [{ field: "password", selector: "#nobody" }] },
+    ],
+    ["one that matches several", 400, "ambiguous_selector", { fields: [{ field: "password", selector: ".twice" }] }],
+    ["a button", 400, "element_not_editable", { fields: [{ field: "password", selector: "button" }] }],
+    ["a disabled field", 400, "element_not_editable", { fields: [{ field: "password", selector: "#off" }] }],
+    [
+      "one element twice",
+      400,
+      "duplicate_target",
+      { fields: [binding.password, { field: "username", selector: "[type=password]" }] },
+    ],
+    ["no bindings", 400, "bad_request", { fields: [] }],
+    ["51 bindings", 400, "bad_request", { fields: Array.from({ length: 51 }, () => binding.password) }],
+    ["no time at all", 400, "bad_request", { timeout_ms: 0 }],
+    ["more than 30 s", 400, "bad_request", { timeout_ms: 30_001 }],
+    ["another operation", 400, "bad_request", { type: "submit" }],
+    ["a browser that is not there", 404, "not_found", { browser_id: "nobody" }],
+  ])("%s: %i %s, and nothing is written", async (_, status, code, more) => {
+    const given = "page_url" in more && more.page_url === "#top" ? { page_url: `${siteUrl}/#top` } : more;
+    const answer = await fill(shop.item, tab, given);
+    expect([answer.status, answer.body.code]).toEqual([status, code]);
+    expect(JSON.stringify(answer.body)).not.toContain("geheim");
+    expect(await typed(tab)).toEqual(["", "", ""]);
+  });
+
+  test("a vault or an item that is not there", async () => {
+    expect(await fill("/vaults/nobody/items/login", tab)).toMatchObject({ status: 404, body: { code: "not_found" } });
+    expect(await fill(`/vaults/${shop.vault}/items/nothing`, tab)).toMatchObject({ status: 404 });
+  });
+
+  test("of two pages with one URL none is chosen, nor of two pages when none is named", async () => {
+    const second = await tab.browser.newPage();
+    await second.goto(`${siteUrl}/`);
+    expect((await fill(shop.item, tab, { page_url: `${siteUrl}/` })).body.code).toBe("page_ambiguous");
+    expect((await fill(shop.item, tab)).body.code).toBe("page_ambiguous");
+    await second.close();
+    expect((await fill(shop.item, tab)).status).toBe(200);
+  });
+
+  test("another vault is not attached, and a pooled browser has none", async () => {
+    const other = await newShop();
+    expect(await fill(other.item, tab)).toMatchObject({ status: 403, body: { code: "vault_not_attached" } });
+    const { id } = await made("POST", "/browser_pools", { size: 1, headless: true, fill_rate_per_minute: 6000 });
+    const pooled = await made("POST", `/browser_pools/${id}/acquire`, { vaults: [{ id: shop.vault }] });
+    expect(pooled).not.toHaveProperty("vaults");
+    expect(await fill(shop.item, { session: pooled.session_id })).toMatchObject({
+      status: 403,
+      body: { code: "vault_not_attached" },
+    });
+    await call("DELETE", `/browser_pools/${id}`, { force: true });
+  });
+
+  test("one fill at a time in one browser: the others are told so, and no value is written twice", async () => {
+    const answers = await Promise.all(Array.from({ length: 4 }, () => fill(shop.item, tab)));
+    const codes = answers.map(({ status, body }) => (status === 200 ? body.status : body.code)).sort();
+    expect(codes[0]).toBe("completed");
+    for (const code of codes) expect(["completed", "fill_in_progress"]).toContain(code);
+    expect((await typed(tab)).slice(0, 2)).toEqual(["ann", "geheim"]);
+  });
+
+  test("a repeated request with its key gets the first answer, and types nothing", async () => {
+    const key = { "idempotency-key": newId() };
+    const body = { type: "fill", browser_id: tab.session, fields: [binding.password] };
+    const first = await call("POST", `${shop.item}/operations`, body, key);
+    await tab.page.$eval("#pw", (input) => Object.assign(input, { value: "mine" }));
+    expect(await call("POST", `${shop.item}/operations`, body, key)).toEqual(first);
+    expect((await typed(tab))[1]).toBe("mine");
+  });
+
+  test("every fill leaves an event that names who, what and where, and no value", async () => {
+    const { body: before } = await call("GET", `${shop.item}/events`);
+    const waiting = call("GET", `${shop.item}/events?after=${before.at(-1).id}&wait=20`);
+    await fill(shop.item, tab);
+    expect((await waiting).body).toMatchObject([
+      {
+        type: "fill",
+        item: "login",
+        actor: { id: expect.any(String) },
+        browser_id: tab.session,
+        origin: siteUrl,
+        outcome: "completed",
+      },
+    ]);
+    await fill(shop.item, tab, { fields: [{ field: "password", selector: "#nobody" }] });
+    const { body: after } = await call("GET", `${shop.item}/events`);
+    expect(after.at(-1)).toMatchObject({ type: "fill", outcome: "element_not_found" });
+    expect(JSON.stringify(after)).not.toContain("geheim");
+  });
+});
+
+describe("an item for some origins only", () => {
+  test("is filled into pages of these, and refused anywhere else", async () => {
+    const here = await newShop({ allowed_origins: [siteUrl] });
+    const tab = await open(here.vault);
+    expect(await fill(here.item, tab)).toMatchObject({ status: 200, body: { status: "completed" } });
+    await close(tab);
+    const elsewhere = await newShop({
+      allowed_origins: ["https://shop.example", siteUrl.replace("127.0.0.1", "localhost")],
+    });
+    const other = await open(elsewhere.vault);
+    expect(await fill(elsewhere.item, other)).toMatchObject({ status: 403, body: { code: "origin_not_allowed" } });
+    expect(await typed(other)).toEqual(["", "", ""]);
+    await close(other);
+  });
+});
+
+describe("projects are walls", () => {
+  test("a browser, a vault and a connection of different projects never meet", async () => {
+    const { id: project } = await made("POST", "/org/projects", { name: `p-${newId()}` });
+    const there = { "x-kernel-project-id": project };
+    const [own, others] = [await newShop(), await newShop({}, there)];
+    const tab = await open(own.vault);
+    expect((await fill(others.item, tab)).status).toBe(404);
+    const body = { type: "fill", browser_id: tab.session, fields: [binding.password] };
+    expect((await call("POST", `${others.item}/operations`, body, there)).status).toBe(404);
+    const attach = await call("POST", "/browsers", { headless: true, vaults: [{ id: others.vault }] });
+    expect([attach.status, attach.body.details[0].path]).toEqual([400, "vaults[0].id"]);
+    await close(tab);
+  });
+});
+
+describe("what an item points at is gone", () => {
+  test.each<[string, (shop: Shop) => Promise<unknown>]>([
+    ["its credential", ({ credential }) => call("DELETE", `/credentials/${credential}`)],
+    ["its connection", ({ connection }) => call("DELETE", `/auth/connections/${connection}`)],
+    [
+      "its Secret, by hand",
+      async ({ credential }) => {
+        const { id } = (await call("GET", `/credentials/${credential}`)).body;
+        const found = (await stack.kube.get(credentialKind, { namespace: "default", name: id })) as
+          | { spec: { secretRef: { name: string } } }
+          | undefined;
+        await stack.kube.delete(secrets, { namespace: "default", name: found?.spec.secretRef.name ?? "" });
+      },
+    ],
+  ])("%s: 409 item_unavailable, and nothing is written", async (_, remove) => {
+    const shop = await newShop();
+    const tab = await open(shop.vault);
+    await remove(shop);
+    expect(await fill(shop.item, tab)).toMatchObject({ status: 409, body: { code: "item_unavailable" } });
+    expect(await typed(tab)).toEqual(["", "", ""]);
+    await close(tab);
+  });
+
+  test("a vault that was made anew under the id of the attached one is another one", async () => {
+    const name = `vault-${newId()}`;
+    const ref = { namespace: "default", name };
+    const make = () => stack.kube.create(vaultKind, { metadata: ref, spec: { name } } as never);
+    await make();
+    const tab = await open(name);
+    await stack.kube.delete(vaultKind, ref);
+    await eventually("it is gone", async () => (await stack.kube.get(vaultKind, ref)) === undefined);
+    await sleep(1100); // creation times are whole seconds
+    await make();
+    const { connection } = await newShop();
+    const item = `/vaults/${name}/items/login`;
+    await made("PUT", item, { type: "credential", spec: { provider: "managed_auth", connection_id: connection } });
+    expect(await fill(item, tab)).toMatchObject({ status: 403, body: { code: "vault_not_attached" } });
+    await close(tab);
+  });
+});
+
+describe("in the middle of a fill", () => {
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await newShop();
+  });
+  const fields = [binding.username, binding.password];
+  test("its browser is destroyed: it is unknown what was written, and the rest was not tried", async () => {
+    const tab = await open(shop.vault, "/slow");
+    const filling = fill(shop.item, tab, { fields });
+    await sleep(1000);
+    const [pod] = (await stack.kube.list(pods, { namespace: "default" })).items.filter(({ metadata }) =>
+      metadata.name.startsWith(tab.session),
+    );
+    await stack.kube.delete(pods, { namespace: "default", name: pod?.metadata.name ?? "" });
+    expect(await filling).toMatchObject({
+      status: 200,
+      body: {
+        status: "unknown",
+        fields: [
+          { index: 0, status: "unknown" },
+          { index: 1, status: "not_attempted" },
+        ],
+      },
+    });
+    await tab.browser.disconnect();
+    await eventually("its session has ended", async () => {
+      const browser = await stack.kube.get(browserKind, { namespace: "default", name: tab.session });
+      return (browser as { status?: { phase?: string } } | undefined)?.status?.phase === "Ended";
+    });
+  });
+
+  test("its session is ended: nothing is typed into the browser any more", async () => {
+    const tab = await open(shop.vault, "/slow");
+    const filling = fill(shop.item, tab, { fields });
+    await sleep(1000);
+    await call("DELETE", `/browsers/${tab.session}`);
+    const { status, body } = await filling;
+    expect([status, body.status, body.fields[1].status]).toEqual([200, "unknown", "not_attempted"]);
+    await tab.browser.disconnect();
+  });
+
+  test("its time is up: it says so, within its time", async () => {
+    const tab = await open(shop.vault, "/slow");
+    const { status, body } = await fill(shop.item, tab, { fields, timeout_ms: 1000 });
+    expect([status, body.status, body.fields[1].status]).toEqual([200, "unknown", "not_attempted"]);
+    await close(tab);
+  });
+
+  test("the item is deleted: what was begun ends, and nothing can be begun", async () => {
+    const other = await newShop();
+    const tab = await open(other.vault, "/slow");
+    const filling = fill(other.item, tab, { fields });
+    await sleep(1000);
+    await call("DELETE", other.item);
+    expect(await filling).toMatchObject({ status: 200, body: { status: "completed" } });
+    expect((await fill(other.item, tab)).status).toBe(404);
+    await close(tab);
+  });
+
+  test("its caller hangs up: the next one finds the browser free", async () => {
+    const tab = await open(shop.vault, "/slow");
+    const hangUp = new AbortController();
+    const asked = fetch(`${stack.url}${shop.item}/operations`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${stack.api_key}`, "content-type": "application/json" },
+      body: JSON.stringify({ type: "fill", browser_id: tab.session, fields }),
+      signal: hangUp.signal,
+    }).catch(() => "hung up");
+    await sleep(1000);
+    hangUp.abort();
+    expect(await asked).toBe("hung up");
+    const after = await eventually("it can be filled again", async () => {
+      const answer = await fill(shop.item, tab, { fields: [binding.password] });
+      return answer.status === 200 && answer;
+    });
+    expect(after.body.status).toBe("completed");
+    await close(tab);
+  });
+});
