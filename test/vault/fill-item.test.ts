@@ -12,6 +12,7 @@ import { vaultKind } from "../../src/resources/vault.ts";
 import { newId } from "../../src/services/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
+import { processNamed } from "../support/processes.ts";
 
 let stack: LocalStack;
 let site: Server;
@@ -385,6 +386,31 @@ describe("in the middle of a fill", () => {
     expect((await fill(other.item, tab)).status).toBe(404);
     await close(tab);
   });
+
+  test.each(["redis-server", "kube-apiserver"])(
+    "%s stops answering: what was begun ends, with its answer",
+    async (name) => {
+      const tab = await open(shop.vault, "/slow");
+      const filling = fill(shop.item, tab, { fields });
+      await sleep(1000);
+      const { pid } = await processNamed(stack.dataDir, name);
+      process.kill(pid, "SIGSTOP");
+      try {
+        const { status, body } = await filling;
+        expect([status, body.status]).toEqual([200, "completed"]);
+        const meanwhile = await fill(shop.item, tab, { fields: [binding.password] });
+        expect([meanwhile.status, meanwhile.body.code]).toEqual([503, "unavailable"]);
+      } finally {
+        process.kill(pid, "SIGCONT");
+      }
+      expect((await typed(tab)).slice(0, 2)).toEqual(["ann", "geheim"]);
+      await eventually("all is well again", async () => {
+        const after = await fill(shop.item, tab, { fields: [binding.password] });
+        return after.status === 200;
+      });
+      await close(tab);
+    },
+  );
 
   test("its caller hangs up: the next one finds the browser free", async () => {
     const tab = await open(shop.vault, "/slow");
