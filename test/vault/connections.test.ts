@@ -2,7 +2,13 @@ import type Kernel from "@onkernel/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { secrets } from "../../src/kube/resource-type.ts";
 import { authConnectionKind } from "../../src/resources/auth-connection.ts";
-import { checkLogin, collectLogin, type LoginVisit } from "../../src/services/connections/collect-login.ts";
+import {
+  beginVisit,
+  collectLogin,
+  type LoginPlace,
+  type LoginVisit,
+  readLoginForm,
+} from "../../src/services/connections/collect-login.ts";
 import { eventually } from "../support/eventually.ts";
 import { connected, fresh, itemOf, startVaultParts, type VaultParts } from "./vault-parts.ts";
 
@@ -130,22 +136,28 @@ describe("a connection by the SDK", () => {
   });
 });
 
+type Link = LoginPlace & { code: string };
+
 describe("a login by a person", () => {
   const start = async (more: object = {}) => {
     const { id } = await create(more);
     const login = await connections.login(id);
-    const visit: LoginVisit = { projectId: parts.projectId, connectionId: id, code: login.handoff_code ?? "" };
-    return { id, login, visit };
+    const link: Link = { projectId: parts.projectId, connectionId: id, code: login.handoff_code ?? "" };
+    return { id, login, link };
   };
-  const isGood = (visit: LoginVisit): Promise<boolean> =>
-    checkLogin(visit, parts.services).then(
-      ({ metadata }) => metadata.name === visit.connectionId,
+  const visit = async ({ code, ...place }: Link): Promise<LoginVisit> => ({
+    ...place,
+    ticket: await beginVisit({ ...place, code }, parts.services),
+  });
+  const isGood = (link: Link): Promise<boolean> =>
+    visit(link).then(
+      () => true,
       () => false,
     );
   const secretOf = (id: string) => parts.kube.get(secrets, { namespace: parts.namespace, name: `login-${id}` });
 
   test("begins with a page and a code, which is behind the # and stored as a hash only", async () => {
-    const { id, login, visit } = await start();
+    const { id, login, link } = await start();
     expect(login).toMatchObject({ id, flow_type: "LOGIN" });
     const code = login.handoff_code ?? "";
     expect(Buffer.from(code, "base64url")).toHaveLength(32);
@@ -159,12 +171,17 @@ describe("a login by a person", () => {
     );
     expect(stored.join("\n")).not.toContain(code);
     expect(await parts.logged()).not.toContain(code);
-    expect(await isGood(visit)).toBe(true);
+    expect(await isGood(link)).toBe(true);
   });
 
   test("saves what was typed as the connection's credential, once", async () => {
-    const { id, visit } = await start();
-    await collectLogin(visit, { email: "a@b.test", password: "typed-canary" }, parts.services);
+    const { id, link } = await start();
+    const begun = await visit(link);
+    expect(await readLoginForm(begun, parts.services)).toEqual({
+      domain: "shop.example",
+      fields: ["username", "password"],
+    });
+    await collectLogin(begun, { email: "a@b.test", password: "typed-canary" }, parts.services);
     const connection = await connections.retrieve(id);
     expect(connection.status).toBe("AUTHENTICATED");
     const credential = await parts.client().credentials.retrieve(connection.credential?.name ?? "");
@@ -173,8 +190,8 @@ describe("a login by a person", () => {
       value_keys: ["email", "password"],
       has_totp_secret: false,
     });
-    expect(await isGood(visit)).toBe(false);
-    await expect(collectLogin(visit, { email: "x" }, parts.services)).rejects.toMatchObject({ code: "forbidden" });
+    expect(await isGood(link)).toBe(false);
+    await expect(collectLogin(begun, { email: "x" }, parts.services)).rejects.toMatchObject({ code: "forbidden" });
 
     const { body } = await parts.call("POST", "/vaults", { name: fresh("vault") });
     const item = await parts.call("PUT", `/vaults/${body.id}/items/shop`, itemOf(id));
@@ -182,19 +199,21 @@ describe("a login by a person", () => {
   });
 
   test("again changes the same credential", async () => {
-    const { id, visit } = await start();
-    await collectLogin(visit, { user: "a", pin: "1" }, parts.services);
+    const { id, link } = await start();
+    await collectLogin(await visit(link), { user: "a", pin: "1" }, parts.services);
     const { credential } = await connections.retrieve(id);
     const { handoff_code: code = "" } = await connections.login(id);
-    await collectLogin({ ...visit, code }, { user: "b" }, parts.services);
+    const again = await visit({ ...link, code });
+    expect((await readLoginForm(again, parts.services)).fields.sort()).toEqual(["pin", "user"]);
+    await collectLogin(again, { user: "b" }, parts.services);
     expect((await connections.retrieve(id)).credential).toEqual(credential);
     expect((await parts.client().credentials.retrieve(credential?.name ?? "")).value_keys).toEqual(["pin", "user"]);
   });
 
   test("is not saved where the connection says so, and where another provider keeps the credential", async () => {
     for (const more of [{ save_credentials: false }, { credential: { provider: "p", auto: true } }]) {
-      const { id, visit } = await start(more);
-      await collectLogin(visit, { user: "a" }, parts.services);
+      const { id, link } = await start(more);
+      await collectLogin(await visit(link), { user: "a" }, parts.services);
       const connection = await connections.retrieve(id);
       expect(connection.status).toBe("AUTHENTICATED");
       expect(connection.credential?.name).toBeUndefined();
@@ -202,48 +221,53 @@ describe("a login by a person", () => {
   });
 
   test("has one code at a time: a new one ends the former", async () => {
-    const { id, visit } = await start();
+    const { id, link } = await start();
+    const begun = await visit(link);
     const { handoff_code: code = "" } = await connections.login(id);
-    expect(await isGood(visit)).toBe(false);
-    expect(await isGood({ ...visit, code })).toBe(true);
+    await expect(readLoginForm(begun, parts.services)).rejects.toMatchObject({ code: "forbidden" });
+    expect(await isGood(link)).toBe(false);
+    expect(await isGood({ ...link, code })).toBe(true);
   });
 
   test("is handed in once, however many try at once", async () => {
-    const { visit } = await start();
+    const { link } = await start();
+    const begun = await visit(link);
     const tries = await Promise.allSettled(
-      Array.from({ length: 5 }, () => collectLogin(visit, { user: "a" }, parts.services)),
+      Array.from({ length: 5 }, () => collectLogin(begun, { user: "a" }, parts.services)),
     );
     expect(tries.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   });
 
   test("is refused in one way, whatever is wrong with it", async () => {
-    const { id, visit } = await start();
+    const { id, link } = await start();
     const other = await start();
     const expired = await start();
     const past = Buffer.from(String(Date.now() - 1)).toString("base64");
     const ref = { namespace: parts.namespace, name: `login-${expired.id}` };
     await parts.kube.patch(secrets, ref, { data: { "expires-at": past } });
-    const wrong: LoginVisit[] = [
-      { ...visit, code: "" },
-      { ...visit, code: other.visit.code },
-      { ...visit, connectionId: other.id },
-      { ...visit, connectionId: "nothing" },
-      { ...visit, projectId: parts.other.projectId },
-      { ...visit, projectId: "nothing" },
-      expired.visit,
+    const wrong: Link[] = [
+      { ...link, code: "" },
+      { ...link, code: other.link.code },
+      { ...link, connectionId: other.id },
+      { ...link, connectionId: "nothing" },
+      { ...link, projectId: parts.other.projectId },
+      { ...link, projectId: "nothing" },
+      expired.link,
     ];
     const messages = new Set<string>();
     for (const each of wrong)
       for (const attempt of [
-        () => checkLogin(each, parts.services),
-        () => collectLogin(each, { user: "a" }, parts.services),
+        () => beginVisit(each, parts.services),
+        // A code is no ticket.
+        () => readLoginForm({ ...each, ticket: each.code }, parts.services),
+        () => collectLogin({ ...each, ticket: each.code }, { user: "a" }, parts.services),
       ])
         messages.add(
           await attempt().then(String, (error: { code: string; message: string }) => `${error.code} ${error.message}`),
         );
     expect([...messages]).toEqual([expect.stringMatching(/^forbidden /)]);
     expect((await connections.retrieve(id)).status).toBe("NEEDS_AUTH");
-    expect(await isGood(visit)).toBe(true);
+    expect(await isGood(link)).toBe(true);
   });
 
   test("leaves no code behind when the connection goes", async () => {

@@ -28,32 +28,33 @@ type FillInput = { path: ItemPath; request: FillItem; project: Project; principa
 /** A moment after which a browser that was busy may be ready, s. */
 const busySeconds = 1;
 
-/** Where the value of a field comes from, if the item has it. A code is made when it is written, not before. */
-const sourceOf = (login: Login, field: string): (() => Sensitive) | undefined => {
-  const { totpSecret } = login;
-  if (field === totpField && totpSecret) return () => new Sensitive(totpCode(totpSecret.reveal(), Date.now()).code);
-  const value = login.values.get(field);
+/**
+ * Where the value of a field comes from, if the item has it. A code is made when it is written, not before; a secret that is no
+ * base32, which YAML can store, gives none.
+ */
+const sourceOf = ({ values, totpSecret }: Login, field: string): (() => Sensitive) | undefined => {
+  const code = (): Sensitive | undefined => {
+    const made = totpSecret && totpCode(totpSecret.reveal(), Date.now());
+    return made && new Sensitive(made.code);
+  };
+  if (field === totpField && code()) return () => code() ?? new Sensitive("");
+  const value = values.get(field);
   return value && (() => value);
 };
 
+/** `known`: the names in the item's `state.fields`. */
 const bindingsOf = (item: VaultItem, { fields }: FillItem, known: Record<string, unknown>, login: Login): Binding[] => {
-  const details = fields.flatMap(({ field }, index) =>
-    Object.hasOwn(known, field)
-      ? []
-      : [
-          {
-            code: "field_unavailable",
-            path: `fields[${index}].field`,
-            message: `item ${item.spec.key} has no such value`,
-          },
-        ],
-  );
+  const sources = fields.map(({ field }) => (Object.hasOwn(known, field) ? sourceOf(login, field) : undefined));
+  const details = sources.flatMap((value, index) => {
+    const message = `item ${item.spec.key} has no such value`;
+    return value ? [] : [{ code: "field_unavailable", path: `fields[${index}].field`, message }];
+  });
   if (details.length > 0)
     throw new AppError("field_unavailable", details.map(({ path, message }) => `${path}: ${message}`).join("; "), {
       details,
     });
-  return fields.flatMap(({ field, selector }) => {
-    const value = sourceOf(login, field);
+  return fields.flatMap(({ selector }, index) => {
+    const value = sources[index];
     return value ? [{ selector, value }] : [];
   });
 };
