@@ -211,7 +211,7 @@ describe("a request that is refused", () => {
     ["PUT", "/browser_pools", "POST, GET"],
     ["POST", "/browser_pools/x", "GET, PATCH, DELETE"],
     ["GET", "/browser_pools/x/acquire", "POST"],
-    ["DELETE", "/browsers", "GET"],
+    ["DELETE", "/browsers", "POST, GET"],
   ])("for a method that is not possible: %s %s", async (method, path, allowed) => {
     const answer = await send(method, path);
     expectRefusal(answer, { status: 405, code: "method_not_allowed" });

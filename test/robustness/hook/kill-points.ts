@@ -81,7 +81,7 @@ export const killPointPatches: SourcePatch[] = [
   around("await deps.repairs.establish(uid, action.epoch);", "before-epoch", "after-epoch"),
   {
     file: acquire,
-    find: "const answer = await bind(lease, wanted, deps);",
-    replace: `${pass(bindPoint)} const answer = await bind(lease, wanted, deps);`,
+    find: "const refusal = await bindLease(",
+    replace: `${pass(bindPoint)} const refusal = await bindLease(`,
   },
 ];
