@@ -1,15 +1,7 @@
+import type { fieldErrors } from "../resources/fill-wire.ts";
 import type { Sensitive } from "../sensitive.ts";
 
-/** What is wrong with a field that was reached; goes to the caller as it is (contract.md, Vaults). */
-export const fieldErrors = [
-  "target_changed",
-  "element_not_found",
-  "ambiguous_selector",
-  "element_not_editable",
-  "option_not_found",
-  "timeout",
-  "execution_failed",
-] as const;
+/** What is wrong with a field that was reached; goes to the caller as it is. */
 export type FieldError = (typeof fieldErrors)[number];
 
 /** What became of one binding. `index`: its place in the request, from 0. */

@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { fieldErrors } from "../resources/fill-wire.ts";
 import { type CdpConnection, CdpRefused } from "./cdp-connection.ts";
 import type { Target } from "./choose-targets.ts";
-import { type Binding, type FieldError, type FieldResult, fieldErrors } from "./fill-result.ts";
+import type { Binding, FieldError, FieldResult } from "./fill-result.ts";
 import { callInFrame, type Frame } from "./frames.ts";
 
 type Outcome = Pick<FieldResult, "status" | "error_code">;

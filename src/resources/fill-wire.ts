@@ -31,7 +31,8 @@ export const FillItem = z.object({
 });
 export type FillItem = z.output<typeof FillItem>;
 
-const fieldErrors = [
+/** What is wrong with a field that was reached (contract.md, Vaults). */
+export const fieldErrors = [
   "target_changed",
   "element_not_found",
   "ambiguous_selector",

@@ -9,7 +9,10 @@ import type { CreateBrowser } from "../resources/browser-wire.ts";
 import { type Vault, vaultKind } from "../resources/vault.ts";
 import type { HandedOut } from "./acquire-browser.ts";
 import { getObject } from "./find-object.ts";
+import { browsersOf, poolsOf } from "./find-session.ts";
 import { newId } from "./new-id.ts";
+import { readOrganizationLimits } from "./organization-limits.ts";
+import { projectSessionLimit } from "./project-limits.ts";
 import type { Project } from "./projects.ts";
 import type { ServiceDeps } from "./service-deps.ts";
 import { sessionAnswer } from "./session-answer.ts";
@@ -31,6 +34,21 @@ const checkReferences = async (spec: BrowserSpec, project: Project, deps: Servic
   }));
   const details = [...missing, ...(await missingVaults(spec, project, deps))];
   if (details.length > 0) throw invalidInput(details);
+};
+
+/**
+ * A project's cap counts its pools whole, since they may be used up, and its on-demand browsers. Two requests at once can both
+ * pass. Throws `too_many_requests`.
+ */
+const requireRoom = async (project: Project, deps: ServiceDeps): Promise<void> => {
+  const { defaultProjectMaxConcurrentSessions } = await readOrganizationLimits(deps);
+  const cap = projectSessionLimit(project, defaultProjectMaxConcurrentSessions);
+  if (cap === undefined) return;
+  const pooled = poolsOf(project, deps).reduce((sum, { spec }) => sum + spec.size, 0);
+  const onDemand = browsersOf(project, deps).filter((browser) => !isOver(browser)).length;
+  if (pooled + onDemand < cap) return;
+  const message = `the project may run ${cap} browsers at once: ${pooled} are in its pools, ${onDemand} were started on demand`;
+  throw new AppError("too_many_requests", `${message}; end one and repeat the request`, { retryAfterSeconds: 5 });
 };
 
 const notStarted = (why: string): AppError =>
@@ -62,8 +80,8 @@ const undo = async (
 };
 
 /**
- * Starts a browser for one session and answers when it is up. Throws `bad_request`, `name_taken`, and
- * `browser_not_started` with the reason. `signal`: aborted when the caller is gone; nothing stays behind then.
+ * Starts a browser for one session and answers when it is up. Throws `bad_request`, `name_taken`,
+ * `too_many_requests`, and `browser_not_started` with the reason. `signal`: aborted when the caller is gone; nothing stays behind then.
  */
 export const createBrowser = async (
   { request, project, baseUrl }: { request: CreateBrowser; project: Project; baseUrl: string },
@@ -74,6 +92,7 @@ export const createBrowser = async (
   if (!created.ok) throw invalidInput(created.problems);
   const { spec } = created;
   await checkReferences(spec, project, deps);
+  await requireRoom(project, deps);
   const metadata = { name: newId(), namespace: project.namespace };
   const browser = (await deps.kube.create(browserKind, { metadata, spec } as Browser)) as Browser;
   deps.browsers.put(browser);

@@ -13,13 +13,17 @@ export type FoundSession = { lease: LeaseRecord; poolUid: string };
 export const poolsOf = (project: Project, { pools }: Pick<ServiceDeps, "pools">): BrowserPool[] =>
   pools.list().filter(({ metadata }) => metadata.namespace === project.namespace);
 
+/** The on-demand browsers of a project, those that ended within the last day included. */
+export const browsersOf = (project: Project, { browsers }: Pick<ServiceDeps, "browsers">): Browser[] =>
+  browsers.list().filter(({ metadata }) => metadata.namespace === project.namespace);
+
 /** Whatever keeps leases: pools, and on-demand browsers, each of which has one. */
 export type Home = BrowserPool | Browser;
 
 /** All that keep leases of a project. */
 export const homesOf = (project: Project, deps: Pick<ServiceDeps, "pools" | "browsers">): Home[] => [
   ...poolsOf(project, deps),
-  ...deps.browsers.list().filter(({ metadata }) => metadata.namespace === project.namespace),
+  ...browsersOf(project, deps),
 ];
 
 /** The on-demand browser of this id; the watch of this replica may not have heard of it yet. */

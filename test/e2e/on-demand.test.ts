@@ -157,6 +157,22 @@ describe("by HTTP", () => {
     expect((await stack.kube.list(browserKind, { namespace })).items.length).toBe(before);
   });
 
+  test("a project's cap counts them and its pools, and an ended one makes room", async () => {
+    const { id } = (await kernel.projects.create({ name: newName() })) as { id: string };
+    await stack.call("PATCH", `/org/projects/${id}/limits`, { max_concurrent_sessions: 2 });
+    const ask = () => stack.call("POST", "/browsers", { headless: true }, { "x-kernel-project-id": id });
+    const first = (await (await ask()).json()) as { session_id: string };
+    expect((await ask()).status).toBe(200);
+    const third = await ask();
+    expect([third.status, third.headers.get("retry-after")]).toEqual([429, "5"]);
+    expect(await third.json()).toMatchObject({
+      code: "too_many_requests",
+      message: expect.stringContaining("2 browsers"),
+    });
+    await stack.call("DELETE", `/browsers/${first.session_id}`, undefined, { "x-kernel-project-id": id });
+    await eventually("there is room", async () => (await ask()).status === 200);
+  });
+
   test('a proxy of the mode "direct" is none', async () => {
     const response = await stack.call("POST", "/browsers", { headless: true, proxy: { mode: "direct" } });
     const session = (await response.json()) as { session_id: string };

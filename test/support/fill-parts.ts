@@ -121,8 +121,17 @@ export const startFillParts = async (settings: Partial<BrowserConfig> = {}): Pro
         return frame?.evaluate(() => (globalThis as unknown as PageState).events);
       }),
     async clear() {
-      const blank = await browser.newPage();
-      for (const page of await browser.pages()) if (page !== blank) await page.close();
+      // Not by puppeteer, which waits for words of a page that may be in the middle of leaving and never say them.
+      const cdp = await browser.target().createCDPSession();
+      const tabs = async (): Promise<string[]> =>
+        (await cdp.send("Target.getTargets")).targetInfos.flatMap(({ type, targetId }) =>
+          type === "page" ? targetId : [],
+        );
+      const old = await tabs();
+      await cdp.send("Target.createTarget", { url: "about:blank" });
+      for (const targetId of old) await cdp.send("Target.closeTarget", { targetId });
+      await eventually("the tabs are closed", async () => (await tabs()).length === 1);
+      await cdp.detach();
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };

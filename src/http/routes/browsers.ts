@@ -59,7 +59,7 @@ export const createBrowserRoute = defineRoute(
     summary: "Start a browser on demand",
     body: CreateBrowser,
     answers: { 200: { description: "The session; its browser is up", schema: Session } },
-    errors: ["bad_request", "name_taken", "browser_not_started"],
+    errors: ["bad_request", "name_taken", "too_many_requests", "browser_not_started"],
   },
   async ({ body, project, baseUrl, deps, signal }) => {
     const { session, takeBack } = await createBrowser({ request: body, project, baseUrl }, deps, signal);
