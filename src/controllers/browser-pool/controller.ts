@@ -75,9 +75,13 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   const keyByUid = new Map<string, string>();
   const wishes = new Map<string, string>();
   let disturbedAtMs = Date.now();
+  /** Of what was announced before messages came here, or while they did not, nobody here has heard. */
+  const settleAll = (): void => {
+    for (const key of keyByUid.values()) queue.settle(key, settleMs);
+  };
   const disturb = (): void => {
     disturbedAtMs = Date.now();
-    for (const key of keyByUid.values()) queue.settle(key, settleMs);
+    settleAll();
   };
 
   const onPool = (pool: BrowserPool, change: string): void => {
@@ -96,6 +100,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     // A status that was written comes back by the watch: acted upon at once, every round would bring about the next one.
     if (wishes.get(uid) === wish) queue.settle(keyOf(pool.metadata), settleMs);
     else queue.add(keyOf(pool.metadata));
+    if (change === "ADDED") queue.settle(keyOf(pool.metadata), settleMs);
     wishes.set(uid, wish);
   };
   const forgetPod = (uid: string): void => {
@@ -146,6 +151,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
       },
       log,
     );
+    settleAll();
     const stopped = Promise.withResolvers<void>();
     signal.addEventListener("abort", () => stopped.resolve(), { once: true });
     if (signal.aborted) stopped.resolve();
