@@ -152,8 +152,12 @@ export const startTopology = async ({ bug, chromium = false, recorder }: Topolog
     apis,
     operators,
     async leader() {
-      const lease = await kube.get(leases, { namespace: systemNamespace, name: "browserpool-operator" });
-      const holder = lease?.spec?.holderIdentity ?? "";
+      const ref = { namespace: systemNamespace, name: "browserpool-operator" };
+      // Another fault may have the API server away just now.
+      const lease = await eventually("the API server tells who leads", () =>
+        kube.get(leases, ref).catch(() => undefined),
+      );
+      const holder = lease.spec?.holderIdentity ?? "";
       return operators.find(({ name }) => holder.startsWith(name)) ?? (operators[0] as Replica);
     },
     node,
