@@ -19,6 +19,7 @@ import { vaultKind } from "../resources/vault.ts";
 import { vaultItemKind } from "../resources/vault-item.ts";
 import { reconcileConnection } from "./auth-connection/reconcile.ts";
 import { reconcileCredential } from "./credential/reconcile.ts";
+import { createNews } from "./news.ts";
 import { reconcileVault } from "./vault/reconcile.ts";
 import type { VaultCaches, VaultDeps } from "./vault-deps.ts";
 import { reconcileItem } from "./vault-item/reconcile.ts";
@@ -48,30 +49,11 @@ const reconcilers: Record<Name, (key: string, deps: VaultDeps) => Promise<Requeu
 
 const names = Object.keys(reconcilers) as Name[];
 
-/** All but the status, which the rounds themselves write. */
-const wishOf = ({ metadata }: KubeObject): string => {
-  const { generation, deletionTimestamp, annotations, finalizers } = metadata;
-  return JSON.stringify([generation, deletionTimestamp, annotations, finalizers]);
-};
-
-/** Tells whether more of an object changed than its status since the last call. */
-const createNews = (): ((object: KubeObject, isGone: boolean) => boolean) => {
-  const wishes = new Map<string, string>();
-  return ({ metadata }, isGone) => {
-    const uid = metadata.uid ?? "";
-    if (isGone) return wishes.delete(uid);
-    const wish = wishOf({ metadata });
-    const isNews = wishes.get(uid) !== wish;
-    wishes.set(uid, wish);
-    return isNews;
-  };
-};
-
 export type VaultControllersDeps = { kube: Kube; log: Logger };
 
 /** Resolves when the lead is over and everything has ended. */
 export const runVaultControllers = async ({ kube, log }: VaultControllersDeps, lead: Lead): Promise<void> => {
-  const isNews = createNews();
+  const news = createNews();
   const enqueue = (name: Name, namespace: string | undefined): void => {
     for (const { metadata } of (caches[name] as Reflector<KubeObject>).list())
       if (metadata.namespace === namespace) queues[name].settle(keyOf(metadata), settleMs);
@@ -82,8 +64,9 @@ export const runVaultControllers = async ({ kube, log }: VaultControllersDeps, l
       type,
       log,
       onChange: (object, change) => {
-        if (change !== "DELETED") queues[name].add(keyOf(object.metadata));
-        if (!isNews(object, change === "DELETED")) return;
+        if (change === "DELETED") news.forget(object);
+        else queues[name].add(keyOf(object.metadata));
+        if (change !== "DELETED" && !news.isNews(object)) return;
         for (const watcher of watchers[name]) enqueue(watcher, object.metadata.namespace);
       },
     }) as unknown as Reflector<T>;

@@ -2,8 +2,9 @@
 import { BrowserSpec } from "../resources/browser.ts";
 import { BrowserRequest, type CreateBrowser } from "../resources/browser-wire.ts";
 import { fromWire } from "../resources/wire.ts";
+import { notEmpty, withoutUndefined } from "./given-fields.ts";
 import { settingProblems } from "./pool-problems.ts";
-import { chooseProfile } from "./pool-profile.ts";
+import { chooseProfile, profileProblems } from "./pool-profile.ts";
 import { type Problem, problemAt, type SpecProblem, wireProblems } from "./problem.ts";
 import { mergeTelemetry } from "./telemetry-merge.ts";
 
@@ -12,16 +13,8 @@ export type CreatedBrowser = { ok: true; spec: BrowserSpec } | { ok: false; prob
 /** Largest policy that fits into the object, bytes; pools keep larger ones outside (ADR 0009). */
 const maxPolicyBytes = 256 * 1024;
 
-const notEmpty = <Value extends object>(value: Value | undefined): Value | undefined =>
-  value && Object.keys(value).length > 0 ? value : undefined;
-
-const withoutUndefined = <T extends object>(value: T): T =>
-  Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T;
-
 const requestProblems = ({ profile, proxy, proxyId, gpu, headless, chromePolicy }: BrowserRequest): SpecProblem[] => [
-  ...(profile && chooseProfile(profile).kind === "invalid"
-    ? [problemAt(["profile"], "give exactly one of id and name")]
-    : []),
+  ...profileProblems(profile),
   ...(proxy && (proxy.id === undefined) === (proxy.mode === undefined)
     ? [problemAt(["proxy"], "give exactly one of id and mode")]
     : []),

@@ -2,9 +2,10 @@
 import { BrowserPoolSpec } from "../resources/browser-pool.ts";
 import { type CreateBrowserPool, PoolRequest } from "../resources/browser-pool-wire.ts";
 import { fromWire } from "../resources/wire.ts";
+import { notEmpty, withoutUndefined } from "./given-fields.ts";
 import { poolProblems } from "./pool-problems.ts";
-import { chooseProfile } from "./pool-profile.ts";
-import { type Problem, problemAt, type SpecProblem, wireProblems } from "./problem.ts";
+import { chooseProfile, profileProblems } from "./pool-profile.ts";
+import { type Problem, wireProblems } from "./problem.ts";
 import { mergeTelemetry } from "./telemetry-merge.ts";
 
 export type CreatedPool = { ok: true; spec: BrowserPoolSpec } | { ok: false; problems: Problem[] };
@@ -14,18 +15,6 @@ const profileOf = (request: PoolRequest): Pick<BrowserPoolSpec, "profile" | "ref
   if (choice?.kind !== "profile") return {};
   return { profile: choice.profile, refreshOnProfileUpdate: request.refreshOnProfileUpdate ?? true };
 };
-
-const profileProblems = (request: PoolRequest): SpecProblem[] =>
-  request.profile && chooseProfile(request.profile).kind === "invalid"
-    ? [problemAt(["profile"], "give exactly one of id and name")]
-    : [];
-
-const notEmpty = <Value extends object>(value: Value | undefined): Value | undefined =>
-  value && Object.keys(value).length > 0 ? value : undefined;
-
-/** Fields that are not set have no key, so that specs compare equal whichever way they came to be. */
-const withoutUndefined = <T extends object>(value: T): T =>
-  Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T;
 
 /**
  * `request`: as parsed by `CreateBrowserPool`, which has filled in the defaults. A profile turns
@@ -46,6 +35,6 @@ export const createPool = (request: CreateBrowserPool): CreatedPool => {
     ...profileOf(asked),
     telemetry: merged.ok ? merged.telemetry : undefined,
   });
-  const problems = [...profileProblems(asked), ...poolProblems(spec), ...(merged.ok ? [] : merged.problems)];
+  const problems = [...profileProblems(asked.profile), ...poolProblems(spec), ...(merged.ok ? [] : merged.problems)];
   return problems.length === 0 ? { ok: true, spec } : { ok: false, problems: wireProblems(BrowserPoolSpec, problems) };
 };

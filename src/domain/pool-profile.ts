@@ -1,5 +1,6 @@
 /** A profile as requests name it, where an empty id or name stands for "none" (service.md PATCH rule 2). */
 import type { Selector } from "../resources/selector.ts";
+import { problemAt, type SpecProblem } from "./problem.ts";
 
 /** `none` clears the profile; `invalid` is `{}` or both id and name. */
 export type ProfileChoice = { kind: "profile"; profile: Selector } | { kind: "none" } | { kind: "invalid" };
@@ -11,3 +12,9 @@ export const chooseProfile = ({ id, name }: Selector): ProfileChoice => {
   if (name) return { kind: "profile", profile: { name } };
   return id === undefined && name === undefined ? { kind: "invalid" } : { kind: "none" };
 };
+
+/** What is wrong with the profile of a new pool or browser. */
+export const profileProblems = (profile: Selector | undefined): SpecProblem[] =>
+  profile && chooseProfile(profile).kind === "invalid"
+    ? [problemAt(["profile"], "give exactly one of id and name")]
+    : [];

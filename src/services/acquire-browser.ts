@@ -17,6 +17,7 @@ import { newId } from "./new-id.ts";
 import type { Project } from "./projects.ts";
 import type { ServiceDeps } from "./service-deps.ts";
 import { sessionAnswer } from "./session-answer.ts";
+import { sessionNameTaken } from "./session-name.ts";
 
 export type AcquireInput = { idOrName: string; request: AcquireBrowser; project: Project; baseUrl: string };
 
@@ -113,7 +114,7 @@ export const acquireBrowser = async (
   const owner = { poolUid, session };
   const { name } = request;
   if (name && !(await overHiccup(() => deps.names.reserve(project.id, name, owner), signal)))
-    throw new AppError("name_taken", `name: ${name} is the name of another active session of this project`);
+    throw sessionNameTaken(name);
 
   const waitSeconds = request.acquire_timeout_seconds ?? defaultAcquireTimeoutSeconds(pool.spec);
   let prepared: Promise<Session> | undefined;

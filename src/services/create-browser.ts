@@ -16,6 +16,7 @@ import { projectSessionLimit } from "./project-limits.ts";
 import type { Project } from "./projects.ts";
 import type { ServiceDeps } from "./service-deps.ts";
 import { sessionAnswer } from "./session-answer.ts";
+import { sessionNameTaken } from "./session-name.ts";
 
 /** Longest wait for a browser to be up, ms. The operator gives a start up after three minutes and says why. */
 const startWaitMs = 185_000;
@@ -100,7 +101,7 @@ export const createBrowser = async (
   const failure = failureOf(owner.poolUid, deps);
   try {
     if (spec.name && !(await overHiccup(() => deps.names.reserve(project.id, spec.name ?? "", owner), signal)))
-      throw new AppError("name_taken", `name: ${spec.name} is the name of another active session of this project`);
+      throw sessionNameTaken(spec.name);
     const wanted = { ...owner, request: onDemandRequest(browser, project.id), waitMs: startWaitMs };
     const acquired = await acquireLease(wanted, deps, AbortSignal.any([signal, failure.signal]));
     if (acquired.kind !== "held") throw notStarted("it was not up in time");

@@ -9,6 +9,7 @@ import { fromWire, toWire, type Wire } from "../resources/wire.ts";
 import { type FoundSession, findSession } from "./find-session.ts";
 import type { Project } from "./projects.ts";
 import type { ServiceDeps } from "./service-deps.ts";
+import { sessionNameTaken } from "./session-name.ts";
 
 /** Tries to write over concurrent changes of the same session. */
 const writeTries = 8;
@@ -77,7 +78,7 @@ export const updateBrowser = async (
   const { name: before } = SessionRequest.parse(JSON.parse(found.lease.request));
   const isRenamed = typeof request.name === "string" && request.name !== "" && request.name !== before;
   if (isRenamed && !(await deps.names.reserve(project.id, request.name ?? "", owner)))
-    throw new AppError("name_taken", `name: ${request.name} is the name of another active session of this project`);
+    throw sessionNameTaken(request.name ?? "");
   const lease = await write(found, request, deps);
   // A name that stays behind is noticed as ownerless when it is wanted again.
   if (before && request.name !== undefined && request.name !== before)

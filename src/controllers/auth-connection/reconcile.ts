@@ -3,22 +3,11 @@ import { refOf } from "../../kube/objects.ts";
 import { type AuthConnection, authConnectionKind, loginSecretName } from "../../resources/auth-connection.ts";
 import { secretFinalizer } from "../../resources/finalizers.ts";
 import { deleteOwnSecret } from "../delete-own-secret.ts";
-import { dropFinalizer, withFinalizer } from "../finalizers.ts";
+import { withFinalizer } from "../finalizers.ts";
 import { holderOf, liveIn, type VaultDeps, writeStatus } from "../vault-deps.ts";
 import { authConnectionStatus } from "./status.ts";
 
 const claimOf = ({ spec }: AuthConnection): string => `${spec.profileName}/${spec.domain.toLowerCase()}`;
-
-const letGo = async (connection: AuthConnection, deps: VaultDeps): Promise<void> => {
-  const { finalizers = [], namespace, name } = connection.metadata;
-  if (!finalizers.includes(secretFinalizer)) return;
-  await deleteOwnSecret(namespace, loginSecretName(name), deps);
-  await dropFinalizer<AuthConnection>(
-    authConnectionKind,
-    { object: connection, finalizer: secretFinalizer },
-    deps.kube,
-  );
-};
 
 /** One round for one connection; `key` is `namespace/name`. Safe to repeat at any point. */
 export const reconcileConnection = async (key: string, deps: VaultDeps): Promise<undefined> => {
@@ -26,7 +15,8 @@ export const reconcileConnection = async (key: string, deps: VaultDeps): Promise
   const known = connections.get(refOf(key));
   if (!known) return;
   if (known.metadata.deletionTimestamp) {
-    await letGo(known, deps);
+    const secret = loginSecretName(known.metadata.name);
+    await deleteOwnSecret<AuthConnection>(authConnectionKind, { object: known, secret }, deps);
     return;
   }
   deps.lead.check();

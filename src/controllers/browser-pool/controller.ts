@@ -14,6 +14,7 @@ import type { RepairStore } from "../../leases/repair-store.ts";
 import type { SessionNames } from "../../leases/session-names.ts";
 import type { Logger } from "../../log.ts";
 import type { BrowserPool } from "../../resources/browser-pool.ts";
+import { createNews } from "../news.ts";
 import { type Homes, type HomeView, poolView, type Statused, startHomes } from "./homes.ts";
 import { startLooks } from "./looks.ts";
 import { onDemandView } from "./on-demand.ts";
@@ -41,12 +42,6 @@ const concurrency = 4;
 /** Changes of mere counts are looked at together after this time, ms: fresh enough for `kubectl get`, and one status write instead of hundreds. Scripts count on it (scripts/includes/notify.lua). */
 const settleMs = 500;
 
-/** All that people and the API can ask for in a pool: everything but its status. */
-const wishOf = ({ metadata }: BrowserPool): string => {
-  const { generation, deletionTimestamp, labels, annotations, finalizers } = metadata;
-  return JSON.stringify([generation, deletionTimestamp, labels, annotations, finalizers]);
-};
-
 /** What the loop is run for: one kind, and a round for one object of it. */
 type Loop<T extends Statused> = {
   name: string;
@@ -73,7 +68,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   const dying = new Set<string>();
   const acceptedSizes = new Map<string, number>();
   const keyByUid = new Map<string, string>();
-  const wishes = new Map<string, string>();
+  const news = createNews();
   let disturbedAtMs = Date.now();
   /** Of what was announced before messages came here, or while they did not, nobody here has heard. */
   const settleAll = (): void => {
@@ -88,7 +83,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     const uid = pool.metadata.uid ?? "";
     if (change === "DELETED") {
       keyByUid.delete(uid);
-      wishes.delete(uid);
+      news.forget(pool);
       acceptedSizes.delete(uid);
       expectations.forget(uid);
       looks.forget(uid);
@@ -96,12 +91,9 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
       return;
     }
     keyByUid.set(uid, keyOf(pool.metadata));
-    const wish = wishOf(pool);
-    // A status that was written comes back by the watch: acted upon at once, every round would bring about the next one.
-    if (wishes.get(uid) === wish) queue.settle(keyOf(pool.metadata), settleMs);
-    else queue.add(keyOf(pool.metadata));
-    if (change === "ADDED") queue.settle(keyOf(pool.metadata), settleMs);
-    wishes.set(uid, wish);
+    const isNews = news.isNews(pool);
+    if (isNews) queue.add(keyOf(pool.metadata));
+    if (!isNews || change === "ADDED") queue.settle(keyOf(pool.metadata), settleMs);
   };
   const forgetPod = (uid: string): void => {
     dying.delete(uid);

@@ -3,16 +3,9 @@ import { type Credential, credentialKind, ownSecretName } from "../../resources/
 import { secretFinalizer } from "../../resources/finalizers.ts";
 import { wireName } from "../../resources/identity.ts";
 import { deleteOwnSecret } from "../delete-own-secret.ts";
-import { dropFinalizer, withFinalizer } from "../finalizers.ts";
+import { withFinalizer } from "../finalizers.ts";
 import { holderOf, liveIn, type VaultDeps, writeStatus } from "../vault-deps.ts";
 import { credentialStatus } from "./status.ts";
-
-const letGo = async (credential: Credential, deps: VaultDeps): Promise<void> => {
-  const { finalizers = [], namespace, name } = credential.metadata;
-  if (!finalizers.includes(secretFinalizer)) return;
-  await deleteOwnSecret(namespace, ownSecretName(name), deps);
-  await dropFinalizer<Credential>(credentialKind, { object: credential, finalizer: secretFinalizer }, deps.kube);
-};
 
 /** One round for one credential; `key` is `namespace/name`. Safe to repeat at any point. */
 export const reconcileCredential = async (key: string, deps: VaultDeps): Promise<undefined> => {
@@ -20,7 +13,8 @@ export const reconcileCredential = async (key: string, deps: VaultDeps): Promise
   const known = credentials.get(refOf(key));
   if (!known) return;
   if (known.metadata.deletionTimestamp) {
-    await letGo(known, deps);
+    const secret = ownSecretName(known.metadata.name);
+    await deleteOwnSecret<Credential>(credentialKind, { object: known, secret }, deps);
     return;
   }
   deps.lead.check();

@@ -1,10 +1,10 @@
-import type { Login } from "../../domain/change-login.ts";
+import { type Login, noLogin, shapeOf } from "../../domain/change-login.ts";
 import { type ItemState, itemState } from "../../domain/item-state.ts";
 import type { VaultItem } from "../../resources/vault-item.ts";
 import type { Project } from "../projects.ts";
 import { openLogin } from "../secrets/stored-login.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { credentialSources, withShape } from "./item-source.ts";
+import { credentialSources } from "./item-source.ts";
 
 /** An item as it is at this moment, with the values that go with its fields. */
 export type OpenItem =
@@ -18,8 +18,7 @@ export const openItem = async (
   deps: Pick<ServiceDeps, "kube" | "secretsKeys">,
 ): Promise<OpenItem> => {
   const [source = { is: "connectionGone" as const }] = await credentialSources([item], project, deps);
-  const state = itemState(await withShape(source, deps));
-  if (state.status === "unavailable") return { state };
-  if (source.is !== "credential") throw new Error("an item without a credential is never ready");
-  return { state, login: await openLogin(source.credential, deps) };
+  const login = source.is === "credential" ? await openLogin(source.credential, deps) : noLogin;
+  const state = itemState(source.is === "credential" ? { is: "stored", login: shapeOf(login) } : source);
+  return state.status === "unavailable" ? { state } : { state, login };
 };
