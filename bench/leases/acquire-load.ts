@@ -1,6 +1,7 @@
 /**
  * The load of the section `acquire`, a process of its own: one caller that acquires and releases, in turns with the parts
- * of which that is made, each alone.
+ * of which that is made, each alone. Everything is measured twice: with a change after every call, so that all of them find
+ * the machine alike, and in rows, where the small calls have caches and cores to themselves.
  */
 import { createPrivateKey, randomBytes } from "node:crypto";
 import { createAgentClient } from "../../src/leases/agent-client.ts";
@@ -22,6 +23,7 @@ export type AcquireLoad = {
   redisUrl: string;
   /** PEM of the key that signs tokens. */
   signingKey: string;
+  /** For each of the two measurements. */
   seconds: number;
   seed: number;
 };
@@ -42,10 +44,28 @@ export type Timed =
 
 export type Times = Record<Timed, number[]>;
 
-const batch = 20;
+/** How many calls of one kind follow each other. */
+const batches = { mixed: 1, inRows: 20 };
+
+export type AcquireTimes = Record<keyof typeof batches, Times>;
+
+const noTimes = (): Times => ({
+  acquire: [],
+  release: [],
+  evalsha: [],
+  empty: [],
+  agent: [],
+  take: [],
+  bind: [],
+  sign: [],
+  releaseScript: [],
+  end: [],
+  offer: [],
+});
+
 const warmUpSeconds = 3;
 
-export const run: Job<AcquireLoad, Times> = async (load, signal) => {
+export const run: Job<AcquireLoad, AcquireTimes> = async (load, signal) => {
   const { target, poolUid, redisUrl, seconds, seed } = load;
   const signingKey = createPrivateKey(load.signingKey);
   const client = createLoadClient(target, 1);
@@ -54,19 +74,7 @@ export const run: Job<AcquireLoad, Times> = async (load, signal) => {
   const store = createLeaseStore(redis);
   const agents = createAgentClient(createAgentTokens(signingKey));
   const sha = (await redis.script("LOAD", "return 1")) as string;
-  const times: Times = {
-    acquire: [],
-    release: [],
-    evalsha: [],
-    empty: [],
-    agent: [],
-    take: [],
-    bind: [],
-    sign: [],
-    releaseScript: [],
-    end: [],
-    offer: [],
-  };
+  let times = noTimes();
   const timed = async <T>(what: Timed, work: () => Promise<T>): Promise<T> => {
     const beganMs = performance.now();
     const result = await work();
@@ -100,10 +108,13 @@ export const run: Job<AcquireLoad, Times> = async (load, signal) => {
   };
   try {
     const random = seededRandom(seed);
-    await interleaved({ seconds: warmUpSeconds, batch, random, signal }, variants);
-    for (const series of Object.values(times)) series.length = 0;
-    await interleaved({ seconds, batch, random, signal }, variants);
-    return times;
+    const measure = async (batch: number, forSeconds: number): Promise<Times> => {
+      times = noTimes();
+      await interleaved({ seconds: forSeconds, batch, random, signal }, variants);
+      return times;
+    };
+    await measure(batches.inRows, warmUpSeconds);
+    return { mixed: await measure(batches.mixed, seconds), inRows: await measure(batches.inRows, seconds) };
   } finally {
     redis.disconnect();
     await Promise.all([client.close(), agents.close()]);
