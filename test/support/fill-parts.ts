@@ -127,10 +127,13 @@ export const startFillParts = async (settings: Partial<BrowserConfig> = {}): Pro
         (await cdp.send("Target.getTargets")).targetInfos.flatMap(({ type, targetId }) =>
           type === "page" ? targetId : [],
         );
-      const old = await tabs();
-      await cdp.send("Target.createTarget", { url: "about:blank" });
-      for (const targetId of old) await cdp.send("Target.closeTarget", { targetId });
-      await eventually("the tabs are closed", async () => (await tabs()).length === 1);
+      const { targetId: blank } = await cdp.send("Target.createTarget", { url: "about:blank" });
+      await eventually("the tabs are closed", async () => {
+        const old = (await tabs()).filter((targetId) => targetId !== blank);
+        // Asked more than once: a tab that is just leaving its page may forget it, and one that is gone by now is no failure.
+        for (const targetId of old) await cdp.send("Target.closeTarget", { targetId }).catch(() => undefined);
+        return old.length === 0;
+      });
       await cdp.detach();
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
