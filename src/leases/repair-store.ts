@@ -61,13 +61,12 @@ export const createRepairStore = (redis: RedisConnection) => {
       const record = text === "" ? undefined : BrowserRecord.parse(JSON.parse(text));
       return { epoch, nowMs, text, record, lease: lease === "" ? undefined : parseLease(lease) };
     },
-    /** False when the record or the epoch has changed since `examined`, or the restored session has moved on: examine it again. */
+    /** False when the record or the epoch has changed since they were examined, or the restored session has moved on: examine it again. */
     async settle(
       poolUid: string,
-      examined: Examined,
+      { epoch, text }: Pick<Examined, "epoch" | "text">,
       { record, former, restored, displaced = "" }: Settlement,
     ): Promise<boolean> {
-      const { epoch, text } = examined;
       const lease = restored ? JSON.stringify(restored) : "";
       const argv = [record.id, epoch, text, JSON.stringify(record), former, lease, displaced];
       return (await run(scripts.settle, poolUid, argv)) === 1;

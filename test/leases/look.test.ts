@@ -7,6 +7,7 @@ import { type LookDeps, type LookResult, lookAt } from "../../src/leases/look.ts
 import { poolKey } from "../../src/leases/pool-keys.ts";
 import type { LeaseRecord } from "../../src/leases/records.ts";
 import { releaseLease } from "../../src/leases/release-lease.ts";
+import { retireUnknown } from "../../src/leases/retire-unknown.ts";
 import { createSessionNames, type SessionNames } from "../../src/leases/session-names.ts";
 import { newId } from "../../src/services/new-id.ts";
 import { leaseCalls } from "../support/lease-calls.ts";
@@ -426,5 +427,25 @@ describe("an epoch", () => {
     expect(await parts.repairs.recovered(pool, 2)).toBe(false);
     expect(await parts.repairs.recovered(pool, 3)).toBe(true);
     expect(await parts.store.isRecovering(pool)).toBe(false);
+  });
+});
+
+describe("a browser that is given up", () => {
+  const giveUp = (): Promise<boolean> => retireUnknown({ poolUid: pool, epoch, browser }, parts.repairs);
+
+  test("while it is looked at does not come in any more", async () => {
+    const state: LookDeps["agents"]["state"] = async (...asked) => {
+      const answer = await parts.agents.state(...asked);
+      expect(await giveUp()).toBe(true);
+      return answer;
+    };
+    expect(await corrections({ agents: { ...parts.agents, state } })).toEqual([]);
+    expect(await stateOf(browser.id)).toBe("retired");
+  });
+
+  test("after it has come in stays", async () => {
+    expect(await corrections()).toEqual(["Entered"]);
+    expect(await giveUp()).toBe(false);
+    expect(await stateOf(browser.id)).toBe("idle");
   });
 });

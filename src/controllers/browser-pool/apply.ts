@@ -15,8 +15,9 @@ import type { Lead } from "../../kube/leader-election.ts";
 import { keyOf, type Pod } from "../../kube/objects.ts";
 import type { Reflector } from "../../kube/reflector.ts";
 import { pods as podType } from "../../kube/resource-type.ts";
-import type { LeaseStore } from "../../leases/lease-store.ts";
+import type { LeaseStore, NewBrowser } from "../../leases/lease-store.ts";
 import type { RepairStore } from "../../leases/repair-store.ts";
+import { retireUnknown } from "../../leases/retire-unknown.ts";
 import type { Logger } from "../../log.ts";
 import type { BrowserPool, BrowserPoolStatus } from "../../resources/browser-pool.ts";
 import { conditionNotes } from "./condition-notes.ts";
@@ -25,12 +26,12 @@ import type { Homes } from "./homes.ts";
 import type { Looks } from "./looks.ts";
 import type { PoolAction, PoolPlan } from "./plan.ts";
 import { addressOf, buildPod, type PodOwner, type PodSettings } from "./pod.ts";
-import type { Seen } from "./seen.ts";
+import type { Seen, SeenPod } from "./seen.ts";
 
 export type ApplyDeps = {
   kube: Kube;
   store: LeaseStore;
-  repairs: Pick<RepairStore, "establish" | "recovered">;
+  repairs: Pick<RepairStore, "establish" | "recovered" | "settle">;
   looks: Pick<Looks, "ask">;
   lead: Lead;
   homes: Pick<Homes, "meta" | "writeStatus" | "dropFinalizer">;
@@ -79,7 +80,20 @@ const keepConfig = async (seen: Seen, plan: PoolPlan, deps: ApplyDeps): Promise<
   await deps.store.keepConfig(pool.metadata.uid ?? "", configHash, JSON.stringify(sessionConfigOf(pool.spec)));
 };
 
-const deletePod = async ({ pod, why }: Act<"delete">, seen: Seen, deps: ApplyDeps): Promise<void> => {
+const browserOf = ({ pod, uid, name, configHash, browser }: SeenPod): NewBrowser => ({
+  id: uid,
+  pod: name,
+  address: browser?.address ?? addressOf(pod),
+  configHash,
+});
+
+/** An agent that was silent for long may have answered a look just now, and its browser be in use. */
+const isStillUnknown = ({ pod }: Act<"delete">, { pool, leases }: Seen, { repairs }: ApplyDeps): Promise<boolean> =>
+  retireUnknown({ poolUid: pool.metadata.uid ?? "", epoch: leases.epoch, browser: browserOf(pod) }, repairs);
+
+const deletePod = async (action: Act<"delete">, seen: Seen, deps: ApplyDeps): Promise<void> => {
+  const { pod, why } = action;
+  if (why === "Unreachable" && !(await isStillUnknown(action, seen, deps))) return;
   deps.dying.add(pod.uid);
   try {
     await deps.kube.delete(podType, pod.pod.metadata, { uid: pod.uid });
@@ -90,11 +104,8 @@ const deletePod = async ({ pod, why }: Act<"delete">, seen: Seen, deps: ApplyDep
   deps.log.info({ pool: keyOf(seen.pool.metadata), pod: pod.name, why }, "browser destroyed");
 };
 
-const look = ({ pod, epoch, afterMs }: Act<"look">, { pool }: Seen, deps: ApplyDeps): void => {
-  const address = pod.browser?.address ?? addressOf(pod.pod);
-  const browser = { id: pod.uid, pod: pod.name, address, configHash: pod.configHash };
-  deps.looks.ask({ pool: regarding(pool, deps), pod: pod.pod, browser, epoch }, afterMs);
-};
+const look = ({ pod, epoch, afterMs }: Act<"look">, { pool }: Seen, deps: ApplyDeps): void =>
+  deps.looks.ask({ pool: regarding(pool, deps), pod: pod.pod, browser: browserOf(pod), epoch }, afterMs);
 
 /** Forgets a drained pool everywhere and lets Kubernetes remove the object. */
 const drop = async (seen: Seen, deps: ApplyDeps): Promise<void> => {

@@ -69,13 +69,14 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   const acceptedSizes = new Map<string, number>();
   const keyByUid = new Map<string, string>();
   const news = createNews();
-  let disturbedAtMs = Date.now();
+  const clocks = { now: Date.now, steadyMs: () => performance.now() };
+  let disturbedAtMs = clocks.steadyMs();
   /** Of what was announced before messages came here, or while they did not, nobody here has heard. */
   const settleAll = (): void => {
     for (const key of keyByUid.values()) queue.settle(key, settleMs);
   };
   const disturb = (): void => {
-    disturbedAtMs = Date.now();
+    disturbedAtMs = clocks.steadyMs();
     settleAll();
   };
 
@@ -117,7 +118,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     work: async (key) => {
       await Promise.all([homes.synced(signal), pods.synced(signal)]);
       const caches = { homes, pods, expectations, dying, acceptedSizes, disturbedAtMs: () => disturbedAtMs };
-      return loop.reconcile(key, { ...deps, ...caches, limits: loop.limits, looks, lead, record, now: Date.now });
+      return loop.reconcile(key, { ...deps, ...caches, ...clocks, limits: loop.limits, looks, lead, record });
     },
   });
   const record = createEventRecorder(kube, loop.name, log);
@@ -128,7 +129,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     lead,
     record,
     onPool: ({ metadata }) => queue.settle(keyOf(metadata), settleMs),
-    now: Date.now,
+    steadyMs: clocks.steadyMs,
   });
   // It may be another server that answers now, one that has not heard of the last writes.
   deps.subscriber.on("ready", disturb);

@@ -26,6 +26,7 @@ export type LookWish = { pool: BrowserPool; pod: Pod; browser: NewBrowser; epoch
 export type Looks = {
   /** Has a browser looked at after this time, ms, or earlier when that was wished before. The newest wish says under which epoch. */
   ask(wish: LookWish, afterMs: number): void;
+  /** Its times are of `steadyMs`. */
   lookedAt(podUid: string): LookedAt | undefined;
   /** The highest epoch that an agent of this pool was found to know; 0 for none. */
   agentEpoch(poolUid: string): number;
@@ -41,7 +42,8 @@ export type LooksDeps = Omit<LookDeps, "check"> & {
   /** A look found that the pool has to be looked over. */
   onPool(pool: BrowserPool): void;
   record: RecordEvent;
-  now: () => number;
+  /** ms of a clock that nobody sets: a look says how long an agent has been silent, and that a browser goes for. */
+  steadyMs: () => number;
   log: Logger;
 };
 
@@ -56,7 +58,7 @@ export const startLooks = (deps: LooksDeps): Looks => {
   };
   const noteLook = ({ browser, epoch }: LookWish, result: LookResult): void => {
     const before = looked.get(browser.id);
-    const atMs = deps.now();
+    const atMs = deps.steadyMs();
     if (result.is === "done") looked.set(browser.id, { atMs, epoch, failures: 0, failingSinceMs: 0 });
     if (result.is !== "silent") return;
     const failures = (before?.failures ?? 0) + 1;

@@ -68,8 +68,7 @@ const regularLook = ({ browser, uid }: SeenPod, look: LookedAt, { leases }: Seen
 /** Undefined for a pod that is not to be looked at. */
 export const nextLook = (pod: SeenPod, seen: Seen, nowMs: number): NextLook | undefined => {
   if (!isUp(pod)) return undefined;
-  // A look from the future was before the clock was set back.
-  const look = pod.look && pod.look.atMs <= nowMs ? pod.look : undefined;
+  const { look } = pod;
   const isPresent = look?.epoch === seen.leases.epoch;
   const atOnce = whyAtOnce(pod);
   if (look && look.failures > 0) return { dueMs: look.atMs + retryMs(look), why: atOnce ?? "Audit" };

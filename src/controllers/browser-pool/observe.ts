@@ -8,7 +8,7 @@ import type { Looks } from "./looks.ts";
 import { configHashAnnotation, poolLabel } from "./pod.ts";
 import { podState } from "./pod-state.ts";
 import { type PoolLimits, refusalOf } from "./refusal.ts";
-import type { Seen } from "./seen.ts";
+import type { LookedAt, Seen } from "./seen.ts";
 
 export type ObserveDeps = {
   homes: Pick<Homes, "get" | "list">;
@@ -20,7 +20,12 @@ export type ObserveDeps = {
   /** Sizes accepted in earlier rounds, by pool uid; written here in the same turn as the judgement, so that two pools can't both take the last places. */
   acceptedSizes: Map<string, number>;
   looks: Pick<Looks, "lookedAt" | "agentEpoch">;
+  /** By `steadyMs`, as the looks are. */
   disturbedAtMs: () => number;
+  /** ms since the epoch. */
+  now: () => number;
+  /** ms of a clock that nobody sets. */
+  steadyMs: () => number;
   /** The session that the object of this key is for; left out where objects have many. */
   sessionOf?: (key: string) => string;
   /** Undefined: the kind has no limits beyond its schema. */
@@ -29,6 +34,13 @@ export type ObserveDeps = {
 
 const podsOf = (pods: Reflector<Pod>, poolUid: string): Pod[] =>
   pods.list().filter(({ metadata }) => metadata.labels?.[poolLabel] === poolUid);
+
+/**
+ * Looks and disturbances as if the clock had always shown what it shows now: however it was set in between, what is ten
+ * seconds ago stays ten seconds ago.
+ */
+const byTheClock = (look: LookedAt | undefined, aheadMs: number): LookedAt | undefined =>
+  look && { ...look, atMs: look.atMs + aheadMs, failingSinceMs: look.failingSinceMs + aheadMs };
 
 /** All reads of one round; undefined when the pool is gone. */
 export const observePool = async (key: string, deps: ObserveDeps): Promise<Seen | undefined> => {
@@ -40,6 +52,7 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Seen 
   const pool = deps.homes.get(refOf(key));
   if (!pool || !uid || !leases || pool.metadata.uid !== uid) return undefined;
 
+  const aheadMs = deps.now() - deps.steadyMs();
   const records = new Map(leases.browsers.map((browser) => [browser.id, browser]));
   const { limits, acceptedSizes } = deps;
   const refusal = limits && refusalOf({ pool, pools: deps.homes.list(), acceptedSizes, limits });
@@ -51,7 +64,7 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Seen 
     const state = podState(pod, records.get(podUid), isDying);
     if (state.is === "ended" && isDying) return [];
     const hash = pod.metadata.annotations?.[configHashAnnotation] ?? "";
-    const look = deps.looks.lookedAt(podUid);
+    const look = byTheClock(deps.looks.lookedAt(podUid), aheadMs);
     return [{ pod, uid: podUid, name: pod.metadata.name, configHash: hash, browser: records.get(podUid), state, look }];
   });
   return {
@@ -63,6 +76,6 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Seen 
     refusal,
     agentEpoch: deps.looks.agentEpoch(uid),
     ended,
-    disturbedAtMs: deps.disturbedAtMs(),
+    disturbedAtMs: deps.disturbedAtMs() + aheadMs,
   };
 };

@@ -5,7 +5,7 @@ import { drainFinalizer, type Homes } from "./homes.ts";
 import { type ObserveDeps, observePool } from "./observe.ts";
 import { planPool } from "./plan.ts";
 
-export type ReconcileDeps = ObserveDeps & ApplyDeps & { homes: Pick<Homes, "ensureFinalizer">; now: () => number };
+export type ReconcileDeps = ObserveDeps & ApplyDeps & { homes: Pick<Homes, "ensureFinalizer"> };
 
 /** One round for one pool; `key` is `namespace/name`. Safe to repeat at any point. */
 export const reconcilePool = async (key: string, deps: ReconcileDeps): Promise<Requeue | undefined> => {

@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { aPod, aPool, aSeen, nowMs } from "../../../test/support/seen-pool.ts";
+import { createExpectations } from "../../kube/expectations.ts";
+import type { Pod } from "../../kube/objects.ts";
+import type { Reflector } from "../../kube/reflector.ts";
+import { type ObserveDeps, observePool } from "./observe.ts";
+import { planPool } from "./plan.ts";
+import { poolLabel } from "./pod.ts";
+
+const pool = aPool();
+const uid = pool.metadata.uid ?? "";
+const seen = aPod("browser", { state: { is: "warm" } });
+const pod = { ...seen.pod, metadata: { ...seen.pod.metadata, uid: "browser", labels: { [poolLabel]: uid } } };
+const ready = [{ type: "Ready", status: "True" }];
+const warm = { ...pod, status: { ...pod.status, phase: "Running", conditions: ready } } as Pod;
+
+/** A browser whose agent has been silent for this time, and the wall clock that was set meanwhile, ms. */
+const deps = (silentMs: number, setByMs: number): ObserveDeps => {
+  const steadyMs = 1_000_000;
+  const failingSinceMs = steadyMs - silentMs;
+  const look = { atMs: steadyMs - 1, epoch: 1, failures: 1, failingSinceMs };
+  return {
+    homes: { get: () => pool, list: () => [pool] },
+    pods: { list: () => [warm] } as unknown as Reflector<Pod>,
+    store: { snapshot: async () => aSeen().leases, endedLease: async () => undefined },
+    expectations: createExpectations(),
+    dying: new Set(),
+    acceptedSizes: new Map(),
+    looks: { lookedAt: () => look, agentEpoch: () => 1 },
+    disturbedAtMs: () => 0,
+    now: () => nowMs + setByMs,
+    steadyMs: () => steadyMs,
+    limits: undefined,
+  };
+};
+
+const reasons = async (silentMs: number, setByMs: number): Promise<string[]> => {
+  const observed = await observePool("project/pool", deps(silentMs, setByMs));
+  if (!observed) throw new Error("the pool is there");
+  return planPool(observed, nowMs + setByMs).actions.flatMap((action) => (action.do === "delete" ? [action.why] : []));
+};
+
+const minute = 60_000;
+test.each([0, 631_000, -403_000])(
+  "how long an agent is silent is not told by a clock that was set by %i ms",
+  async (setByMs) => {
+    expect(await reasons(minute - 1, setByMs)).toEqual([]);
+    expect(await reasons(minute, setByMs)).toEqual(["Unreachable"]);
+  },
+);
