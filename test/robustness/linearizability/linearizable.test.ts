@@ -75,6 +75,10 @@ describe.skipIf(program === "")("the verdict", () => {
     const later = [held([40, 50], "s2"), bound(45, "s2", 2)];
     expect(await stuck(b, held([10, 20], "s1"), bound(15, "s1", 1), cut, ...later)).toEqual([]);
     expect(await stuck(b, held([10, 20], "s1"), bound(15, "s1", 1), cut, released([60, 70], "s1"))).toEqual([]);
+    // Repeated and told that it is done, when the first one had done it and the next caller was served.
+    const done = ended(33, "s1", 1);
+    const repeated = released([60, 70], "s1");
+    expect(await stuck(b, held([10, 20], "s1"), bound(15, "s1", 1), cut, done, ...later, repeated)).toEqual([]);
   });
 
   test("a session is gone after a release without an answer, or with its browser, but not otherwise", async () => {

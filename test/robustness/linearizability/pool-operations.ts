@@ -95,11 +95,15 @@ const usesOf = (log: EventOf<"agent">[], calls: Map<string, EventOf<"call">>, to
  * happened, and only where it is needed to explain that the session was gone or that `next` got the browser.
  */
 const endingOf = (use: Use, next: Use | undefined, view: { releases: Operation[]; isWhole: boolean }): Ending[] => {
+  const isUnclear = ({ ended }: Operation): boolean => ended?.outcome !== "ok" && ended?.outcome !== "gone";
+  const firstUnclearMs = Math.min(...view.releases.filter(isUnclear).map(({ call }) => call.at));
   const clear = view.releases.flatMap(({ call, ended }): Ending[] => {
     const outcome = ended?.outcome;
     // A session that Redis has lost is not found until the audit has restored it.
     if (!ended || (outcome !== "ok" && !(outcome === "gone" && view.isWhole))) return [];
-    return [{ kind: "release", outcome, ...between(call.at, ended.at) }];
+    // Told that it is done is also who repeats a release of which the answer was lost, and it may have been done then.
+    const fromMs = outcome === "ok" ? Math.min(call.at, firstUnclearMs) : call.at;
+    return [{ kind: "release", outcome, ...between(fromMs, ended.at) }];
   });
   // Two at the same time may both be told that it is done, when the answer of one was lost on the way inside.
   const isReleased = clear.filter(({ outcome }) => outcome === "ok").length === 1;
