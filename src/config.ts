@@ -8,6 +8,12 @@ const list = z
 
 const number = (fallback: number, min: number) => z.coerce.number().min(min).default(fallback);
 
+/** A path; an empty one is none. */
+const file = z
+  .string()
+  .optional()
+  .transform((path) => path || undefined);
+
 /** Every setting of `browserpool api` and `browserpool operator`, by its environment variable. */
 const Environment = z.object({
   BROWSERPOOL_HOST: z.string().default("127.0.0.1").describe("Address that the HTTP API listens on."),
@@ -38,6 +44,9 @@ const Environment = z.object({
   BROWSERPOOL_POOLED_SESSIONS: number(50, 1).describe("Organization's limit on the sum of all pool sizes."),
   BROWSERPOOL_FILL_RATE_CAP: number(25, 0).describe("Largest fill_rate_per_minute, percent of a pool a minute."),
   BROWSERPOOL_BROWSER_IMAGE: z.string().default("browserpool/browser:dev").describe("Image of browser pods."),
+  BROWSERPOOL_BROWSER_TEMPLATE_FILE: file.describe(
+    "YAML file with what browser pods have beside the operator's own fields; docs/cluster-settings.md. Left out: nothing.",
+  ),
   BROWSERPOOL_SECRETS_KEY_FILE: z
     .string()
     .optional()
@@ -62,6 +71,7 @@ export type Config = {
   defaultProject: string;
   limits: { pooledSessions: number; fillRatePerMinute: number };
   browserImage: string;
+  browserTemplateFile: string | undefined;
   secretsKeyFile: string | undefined;
   logLevel: string;
   replica: string;
@@ -93,6 +103,7 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
     defaultProject: env.BROWSERPOOL_DEFAULT_PROJECT,
     limits: { pooledSessions: env.BROWSERPOOL_POOLED_SESSIONS, fillRatePerMinute: env.BROWSERPOOL_FILL_RATE_CAP },
     browserImage: env.BROWSERPOOL_BROWSER_IMAGE,
+    browserTemplateFile: env.BROWSERPOOL_BROWSER_TEMPLATE_FILE,
     secretsKeyFile: env.BROWSERPOOL_SECRETS_KEY_FILE,
     logLevel: env.BROWSERPOOL_LOG_LEVEL,
     replica: env.HOSTNAME,

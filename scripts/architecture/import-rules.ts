@@ -51,7 +51,7 @@ export const packageHomes: Readonly<Record<string, readonly string[]>> = {
   "swagger-ui-dist": ["http"],
   undici: ["kube", "leases"],
   ws: ["fill"],
-  yaml: ["local"],
+  yaml: ["controllers/yaml-file.ts", "local"],
   zod: ["*"],
 };
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Config } from "../config.ts";
 import { runOnDemandController, runPoolController } from "../controllers/browser-pool/controller.ts";
+import { readPodTemplate } from "../controllers/browser-pool/read-pod-template.ts";
 import { runVaultControllers } from "../controllers/run-vault-controllers.ts";
 import { connectKube } from "../kube/client.ts";
 import { type Lead, startLeaderElection } from "../kube/leader-election.ts";
@@ -36,6 +37,7 @@ export const startOperator = async (
   { config, kubeconfigPath }: { config: Config; kubeconfigPath?: string },
   log: Logger,
 ): Promise<RunningOperator> => {
+  const template = readPodTemplate(config.browserTemplateFile);
   const kube = connectKube({ requestTimeoutMs, ...(kubeconfigPath && { kubeconfigPath }) });
   await ensureNamespace(kube, config.systemNamespace);
   const { privateKey, publicKey } = await loadSigningKey({ kube, namespace: config.systemNamespace });
@@ -44,6 +46,7 @@ export const startOperator = async (
   await checkRedis(redis, log);
   const podSettings = {
     image: config.browserImage,
+    template,
     agentPublicKey: publicKey.export({ type: "spki", format: "der" }).toString("base64"),
   };
 
