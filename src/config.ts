@@ -47,6 +47,9 @@ const Environment = z.object({
   BROWSERPOOL_BROWSER_TEMPLATE_FILE: file.describe(
     "YAML file with what browser pods have beside the operator's own fields; docs/cluster-settings.md. Left out: nothing.",
   ),
+  BROWSERPOOL_PROJECT_OBJECTS_FILE: file.describe(
+    "YAML file with objects that the operator keeps in the namespace of every project; docs/cluster-settings.md. Left out: none.",
+  ),
   BROWSERPOOL_SECRETS_KEY_FILE: z
     .string()
     .optional()
@@ -72,6 +75,7 @@ export type Config = {
   limits: { pooledSessions: number; fillRatePerMinute: number };
   browserImage: string;
   browserTemplateFile: string | undefined;
+  projectObjectsFile: string | undefined;
   secretsKeyFile: string | undefined;
   logLevel: string;
   replica: string;
@@ -104,6 +108,7 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
     limits: { pooledSessions: env.BROWSERPOOL_POOLED_SESSIONS, fillRatePerMinute: env.BROWSERPOOL_FILL_RATE_CAP },
     browserImage: env.BROWSERPOOL_BROWSER_IMAGE,
     browserTemplateFile: env.BROWSERPOOL_BROWSER_TEMPLATE_FILE,
+    projectObjectsFile: env.BROWSERPOOL_PROJECT_OBJECTS_FILE,
     secretsKeyFile: env.BROWSERPOOL_SECRETS_KEY_FILE,
     logLevel: env.BROWSERPOOL_LOG_LEVEL,
     replica: env.HOSTNAME,

@@ -2,7 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { Config } from "../config.ts";
 import { runOnDemandController, runPoolController } from "../controllers/browser-pool/controller.ts";
 import { readPodTemplate } from "../controllers/browser-pool/read-pod-template.ts";
+import { runProjectController } from "../controllers/project/controller.ts";
+import { readProjectObjects } from "../controllers/project/read-project-objects.ts";
 import { runVaultControllers } from "../controllers/run-vault-controllers.ts";
+import { createProjectGate, openGate } from "../controllers/start-gate.ts";
 import { connectKube } from "../kube/client.ts";
 import { type Lead, startLeaderElection } from "../kube/leader-election.ts";
 import { createAgentClient } from "../leases/agent-client.ts";
@@ -37,6 +40,7 @@ export const startOperator = async (
   { config, kubeconfigPath }: { config: Config; kubeconfigPath?: string },
   log: Logger,
 ): Promise<RunningOperator> => {
+  const projectObjects = readProjectObjects(config.projectObjectsFile);
   const template = readPodTemplate(config.browserTemplateFile);
   const kube = connectKube({ requestTimeoutMs, ...(kubeconfigPath && { kubeconfigPath }) });
   await ensureNamespace(kube, config.systemNamespace);
@@ -57,11 +61,13 @@ export const startOperator = async (
     const subscriber = connectRedis(config.redisUrl, log);
     const agents = createAgentClient(createAgentTokens(privateKey), { keepAliveMs: agentKeepAliveMs });
     try {
-      const deps = { kube, ...stores, agents, subscriber, podSettings, log };
+      const gate = createProjectGate();
+      const deps = { kube, ...stores, agents, subscriber, podSettings, gate: projectObjects ? gate : openGate, log };
       await Promise.all([
         runPoolController({ ...deps, limits: config.limits }, lead),
         runOnDemandController(deps, lead),
         runVaultControllers({ kube, log }, lead),
+        ...(projectObjects ? [runProjectController({ kube, wanted: projectObjects, gate, log }, lead)] : []),
       ]);
     } finally {
       subscriber.disconnect();

@@ -5,6 +5,8 @@ import { type KubeRequest, type KubeResponse, openTransport } from "./transport.
 import { readWatch, type WatchEvent } from "./watch.ts";
 
 export type Selection = { namespace?: string; labelSelector?: string; fieldSelector?: string };
+/** One entry of API discovery. `name`: the plural, with `/<subresource>` for one. */
+export type ApiResource = { name: string; kind: string; namespaced: boolean };
 export type ObjectList<T> = { items: T[]; resourceVersion: string };
 
 /** The door to the Kubernetes API. Every call has a deadline; a refusal is a `KubeError`. */
@@ -42,6 +44,8 @@ export type Kube = {
     options: Selection & { resourceVersion: string },
     signal: AbortSignal,
   ): AsyncIterable<WatchEvent<T>>;
+  /** What there is in a group and version, e.g. `apps/v1`, or `v1` of the core group. */
+  resources(apiVersion: string): Promise<ApiResource[]>;
   /** True when the API server says that it is ready. Never throws. */
   ready(): Promise<boolean>;
   close(): Promise<void>;
@@ -164,6 +168,10 @@ export const connectKube = ({ kubeconfigPath, requestTimeoutMs = 10_000 }: KubeO
           }),
         signal,
       ),
+    async resources(apiVersion) {
+      const path = `/${apiVersion.includes("/") ? "apis" : "api"}/${apiVersion}`;
+      return (await call<{ resources: ApiResource[] }>({ method: "GET", path })).resources;
+    },
     async ready() {
       try {
         const response = await open({ method: "GET", path: "/readyz", signal: AbortSignal.timeout(requestTimeoutMs) });

@@ -2,7 +2,7 @@ import type { Kube } from "../../kube/client.ts";
 import { createEventRecorder } from "../../kube/event-recorder.ts";
 import { createExpectations } from "../../kube/expectations.ts";
 import type { Lead } from "../../kube/leader-election.ts";
-import { keyOf, type Pod } from "../../kube/objects.ts";
+import { keyOf, type Pod, refOf } from "../../kube/objects.ts";
 import { startReflector } from "../../kube/reflector.ts";
 import { pods as podType } from "../../kube/resource-type.ts";
 import { type Requeue, startWorkQueue } from "../../kube/work-queue.ts";
@@ -15,6 +15,7 @@ import type { SessionNames } from "../../leases/session-names.ts";
 import type { Logger } from "../../log.ts";
 import type { BrowserPool } from "../../resources/browser-pool.ts";
 import { createNews } from "../news.ts";
+import type { StartGate } from "../start-gate.ts";
 import { type Homes, type HomeView, poolView, type Statused, startHomes } from "./homes.ts";
 import { startLooks } from "./looks.ts";
 import { onDemandView } from "./on-demand.ts";
@@ -33,6 +34,7 @@ export type ControllerDeps = {
   /** A connection for subscriptions only, owned by the caller. */
   subscriber: RedisConnection;
   podSettings: PodSettings;
+  gate: StartGate;
   log: Logger;
 };
 
@@ -132,6 +134,9 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   });
   // It may be another server that answers now, one that has not heard of the last writes.
   deps.subscriber.on("ready", disturb);
+  const stopGate = deps.gate.onChange((namespace) => {
+    for (const key of keyByUid.values()) if (refOf(key).namespace === namespace) queue.add(key);
+  });
   const watching = watchEpochs({ homes, repairs, onDiffers: (key) => queue.add(key), onReturn: disturb }, signal);
   try {
     await followPoolChanges(
@@ -150,6 +155,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     await stopped.promise;
   } finally {
     deps.subscriber.off("ready", disturb);
+    stopGate();
     await Promise.all([queue.stop(), looks.stop(), watching]);
     await Promise.all([homes.stop(), pods.stop()]);
   }
