@@ -8,8 +8,8 @@ const list = z
 
 const number = (fallback: number, min: number) => z.coerce.number().min(min).default(fallback);
 
-/** A path; an empty one is none. */
-const file = z
+/** A path or a name; an empty one is none. */
+const optional = z
   .string()
   .optional()
   .transform((path) => path || undefined);
@@ -44,11 +44,14 @@ const Environment = z.object({
   BROWSERPOOL_POOLED_SESSIONS: number(50, 1).describe("Organization's limit on the sum of all pool sizes."),
   BROWSERPOOL_FILL_RATE_CAP: number(25, 0).describe("Largest fill_rate_per_minute, percent of a pool a minute."),
   BROWSERPOOL_BROWSER_IMAGE: z.string().default("browserpool/browser:dev").describe("Image of browser pods."),
-  BROWSERPOOL_BROWSER_TEMPLATE_FILE: file.describe(
+  BROWSERPOOL_BROWSER_TEMPLATE_FILE: optional.describe(
     "YAML file with what browser pods have beside the operator's own fields; docs/cluster-settings.md. Left out: nothing.",
   ),
-  BROWSERPOOL_PROJECT_OBJECTS_FILE: file.describe(
+  BROWSERPOOL_PROJECT_OBJECTS_FILE: optional.describe(
     "YAML file with objects that the operator keeps in the namespace of every project; docs/cluster-settings.md. Left out: none.",
+  ),
+  BROWSERPOOL_INITIAL_KEY_SECRET: optional.describe(
+    "Secret of the system namespace in which the first API key is left, under api-key, when the organization has none. Left out: none is made.",
   ),
   BROWSERPOOL_SECRETS_KEY_FILE: z
     .string()
@@ -76,6 +79,7 @@ export type Config = {
   browserImage: string;
   browserTemplateFile: string | undefined;
   projectObjectsFile: string | undefined;
+  initialKeySecret: string | undefined;
   secretsKeyFile: string | undefined;
   logLevel: string;
   replica: string;
@@ -109,6 +113,7 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
     browserImage: env.BROWSERPOOL_BROWSER_IMAGE,
     browserTemplateFile: env.BROWSERPOOL_BROWSER_TEMPLATE_FILE,
     projectObjectsFile: env.BROWSERPOOL_PROJECT_OBJECTS_FILE,
+    initialKeySecret: env.BROWSERPOOL_INITIAL_KEY_SECRET,
     secretsKeyFile: env.BROWSERPOOL_SECRETS_KEY_FILE,
     logLevel: env.BROWSERPOOL_LOG_LEVEL,
     replica: env.HOSTNAME,

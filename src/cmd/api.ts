@@ -22,6 +22,7 @@ import type { Logger } from "../log.ts";
 import { createMetrics, type PoolTotals } from "../metrics.ts";
 import { type BrowserPool, browserPoolKind } from "../resources/browser-pool.ts";
 import { startApiKeys } from "../services/api-keys.ts";
+import { leaveInitialKey } from "../services/initial-key.ts";
 import { kubeForRequests } from "../services/kube-for-requests.ts";
 import { startOnDemandBrowsers } from "../services/on-demand-browsers.ts";
 import { createPolicyReader } from "../services/policy-reader.ts";
@@ -113,6 +114,7 @@ const connectServices = async (config: Config, kubeconfigPath: string | undefine
     log,
   };
   await Promise.all([projects.synced(), apiKeys.synced(), pools.synced(), browsers.synced()]);
+  await leaveInitialKey({ kube, namespace: config.systemNamespace, secretName: config.initialKeySecret, apiKeys, log });
   const disconnect = async (): Promise<void> => {
     await Promise.all([projects.stop(), apiKeys.stop(), pools.stop(), browsers.stop()]);
     await services.grants.close();

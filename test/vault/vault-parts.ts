@@ -101,7 +101,7 @@ export const startVaultParts = async ({ encrypted = false } = {}): Promise<Vault
   };
   const api = await start(parts);
   const apiKey = newApiKey();
-  await ensureOrganizationKey({ kube, namespace: config.systemNamespace, key: apiKey });
+  await ensureOrganizationKey({ kube, namespace: config.systemNamespace, key: apiKey, name: "test" });
   const isKnown = ({ services }: typeof api) =>
     eventually(
       "key and projects are known",
