@@ -8,7 +8,17 @@ export type ImportRule = { may: readonly string[]; types?: readonly string[] };
 
 /** Every place of src/. errors.ts, sensitive.ts and the Logger type of log.ts are open to all of them. */
 export const importRules: Readonly<Record<string, ImportRule>> = {
-  "main.ts": { may: ["../package.json", "agent/agent-config.ts", "cmd", "config.ts", "local/banner.ts", "log.ts"] },
+  "main.ts": {
+    may: [
+      "../package.json",
+      "agent/agent-config.ts",
+      "cmd",
+      "config.ts",
+      "local/banner.ts",
+      "log.ts",
+      "probe/probe-config.ts",
+    ],
+  },
   cmd: { may: ["*"] },
   "config.ts": { may: [] },
   "errors.ts": { may: [] },
@@ -31,6 +41,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   gateway: { may: ["http/middleware", "http/refuse-socket.ts", "services"] },
   agent: { may: ["domain", "resources"], types: ["tokens"] },
   fill: { may: ["domain", "resources"] },
+  probe: { may: ["fill/cdp-connection.ts"] },
   registry: { may: ["domain", "resources", "fill"] },
   local: {
     may: ["agent/process-groups.ts", "kube", "services/api-key-secret.ts", "services/ensure-organization-key.ts"],
