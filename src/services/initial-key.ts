@@ -1,6 +1,6 @@
 import type { Kube } from "../kube/client.ts";
 import { hasReason } from "../kube/kube-error.ts";
-import type { Secret } from "../kube/objects.ts";
+import type { Ref, Secret } from "../kube/objects.ts";
 import { secrets } from "../kube/resource-type.ts";
 import type { Logger } from "../log.ts";
 import { isUsable, newApiKey } from "./api-key-secret.ts";
@@ -19,29 +19,26 @@ export type InitialKeyOptions = {
 
 const dataKey = "api-key";
 
-const secretOf = (ref: { name: string; namespace: string }, key: string): Secret => ({
-  metadata: { ...ref, labels: { "browserpool.dev/kind": "initial-key" } },
-  type: "Opaque",
-  data: { [dataKey]: Buffer.from(key).toString("base64") },
-});
-
 const keyIn = ({ data }: Secret): string =>
   Buffer.from(data?.[dataKey] ?? "", "base64")
     .toString()
     .trim();
 
-/** The key that the Secret holds, now that it was written or found there; of replicas that write together one wins. */
-const leaveKey = async (secret: Secret, kube: Kube): Promise<string> => {
-  const { metadata } = secret;
+/** Leaves a new key in the Secret, in place of `left`'s; of replicas that do it together one wins, and all get its key. */
+const leaveKey = async (ref: Ref, left: Secret | undefined, kube: Kube): Promise<string> => {
+  const key = newApiKey();
+  const data = { [dataKey]: Buffer.from(key).toString("base64") };
+  const labels = { "browserpool.dev/kind": "initial-key" };
   try {
-    await (metadata.resourceVersion === undefined ? kube.create(secrets, secret) : kube.replace(secrets, secret));
-    return keyIn(secret);
+    if (left) await kube.patch(secrets, ref, { metadata: { resourceVersion: left.metadata.resourceVersion }, data });
+    else await kube.create(secrets, { metadata: { ...ref, labels }, type: "Opaque", data });
+    return key;
   } catch (error) {
     if (!hasReason(error, "AlreadyExists") && !hasReason(error, "Conflict")) throw error;
   }
-  const known = await kube.get(secrets, metadata);
-  if (!known) throw new Error(`Secret ${metadata.namespace}/${metadata.name} vanished while it was being read`);
-  return keyIn(known);
+  const theirs = await kube.get(secrets, ref);
+  if (!theirs) throw new Error(`Secret ${ref.namespace}/${ref.name} vanished while it was being read`);
+  return keyIn(theirs);
 };
 
 /**
@@ -58,11 +55,7 @@ export const leaveInitialKey = async (options: InitialKeyOptions): Promise<void>
   const left = await kube.get(secrets, ref);
   // A Secret of an earlier time may hold a key that was deleted since.
   if (left && keyIn(left) !== "" && (await ensure(keyIn(left)))) return;
-  const secret = secretOf(ref, newApiKey());
-  const { resourceVersion } = left?.metadata ?? {};
-  await ensure(
-    await leaveKey({ ...secret, metadata: { ...secret.metadata, ...(resourceVersion && { resourceVersion }) } }, kube),
-  );
+  await ensure(await leaveKey(ref, left, kube));
   log.info(
     { secret: `${namespace}/${secretName}` },
     "made the organization's first API key: fetch it, then delete the Secret",
