@@ -6,6 +6,8 @@ const list = z
   .default("")
   .transform((text) => text.split(",").flatMap((item) => item.trim() || []));
 
+const port = z.coerce.number().int().min(0).max(65535);
+
 const number = (fallback: number, min: number) => z.coerce.number().min(min).default(fallback);
 
 /** A path or a name; an empty one is none. */
@@ -17,7 +19,15 @@ const optional = z
 /** Every setting of `browserpool api` and `browserpool operator`, by its environment variable. */
 const Environment = z.object({
   BROWSERPOOL_HOST: z.string().default("127.0.0.1").describe("Address that the HTTP API listens on."),
-  BROWSERPOOL_PORT: z.coerce.number().int().min(0).max(65535).default(8080).describe("Port of the HTTP API."),
+  BROWSERPOOL_PORT: port.default(8080).describe("Port of the HTTP API."),
+  BROWSERPOOL_OPS_PORT: port
+    .optional()
+    .describe(
+      "Port of /livez, /readyz and /metrics, and of the api's /docs. Left out: the api has them on its own port, the operator nowhere.",
+    ),
+  BROWSERPOOL_STOP_GRACE_SECONDS: number(10, 0).describe(
+    "Time that open requests and sockets have to end when the api is told to stop.",
+  ),
   BROWSERPOOL_PUBLIC_URL: z
     .url()
     .optional()
@@ -69,6 +79,8 @@ const Environment = z.object({
 export type Config = {
   host: string;
   port: number;
+  opsPort: number | undefined;
+  stopGraceMs: number;
   publicUrl: string | undefined;
   allowedHosts: readonly string[];
   allowedOrigins: readonly string[];
@@ -103,6 +115,8 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
   return Object.freeze({
     host: env.BROWSERPOOL_HOST,
     port: env.BROWSERPOOL_PORT,
+    opsPort: env.BROWSERPOOL_OPS_PORT,
+    stopGraceMs: env.BROWSERPOOL_STOP_GRACE_SECONDS * 1000,
     publicUrl: env.BROWSERPOOL_PUBLIC_URL,
     allowedHosts: env.BROWSERPOOL_ALLOWED_HOSTS,
     allowedOrigins: env.BROWSERPOOL_ALLOWED_ORIGINS,

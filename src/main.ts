@@ -86,12 +86,14 @@ const service = async (name: "api" | "operator"): Promise<number> => {
   const config = readConfig();
   const log = createLogger(config.logLevel, name);
   const signal = stopSignal();
-  const running =
-    name === "api"
-      ? await (await import("./cmd/api.ts")).startApi({ config }, log)
-      : await (await import("./cmd/operator.ts")).startOperator({ config }, log);
+  const start =
+    name === "api" ? (await import("./cmd/api.ts")).startApi : (await import("./cmd/operator.ts")).startOperator;
+  const running = await start({ config, signal }, log).catch((error: unknown) => {
+    // Told to stop before it had started.
+    if (!signal.aborted) throw error;
+  });
   await whenAborted(signal);
-  await running.stop();
+  await running?.stop();
   return 0;
 };
 

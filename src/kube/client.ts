@@ -1,3 +1,4 @@
+import { type KubeCall, telling } from "./kube-call.ts";
 import { KubeError } from "./kube-error.ts";
 import type { KubeObject, Ref } from "./objects.ts";
 import { pathOf, type ResourceType, typeMeta } from "./resource-type.ts";
@@ -56,6 +57,8 @@ export type KubeOptions = {
   kubeconfigPath?: string;
   /** Deadline of each call but `watch`, ms. */
   requestTimeoutMs?: number;
+  /** Told of every call when its answer begins, or does not come. */
+  onCall?: (call: KubeCall) => void;
 };
 
 /** Longest body of an error answer that is read, bytes: a Status object is far below. */
@@ -81,8 +84,9 @@ const selectors = ({ labelSelector, fieldSelector }: Selection): Record<string, 
 const withTypeMeta = <T extends KubeObject>(type: ResourceType<T>, object: T): T => ({ ...typeMeta(type), ...object });
 
 /** Reading the kubeconfig is the only I/O before the first call. */
-export const connectKube = ({ kubeconfigPath, requestTimeoutMs = 10_000 }: KubeOptions = {}): Kube => {
-  const transport = openTransport(kubeconfigPath);
+export const connectKube = ({ kubeconfigPath, requestTimeoutMs = 10_000, onCall }: KubeOptions = {}): Kube => {
+  const connection = openTransport(kubeconfigPath);
+  const transport = onCall ? telling(connection, onCall) : connection;
 
   const open = async (request: KubeRequest): Promise<KubeResponse> => {
     const response = await transport.send(request);

@@ -78,6 +78,7 @@ export const startVaultParts = async ({ encrypted = false } = {}): Promise<Vault
   const config = readConfig({
     REDIS_URL: redisUrl,
     BROWSERPOOL_PORT: "0",
+    BROWSERPOOL_STOP_GRACE_SECONDS: "0.1",
     BROWSERPOOL_SYSTEM_NAMESPACE: `system-${newId()}`,
     BROWSERPOOL_DEFAULT_PROJECT: own.projectId,
     ...(encrypted && { BROWSERPOOL_SECRETS_KEY_FILE: keyFile }),
@@ -95,7 +96,7 @@ export const startVaultParts = async ({ encrypted = false } = {}): Promise<Vault
     await controllers;
   });
   const start = async (stack: AsyncDisposableStack) => {
-    const api = await startApi({ config, kubeconfigPath, stopGraceMs: 100 }, log);
+    const api = await startApi({ config, kubeconfigPath }, log);
     stack.defer(() => api.stop());
     return api;
   };

@@ -13,7 +13,9 @@ import type { RedisConnection } from "../../leases/redis.ts";
 import type { RepairStore } from "../../leases/repair-store.ts";
 import type { SessionNames } from "../../leases/session-names.ts";
 import type { Logger } from "../../log.ts";
+import type { OperatorMetrics } from "../../metrics/operator-metrics.ts";
 import type { BrowserPool } from "../../resources/browser-pool.ts";
+import { leadOver } from "../lead-over.ts";
 import { createNews } from "../news.ts";
 import type { StartGate } from "../start-gate.ts";
 import { type Homes, type HomeView, poolView, type Statused, startHomes } from "./homes.ts";
@@ -23,6 +25,7 @@ import { browserPodSelector, type PodSettings, poolLabel } from "./pod.ts";
 import { type ReconcileDeps, reconcilePool } from "./reconcile.ts";
 import { reconcileOnDemand } from "./reconcile-on-demand.ts";
 import type { PoolLimits } from "./refusal.ts";
+import { createStartCount } from "./start-count.ts";
 import { watchEpochs } from "./watch-epochs.ts";
 
 export type ControllerDeps = {
@@ -35,6 +38,7 @@ export type ControllerDeps = {
   subscriber: RedisConnection;
   podSettings: PodSettings;
   gate: StartGate;
+  metrics: OperatorMetrics;
   log: Logger;
 };
 
@@ -71,6 +75,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   const acceptedSizes = new Map<string, number>();
   const keyByUid = new Map<string, string>();
   const news = createNews();
+  const starts = createStartCount((result) => deps.metrics.started(result));
   let disturbedAtMs = Date.now();
   /** Of what was announced before messages came here, or while they did not, nobody here has heard. */
   const settleAll = (): void => {
@@ -100,6 +105,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   const forgetPod = (uid: string): void => {
     dying.delete(uid);
     looks.forget(uid);
+    starts.forget(uid);
   };
   const onPod = ({ metadata }: Pod, change: string): void => {
     const poolUid = metadata.labels?.[poolLabel] ?? "";
@@ -116,15 +122,18 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     name: loop.name,
     concurrency,
     log,
+    meter: deps.metrics.work,
     work: async (key) => {
       await Promise.all([homes.synced(signal), pods.synced(signal)]);
-      const caches = { homes, pods, expectations, dying, acceptedSizes, disturbedAtMs: () => disturbedAtMs };
+      const caches = { homes, pods, expectations, dying, acceptedSizes, starts, disturbedAtMs: () => disturbedAtMs };
       return loop.reconcile(key, { ...deps, ...caches, limits: loop.limits, looks, lead, record, now: Date.now });
     },
   });
   const record = createEventRecorder(kube, loop.name, log);
   const looks = startLooks({
     ...deps,
+    name: `${loop.name}-looks`,
+    meter: deps.metrics.work,
     pods,
     dying,
     lead,
@@ -149,10 +158,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
       log,
     );
     settleAll();
-    const stopped = Promise.withResolvers<void>();
-    signal.addEventListener("abort", () => stopped.resolve(), { once: true });
-    if (signal.aborted) stopped.resolve();
-    await stopped.promise;
+    await leadOver(lead);
   } finally {
     deps.subscriber.off("ready", disturb);
     stopGate();

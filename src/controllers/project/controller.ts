@@ -11,15 +11,22 @@ import type { Lead } from "../../kube/leader-election.ts";
 import { startReflector } from "../../kube/reflector.ts";
 import { namespaces } from "../../kube/resource-type.ts";
 import { createResourceTypes } from "../../kube/resource-types.ts";
-import { startWorkQueue } from "../../kube/work-queue.ts";
+import { startWorkQueue, type WorkMeter } from "../../kube/work-queue.ts";
 import type { Logger } from "../../log.ts";
 import { projectLabel } from "../../resources/identity.ts";
+import { leadOver } from "../lead-over.ts";
 import { createNews } from "../news.ts";
 import type { ProjectGate } from "../start-gate.ts";
 import type { ProjectObjects } from "./project-objects.ts";
 import { reconcileProject } from "./reconcile.ts";
 
-export type ProjectControllerDeps = { kube: Kube; wanted: ProjectObjects; gate: ProjectGate; log: Logger };
+export type ProjectControllerDeps = {
+  kube: Kube;
+  wanted: ProjectObjects;
+  gate: ProjectGate;
+  meter?: WorkMeter | undefined;
+  log: Logger;
+};
 
 /** Projects worked on at the same time; each takes one call an object. */
 const concurrency = 4;
@@ -49,15 +56,13 @@ export const runProjectController = async (deps: ProjectControllerDeps, lead: Le
     name: "project",
     concurrency,
     log,
+    meter: deps.meter,
     async work(name) {
       await projects.synced(lead.signal);
       return reconcileProject(name, { ...deps, projects, types, record, lead });
     },
   });
-  const stopped = Promise.withResolvers<void>();
-  lead.signal.addEventListener("abort", () => stopped.resolve(), { once: true });
-  if (lead.signal.aborted) stopped.resolve();
-  await stopped.promise;
+  await leadOver(lead);
   await queue.stop();
   await projects.stop();
 };
