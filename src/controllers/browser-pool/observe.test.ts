@@ -3,6 +3,7 @@ import { aPod, aPool, aSeen, nowMs } from "../../../test/support/seen-pool.ts";
 import { createExpectations } from "../../kube/expectations.ts";
 import type { Pod } from "../../kube/objects.ts";
 import type { Reflector } from "../../kube/reflector.ts";
+import { openGate } from "../start-gate.ts";
 import { type ObserveDeps, observePool } from "./observe.ts";
 import { planPool } from "./plan.ts";
 import { poolLabel } from "./pod.ts";
@@ -31,6 +32,7 @@ const deps = (silentMs: number, setByMs: number): ObserveDeps => {
     now: () => nowMs + setByMs,
     steadyMs: () => steadyMs,
     limits: undefined,
+    gate: openGate,
   };
 };
 
