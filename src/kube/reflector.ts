@@ -61,6 +61,8 @@ export const startReflector = <T extends KubeObject>(options: ReflectorOptions<T
     const key = keyOf(object.metadata);
     const known = objects.get(key);
     if (known && known.metadata.uid === object.metadata.uid && !isOlder(known, object)) return;
+    // Who wrote which field last is half of an object, and nobody reads it here.
+    delete (object.metadata as { managedFields?: unknown }).managedFields;
     objects.set(key, object);
     report(object, known ? "MODIFIED" : "ADDED");
   };
