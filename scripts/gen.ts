@@ -1,4 +1,5 @@
 /** Writes every generated file; with `--check`, compares instead and fails on any difference. */
+import { generateChartCrds } from "./gen-chart-crds.ts";
 import { generateConfigTable } from "./gen-config-table.ts";
 import { generateCrds } from "./gen-crds.ts";
 import { generateOpenApi } from "./gen-openapi.ts";
@@ -9,6 +10,7 @@ export const generators: Record<string, (options: { check: boolean }) => Promise
     await generateCrds(options);
     return "crds/";
   },
+  "CRDs of the chart": generateChartCrds,
   "OpenAPI document": generateOpenApi,
   "table of settings": generateConfigTable,
 };
