@@ -245,3 +245,12 @@ annotations:
   helm.sh/resource-policy: keep
 {{- end }}
 {{- end -}}
+
+{{/* Path of the browsers' profile below the kubelet's seccomp folder. */}}
+{{- define "browserpool.seccompProfile" -}}
+{{- if .Values.browsers.seccomp.securityProfilesOperator.enabled -}}
+operator/{{ include "browserpool.fullname" . }}-chromium.json
+{{- else -}}
+{{- .Values.browsers.seccomp.profile -}}
+{{- end -}}
+{{- end -}}
