@@ -140,7 +140,7 @@ startupProbe:
     port: ops
   periodSeconds: 1
   timeoutSeconds: 2
-  # Redis may take half a minute to answer at start.
+  # Alive from the first moment on; whether the parts that it needs are there is for readiness.
   failureThreshold: 60
 livenessProbe:
   httpGet:
