@@ -6,12 +6,28 @@ const list = z
   .default("")
   .transform((text) => text.split(",").flatMap((item) => item.trim() || []));
 
+const port = z.coerce.number().int().min(0).max(65535);
+
 const number = (fallback: number, min: number) => z.coerce.number().min(min).default(fallback);
+
+/** A path or a name; an empty one is none. */
+const optional = z
+  .string()
+  .optional()
+  .transform((path) => path || undefined);
 
 /** Every setting of `browserpool api` and `browserpool operator`, by its environment variable. */
 const Environment = z.object({
   BROWSERPOOL_HOST: z.string().default("127.0.0.1").describe("Address that the HTTP API listens on."),
-  BROWSERPOOL_PORT: z.coerce.number().int().min(0).max(65535).default(8080).describe("Port of the HTTP API."),
+  BROWSERPOOL_PORT: port.default(8080).describe("Port of the HTTP API."),
+  BROWSERPOOL_OPS_PORT: port
+    .optional()
+    .describe(
+      "Port of /livez, /readyz and /metrics, and of the api's /docs. Left out: the api has them on its own port, the operator nowhere.",
+    ),
+  BROWSERPOOL_STOP_GRACE_SECONDS: number(10, 0).describe(
+    "Time that open requests and sockets have to end when the api is told to stop.",
+  ),
   BROWSERPOOL_PUBLIC_URL: z
     .url()
     .optional()
@@ -38,6 +54,15 @@ const Environment = z.object({
   BROWSERPOOL_POOLED_SESSIONS: number(50, 1).describe("Organization's limit on the sum of all pool sizes."),
   BROWSERPOOL_FILL_RATE_CAP: number(25, 0).describe("Largest fill_rate_per_minute, percent of a pool a minute."),
   BROWSERPOOL_BROWSER_IMAGE: z.string().default("browserpool/browser:dev").describe("Image of browser pods."),
+  BROWSERPOOL_BROWSER_TEMPLATE_FILE: optional.describe(
+    "YAML file with what browser pods have beside the operator's own fields; docs/cluster-settings.md. Left out: nothing.",
+  ),
+  BROWSERPOOL_PROJECT_OBJECTS_FILE: optional.describe(
+    "YAML file with objects that the operator keeps in the namespace of every project; docs/cluster-settings.md. Left out: none.",
+  ),
+  BROWSERPOOL_INITIAL_KEY_SECRET: optional.describe(
+    "Secret of the system namespace in which the first API key is left, under api-key, when the organization has none. Left out: none is made.",
+  ),
   BROWSERPOOL_SECRETS_KEY_FILE: z
     .string()
     .optional()
@@ -54,6 +79,8 @@ const Environment = z.object({
 export type Config = {
   host: string;
   port: number;
+  opsPort: number | undefined;
+  stopGraceMs: number;
   publicUrl: string | undefined;
   allowedHosts: readonly string[];
   allowedOrigins: readonly string[];
@@ -62,6 +89,9 @@ export type Config = {
   defaultProject: string;
   limits: { pooledSessions: number; fillRatePerMinute: number };
   browserImage: string;
+  browserTemplateFile: string | undefined;
+  projectObjectsFile: string | undefined;
+  initialKeySecret: string | undefined;
   secretsKeyFile: string | undefined;
   logLevel: string;
   replica: string;
@@ -85,6 +115,8 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
   return Object.freeze({
     host: env.BROWSERPOOL_HOST,
     port: env.BROWSERPOOL_PORT,
+    opsPort: env.BROWSERPOOL_OPS_PORT,
+    stopGraceMs: env.BROWSERPOOL_STOP_GRACE_SECONDS * 1000,
     publicUrl: env.BROWSERPOOL_PUBLIC_URL,
     allowedHosts: env.BROWSERPOOL_ALLOWED_HOSTS,
     allowedOrigins: env.BROWSERPOOL_ALLOWED_ORIGINS,
@@ -93,6 +125,9 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
     defaultProject: env.BROWSERPOOL_DEFAULT_PROJECT,
     limits: { pooledSessions: env.BROWSERPOOL_POOLED_SESSIONS, fillRatePerMinute: env.BROWSERPOOL_FILL_RATE_CAP },
     browserImage: env.BROWSERPOOL_BROWSER_IMAGE,
+    browserTemplateFile: env.BROWSERPOOL_BROWSER_TEMPLATE_FILE,
+    projectObjectsFile: env.BROWSERPOOL_PROJECT_OBJECTS_FILE,
+    initialKeySecret: env.BROWSERPOOL_INITIAL_KEY_SECRET,
     secretsKeyFile: env.BROWSERPOOL_SECRETS_KEY_FILE,
     logLevel: env.BROWSERPOOL_LOG_LEVEL,
     replica: env.HOSTNAME,

@@ -16,12 +16,17 @@ commands
   api        the HTTP API and the WebSocket gateway
   operator   the controllers; one replica leads
   agent      beside one Chromium, in a browser pod
+  probe      does what a caller does with a service that runs, says how each step went, and ends with 0 if all went well
 
 options
   --help     this text, or that of a command
   --version  the version
 
-api and operator are configured by environment variables; see README.md.
+api and operator are configured by environment variables; see README.md. probe takes
+
+  BROWSERPOOL_PROBE_URL   URL of the HTTP API
+  BROWSERPOOL_API_KEY     an API key
+  BROWSERPOOL_PROBE_POOL  id or name of the pool to acquire from; left out, it makes a pool of one, and deletes it in the end
 `;
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -81,12 +86,14 @@ const service = async (name: "api" | "operator"): Promise<number> => {
   const config = readConfig();
   const log = createLogger(config.logLevel, name);
   const signal = stopSignal();
-  const running =
-    name === "api"
-      ? await (await import("./cmd/api.ts")).startApi({ config }, log)
-      : await (await import("./cmd/operator.ts")).startOperator({ config }, log);
+  const start =
+    name === "api" ? (await import("./cmd/api.ts")).startApi : (await import("./cmd/operator.ts")).startOperator;
+  const running = await start({ config, signal }, log).catch((error: unknown) => {
+    // Told to stop before it had started.
+    if (!signal.aborted) throw error;
+  });
   await whenAborted(signal);
-  await running.stop();
+  await running?.stop();
   return 0;
 };
 
@@ -99,11 +106,19 @@ const agent = async (): Promise<number> => {
   return runAgent(readAgentConfig(environment), stopSignal(), log);
 };
 
+const probe = async (): Promise<number> => {
+  const { environment } = await import("./config.ts");
+  const { readProbeConfig } = await import("./probe/probe-config.ts");
+  const { probe: run } = await import("./cmd/probe.ts");
+  return run(readProbeConfig(environment), print, stopSignal());
+};
+
 const commands: Record<string, (argv: string[]) => Promise<number>> = {
   local,
   api: () => service("api"),
   operator: () => service("operator"),
   agent,
+  probe,
 };
 
 const version = async (): Promise<string> => {

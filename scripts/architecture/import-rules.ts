@@ -8,29 +8,41 @@ export type ImportRule = { may: readonly string[]; types?: readonly string[] };
 
 /** Every place of src/. errors.ts, sensitive.ts and the Logger type of log.ts are open to all of them. */
 export const importRules: Readonly<Record<string, ImportRule>> = {
-  "main.ts": { may: ["../package.json", "agent/agent-config.ts", "cmd", "config.ts", "local/banner.ts", "log.ts"] },
+  "main.ts": {
+    may: [
+      "../package.json",
+      "agent/agent-config.ts",
+      "cmd",
+      "config.ts",
+      "local/banner.ts",
+      "log.ts",
+      "probe/probe-config.ts",
+    ],
+  },
   cmd: { may: ["*"] },
   "config.ts": { may: [] },
   "errors.ts": { may: [] },
   "log.ts": { may: [] },
-  "metrics.ts": { may: [] },
+  metrics: { may: [] },
   tokens: { may: [] },
   kube: { may: [] },
   resources: { may: [], types: ["kube"] },
   domain: { may: ["resources"], types: ["agent/protocol.ts"] },
   leases: { may: ["agent/protocol.ts"], types: ["tokens"] },
-  controllers: { may: ["agent/protocol.ts", "domain", "kube", "leases", "resources"], types: ["metrics.ts"] },
+  controllers: { may: ["agent/protocol.ts", "domain", "kube", "leases", "resources"], types: ["metrics"] },
   services: {
     may: ["agent/protocol.ts", "domain", "fill", "kube", "leases", "resources", "tokens"],
-    types: ["config.ts", "metrics.ts"],
+    types: ["config.ts", "metrics"],
   },
   http: {
-    may: ["../package.json", "resources", "services"],
+    may: ["../package.json", "ops", "resources", "services"],
     types: ["config.ts", "leases/idempotent-answers.ts", "leases/records.ts"],
   },
+  ops: { may: ["http/middleware"], types: ["config.ts", "metrics"] },
   gateway: { may: ["http/middleware", "http/refuse-socket.ts", "services"] },
   agent: { may: ["domain", "resources"], types: ["tokens"] },
   fill: { may: ["domain", "resources"] },
+  probe: { may: ["fill/cdp-connection.ts"] },
   registry: { may: ["domain", "resources", "fill"] },
   local: {
     may: ["agent/process-groups.ts", "kube", "services/api-key-secret.ts", "services/ensure-organization-key.ts"],
@@ -40,18 +52,18 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
 /** The places that may import an npm package, its types too. A package that is not here has no home yet. */
 export const packageHomes: Readonly<Record<string, readonly string[]>> = {
   "@kubernetes/client-node": ["kube"],
-  express: ["http"],
+  express: ["http", "ops"],
   "express-rate-limit": ["http"],
   ioredis: ["leases"],
   jose: ["tokens"],
   otpauth: ["domain"],
   pino: ["log.ts"],
-  "prom-client": ["metrics.ts"],
+  "prom-client": ["metrics"],
   "devtools-protocol": ["fill"],
   "swagger-ui-dist": ["http"],
   undici: ["kube", "leases"],
   ws: ["fill"],
-  yaml: ["local"],
+  yaml: ["controllers/yaml-file.ts", "local"],
   zod: ["*"],
 };
 

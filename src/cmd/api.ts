@@ -1,149 +1,57 @@
-import { randomUUID } from "node:crypto";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer } from "node:http";
 import type { Config } from "../config.ts";
 import { unavailable } from "../errors.ts";
 import { attachGateway, isWebSocketUpgrade } from "../gateway/gateway.ts";
 import { createApp } from "../http/app.ts";
+import type { AppDeps } from "../http/app-deps.ts";
+import { mountDocs } from "../http/docs.ts";
+import { drainable } from "../http/drain.ts";
 import { answerMalformed } from "../http/refuse-socket.ts";
 import { connectKube } from "../kube/client.ts";
-import { startReflector } from "../kube/reflector.ts";
-import { createAgentClient } from "../leases/agent-client.ts";
-import { checkRedis } from "../leases/check-redis.ts";
-import { createGiveBacks } from "../leases/give-backs.ts";
-import { startGrants } from "../leases/grants.ts";
 import { createIdempotentAnswers } from "../leases/idempotent-answers.ts";
-import { createItemEvents } from "../leases/item-events.ts";
 import { createLeaseStore } from "../leases/lease-store.ts";
-import { connectRedis, whenReady } from "../leases/redis.ts";
-import { createSessionNames } from "../leases/session-names.ts";
-import { createTurns } from "../leases/turns.ts";
+import { connectRedis } from "../leases/redis.ts";
 import type { Logger } from "../log.ts";
-import { createMetrics, type PoolTotals } from "../metrics.ts";
-import { type BrowserPool, browserPoolKind } from "../resources/browser-pool.ts";
-import { startApiKeys } from "../services/api-keys.ts";
-import { kubeForRequests } from "../services/kube-for-requests.ts";
-import { startOnDemandBrowsers } from "../services/on-demand-browsers.ts";
-import { createPolicyReader } from "../services/policy-reader.ts";
-import { startProjects } from "../services/projects.ts";
-import { readSecretsKeys } from "../services/secrets/secrets-key.ts";
+import { createProcessMetrics } from "../metrics/process-metrics.ts";
+import { createHealth } from "../ops/health.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
-import { loadSigningKey } from "../services/signing-key.ts";
-import { ensureNamespace } from "../services/system-namespace.ts";
-import { createAgentTokens } from "../tokens/agent-token.ts";
+import { startServices } from "./api-services.ts";
+import { closeServer, listen } from "./listen.ts";
+import { startOps } from "./ops.ts";
+import { withinStartLimit } from "./start-limit.ts";
 
 export type RunningApi = {
   /** Where it listens, e.g. `http://127.0.0.1:8080`. */
   url: string;
+  /** Where probes and metrics are, undefined: at `url`. */
+  opsUrl: string | undefined;
   services: ServiceDeps;
-  /** Answers waiting callers, finishes open requests, gives sockets 10 s, gives back what nobody got, closes every connection. */
+  /**
+   * Serves what is open for as long as the configuration says, callers who wait for a browser too; then answers who still
+   * waits, cuts sockets, gives back what nobody got, and closes every connection.
+   */
   stop(): Promise<void>;
+};
+
+export type ApiOptions = {
+  config: Config;
+  /** Left out: the usual places. */
+  kubeconfigPath?: string;
+  /** Ends a start that is under way. */
+  signal?: AbortSignal;
 };
 
 /** Deadline of a call to the Kubernetes API on the way of a request, ms: callers hear of an outage within 2 s. */
 const requestTimeoutMs = 1500;
 
-/** How long Redis may take to answer at start, ms; an orchestrator starts us again after that. */
-const redisStartMs = 30_000;
+/** When the service stops, ms: for answers to those who still waited, and then for what nobody got. */
+const lastAnswersMs = 1000;
+const giveBackMs = 5000;
 
-/** Time for open requests and sockets to end when the service stops, ms. */
-const defaultStopGraceMs = 10_000;
-
-const totals = (pools: BrowserPool[]): PoolTotals =>
-  pools.reduce(
-    (sum, { spec, status }) => ({
-      size: sum.size + spec.size,
-      available: sum.available + (status?.available ?? 0),
-      acquired: sum.acquired + (status?.acquired ?? 0),
-      starting: sum.starting + (status?.starting ?? 0),
-      waiting: sum.waiting + (status?.waiting ?? 0),
-    }),
-    { size: 0, available: 0, acquired: 0, starting: 0, waiting: 0 },
-  );
-
-const listen = async (server: Server, { host, port }: Config): Promise<string> => {
-  const listening = Promise.withResolvers<void>();
-  server.once("error", listening.reject);
-  server.listen(port, host, () => listening.resolve());
-  await listening.promise;
-  const { port: actual } = server.address() as AddressInfo;
-  return `http://${host.includes(":") ? `[${host}]` : host}:${actual}`;
-};
-
-/** Builds everything that requests are served with. */
-const connectServices = async (config: Config, kubeconfigPath: string | undefined, log: Logger) => {
-  const secretsKeys = readSecretsKeys(config.secretsKeyFile);
-  const kube = connectKube({ requestTimeoutMs, ...(kubeconfigPath && { kubeconfigPath }) });
-  await ensureNamespace(kube, config.systemNamespace);
-  const { privateKey, publicKey } = await loadSigningKey({ kube, namespace: config.systemNamespace });
-  const projects = startProjects({ kube, log });
-  const apiKeys = startApiKeys({ kube, namespace: config.systemNamespace, log });
-  const pools = startReflector<BrowserPool>({ kube, type: browserPoolKind, onChange: () => undefined, log });
-  const browsers = startOnDemandBrowsers({ kube, log });
-  const redis = connectRedis(config.redisUrl, log);
-  const subscriber = connectRedis(config.redisUrl, log);
-  await Promise.all([whenReady(redis, redisStartMs), whenReady(subscriber, redisStartMs)]);
-  await checkRedis(redis, log);
-  const store = createLeaseStore(redis);
-  const agentTokens = createAgentTokens(privateKey);
-  const agents = createAgentClient(agentTokens);
-  const requestKube = kubeForRequests(kube);
-  const services: ServiceDeps = {
-    config,
-    kube: requestKube,
-    pools,
-    browsers,
-    policies: createPolicyReader({ kube: requestKube, log }),
-    projects,
-    apiKeys,
-    store,
-    agents,
-    // New for every process: a container that was started again has the old one's name, and must not pass for the dead
-    // one, whose callers nobody serves any more.
-    grants: startGrants({ subscriber, store, replicaId: `${config.replica}-${randomUUID()}`, log }),
-    giveBacks: createGiveBacks({ store, agents, log }),
-    names: createSessionNames(redis, store),
-    turns: createTurns(redis),
-    itemEvents: createItemEvents(redis),
-    secretsKeys,
-    signingKey: privateKey,
-    verifyKey: publicKey,
-    agentTokens,
-    metrics: createMetrics(() => totals(pools.list())),
-    log,
-  };
-  await Promise.all([projects.synced(), apiKeys.synced(), pools.synced(), browsers.synced()]);
-  const disconnect = async (): Promise<void> => {
-    await Promise.all([projects.stop(), apiKeys.stop(), pools.stop(), browsers.stop()]);
-    await services.grants.close();
-    redis.disconnect();
-    await agents.close();
-    await kube.close();
-  };
-  return { services, answers: createIdempotentAnswers(redis), disconnect };
-};
-
-const closeServer = async (server: Server, graceMs: number): Promise<void> => {
-  const closed = Promise.withResolvers<void>();
-  server.close(() => closed.resolve());
-  const idle = setInterval(() => server.closeIdleConnections(), 50);
-  const deadline = setTimeout(() => server.closeAllConnections(), graceMs);
-  await closed.promise;
-  clearInterval(idle);
-  clearTimeout(deadline);
-};
-
-/** Starts the HTTP API and the gateway. `kubeconfigPath`: left out, the usual places. */
-export const startApi = async (
-  {
-    config,
-    kubeconfigPath,
-    stopGraceMs = defaultStopGraceMs,
-  }: { config: Config; kubeconfigPath?: string; stopGraceMs?: number },
-  log: Logger,
-): Promise<RunningApi> => {
-  const { services, answers, disconnect } = await connectServices(config, kubeconfigPath, log);
-  const stopping = new AbortController();
+/** The listening side; its `stop` ends what callers have open. */
+const serve = async (deps: AppDeps & { stopped: AbortController }): Promise<{ url: string; stop(): Promise<void> }> => {
+  const { services, health, stopped, log } = deps;
+  const { config } = services;
   const server = createServer({
     requestTimeout: 60_000,
     headersTimeout: 20_000,
@@ -151,18 +59,52 @@ export const startApi = async (
     shouldUpgradeCallback: isWebSocketUpgrade,
   });
   answerMalformed(server);
-  server.on("request", createApp({ services, answers, stopping: stopping.signal, log }));
+  const { drain } = drainable(server);
+  server.on("request", createApp(deps));
   const gateway = attachGateway(server, services, log);
-  const url = await listen(server, config);
-  log.info({ listen: url }, "api is ready");
+  const url = await listen(server, config.host, config.port);
+  health.setRunning(true);
   return {
     url,
-    services,
     async stop() {
-      stopping.abort(unavailable("this replica, which is stopping,"));
-      await Promise.all([gateway.close(stopGraceMs), closeServer(server, stopGraceMs)]);
-      await services.giveBacks.settle(stopGraceMs);
-      await disconnect();
+      health.setRunning(false);
+      await drain(config.stopGraceMs, () => gateway.size() > 0);
+      stopped.abort(unavailable("this replica, which is stopping,"));
+      gateway.close();
+      await closeServer(server, lastAnswersMs);
+      await services.giveBacks.settle(giveBackMs);
     },
   };
 };
+
+const start = async ({ config, kubeconfigPath }: ApiOptions, log: Logger, signal: AbortSignal): Promise<RunningApi> => {
+  await using stack = new AsyncDisposableStack();
+  const health = createHealth({ redis: () => store.ping().then(() => true), kubernetes: () => kube.ready() });
+  const metrics = createProcessMetrics(health.parts);
+  const { registry, onKubeCall } = metrics;
+  const kube = connectKube({ requestTimeoutMs, onCall: onKubeCall, ...(kubeconfigPath && { kubeconfigPath }) });
+  stack.defer(() => kube.close());
+  const redis = connectRedis(config.redisUrl, log);
+  stack.defer(() => redis.disconnect());
+  const store = createLeaseStore(redis);
+  const opsUrl = await startOps({ config, health, registry, mountPages: mountDocs, log }, stack);
+  const services = await startServices({ config, kube, redis, store, metrics, log }, stack, signal);
+  const stopped = new AbortController();
+  const answers = createIdempotentAnswers(redis);
+  const { url, stop } = await serve({ services, answers, health, registry, stopping: stopped.signal, stopped, log });
+  log.info({ listen: url }, "api is ready");
+  const kept = stack.move();
+  return {
+    url,
+    opsUrl,
+    services,
+    async stop() {
+      await stop();
+      await kept.disposeAsync();
+    },
+  };
+};
+
+/** Starts the HTTP API and the gateway; waits a minute for Kubernetes and Redis when they are away. */
+export const startApi = (options: ApiOptions, log: Logger): Promise<RunningApi> =>
+  withinStartLimit(options.signal, (signal) => start(options, log, signal));

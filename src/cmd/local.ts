@@ -40,8 +40,11 @@ export type LocalOptions = {
 /** On one machine a demo pool may fill at once, and more browsers than this would not fit (contract: local limits). */
 const localLimits = { BROWSERPOOL_POOLED_SESSIONS: "50", BROWSERPOOL_FILL_RATE_CAP: "6000" };
 
+/** One process has one port, and nobody who comes again elsewhere. */
+const localSettings = { BROWSERPOOL_OPS_PORT: undefined, BROWSERPOOL_STOP_GRACE_SECONDS: "1" };
+
 const localConfig = (port: number, redisUrl: string): Config =>
-  readConfig({ BROWSERPOOL_PORT: String(port), REDIS_URL: redisUrl }, localLimits);
+  readConfig({ ...localSettings, BROWSERPOOL_PORT: String(port), REDIS_URL: redisUrl }, localLimits);
 
 const checkPortIsFree = async (port: number): Promise<void> => {
   const probe = createServer();
@@ -117,9 +120,9 @@ const startAll = async (
   const apiKey = await localApiKey({ dataDir, kube, namespace: config.systemNamespace });
   const node = await startProcessNode({ kube, dataDir, agentCommand, agentEnv, log });
   stack.defer(() => node.stop());
-  const operator = await startOperator({ config, kubeconfigPath }, logFor("operator"));
+  const operator = await startOperator({ config, kubeconfigPath, signal }, logFor("operator"));
   stack.defer(() => operator.stop());
-  const api = await startApi({ config, kubeconfigPath, stopGraceMs: 1000 }, logFor("api"));
+  const api = await startApi({ config, kubeconfigPath, signal }, logFor("api"));
   stack.defer(() => api.stop());
   await crdsSettled(kube);
 

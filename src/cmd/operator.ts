@@ -1,9 +1,15 @@
-import { randomUUID } from "node:crypto";
+import { type KeyObject, randomUUID } from "node:crypto";
 import type { Config } from "../config.ts";
 import { runOnDemandController, runPoolController } from "../controllers/browser-pool/controller.ts";
+import { readPodTemplate } from "../controllers/browser-pool/read-pod-template.ts";
+import { runProjectController } from "../controllers/project/controller.ts";
+import type { ProjectObjects } from "../controllers/project/project-objects.ts";
+import { readProjectObjects } from "../controllers/project/read-project-objects.ts";
 import { runVaultControllers } from "../controllers/run-vault-controllers.ts";
+import { createProjectGate, openGate } from "../controllers/start-gate.ts";
 import { connectKube } from "../kube/client.ts";
-import { type Lead, startLeaderElection } from "../kube/leader-election.ts";
+import { type Lead, type LeaderElection, startLeaderElection } from "../kube/leader-election.ts";
+import { whileUnreachable } from "../kube/while-unreachable.ts";
 import { createAgentClient } from "../leases/agent-client.ts";
 import { checkRedis } from "../leases/check-redis.ts";
 import { createLeaseStore } from "../leases/lease-store.ts";
@@ -11,16 +17,32 @@ import { connectRedis, whenReady } from "../leases/redis.ts";
 import { createRepairStore } from "../leases/repair-store.ts";
 import { createSessionNames } from "../leases/session-names.ts";
 import type { Logger } from "../log.ts";
+import { createOperatorMetrics } from "../metrics/operator-metrics.ts";
+import { createProcessMetrics } from "../metrics/process-metrics.ts";
+import { createHealth } from "../ops/health.ts";
 import { loadSigningKey } from "../services/signing-key.ts";
 import { ensureNamespace } from "../services/system-namespace.ts";
 import { createAgentTokens } from "../tokens/agent-token.ts";
+import { startOps } from "./ops.ts";
+import { startLimitMs, withinStartLimit } from "./start-limit.ts";
 
-export type RunningOperator = { isLeader(): boolean; stop(): Promise<void> };
+export type RunningOperator = {
+  isLeader(): boolean;
+  /** Where probes and metrics are; undefined where no ops port is set. */
+  opsUrl: string | undefined;
+  stop(): Promise<void>;
+};
+
+export type OperatorOptions = {
+  config: Config;
+  /** Left out: the usual places. */
+  kubeconfigPath?: string;
+  /** Ends a start that is under way. */
+  signal?: AbortSignal;
+};
 
 /** Below the lease's renew deadline, so that one slow call does not cost the lead, ms. */
 const requestTimeoutMs = 5000;
-
-const redisStartMs = 30_000;
 
 /** How long a connection to an agent is kept, ms: the steps of one look. The next look comes a minute later. */
 const agentKeepAliveMs = 4000;
@@ -31,53 +53,94 @@ export const leaderLease = ({ systemNamespace }: Config): { namespace: string; n
   name: "browserpool-operator",
 });
 
-/** Starts the controllers; they work while this replica leads. `kubeconfigPath`: left out, the usual places. */
-export const startOperator = async (
-  { config, kubeconfigPath }: { config: Config; kubeconfigPath?: string },
-  log: Logger,
-): Promise<RunningOperator> => {
-  const kube = connectKube({ requestTimeoutMs, ...(kubeconfigPath && { kubeconfigPath }) });
-  await ensureNamespace(kube, config.systemNamespace);
-  const { privateKey, publicKey } = await loadSigningKey({ kube, namespace: config.systemNamespace });
+/** What the leader's work needs, beside its lead. */
+const connectStores = (config: Config, log: Logger) => {
   const redis = connectRedis(config.redisUrl, log);
-  await whenReady(redis, redisStartMs);
-  await checkRedis(redis, log);
-  const podSettings = {
-    image: config.browserImage,
-    agentPublicKey: publicKey.export({ type: "spki", format: "der" }).toString("base64"),
-  };
-
   const store = createLeaseStore(redis);
-  const stores = { store, repairs: createRepairStore(redis), names: createSessionNames(redis, store) };
+  return { redis, stores: { store, repairs: createRepairStore(redis), names: createSessionNames(redis, store) } };
+};
 
-  const work = async (lead: Lead): Promise<void> => {
-    const subscriber = connectRedis(config.redisUrl, log);
-    const agents = createAgentClient(createAgentTokens(privateKey), { keepAliveMs: agentKeepAliveMs });
-    try {
-      const deps = { kube, ...stores, agents, subscriber, podSettings, log };
-      await Promise.all([
-        runPoolController({ ...deps, limits: config.limits }, lead),
-        runOnDemandController(deps, lead),
-        runVaultControllers({ kube, log }, lead),
-      ]);
-    } finally {
-      subscriber.disconnect();
-      await agents.close();
-    }
-  };
-  const election = startLeaderElection({
+type Work = Omit<Parameters<typeof runOnDemandController>[0], "agents" | "subscriber" | "gate" | "log"> & {
+  config: Config;
+  projectObjects: ProjectObjects | undefined;
+  privateKey: KeyObject;
+  log: Logger;
+};
+
+/** Runs every controller while this replica leads. */
+const lead = async ({ config, projectObjects, privateKey, ...shared }: Work, lead: Lead): Promise<void> => {
+  const { kube, metrics, log } = shared;
+  const subscriber = connectRedis(config.redisUrl, log);
+  const agents = createAgentClient(createAgentTokens(privateKey), { keepAliveMs: agentKeepAliveMs });
+  const gate = createProjectGate();
+  const meter = metrics.work;
+  try {
+    const deps = { ...shared, agents, subscriber, gate: projectObjects ? gate : openGate };
+    await Promise.all([
+      runPoolController({ ...deps, limits: config.limits }, lead),
+      runOnDemandController(deps, lead),
+      runVaultControllers({ kube, meter, log }, lead),
+      ...(projectObjects ? [runProjectController({ kube, wanted: projectObjects, gate, meter, log }, lead)] : []),
+    ]);
+  } finally {
+    subscriber.disconnect();
+    await agents.close();
+  }
+};
+
+const start = async (
+  { config, kubeconfigPath }: OperatorOptions,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<RunningOperator> => {
+  const projectObjects = readProjectObjects(config.projectObjectsFile);
+  const template = readPodTemplate(config.browserTemplateFile);
+  await using stack = new AsyncDisposableStack();
+  let election: LeaderElection | undefined;
+  const isLeader = (): boolean => election?.isLeader() ?? false;
+  const health = createHealth({ redis: () => stores.store.ping().then(() => true), kubernetes: () => kube.ready() });
+  const { registry, onKubeCall } = createProcessMetrics(health.parts);
+  const metrics = createOperatorMetrics(registry, isLeader);
+  const kube = connectKube({ requestTimeoutMs, onCall: onKubeCall, ...(kubeconfigPath && { kubeconfigPath }) });
+  stack.defer(() => kube.close());
+  const { redis, stores } = connectStores(config, log);
+  stack.defer(() => redis.disconnect());
+  const opsUrl = await startOps({ config, health, registry, log }, stack);
+
+  const namespace = config.systemNamespace;
+  const { privateKey, publicKey } = await whileUnreachable(
+    async () => {
+      await ensureNamespace(kube, namespace);
+      return loadSigningKey({ kube, namespace });
+    },
+    { signal, log },
+  );
+  await whenReady(redis, startLimitMs, signal);
+  await checkRedis(redis, log);
+  const agentPublicKey = publicKey.export({ type: "spki", format: "der" }).toString("base64");
+  const podSettings = { image: config.browserImage, template, agentPublicKey };
+  const work = { config, kube, ...stores, projectObjects, podSettings, privateKey, metrics, log };
+  election = startLeaderElection({
     kube,
     lease: leaderLease(config),
     identity: `${config.replica}-${randomUUID().slice(0, 8)}`,
-    lead: work,
+    lead: (mine) => lead(work, mine),
     log,
   });
+  const { stop } = election;
+  stack.defer(stop);
+  health.setRunning(true);
+  const kept = stack.move();
   return {
-    isLeader: election.isLeader,
+    isLeader,
+    opsUrl,
     async stop() {
-      await election.stop();
-      redis.disconnect();
-      await kube.close();
+      health.setRunning(false);
+      await kept.disposeAsync();
     },
   };
 };
+
+/** Starts the controllers; they work while this replica leads. Waits a minute for Kubernetes and Redis when they are away. */
+export const startOperator = (options: OperatorOptions, log: Logger): Promise<RunningOperator> =>
+  withinStartLimit(options.signal, (signal) => start(options, log, signal));

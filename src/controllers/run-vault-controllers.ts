@@ -11,7 +11,7 @@ import type { Lead } from "../kube/leader-election.ts";
 import { type KubeObject, keyOf } from "../kube/objects.ts";
 import { type Reflector, startReflector } from "../kube/reflector.ts";
 import type { ResourceType } from "../kube/resource-type.ts";
-import { type Requeue, startWorkQueue, type WorkQueue } from "../kube/work-queue.ts";
+import { type Requeue, startWorkQueue, type WorkMeter, type WorkQueue } from "../kube/work-queue.ts";
 import type { Logger } from "../log.ts";
 import { authConnectionKind } from "../resources/auth-connection.ts";
 import { credentialKind } from "../resources/credential.ts";
@@ -19,6 +19,7 @@ import { vaultKind } from "../resources/vault.ts";
 import { vaultItemKind } from "../resources/vault-item.ts";
 import { reconcileConnection } from "./auth-connection/reconcile.ts";
 import { reconcileCredential } from "./credential/reconcile.ts";
+import { leadOver } from "./lead-over.ts";
 import { createNews } from "./news.ts";
 import { reconcileVault } from "./vault/reconcile.ts";
 import type { VaultCaches, VaultDeps } from "./vault-deps.ts";
@@ -49,10 +50,10 @@ const reconcilers: Record<Name, (key: string, deps: VaultDeps) => Promise<Requeu
 
 const names = Object.keys(reconcilers) as Name[];
 
-export type VaultControllersDeps = { kube: Kube; log: Logger };
+export type VaultControllersDeps = { kube: Kube; meter?: WorkMeter | undefined; log: Logger };
 
 /** Resolves when the lead is over and everything has ended. */
-export const runVaultControllers = async ({ kube, log }: VaultControllersDeps, lead: Lead): Promise<void> => {
+export const runVaultControllers = async ({ kube, meter, log }: VaultControllersDeps, lead: Lead): Promise<void> => {
   const news = createNews();
   const enqueue = (name: Name, namespace: string | undefined): void => {
     for (const { metadata } of (caches[name] as Reflector<KubeObject>).list())
@@ -83,6 +84,7 @@ export const runVaultControllers = async ({ kube, log }: VaultControllersDeps, l
       name,
       concurrency,
       log,
+      meter,
       async work(key) {
         await synced();
         return reconcilers[name](key, deps);
@@ -94,10 +96,7 @@ export const runVaultControllers = async ({ kube, log }: VaultControllersDeps, l
     credentials: startQueue("credentials"),
     connections: startQueue("connections"),
   };
-  const stopped = Promise.withResolvers<void>();
-  lead.signal.addEventListener("abort", () => stopped.resolve(), { once: true });
-  if (lead.signal.aborted) stopped.resolve();
-  await stopped.promise;
+  await leadOver(lead);
   await Promise.all(names.map((name) => queues[name].stop()));
   await Promise.all(names.map((name) => caches[name].stop()));
 };

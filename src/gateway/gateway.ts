@@ -8,7 +8,6 @@
  */
 import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../errors.ts";
 import { asAppError } from "../http/middleware/error-answer.ts";
 import { checkHost } from "../http/middleware/host-check.ts";
@@ -19,8 +18,13 @@ import type { ServiceDeps } from "../services/service-deps.ts";
 import { connectTo, splice } from "./splice.ts";
 
 export type Gateway = {
-  /** Refuses new connections, gives the open ones `graceMs` to end, then closes them. */
-  close(graceMs: number): Promise<void>;
+  /** Open connections. */
+  size(): number;
+  /**
+   * Refuses new connections and cuts the open ones. They get no closing frame: nobody here knows where in a message the
+   * browser is.
+   */
+  close(): void;
 };
 
 const pathPattern = /^\/gateway\/([a-z0-9][a-z0-9.-]{0,252})\/(cdp|webdriver)$/;
@@ -102,10 +106,9 @@ export const attachGateway = (server: Server, deps: ServiceDeps, log: Logger): G
   });
 
   return {
-    async close(graceMs) {
+    size: () => open.size,
+    close() {
       isClosing = true;
-      const untilMs = performance.now() + graceMs;
-      while (open.size > 0 && performance.now() < untilMs) await sleep(50);
       for (const socket of open) socket.destroy();
     },
   };

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import express, { type Express, type RequestHandler } from "express";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../log.ts";
+import { mountHealth, mountMetrics } from "../ops/mount-ops.ts";
 import type { AppDeps } from "./app-deps.ts";
-import { mountDocs } from "./docs.ts";
-import { mountHealth } from "./health.ts";
+import { mountDocs, mountOpenApi } from "./docs.ts";
 import { mountLogin } from "./login/mount-login.ts";
 import { answerError, asAppError } from "./middleware/error-answer.ts";
 import { checkHost } from "./middleware/host-check.ts";
@@ -66,8 +66,11 @@ export const createApp = (deps: AppDeps): Express => {
     checkHost(request.headers, deps.services.config);
     next();
   });
-  mountHealth(app, deps);
-  mountDocs(app);
+  mountHealth(app, deps.health);
+  if (deps.services.config.opsPort === undefined) {
+    mountMetrics(app, deps.registry);
+    mountDocs(app);
+  } else mountOpenApi(app);
   mountLogin(app, deps);
   mountRoutes(app, deps);
   app.use((request) => {

@@ -62,18 +62,22 @@ const secure = (response: Response): Response =>
     "Referrer-Policy": "no-referrer",
   });
 
-/** Mounts `GET /openapi.json` and `GET /docs`. Neither asks for an API key. */
+const mountText = (app: Express, path: string, [type, text]: [type: string, text: string]): void => {
+  app.get(path, (_request, response) => {
+    secure(response).set("Cache-Control", "no-cache").type(type).send(text);
+  });
+};
+
+/** Mounts `GET /openapi.json`, which asks for no API key. */
+export const mountOpenApi = (app: Express): void =>
+  mountText(app, "/openapi.json", ["json", JSON.stringify(openApiDocument(routeTable))]);
+
+/** Mounts `GET /openapi.json` and `GET /docs`, which shows it. Neither asks for an API key. */
 export const mountDocs = (app: Express): void => {
-  const texts: [path: string, type: string, text: string][] = [
-    ["/openapi.json", "json", JSON.stringify(openApiDocument(routeTable))],
-    ["/docs", "html", page],
-    ["/docs/page.css", "css", style],
-    ["/docs/start.js", "js", startScript],
-  ];
-  for (const [path, type, text] of texts)
-    app.get(path, (_request, response) => {
-      secure(response).set("Cache-Control", "no-cache").type(type).send(text);
-    });
+  mountOpenApi(app);
+  mountText(app, "/docs", ["html", page]);
+  mountText(app, "/docs/page.css", ["css", style]);
+  mountText(app, "/docs/start.js", ["js", startScript]);
   for (const file of packageFiles)
     app.get(`${packageUrl}/${file}`, (_request, response) => {
       secure(response).sendFile(file, { root: dirname(packageFile), maxAge: yearMs, immutable: true });

@@ -67,7 +67,7 @@ const send = (response: Response, { status, body, headers = {} }: Answer): void 
   else response.json(body);
 };
 
-/** The Express handler of a route. `stopping`: aborted when the service begins to stop, with the error that waiters get. */
+/** The Express handler of a route. `deps.stopping` ends it with the error that waiters get. */
 export const serveRoute =
   (route: Route, deps: AppDeps): RequestHandler =>
   async (request, response) => {

@@ -1,3 +1,4 @@
+import { type KubeCall, telling } from "./kube-call.ts";
 import { KubeError } from "./kube-error.ts";
 import type { KubeObject, Ref } from "./objects.ts";
 import { pathOf, type ResourceType, typeMeta } from "./resource-type.ts";
@@ -5,6 +6,8 @@ import { type KubeRequest, type KubeResponse, openTransport } from "./transport.
 import { readWatch, type WatchEvent } from "./watch.ts";
 
 export type Selection = { namespace?: string; labelSelector?: string; fieldSelector?: string };
+/** One entry of API discovery. `name`: the plural, with `/<subresource>` for one. */
+export type ApiResource = { name: string; kind: string; namespaced: boolean };
 export type ObjectList<T> = { items: T[]; resourceVersion: string };
 
 /** The door to the Kubernetes API. Every call has a deadline; a refusal is a `KubeError`. */
@@ -42,6 +45,8 @@ export type Kube = {
     options: Selection & { resourceVersion: string },
     signal: AbortSignal,
   ): AsyncIterable<WatchEvent<T>>;
+  /** What there is in a group and version, e.g. `apps/v1`, or `v1` of the core group. */
+  resources(apiVersion: string): Promise<ApiResource[]>;
   /** True when the API server says that it is ready. Never throws. */
   ready(): Promise<boolean>;
   close(): Promise<void>;
@@ -52,6 +57,8 @@ export type KubeOptions = {
   kubeconfigPath?: string;
   /** Deadline of each call but `watch`, ms. */
   requestTimeoutMs?: number;
+  /** Told of every call when its answer begins, or does not come. */
+  onCall?: (call: KubeCall) => void;
 };
 
 /** Longest body of an error answer that is read, bytes: a Status object is far below. */
@@ -77,8 +84,9 @@ const selectors = ({ labelSelector, fieldSelector }: Selection): Record<string, 
 const withTypeMeta = <T extends KubeObject>(type: ResourceType<T>, object: T): T => ({ ...typeMeta(type), ...object });
 
 /** Reading the kubeconfig is the only I/O before the first call. */
-export const connectKube = ({ kubeconfigPath, requestTimeoutMs = 10_000 }: KubeOptions = {}): Kube => {
-  const transport = openTransport(kubeconfigPath);
+export const connectKube = ({ kubeconfigPath, requestTimeoutMs = 10_000, onCall }: KubeOptions = {}): Kube => {
+  const connection = openTransport(kubeconfigPath);
+  const transport = onCall ? telling(connection, onCall) : connection;
 
   const open = async (request: KubeRequest): Promise<KubeResponse> => {
     const response = await transport.send(request);
@@ -164,6 +172,10 @@ export const connectKube = ({ kubeconfigPath, requestTimeoutMs = 10_000 }: KubeO
           }),
         signal,
       ),
+    async resources(apiVersion) {
+      const path = `/${apiVersion.includes("/") ? "apis" : "api"}/${apiVersion}`;
+      return (await call<{ resources: ApiResource[] }>({ method: "GET", path })).resources;
+    },
     async ready() {
       try {
         const response = await open({ method: "GET", path: "/readyz", signal: AbortSignal.timeout(requestTimeoutMs) });

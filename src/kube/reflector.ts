@@ -11,6 +11,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../log.ts";
+import { awaitWith } from "./await-with.ts";
 import type { Kube, Selection } from "./client.ts";
 import { hasReason } from "./kube-error.ts";
 import { type KubeObject, keyOf, type Ref } from "./objects.ts";
@@ -123,13 +124,4 @@ export const startReflector = <T extends KubeObject>(options: ReflectorOptions<T
       await running;
     },
   };
-};
-
-const awaitWith = (promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> => {
-  if (!signal) return promise;
-  signal.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  const abort = (): void => aborted.reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  return Promise.race([promise, aborted.promise]).finally(() => signal.removeEventListener("abort", abort));
 };

@@ -72,6 +72,19 @@ export const typeMeta = (type: ResourceType<KubeObject>): { apiVersion: string; 
   kind: type.kind,
 });
 
+/**
+ * What a path of the API is about: the plural, with `/<subresource>` for one, as in `browserpools/status`. What is no object is
+ * called by its first word: `readyz`; API discovery is `discovery`.
+ */
+export const resourceOf = (path: string): string => {
+  const [root = "", ...parts] = path.slice(1).split("/");
+  if (root !== "api" && root !== "apis") return root;
+  const object = parts.slice(root === "api" ? 1 : 2);
+  const isInNamespace = object[0] === "namespaces" && object.length > 2;
+  const [plural = "discovery", , subresource] = isInNamespace ? object.slice(2) : object;
+  return subresource === undefined ? plural : `${plural}/${subresource}`;
+};
+
 /** The URL path of a collection (no `name`) or of one object, with an optional subresource. */
 export const pathOf = (type: ResourceType<KubeObject>, ref: Partial<Ref>, subresource?: string): string => {
   const root = type.group === "" ? `/api/${type.version}` : `/apis/${type.group}/${type.version}`;

@@ -1,5 +1,6 @@
 import { KubeConfig, RequestContext } from "@kubernetes/client-node";
 import { type Dispatcher, request } from "undici";
+import { awaitWith } from "./await-with.ts";
 import { KubeError } from "./kube-error.ts";
 
 /** How long the authentication headers of a kubeconfig are reused, ms: bound tokens on disk are renewed every few minutes. */
@@ -59,7 +60,7 @@ export const openTransport = (kubeconfigPath?: string): Transport => {
     async send({ method, path, query, body, contentType, signal }) {
       try {
         const auth = await authenticate();
-        return await request(server + path + queryString(query), {
+        const response = request(server + path + queryString(query), {
           method,
           headers: {
             ...auth,
@@ -74,6 +75,8 @@ export const openTransport = (kubeconfigPath?: string): Transport => {
           headersTimeout: 0,
           bodyTimeout: 0,
         });
+        // While it connects undici looks at no signal, which may take it ten seconds.
+        return await awaitWith(response, signal);
       } catch (cause) {
         throw new KubeError("Unreachable", 0, `the Kubernetes API did not answer ${method} ${path}`, { cause });
       }

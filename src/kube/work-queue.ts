@@ -23,18 +23,27 @@ export type WorkQueue = {
   stop(): Promise<void>;
 };
 
+/** Is told how the queues of a process do. */
+export type WorkMeter = {
+  /** Work on a key has ended. */
+  worked(queue: string, result: "ok" | "error", seconds: number): void;
+  /** So many keys wait to be worked on now; delayed ones not counted. */
+  waiting(queue: string, count: number): void;
+};
+
 export type WorkQueueOptions = {
   name: string;
   work: Work;
   /** Keys worked on at the same time. */
   concurrency: number;
   log: Logger;
+  meter?: WorkMeter | undefined;
 };
 
 const firstBackOffMs = 100;
 const lastBackOffMs = 30_000;
 
-export const startWorkQueue = ({ name, work, concurrency, log }: WorkQueueOptions): WorkQueue => {
+export const startWorkQueue = ({ name, work, concurrency, log, meter }: WorkQueueOptions): WorkQueue => {
   const waiting = new Set<string>();
   const active = new Map<string, Promise<void>>();
   const again = new Set<string>();
@@ -75,18 +84,23 @@ export const startWorkQueue = ({ name, work, concurrency, log }: WorkQueueOption
   };
   const startWork = (): void => {
     for (const key of waiting) {
-      if (active.size >= concurrency) return;
+      if (active.size >= concurrency) break;
       waiting.delete(key);
       active.set(key, run(key));
     }
+    meter?.waiting(name, waiting.size);
   };
   const run = async (key: string): Promise<void> => {
     await null; // so that `active` holds the key before the work begins
+    const startMs = performance.now();
+    const ended = (result: "ok" | "error"): void => meter?.worked(name, result, (performance.now() - startMs) / 1000);
     try {
       const next = await work(key, stopping.signal);
+      ended("ok");
       failures.delete(key);
       if (next?.requeueAfterMs !== undefined) add(key, Math.max(1, next.requeueAfterMs));
     } catch (err) {
+      ended("error");
       if (!stopping.signal.aborted) backOff(key, err);
     } finally {
       active.delete(key);
@@ -110,6 +124,7 @@ export const startWorkQueue = ({ name, work, concurrency, log }: WorkQueueOption
       for (const timer of settling.values()) clearTimeout(timer);
       for (const key of delayed.keys()) undelay(key);
       waiting.clear();
+      meter?.waiting(name, 0);
       await Promise.all(active.values());
     },
   };

@@ -110,21 +110,25 @@ export const connectRedis = (url: string, log: Logger): RedisConnection => {
   return redis;
 };
 
-/** Resolves when the connection is ready; rejects after `timeoutMs`, naming the last error. */
-export const whenReady = async (redis: RedisConnection, timeoutMs: number): Promise<void> => {
+/** Resolves when the connection is ready; rejects after `timeoutMs`, or when `signal` is aborted, naming the last error. */
+export const whenReady = async (redis: RedisConnection, timeoutMs: number, signal?: AbortSignal): Promise<void> => {
   if (redis.status === "ready") return;
   const ready = Promise.withResolvers<void>();
   let last = "no answer";
   const onError = (err: Error & { lastNodeError?: Error }): void => {
     last = (err.lastNodeError ?? err).message;
   };
-  const timer = setTimeout(() => ready.reject(new Error(`Redis is not ready: ${last}`)), timeoutMs);
+  const giveUp = (): void => ready.reject(new Error(`Redis is not ready: ${last}`));
+  const timer = setTimeout(giveUp, timeoutMs);
+  signal?.addEventListener("abort", giveUp);
+  if (signal?.aborted) giveUp();
   redis.on("error", onError);
   redis.once("ready", () => ready.resolve());
   try {
     await ready.promise;
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener("abort", giveUp);
     redis.off("error", onError);
   }
 };

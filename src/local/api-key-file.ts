@@ -22,9 +22,9 @@ export type LocalKeyOptions = { dataDir: string; kube: Kube; namespace: string }
 export const localApiKey = async ({ dataDir, kube, namespace }: LocalKeyOptions): Promise<string> => {
   const path = join(dataDir, "api-key");
   const known = await readKey(path);
-  if (known && (await ensureOrganizationKey({ kube, namespace, key: known }))) return known;
+  if (known && (await ensureOrganizationKey({ kube, namespace, key: known, name: "local" }))) return known;
   const key = newApiKey();
   await writeFile(path, `${key}\n`, { mode: 0o600 });
-  await ensureOrganizationKey({ kube, namespace, key });
+  await ensureOrganizationKey({ kube, namespace, key, name: "local" });
   return key;
 };

@@ -6,7 +6,7 @@ import { AppError, invalidInput } from "../errors.ts";
 import { type Acquired, acquireLease } from "../leases/acquire-lease.ts";
 import type { LeaseRecord, SessionRequest } from "../leases/records.ts";
 import { overHiccup } from "../leases/while-unavailable.ts";
-import type { AcquireResult } from "../metrics.ts";
+import type { AcquireResult } from "../metrics/api-metrics.ts";
 import { type BrowserPool, BrowserPoolSpec } from "../resources/browser-pool.ts";
 import { wireName } from "../resources/identity.ts";
 import type { AcquireBrowser, Session } from "../resources/session-wire.ts";

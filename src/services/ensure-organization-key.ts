@@ -14,16 +14,19 @@ export const ensureOrganizationKey = async ({
   kube,
   namespace,
   key,
+  name,
 }: {
   kube: Kube;
   /** The system namespace; it must exist. */
   namespace: string;
   key: string;
+  /** What it is called in lists. */
+  name: string;
 }): Promise<boolean> => {
   const id = idOf(key);
   const record = {
     id,
-    name: "local",
+    name,
     maskedKey: maskApiKey(key),
     projectId: undefined,
     createdAt: new Date().toISOString(),

@@ -10,7 +10,7 @@ import type { LeaseStore } from "../leases/lease-store.ts";
 import type { SessionNames } from "../leases/session-names.ts";
 import type { Turns } from "../leases/turns.ts";
 import type { Logger } from "../log.ts";
-import type { Metrics } from "../metrics.ts";
+import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import type { BrowserPool } from "../resources/browser-pool.ts";
 import type { AgentTokens } from "../tokens/agent-token.ts";
 import type { ApiKeys } from "./api-keys.ts";
@@ -44,6 +44,6 @@ export type ServiceDeps = {
   /** The public half of `signingKey`. */
   verifyKey: KeyObject;
   agentTokens: AgentTokens;
-  metrics: Metrics;
+  metrics: ApiMetrics;
   log: Logger;
 };

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connectKube, type Kube } from "../../src/kube/client.ts";
 import { KubeError } from "../../src/kube/kube-error.ts";
@@ -115,6 +116,16 @@ describe("when the API server does not answer", () => {
     expect(await far.ready()).toBe(false);
     behind.link.thaw();
     expect(await far.ready()).toBe(true);
+    await far.close();
+  });
+
+  test("a call ends at its deadline also while it connects", async () => {
+    await using behind = await kubeconfigBehindLink(kubeconfigPath);
+    behind.link.freeze();
+    const far = connectKube({ kubeconfigPath: behind.path, requestTimeoutMs: 300 });
+    const call = far.get(secrets, { namespace, name: "x" }).catch((error: unknown) => error);
+    // undici's own deadline for a connection is ten seconds.
+    expect(await Promise.race([call, sleep(5000, "not ended")])).toMatchObject({ reason: "Unreachable", status: 0 });
     await far.close();
   });
 

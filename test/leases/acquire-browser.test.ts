@@ -1,8 +1,9 @@
 import { generateKeyPairSync } from "node:crypto";
+import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { unavailable } from "../../src/errors.ts";
 import { createSessionNames } from "../../src/leases/session-names.ts";
-import { createMetrics } from "../../src/metrics.ts";
+import { createApiMetrics } from "../../src/metrics/api-metrics.ts";
 import { acquireBrowser } from "../../src/services/acquire-browser.ts";
 import { newId } from "../../src/services/new-id.ts";
 import type { ServiceDeps } from "../../src/services/service-deps.ts";
@@ -27,7 +28,7 @@ const setUp = async (poolUid: string, store: Partial<ServiceDeps["store"]>) => {
     grants: await parts.replica(),
     names,
     pools: { get: () => pool, list: () => [pool] },
-    metrics: createMetrics(totals),
+    metrics: createApiMetrics(new Registry(), totals),
     signingKey: generateKeyPairSync("ed25519").privateKey,
     log: silent,
   } as unknown as ServiceDeps;

@@ -154,7 +154,7 @@ describe("a rotated API key", () => {
 
 describe("a given key of the organization", () => {
   const ensure = (key: string): Promise<boolean> =>
-    ensureOrganizationKey({ kube: org.kube, namespace: org.config.systemNamespace, key });
+    ensureOrganizationKey({ kube: org.kube, namespace: org.config.systemNamespace, key, name: "test" });
 
   test("is accepted, however many start at once and however often", async () => {
     const key = newApiKey();

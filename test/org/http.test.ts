@@ -124,7 +124,7 @@ describe("API keys", () => {
       project_id: null,
       project_name: null,
       created_at: time,
-      created_by: { id: expect.any(String), email: "", name: "local" },
+      created_by: { id: expect.any(String), email: "", name: "test" },
       expires_at: time,
       deleted_at: null,
     });

@@ -22,9 +22,14 @@ export type OrgApi = {
 export const startOrgApi = async (): Promise<OrgApi> => {
   const org = await startOrg();
   const { kubeconfigPath } = await sharedServers();
-  const api = await startApi({ config: org.config, kubeconfigPath, stopGraceMs: 100 }, createLogger("error", "test"));
+  const api = await startApi({ config: org.config, kubeconfigPath }, createLogger("error", "test"));
   const organizationKey = newApiKey();
-  await ensureOrganizationKey({ kube: org.kube, namespace: org.config.systemNamespace, key: organizationKey });
+  await ensureOrganizationKey({
+    kube: org.kube,
+    namespace: org.config.systemNamespace,
+    key: organizationKey,
+    name: "test",
+  });
   await eventually("the key is accepted", () => api.services.apiKeys.authenticate(organizationKey) !== undefined);
   return {
     defaultProject: org.config.defaultProject,

@@ -85,6 +85,7 @@ export const aSeen = ({ leases = {}, pods = [], ...rest }: SeenOptions = {}): Se
   pendingCreations: 0,
   configHash: currentHash,
   refusal: undefined,
+  waitsFor: undefined,
   agentEpoch: 0,
   ended: undefined,
   disturbedAtMs: nowMs - 3_600_000,

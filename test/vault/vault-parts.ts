@@ -78,6 +78,7 @@ export const startVaultParts = async ({ encrypted = false } = {}): Promise<Vault
   const config = readConfig({
     REDIS_URL: redisUrl,
     BROWSERPOOL_PORT: "0",
+    BROWSERPOOL_STOP_GRACE_SECONDS: "0.1",
     BROWSERPOOL_SYSTEM_NAMESPACE: `system-${newId()}`,
     BROWSERPOOL_DEFAULT_PROJECT: own.projectId,
     ...(encrypted && { BROWSERPOOL_SECRETS_KEY_FILE: keyFile }),
@@ -95,13 +96,13 @@ export const startVaultParts = async ({ encrypted = false } = {}): Promise<Vault
     await controllers;
   });
   const start = async (stack: AsyncDisposableStack) => {
-    const api = await startApi({ config, kubeconfigPath, stopGraceMs: 100 }, log);
+    const api = await startApi({ config, kubeconfigPath }, log);
     stack.defer(() => api.stop());
     return api;
   };
   const api = await start(parts);
   const apiKey = newApiKey();
-  await ensureOrganizationKey({ kube, namespace: config.systemNamespace, key: apiKey });
+  await ensureOrganizationKey({ kube, namespace: config.systemNamespace, key: apiKey, name: "test" });
   const isKnown = ({ services }: typeof api) =>
     eventually(
       "key and projects are known",

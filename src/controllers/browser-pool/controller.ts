@@ -2,7 +2,7 @@ import type { Kube } from "../../kube/client.ts";
 import { createEventRecorder } from "../../kube/event-recorder.ts";
 import { createExpectations } from "../../kube/expectations.ts";
 import type { Lead } from "../../kube/leader-election.ts";
-import { keyOf, type Pod } from "../../kube/objects.ts";
+import { keyOf, type Pod, refOf } from "../../kube/objects.ts";
 import { startReflector } from "../../kube/reflector.ts";
 import { pods as podType } from "../../kube/resource-type.ts";
 import { type Requeue, startWorkQueue } from "../../kube/work-queue.ts";
@@ -13,8 +13,11 @@ import type { RedisConnection } from "../../leases/redis.ts";
 import type { RepairStore } from "../../leases/repair-store.ts";
 import type { SessionNames } from "../../leases/session-names.ts";
 import type { Logger } from "../../log.ts";
+import type { OperatorMetrics } from "../../metrics/operator-metrics.ts";
 import type { BrowserPool } from "../../resources/browser-pool.ts";
+import { leadOver } from "../lead-over.ts";
 import { createNews } from "../news.ts";
+import type { StartGate } from "../start-gate.ts";
 import { type Homes, type HomeView, poolView, type Statused, startHomes } from "./homes.ts";
 import { startLooks } from "./looks.ts";
 import { onDemandView } from "./on-demand.ts";
@@ -22,6 +25,7 @@ import { browserPodSelector, type PodSettings, poolLabel } from "./pod.ts";
 import { type ReconcileDeps, reconcilePool } from "./reconcile.ts";
 import { reconcileOnDemand } from "./reconcile-on-demand.ts";
 import type { PoolLimits } from "./refusal.ts";
+import { createStartCount } from "./start-count.ts";
 import { watchEpochs } from "./watch-epochs.ts";
 
 export type ControllerDeps = {
@@ -33,6 +37,8 @@ export type ControllerDeps = {
   /** A connection for subscriptions only, owned by the caller. */
   subscriber: RedisConnection;
   podSettings: PodSettings;
+  gate: StartGate;
+  metrics: OperatorMetrics;
   log: Logger;
 };
 
@@ -69,6 +75,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   const acceptedSizes = new Map<string, number>();
   const keyByUid = new Map<string, string>();
   const news = createNews();
+  const starts = createStartCount((result) => deps.metrics.started(result));
   let disturbedAtMs = Date.now();
   /** Of what was announced before messages came here, or while they did not, nobody here has heard. */
   const settleAll = (): void => {
@@ -98,6 +105,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   const forgetPod = (uid: string): void => {
     dying.delete(uid);
     looks.forget(uid);
+    starts.forget(uid);
   };
   const onPod = ({ metadata }: Pod, change: string): void => {
     const poolUid = metadata.labels?.[poolLabel] ?? "";
@@ -114,15 +122,18 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     name: loop.name,
     concurrency,
     log,
+    meter: deps.metrics.work,
     work: async (key) => {
       await Promise.all([homes.synced(signal), pods.synced(signal)]);
-      const caches = { homes, pods, expectations, dying, acceptedSizes, disturbedAtMs: () => disturbedAtMs };
+      const caches = { homes, pods, expectations, dying, acceptedSizes, starts, disturbedAtMs: () => disturbedAtMs };
       return loop.reconcile(key, { ...deps, ...caches, limits: loop.limits, looks, lead, record, now: Date.now });
     },
   });
   const record = createEventRecorder(kube, loop.name, log);
   const looks = startLooks({
     ...deps,
+    name: `${loop.name}-looks`,
+    meter: deps.metrics.work,
     pods,
     dying,
     lead,
@@ -132,6 +143,9 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   });
   // It may be another server that answers now, one that has not heard of the last writes.
   deps.subscriber.on("ready", disturb);
+  const stopGate = deps.gate.onChange((namespace) => {
+    for (const key of keyByUid.values()) if (refOf(key).namespace === namespace) queue.add(key);
+  });
   const watching = watchEpochs({ homes, repairs, onDiffers: (key) => queue.add(key), onReturn: disturb }, signal);
   try {
     await followPoolChanges(
@@ -144,12 +158,10 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
       log,
     );
     settleAll();
-    const stopped = Promise.withResolvers<void>();
-    signal.addEventListener("abort", () => stopped.resolve(), { once: true });
-    if (signal.aborted) stopped.resolve();
-    await stopped.promise;
+    await leadOver(lead);
   } finally {
     deps.subscriber.off("ready", disturb);
+    stopGate();
     await Promise.all([queue.stop(), looks.stop(), watching]);
     await Promise.all([homes.stop(), pods.stop()]);
   }

@@ -8,7 +8,7 @@ import type { Lead } from "../../kube/leader-election.ts";
 import type { Pod } from "../../kube/objects.ts";
 import { keyOf } from "../../kube/objects.ts";
 import type { Reflector } from "../../kube/reflector.ts";
-import { type Requeue, startWorkQueue } from "../../kube/work-queue.ts";
+import { type Requeue, startWorkQueue, type WorkMeter } from "../../kube/work-queue.ts";
 import type { NewBrowser } from "../../leases/lease-store.ts";
 import { type Corrected, type LookDeps, type LookResult, lookAt } from "../../leases/look.ts";
 import type { Logger } from "../../log.ts";
@@ -42,6 +42,9 @@ export type LooksDeps = Omit<LookDeps, "check"> & {
   onPool(pool: BrowserPool): void;
   record: RecordEvent;
   now: () => number;
+  /** Of the queue of looks. */
+  name: string;
+  meter: WorkMeter;
   log: Logger;
 };
 
@@ -86,9 +89,10 @@ export const startLooks = (deps: LooksDeps): Looks => {
   };
 
   const queue = startWorkQueue({
-    name: "looks",
+    name: deps.name,
     concurrency,
     log: deps.log,
+    meter: deps.meter,
     async work(key) {
       const wish = wishes.get(key);
       if (!wish || !isThere(wish) || deps.lead.signal.aborted) return undefined;

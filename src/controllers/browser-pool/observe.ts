@@ -3,6 +3,7 @@ import type { Expectations } from "../../kube/expectations.ts";
 import { type Pod, refOf } from "../../kube/objects.ts";
 import type { Reflector } from "../../kube/reflector.ts";
 import type { LeaseStore } from "../../leases/lease-store.ts";
+import type { StartGate } from "../start-gate.ts";
 import type { Homes } from "./homes.ts";
 import type { Looks } from "./looks.ts";
 import { configHashAnnotation, poolLabel } from "./pod.ts";
@@ -23,6 +24,7 @@ export type ObserveDeps = {
   disturbedAtMs: () => number;
   /** The session that the object of this key is for; left out where objects have many. */
   sessionOf?: (key: string) => string;
+  gate: Pick<StartGate, "waitsFor">;
   /** Undefined: the kind has no limits beyond its schema. */
   limits: PoolLimits | undefined;
 };
@@ -61,6 +63,7 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Seen 
     pendingCreations: deps.expectations.pending(uid),
     configHash: configHash(pool.spec),
     refusal,
+    waitsFor: deps.gate.waitsFor(pool.metadata.namespace ?? ""),
     agentEpoch: deps.looks.agentEpoch(uid),
     ended,
     disturbedAtMs: deps.disturbedAtMs(),

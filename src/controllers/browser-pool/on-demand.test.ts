@@ -31,6 +31,12 @@ describe("an on-demand browser", () => {
     expect(round(aBrowser({}), { pendingCreations: 1 }).does).toEqual([]);
   });
 
+  test("says what it waits for before it may start", () => {
+    const { does, status } = round(aBrowser({}), { waitsFor: "a policy" });
+    expect(does).toEqual([]);
+    expect(status?.conditions[0]).toMatchObject({ reason: "WaitingForProject", message: "a policy" });
+  });
+
   test.each<[string, Partial<BrowserStatus>, SeenOptions, Partial<BrowserStatus>]>([
     ["is active while its session is", { pod: "pod-a" }, { pods: [leased] }, { phase: "Active" }],
     [

@@ -82,12 +82,16 @@ const texts: Record<BrowserStatus["phase"], string> = {
   Failed: "the browser could not be started",
 };
 
-const readyDraft = ({ phase, endReason, message }: Phase): Draft => ({
-  type: "Ready",
-  status: phase === "Active",
-  reason: phase,
-  message: message ?? (endReason ? `${texts[phase]}: ${endReason}` : texts[phase]),
-});
+const readyDraft = ({ phase, endReason, message }: Phase, { waitsFor }: Seen): Draft => {
+  if (phase === "Starting" && waitsFor !== undefined)
+    return { type: "Ready", status: false, reason: "WaitingForProject", message: waitsFor };
+  return {
+    type: "Ready",
+    status: phase === "Active",
+    reason: phase,
+    message: message ?? (endReason ? `${texts[phase]}: ${endReason}` : texts[phase]),
+  };
+};
 
 const withStatus = (browser: Browser, status: BrowserPoolStatus, seen: Seen): Browser => {
   const phase = phaseOf(browser, seen);
@@ -96,7 +100,7 @@ const withStatus = (browser: Browser, status: BrowserPoolStatus, seen: Seen): Br
     ...browser,
     status: {
       observedGeneration: browser.metadata.generation ?? 0,
-      conditions: conditionsOf(browser, [readyDraft(phase)], seen.leases.nowMs),
+      conditions: conditionsOf(browser, [readyDraft(phase, seen)], seen.leases.nowMs),
       ...phase,
       ...(pod && { pod }),
       ...epochOf(status),

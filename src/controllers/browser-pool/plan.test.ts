@@ -317,3 +317,10 @@ test("a full and quiet pool needs nothing but a look now and then", () => {
   expect(actions).toEqual([]);
   expect(requeueAfterMs).toBe(30_000);
 });
+
+test("in a namespace that is not ready nothing starts, and what may start at once then is kept for it", () => {
+  const pool = aPool({ size: 3 });
+  const seen: SeenOptions = { pool, pods: podsOf("idle", "failed start"), leases: { unpaced: 1 } };
+  expect(planned(seen)).toEqual(expect.arrayContaining(["create 1 unpaced"]));
+  expect(planned({ ...seen, waitsFor: "a policy" })).toEqual(["note FailedStart", "delete failed-start-1 FailedStart"]);
+});

@@ -11,6 +11,7 @@
  *   5. More than `size` alive: starting ones go, then idle ones (outdated first), never one in use.
  *   6. Fewer than `size` alive: at most one paced start a round, at `nextStartTime` or later, and all unpaced ones.
  *      While starts fail they are tried one by one, further and further apart, until one comes up.
+ *      None in a namespace that is not ready for browsers yet.
  *      Unpaced starts that a full pool does not need are forfeited, so that they can't exceed the rate later.
  * A pod counts as alive until its process is surely gone, so that a pool never runs more than `size` browsers.
  */
@@ -153,6 +154,7 @@ const starts = (seen: Seen, missing: number, failedStarts: number, nowMs: number
   const reservedMs = Math.min(timeMs(status?.nextStartTime), Math.ceil(nowMs + Math.max(intervalMs, backOffMs)));
   const dueMs = Math.max(reservedMs, hasFailed ? nowMs + backOffMs : 0);
   const kept = dueMs > 0 ? new Date(dueMs).toISOString() : undefined;
+  if (seen.waitsFor !== undefined) return { actions: [], nextStartTime: kept, requeueAfterMs: resyncMs };
   if (missing - unpaced <= 0 || !Number.isFinite(intervalMs))
     return { actions, nextStartTime: kept, requeueAfterMs: resyncMs };
   if (dueMs > nowMs) return { actions, nextStartTime: kept, requeueAfterMs: dueMs - nowMs };

@@ -1,6 +1,7 @@
 import { agentConfigOf, configHash } from "../../domain/browser-config.ts";
 import type { Pod } from "../../kube/objects.ts";
 import type { BrowserPool } from "../../resources/browser-pool.ts";
+import { applyPodTemplate, type PodTemplate } from "./pod-template.ts";
 
 /** Where every agent listens in its pod. */
 export const agentPort = 7510;
@@ -22,13 +23,15 @@ export const configHashAnnotation = "browserpool.dev/config-hash";
 const generationAnnotation = "browserpool.dev/pool-generation";
 const failedStartsAnnotation = "browserpool.dev/failed-starts";
 
-/** Time for an agent to close its sockets and its browser before it is killed, s. */
+/** Time for an agent to close its sockets and its browser before it is killed, s; where the template says nothing. */
 const graceSeconds = 10;
 
 export type PodSettings = {
   image: string;
   /** The key with which agents check their callers' tokens: base64 of SPKI DER. */
   agentPublicKey: string;
+  /** What pods have beside what is set here; undefined: nothing. */
+  template: PodTemplate | undefined;
 };
 
 /** Longest pool name that is kept in a pod's name, so that the suffix fits in 63 characters (a host name). */
@@ -45,7 +48,11 @@ const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRe
 export type PodOwner = BrowserPool & { apiVersion: string; kind: string };
 
 /** The pod of one browser. `suffix`: 8 lower-case letters or digits, new for every pod. */
-export const buildPod = (pool: PodOwner, suffix: string, { image, agentPublicKey }: PodSettings): Pod => ({
+export const buildPod = (pool: PodOwner, suffix: string, settings: PodSettings): Pod =>
+  applyPodTemplate(ownPod(pool, suffix, settings), settings.template, pool.spec.region);
+
+/** What makes a pod the browser of this pool. */
+const ownPod = (pool: PodOwner, suffix: string, { image, agentPublicKey, template }: PodSettings): Pod => ({
   metadata: {
     name: `${prefixOf(pool.metadata.name)}-${suffix}`,
     ...(pool.metadata.namespace && { namespace: pool.metadata.namespace }),
@@ -68,7 +75,7 @@ export const buildPod = (pool: PodOwner, suffix: string, { image, agentPublicKey
   },
   spec: {
     restartPolicy: "Never",
-    terminationGracePeriodSeconds: graceSeconds,
+    terminationGracePeriodSeconds: template?.spec?.terminationGracePeriodSeconds ?? graceSeconds,
     automountServiceAccountToken: false,
     enableServiceLinks: false,
     containers: [

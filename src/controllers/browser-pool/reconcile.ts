@@ -4,8 +4,10 @@ import { type ApplyDeps, applyPlan } from "./apply.ts";
 import { drainFinalizer, type Homes } from "./homes.ts";
 import { type ObserveDeps, observePool } from "./observe.ts";
 import { planPool } from "./plan.ts";
+import type { StartCount } from "./start-count.ts";
 
-export type ReconcileDeps = ObserveDeps & ApplyDeps & { homes: Pick<Homes, "ensureFinalizer">; now: () => number };
+export type ReconcileDeps = ObserveDeps &
+  ApplyDeps & { homes: Pick<Homes, "ensureFinalizer">; starts: Pick<StartCount, "note">; now: () => number };
 
 /** One round for one pool; `key` is `namespace/name`. Safe to repeat at any point. */
 export const reconcilePool = async (key: string, deps: ReconcileDeps): Promise<Requeue | undefined> => {
@@ -19,6 +21,7 @@ export const reconcilePool = async (key: string, deps: ReconcileDeps): Promise<R
   const seen = await observePool(key, deps);
   if (!seen) return undefined;
   const plan = planPool(seen, deps.now());
+  deps.starts.note(seen, plan);
   await applyPlan(seen, plan, deps);
   return { requeueAfterMs: plan.requeueAfterMs };
 };

@@ -15,6 +15,8 @@ export type Seen = {
   configHash: string;
   /** Why the spec can't be carried out, if it can't. */
   refusal: Refusal | undefined;
+  /** What the pool's namespace still lacks before browsers may be started in it, if it does. */
+  waitsFor: string | undefined;
   /** The highest epoch that an agent of the pool was found to know. */
   agentEpoch: number;
   /** The session that an on-demand browser had; undefined while it has one, or before. */

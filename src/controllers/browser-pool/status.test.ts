@@ -83,6 +83,12 @@ describe("conditions", () => {
       { Accepted: "False NameTaken", Ready: "True Filled", Progressing: "False NotAccepted" },
     ],
     [
+      "waiting for its namespace",
+      { pool, waitsFor: "a policy" },
+      { size: 2 },
+      { Accepted: "True Accepted", Ready: "False Filling", Progressing: "True WaitingForProject" },
+    ],
+    [
       "deleted",
       { pool: deleted },
       { size: 0 },

@@ -44,6 +44,7 @@ const progressing = (seen: Seen, { size, failedStarts }: Judged, up: number): Dr
   if (pool.metadata.deletionTimestamp) return { type, status: true, reason: "Draining", message: draining(seen) };
   if (refusal) return { type, status: false, reason: "NotAccepted", message: refusal.message };
   if (up >= size) return { type, status: false, reason: "Filled", message: `all ${browsers(size)} up` };
+  if (seen.waitsFor !== undefined) return { type, status: true, reason: "WaitingForProject", message: seen.waitsFor };
   if (pool.spec.fillRatePerMinute === 0)
     return { type, status: false, reason: "Paused", message: "fillRatePerMinute is 0: no browser is started" };
   if (failedStarts > 0)

@@ -1,16 +1,14 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 /** Totals over all pools, read when metrics are scraped. */
 export type PoolTotals = { size: number; available: number; acquired: number; starting: number; waiting: number };
 
 export type AcquireResult = "granted" | "timeout" | "refused" | "cancelled" | "error";
 
-export type Metrics = ReturnType<typeof createMetrics>;
+export type ApiMetrics = ReturnType<typeof createApiMetrics>;
 
 /** Labels come from closed sets only: never an id, a name or a URL. Units are seconds. */
-export const createMetrics = (poolTotals: () => PoolTotals) => {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+export const createApiMetrics = (registry: Registry, poolTotals: () => PoolTotals) => {
   const registers = [registry];
   new Gauge({
     name: "browserpool_browsers",
@@ -34,7 +32,6 @@ export const createMetrics = (poolTotals: () => PoolTotals) => {
     },
   });
   return {
-    registry,
     acquires: new Counter({
       name: "browserpool_acquires_total",
       help: "Acquires by result.",

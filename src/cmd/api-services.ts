@@ -1,0 +1,116 @@
+import { randomUUID } from "node:crypto";
+import type { Config } from "../config.ts";
+import type { Kube } from "../kube/client.ts";
+import { startReflector } from "../kube/reflector.ts";
+import { whileUnreachable } from "../kube/while-unreachable.ts";
+import { createAgentClient } from "../leases/agent-client.ts";
+import { checkRedis } from "../leases/check-redis.ts";
+import { createGiveBacks } from "../leases/give-backs.ts";
+import { startGrants } from "../leases/grants.ts";
+import { createItemEvents } from "../leases/item-events.ts";
+import type { LeaseStore } from "../leases/lease-store.ts";
+import { connectRedis, type RedisConnection, whenReady } from "../leases/redis.ts";
+import { createSessionNames } from "../leases/session-names.ts";
+import { createTurns } from "../leases/turns.ts";
+import type { Logger } from "../log.ts";
+import { createApiMetrics, type PoolTotals } from "../metrics/api-metrics.ts";
+import type { ProcessMetrics } from "../metrics/process-metrics.ts";
+import { type BrowserPool, browserPoolKind } from "../resources/browser-pool.ts";
+import { startApiKeys } from "../services/api-keys.ts";
+import { leaveInitialKey } from "../services/initial-key.ts";
+import { kubeForRequests } from "../services/kube-for-requests.ts";
+import { startOnDemandBrowsers } from "../services/on-demand-browsers.ts";
+import { createPolicyReader } from "../services/policy-reader.ts";
+import { startProjects } from "../services/projects.ts";
+import { readSecretsKeys } from "../services/secrets/secrets-key.ts";
+import type { ServiceDeps } from "../services/service-deps.ts";
+import { loadSigningKey } from "../services/signing-key.ts";
+import { ensureNamespace } from "../services/system-namespace.ts";
+import { createAgentTokens } from "../tokens/agent-token.ts";
+import { startLimitMs } from "./start-limit.ts";
+
+export type ApiParts = {
+  config: Config;
+  kube: Kube;
+  redis: RedisConnection;
+  store: LeaseStore;
+  metrics: ProcessMetrics;
+  log: Logger;
+};
+
+const totals = (pools: BrowserPool[]): PoolTotals =>
+  pools.reduce(
+    (sum, { spec, status }) => ({
+      size: sum.size + spec.size,
+      available: sum.available + (status?.available ?? 0),
+      acquired: sum.acquired + (status?.acquired ?? 0),
+      starting: sum.starting + (status?.starting ?? 0),
+      waiting: sum.waiting + (status?.waiting ?? 0),
+    }),
+    { size: 0, available: 0, acquired: 0, starting: 0, waiting: 0 },
+  );
+
+/** Keeps what is kept of the organization, in step with the cluster, until `stack` is disposed of. */
+const startCaches = ({ kube, config, log }: ApiParts, stack: AsyncDisposableStack) => {
+  const caches = {
+    projects: startProjects({ kube, log }),
+    apiKeys: startApiKeys({ kube, namespace: config.systemNamespace, log }),
+    pools: startReflector<BrowserPool>({ kube, type: browserPoolKind, onChange: () => undefined, log }),
+    browsers: startOnDemandBrowsers({ kube, log }),
+  };
+  for (const cache of Object.values(caches)) stack.defer(() => cache.stop());
+  return caches;
+};
+
+/** Builds everything that requests are served with; waits for Kubernetes and Redis until `signal` is aborted. `stack` ends it. */
+export const startServices = async (
+  parts: ApiParts,
+  stack: AsyncDisposableStack,
+  signal: AbortSignal,
+): Promise<ServiceDeps> => {
+  const { config, kube, redis, store, metrics, log } = parts;
+  const namespace = config.systemNamespace;
+  const secretsKeys = readSecretsKeys(config.secretsKeyFile);
+  const { privateKey, publicKey } = await whileUnreachable(
+    async () => {
+      await ensureNamespace(kube, namespace);
+      return loadSigningKey({ kube, namespace });
+    },
+    { signal, log },
+  );
+  const caches = startCaches(parts, stack);
+  const subscriber = connectRedis(config.redisUrl, log);
+  stack.defer(() => subscriber.disconnect());
+  await Promise.all([redis, subscriber].map((connection) => whenReady(connection, startLimitMs, signal)));
+  await checkRedis(redis, log);
+  const agentTokens = createAgentTokens(privateKey);
+  const agents = createAgentClient(agentTokens);
+  stack.defer(() => agents.close());
+  // New for every process: a container that was started again has the old one's name, and must not pass for the dead
+  // one, whose callers nobody serves any more.
+  const grants = startGrants({ subscriber, store, replicaId: `${config.replica}-${randomUUID()}`, log });
+  stack.defer(() => grants.close());
+  const requestKube = kubeForRequests(kube);
+  await Promise.all(Object.values(caches).map((cache) => cache.synced(signal)));
+  const { apiKeys } = caches;
+  await leaveInitialKey({ kube, namespace, secretName: config.initialKeySecret, apiKeys, log });
+  return {
+    ...caches,
+    config,
+    kube: requestKube,
+    policies: createPolicyReader({ kube: requestKube, log }),
+    store,
+    agents,
+    grants,
+    giveBacks: createGiveBacks({ store, agents, log }),
+    names: createSessionNames(redis, store),
+    turns: createTurns(redis),
+    itemEvents: createItemEvents(redis),
+    secretsKeys,
+    signingKey: privateKey,
+    verifyKey: publicKey,
+    agentTokens,
+    metrics: createApiMetrics(metrics.registry, () => totals(caches.pools.list())),
+    log,
+  };
+};

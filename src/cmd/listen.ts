@@ -1,0 +1,23 @@
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** Starts to listen; port 0: any free one. The URL by which it is reached, e.g. `http://127.0.0.1:8080`. */
+export const listen = async (server: Server, host: string, port: number): Promise<string> => {
+  const listening = Promise.withResolvers<void>();
+  server.once("error", listening.reject);
+  server.listen(port, host, () => listening.resolve());
+  await listening.promise;
+  const { port: actual } = server.address() as AddressInfo;
+  return `http://${host.includes(":") ? `[${host}]` : host}:${actual}`;
+};
+
+/** Takes no more connections, and cuts those that are still used after `graceMs`. */
+export const closeServer = async (server: Server, graceMs: number): Promise<void> => {
+  const closed = Promise.withResolvers<void>();
+  server.close(() => closed.resolve());
+  const idle = setInterval(() => server.closeIdleConnections(), 50);
+  const deadline = setTimeout(() => server.closeAllConnections(), graceMs);
+  await closed.promise;
+  clearInterval(idle);
+  clearTimeout(deadline);
+};

@@ -1,0 +1,104 @@
+/**
+ * `browserpool probe`: does what a caller does, and says how each step went.
+ *
+ *   pool (found, or made and filled) ──► acquire ──► drive a page over CDP ──► release ──► the made pool is deleted
+ */
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { drivePage, urlThrough } from "../probe/drive-page.ts";
+import { createPoolClient, type Pool, type PoolClient } from "../probe/pool-client.ts";
+import type { ProbeConfig } from "../probe/probe-config.ts";
+
+/** Longest wait for the first browser of a new pool, ms: a node may have to pull its image. */
+const fillLimitMs = 300_000;
+
+/** Longest time of every other step, ms. */
+const stepLimitMs = 60_000;
+
+/** How long the service may keep an acquire waiting, s. */
+const acquireSeconds = 50;
+
+/** Between two looks at a pool that fills, and between two lines about it, ms. */
+const lookEveryMs = 500;
+const sayEveryMs = 10_000;
+
+type Say = (line: string) => void;
+
+const seconds = (sinceMs: number): string => `${((performance.now() - sinceMs) / 1000).toFixed(2)} s`;
+
+type Run = { config: ProbeConfig; say: Say; signal: AbortSignal };
+
+/** Runs one step within its time and gives it a line. Rejects when it fails. */
+const step = async <T>(
+  what: string,
+  { config, say, signal }: Run,
+  work: (client: PoolClient, signal: AbortSignal) => Promise<T>,
+  limitMs = stepLimitMs,
+): Promise<T> => {
+  const startMs = performance.now();
+  const limit = AbortSignal.timeout(limitMs);
+  const until = AbortSignal.any([signal, limit]);
+  try {
+    const result = await work(createPoolClient(config, until), until);
+    say(`ok      ${what} (${seconds(startMs)})`);
+    return result;
+  } catch (error) {
+    const why = limit.aborted ? `not done within ${limitMs / 1000} s` : (error as Error).message;
+    say(`FAILED  ${what} (${seconds(startMs)}): ${why}`);
+    throw error;
+  }
+};
+
+const fill = async ({ id }: Pool, say: Say, client: PoolClient, signal: AbortSignal): Promise<void> => {
+  const startMs = performance.now();
+  let saidMs = startMs;
+  while ((await client.find(id)).available_count === 0) {
+    if (performance.now() - saidMs >= sayEveryMs) {
+      saidMs = performance.now();
+      say(`…       no browser is up yet (${seconds(startMs)}); kubectl describe bp ${id} says more`);
+    }
+    await sleep(lookEveryMs, undefined, { signal });
+  }
+};
+
+/** The pool to acquire from; one that was made here is deleted when `parts` is disposed of, whatever happened. */
+const preparePool = async (run: Run, parts: AsyncDisposableStack): Promise<Pool> => {
+  const { pool: known } = run.config;
+  if (known !== undefined) return step(`find pool ${known}`, run, (client) => client.find(known));
+  const name = `probe-${randomBytes(4).toString("hex")}`;
+  const pool = await step(`make pool ${name} of one browser`, run, (client) => client.create(name));
+  const remains = { ...run, signal: new AbortController().signal };
+  parts.defer(() => step(`delete pool ${name}`, remains, (client) => client.remove(pool.id)));
+  await step("fill it", run, (client, signal) => fill(pool, run.say, client, signal), fillLimitMs);
+  return pool;
+};
+
+const tryBrowser = async (pool: Pool, run: Run): Promise<void> => {
+  const session = await step("acquire a browser", run, (client) => client.acquire(pool.id, acquireSeconds));
+  const url = urlThrough(session.cdp_ws_url, run.config.url);
+  try {
+    await step("drive a page over CDP", run, (_client, signal) => drivePage(url, signal));
+  } finally {
+    const remains = { ...run, signal: new AbortController().signal };
+    await step("release the browser", remains, (client) => client.release(pool.id, session));
+  }
+};
+
+/**
+ * Probes the service; the process's exit code: 0 when every step went well. `say` gets a line for each step. What the
+ * probe has taken or made it gives back, also when a step fails or `signal` is aborted.
+ */
+export const probe = async (config: ProbeConfig, say: Say, signal: AbortSignal): Promise<number> => {
+  const startMs = performance.now();
+  const run = { config, say, signal };
+  try {
+    await using parts = new AsyncDisposableStack();
+    await tryBrowser(await preparePool(run, parts), run);
+  } catch {
+    // The step has said it.
+    say(`probe: failed (${seconds(startMs)})`);
+    return 1;
+  }
+  say(`probe: all well (${seconds(startMs)})`);
+  return 0;
+};

@@ -1,0 +1,17 @@
+/** How long Kubernetes and Redis may be away when a process starts, ms; an orchestrator starts it again after that. */
+export const startLimitMs = 60_000;
+
+/** Runs a start with a signal that is aborted with `stop`, and when the limit is over. */
+export const withinStartLimit = async <T>(
+  stop: AbortSignal | undefined,
+  start: (signal: AbortSignal) => Promise<T>,
+): Promise<T> => {
+  const limit = new AbortController();
+  const reason = new Error(`Kubernetes or Redis did not answer within ${startLimitMs / 1000} s`);
+  const timer = setTimeout(() => limit.abort(reason), startLimitMs);
+  try {
+    return await start(stop ? AbortSignal.any([stop, limit.signal]) : limit.signal);
+  } finally {
+    clearTimeout(timer);
+  }
+};

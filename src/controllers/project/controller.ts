@@ -1,0 +1,68 @@
+/**
+ * Keeps an installation's objects (network policies, role bindings, quotas…) in the namespace of every project.
+ *
+ *   a namespace becomes a project, or changes ──► all objects are applied ──► browsers may be started there
+ *                                  ▲                      └─ one fails ──► event, again after a back-off
+ *                                  └── every ten minutes
+ */
+import type { Kube } from "../../kube/client.ts";
+import { createEventRecorder } from "../../kube/event-recorder.ts";
+import type { Lead } from "../../kube/leader-election.ts";
+import { startReflector } from "../../kube/reflector.ts";
+import { namespaces } from "../../kube/resource-type.ts";
+import { createResourceTypes } from "../../kube/resource-types.ts";
+import { startWorkQueue, type WorkMeter } from "../../kube/work-queue.ts";
+import type { Logger } from "../../log.ts";
+import { projectLabel } from "../../resources/identity.ts";
+import { leadOver } from "../lead-over.ts";
+import { createNews } from "../news.ts";
+import type { ProjectGate } from "../start-gate.ts";
+import type { ProjectObjects } from "./project-objects.ts";
+import { reconcileProject } from "./reconcile.ts";
+
+export type ProjectControllerDeps = {
+  kube: Kube;
+  wanted: ProjectObjects;
+  gate: ProjectGate;
+  meter?: WorkMeter | undefined;
+  log: Logger;
+};
+
+/** Projects worked on at the same time; each takes one call an object. */
+const concurrency = 4;
+
+/** Resolves when the lead is over and everything has ended. */
+export const runProjectController = async (deps: ProjectControllerDeps, lead: Lead): Promise<void> => {
+  const { kube, gate, log } = deps;
+  const news = createNews();
+  const projects = startReflector({
+    kube,
+    type: namespaces,
+    labelSelector: projectLabel,
+    log,
+    onChange(namespace, change) {
+      const { name } = namespace.metadata;
+      if (change !== "DELETED") {
+        if (news.isNews(namespace)) queue.add(name);
+        return;
+      }
+      news.forget(namespace);
+      gate.close(name);
+    },
+  });
+  const types = createResourceTypes(kube);
+  const record = createEventRecorder(kube, "project", log);
+  const queue = startWorkQueue({
+    name: "project",
+    concurrency,
+    log,
+    meter: deps.meter,
+    async work(name) {
+      await projects.synced(lead.signal);
+      return reconcileProject(name, { ...deps, projects, types, record, lead });
+    },
+  });
+  await leadOver(lead);
+  await queue.stop();
+  await projects.stop();
+};

@@ -1,0 +1,85 @@
+import type { Kube } from "../../kube/client.ts";
+import type { RecordEvent } from "../../kube/event-recorder.ts";
+import type { Lead } from "../../kube/leader-election.ts";
+import type { KubeObject, Namespace } from "../../kube/objects.ts";
+import type { Reflector } from "../../kube/reflector.ts";
+import { namespaces, typeMeta } from "../../kube/resource-type.ts";
+import type { ResourceTypes } from "../../kube/resource-types.ts";
+import type { Requeue } from "../../kube/work-queue.ts";
+import type { Logger } from "../../log.ts";
+import type { ProjectGate } from "../start-gate.ts";
+import type { ProjectObjects } from "./project-objects.ts";
+
+export type ReconcileProjectDeps = {
+  kube: Pick<Kube, "apply">;
+  projects: Pick<Reflector<Namespace>, "get">;
+  types: ResourceTypes;
+  wanted: ProjectObjects;
+  gate: ProjectGate;
+  record: RecordEvent;
+  lead: Pick<Lead, "check">;
+  log: Logger;
+};
+
+/** Owner of the fields that are applied; what others set beside them stays. */
+const fieldManager = "browserpool-operator";
+
+/** After this time, ms, all is applied again: nothing tells of an object that somebody has changed or deleted. */
+const repeatMs = 10 * 60_000;
+
+/** Longest account of what failed, characters: it stands in conditions and events. */
+const maxWhy = 900;
+
+const nameOf = ({ kind, metadata }: KubeObject): string => `${kind} ${metadata.name}`;
+
+const applyObject = async (object: KubeObject, namespace: string, { kube, types }: ReconcileProjectDeps) => {
+  const type = await types.of(object);
+  if (!type.namespaced) throw new Error(`${object.kind} lives in no namespace, so it can't be a project's`);
+  await kube.apply(type, { ...object, metadata: { ...object.metadata, namespace } }, { fieldManager });
+};
+
+const applyLabels = async (name: string, { kube, wanted }: ReconcileProjectDeps): Promise<void> => {
+  const { namespaceLabels: labels } = wanted;
+  if (Object.keys(labels).length > 0) await kube.apply(namespaces, { metadata: { name, labels } }, { fieldManager });
+};
+
+/** Applies all of it, whatever fails in between; returns what did, in words. */
+const applyAll = async (name: string, deps: ReconcileProjectDeps): Promise<string[]> => {
+  const steps: [what: string, apply: () => Promise<void>][] = [
+    [`labels of Namespace ${name}`, () => applyLabels(name, deps)],
+    ...deps.wanted.objects.map((object): (typeof steps)[number] => [
+      nameOf(object),
+      () => applyObject(object, name, deps),
+    ]),
+  ];
+  const failures: string[] = [];
+  for (const [what, apply] of steps) {
+    deps.lead.check();
+    await apply().catch((error: unknown) => {
+      failures.push(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+    });
+  }
+  return failures;
+};
+
+/**
+ * One round for one project; `name`: of its namespace. Safe to repeat. Browsers may be started in it from its end on; throws
+ * when something could not be applied, and none may.
+ */
+export const reconcileProject = async (name: string, deps: ReconcileProjectDeps): Promise<Requeue | undefined> => {
+  const { projects, gate, record, log } = deps;
+  const namespace = projects.get({ name });
+  if (!namespace || namespace.metadata.deletionTimestamp) return undefined;
+  const failures = await applyAll(name, deps);
+  if (failures.length === 0) {
+    if (gate.waitsFor(name) !== undefined) log.info({ namespace: name }, "the project's objects are in place");
+    gate.open(name);
+    return { requeueAfterMs: repeatMs };
+  }
+  const why = failures.join("; ").slice(0, maxWhy);
+  gate.close(name, `its project's objects can't be applied: ${why}`);
+  // In the namespace itself, where people look and the operator may write.
+  const regarding = { ...namespace, ...typeMeta(namespaces), metadata: { ...namespace.metadata, namespace: name } };
+  record({ regarding, type: "Warning", reason: "ProjectObjectsFailed", note: why });
+  throw new Error(why);
+};

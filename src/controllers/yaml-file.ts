@@ -1,0 +1,11 @@
+/** Files of YAML that the operator is configured with. */
+import { readFileSync } from "node:fs";
+import { parseAllDocuments } from "yaml";
+
+/** The documents of a file that hold anything, as plain values. Throws an `Error` that names the file and the line. */
+export const readYamlFile = (file: string): unknown[] =>
+  parseAllDocuments(readFileSync(file, "utf8")).flatMap((document): unknown[] => {
+    const [error] = document.errors;
+    if (error) throw new Error(`${file}: ${error.message}`);
+    return document.contents === null ? [] : [document.toJS()];
+  });

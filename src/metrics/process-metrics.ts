@@ -1,0 +1,39 @@
+import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+
+/** What a process can't work without. */
+export type Part = "redis" | "kubernetes";
+
+/** One call of the Kubernetes API as it ended; structurally that of src/kube. */
+export type KubeCall = { method: string; resource: string; status: number };
+
+export type ProcessMetrics = ReturnType<typeof createProcessMetrics>;
+
+/**
+ * What every command measures, and the registry of its process. `partsUp` is asked at each scrape, so it must answer within
+ * a second or so.
+ */
+export const createProcessMetrics = (partsUp: () => Promise<Record<Part, boolean>>) => {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: "browserpool_dependency_up",
+    help: "Whether a part that the process can't work without answers: 1 or 0.",
+    labelNames: ["part"] as const,
+    registers,
+    async collect() {
+      for (const [part, isUp] of Object.entries(await partsUp())) this.set({ part: part as Part }, isUp ? 1 : 0);
+    },
+  });
+  const kubeRequests = new Counter({
+    name: "browserpool_kube_requests_total",
+    help: "Requests to the Kubernetes API by method (WATCH: one stream), resource and HTTP status; status 0: no answer.",
+    labelNames: ["method", "resource", "status"] as const,
+    registers,
+  });
+  return {
+    registry,
+    onKubeCall: ({ method, resource, status }: KubeCall): void =>
+      kubeRequests.inc({ method, resource, status: String(status) }),
+  };
+};

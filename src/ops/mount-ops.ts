@@ -1,0 +1,26 @@
+/** What a process tells of itself to those who run it. */
+import type { Express } from "express";
+import type { Health } from "./health.ts";
+
+/** What a registry of prom-client has. */
+export type Scrapeable = { contentType: string; metrics(): Promise<string> };
+
+/** `/livez`: the process answers. `/readyz`: it can serve: it has started and does not stop, and its parts answer. */
+export const mountHealth = (app: Express, health: Health): void => {
+  app.get("/livez", (_request, response) => {
+    response.json({ status: "ok" });
+  });
+  app.get("/readyz", async (_request, response) => {
+    const parts = { ...(await health.parts()), running: health.isRunning() };
+    const isReady = Object.values(parts).every(Boolean);
+    if (!isReady) response.set("Retry-After", "1");
+    response.status(isReady ? 200 : 503).json({ status: isReady ? "ok" : "unavailable", ...parts });
+  });
+};
+
+/** `/metrics`, in the text format of Prometheus. */
+export const mountMetrics = (app: Express, registry: Scrapeable): void => {
+  app.get("/metrics", async (_request, response) => {
+    response.type(registry.contentType).send(await registry.metrics());
+  });
+};

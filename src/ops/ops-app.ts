@@ -1,0 +1,41 @@
+import express, { type ErrorRequestHandler, type Express } from "express";
+import type { Config } from "../config.ts";
+import { AppError } from "../errors.ts";
+import { answerError, asAppError } from "../http/middleware/error-answer.ts";
+import { checkHost } from "../http/middleware/host-check.ts";
+import type { Logger } from "../log.ts";
+import type { Health } from "./health.ts";
+import { mountHealth, mountMetrics, type Scrapeable } from "./mount-ops.ts";
+
+export type OpsDeps = {
+  config: Config;
+  health: Health;
+  registry: Scrapeable;
+  /** Mounts what else is served there. */
+  mountPages?: (app: Express) => void;
+  log: Logger;
+};
+
+/**
+ * Probes and metrics on a port of their own, which need not be open to callers. A kubelet and Prometheus come by the pod's
+ * IP, which BROWSERPOOL_ALLOWED_HOSTS has to name. Listens to nothing by itself.
+ */
+export const createOpsApp = ({ config, health, registry, mountPages, log }: OpsDeps): Express => {
+  const app = express();
+  app.disable("x-powered-by");
+  app.set("etag", false);
+  app.use((request, _response, next) => {
+    checkHost(request.headers, config);
+    next();
+  });
+  mountHealth(app, health);
+  mountMetrics(app, registry);
+  mountPages?.(app);
+  app.use((request) => {
+    throw new AppError("not_found", `there is nothing at ${request.method} ${request.path.slice(0, 200)}`);
+  });
+  const onError: ErrorRequestHandler = (error, _request, response, _next) =>
+    answerError(response, asAppError(error, log));
+  app.use(onError);
+  return app;
+};

@@ -1,0 +1,70 @@
+/** The HTTP API as a caller without an SDK uses it: what is told to come back later does. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import type { ProbeConfig } from "./probe-config.ts";
+
+const Pool = z.object({ id: z.string(), available_count: z.number() });
+export type Pool = z.infer<typeof Pool>;
+
+const Session = z.object({ session_id: z.string(), cdp_ws_url: z.url() });
+export type Session = z.infer<typeof Session>;
+
+export type PoolClient = {
+  find(idOrName: string): Promise<Pool>;
+  /** A pool of one headless browser. */
+  create(name: string): Promise<Pool>;
+  /** Also with browsers in use, which ends them. */
+  remove(id: string): Promise<void>;
+  /** Throws when no browser is free within this time. */
+  acquire(id: string, seconds: number): Promise<Session>;
+  release(id: string, session: Session): Promise<void>;
+};
+
+/** Requests are repeated this often when the service asks for it (503, 429), after what it says or a second. */
+const repeats = 10;
+
+const problemOf = async (response: Response): Promise<string> => {
+  const body = (await response.json().catch(() => ({}))) as { code?: string; message?: string };
+  const { code = "no code", message = "the answer is none of browserpool's; is the URL right?" } = body;
+  return `${response.status} ${code}: ${message}`;
+};
+
+/** Every call ends when `signal` is aborted. Errors say what was asked and what was answered; the key is in none. */
+export const createPoolClient = ({ url, apiKey }: ProbeConfig, signal: AbortSignal): PoolClient => {
+  const send = async (method: string, path: string, body?: object): Promise<Response> => {
+    const headers = { authorization: `Bearer ${apiKey}`, ...(body && { "content-type": "application/json" }) };
+    try {
+      return await fetch(url + path, { method, headers, signal, ...(body && { body: JSON.stringify(body) }) });
+    } catch (cause) {
+      signal.throwIfAborted();
+      const { cause: reason = cause } = cause as Error;
+      throw new Error(`${url} can't be reached: ${(reason as Error).message}`, { cause });
+    }
+  };
+  const call = async (method: string, path: string, body?: object): Promise<unknown> => {
+    for (let left = repeats; ; left--) {
+      const response = await send(method, path, body);
+      if (response.ok) return response.status === 204 ? undefined : response.json();
+      const problem = await problemOf(response);
+      if (left === 0 || (response.status !== 503 && response.status !== 429))
+        throw new Error(`${method} ${path} was answered with ${problem}`);
+      await sleep(1000 * Number(response.headers.get("retry-after") ?? 1), undefined, { signal });
+    }
+  };
+  const pathOf = (id: string): string => `/browser_pools/${encodeURIComponent(id)}`;
+  return {
+    find: async (idOrName) => Pool.parse(await call("GET", pathOf(idOrName))),
+    create: async (name) => Pool.parse(await call("POST", "/browser_pools", { name, size: 1, headless: true })),
+    async remove(id) {
+      await call("DELETE", pathOf(id), { force: true });
+    },
+    async acquire(id, seconds) {
+      const session = await call("POST", `${pathOf(id)}/acquire`, { acquire_timeout_seconds: seconds });
+      if (session === undefined) throw new Error(`no browser was free within ${seconds} s`);
+      return Session.parse(session);
+    },
+    async release(id, { session_id }) {
+      await call("POST", `${pathOf(id)}/release`, { session_id, reuse: false });
+    },
+  };
+};

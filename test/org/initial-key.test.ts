@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { readConfig } from "../../src/config.ts";
+import { connectKube, type Kube } from "../../src/kube/client.ts";
+import { secrets } from "../../src/kube/resource-type.ts";
+import { createLogger } from "../../src/log.ts";
+import { startApiKeys } from "../../src/services/api-keys.ts";
+import { deleteApiKey } from "../../src/services/delete-api-key.ts";
+import { leaveInitialKey } from "../../src/services/initial-key.ts";
+import { newId } from "../../src/services/new-id.ts";
+import { ensureNamespace } from "../../src/services/system-namespace.ts";
+import { sharedServers } from "../support/control-plane.ts";
+
+const log = createLogger("silent", "test");
+
+let kube: Kube;
+let namespace: string;
+beforeAll(async () => {
+  kube = connectKube({ kubeconfigPath: (await sharedServers()).kubeconfigPath });
+});
+beforeEach(async () => {
+  namespace = `initial-${newId()}`;
+  await ensureNamespace(kube, namespace);
+});
+afterAll(() => kube.close());
+
+const secretName = "first-key";
+
+/** What a replica does that starts. */
+const start = async (options: { secretName: string | undefined } = { secretName }): Promise<void> =>
+  leaveInitialKey({ ...options, kube, namespace, apiKeys: await knownKeys(), log });
+
+const leftKey = async (): Promise<string | undefined> => {
+  const secret = await kube.get(secrets, { namespace, name: secretName });
+  return secret && Buffer.from(secret.data?.["api-key"] ?? "", "base64").toString();
+};
+
+/** The keys that a replica which starts now takes. */
+const knownKeys = async () => {
+  const apiKeys = startApiKeys({ kube, namespace, log });
+  await apiKeys.synced();
+  await apiKeys.stop();
+  return apiKeys;
+};
+
+describe("the first key", () => {
+  test("is one for all replicas that start together, and is taken", async () => {
+    await Promise.all([1, 2, 3, 4].map(() => start()));
+    const key = (await leftKey()) ?? "";
+    const keys = await knownKeys();
+    expect(keys.list()).toMatchObject([{ name: "initial", projectId: undefined, createdBy: "system" }]);
+    expect(keys.authenticate(key)).toMatchObject({ scope: { kind: "organization" } });
+  });
+
+  test("is not made again once it was fetched and its Secret deleted", async () => {
+    await start();
+    await kube.delete(secrets, { namespace, name: secretName });
+    await start();
+    expect(await leftKey()).toBeUndefined();
+    expect((await knownKeys()).list()).toHaveLength(1);
+  });
+
+  test("is the one that a replica left that died before it was known", async () => {
+    const data = { "api-key": Buffer.from("bp_left-by-the-dead").toString("base64") };
+    await kube.create(secrets, { metadata: { namespace, name: secretName }, data });
+    await start();
+    expect((await knownKeys()).authenticate("bp_left-by-the-dead")).toBeDefined();
+  });
+
+  test("is followed by another one when the last usable one was deleted", async () => {
+    await start();
+    const before = (await leftKey()) ?? "";
+    const apiKeys = await knownKeys();
+    const [{ id } = { id: "" }] = apiKeys.list();
+    const config = readConfig({ BROWSERPOOL_SYSTEM_NAMESPACE: namespace });
+    await deleteApiKey(id, "another", { kube, config, apiKeys });
+    await Promise.all([start(), start()]);
+    const after = (await leftKey()) ?? "";
+    const keys = await knownKeys();
+    expect(after).not.toBe(before);
+    expect(keys.authenticate(after)).toBeDefined();
+    expect(keys.authenticate(before)).toBeUndefined();
+    expect(keys.list()).toHaveLength(2);
+  });
+
+  test("is made only where that is asked for", async () => {
+    await start({ secretName: undefined });
+    expect((await knownKeys()).list()).toEqual([]);
+  });
+});

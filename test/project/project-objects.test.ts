@@ -1,0 +1,147 @@
+/** An operator with project objects, on a real API server: what it keeps in projects, and what waits for that. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runProjectController } from "../../src/controllers/project/controller.ts";
+import { checkProjectObjects } from "../../src/controllers/project/project-objects.ts";
+import { createProjectGate, type ProjectGate } from "../../src/controllers/start-gate.ts";
+import { connectKube, type Kube } from "../../src/kube/client.ts";
+import type { KubeObject } from "../../src/kube/objects.ts";
+import { configMaps, events, namespaces, type ResourceType } from "../../src/kube/resource-type.ts";
+import { createLogger } from "../../src/log.ts";
+import { sharedServers, testNamespace } from "../support/control-plane.ts";
+import { eventually } from "../support/eventually.ts";
+
+let kube: Kube;
+beforeAll(async () => {
+  kube = connectKube({ kubeconfigPath: (await sharedServers()).kubeconfigPath });
+});
+afterAll(() => kube.close());
+
+const budgets: ResourceType<KubeObject & { spec?: { maxUnavailable?: number } }> = {
+  group: "policy",
+  version: "v1",
+  kind: "PodDisruptionBudget",
+  plural: "poddisruptionbudgets",
+  namespaced: true,
+};
+
+const budget = {
+  apiVersion: "policy/v1",
+  kind: "PodDisruptionBudget",
+  metadata: { name: "leased" },
+  spec: { maxUnavailable: 0, selector: { matchLabels: { leased: "true" } } },
+};
+const marker = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "marker" }, data: { from: "file" } };
+const labels = { apiVersion: "v1", kind: "Namespace", metadata: { labels: { level: "restricted" } } };
+
+type Running = { gate: ProjectGate; [Symbol.asyncDispose](): Promise<void> };
+
+/** The controller as the leader runs it. */
+const run = (...documents: unknown[]): Running => {
+  const gate = createProjectGate();
+  const lead = new AbortController();
+  const wanted = checkProjectObjects(documents, "objects.yaml");
+  const running = runProjectController(
+    { kube, wanted, gate, log: createLogger("silent", "test") },
+    { signal: lead.signal, check: () => lead.signal.throwIfAborted() },
+  );
+  return {
+    gate,
+    async [Symbol.asyncDispose]() {
+      lead.abort();
+      await running;
+    },
+  };
+};
+
+const opened = ({ gate }: Running, namespace: string) =>
+  eventually("the gate is open", () => gate.waitsFor(namespace) === undefined);
+
+describe("the objects of projects", () => {
+  test("are in every project that there is and that comes", async () => {
+    const before = await testNamespace(kube);
+    await using running = run(labels, budget, marker);
+    const after = await testNamespace(kube);
+    for (const { name: namespace } of [before, after]) {
+      await opened(running, namespace);
+      expect((await kube.get(budgets, { namespace, name: "leased" }))?.spec?.maxUnavailable).toBe(0);
+      expect((await kube.get(configMaps, { namespace, name: "marker" }))?.data).toEqual({ from: "file" });
+      expect((await kube.get(namespaces, { name: namespace }))?.metadata.labels).toMatchObject({ level: "restricted" });
+    }
+    expect(running.gate.waitsFor("default")).toMatch(/no project yet/);
+    expect(await kube.get(configMaps, { namespace: "default", name: "marker" })).toBeUndefined();
+  });
+
+  test("are taken back from whoever changes them, and what others add stays", async () => {
+    const { name: namespace } = await testNamespace(kube);
+    await using running = run(labels, marker);
+    await opened(running, namespace);
+    await kube.patch(configMaps, { namespace, name: "marker" }, { data: { from: "somebody", theirs: "stays" } });
+    await kube.patch(namespaces, { name: namespace }, { metadata: { labels: { level: "privileged" } } });
+    await eventually("all is as the file says", async () => {
+      const map = await kube.get(configMaps, { namespace, name: "marker" });
+      const { metadata } = (await kube.get(namespaces, { name: namespace })) ?? {};
+      return map?.data?.from === "file" && map.data.theirs === "stays" && metadata?.labels?.level === "restricted";
+    });
+  });
+
+  test("that can't be applied are told of, keep the gate closed, and keep no other object away", async () => {
+    const { name: namespace } = await testNamespace(kube);
+    const unknown = { apiVersion: "policy/v1", kind: "NoSuchKind", metadata: { name: "x" } };
+    const shared = { apiVersion: "v1", kind: "PersistentVolume", metadata: { name: "x" } };
+    await using running = run(unknown, shared, marker);
+    await eventually("the last object is there", () => kube.get(configMaps, { namespace, name: "marker" }));
+    const why = await eventually(
+      "it is told why",
+      () => /can't be applied: (.*)/.exec(running.gate.waitsFor(namespace) ?? "")?.[1],
+    );
+    expect(why).toMatch(/NoSuchKind x: the API server has no kind NoSuchKind in policy\/v1/);
+    expect(why).toMatch(/PersistentVolume x: PersistentVolume lives in no namespace/);
+    await eventually("there is an event about the namespace", async () => {
+      const { items } = await kube.list<KubeObject & { reason?: string; note?: string; regarding?: { kind?: string } }>(
+        events as ResourceType<KubeObject>,
+        { namespace },
+      );
+      return items.some(
+        ({ reason, note, regarding }) =>
+          reason === "ProjectObjectsFailed" && note === why && regarding?.kind === "Namespace",
+      );
+    });
+  });
+
+  test("come when what they lacked is there", async () => {
+    const { name: namespace } = await testNamespace(kube);
+    const group = `g${namespace.replaceAll(/[^a-z0-9]/g, "")}.example.com`;
+    await using running = run({ apiVersion: `${group}/v1`, kind: "Thing", metadata: { name: "thing" } });
+    await eventually("it is told why", () => running.gate.waitsFor(namespace)?.includes("Thing thing"));
+    const schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+    await kube.create(
+      {
+        group: "apiextensions.k8s.io",
+        version: "v1",
+        kind: "CustomResourceDefinition",
+        plural: "customresourcedefinitions",
+        namespaced: false,
+      },
+      {
+        metadata: { name: `things.${group}` },
+        spec: {
+          group,
+          scope: "Namespaced",
+          names: { kind: "Thing", plural: "things" },
+          versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: schema } }],
+        },
+      } as KubeObject,
+    );
+    await opened(running, namespace);
+    const things = { group, version: "v1", kind: "Thing", plural: "things", namespaced: true };
+    expect(await kube.get(things, { namespace, name: "thing" })).toBeDefined();
+  });
+
+  test("of a namespace that is going are let go, and its gate closes", async () => {
+    const { name: namespace } = await testNamespace(kube);
+    await using running = run(marker);
+    await opened(running, namespace);
+    await kube.patch(namespaces, { name: namespace }, { metadata: { labels: { "browserpool.dev/project": null } } });
+    await eventually("the gate is closed", () => running.gate.waitsFor(namespace)?.includes("no project"));
+  });
+});
