@@ -5,6 +5,7 @@
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { stringify } from "yaml";
 import { root } from "../generated-file.ts";
 import { cachedProgram, outputOf } from "../run-program.ts";
 import type { Step } from "../step.ts";
@@ -47,7 +48,8 @@ const conformance = async (): Promise<void> => {
     for (const values of await goodValues()) {
       const rendered = await renderedChart(...values);
       await validate(rendered);
-      await validate(embeddedObjects(rendered));
+      const { pods, projectObjects } = embeddedObjects(rendered);
+      await validate([...pods, ...projectObjects].map((object) => stringify(object)).join("---\n"));
     }
     await validate("", join(root, "manifests"));
   } finally {

@@ -46,7 +46,7 @@ const podWith = (name: string, { spec = {}, container = {}, namespace = "team" }
   return {
     ...pod,
     metadata: { name, namespace },
-    spec: { ...pod.spec, automountServiceAccountToken: false, containers, ...spec },
+    spec: { ...pod.spec, containers, ...spec },
   };
 };
 

@@ -76,11 +76,10 @@ export const startCluster = async (): Promise<Cluster> => {
       all.filter((object) => object !== null),
     );
     await policiesWork({ kubectl });
-    const [pod = {}, ...objects] = parseAllDocuments(embeddedObjects(rendered)).map((it) => it.toJS() as Rendered);
-    const labels = objects.filter(({ kind }) => kind === "Namespace");
-    const projectObjects = objects.filter(({ kind }) => kind !== "Namespace");
-    const own = labels.map((namespace) => ({ ...namespace, metadata: { ...namespace.metadata, name: "team" } }));
-    await must("operator", "apply --server-side -f -", own);
+    const { pods, namespaceLabels, projectObjects } = embeddedObjects(rendered);
+    const [pod = {}] = pods;
+    const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "team", labels: namespaceLabels } };
+    await must("operator", "apply --server-side -f -", [namespace]);
     await must("operator", "apply --server-side -n team -f -", projectObjects);
     const workloads = all.filter((object) => object?.spec?.template !== undefined) as Rendered[];
     return { kubectl, pod, projectObjects, workloads, stop };
