@@ -1,6 +1,8 @@
 /** Writes every generated file; with `--check`, compares instead and fails on any difference. */
+import { generateChartCrds } from "./gen-chart-crds.ts";
 import { generateConfigTable } from "./gen-config-table.ts";
 import { generateCrds } from "./gen-crds.ts";
+import { generateManifests } from "./gen-manifests.ts";
 import { generateOpenApi } from "./gen-openapi.ts";
 
 /** Every generator by what it makes; each returns the file or folder that it wrote. */
@@ -9,6 +11,8 @@ export const generators: Record<string, (options: { check: boolean }) => Promise
     await generateCrds(options);
     return "crds/";
   },
+  "CRDs of the chart": generateChartCrds,
+  "rendered chart": generateManifests,
   "OpenAPI document": generateOpenApi,
   "table of settings": generateConfigTable,
 };

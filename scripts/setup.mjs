@@ -9,20 +9,21 @@ import { fileURLToPath } from "node:url";
 import {
   cacheDir,
   cachedProgramPath,
+  chartPrograms,
   controlPlanePrograms,
   isProgram,
   locatePrograms,
   testPrograms,
 } from "../src/local/locate-programs.mjs";
-import { installControlPlane, installTestPrograms } from "./setup/control-plane.mjs";
 import { installDebianPackages } from "./setup/debian-packages.mjs";
 import { takeLock } from "./setup/lock.mjs";
 import { installPackages, nodeIsInstalled, packagesAreInstalled } from "./setup/packages.mjs";
+import { installPrograms } from "./setup/programs.mjs";
 import { createProgress } from "./setup/progress.mjs";
 import { createToolRunner } from "./setup/run-tool.mjs";
 import { SetupError } from "./setup/setup-error.mjs";
 
-const usage = `usage: node scripts/setup.mjs [--packages-only | --robustness]
+const usage = `usage: node scripts/setup.mjs [--packages-only | --check | --robustness]
 
 Installs what is missing, and nothing else:
   in node_modules, by npm ci      npm packages, Node 24 among them
@@ -30,6 +31,8 @@ Installs what is missing, and nothing else:
   in the cache                    etcd, kube-apiserver, kubectl: downloaded, else built from Go modules
 
   --packages-only   npm packages only
+  --check           these and what looks at the chart: helm, helm-unittest, kubeconform, downloaded or built like the others. What
+                    can't be had is named, and the check leaves out what needs it
   --robustness      also what the robustness tests use: faketime by apt-get; toxiproxy, linearizability built from Go. What
                     can't be had is named, and the tests leave out what needs it
   --help            this text
@@ -51,18 +54,24 @@ const systemPrograms = /** @type {const} */ (["redis-server", "chromium", "chrom
 
 const robustnessPrograms = /** @type {const} */ (["faketime"]);
 
-/** How much is installed: npm packages only, what the product and its tests need, that and the robustness tests' programs. */
-/** @typedef {"packages" | "all" | "robustness"} Scope */
+/**
+ * How much is installed: npm packages only, these and the check's programs, what the product and its tests need, that and the
+ * robustness tests' programs.
+ */
+/** @typedef {"packages" | "check" | "all" | "robustness"} Scope */
 
 /** What is missing now, in the order in which it is installed. @param {Scope} scope */
 const findMissing = (scope) => {
   const npmPackages = !packagesAreInstalled(root) || !nodeIsInstalled(root);
-  if (scope === "packages") return { npmPackages, system: [], controlPlane: [], clock: [], tests: [] };
+  const chart = scope === "check" ? chartPrograms.filter((name) => !isProgram(cachedProgramPath(name, env))) : [];
+  if (scope === "packages" || scope === "check")
+    return { npmPackages, chart, system: [], controlPlane: [], clock: [], tests: [] };
   const programs = locatePrograms(env);
   const complete = controlPlanePrograms.every((name) => programs[name]);
   const isTested = scope === "robustness";
   return {
     npmPackages,
+    chart,
     system: systemPrograms.filter((name) => !programs[name]),
     // one version for all three: a kubectl of another origin stands in only as long as nothing else has to be made
     controlPlane: complete ? [] : controlPlanePrograms.filter((name) => !isProgram(cachedProgramPath(name, env))),
@@ -78,10 +87,10 @@ const neededOf = ({ system, controlPlane }) => [...system, ...controlPlane];
 
 /** @param {Missing} missing */
 const isNothing = (missing) =>
-  !missing.npmPackages && [...neededOf(missing), ...missing.clock, ...missing.tests].length === 0;
+  !missing.npmPackages && [...neededOf(missing), ...missing.chart, ...missing.clock, ...missing.tests].length === 0;
 
 /**
- * Installs what the robustness tests can do without; says in a line when it can't be had.
+ * Installs what the check and the robustness tests can do without; says in a line when it can't be had.
  * @param {readonly string[]} names
  * @param {() => Promise<unknown>} work
  * @param {{ progress: import("./setup/progress.mjs").Progress, signal: AbortSignal }} deps
@@ -114,9 +123,10 @@ const install = async (scope, signal, logFile) => {
     const deps = { root, env, run: createToolRunner({ logFile, signal }), progress, signal };
     if (missing.npmPackages) await installPackages(deps);
     if (missing.system.length > 0) await installDebianPackages(missing.system, deps);
-    if (missing.controlPlane.length > 0) await installControlPlane(missing.controlPlane, deps);
+    if (missing.controlPlane.length > 0) await installPrograms(missing.controlPlane, deps);
+    await tryToInstall(missing.chart, () => installPrograms(missing.chart, deps), deps);
     await tryToInstall(missing.clock, () => installDebianPackages(missing.clock, deps), deps);
-    await tryToInstall(missing.tests, () => installTestPrograms(missing.tests, deps), deps);
+    await tryToInstall(missing.tests, () => installPrograms(missing.tests, deps), deps);
     const left = neededOf(findMissing(scope));
     if (left.length > 0)
       throw new SetupError(`${left.join(", ")} missing, although installed just now`, {
@@ -166,7 +176,7 @@ const setUp = async (scope) => {
 };
 
 /** @type {{ [argument: string]: Scope }} */
-const scopes = { "--packages-only": "packages", "--robustness": "robustness" };
+const scopes = { "--packages-only": "packages", "--check": "check", "--robustness": "robustness" };
 
 /** @param {readonly string[]} args @returns {Promise<number>} the exit code */
 const main = async (args) => {

@@ -16,13 +16,26 @@ export const pinnedVersions = Object.freeze({ etcd: "v3.6.5", "kube-apiserver": 
  */
 export const testProgramVersions = Object.freeze({ toxiproxy: "v2.12.0", linearizability: "c3d9c886" });
 
+/** Programs that look at the chart: those of `npm run check` alone. */
+export const chartProgramVersions = Object.freeze({
+  helm: "v3.19.5",
+  "helm-unittest": "v1.0.3",
+  kubeconform: "v0.7.0",
+});
+
+const cachedVersions = { ...pinnedVersions, ...testProgramVersions, ...chartProgramVersions };
+
 /** @typedef {keyof typeof pinnedVersions} ControlPlaneProgram */
 /** @typedef {keyof typeof testProgramVersions} TestProgram */
+/** @typedef {keyof typeof chartProgramVersions} ChartProgram */
+/** @typedef {keyof typeof cachedVersions} CachedProgram what the set-up puts into the cache */
 /** @typedef {"redis-server" | "chromium" | "chromium-headless-shell" | "Xvfb" | "faketime"} SystemProgram */
-/** @typedef {{ [name in ControlPlaneProgram | SystemProgram | TestProgram]?: string | undefined }} Programs */
+/** @typedef {{ [name in CachedProgram | SystemProgram]?: string | undefined }} Programs */
 /** @typedef {{ [name: string]: string | undefined }} Environment */
 
 export const testPrograms = /** @type {readonly TestProgram[]} */ (Object.freeze(Object.keys(testProgramVersions)));
+
+export const chartPrograms = /** @type {readonly ChartProgram[]} */ (Object.freeze(Object.keys(chartProgramVersions)));
 
 export const controlPlanePrograms = /** @type {readonly ControlPlaneProgram[]} */ (
   Object.freeze(Object.keys(pinnedVersions))
@@ -67,14 +80,13 @@ export const cacheDir = (env) =>
 
 /**
  * Where the set-up puts a program that it downloads or builds; the version in the name makes an update a new file.
- * @param {ControlPlaneProgram | TestProgram} name
+ * @param {CachedProgram} name
  * @param {Environment} env
  */
-export const cachedProgramPath = (name, env) =>
-  join(cacheDir(env), "bin", `${name}-${{ ...pinnedVersions, ...testProgramVersions }[name]}`);
+export const cachedProgramPath = (name, env) => join(cacheDir(env), "bin", `${name}-${cachedVersions[name]}`);
 
-/** @param {TestProgram} name @param {Environment} env */
-const locateTestProgram = (name, env) => {
+/** A program that is taken from the cache alone: its version matters. @param {CachedProgram} name @param {Environment} env */
+const locateCachedProgram = (name, env) => {
   const cached = cachedProgramPath(name, env);
   return isProgram(cached) ? cached : undefined;
 };
@@ -112,8 +124,8 @@ const kubectlOnPath = (env) => {
 const locateControlPlaneProgram = (name, env) => {
   const assets = givenAssets(env);
   if (assets) return resolve(assets, name);
-  const cached = cachedProgramPath(name, env);
-  if (isProgram(cached)) return cached;
+  const cached = locateCachedProgram(name, env);
+  if (cached) return cached;
   return name === "kubectl" ? kubectlOnPath(env) : undefined;
 };
 
@@ -131,7 +143,8 @@ const locateSystemProgram = (name, env, override) => {
 
 /**
  * Absolute path of every program; undefined when it is missing. Reads the disk on each call.
- * Control plane: `KUBEBUILDER_ASSETS`, the cache, and for kubectl alone PATH (1.32 or newer). The others: `BROWSERPOOL_REDIS_SERVER`,
+ * Control plane: `KUBEBUILDER_ASSETS`, the cache, and for kubectl alone PATH (1.32 or newer). Programs of tests and checks: the
+ * cache. The others: `BROWSERPOOL_REDIS_SERVER`,
  * `BROWSERPOOL_CHROMIUM`, `BROWSERPOOL_CHROMIUM_HEADLESS`, then PATH.
  * @param {Environment} [env]
  * @returns {Programs}
@@ -145,6 +158,9 @@ export const locatePrograms = (env = process.env) => ({
   "chromium-headless-shell": locateSystemProgram("chromium-headless-shell", env, "BROWSERPOOL_CHROMIUM_HEADLESS"),
   Xvfb: locateSystemProgram("Xvfb", env),
   faketime: locateSystemProgram("faketime", env),
-  toxiproxy: locateTestProgram("toxiproxy", env),
-  linearizability: locateTestProgram("linearizability", env),
+  toxiproxy: locateCachedProgram("toxiproxy", env),
+  linearizability: locateCachedProgram("linearizability", env),
+  helm: locateCachedProgram("helm", env),
+  "helm-unittest": locateCachedProgram("helm-unittest", env),
+  kubeconform: locateCachedProgram("kubeconform", env),
 });

@@ -3,9 +3,9 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { controlPlanePrograms, pinnedVersions } from "../../src/local/locate-programs.mjs";
+import { chartProgramVersions, controlPlanePrograms, pinnedVersions } from "../../src/local/locate-programs.mjs";
 import { createSandbox, fakeGo, type Sandbox, systemPrograms } from "./sandbox.ts";
 
 let sandbox: Sandbox;
@@ -26,16 +26,18 @@ afterEach(() => {
 const sha256 = (bytes: string | Buffer): string => createHash("sha256").update(bytes).digest("hex");
 const program = "#!/bin/sh\nexit 0\n";
 
-/** The archive of etcd as its releases have it. */
-const etcdArchive = (folder: string): Buffer => {
-  mkdirSync(join(sandbox.folder, "pack", folder), { recursive: true });
-  writeFileSync(join(sandbox.folder, "pack", folder, "etcd"), program, { mode: 0o755 });
-  return execFileSync("tar", ["-czf", "-", "-C", join(sandbox.folder, "pack"), folder]);
+/** An archive with one program; `member`: its path in it. */
+const archiveOf = (member: string): Buffer => {
+  const pack = join(sandbox.folder, "pack");
+  mkdirSync(dirname(join(pack, member)), { recursive: true });
+  writeFileSync(join(pack, member), program, { mode: 0o755 });
+  return execFileSync("tar", ["-czf", "-", "-C", pack, member]);
 };
+
+const arch = process.arch === "x64" ? "amd64" : process.arch;
 
 /** All files of the official places, by path. */
 const officialFiles = (): Map<string, string | Buffer> => {
-  const arch = process.arch === "x64" ? "amd64" : process.arch;
   const files = new Map<string, string | Buffer>();
   for (const name of ["kube-apiserver", "kubectl"] as const) {
     const path = `/${pinnedVersions[name]}/bin/linux/${arch}/${name}`;
@@ -43,9 +45,28 @@ const officialFiles = (): Map<string, string | Buffer> => {
   }
   const folder = `etcd-${pinnedVersions.etcd}-linux-${arch}`;
   const releases = `/etcd-io/etcd/releases/download/${pinnedVersions.etcd}`;
-  const archive = etcdArchive(folder);
+  const archive = archiveOf(`${folder}/etcd`);
   const sums = `${sha256("other")}  ${folder}.zip\n${sha256(archive)}  ${folder}.tar.gz\n`;
   return files.set(`${releases}/${folder}.tar.gz`, archive).set(`${releases}/SHA256SUMS`, sums);
+};
+
+/** What looks at the chart, with checksums in the forms that each project has. */
+const chartFiles = (): Map<string, string | Buffer> => {
+  const { helm, "helm-unittest": unittest, kubeconform } = chartProgramVersions;
+  const files = new Map<string, string | Buffer>();
+  const helmArchive = archiveOf(`linux-${arch}/helm`);
+  const helmPath = `/helm-${helm}-linux-${arch}.tar.gz`;
+  files.set(helmPath, helmArchive).set(`${helmPath}.sha256sum`, `${sha256(helmArchive)}  ${helmPath.slice(1)}\n`);
+  const unittestPlace = `/helm-unittest/helm-unittest/releases/download/${unittest}`;
+  const unittestFile = `helm-unittest-linux-${arch}-${unittest.slice(1)}.tgz`;
+  const untt = archiveOf("untt");
+  const sums = `${sha256("x")} *./_dist/other.tgz\n${sha256(untt)} *./_dist/${unittestFile}\n`;
+  files.set(`${unittestPlace}/${unittestFile}`, untt).set(`${unittestPlace}/helm-unittest-checksum.sha`, sums);
+  const place = `/yannh/kubeconform/releases/download/${kubeconform}`;
+  const file = `kubeconform-linux-${arch}.tar.gz`;
+  const archive = archiveOf("kubeconform");
+  files.set(`${place}/${file}`, archive);
+  return files.set(`${place}/CHECKSUMS`, `${sha256("x")}  other.zip\n${sha256(archive)}  ${file}\n`);
 };
 
 /** Serves `files` on loopback; without files it never answers. Returns the mirror's URL. */
@@ -62,12 +83,22 @@ const serve = async (files?: Map<string, string | Buffer>): Promise<string> => {
 const cached = (): string[] => readdirSync(join(sandbox.cache, "bin")).sort();
 const whole = controlPlanePrograms.map((name) => `${name}-${pinnedVersions[name]}`).sort();
 
-describe.skipIf(process.platform !== "linux")("downloading the control plane", () => {
+describe.skipIf(process.platform !== "linux")("downloading programs", () => {
   test("takes the official archives, with no Go on the machine", async () => {
     const { code } = await sandbox.setUp([], { BROWSERPOOL_DOWNLOAD_MIRROR: await serve(officialFiles()) });
     expect(code).toBe(0);
     expect(cached()).toEqual(whole);
     expect(readFileSync(join(sandbox.cache, "bin", `etcd-${pinnedVersions.etcd}`), "utf8")).toBe(program);
+  });
+
+  test("takes the official archives of what looks at the chart", async () => {
+    const { code } = await sandbox.setUp(["--check"], { BROWSERPOOL_DOWNLOAD_MIRROR: await serve(chartFiles()) });
+    expect(code).toBe(0);
+    expect(cached()).toEqual(
+      Object.entries(chartProgramVersions)
+        .map(([name, version]) => `${name}-${version}`)
+        .sort(),
+    );
   });
 
   test("never uses an archive with another checksum, and builds that program instead", async () => {

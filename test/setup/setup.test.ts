@@ -47,6 +47,12 @@ describe("set-up of the robustness tests", () => {
   });
 });
 
+test("set-up of the check goes on without what can't be had, and says so", async () => {
+  const { code, output } = await sandbox.setUp(["--check"]);
+  expect(code).toBe(0);
+  expect(output).toContain("going on without helm, helm-unittest, kubeconform: Go is missing");
+});
+
 describe("set-up that can't go on", () => {
   test("names every missing program once where there is no apt-get", async () => {
     sandbox.program("Xvfb");

@@ -2,7 +2,12 @@ import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { controlPlanePrograms, pinnedVersions, testProgramVersions } from "../../src/local/locate-programs.mjs";
+import {
+  chartProgramVersions,
+  controlPlanePrograms,
+  pinnedVersions,
+  testProgramVersions,
+} from "../../src/local/locate-programs.mjs";
 import { createSandbox, eventually, fakeGo, repository, type Sandbox, systemPrograms } from "./sandbox.ts";
 
 let sandbox: Sandbox;
@@ -46,6 +51,17 @@ describe("building the control plane", () => {
     const added = Object.entries(testProgramVersions).map(([name, version]) => `${name}-${version}`);
     expect(cached()).toEqual([...whole, ...added].sort());
     expect(await sandbox.setUp(["--robustness"])).toEqual({ code: 0, output: "" });
+  });
+
+  test("what looks at the chart is added only for the check, which needs no control plane", async () => {
+    fakeGo(sandbox);
+    expect((await sandbox.setUp(["--check"])).code).toBe(0);
+    expect(cached()).toEqual(
+      Object.entries(chartProgramVersions)
+        .map(([name, version]) => `${name}-${version}`)
+        .sort(),
+    );
+    expect(await sandbox.setUp(["--check"])).toEqual({ code: 0, output: "" });
   });
 
   test("a failed build shows the tool's last lines, the log and a way out; the next run goes on from there", async () => {
@@ -130,10 +146,18 @@ describe("the pinned modules", () => {
     etcd: "go.etcd.io/etcd/server/v3",
     kubernetes: "k8s.io/kubernetes",
     toxiproxy: "github.com/Shopify/toxiproxy/v2",
+    helm: "helm.sh/helm/v3",
+    "helm-unittest": "github.com/helm-unittest/helm-unittest",
+    kubeconform: "github.com/yannh/kubeconform",
   };
-  const versions = { ...testProgramVersions, etcd: pinnedVersions.etcd, kubernetes: pinnedVersions.kubectl };
+  const versions = {
+    ...testProgramVersions,
+    ...chartProgramVersions,
+    etcd: pinnedVersions.etcd,
+    kubernetes: pinnedVersions.kubectl,
+  };
 
-  test.each(["etcd", "kubernetes", "toxiproxy"] as const)(
+  test.each(Object.keys(modules) as (keyof typeof modules)[])(
     "tools/%s asks for the pinned version and has its checksum",
     (folder) => {
       const text = (file: string) => readFileSync(join(repository, "tools", folder, file), "utf8");

@@ -1,38 +1,58 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { cachedProgramPath, pinnedVersions, testProgramVersions } from "../../src/local/locate-programs.mjs";
+import {
+  cachedProgramPath,
+  chartProgramVersions,
+  pinnedVersions,
+  testProgramVersions,
+} from "../../src/local/locate-programs.mjs";
 import { downloadArchive, officialArchive } from "./download.mjs";
 import { goEnvironment, provideGo, withoutGo } from "./go.mjs";
 
-/** @typedef {import("../../src/local/locate-programs.mjs").ControlPlaneProgram} ControlPlaneProgram */
-/** @typedef {import("../../src/local/locate-programs.mjs").TestProgram} TestProgram */
+/** @typedef {import("../../src/local/locate-programs.mjs").CachedProgram} CachedProgram */
 
-const versions = { ...pinnedVersions, ...testProgramVersions };
+const versions = { ...pinnedVersions, ...testProgramVersions, ...chartProgramVersions };
 
 const [major, minor] = pinnedVersions.kubectl.slice(1).split(".");
 
+/** Linker flags that set variables, by their full names. @param {{ [name: string]: string | undefined }} variables */
+const stamp = (variables) =>
+  Object.entries(variables)
+    .map(([name, value]) => `-X ${name}=${value}`)
+    .join(" ");
+
 /** What Kubernetes' own build stamps into its programs; the API server and kubectl tell their version from it. */
-const versionStamp = Object.entries({ gitVersion: pinnedVersions.kubectl, gitMajor: major, gitMinor: minor })
-  .map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`)
-  .join(" ");
+const kubernetesStamp = stamp({
+  "k8s.io/component-base/version.gitVersion": pinnedVersions.kubectl,
+  "k8s.io/component-base/version.gitMajor": major,
+  "k8s.io/component-base/version.gitMinor": minor,
+});
+
+/** What Helm's own build stamps in: the Kubernetes for which charts are rendered where no cluster is asked. Without it: 1.20. */
+const helmStamp = stamp({
+  "helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor": major,
+  "helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor": minor,
+  "helm.sh/helm/v3/pkg/lint/rules.k8sVersionMajor": major,
+  "helm.sh/helm/v3/pkg/lint/rules.k8sVersionMinor": minor,
+});
 
 /**
  * How each program is built: the folder with its go.mod below `tools/`, the Go package, and how long that takes from nothing on a
  * machine with two processors.
- * @type {{ [name in ControlPlaneProgram | TestProgram]: { folder: string, package: string, stamp?: string, expected: string } }}
+ * @type {{ [name in CachedProgram]: { folder: string, package: string, stamp?: string, expected: string } }}
  */
 const builds = {
   etcd: { folder: "etcd", package: "go.etcd.io/etcd/server/v3", expected: "about a minute" },
   "kube-apiserver": {
     folder: "kubernetes",
     package: "k8s.io/kubernetes/cmd/kube-apiserver",
-    stamp: versionStamp,
+    stamp: kubernetesStamp,
     expected: "about 4 minutes",
   },
   kubectl: {
     folder: "kubernetes",
     package: "k8s.io/kubernetes/cmd/kubectl",
-    stamp: versionStamp,
+    stamp: kubernetesStamp,
     expected: "about half a minute",
   },
   toxiproxy: {
@@ -41,6 +61,23 @@ const builds = {
     expected: "about ten seconds",
   },
   linearizability: { folder: "linearizability", package: ".", expected: "a few seconds" },
+  helm: {
+    folder: "helm",
+    package: "helm.sh/helm/v3/cmd/helm",
+    stamp: `${helmStamp} ${stamp({ "helm.sh/helm/v3/internal/version.version": chartProgramVersions.helm })}`,
+    expected: "about a minute and a half",
+  },
+  "helm-unittest": {
+    folder: "helm-unittest",
+    package: "github.com/helm-unittest/helm-unittest/cmd/helm-unittest",
+    stamp: helmStamp,
+    expected: "about a minute",
+  },
+  kubeconform: {
+    folder: "kubeconform",
+    package: "github.com/yannh/kubeconform/cmd/kubeconform",
+    expected: "about ten seconds",
+  },
 };
 
 /**
@@ -61,7 +98,7 @@ const install = async (target, make) => {
 };
 
 /**
- * @typedef {object} ControlPlaneDeps
+ * @typedef {object} ProgramDeps
  * @property {string} root of the repository
  * @property {import("../../src/local/locate-programs.mjs").Environment} env
  * @property {import("./run-tool.mjs").RunTool} run
@@ -70,8 +107,8 @@ const install = async (target, make) => {
  */
 
 /**
- * @param {ControlPlaneProgram} name
- * @param {ControlPlaneDeps} deps
+ * @param {CachedProgram} name
+ * @param {ProgramDeps} deps
  */
 const download = async (name, { env, run, signal }) => {
   const archive = officialArchive(name, env);
@@ -95,14 +132,14 @@ const download = async (name, { env, run, signal }) => {
 
 /**
  * Downloads what can be had, all at once; says why for the rest. A failed download is no failure of the set-up.
- * @param {readonly ControlPlaneProgram[]} names
- * @param {ControlPlaneDeps} deps
- * @returns {Promise<ControlPlaneProgram[]>} what is still missing
+ * @param {readonly CachedProgram[]} names
+ * @param {ProgramDeps} deps
+ * @returns {Promise<CachedProgram[]>} what is still missing
  */
 const downloadAll = async (names, deps) => {
   const possible = names.filter((name) => officialArchive(name, deps.env));
   if (possible.length === 0) return [...names];
-  /** @type {ControlPlaneProgram[]} */
+  /** @type {CachedProgram[]} */
   const failed = [];
   let reason = "";
   const attempts = () =>
@@ -125,13 +162,13 @@ const downloadAll = async (names, deps) => {
   return names.filter((name) => failed.includes(name) || !possible.includes(name));
 };
 
-/** @param {ControlPlaneProgram | TestProgram} name @param {string} root */
+/** @param {CachedProgram} name @param {string} root */
 const moduleFolder = (name, root) => join(root, "tools", builds[name].folder);
 
 /**
- * @param {ControlPlaneProgram | TestProgram} name
+ * @param {CachedProgram} name
  * @param {string} go path of the go command
- * @param {ControlPlaneDeps} deps
+ * @param {ProgramDeps} deps
  */
 const build = async (name, go, { root, env, run, progress }) => {
   const { package: goPackage, stamp = "", expected } = builds[name];
@@ -156,33 +193,23 @@ const removeParts = (folder) => {
   for (const name of left) rmSync(join(folder, name), { recursive: true, force: true });
 };
 
-/**
- * Puts the programs into the cache: by download where that is possible, else built from Go modules. Each is kept as soon as it
- * is there, so that the next run goes on with the rest.
- * @param {readonly ControlPlaneProgram[]} names
- * @param {ControlPlaneDeps} deps
- */
-export const installControlPlane = async (names, deps) => {
-  for (const name of names) removeParts(dirname(cachedProgramPath(name, deps.env)));
-  const missing = await downloadAll(names, deps);
-  if (missing.length > 0) await buildAll(missing, deps);
-};
-
-/**
- * Puts programs of the robustness tests into the cache, which are never downloaded.
- * @param {readonly TestProgram[]} names
- * @param {ControlPlaneDeps} deps
- */
-export const installTestPrograms = async (names, deps) => {
-  for (const name of names) removeParts(dirname(cachedProgramPath(name, deps.env)));
-  await buildAll(names, deps);
-};
-
-/** @param {readonly (ControlPlaneProgram | TestProgram)[]} names @param {ControlPlaneDeps} deps */
+/** @param {readonly CachedProgram[]} names @param {ProgramDeps} deps */
 const buildAll = async (names, deps) => {
   const go = await provideGo(
     names.map((name) => moduleFolder(name, deps.root)),
     deps,
   );
   for (const name of names) await build(name, go, deps);
+};
+
+/**
+ * Puts the programs into the cache: by download where that is possible, else built from Go modules. Each is kept as soon as it
+ * is there, so that the next run goes on with the rest.
+ * @param {readonly CachedProgram[]} names
+ * @param {ProgramDeps} deps
+ */
+export const installPrograms = async (names, deps) => {
+  for (const name of names) removeParts(dirname(cachedProgramPath(name, deps.env)));
+  const missing = await downloadAll(names, deps);
+  if (missing.length > 0) await buildAll(missing, deps);
 };

@@ -1,0 +1,256 @@
+{{/* Name of the chart in labels. */}}
+{{- define "browserpool.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+
+{{/* Prefix of every object's name; 40 characters leave room for the longest suffix. */}}
+{{- define "browserpool.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else if contains (include "browserpool.name" .) .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name (include "browserpool.name" .) | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Labels of an object. Call with (list $ "component"). */}}
+{{- define "browserpool.labels" -}}
+{{- $root := index . 0 -}}
+helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name ($root.Chart.Version | replace "+" "_") }}
+{{ include "browserpool.selector" . }}
+app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
+app.kubernetes.io/part-of: browserpool
+app.kubernetes.io/managed-by: {{ $root.Release.Service }}
+{{- end -}}
+
+{{/* The labels that select pods of a component; they never change. Call with (list $ "component"). */}}
+{{- define "browserpool.selector" -}}
+{{- $root := index . 0 -}}
+app.kubernetes.io/name: {{ include "browserpool.name" $root }}
+app.kubernetes.io/instance: {{ $root.Release.Name }}
+app.kubernetes.io/component: {{ index . 1 }}
+{{- end -}}
+
+{{/* repository:tag or repository@digest; the tag defaults to the version of the app. Call with (list $ image). */}}
+{{- define "browserpool.image" -}}
+{{- $root := index . 0 -}}
+{{- $image := index . 1 -}}
+{{- if $image.digest -}}
+{{- printf "%s@%s" $image.repository $image.digest -}}
+{{- else -}}
+{{- printf "%s:%s" $image.repository ($image.tag | default $root.Chart.AppVersion) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Security of every container of the release: what Pod Security `restricted` asks for, and a root file system that stays as it is. */}}
+{{- define "browserpool.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+{{- end -}}
+
+{{/* Security of every pod of the release; the images run as this user. */}}
+{{- define "browserpool.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 10001
+runAsGroup: 10001
+fsGroup: 10001
+seccompProfile:
+  type: RuntimeDefault
+{{- end -}}
+
+{{/* Where pods of a component may run. Call with (list $ "component" values). */}}
+{{- define "browserpool.placement" -}}
+{{- $root := index . 0 -}}
+{{- $component := index . 1 -}}
+{{- $values := index . 2 -}}
+{{- with $values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- if $values.topologySpread }}
+# Rather two replicas on one node than one replica.
+topologySpreadConstraints:
+  {{- range $values.topologySpread }}
+  - topologyKey: {{ . }}
+    maxSkew: 1
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels:
+        {{- include "browserpool.selector" (list $root $component) | nindent 8 }}
+  {{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "browserpool.initialKeySecret" -}}
+{{- printf "%s-initial-key" (include "browserpool.fullname" .) -}}
+{{- end -}}
+
+{{/* The Secret with the Redis URL under `url`, and the bundled Redis' users under `users.acl`. */}}
+{{- define "browserpool.redisSecret" -}}
+{{- .Values.redis.existingSecret | default (printf "%s-redis" (include "browserpool.fullname" .)) -}}
+{{- end -}}
+
+{{/* What every process of the service is told. */}}
+{{- define "browserpool.env" -}}
+- name: BROWSERPOOL_SYSTEM_NAMESPACE
+  valueFrom:
+    fieldRef:
+      fieldPath: metadata.namespace
+- name: POD_IP
+  valueFrom:
+    fieldRef:
+      fieldPath: status.podIP
+- name: BROWSERPOOL_HOST
+  value: {{ .Values.listenAddress | quote }}
+- name: BROWSERPOOL_LOG_LEVEL
+  value: {{ .Values.logLevel }}
+- name: BROWSERPOOL_DEFAULT_PROJECT
+  value: {{ .Values.defaultProject.id | quote }}
+- name: BROWSERPOOL_POOLED_SESSIONS
+  value: {{ .Values.limits.pooledSessions | quote }}
+- name: BROWSERPOOL_FILL_RATE_CAP
+  value: {{ .Values.limits.fillRatePerMinute | quote }}
+- name: REDIS_URL
+  valueFrom:
+    secretKeyRef:
+      name: {{ include "browserpool.redisSecret" . }}
+      key: url
+{{- if .Values.redis.ca.configMap }}
+- name: NODE_EXTRA_CA_CERTS
+  value: /etc/browserpool/redis-ca/{{ .Values.redis.ca.key }}
+{{- end }}
+{{- end -}}
+
+{{/* Both processes: restarted when they hang, left out of Services while a part that they need is away. */}}
+{{- define "browserpool.probes" -}}
+startupProbe:
+  httpGet:
+    path: /livez
+    port: ops
+  periodSeconds: 1
+  timeoutSeconds: 2
+  # Alive from the first moment on; whether the parts that it needs are there is for readiness.
+  failureThreshold: 60
+livenessProbe:
+  httpGet:
+    path: /livez
+    port: ops
+  periodSeconds: 10
+  timeoutSeconds: 5
+  failureThreshold: 3
+readinessProbe:
+  httpGet:
+    path: /readyz
+    port: ops
+  periodSeconds: 3
+  timeoutSeconds: 3
+  failureThreshold: 2
+{{- end -}}
+
+{{- define "browserpool.volumeMounts" -}}
+- name: tmp
+  mountPath: /tmp
+{{- if .Values.redis.ca.configMap }}
+- name: redis-ca
+  mountPath: /etc/browserpool/redis-ca
+  readOnly: true
+{{- end }}
+{{- end -}}
+
+{{- define "browserpool.volumes" -}}
+- name: tmp
+  emptyDir:
+    sizeLimit: 64Mi
+{{- with .Values.redis.ca.configMap }}
+- name: redis-ca
+  configMap:
+    name: {{ . }}
+{{- end }}
+{{- end -}}
+
+{{/* A new Redis URL is read by a new process only. Nothing to compare where somebody else keeps the Secret. */}}
+{{- define "browserpool.redisChecksum" -}}
+checksum/redis: {{ toJson (list .Values.redis.url .Values.redis.existingSecret .Values.redis.ca) | sha256sum }}
+{{- end -}}
+
+{{/* The URL under which callers reach the API: as given, else that of the Ingress or the HTTPRoute. */}}
+{{- define "browserpool.publicUrl" -}}
+{{- if .Values.api.publicUrl -}}
+{{- .Values.api.publicUrl -}}
+{{- else if .Values.api.ingress.enabled -}}
+{{- printf "%s://%s" (ternary "https" "http" (not (empty .Values.api.ingress.tls))) .Values.api.ingress.host -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Host names of requests that are served: the Service under each of its names, and the pod itself for probes and scrapes. */}}
+{{- define "browserpool.allowedHosts" -}}
+{{- $service := printf "%s-api" (include "browserpool.fullname" .) -}}
+{{- $names := list "$(POD_IP)" -}}
+{{- range list $service (printf "%s-ops" $service) -}}
+{{- $names = concat $names (list . (printf "%s.%s" . $.Release.Namespace) (printf "%s.%s.svc" . $.Release.Namespace) (printf "%s.%s.svc.%s" . $.Release.Namespace $.Values.clusterDomain)) -}}
+{{- end -}}
+{{- if .Values.api.ingress.enabled -}}
+{{- $names = append $names .Values.api.ingress.host -}}
+{{- end -}}
+{{- join "," (concat $names .Values.api.httpRoute.hostnames .Values.api.allowedHosts) -}}
+{{- end -}}
+
+{{- define "browserpool.systemPriority" -}}
+{{- if .Values.priorityClasses.create -}}
+{{- include "browserpool.fullname" . }}-system
+{{- end -}}
+{{- end -}}
+
+{{/* The bundled Redis' users file. One user, with the commands of docs/redis.md; the file holds only the password's SHA-256. */}}
+{{- define "browserpool.redisUsers" -}}
+user default off resetpass resetkeys resetchannels -@all
+user browserpool on #{{ . | sha256sum }} resetkeys ~bp:* resetchannels &bp:* -@all +@hash +@sortedset +@string +xadd +xrange +eval +evalsha +del +unlink +exists +expire +time +publish +spublish +subscribe +ssubscribe +sunsubscribe +ping +select +info +cluster|slots +cluster|info
+{{- end -}}
+
+{{- define "browserpool.browserPriority" -}}
+{{- if .Values.priorityClasses.create -}}
+{{- include "browserpool.fullname" . }}-browser
+{{- end -}}
+{{- end -}}
+
+{{/* The operator's label on every browser pod. */}}
+{{- define "browserpool.browserSelector" -}}
+matchLabels:
+  app.kubernetes.io/name: browserpool-browser
+{{- end -}}
+
+{{/* A project admits only pods of this level, and warns of and logs what it refuses. */}}
+{{- define "browserpool.podSecurityLabels" -}}
+pod-security.kubernetes.io/enforce: restricted
+pod-security.kubernetes.io/warn: restricted
+pod-security.kubernetes.io/audit: restricted
+{{- end -}}
+
+{{- define "browserpool.crdMetadata" -}}
+labels:
+  {{- include "browserpool.labels" (list . "crds") | nindent 2 }}
+{{- if .Values.crds.keep }}
+annotations:
+  helm.sh/resource-policy: keep
+{{- end }}
+{{- end -}}
+
+{{/* Path of the browsers' profile below the kubelet's seccomp folder. */}}
+{{- define "browserpool.seccompProfile" -}}
+{{- if .Values.browsers.seccomp.securityProfilesOperator.enabled -}}
+operator/{{ include "browserpool.fullname" . }}-chromium.json
+{{- else -}}
+{{- .Values.browsers.seccomp.profile -}}
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,83 @@
+/**
+ * What `npm run check` says of the chart: each step for itself, none needs a cluster or the internet. Files of charts/browserpool/ci
+ * are values that must work, those of tests/bad-values values that must be refused, for the reason in their first line.
+ */
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { root } from "../generated-file.ts";
+import { cachedProgram, outputOf } from "../run-program.ts";
+import type { Step } from "../step.ts";
+import { embeddedObjects } from "./embedded-objects.ts";
+import { chartFolder, renderChart, renderedChart } from "./render-chart.ts";
+import { schemaFileTemplate, writeSchemas } from "./write-schemas.ts";
+
+const valueFiles = async (folder: string): Promise<string[]> =>
+  (await readdir(join(chartFolder, folder)))
+    .filter((file) => file.endsWith(".yaml"))
+    .sort()
+    .map((file) => join(chartFolder, folder, file));
+
+/** Arguments of Helm for the default values and for each file of good ones. */
+const goodValues = async (): Promise<string[][]> => [
+  [],
+  ...(await valueFiles("ci")).map((file) => [`--values=${file}`]),
+];
+
+const lint = async (): Promise<void> => {
+  const files = (await valueFiles("ci")).map((file) => `--values=${file}`);
+  for (const values of [[], ...files.map((file) => [file])])
+    await outputOf(cachedProgram("helm"), ["lint", "--strict", "--quiet", chartFolder, ...values]);
+};
+
+const unitTests = (): Promise<string> => outputOf(cachedProgram("helm-unittest"), ["--strict", chartFolder]);
+
+/** Kinds of others, whose schemas are not here. */
+const otherKinds = "HTTPRoute,PrometheusRule,SeccompProfile,ServiceMonitor";
+
+/** Every object that the chart renders with good values, and every one that it hands to the operator within them. */
+const conformance = async (): Promise<void> => {
+  const kubeconform = cachedProgram("kubeconform");
+  const folder = await mkdtemp(join(tmpdir(), "browserpool-schemas-"));
+  try {
+    await writeSchemas(folder);
+    const schemas = ["-schema-location", join(folder, schemaFileTemplate), "-skip", otherKinds];
+    const validate = (input: string, ...files: string[]) =>
+      outputOf(kubeconform, ["-strict", ...schemas, ...(files.length > 0 ? files : ["-"])], input);
+    for (const values of await goodValues()) {
+      const rendered = await renderedChart(...values);
+      await validate(rendered);
+      const { pods, projectObjects } = embeddedObjects(rendered);
+      await validate([...pods, ...projectObjects].map((object) => stringify(object)).join("---\n"));
+    }
+    await validate("", join(root, "manifests"));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+};
+
+/** What Helm says of a file of bad values must hold the text after `# refused: ` in its first line. */
+const refuse = async (file: string): Promise<string | undefined> => {
+  const reason = /^# refused: (.+)$/m.exec(await readFile(file, "utf8"))?.[1];
+  if (!reason) return `${file}: the first line must be "# refused: <what Helm says>"`;
+  const { code, stderr } = await renderChart(`--values=${file}`);
+  if (code === 0) return `${file} is not refused`;
+  return stderr.includes(reason)
+    ? undefined
+    : `${file} is refused for another reason than "${reason}":\n${stderr.trim()}`;
+};
+
+const refusals = async (): Promise<void> => {
+  const complaints = await Promise.all((await valueFiles("tests/bad-values")).map(refuse));
+  const said = complaints.filter((complaint) => complaint !== undefined);
+  if (said.length > 0) throw new Error(said.join("\n"));
+};
+
+/** Good values are not a step of their own: the others use them. */
+export const chartSteps: readonly Step[] = [
+  { name: "chart: lint", run: lint },
+  { name: "chart: unit tests", run: unitTests },
+  { name: "chart: objects conform to their schemas", run: conformance },
+  { name: "chart: bad values are refused", run: refusals },
+];

@@ -1,0 +1,48 @@
+/**
+ * The objects that the chart hands to the operator in files, as the operator makes them: by its own code, which refuses what it would
+ * refuse in a cluster.
+ */
+import { parseAllDocuments } from "yaml";
+import { buildPod, type PodOwner } from "../../src/controllers/browser-pool/pod.ts";
+import { checkPodTemplate } from "../../src/controllers/browser-pool/pod-template.ts";
+import { checkProjectObjects } from "../../src/controllers/project/project-objects.ts";
+import type { KubeObject, Pod } from "../../src/kube/objects.ts";
+import { BrowserPoolSpec } from "../../src/resources/browser-pool.ts";
+
+type ConfigMap = { kind?: string; data?: Record<string, string> } | null;
+
+export type EmbeddedObjects = {
+  /** The pod of a browser in each region. */
+  pods: Pod[];
+  /** Labels of a project's namespace, and what is in it; without a namespace. */
+  namespaceLabels: Record<string, string>;
+  projectObjects: KubeObject[];
+};
+
+const documentsOf = (yaml: string): unknown[] => parseAllDocuments(yaml).map((document) => document.toJS() as unknown);
+
+const poolIn = (region: string): PodOwner => ({
+  apiVersion: "browserpool.dev/v1alpha1",
+  kind: "BrowserPool",
+  metadata: { name: region, uid: "00000000-0000-4000-8000-000000000000" },
+  spec: BrowserPoolSpec.parse({ size: 1, region }),
+});
+
+const podsOf = (yaml: string): Pod[] => {
+  const template = checkPodTemplate(documentsOf(yaml)[0], "pod-template.yaml");
+  const settings = { image: "browser", agentPublicKey: "", template };
+  return BrowserPoolSpec.shape.region.unwrap().options.map((region) => ({
+    apiVersion: "v1",
+    kind: "Pod",
+    ...buildPod(poolIn(region), "browser1", settings),
+  }));
+};
+
+/** What is in the ConfigMaps of a rendered chart. Throws an Error that names what the operator would refuse. */
+export const embeddedObjects = (rendered: string): EmbeddedObjects => {
+  const maps = (documentsOf(rendered) as ConfigMap[]).filter((object) => object?.kind === "ConfigMap");
+  const data: Record<string, string> = Object.assign({}, ...maps.map((map) => map?.data));
+  const file = "project-objects.yaml";
+  const { namespaceLabels, objects } = checkProjectObjects(documentsOf(data[file] ?? ""), file);
+  return { pods: podsOf(data["pod-template.yaml"] ?? ""), namespaceLabels, projectObjects: objects };
+};

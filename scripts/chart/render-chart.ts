@@ -1,0 +1,20 @@
+import { join } from "node:path";
+import { root } from "../generated-file.ts";
+import { cachedProgram, type Ended, runProgram } from "../run-program.ts";
+
+/** Folder of the chart. */
+export const chartFolder = join(root, "charts/browserpool");
+
+/** As the documentation installs it. */
+const release = ["browserpool", chartFolder, "--namespace=browserpool-system"];
+
+/** Runs `helm template` with further arguments; without a cluster, so `lookup` finds nothing. Throws a `MissingProgram`. */
+export const renderChart = (...args: string[]): Promise<Ended> =>
+  runProgram(cachedProgram("helm"), ["template", ...release, ...args]);
+
+/** The rendered objects as YAML; throws an Error with what Helm says. */
+export const renderedChart = async (...args: string[]): Promise<string> => {
+  const { code, stdout, stderr } = await renderChart(...args);
+  if (code !== 0) throw new Error(`helm template ${args.join(" ")}: ${stderr.trim()}`);
+  return stdout;
+};

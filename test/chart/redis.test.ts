@@ -1,0 +1,71 @@
+/** The bundled Redis: a real server with the settings and the users of the rendered chart. */
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Redis } from "ioredis";
+import { expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { root } from "../../scripts/generated-file.ts";
+import { checkRedis } from "../../src/leases/check-redis.ts";
+import { connectRedis, whenReady } from "../../src/leases/redis.ts";
+import type { Logger } from "../../src/log.ts";
+import { silent } from "../support/lease-parts.ts";
+import { startRedisServer } from "../support/redis-servers.ts";
+
+type ConfigMap = { kind: string; data: Record<string, string> };
+
+const manifests = await readFile(join(root, "manifests/install.yaml"), "utf8");
+
+/** The users file that the head of the manifests tells people to make, for a password with this SHA-256. */
+const usersFile = (hash: string): string => {
+  const lines = manifests.match(/^#.*\buser (default off|browserpool on) .*$/gm) ?? [];
+  return lines
+    .map((line) =>
+      line
+        .replace(/^.*?user /, "user ")
+        .replace(/"?( \\)?$/, "")
+        .replace("$hash", hash),
+    )
+    .join("\n");
+};
+
+const settings = (): string[] => {
+  const all = parseAllDocuments(manifests).map((document) => document.toJS() as ConfigMap | null);
+  return all.find((object) => object?.data?.["redis.conf"])?.data["redis.conf"]?.split("\n") ?? [];
+};
+
+test("the chart's user may do what docs/redis.md says, and no more", async () => {
+  const page = await readFile(join(root, "docs/redis.md"), "utf8");
+  const rules = /^on >password (.*)$/m.exec(page)?.[1];
+  expect(usersFile("0".repeat(64)).split("\n")).toEqual([
+    "user default off resetpass resetkeys resetchannels -@all",
+    `user browserpool on #${"0".repeat(64)} ${rules}`,
+  ]);
+});
+
+test("the service finds nothing to warn of, and nobody else gets in", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "browserpool-users-"));
+  try {
+    const users = join(folder, "users.acl");
+    await writeFile(users, `${usersFile("79f076abdd19a752db7267bfff2f9022161d120dea919fdaca2ffdfc24ca8c96")}\n`); // "kept"
+    // Where the pod has other places than this machine.
+    const kept = settings().filter((line) => !/^(bind|port|dir|aclfile) /.test(line));
+    await using server = await startRedisServer([...kept, `aclfile ${users}`]);
+    const warnings: string[] = [];
+    const log = { ...silent, info: () => undefined, warn: (_: object, message: string) => warnings.push(message) };
+    const redis = connectRedis(`redis://browserpool:kept@127.0.0.1:${server.port}/0`, silent);
+    try {
+      await whenReady(redis, 10_000);
+      await checkRedis(redis, log as unknown as Logger);
+    } finally {
+      redis.disconnect();
+    }
+    expect(warnings).toEqual([]);
+    const stranger = new Redis(server.port, "127.0.0.1", { lazyConnect: true, retryStrategy: () => null });
+    stranger.on("error", () => undefined); // also answered to the call
+    await expect(stranger.get("bp:x")).rejects.toThrow("NOAUTH");
+    stranger.disconnect();
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});

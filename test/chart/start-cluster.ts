@@ -1,0 +1,90 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseAllDocuments, stringify } from "yaml";
+import { embeddedObjects } from "../../scripts/chart/embedded-objects.ts";
+import { root } from "../../scripts/generated-file.ts";
+import { runProgram } from "../../scripts/run-program.ts";
+import { startControlPlane } from "../../src/local/control-plane.ts";
+import { locatePrograms } from "../../src/local/locate-programs.mjs";
+import { createLogger } from "../../src/log.ts";
+
+export const systemNamespace = "browserpool-system";
+
+/** `admin` may do everything; the others are the ServiceAccounts of the chart. */
+export type Account = "admin" | "api" | "operator";
+
+type Said = { ok: boolean; text: string };
+
+export type Cluster = {
+  /** Runs kubectl as an account, with `objects` on stdin; never rejects because it fails. */
+  kubectl(account: Account, args: string, objects?: readonly object[]): Promise<Said>;
+  /** What the operator makes of the files that the chart gives it: its pods, and the objects of a project. */
+  pod: object;
+  projectObjects: object[];
+  /** The Deployments and the StatefulSet of the release. */
+  workloads: Rendered[];
+  stop(): Promise<void>;
+};
+
+/** An object of the chart. */
+export type Rendered = { kind: string; metadata: { name: string }; spec?: { template?: { spec: object } } };
+
+/** Policies work a moment after they are written: this one then refuses the operator what its roles allow. */
+const policiesWork = async ({ kubectl }: Pick<Cluster, "kubectl">): Promise<void> => {
+  for (let left = 120; left > 0; left--) {
+    const { ok } = await kubectl("operator", "label namespace other probe=x --overwrite");
+    if (!ok) return;
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+  throw new Error("the admission policies do not work");
+};
+
+/**
+ * A control plane of its own with what manifests/install.yaml brings (the rendered chart), a project in the namespace `team`, and a
+ * namespace `other` that is none of its business. Nothing of it runs: rights and policies are all there is to see.
+ */
+export const startCluster = async (): Promise<Cluster> => {
+  const dataDir = await mkdtemp(join(tmpdir(), "browserpool-chart-"));
+  const programs = locatePrograms();
+  const log = createLogger("error", "test");
+  const plane = await startControlPlane({ dataDir, programs, log, unsafeNoFsync: true });
+  const common = [`--kubeconfig=${plane.kubeconfigPath}`, `--cache-dir=${join(dataDir, "kubectl-cache")}`];
+  const kubectl: Cluster["kubectl"] = async (account, args, objects = []) => {
+    const as = account === "admin" ? [] : [`--as=system:serviceaccount:${systemNamespace}:browserpool-${account}`];
+    const input = objects.map((object) => stringify(object)).join("---\n");
+    const all = [...common, ...as, ...args.split(" ")];
+    const { code, stdout, stderr } = await runProgram(programs.kubectl ?? "kubectl", all, input);
+    return { ok: code === 0, text: `${stdout}${stderr}` };
+  };
+  const must = async (...call: Parameters<Cluster["kubectl"]>): Promise<void> => {
+    const { ok, text } = await kubectl(...call);
+    if (!ok) throw new Error(`kubectl ${call[1]}: ${text}`);
+  };
+  const stop = async (): Promise<void> => {
+    await plane.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  try {
+    for (const name of [systemNamespace, "team", "other"]) await must("admin", `create namespace ${name}`);
+    await must("admin", "label namespace team browserpool.dev/project=team");
+    const rendered = await readFile(join(root, "manifests/install.yaml"), "utf8");
+    const all = parseAllDocuments(rendered).map((document) => document.toJS() as Rendered | null);
+    await must(
+      "admin",
+      "apply --server-side -f -",
+      all.filter((object) => object !== null),
+    );
+    await policiesWork({ kubectl });
+    const { pods, namespaceLabels, projectObjects } = embeddedObjects(rendered);
+    const [pod = {}] = pods;
+    const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "team", labels: namespaceLabels } };
+    await must("operator", "apply --server-side -f -", [namespace]);
+    await must("operator", "apply --server-side -n team -f -", projectObjects);
+    const workloads = all.filter((object) => object?.spec?.template !== undefined) as Rendered[];
+    return { kubectl, pod, projectObjects, workloads, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+};

@@ -1,0 +1,42 @@
+/**
+ * An upgrade replaces the CRDs under objects that users have. So every release leaves its objects in releases/<version>.yaml, and
+ * the CRDs of today must take each of them as it is: served in its version, no field refused, dropped or changed.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import type { KubeObject } from "../../src/kube/objects.ts";
+import { kinds } from "../../src/resources/kinds.ts";
+import { startTestControlPlane, type TestControlPlane } from "./start-control-plane.ts";
+
+type Custom = KubeObject & { kind: string; spec: object };
+
+const folder = join(import.meta.dirname, "releases");
+const files = readdirSync(folder).sort();
+const objectsOf = (file: string): Custom[] =>
+  parseAllDocuments(readFileSync(join(folder, file), "utf8")).map((document) => document.toJS() as Custom);
+
+let plane: TestControlPlane;
+beforeAll(async () => {
+  plane = await startTestControlPlane();
+});
+afterAll(() => plane?.stop());
+
+test.each(files)("objects of %s are taken as they are", async (file) => {
+  const namespace = `release-${file.replace(/[^0-9]+/g, "-")}x`;
+  await plane.kubectl("create", "namespace", namespace);
+  await plane.kubectl("create", "-n", namespace, "--validate=strict", "-f", join(folder, file));
+  for (const { apiVersion = "", kind, metadata, spec } of objectsOf(file)) {
+    const [group = "", version = ""] = apiVersion.split("/");
+    const { plural = "" } = kinds.find((it) => it.kind === kind) ?? {};
+    const path = `/apis/${group}/${version}/namespaces/${namespace}/${plural}/${metadata.name}`;
+    const stored = JSON.parse(await plane.kubectl("get", "--raw", path)) as Custom;
+    expect(stored.spec, `${kind} ${metadata.name}`).toMatchObject(spec);
+  }
+});
+
+test("every kind is among the objects of the newest release", () => {
+  const present = new Set(objectsOf(files.at(-1) ?? "").map(({ kind }) => kind));
+  expect([...present].sort()).toEqual(kinds.map(({ kind }) => kind).sort());
+});
