@@ -190,8 +190,8 @@ test("a process that ignores SIGTERM is killed after its grace, and with it the 
   expect(await isAlive(browser)).toBe(false);
 });
 
-test("a pod object that vanishes takes its process along", async () => {
-  await create({ name: "vanishing" });
+test("a pod object that vanishes takes its process along at once, whatever that does about SIGTERM", async () => {
+  await create({ name: "vanishing", args: ["ignores-sigterm"], graceSeconds: 600 });
   const pod = await whenReady("vanishing");
   await kube.delete(pods, { namespace, name: "vanishing" }, { gracePeriodSeconds: 0 });
   await eventually("the folder is gone", async () => !(await exists(podDir(pod))));
@@ -258,7 +258,7 @@ test("many pods start and end side by side", async () => {
 });
 
 test("a stop ends all processes and reports their pods as Failed; the node is no longer ready", async () => {
-  await create({ name: "at-stop" });
+  await create({ name: "at-stop", args: ["ignores-sigterm"], graceSeconds: 600 });
   const pod = await whenReady("at-stop");
   await node.stop();
   await expect(ask(pod, "/readyz")).rejects.toThrow();

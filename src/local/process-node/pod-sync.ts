@@ -8,8 +8,9 @@
  *   bound before this node was started    –            report Failed (its process died with the former run)
  *   bound                                 –            start it
  *   bound                                 any          report what changed
- *   being deleted, ended or replaced      lives        end it
+ *   being deleted, or ended               lives        end it
  *   being deleted                         none, ended  delete the object
+ *   gone                                  lives        end it at once
  *   gone                                  ended        forget it
  *
  * In the life of a pod that becomes ready soon these are three requests: bind, running and ready, delete (or the end).
@@ -75,7 +76,8 @@ export const createPodSync = (options: PodSyncOptions): PodSync => {
     else entries.set(key, { pod, run: startRun(pod) });
   };
   const forget = async (key: string, { pod, run }: Entry): Promise<Requeue | undefined> => {
-    run.end(graceMsOf(pod));
+    // By force: nobody is left to see it end in order.
+    run.end(defaultGraceSeconds * 1000, "SIGINT");
     if (run.state().phase !== "ended") return undefined;
     await removeLog(pod.metadata);
     reports.forget(pod.metadata.uid);
@@ -121,7 +123,7 @@ export const createPodSync = (options: PodSyncOptions): PodSync => {
       else if (!isOver(pod)) await reports.fail(pod, lostByRestart);
     },
     async endAll(graceMs) {
-      for (const { run } of entries.values()) run.end(graceMs);
+      for (const { run } of entries.values()) run.end(graceMs, "SIGINT");
       const left = entries.values();
       const reportAll = async (): Promise<void> => {
         // One iterator for all: each takes the next entry that no other has taken.
