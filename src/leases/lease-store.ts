@@ -39,7 +39,14 @@ export type PoolSnapshot = {
 type SnapshotReply = [string[], number, number, number, string[], number, number, number, number];
 
 /** A browser as its pod describes it. */
-export type NewBrowser = { id: string; pod: string; address: string; configHash: string };
+export type NewBrowser = {
+  id: string;
+  pod: string;
+  address: string;
+  configHash: string;
+  /** Why it must not become idle, if it must not. */
+  leaving?: string;
+};
 
 export type Retirement = {
   reason: string;

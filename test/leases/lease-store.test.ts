@@ -268,6 +268,8 @@ test("each script names what its include files need", async () => {
     "offer",
     "suspect",
     "retire",
+    "leave",
+    "stay",
     "close",
     "drain",
     "find-lost",
