@@ -1,11 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { Config } from "../config.ts";
 import { runOnDemandController, runPoolController } from "../controllers/browser-pool/controller.ts";
+import { startNodes } from "../controllers/browser-pool/nodes.ts";
 import { runVaultControllers } from "../controllers/run-vault-controllers.ts";
 import { connectKube } from "../kube/client.ts";
 import { type Lead, startLeaderElection } from "../kube/leader-election.ts";
 import { createAgentClient } from "../leases/agent-client.ts";
 import { checkRedis } from "../leases/check-redis.ts";
+import { createDepartures } from "../leases/departures.ts";
 import { createLeaseStore } from "../leases/lease-store.ts";
 import { connectRedis, whenReady } from "../leases/redis.ts";
 import { createRepairStore } from "../leases/repair-store.ts";
@@ -48,13 +50,19 @@ export const startOperator = async (
   };
 
   const store = createLeaseStore(redis);
-  const stores = { store, repairs: createRepairStore(redis), names: createSessionNames(redis, store) };
+  const stores = {
+    store,
+    repairs: createRepairStore(redis),
+    departures: createDepartures(redis),
+    names: createSessionNames(redis, store),
+  };
 
   const work = async (lead: Lead): Promise<void> => {
     const subscriber = connectRedis(config.redisUrl, log);
     const agents = createAgentClient(createAgentTokens(privateKey), { keepAliveMs: agentKeepAliveMs });
+    const nodes = startNodes({ kube, log });
     try {
-      const deps = { kube, ...stores, agents, subscriber, podSettings, log };
+      const deps = { kube, ...stores, nodes, agents, subscriber, podSettings, log };
       await Promise.all([
         runPoolController({ ...deps, limits: config.limits }, lead),
         runOnDemandController(deps, lead),
@@ -62,7 +70,7 @@ export const startOperator = async (
       ]);
     } finally {
       subscriber.disconnect();
-      await agents.close();
+      await Promise.all([agents.close(), nodes.stop()]);
     }
   };
   const election = startLeaderElection({

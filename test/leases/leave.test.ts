@@ -92,13 +92,14 @@ describe("instead of becoming idle it is retired", () => {
   });
 });
 
-test("the first reason stays, and what has left is left alone", async () => {
+test("the newest reason counts, the same one again is no news, and what has left is left alone", async () => {
   const { browser, lease } = await leasedAndLeaving();
-  expect(await departures.leave(pool, [browser], "ImageOutdated")).toBe(0);
+  expect(await departures.leave(pool, [browser], "NodeLeaving")).toBe(0);
+  expect(await departures.leave(pool, [browser], "Evicted")).toBe(1);
   await store.release(pool, "a", "releasing", "released");
   await store.offer(pool, lease);
-  expect(await departures.leave(pool, [browser], "ImageOutdated")).toBe(0);
-  expect(await recordOf(browser)).toMatchObject(retired);
+  expect(await departures.leave(pool, [browser], "NodeLeaving")).toBe(0);
+  expect(await recordOf(browser)).toMatchObject({ state: "retired", reason: "Evicted" });
 });
 
 test("the operators hear at once of one that is to be destroyed", async () => {

@@ -51,6 +51,9 @@ const whenGone = (name: string): Promise<boolean> =>
   eventually(`${name} is gone`, async () => (await read(name)) === undefined);
 
 const ask = (pod: Pod, path: string): Promise<Response> => fetch(`http://${pod.status?.podIP}:7510${path}`);
+/** Pods that were told that there is no node for them. */
+const waiting = async (): Promise<Pod[]> =>
+  (await kube.list(pods, { namespace })).items.filter((pod) => conditionOf(pod, "PodScheduled")?.status === "False");
 const podDir = (pod: Pod): string => join(dataDir, "pods", pod.metadata.uid ?? "");
 const exists = (path: string): Promise<boolean> =>
   access(path).then(
@@ -188,6 +191,27 @@ test("a process that ignores SIGTERM is killed after its grace, and with it the 
   await kube.delete(pods, { namespace, name: "stubborn" });
   await whenGone("stubborn");
   expect(await isAlive(browser)).toBe(false);
+});
+
+test("a cordoned node takes no further pod, tells why, and takes it when the cordon is lifted; what runs there goes on", async () => {
+  await create({ name: "before-cordon" });
+  const running = await whenReady("before-cordon");
+  await kube.patch(nodes, { name: nodeName }, { spec: { unschedulable: true } });
+  await eventually("the node has heard", async () => {
+    await create({ name: `cordoned-${randomUUID()}` });
+    return (await waiting()).length > 0;
+  });
+  const [pod] = await waiting();
+  expect(pod?.spec?.nodeName).toBeUndefined();
+  expect(conditionOf(pod, "PodScheduled")).toMatchObject({
+    status: "False",
+    reason: "Unschedulable",
+    message: "0/1 nodes are available: 1 node(s) were unschedulable.",
+  });
+  expect((await ask(running, "/readyz")).status).toBe(200);
+  await kube.patch(nodes, { name: nodeName }, { spec: { unschedulable: null } });
+  const placed = await whenReady(pod?.metadata.name ?? "");
+  expect(conditionOf(placed, "PodScheduled")?.status).toBe("True");
 });
 
 test("a pod object that vanishes takes its process along at once, whatever that does about SIGTERM", async () => {

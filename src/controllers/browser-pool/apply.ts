@@ -15,6 +15,8 @@ import type { Lead } from "../../kube/leader-election.ts";
 import { keyOf, type Pod } from "../../kube/objects.ts";
 import type { Reflector } from "../../kube/reflector.ts";
 import { pods as podType } from "../../kube/resource-type.ts";
+import type { AgentClient } from "../../leases/agent-client.ts";
+import type { Departures } from "../../leases/departures.ts";
 import type { LeaseStore } from "../../leases/lease-store.ts";
 import type { RepairStore } from "../../leases/repair-store.ts";
 import type { Logger } from "../../log.ts";
@@ -24,12 +26,14 @@ import { dropPolicyParts } from "./drop-policy-parts.ts";
 import type { Homes } from "./homes.ts";
 import type { Looks } from "./looks.ts";
 import type { PoolAction, PoolPlan } from "./plan.ts";
-import { addressOf, buildPod, type PodOwner, type PodSettings } from "./pod.ts";
-import type { Seen } from "./seen.ts";
+import { addressOf, buildPod, endGraceSeconds, type PodOwner, type PodSettings } from "./pod.ts";
+import type { Seen, SeenPod } from "./seen.ts";
 
 export type ApplyDeps = {
   kube: Kube;
   store: LeaseStore;
+  departures: Departures;
+  agents: Pick<AgentClient, "end">;
   repairs: Pick<RepairStore, "establish" | "recovered">;
   looks: Pick<Looks, "ask">;
   lead: Lead;
@@ -79,10 +83,14 @@ const keepConfig = async (seen: Seen, plan: PoolPlan, deps: ApplyDeps): Promise<
   await deps.store.keepConfig(pool.metadata.uid ?? "", configHash, JSON.stringify(sessionConfigOf(pool.spec)));
 };
 
+/** Nobody confirms the end of a pod that has ended, or whose node is gone. */
+const graceOf = ({ state, node }: SeenPod): number => (state.is === "ended" || node?.isGone ? 0 : endGraceSeconds);
+
 const deletePod = async ({ pod, why }: Act<"delete">, seen: Seen, deps: ApplyDeps): Promise<void> => {
+  if (deps.dying.has(pod.uid)) return;
   deps.dying.add(pod.uid);
   try {
-    await deps.kube.delete(podType, pod.pod.metadata, { uid: pod.uid });
+    await deps.kube.delete(podType, pod.pod.metadata, { uid: pod.uid, gracePeriodSeconds: graceOf(pod) });
   } catch (error) {
     deps.dying.delete(pod.uid);
     throw error;
@@ -90,9 +98,17 @@ const deletePod = async ({ pod, why }: Act<"delete">, seen: Seen, deps: ApplyDep
   deps.log.info({ pool: keyOf(seen.pool.metadata), pod: pod.name, why }, "browser destroyed");
 };
 
-const look = ({ pod, epoch, afterMs }: Act<"look">, { pool }: Seen, deps: ApplyDeps): void => {
+/** An agent that is told to stop would serve its lease on: one whose pool is deleted by force hears first that it is over. */
+const close = async ({ browser, why }: Act<"close">, seen: Seen, deps: ApplyDeps): Promise<void> => {
+  const lease = await deps.store.close(seen.pool.metadata.uid ?? "", browser, why);
+  if (!lease) return;
+  deps.log.info({ session: lease.session, browser, why }, "lease ended with its browser");
+  if (why === "pool_deleted") await deps.agents.end(lease);
+};
+
+const look = ({ pod, epoch, leaving, afterMs }: Act<"look">, { pool }: Seen, deps: ApplyDeps): void => {
   const address = pod.browser?.address ?? addressOf(pod.pod);
-  const browser = { id: pod.uid, pod: pod.name, address, configHash: pod.configHash };
+  const browser = { id: pod.uid, pod: pod.name, address, configHash: pod.configHash, ...(leaving && { leaving }) };
   deps.looks.ask({ pool: regarding(pool, deps), pod: pod.pod, browser, epoch }, afterMs);
 };
 
@@ -108,11 +124,8 @@ const carryOut = async (action: PoolAction, seen: Seen, deps: ApplyDeps): Promis
   const uid = seen.pool.metadata.uid ?? "";
   deps.lead.check();
   switch (action.do) {
-    case "close": {
-      const session = await deps.store.close(uid, action.browser, action.why);
-      if (session) deps.log.info({ session, browser: action.browser, why: action.why }, "lease ended with its browser");
-      return;
-    }
+    case "close":
+      return close(action, seen, deps);
     case "raise":
       await deps.repairs.establish(uid, action.epoch);
       deps.log.info({ pool: keyOf(seen.pool.metadata), epoch: action.epoch }, "lease epoch begins");
@@ -124,6 +137,10 @@ const carryOut = async (action: PoolAction, seen: Seen, deps: ApplyDeps): Promis
       return look(action, seen, deps);
     case "retire":
       await deps.store.retire(uid, { reason: action.why, ids: action.ids, count: action.count });
+      return;
+    case "leave":
+    case "stay":
+      await deps.departures[action.do](uid, action.ids, action.why);
       return;
     case "discard":
       await deps.store.retire(uid, { reason: "Discarded", unpaced: true, token: action.token });
@@ -171,14 +188,20 @@ const unusedConfigs = ({ leases, pods, configHash }: Seen): string[] => {
 
 const last: readonly PoolAction["do"][] = ["create", "drop", "raise"];
 
+/** One for each browser, each with a call that may take seconds. */
+const many: readonly PoolAction["do"][] = ["close", "delete"];
+
 export const applyPlan = async (seen: Seen, plan: PoolPlan, deps: ApplyDeps): Promise<void> => {
   const isLast = ({ do: kind }: PoolAction): boolean => last.includes(kind);
+  const isMany = ({ do: kind }: PoolAction): boolean => many.includes(kind);
+  const sideBySide = async (kind: PoolAction["do"]): Promise<void> => {
+    await Promise.all(plan.actions.filter((action) => action.do === kind).map((one) => carryOut(one, seen, deps)));
+  };
   await keepConfig(seen, plan, deps);
-  for (const action of plan.actions.filter((action) => !isLast(action) && action.do !== "delete"))
+  await sideBySide("close");
+  for (const action of plan.actions.filter((action) => !isLast(action) && !isMany(action)))
     await carryOut(action, seen, deps);
-  await Promise.all(
-    plan.actions.filter((action) => action.do === "delete").map((action) => carryOut(action, seen, deps)),
-  );
+  await sideBySide("delete");
   deps.lead.check();
   await deps.store.dropConfigs(seen.pool.metadata.uid ?? "", unusedConfigs(seen));
   const drops = plan.actions.some((action) => action.do === "drop");

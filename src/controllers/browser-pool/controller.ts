@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { Kube } from "../../kube/client.ts";
 import { createEventRecorder } from "../../kube/event-recorder.ts";
 import { createExpectations } from "../../kube/expectations.ts";
@@ -7,6 +8,7 @@ import { startReflector } from "../../kube/reflector.ts";
 import { pods as podType } from "../../kube/resource-type.ts";
 import { type Requeue, startWorkQueue } from "../../kube/work-queue.ts";
 import type { AgentClient } from "../../leases/agent-client.ts";
+import type { Departures } from "../../leases/departures.ts";
 import type { LeaseStore } from "../../leases/lease-store.ts";
 import { followPoolChanges } from "../../leases/pool-changes.ts";
 import type { RedisConnection } from "../../leases/redis.ts";
@@ -17,6 +19,7 @@ import type { BrowserPool } from "../../resources/browser-pool.ts";
 import { createNews } from "../news.ts";
 import { type Homes, type HomeView, poolView, type Statused, startHomes } from "./homes.ts";
 import { startLooks } from "./looks.ts";
+import type { Nodes } from "./nodes.ts";
 import { onDemandView } from "./on-demand.ts";
 import { browserPodSelector, type PodSettings, poolLabel } from "./pod.ts";
 import { type ReconcileDeps, reconcilePool } from "./reconcile.ts";
@@ -29,6 +32,8 @@ export type ControllerDeps = {
   store: LeaseStore;
   repairs: RepairStore;
   names: SessionNames;
+  departures: Departures;
+  nodes: Nodes;
   agents: AgentClient;
   /** A connection for subscriptions only, owned by the caller. */
   subscriber: RedisConnection;
@@ -107,6 +112,13 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     if (key) queue.add(key);
   };
 
+  const onNode = (name: string): void => {
+    for (const { spec, metadata } of pods.list()) {
+      const key = spec?.nodeName === name ? keyByUid.get(metadata.labels?.[poolLabel] ?? "") : undefined;
+      if (key) queue.add(key);
+    }
+  };
+
   const homes: Homes<T> = startHomes({ kube, view: loop.view, onChange: onPool, log });
   const labelSelector = browserPodSelector(loop.view.type.kind);
   const pods = startReflector({ kube, type: podType, labelSelector, onChange: onPod, log });
@@ -115,7 +127,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     concurrency,
     log,
     work: async (key) => {
-      await Promise.all([homes.synced(signal), pods.synced(signal)]);
+      await Promise.all([homes.synced(signal), pods.synced(signal), deps.nodes.synced(signal)]);
       const caches = { homes, pods, expectations, dying, acceptedSizes, disturbedAtMs: () => disturbedAtMs };
       return loop.reconcile(key, { ...deps, ...caches, limits: loop.limits, looks, lead, record, now: Date.now });
     },
@@ -132,6 +144,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   });
   // It may be another server that answers now, one that has not heard of the last writes.
   deps.subscriber.on("ready", disturb);
+  const deafen = deps.nodes.listen(onNode);
   const watching = watchEpochs({ homes, repairs, onDiffers: (key) => queue.add(key), onReturn: disturb }, signal);
   try {
     await followPoolChanges(
@@ -144,12 +157,10 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
       log,
     );
     settleAll();
-    const stopped = Promise.withResolvers<void>();
-    signal.addEventListener("abort", () => stopped.resolve(), { once: true });
-    if (signal.aborted) stopped.resolve();
-    await stopped.promise;
+    if (!signal.aborted) await once(signal, "abort");
   } finally {
     deps.subscriber.off("ready", disturb);
+    deafen();
     await Promise.all([queue.stop(), looks.stop(), watching]);
     await Promise.all([homes.stop(), pods.stop()]);
   }

@@ -5,6 +5,7 @@ import type { Reflector } from "../../kube/reflector.ts";
 import type { LeaseStore } from "../../leases/lease-store.ts";
 import type { Homes } from "./homes.ts";
 import type { Looks } from "./looks.ts";
+import type { Nodes } from "./nodes.ts";
 import { configHashAnnotation, poolLabel } from "./pod.ts";
 import { podState } from "./pod-state.ts";
 import { type PoolLimits, refusalOf } from "./refusal.ts";
@@ -15,11 +16,12 @@ export type ObserveDeps = {
   pods: Reflector<Pod>;
   store: Pick<LeaseStore, "snapshot" | "endedLease">;
   expectations: Expectations;
-  /** Uids of pods whose deletion was asked for and is not seen yet. */
+  /** Uids of pods whose deletion was asked for here. */
   dying: Set<string>;
   /** Sizes accepted in earlier rounds, by pool uid; written here in the same turn as the judgement, so that two pools can't both take the last places. */
   acceptedSizes: Map<string, number>;
   looks: Pick<Looks, "lookedAt" | "agentEpoch">;
+  nodes: Pick<Nodes, "find">;
   disturbedAtMs: () => number;
   /** The session that the object of this key is for; left out where objects have many. */
   sessionOf?: (key: string) => string;
@@ -34,6 +36,7 @@ const podsOf = (pods: Reflector<Pod>, poolUid: string): Pod[] =>
 export const observePool = async (key: string, deps: ObserveDeps): Promise<Seen | undefined> => {
   const uid = deps.homes.get(refOf(key))?.metadata.uid;
   const leases = uid && (await deps.store.snapshot(uid));
+  const nodes = await deps.nodes.find(podsOf(deps.pods, uid ?? "").flatMap(({ spec }) => spec?.nodeName ?? []));
   const session = uid && deps.sessionOf?.(key);
   const ended = session ? await deps.store.endedLease(uid, session) : undefined;
   // Read after the wait: what changed meanwhile has to count.
@@ -52,7 +55,9 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Seen 
     if (state.is === "ended" && isDying) return [];
     const hash = pod.metadata.annotations?.[configHashAnnotation] ?? "";
     const look = deps.looks.lookedAt(podUid);
-    return [{ pod, uid: podUid, name: pod.metadata.name, configHash: hash, browser: records.get(podUid), state, look }];
+    const node = nodes.get(pod.spec?.nodeName ?? "");
+    const { name } = pod.metadata;
+    return [{ pod, uid: podUid, name, configHash: hash, browser: records.get(podUid), state, node, look }];
   });
   return {
     pool,

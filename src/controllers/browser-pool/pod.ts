@@ -22,8 +22,11 @@ export const configHashAnnotation = "browserpool.dev/config-hash";
 const generationAnnotation = "browserpool.dev/pool-generation";
 const failedStartsAnnotation = "browserpool.dev/failed-starts";
 
-/** Time for an agent to close its sockets and its browser before it is killed, s. */
-const graceSeconds = 10;
+/** Time for a pod to end that is deleted by the operator: its agent closes its sockets and its browser, s. */
+export const endGraceSeconds = 10;
+
+/** Time for a pod to end that is evicted or deleted by somebody else, s: its agent serves its lease on, if it has one. */
+const drainGraceSeconds = 600;
 
 export type PodSettings = {
   image: string;
@@ -68,7 +71,7 @@ export const buildPod = (pool: PodOwner, suffix: string, { image, agentPublicKey
   },
   spec: {
     restartPolicy: "Never",
-    terminationGracePeriodSeconds: graceSeconds,
+    terminationGracePeriodSeconds: drainGraceSeconds,
     automountServiceAccountToken: false,
     enableServiceLinks: false,
     containers: [
@@ -80,6 +83,7 @@ export const buildPod = (pool: PodOwner, suffix: string, { image, agentPublicKey
           env("BROWSERPOOL_BROWSER", JSON.stringify(agentConfigOf(pool.spec))),
           env("BROWSERPOOL_AGENT_PUBLIC_KEY", agentPublicKey),
           env("BROWSERPOOL_AGENT_PORT", String(agentPort)),
+          env("BROWSERPOOL_AGENT_GRACE_SECONDS", String(drainGraceSeconds)),
           field("BROWSERPOOL_AGENT_ADDRESS", "status.podIP"),
           field("BROWSERPOOL_POD_UID", "metadata.uid"),
           field("BROWSERPOOL_POD_NAME", "metadata.name"),

@@ -3,7 +3,7 @@
  * they are now, takes the next step, never waits for a process.
  *
  *   object                                process      step
- *   without a node                        –            bind it to this node
+ *   without a node                        –            bind it to this node, or report why not
  *   bound, unsupported                    –            report Failed
  *   bound before this node was started    –            report Failed (its process died with the former run)
  *   bound                                 –            start it
@@ -44,8 +44,8 @@ export type PodSync = {
   endAll(graceMs: number): Promise<void>;
 };
 
-/** How long a pod that found the node full waits before it is looked at again, ms. */
-const fullNodeRetryMs = 1000;
+/** How long a pod that the node did not take waits before it is looked at again, ms. */
+const placeAgainMs = 1000;
 
 /** Reports to the API at the same time when everything ends. */
 const concurrentReports = 32;
@@ -93,7 +93,10 @@ export const createPodSync = (options: PodSyncOptions): PodSync => {
   };
   const place = async (pod: Pod): Promise<Requeue | undefined> => {
     if (isOver(pod) || pod.metadata.deletionTimestamp) return undefined;
-    return (await binder.bind(pod)) ? undefined : { requeueAfterMs: fullNodeRetryMs };
+    const why = await binder.bind(pod);
+    if (!why) return undefined;
+    await reports.unscheduled(pod, `0/1 nodes are available: 1 ${why}.`);
+    return { requeueAfterMs: placeAgainMs };
   };
 
   const syncOwn = async (key: string, pod: Pod, run: PodRun | undefined): Promise<Requeue | undefined> => {
