@@ -1,4 +1,4 @@
-/** `browserpool <command>`: argv → command. The only place that handles signals and ends the process. */
+/** `browserpool <command>`: argv → command. The only place that ends the process; the agent reads signals its own way. */
 
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -100,10 +100,11 @@ const service = async (name: "api" | "operator"): Promise<number> => {
 const agent = async (): Promise<number> => {
   const { readAgentConfig } = await import("./agent/agent-config.ts");
   const { runAgent } = await import("./cmd/agent.ts");
+  const { listenForStop } = await import("./cmd/stop-wishes.ts");
   const { createLogger } = await import("./log.ts");
   const { environment } = await import("./config.ts");
   const log = createLogger(environment.BROWSERPOOL_LOG_LEVEL ?? "info", "agent");
-  return runAgent(readAgentConfig(environment), stopSignal(), log);
+  return runAgent(readAgentConfig(environment), listenForStop(), log);
 };
 
 const probe = async (): Promise<number> => {

@@ -33,6 +33,11 @@ test("the variables of a pod are enough", () => {
   });
 });
 
+test("the grace of its pod is told in seconds; not told, there is none", () => {
+  expect(readAgentConfig(env).graceMs).toBe(0);
+  expect(readAgentConfig({ ...env, BROWSERPOOL_AGENT_GRACE_SECONDS: "600" }).graceMs).toBe(600_000);
+});
+
 test("the browser's processes inherit nothing but what they need", () => {
   expect(readAgentConfig(env).inheritedEnv).toEqual({ PATH: "/bin" });
 });
@@ -51,6 +56,7 @@ test.each([
   ["BROWSERPOOL_AGENT_PORT", "70000", /BROWSERPOOL_AGENT_PORT: /],
   ["BROWSERPOOL_AGENT_PORT", "http", /BROWSERPOOL_AGENT_PORT: is not a port number/],
   ["BROWSERPOOL_POD_UID", undefined, /BROWSERPOOL_POD_UID: is required/],
+  ["BROWSERPOOL_AGENT_GRACE_SECONDS", "1m", /BROWSERPOOL_AGENT_GRACE_SECONDS: is not a whole number of seconds/],
   ["BROWSERPOOL_CHROMIUM_SANDBOX", "yes", /BROWSERPOOL_CHROMIUM_SANDBOX: /],
 ])("a bad %s (%s) is named in the error", (name, value, message) => {
   expect(() => readAgentConfig({ ...env, [name]: value })).toThrow(message);

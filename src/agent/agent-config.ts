@@ -13,6 +13,8 @@ export type AgentConfig = {
   port: number;
   podUid: string;
   podName: string;
+  /** Time from SIGTERM to SIGKILL that its pod has, ms; 0 when it was not told. */
+  graceMs: number;
   /** File for the `Termination`; in a pod it exists already and is written in place. */
   terminationLog: string;
   /** Folder that is given the browser's own folder and the `process-groups` file. */
@@ -23,6 +25,9 @@ export type AgentConfig = {
   /** Variables of the agent that the browser's processes inherit; nothing else of its environment reaches them. */
   inheritedEnv: Record<string, string>;
 };
+
+/** Beyond it Node's timers fire at once, ms; 24 days. */
+const longestTimerMs = 2 ** 31 - 1;
 
 const inheritedNames = ["PATH", "LANG", "LC_ALL", "TZ"];
 
@@ -62,6 +67,11 @@ const AgentEnv = z.object({
     .pipe(z.int().max(65535)),
   BROWSERPOOL_POD_UID: z.string(required).min(1),
   BROWSERPOOL_POD_NAME: z.string(required).min(1),
+  BROWSERPOOL_AGENT_GRACE_SECONDS: z
+    .string()
+    .regex(/^\d{1,9}$/, "is not a whole number of seconds")
+    .default("0")
+    .transform((seconds) => Math.min(Number(seconds) * 1000, longestTimerMs)),
   BROWSERPOOL_TERMINATION_LOG: z.string().min(1).default("/dev/termination-log"),
   BROWSERPOOL_AGENT_DATA_DIR: z.string().min(1).default(tmpdir),
   BROWSERPOOL_CHROMIUM: z.string().min(1).default("chromium"),
@@ -88,6 +98,7 @@ export const readAgentConfig = (env: Record<string, string | undefined>): AgentC
     port: read.data.BROWSERPOOL_AGENT_PORT,
     podUid: read.data.BROWSERPOOL_POD_UID,
     podName: read.data.BROWSERPOOL_POD_NAME,
+    graceMs: read.data.BROWSERPOOL_AGENT_GRACE_SECONDS,
     terminationLog: read.data.BROWSERPOOL_TERMINATION_LOG,
     dataDir: read.data.BROWSERPOOL_AGENT_DATA_DIR,
     programs: {

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { z } from "zod";
 import type { Logger } from "../log.ts";
 import type { VerifyAgentToken } from "../tokens/agent-token.ts";
@@ -14,6 +15,8 @@ import { maxBodyBytes, readBody } from "./read-body.ts";
 const requestTimeoutMs = 10_000;
 /** Longer than the pause between probes and audits of one caller, so that its connection is used again. */
 const keepAliveMs = 30_000;
+/** How long requests are waited for at the end, ms. */
+const lastAnswersMs = 1000;
 /** A lease's 64 sockets, the callers' connections, and room for those that wait for their refusal. */
 const maxSockets = 256;
 
@@ -28,6 +31,8 @@ export type AgentServerDeps = {
 
 export type AgentServer = {
   port: number;
+  /** Takes no more connections and resolves when all requests are answered, or after a second. */
+  finish(): Promise<void>;
   /** Stops listening and destroys every connection at once. */
   close(): void;
 };
@@ -140,6 +145,7 @@ export const startAgentServer = async (deps: AgentServerDeps): Promise<AgentServ
   const proxy = createCdpProxy({ devTools: deps.browser.devTools, leases: deps.leases, isAuthorized });
 
   const sockets = new Set<Socket>();
+  const unanswered = new Set<Promise<unknown>>();
   const server = createServer({ keepAliveTimeout: keepAliveMs, requestTimeout: requestTimeoutMs });
   server.headersTimeout = requestTimeoutMs;
   server.maxConnections = maxSockets;
@@ -148,6 +154,9 @@ export const startAgentServer = async (deps: AgentServerDeps): Promise<AgentServ
     socket.once("close", () => sockets.delete(socket));
   });
   server.on("request", (request, response) => {
+    const answered = new Promise((resolve) => response.once("close", resolve));
+    unanswered.add(answered);
+    void answered.then(() => unanswered.delete(answered));
     answer(request).then(
       (reply) => send(request, response, reply),
       (error: unknown) => {
@@ -167,6 +176,10 @@ export const startAgentServer = async (deps: AgentServerDeps): Promise<AgentServ
   server.on("error", (error) => deps.log.error({ err: error }, "the agent's listener failed"));
   return {
     port: (server.address() as AddressInfo).port,
+    async finish() {
+      server.close();
+      await Promise.race([Promise.all(unanswered), sleep(lastAnswersMs, undefined, { ref: false })]);
+    },
     close() {
       server.close();
       for (const socket of sockets) socket.destroy();

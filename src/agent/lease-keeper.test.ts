@@ -151,6 +151,44 @@ test("an end cuts the sockets even when the browser turns out not to be healthy"
   expect(await ending).toBe("browser_unhealthy");
 });
 
+describe("told to stop", () => {
+  const isOver = async (stopped: Promise<void>): Promise<boolean> =>
+    Promise.race([stopped.then(() => true), new Promise<boolean>((resolve) => setImmediate(resolve, false))]);
+
+  test("it keeps the lease that it has, with its sockets, until that ends, and says that nobody is to get the browser", async () => {
+    const { keeper, answer, bound } = setUp();
+    await bound(lease("a", 1));
+    const stopped = keeper.stop();
+    const socket = new PassThrough();
+    expect(keeper.admit("a", socket)).toBe("admitted");
+    expect(await keeper.bind(lease("a", 1))).toBe("bound");
+    expect(await isOver(stopped)).toBe(false);
+    const ending = keeper.end(lease("a", 1));
+    answer(true);
+    expect(await ending).toBe("stopping");
+    expect(socket.destroyed).toBe(true);
+    await stopped;
+  });
+
+  test("no further lease is taken, and that robs nobody", async () => {
+    const { keeper, bound } = setUp();
+    await bound(lease("a", 1));
+    const stopped = keeper.stop();
+    expect(await keeper.bind(lease("b", 2))).toBe("stopping");
+    expect(keeper.state()).toMatchObject({ lease: { session_id: "a" }, fence: { epoch: 1, seq: 1 } });
+    expect(await isOver(stopped)).toBe(false);
+  });
+
+  test("a bind that waits for the browser fails, and nothing is waited for", async () => {
+    const { keeper, answer } = setUp();
+    const binding = keeper.bind(lease("a", 1));
+    await keeper.stop();
+    answer(true);
+    expect(await binding).toBe("stopping");
+    expect(holder(keeper)).toBeUndefined();
+  });
+});
+
 describe("the idle timer", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());

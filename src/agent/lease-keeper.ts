@@ -1,13 +1,13 @@
 import type { Duplex } from "node:stream";
 import type { Logger } from "../log.ts";
 import { createLeaseFence, type LeaseName } from "./lease-fence.ts";
-import type { AgentState, BindLease, EndLease } from "./protocol.ts";
+import { type AgentState, type BindLease, compareFences, type EndLease } from "./protocol.ts";
 
 /** Sockets that one lease may have open. A client uses one; more are tools beside it. */
 const maxConnections = 64;
 
-export type BindOutcome = "bound" | "stale_fence" | "browser_unhealthy";
-export type EndOutcome = "ended" | "not_holder" | "browser_unhealthy";
+export type BindOutcome = "bound" | "stale_fence" | "browser_unhealthy" | "stopping";
+export type EndOutcome = "ended" | "not_holder" | "browser_unhealthy" | "stopping";
 
 export type LeaseKeeper = {
   /** Gives the browser to a lease when its fence is the newest and the browser answers. Cuts the sockets of any lease before. */
@@ -23,6 +23,8 @@ export type LeaseKeeper = {
   state(): AgentState;
   /** Raises the epoch (lease-fence.ts) and tells all that is known, the request of the lease included. */
   stateUnder(epoch: number): AgentState;
+  /** Takes no further lease; the one that is held goes on. Resolves when none is held. */
+  stop(): Promise<void>;
   /** Cuts all sockets and stops the idle timer; what is still waiting for the browser binds nothing. */
   close(): void;
 };
@@ -53,8 +55,11 @@ export const createLeaseKeeper = ({ podUid, browser, onIdle, log }: LeaseKeeperD
   let holding: Holding | undefined;
   let claim: Promise<BindOutcome> | undefined;
   let closed = false;
+  /** Told to stop: resolved when no lease is held. */
+  let stopping: PromiseWithResolvers<void> | undefined;
 
   const cut = (): void => {
+    stopping?.resolve();
     if (!holding) return;
     const { sockets, idleTimer } = holding;
     holding = undefined;
@@ -68,9 +73,9 @@ export const createLeaseKeeper = ({ podUid, browser, onIdle, log }: LeaseKeeperD
 
   const confirm = async (request: BindLease): Promise<BindOutcome> => {
     const healthy = await browser.isHealthy();
-    if (closed || !healthy) {
+    if (closed || stopping || !healthy) {
       fence.refuse(request);
-      return "browser_unhealthy";
+      return stopping ? "stopping" : "browser_unhealthy";
     }
     if (!fence.grant(request)) return "stale_fence";
     holding = { request, boundAt: new Date(), sockets: new Set(), filling: undefined, idleTimer: undefined };
@@ -79,6 +84,9 @@ export const createLeaseKeeper = ({ podUid, browser, onIdle, log }: LeaseKeeperD
     log.info(nameOf(request), "lease bound");
     return "bound";
   };
+
+  const isHeldBy = ({ session_id, epoch, seq }: BindLease): boolean =>
+    holding?.request.session_id === session_id && compareFences(holding.request, { epoch, seq }) === 0;
 
   const state = (): AgentState => ({
     pod_uid: podUid,
@@ -95,6 +103,7 @@ export const createLeaseKeeper = ({ podUid, browser, onIdle, log }: LeaseKeeperD
 
   return {
     async bind(request) {
+      if (stopping) return isHeldBy(request) ? "bound" : "stopping";
       const answer = fence.claim(request);
       if (answer === "stale") return "stale_fence";
       if (answer === "repeated") return fence.holder() ? "bound" : (claim ?? "stale_fence");
@@ -109,7 +118,8 @@ export const createLeaseKeeper = ({ podUid, browser, onIdle, log }: LeaseKeeperD
         cut();
         log.info(nameOf(request), "lease ended");
       }
-      return (await browser.isHealthy()) ? "ended" : "browser_unhealthy";
+      if (!(await browser.isHealthy())) return "browser_unhealthy";
+      return stopping ? "stopping" : "ended";
     },
     admit(sessionId, socket, purpose) {
       const held = holding;
@@ -131,6 +141,11 @@ export const createLeaseKeeper = ({ podUid, browser, onIdle, log }: LeaseKeeperD
       fence.raise(epoch);
       const { lease, ...rest } = state();
       return { ...rest, lease: lease && holding ? { ...lease, request: holding.request.request } : null };
+    },
+    stop() {
+      stopping ??= Promise.withResolvers();
+      if (!holding) stopping.resolve();
+      return stopping.promise;
     },
     close() {
       closed = true;

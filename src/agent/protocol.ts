@@ -2,8 +2,8 @@
  * What an agent answers over HTTP, one schema for the agent itself, its callers and the simulated node of the tests.
  * Every call but the probes carries `Authorization: Bearer <agent token>` (src/tokens/agent-token.ts).
  *
- *   PUT    /lease   BindLease → 200 AgentState | 409 stale_fence | 503 browser_unhealthy
- *   DELETE /lease   EndLease  → 200 AgentState | 409 not_holder  | 503 browser_unhealthy
+ *   PUT    /lease   BindLease → 200 AgentState | 409 stale_fence | 503 browser_unhealthy | 503 stopping
+ *   DELETE /lease   EndLease  → 200 AgentState | 409 not_holder  | 503 browser_unhealthy | 503 stopping
  *   GET    /state[?epoch=N]   → 200 AgentState, with the lease's request | 400 bad_request
  *   GET    /livez /readyz     → 200 | 503, no token (kubelet's probes)
  *   GET    /cdp               upgrade to a CDP WebSocket; header `x-browserpool-session` names the lease's session;
@@ -15,6 +15,9 @@
  *
  * Who is asked for its state under an epoch refuses binds of lower epochs from then on, and drops one that is in progress:
  * what is answered stays true until a bind of that epoch or a later one comes. A lease that is held is left alone.
+ *
+ * An agent that was told to stop serves the lease that it holds and answers binds of any other with `stopping`, its fence unused.
+ * The end of that lease is answered with `stopping` too: the lease is over, and the browser must not go to anybody else.
  */
 import { z } from "zod";
 

@@ -1,11 +1,16 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentConfig } from "../agent/agent-config.ts";
-import { startAgentServer } from "../agent/agent-server.ts";
+import { type AgentServer, startAgentServer } from "../agent/agent-server.ts";
 import { type Browser, startBrowser } from "../agent/browser.ts";
-import { createLeaseKeeper } from "../agent/lease-keeper.ts";
+import { createLeaseKeeper, type LeaseKeeper } from "../agent/lease-keeper.ts";
 import type { Termination } from "../agent/protocol.ts";
 import { writeTermination } from "../agent/write-termination.ts";
 import type { Logger } from "../log.ts";
 import { createAgentTokenVerifier } from "../tokens/agent-token.ts";
+import type { StopWishes } from "./stop-wishes.ts";
+
+/** Of the pod's grace, ms: what the browser may need for its end (2.5 s, browser.ts), and room for a slow machine. */
+const endingMs = 5000;
 
 const whenAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
@@ -15,8 +20,24 @@ const whenAborted = (signal: AbortSignal): Promise<void> =>
 
 const stopped: Termination = { reason: "stopped", message: "the agent was told to stop" };
 
-/** Serves the browser until it ends, is idle for too long, or `signal` aborts. All connections are cut when it returns. */
-const serve = async (config: AgentConfig, browser: Browser, signal: AbortSignal, log: Logger): Promise<Termination> => {
+type Serving = { leases: LeaseKeeper; server: AgentServer; config: AgentConfig; wishes: StopWishes; log: Logger };
+
+/** Told to stop, an agent serves the lease that it holds until that is over, or the pod's grace nearly is. */
+const endInOrder = async ({ leases, server, config, wishes, log }: Serving): Promise<Termination> => {
+  const seconds = Math.max(0, config.graceMs - endingMs) / 1000;
+  const isHeld = leases.state().lease !== null;
+  if (isHeld) log.info({ seconds }, "told to stop; the lease is served on");
+  const outOfTime = sleep(seconds * 1000, "out of time", { signal: wishes.atOnce }).catch(() => "at once");
+  const why = await Promise.race([leases.stop().then(() => "lease over"), outOfTime]);
+  // Who has ended the lease is to hear of it.
+  if (why === "lease over") await server.finish();
+  return isHeld && why === "out of time"
+    ? { reason: "stopped", message: `the agent was told to stop, and its lease was not over ${seconds} s later` }
+    : stopped;
+};
+
+/** Serves the browser until it ends, is idle for too long, or is to stop. All connections are cut when it returns. */
+const serve = async (config: AgentConfig, browser: Browser, wishes: StopWishes, log: Logger): Promise<Termination> => {
   const idle = Promise.withResolvers<void>();
   const leases = createLeaseKeeper({ podUid: config.podUid, browser, onIdle: idle.resolve, log });
   const server = await startAgentServer({
@@ -34,27 +55,27 @@ const serve = async (config: AgentConfig, browser: Browser, signal: AbortSignal,
     idle.promise.then(
       (): Termination => ({ reason: "timeout", message: "no connection for the lease's idle timeout" }),
     ),
-    whenAborted(signal).then(() => stopped),
+    whenAborted(wishes.asked).then(() => endInOrder({ leases, server, config, wishes, log })),
   ]);
   server.close();
   leases.close();
   return end;
 };
 
-const run = async (config: AgentConfig, signal: AbortSignal, log: Logger): Promise<Termination> => {
+const run = async (config: AgentConfig, wishes: StopWishes, log: Logger): Promise<Termination> => {
   await using parts = new AsyncDisposableStack();
   let end: Termination | undefined;
   try {
-    const browser = await startBrowser(config, signal);
+    const browser = await startBrowser(config, wishes.asked);
     parts.defer(() =>
       browser
         .stop(end?.reason === "browser_crashed")
         .catch((error: unknown) => log.warn({ err: error }, "the browser left something behind")),
     );
-    end = await serve(config, browser, signal, log);
+    end = await serve(config, browser, wishes, log);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    end = signal.aborted ? stopped : { reason: "start_failed", message };
+    end = wishes.asked.aborted ? stopped : { reason: "start_failed", message };
   }
   log[end.reason === "start_failed" ? "error" : "info"](end, "agent ends");
   await writeTermination(config.terminationLog, end, log);
@@ -62,11 +83,11 @@ const run = async (config: AgentConfig, signal: AbortSignal, log: Logger): Promi
 };
 
 /**
- * Runs one browser for its whole life and returns the process's exit code: 0 when it was stopped by `signal` or ended
- * by its idle timeout, 1 when it could not start or crashed. Why is in the termination file. Never rejects because of
+ * Runs one browser for its whole life and returns the process's exit code: 0 when it was told to stop or ended by its idle
+ * timeout, 1 when it could not start or crashed. Why is in the termination file. Never rejects because of
  * the browser; no process, socket or folder of it is left.
  */
-export const runAgent = async (config: AgentConfig, signal: AbortSignal, log: Logger): Promise<number> => {
-  const { reason } = await run(config, signal, log);
+export const runAgent = async (config: AgentConfig, wishes: StopWishes, log: Logger): Promise<number> => {
+  const { reason } = await run(config, wishes, log);
   return reason === "stopped" || reason === "timeout" ? 0 : 1;
 };

@@ -1,6 +1,7 @@
 import { type KeyObject, randomUUID } from "node:crypto";
 import type { Config } from "../config.ts";
 import { runOnDemandController, runPoolController } from "../controllers/browser-pool/controller.ts";
+import { startNodes } from "../controllers/browser-pool/nodes.ts";
 import { readPodTemplate } from "../controllers/browser-pool/read-pod-template.ts";
 import { runProjectController } from "../controllers/project/controller.ts";
 import type { ProjectObjects } from "../controllers/project/project-objects.ts";
@@ -12,6 +13,7 @@ import { type Lead, type LeaderElection, startLeaderElection } from "../kube/lea
 import { whileUnreachable } from "../kube/while-unreachable.ts";
 import { createAgentClient } from "../leases/agent-client.ts";
 import { checkRedis } from "../leases/check-redis.ts";
+import { createDepartures } from "../leases/departures.ts";
 import { createLeaseStore } from "../leases/lease-store.ts";
 import { connectRedis, whenReady } from "../leases/redis.ts";
 import { createRepairStore } from "../leases/repair-store.ts";
@@ -57,10 +59,16 @@ export const leaderLease = ({ systemNamespace }: Config): { namespace: string; n
 const connectStores = (config: Config, log: Logger) => {
   const redis = connectRedis(config.redisUrl, log);
   const store = createLeaseStore(redis);
-  return { redis, stores: { store, repairs: createRepairStore(redis), names: createSessionNames(redis, store) } };
+  const stores = {
+    store,
+    repairs: createRepairStore(redis),
+    departures: createDepartures(redis),
+    names: createSessionNames(redis, store),
+  };
+  return { redis, stores };
 };
 
-type Work = Omit<Parameters<typeof runOnDemandController>[0], "agents" | "subscriber" | "gate" | "log"> & {
+type Work = Omit<Parameters<typeof runOnDemandController>[0], "agents" | "subscriber" | "nodes" | "gate" | "log"> & {
   config: Config;
   projectObjects: ProjectObjects | undefined;
   privateKey: KeyObject;
@@ -72,10 +80,11 @@ const lead = async ({ config, projectObjects, privateKey, ...shared }: Work, lea
   const { kube, metrics, log } = shared;
   const subscriber = connectRedis(config.redisUrl, log);
   const agents = createAgentClient(createAgentTokens(privateKey), { keepAliveMs: agentKeepAliveMs });
+  const nodes = startNodes({ kube, log });
   const gate = createProjectGate();
   const meter = metrics.work;
   try {
-    const deps = { ...shared, agents, subscriber, gate: projectObjects ? gate : openGate };
+    const deps = { ...shared, nodes, agents, subscriber, gate: projectObjects ? gate : openGate };
     await Promise.all([
       runPoolController({ ...deps, limits: config.limits }, lead),
       runOnDemandController(deps, lead),
@@ -84,7 +93,7 @@ const lead = async ({ config, projectObjects, privateKey, ...shared }: Work, lea
     ]);
   } finally {
     subscriber.disconnect();
-    await agents.close();
+    await Promise.all([agents.close(), nodes.stop()]);
   }
 };
 

@@ -318,6 +318,18 @@ test("whatever is seen: a browser becomes idle only when its agent holds nothing
   );
 });
 
+test("whatever is seen: what is to leave stays so; without a record its pod says whether", () => {
+  fc.assert(
+    fc.property(anyFacts, fc.constantFrom(undefined, "NodeLeaving"), (given, leaving) => {
+      const mark = leaving ? { leaving } : {};
+      const browser = given.record ? given.browser : { ...given.browser, ...mark };
+      const record = given.record && { ...given.record, ...mark };
+      const verdict = judge({ ...given, browser, record });
+      if (verdict.is === "correct") expect(verdict.to.record.leaving).toBe(leaving);
+    }),
+  );
+});
+
 test("whatever is seen: no lease that may be somebody's is ended", () => {
   fc.assert(
     fc.property(anyFacts, (given) => {

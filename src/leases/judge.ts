@@ -20,6 +20,8 @@
  * neither says that it is over. Whoever has it waits no more, so it leaves the queue when its lease is restored.
  *
  * A step that its API replica may still be busy with is left alone for `stepMs`.
+ *
+ * What is to leave its pool is judged as any other; the script that sets its record retires it instead of making it idle.
  */
 import type { AgentState, Fence } from "../agent/protocol.ts";
 import type { AgentAnswer, LeaseAtAgent } from "./agent-client.ts";
@@ -194,13 +196,17 @@ const requestOf = ({ request = "" }: Held): string | undefined => {
 type NewRecord = Settlement["record"];
 
 /** The record as it was, without what belongs to a state. */
-const bare = ({ browser, record }: Facts): Omit<NewRecord, "state"> => ({
-  id: browser.id,
-  pod: browser.pod,
-  address: record?.address ?? browser.address,
-  config: record?.config ?? browser.configHash,
-  seq: record?.seq ?? 0,
-});
+const bare = ({ browser, record }: Facts): Omit<NewRecord, "state"> => {
+  const { leaving } = record ?? browser;
+  return {
+    id: browser.id,
+    pod: browser.pod,
+    address: record?.address ?? browser.address,
+    config: record?.config ?? browser.configHash,
+    seq: record?.seq ?? 0,
+    ...(leaving && { leaving }),
+  };
+};
 
 const free = (facts: Facts, why: Correction, seq: number, former: Settlement["former"] = "kept"): Correct => {
   const known = bare(facts);

@@ -39,7 +39,14 @@ export type PoolSnapshot = {
 type SnapshotReply = [string[], number, number, number, string[], number, number, number, number];
 
 /** A browser as its pod describes it. */
-export type NewBrowser = { id: string; pod: string; address: string; configHash: string };
+export type NewBrowser = {
+  id: string;
+  pod: string;
+  address: string;
+  configHash: string;
+  /** Why it must not become idle, if it must not. */
+  leaving?: string;
+};
 
 export type Retirement = {
   reason: string;
@@ -181,10 +188,10 @@ export const createLeaseStore = (redis: RedisConnection) => {
       if (ids?.length === 0 || count <= 0) return [];
       return (await run(scripts.retire, poolUid, [reason, unpaced ? 1 : 0, count, token, ...(ids ?? [])])) as string[];
     },
-    /** The session that ended with the browser, if one did. */
-    async close(poolUid: string, browserId: string, reason: EndReason): Promise<string | undefined> {
+    /** The lease that ended with the browser, if one did. */
+    async close(poolUid: string, browserId: string, reason: EndReason): Promise<LeaseRecord | undefined> {
       const reply = await run(scripts.close, poolUid, [browserId, reason]);
-      return reply ? (reply as string) : undefined;
+      return reply ? parseLease(reply as string) : undefined;
     },
     /** Stops new leases; a pool in use only when wanted. */
     async drain(poolUid: string, { evenIfLeased }: { evenIfLeased: boolean }): Promise<{ leased: number }> {

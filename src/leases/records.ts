@@ -15,6 +15,9 @@
  * nobody. A look (look.ts) asks the agent; where Redis has lost something it leads from any state to `leased`, when the agent
  * holds a lease, or to `idle`, when a grant was never bound, or an end or an offer was lost. A restored lease has its session,
  * request and fence, but neither ticket nor channel of its own: nobody waits for it.
+ *
+ * A browser that is to leave its pool (`leaving`: its node is drained, say) is retired on every way that leads to `idle`; who
+ * holds it keeps it. Redis may lose the mark: what it is for is seen from outside, so it comes back.
  */
 import { z } from "zod";
 
@@ -35,6 +38,8 @@ export const BrowserRecord = z.object({
   /** `leased`: who holds it. `releasing`, `suspect`: whose lease was ended or rejected last; its end may not have reached the agent. */
   session: z.string().optional(),
   reason: z.string().optional(),
+  /** Why it is retired as soon as it would become idle. */
+  leaving: z.string().optional(),
 });
 export type BrowserRecord = z.infer<typeof BrowserRecord>;
 

@@ -23,7 +23,7 @@ export type ChildOptions = {
   /** Receives stdout and stderr; readable by this user only, bounded. */
   logPath: string;
   /** What the kernel sends the child when this process dies without ending it. */
-  parentDeathSignal: "KILL" | "TERM";
+  parentDeathSignal: "KILL" | "INT";
 };
 
 export type ChildEnd = {
@@ -38,10 +38,10 @@ export type Child = {
   /** Resolves when the process is gone, and with it every other member of its group. Never rejects. */
   ended: Promise<ChildEnd>;
   /**
-   * SIGTERM to the process, SIGKILL to its group after `graceMs`; resolves when it is gone. A later call can only
-   * shorten the grace.
+   * SIGTERM, or another signal, to the process, SIGKILL to its group after `graceMs`; resolves when it is gone. A later call can
+   * only shorten the grace.
    */
-  stop(graceMs: number): Promise<ChildEnd>;
+  stop(graceMs: number, signal?: "SIGTERM" | "SIGINT"): Promise<ChildEnd>;
 };
 
 /** Part of util-linux. Without it a child of a killed parent lives until the next start on the same data directory. */
@@ -98,8 +98,8 @@ export const startChild = async (options: ChildOptions): Promise<Child> => {
   };
   const ended = finish();
 
-  const stop = async (graceMs: number): Promise<ChildEnd> => {
-    child.kill("SIGTERM");
+  const stop: Child["stop"] = async (graceMs, signal = "SIGTERM") => {
+    child.kill(signal);
     const deadline = setTimeout(() => signalGroup(pid, "SIGKILL"), graceMs);
     return ended.finally(() => clearTimeout(deadline));
   };

@@ -280,7 +280,7 @@ describe("by YAML", () => {
 test("its pod is deleted by hand: the session ends with the reason, and no other pod comes", async () => {
   const { session_id } = await kernel.browsers.create({ headless: true });
   const [name = ""] = await podsOf(session_id);
-  await stack.kube.delete(pods, { namespace, name });
+  await stack.kube.delete(pods, { namespace, name }, { gracePeriodSeconds: 2 });
   const { status } = await whenPhase(session_id, "Ended");
   expect(status?.endReason).toBe("pod_deleted");
   await sleep(1500);

@@ -183,7 +183,7 @@ describe("close", () => {
   test("ends the lease with the browser and forgets the browser", async () => {
     const browser = await addBrowser();
     await held("a");
-    expect(await store.close(pool, browser, "browser_crashed")).toBe("a");
+    expect(await store.close(pool, browser, "browser_crashed")).toMatchObject({ session: "a", browser });
     expect(await store.endedLease(pool, "a")).toMatchObject({ reason: "browser_crashed" });
     expect(await recordOf(browser)).toBeUndefined();
     expect(await store.close(pool, browser, "browser_lost")).toBeUndefined();
@@ -268,6 +268,8 @@ test("each script names what its include files need", async () => {
     "offer",
     "suspect",
     "retire",
+    "leave",
+    "stay",
     "close",
     "drain",
     "find-lost",

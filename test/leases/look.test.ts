@@ -1,6 +1,7 @@
 /** Looks at browsers on a real Redis, whose agents are small but have the real fence (judge.test.ts has every judgement). */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createDepartures } from "../../src/leases/departures.ts";
 import type { Grants } from "../../src/leases/grants.ts";
 import type { NewBrowser } from "../../src/leases/lease-store.ts";
 import { type LookDeps, type LookResult, lookAt } from "../../src/leases/look.ts";
@@ -179,6 +180,38 @@ describe("a browser without a record", () => {
       is: "silent",
     });
     expect(await recordOf(browser.id)).toBeUndefined();
+  });
+});
+
+describe("a browser that is to leave", () => {
+  test("enters as retired, and who waits goes on waiting", async () => {
+    await take("a");
+    browser = { ...browser, leaving: "NodeLeaving" };
+    expect(await corrections()).toEqual(["Entered"]);
+    expect(await recordOf(browser.id)).toMatchObject({ state: "retired", reason: "NodeLeaving" });
+    expect((await parts.store.snapshot(pool)).waiting).toBe(1);
+  });
+
+  test("comes back after a loss of all data with its lease, and leaves with its end", async () => {
+    await look();
+    await held("a");
+    await parts.store.drop(pool);
+    await begin(2);
+    browser = { ...browser, leaving: "Evicted" };
+    expect(await corrections()).toEqual(["Restored"]);
+    expect(await recordOf(browser.id)).toMatchObject({ state: "leased", session: "a", leaving: "Evicted" });
+    await release("a");
+    expect(await recordOf(browser.id)).toMatchObject({ state: "retired", reason: "Evicted" });
+  });
+
+  test("is retired when what got stuck on its way to idle is finished", async () => {
+    await look();
+    await held("a");
+    await createDepartures(parts.redis).leave(pool, [browser.id], "NodeLeaving");
+    await parts.store.release(pool, "a", "releasing", "released");
+    await age();
+    expect(await corrections()).toEqual(["OfferLost"]);
+    expect(await recordOf(browser.id)).toMatchObject({ state: "retired", reason: "NodeLeaving" });
   });
 });
 

@@ -19,7 +19,7 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-const startShell = (script: string, parentDeathSignal: "KILL" | "TERM" = "KILL"): Promise<Child> =>
+const startShell = (script: string, parentDeathSignal: "KILL" | "INT" = "KILL"): Promise<Child> =>
   startChild({
     dataDir,
     name: "child",

@@ -51,6 +51,9 @@ const whenGone = (name: string): Promise<boolean> =>
   eventually(`${name} is gone`, async () => (await read(name)) === undefined);
 
 const ask = (pod: Pod, path: string): Promise<Response> => fetch(`http://${pod.status?.podIP}:7510${path}`);
+/** Pods that were told that there is no node for them. */
+const waiting = async (): Promise<Pod[]> =>
+  (await kube.list(pods, { namespace })).items.filter((pod) => conditionOf(pod, "PodScheduled")?.status === "False");
 const podDir = (pod: Pod): string => join(dataDir, "pods", pod.metadata.uid ?? "");
 const exists = (path: string): Promise<boolean> =>
   access(path).then(
@@ -190,8 +193,29 @@ test("a process that ignores SIGTERM is killed after its grace, and with it the 
   expect(await isAlive(browser)).toBe(false);
 });
 
-test("a pod object that vanishes takes its process along", async () => {
-  await create({ name: "vanishing" });
+test("a cordoned node takes no further pod, tells why, and takes it when the cordon is lifted; what runs there goes on", async () => {
+  await create({ name: "before-cordon" });
+  const running = await whenReady("before-cordon");
+  await kube.patch(nodes, { name: nodeName }, { spec: { unschedulable: true } });
+  await eventually("the node has heard", async () => {
+    await create({ name: `cordoned-${randomUUID()}` });
+    return (await waiting()).length > 0;
+  });
+  const [pod] = await waiting();
+  expect(pod?.spec?.nodeName).toBeUndefined();
+  expect(conditionOf(pod, "PodScheduled")).toMatchObject({
+    status: "False",
+    reason: "Unschedulable",
+    message: "0/1 nodes are available: 1 node(s) were unschedulable.",
+  });
+  expect((await ask(running, "/readyz")).status).toBe(200);
+  await kube.patch(nodes, { name: nodeName }, { spec: { unschedulable: null } });
+  const placed = await whenReady(pod?.metadata.name ?? "");
+  expect(conditionOf(placed, "PodScheduled")?.status).toBe("True");
+});
+
+test("a pod object that vanishes takes its process along at once, whatever that does about SIGTERM", async () => {
+  await create({ name: "vanishing", args: ["ignores-sigterm"], graceSeconds: 600 });
   const pod = await whenReady("vanishing");
   await kube.delete(pods, { namespace, name: "vanishing" }, { gracePeriodSeconds: 0 });
   await eventually("the folder is gone", async () => !(await exists(podDir(pod))));
@@ -258,7 +282,7 @@ test("many pods start and end side by side", async () => {
 });
 
 test("a stop ends all processes and reports their pods as Failed; the node is no longer ready", async () => {
-  await create({ name: "at-stop" });
+  await create({ name: "at-stop", args: ["ignores-sigterm"], graceSeconds: 600 });
   const pod = await whenReady("at-stop");
   await node.stop();
   await expect(ask(pod, "/readyz")).rejects.toThrow();

@@ -1,5 +1,5 @@
 /** Builders of what a round of the pool loop sees, for tests of its pure parts. */
-import type { LookedAt, Seen, SeenPod } from "../../src/controllers/browser-pool/seen.ts";
+import type { LookedAt, Seen, SeenNode, SeenPod } from "../../src/controllers/browser-pool/seen.ts";
 import type { BrowserRecord } from "../../src/leases/records.ts";
 import {
   type BrowserPool,
@@ -39,11 +39,22 @@ export type PodOptions = {
   deletedInMs?: number;
   /** Failed starts of its pool when it was made. */
   failedStarts?: number;
+  /** Its node, `node-1`, if it is not a well one. */
+  node?: Partial<SeenNode>;
+  /** Why its record says that it is to leave. */
+  leaving?: string;
+  /** What its pod's condition PodScheduled says, since when, relative to now, ms. */
+  scheduled?: { status: "True" | "False"; inMs?: number };
 };
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-export const aRecord = (id: string, state: BrowserRecord["state"], ageMs = 0): BrowserRecord => ({
+export const aRecord = (
+  id: string,
+  state: BrowserRecord["state"],
+  ageMs = 0,
+  more: Partial<BrowserRecord> = {},
+): BrowserRecord => ({
   id,
   pod: `pod-${id}`,
   address: "127.0.0.9:7510",
@@ -52,19 +63,35 @@ export const aRecord = (id: string, state: BrowserRecord["state"], ageMs = 0): B
   state,
   since: nowMs - ageMs,
   ...(state === "leased" && { session: `session-${id}` }),
+  ...more,
+});
+
+const aNode = (node: Partial<SeenNode> = {}): SeenNode => ({
+  name: "node-1",
+  leaving: undefined,
+  isLost: false,
+  isGone: false,
+  ...node,
+});
+
+const scheduledCondition = ({ status, inMs = 0 }: NonNullable<PodOptions["scheduled"]>) => ({
+  conditions: [{ type: "PodScheduled", status, lastTransitionTime: iso(nowMs + inMs) }],
 });
 
 export const aPod = (uid: string, options: PodOptions): SeenPod => {
   const { state, browser, configHash = currentHash, ageMs = 0, deletedInMs, failedStarts = 0 } = options;
-  const { look = state.is === "warm" ? "never" : {} } = options;
+  const { look = state.is === "warm" ? "never" : {}, node, leaving, scheduled } = options;
   return {
     uid,
     name: `pod-${uid}`,
     configHash,
     state,
     look: look === "never" ? undefined : { atMs: nowMs, epoch: 1, failures: 0, failingSinceMs: 0, ...look },
-    browser: browser && aRecord(uid, browser, ageMs),
+    browser: browser && aRecord(uid, browser, ageMs, leaving ? { leaving } : {}),
+    node: scheduled?.status === "False" ? undefined : aNode(node),
     pod: {
+      ...(scheduled && { status: scheduledCondition(scheduled) }),
+      ...(scheduled?.status !== "False" && { spec: { containers: [], nodeName: "node-1" } }),
       metadata: {
         name: `pod-${uid}`,
         uid,
@@ -104,12 +131,16 @@ export const aSeen = ({ leases = {}, pods = [], ...rest }: SeenOptions = {}): Se
   },
 });
 
+const cordoned = { leaving: "it is cordoned" };
+const silent = { isLost: true };
+const givenUp = { failures: 9, failingSinceMs: nowMs - 60_000 };
+
 /** One pod of every kind that a round can meet, by its name. */
 export const podKinds = {
   starting: { state: { is: "starting" } },
   late: { state: { is: "starting" }, ageMs: 200_000 },
   warm: { state: { is: "warm" } },
-  unreachable: { state: { is: "warm" }, look: { failures: 9, failingSinceMs: nowMs - 60_000 } },
+  unreachable: { state: { is: "warm" }, look: givenUp },
   idle: { state: { is: "known" }, browser: "idle" },
   outdated: { state: { is: "known" }, browser: "idle", configHash: "old" },
   leased: { state: { is: "known" }, browser: "leased" },
@@ -126,6 +157,20 @@ export const podKinds = {
   terminating: { state: { is: "terminating" }, deletedInMs: 5000 },
   "terminating retired": { state: { is: "terminating" }, browser: "retired", deletedInMs: 5000 },
   "terminating leased": { state: { is: "terminating" }, browser: "leased", deletedInMs: 5000 },
+  "evicted idle": { state: { is: "evicted" }, browser: "idle", deletedInMs: 600_000 },
+  "evicted leased": { state: { is: "evicted" }, browser: "leased", deletedInMs: 600_000 },
+  "evicted unknown": { state: { is: "evicted" }, deletedInMs: 600_000, look: "never" },
+  "evicted retired": { state: { is: "terminating" }, browser: "retired", deletedInMs: 600_000 },
+  "evicted and lost": { state: { is: "evicted" }, browser: "leased", deletedInMs: -60_000 },
+  "cordoned starting": { state: { is: "starting" }, node: cordoned },
+  "cordoned warm": { state: { is: "warm" }, node: cordoned },
+  "cordoned idle": { state: { is: "known" }, browser: "idle", node: cordoned },
+  "cordoned leased": { state: { is: "known" }, browser: "leased", node: cordoned },
+  "cordoned suspect": { state: { is: "known" }, browser: "suspect", node: cordoned },
+  "marked leased": { state: { is: "known" }, browser: "leased", node: cordoned, leaving: "NodeLeaving" },
+  "marked and welcome": { state: { is: "known" }, browser: "leased", leaving: "NodeLeaving" },
+  "silent leased": { state: { is: "unready" }, browser: "leased", node: silent, look: givenUp },
+  "waiting for a node": { state: { is: "starting" }, ageMs: 900_000, scheduled: { status: "False" } },
   "terminating unseen": { state: { is: "terminating" } },
   "lost with its node": { state: { is: "terminating" }, deletedInMs: -60_000 },
 } as const satisfies Record<string, PodOptions>;

@@ -341,7 +341,8 @@ describe("in the middle of a fill", () => {
     const [pod] = (await stack.kube.list(pods, { namespace: "default" })).items.filter(({ metadata }) =>
       metadata.name.startsWith(tab.session),
     );
-    await stack.kube.delete(pods, { namespace: "default", name: pod?.metadata.name ?? "" });
+    const name = pod?.metadata.name ?? "";
+    await stack.kube.delete(pods, { namespace: "default", name }, { gracePeriodSeconds: 1 });
     expect(await filling).toMatchObject({
       status: 200,
       body: {

@@ -15,6 +15,8 @@ import type { Lead } from "../../kube/leader-election.ts";
 import { keyOf, type Pod } from "../../kube/objects.ts";
 import type { Reflector } from "../../kube/reflector.ts";
 import { pods as podType } from "../../kube/resource-type.ts";
+import type { AgentClient } from "../../leases/agent-client.ts";
+import type { Departures } from "../../leases/departures.ts";
 import type { LeaseStore, NewBrowser } from "../../leases/lease-store.ts";
 import type { RepairStore } from "../../leases/repair-store.ts";
 import { retireUnknown } from "../../leases/retire-unknown.ts";
@@ -25,12 +27,14 @@ import { dropPolicyParts } from "./drop-policy-parts.ts";
 import type { Homes } from "./homes.ts";
 import type { Looks } from "./looks.ts";
 import type { PoolAction, PoolPlan } from "./plan.ts";
-import { addressOf, buildPod, type PodOwner, type PodSettings } from "./pod.ts";
+import { addressOf, buildPod, endGraceSeconds, type PodOwner, type PodSettings } from "./pod.ts";
 import type { Seen, SeenPod } from "./seen.ts";
 
 export type ApplyDeps = {
   kube: Kube;
   store: LeaseStore;
+  departures: Departures;
+  agents: Pick<AgentClient, "end">;
   repairs: Pick<RepairStore, "establish" | "recovered" | "settle">;
   looks: Pick<Looks, "ask">;
   lead: Lead;
@@ -91,12 +95,16 @@ const browserOf = ({ pod, uid, name, configHash, browser }: SeenPod): NewBrowser
 const isStillUnknown = ({ pod }: Act<"delete">, { pool, leases }: Seen, { repairs }: ApplyDeps): Promise<boolean> =>
   retireUnknown({ poolUid: pool.metadata.uid ?? "", epoch: leases.epoch, browser: browserOf(pod) }, repairs);
 
+/** Nobody confirms the end of a pod that has ended, or whose node is gone. */
+const graceOf = ({ state, node }: SeenPod): number => (state.is === "ended" || node?.isGone ? 0 : endGraceSeconds);
+
 const deletePod = async (action: Act<"delete">, seen: Seen, deps: ApplyDeps): Promise<void> => {
   const { pod, why } = action;
+  if (deps.dying.has(pod.uid)) return;
   if (why === "Unreachable" && !(await isStillUnknown(action, seen, deps))) return;
   deps.dying.add(pod.uid);
   try {
-    await deps.kube.delete(podType, pod.pod.metadata, { uid: pod.uid });
+    await deps.kube.delete(podType, pod.pod.metadata, { uid: pod.uid, gracePeriodSeconds: graceOf(pod) });
   } catch (error) {
     deps.dying.delete(pod.uid);
     throw error;
@@ -104,8 +112,18 @@ const deletePod = async (action: Act<"delete">, seen: Seen, deps: ApplyDeps): Pr
   deps.log.info({ pool: keyOf(seen.pool.metadata), pod: pod.name, why }, "browser destroyed");
 };
 
-const look = ({ pod, epoch, afterMs }: Act<"look">, { pool }: Seen, deps: ApplyDeps): void =>
-  deps.looks.ask({ pool: regarding(pool, deps), pod: pod.pod, browser: browserOf(pod), epoch }, afterMs);
+/** An agent that is told to stop would serve its lease on: one whose pool is deleted by force hears first that it is over. */
+const close = async ({ browser, why }: Act<"close">, seen: Seen, deps: ApplyDeps): Promise<void> => {
+  const lease = await deps.store.close(seen.pool.metadata.uid ?? "", browser, why);
+  if (!lease) return;
+  deps.log.info({ session: lease.session, browser, why }, "lease ended with its browser");
+  if (why === "pool_deleted") await deps.agents.end(lease);
+};
+
+const look = ({ pod, epoch, leaving, afterMs }: Act<"look">, { pool }: Seen, deps: ApplyDeps): void => {
+  const browser = { ...browserOf(pod), ...(leaving && { leaving }) };
+  deps.looks.ask({ pool: regarding(pool, deps), pod: pod.pod, browser, epoch }, afterMs);
+};
 
 /** Forgets a drained pool everywhere and lets Kubernetes remove the object. */
 const drop = async (seen: Seen, deps: ApplyDeps): Promise<void> => {
@@ -119,11 +137,8 @@ const carryOut = async (action: PoolAction, seen: Seen, deps: ApplyDeps): Promis
   const uid = seen.pool.metadata.uid ?? "";
   deps.lead.check();
   switch (action.do) {
-    case "close": {
-      const session = await deps.store.close(uid, action.browser, action.why);
-      if (session) deps.log.info({ session, browser: action.browser, why: action.why }, "lease ended with its browser");
-      return;
-    }
+    case "close":
+      return close(action, seen, deps);
     case "raise":
       await deps.repairs.establish(uid, action.epoch);
       deps.log.info({ pool: keyOf(seen.pool.metadata), epoch: action.epoch }, "lease epoch begins");
@@ -135,6 +150,10 @@ const carryOut = async (action: PoolAction, seen: Seen, deps: ApplyDeps): Promis
       return look(action, seen, deps);
     case "retire":
       await deps.store.retire(uid, { reason: action.why, ids: action.ids, count: action.count });
+      return;
+    case "leave":
+    case "stay":
+      await deps.departures[action.do](uid, action.ids, action.why);
       return;
     case "discard":
       await deps.store.retire(uid, { reason: "Discarded", unpaced: true, token: action.token });
@@ -182,14 +201,20 @@ const unusedConfigs = ({ leases, pods, configHash }: Seen): string[] => {
 
 const last: readonly PoolAction["do"][] = ["create", "drop", "raise"];
 
+/** One for each browser, each with a call that may take seconds. */
+const many: readonly PoolAction["do"][] = ["close", "delete"];
+
 export const applyPlan = async (seen: Seen, plan: PoolPlan, deps: ApplyDeps): Promise<void> => {
   const isLast = ({ do: kind }: PoolAction): boolean => last.includes(kind);
+  const isMany = ({ do: kind }: PoolAction): boolean => many.includes(kind);
+  const sideBySide = async (kind: PoolAction["do"]): Promise<void> => {
+    await Promise.all(plan.actions.filter((action) => action.do === kind).map((one) => carryOut(one, seen, deps)));
+  };
   await keepConfig(seen, plan, deps);
-  for (const action of plan.actions.filter((action) => !isLast(action) && action.do !== "delete"))
+  await sideBySide("close");
+  for (const action of plan.actions.filter((action) => !isLast(action) && !isMany(action)))
     await carryOut(action, seen, deps);
-  await Promise.all(
-    plan.actions.filter((action) => action.do === "delete").map((action) => carryOut(action, seen, deps)),
-  );
+  await sideBySide("delete");
   deps.lead.check();
   await deps.store.dropConfigs(seen.pool.metadata.uid ?? "", unusedConfigs(seen));
   const drops = plan.actions.some((action) => action.do === "drop");

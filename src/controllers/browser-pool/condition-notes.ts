@@ -8,7 +8,7 @@ const find = (conditions: Condition[], type: string): Condition | undefined =>
 
 /**
  * What people should read in the events when the status of a pool changes: that its configuration is refused or in force
- * again, that it is filled, and what its deletion waits for. Counts that come and go are not worth an event; pure.
+ * again, that it is filled, that no node takes its browsers, and what its deletion waits for. Counts that come and go are not worth an event; pure.
  */
 export const conditionNotes = ({ before, after }: StatusChange): ConditionNote[] => {
   const [wasAccepted, accepted] = [find(before, "Accepted"), find(after, "Accepted")];
@@ -21,6 +21,8 @@ export const conditionNotes = ({ before, after }: StatusChange): ConditionNote[]
     notes.push({ type: "Normal", reason: accepted.reason, note: accepted.message });
   if (ready?.status === "True" && wasReady?.status !== "True")
     notes.push({ type: "Normal", reason: ready.reason, note: ready.message });
+  if (progressing?.reason === "Unschedulable" && wasProgressing?.reason !== "Unschedulable")
+    notes.push({ type: "Warning", reason: progressing.reason, note: progressing.message });
   if (progressing?.reason === "Draining" && wasProgressing?.reason !== "Draining")
     notes.push({ type: "Normal", reason: progressing.reason, note: progressing.message });
   return notes;

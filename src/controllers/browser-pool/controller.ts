@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { Kube } from "../../kube/client.ts";
 import { createEventRecorder } from "../../kube/event-recorder.ts";
 import { createExpectations } from "../../kube/expectations.ts";
@@ -7,6 +8,7 @@ import { startReflector } from "../../kube/reflector.ts";
 import { pods as podType } from "../../kube/resource-type.ts";
 import { type Requeue, startWorkQueue } from "../../kube/work-queue.ts";
 import type { AgentClient } from "../../leases/agent-client.ts";
+import type { Departures } from "../../leases/departures.ts";
 import type { LeaseStore } from "../../leases/lease-store.ts";
 import { followPoolChanges } from "../../leases/pool-changes.ts";
 import type { RedisConnection } from "../../leases/redis.ts";
@@ -20,6 +22,7 @@ import { createNews } from "../news.ts";
 import type { StartGate } from "../start-gate.ts";
 import { type Homes, type HomeView, poolView, type Statused, startHomes } from "./homes.ts";
 import { startLooks } from "./looks.ts";
+import type { Nodes } from "./nodes.ts";
 import { onDemandView } from "./on-demand.ts";
 import { browserPodSelector, type PodSettings, poolLabel } from "./pod.ts";
 import { type ReconcileDeps, reconcilePool } from "./reconcile.ts";
@@ -33,6 +36,8 @@ export type ControllerDeps = {
   store: LeaseStore;
   repairs: RepairStore;
   names: SessionNames;
+  departures: Departures;
+  nodes: Nodes;
   agents: AgentClient;
   /** A connection for subscriptions only, owned by the caller. */
   subscriber: RedisConnection;
@@ -56,7 +61,7 @@ type Loop<T extends Statused> = {
   reconcile(key: string, deps: LoopDeps<T>): Promise<Requeue | undefined>;
 };
 
-type LoopDeps<T> = ReconcileDeps & ControllerDeps & { homes: Homes<T> };
+type LoopDeps<T> = ReconcileDeps & ControllerDeps & { homes: Homes<T>; now: () => number };
 
 /** Keeps pools at their size while this replica leads. */
 export const runPoolController = (deps: ControllerDeps & { limits: PoolLimits }, lead: Lead): Promise<void> =>
@@ -116,6 +121,13 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     if (key) queue.add(key);
   };
 
+  const onNode = (name: string): void => {
+    for (const { spec, metadata } of pods.list()) {
+      const key = spec?.nodeName === name ? keyByUid.get(metadata.labels?.[poolLabel] ?? "") : undefined;
+      if (key) queue.add(key);
+    }
+  };
+
   const homes: Homes<T> = startHomes({ kube, view: loop.view, onChange: onPool, log });
   const labelSelector = browserPodSelector(loop.view.type.kind);
   const pods = startReflector({ kube, type: podType, labelSelector, onChange: onPod, log });
@@ -125,7 +137,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     log,
     meter: deps.metrics.work,
     work: async (key) => {
-      await Promise.all([homes.synced(signal), pods.synced(signal)]);
+      await Promise.all([homes.synced(signal), pods.synced(signal), deps.nodes.synced(signal)]);
       const caches = { homes, pods, expectations, dying, acceptedSizes, starts, disturbedAtMs: () => disturbedAtMs };
       return loop.reconcile(key, { ...deps, ...caches, ...clocks, limits: loop.limits, looks, lead, record });
     },
@@ -147,6 +159,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   const stopGate = deps.gate.onChange((namespace) => {
     for (const key of keyByUid.values()) if (refOf(key).namespace === namespace) queue.add(key);
   });
+  const deafen = deps.nodes.listen(onNode);
   const watching = watchEpochs({ homes, repairs, onDiffers: (key) => queue.add(key), onReturn: disturb }, signal);
   try {
     await followPoolChanges(
@@ -163,6 +176,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   } finally {
     deps.subscriber.off("ready", disturb);
     stopGate();
+    deafen();
     await Promise.all([queue.stop(), looks.stop(), watching]);
     await Promise.all([homes.stop(), pods.stop()]);
   }

@@ -55,9 +55,11 @@ export const startLooks = (deps: LooksDeps): Looks => {
   const looked = new Map<string, LookedAt>();
   const agentEpochs = new Map<string, number>();
 
-  const isThere = ({ pod: { metadata } }: LookWish): boolean => {
+  const isThere = ({ pod: { metadata }, browser }: LookWish): boolean => {
     const known = deps.pods.get(metadata)?.metadata;
-    return known?.uid === metadata.uid && !known?.deletionTimestamp && !deps.dying.has(metadata.uid ?? "");
+    if (known?.uid !== metadata.uid || deps.dying.has(metadata.uid ?? "")) return false;
+    // Evicted since this was wished: the round that sees it asks anew, and says that it must not become idle.
+    return !known?.deletionTimestamp || browser.leaving !== undefined;
   };
   const noteLook = ({ browser, epoch }: LookWish, result: LookResult): void => {
     const before = looked.get(browser.id);

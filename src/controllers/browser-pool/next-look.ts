@@ -11,6 +11,7 @@
  * A browser whose agent does not answer is looked at again after a back-off, whatever it is.
  */
 import { stepMs } from "../../leases/judge.ts";
+import { isAlive } from "./pod-life.ts";
 import type { LookedAt, Seen, SeenPod } from "./seen.ts";
 
 export type LookReason = "Warm" | "Suspect" | "Releasing" | "Leased" | "Audit" | "Disturbed";
@@ -45,12 +46,15 @@ const nextAuditMs = (uid: string, atMs: number): number => {
 };
 
 /** A pod that starts, ends, or is to be destroyed is not looked at. */
-const isUp = ({ state, browser }: SeenPod): boolean =>
-  browser?.state !== "retired" &&
-  (state.is === "warm" || state.is === "known" || (state.is === "unready" && browser?.state !== "idle"));
+const isUp = (pod: SeenPod, nowMs: number): boolean => {
+  const { state, browser } = pod;
+  if (browser?.state === "retired") return false;
+  if (state.is === "warm" || state.is === "known") return true;
+  return (state.is === "unready" || state.is === "evicted") && browser?.state !== "idle" && isAlive(pod, nowMs);
+};
 
 const whyAtOnce = ({ state, browser }: SeenPod): LookReason | undefined => {
-  if (state.is === "warm") return "Warm";
+  if (state.is === "warm" || (state.is === "evicted" && !browser)) return "Warm";
   return browser?.state === "suspect" ? "Suspect" : undefined;
 };
 
@@ -67,7 +71,7 @@ const regularLook = ({ browser, uid }: SeenPod, look: LookedAt, { leases }: Seen
 
 /** Undefined for a pod that is not to be looked at. */
 export const nextLook = (pod: SeenPod, seen: Seen, nowMs: number): NextLook | undefined => {
-  if (!isUp(pod)) return undefined;
+  if (!isUp(pod, nowMs)) return undefined;
   const { look } = pod;
   const isPresent = look?.epoch === seen.leases.epoch;
   const atOnce = whyAtOnce(pod);

@@ -15,7 +15,7 @@ const pod = { ...seen.pod, metadata: { ...seen.pod.metadata, uid: "browser", lab
 const ready = [{ type: "Ready", status: "True" }];
 const warm = { ...pod, status: { ...pod.status, phase: "Running", conditions: ready } } as Pod;
 
-/** A browser whose agent has been silent for this time, and the wall clock that was set meanwhile, ms. */
+/** A browser whose agent has been silent for this time, and by how much Redis' clock was set meanwhile, ms. */
 const deps = (silentMs: number, setByMs: number): ObserveDeps => {
   const steadyMs = 1_000_000;
   const failingSinceMs = steadyMs - silentMs;
@@ -23,13 +23,16 @@ const deps = (silentMs: number, setByMs: number): ObserveDeps => {
   return {
     homes: { get: () => pool, list: () => [pool] },
     pods: { list: () => [warm] } as unknown as Reflector<Pod>,
-    store: { snapshot: async () => aSeen().leases, endedLease: async () => undefined },
+    store: {
+      snapshot: async () => aSeen({ leases: { nowMs: nowMs + setByMs } }).leases,
+      endedLease: async () => undefined,
+    },
     expectations: createExpectations(),
     dying: new Set(),
     acceptedSizes: new Map(),
     looks: { lookedAt: () => look, agentEpoch: () => 1 },
+    nodes: { find: async () => new Map() },
     disturbedAtMs: () => 0,
-    now: () => nowMs + setByMs,
     steadyMs: () => steadyMs,
     limits: undefined,
     gate: openGate,
@@ -39,7 +42,9 @@ const deps = (silentMs: number, setByMs: number): ObserveDeps => {
 const reasons = async (silentMs: number, setByMs: number): Promise<string[]> => {
   const observed = await observePool("project/pool", deps(silentMs, setByMs));
   if (!observed) throw new Error("the pool is there");
-  return planPool(observed, nowMs + setByMs).actions.flatMap((action) => (action.do === "delete" ? [action.why] : []));
+  return planPool(observed, observed.leases.nowMs).actions.flatMap((action) =>
+    action.do === "delete" ? [action.why] : [],
+  );
 };
 
 const minute = 60_000;

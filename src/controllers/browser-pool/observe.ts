@@ -6,6 +6,7 @@ import type { LeaseStore } from "../../leases/lease-store.ts";
 import type { StartGate } from "../start-gate.ts";
 import type { Homes } from "./homes.ts";
 import type { Looks } from "./looks.ts";
+import type { Nodes } from "./nodes.ts";
 import { configHashAnnotation, poolLabel } from "./pod.ts";
 import { podState } from "./pod-state.ts";
 import { type PoolLimits, refusalOf } from "./refusal.ts";
@@ -16,15 +17,14 @@ export type ObserveDeps = {
   pods: Reflector<Pod>;
   store: Pick<LeaseStore, "snapshot" | "endedLease">;
   expectations: Expectations;
-  /** Uids of pods whose deletion was asked for and is not seen yet. */
+  /** Uids of pods whose deletion was asked for here. */
   dying: Set<string>;
   /** Sizes accepted in earlier rounds, by pool uid; written here in the same turn as the judgement, so that two pools can't both take the last places. */
   acceptedSizes: Map<string, number>;
   looks: Pick<Looks, "lookedAt" | "agentEpoch">;
+  nodes: Pick<Nodes, "find">;
   /** By `steadyMs`, as the looks are. */
   disturbedAtMs: () => number;
-  /** ms since the epoch. */
-  now: () => number;
   /** ms of a clock that nobody sets. */
   steadyMs: () => number;
   /** The session that the object of this key is for; left out where objects have many. */
@@ -38,8 +38,8 @@ const podsOf = (pods: Reflector<Pod>, poolUid: string): Pod[] =>
   pods.list().filter(({ metadata }) => metadata.labels?.[poolLabel] === poolUid);
 
 /**
- * Looks and disturbances as if the clock had always shown what it shows now: however it was set in between, what is ten
- * seconds ago stays ten seconds ago.
+ * Looks and disturbances by Redis' clock, which a round goes by: however a clock is set, what was ten seconds ago here was
+ * ten seconds ago there.
  */
 const byTheClock = (look: LookedAt | undefined, aheadMs: number): LookedAt | undefined =>
   look && { ...look, atMs: look.atMs + aheadMs, failingSinceMs: look.failingSinceMs + aheadMs };
@@ -48,13 +48,14 @@ const byTheClock = (look: LookedAt | undefined, aheadMs: number): LookedAt | und
 export const observePool = async (key: string, deps: ObserveDeps): Promise<Seen | undefined> => {
   const uid = deps.homes.get(refOf(key))?.metadata.uid;
   const leases = uid && (await deps.store.snapshot(uid));
+  const nodes = await deps.nodes.find(podsOf(deps.pods, uid ?? "").flatMap(({ spec }) => spec?.nodeName ?? []));
   const session = uid && deps.sessionOf?.(key);
   const ended = session ? await deps.store.endedLease(uid, session) : undefined;
   // Read after the wait: what changed meanwhile has to count.
   const pool = deps.homes.get(refOf(key));
   if (!pool || !uid || !leases || pool.metadata.uid !== uid) return undefined;
 
-  const aheadMs = deps.now() - deps.steadyMs();
+  const aheadMs = leases.nowMs - deps.steadyMs();
   const records = new Map(leases.browsers.map((browser) => [browser.id, browser]));
   const { limits, acceptedSizes } = deps;
   const refusal = limits && refusalOf({ pool, pools: deps.homes.list(), acceptedSizes, limits });
@@ -67,7 +68,9 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Seen 
     if (state.is === "ended" && isDying) return [];
     const hash = pod.metadata.annotations?.[configHashAnnotation] ?? "";
     const look = byTheClock(deps.looks.lookedAt(podUid), aheadMs);
-    return [{ pod, uid: podUid, name: pod.metadata.name, configHash: hash, browser: records.get(podUid), state, look }];
+    const node = nodes.get(pod.spec?.nodeName ?? "");
+    const { name } = pod.metadata;
+    return [{ pod, uid: podUid, name, configHash: hash, browser: records.get(podUid), state, node, look }];
   });
   return {
     pool,

@@ -12,7 +12,7 @@ import { type Browser, type BrowserSpec, type BrowserStatus, browserKind, isOver
 import type { BrowserPool, BrowserPoolStatus } from "../../resources/browser-pool.ts";
 import { conditionsOf, type Draft } from "../conditions.ts";
 import type { HomeView } from "./homes.ts";
-import { startDeadlineMs } from "./plan.ts";
+import { startDeadlineMs } from "./plan-starts.ts";
 import type { Seen, SeenPod } from "./seen.ts";
 
 /** Its one start waits for nothing. */

@@ -6,6 +6,7 @@
 
 import { nextLook } from "./next-look.ts";
 import type { PoolAction, PoolPlan } from "./plan.ts";
+import { leavingReason } from "./plan-leaving.ts";
 import type { Seen, SeenPod } from "./seen.ts";
 import { poolStatus } from "./status.ts";
 
@@ -52,7 +53,14 @@ export const looks = (seen: Seen, nowMs: number, withinMs: number): PoolAction[]
     const next = nextLook(pod, seen, nowMs);
     if (!next || next.dueMs > nowMs + withinMs) return [];
     return [
-      { do: "look", pod, epoch: seen.leases.epoch, afterMs: Math.max(0, Math.ceil(next.dueMs - nowMs)), why: next.why },
+      {
+        do: "look",
+        pod,
+        epoch: seen.leases.epoch,
+        leaving: leavingReason(pod),
+        afterMs: Math.max(0, Math.ceil(next.dueMs - nowMs)),
+        why: next.why,
+      },
     ];
   });
 
@@ -61,7 +69,7 @@ export const recovery = ({ leases, pods }: Seen): { actions: PoolAction[]; reque
   const { epoch, recoveringSinceMs, nowMs } = leases;
   if (recoveringSinceMs === undefined) return { actions: [] };
   const isOpen = (pod: SeenPod): boolean =>
-    (pod.state.is === "warm" || pod.state.is === "known") &&
+    (pod.state.is === "warm" || pod.state.is === "known" || pod.state.is === "evicted") &&
     pod.browser?.state !== "retired" &&
     (pod.look?.epoch !== epoch || isFailing(pod));
   const isOver = nowMs - recoveringSinceMs >= recoveryMs || !pods.some(isOpen);

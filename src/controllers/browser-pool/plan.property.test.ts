@@ -57,7 +57,7 @@ const anySeen: fc.Arbitrary<Seen> = fc
 const mayRun = ({ state, pod }: SeenPod): boolean => {
   if (state.is === "ended") return false;
   const { deletionTimestamp } = pod.metadata;
-  return state.is !== "terminating" || !deletionTimestamp || Date.parse(deletionTimestamp) > nowMs - 30_000;
+  return !deletionTimestamp || Date.parse(deletionTimestamp) > nowMs - 30_000;
 };
 const isForced = ({ pool }: Seen): boolean => pool.metadata.annotations !== undefined;
 const of = <Kind extends PoolAction["do"]>(actions: PoolAction[], kind: Kind) =>
@@ -77,7 +77,7 @@ test("never more processes than size: what may run, what was asked for and what 
   );
 });
 
-test("a browser in use is never deleted, retired or closed while its process runs, unless the deletion is forced", () => {
+test("a browser in use is never deleted, retired or closed while it can be reached, unless the deletion is forced", () => {
   fc.assert(
     fc.property(anySeen, (seen) => {
       const { actions } = planPool(seen, nowMs);
@@ -87,9 +87,11 @@ test("a browser in use is never deleted, retired or closed while its process run
         ...of(actions, "close").map(({ browser }) => browser),
       ]);
       const inUse = seen.pods.filter(
-        ({ browser, state }) =>
-          (browser?.state === "leased" || browser?.state === "releasing") &&
-          (state.is === "known" || state.is === "unready"),
+        (pod) =>
+          (pod.browser?.state === "leased" || pod.browser?.state === "releasing") &&
+          (pod.state.is === "known" || pod.state.is === "unready" || pod.state.is === "evicted") &&
+          mayRun(pod) &&
+          !(pod.node?.isLost && pod.look?.failures),
       );
       if (!isForced(seen)) expect(inUse.filter(({ uid }) => touched.has(uid))).toEqual([]);
     }),
@@ -163,6 +165,24 @@ test("a warm pod, which may be in use, is never touched before it is known, unle
   );
 });
 
+test("what is idle where it has to leave is retired at once, who is in use is told of once, and nobody starts there", () => {
+  fc.assert(
+    fc.property(anySeen, (seen) => {
+      const { actions } = planPool(seen, nowMs);
+      const told = of(actions, "leave").flatMap(({ ids }) => ids);
+      const leaves = seen.pods.filter(({ state, node }) => state.is === "evicted" || node?.leaving);
+      const isRaised = seen.pool.status?.leaseEpoch !== seen.leases.epoch;
+      const untold = leaves.filter(
+        ({ browser, state }) => browser && browser.state !== "retired" && !browser.leaving && state.is !== "ended",
+      );
+      if (!isRaised) expect(new Set(told)).toEqual(new Set(untold.map(({ uid }) => uid)));
+      const started = leaves.filter(({ state }) => state.is === "starting").map(({ uid }) => uid);
+      const deleted = of(actions, "delete").map(({ pod }) => pod.uid);
+      if (!isRaised) expect(deleted).toEqual(expect.arrayContaining(started));
+    }),
+  );
+});
+
 type Leases = Pick<Seen["leases"], "epoch" | "unpaced" | "draining" | "recoveringSinceMs"> & {
   records: Map<string, BrowserRecord>;
 };
@@ -174,8 +194,22 @@ const retire = ({ records }: Leases, ids: string[], count: number): number => {
 };
 
 /** What a look at a browser that holds no lease finds. */
-const look = ({ records }: Leases, { pod, why }: Extract<PoolAction, { do: "look" }>): void => {
-  if (why === "Warm" || why === "Suspect") records.set(pod.uid, aRecord(pod.uid, "idle"));
+const look = ({ records }: Leases, { pod, why, leaving }: Extract<PoolAction, { do: "look" }>): void => {
+  const isLeaving = leaving ?? records.get(pod.uid)?.leaving;
+  if (why === "Warm" || why === "Suspect") records.set(pod.uid, aRecord(pod.uid, isLeaving ? "retired" : "idle"));
+};
+
+const leave = ({ records }: Leases, { ids, why }: Extract<PoolAction, { do: "leave" | "stay" }>): void => {
+  for (const id of ids) {
+    const record = records.get(id);
+    if (record) records.set(id, record.state === "idle" ? aRecord(id, "retired") : { ...record, leaving: why });
+  }
+};
+const stay = ({ records }: Leases, { ids }: Extract<PoolAction, { do: "leave" | "stay" }>): void => {
+  for (const id of ids) {
+    const { leaving: _, ...record } = records.get(id) ?? aRecord(id, "leased");
+    records.set(id, record);
+  }
 };
 
 /** What an action does to the leases. */
@@ -185,6 +219,8 @@ const carryOut = (action: PoolAction, leases: Leases): void => {
   else if (action.do === "look") look(leases, action);
   else if (action.do === "raise") Object.assign(leases, { epoch: action.epoch, recoveringSinceMs: nowMs - 20_000 });
   else if (action.do === "recovered") leases.recoveringSinceMs = undefined;
+  else if (action.do === "leave") leave(leases, action);
+  else if (action.do === "stay") stay(leases, action);
   else if (action.do === "retire") retire(leases, action.ids, action.count);
   else if (action.do === "discard") leases.unpaced += retire(leases, [...records.keys()], records.size);
   else if (action.do === "forfeit") leases.unpaced -= action.count;
@@ -199,7 +235,9 @@ const afterwards = (seen: Seen, { actions, status }: ReturnType<typeof planPool>
   for (const action of actions) carryOut(action, leases);
   const deleted = new Set(of(actions, "delete").map(({ pod }) => pod.uid));
   const looked = new Set(of(actions, "look").map(({ pod }) => pod.uid));
-  const kept = seen.pods.filter(({ uid, state }) => !deleted.has(uid) && state.is !== "terminating");
+  const isOver = ({ uid, state }: SeenPod): boolean =>
+    state.is === "terminating" || (state.is === "evicted" && records.get(uid)?.state === "retired");
+  const kept = seen.pods.filter((pod) => !deleted.has(pod.uid) && !isOver(pod));
   const created = Array.from({ length: sum(of(actions, "create").map(({ count }) => count)) }, (_, place) => ({
     ...(podsOf("starting")[0] as SeenPod),
     uid: `created-${round}-${place}`,

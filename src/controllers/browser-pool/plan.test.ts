@@ -10,7 +10,8 @@ import {
   podsOf,
   type SeenOptions,
 } from "../../../test/support/seen-pool.ts";
-import { type PoolAction, planPool, startDeadlineMs } from "./plan.ts";
+import { type PoolAction, planPool } from "./plan.ts";
+import { startDeadlineMs } from "./plan-starts.ts";
 import type { Refusal } from "./seen.ts";
 
 /** An action as a short line: what, which, why. */
@@ -22,6 +23,9 @@ const line = (action: PoolAction): string => {
       return `look ${action.pod.uid} ${action.why} in ${action.afterMs}`;
     case "retire":
       return `retire ${action.count} of ${action.ids.join(",")} ${action.why}`;
+    case "leave":
+    case "stay":
+      return `${action.do} ${action.ids.join(",")} ${action.why}`;
     case "discard":
       return `discard ${action.token}`;
     case "delete":
@@ -54,6 +58,30 @@ describe("rule 1: a record without a living pod", () => {
     ["is closed as crashed when its browser crashed", full("crashed leased"), "close crashed-leased-0 browser_crashed"],
     ["is closed as timed out when the agent's idle timer ended it", full("timed out"), "close timed-out-0 timeout"],
     ["is closed when its pod is being deleted", full("terminating leased"), "close terminating-leased-0 pod_deleted"],
+    [
+      "is closed as deleted when the evicted pod has vanished",
+      { leases: { browsers: [aRecord("x", "leased", 0, { leaving: "Evicted" })] } },
+      "close x pod_deleted",
+    ],
+    [
+      "is closed as deleted when the evicted pod was killed at the end of its grace",
+      {
+        pods: [
+          aPod("x", { state: { is: "ended", reason: "lost", message: "killed" }, browser: "leased", deletedInMs: 0 }),
+        ],
+      },
+      "close x pod_deleted",
+    ],
+    [
+      "is closed as lost when the grace of its evicted pod was over long ago",
+      full("evicted and lost"),
+      "close evicted-and-lost-0 browser_lost",
+    ],
+    [
+      "is closed as lost when its node and its agent are silent for long",
+      full("silent leased"),
+      "close silent-leased-0 browser_lost",
+    ],
   ])("%s", (_, seen, action) => {
     expect(planned(seen)).toContain(action);
   });
@@ -86,6 +114,22 @@ describe("rule 2: a browser that nobody may get any more", () => {
     expect(planned(full(kind))).toContain(action);
   });
 
+  test("a browser that is lost with its node goes too, and people are told once for each node", () => {
+    expect(planned(full("silent leased", "silent leased"))).toEqual([
+      "close silent-leased-0 browser_lost",
+      "close silent-leased-1 browser_lost",
+      "delete silent-leased-0 NodeLost",
+      "delete silent-leased-1 NodeLost",
+      "note NodeLost",
+    ]);
+  });
+
+  test("one on a silent node whose agent answers, or on a well node whose agent does not, stays with its holder", () => {
+    const answering = aPod("a", { ...podKinds["silent leased"], look: {} });
+    const { node: _, ...stuck } = podKinds["silent leased"];
+    expect(planned({ pool: aPool({ size: 2 }), pods: [answering, aPod("b", stuck)] })).toEqual([]);
+  });
+
   test("a browser in use that does not answer its probe stays with its holder", () => {
     expect(planned(full("unready leased"))).toEqual([]);
   });
@@ -93,6 +137,15 @@ describe("rule 2: a browser that nobody may get any more", () => {
   test("a start has until the deadline", () => {
     const starting = aPod("a", { ...podKinds.starting, ageMs: startDeadlineMs });
     expect(planned({ pods: [starting] })).toEqual([]);
+  });
+
+  test("a start has its time from when it got its node, and is no failed one as long as it has none", () => {
+    const ageMs = 10 * startDeadlineMs;
+    const placed = (inMs: number) =>
+      aPod("a", { state: { is: "starting" }, ageMs, scheduled: { status: "True", inMs } });
+    expect(planned(full("waiting for a node"))).toEqual([]);
+    expect(planned({ pods: [placed(-startDeadlineMs)] })).toEqual([]);
+    expect(planned({ pods: [placed(-startDeadlineMs - 1)] })).toContain("delete a StartDeadlineExceeded");
   });
 
   test("people are told of an unreachable one, a failed and a late start", () => {
@@ -255,6 +308,66 @@ describe("rule 6: fewer than size alive", () => {
   });
 });
 
+describe("on a node that goes away", () => {
+  test("what is idle is retired at once, what starts is deleted, who is in use is marked, and one event tells", () => {
+    const kinds = ["cordoned idle", "cordoned starting", "cordoned leased", "cordoned suspect", "idle"] as const;
+    expect(planned(full(...kinds))).toEqual([
+      "delete cordoned-starting-1 NodeLeaving",
+      "note NodeLeaving",
+      "leave cordoned-idle-0,cordoned-leased-2,cordoned-suspect-3 NodeLeaving",
+    ]);
+  });
+
+  test("nothing is said or done twice", () => {
+    expect(planned(full("marked leased"))).toEqual([]);
+  });
+
+  test("a warm one enters, and must not become idle", () => {
+    const [look] = planPool(aSeen(full("cordoned warm")), nowMs).actions;
+    expect(look).toMatchObject({ do: "look", why: "Warm", leaving: "NodeLeaving" });
+  });
+
+  test("the mark is taken back when the node is of use again", () => {
+    expect(planned(full("marked and welcome"))).toEqual(["stay marked-and-welcome-0 NodeLeaving"]);
+  });
+
+  test("what leaves is replaced at the fill rate when it is gone, and the pool does not shrink for it", () => {
+    const seen = { ...full("cordoned idle", "idle"), leases: { unpaced: 1 } };
+    expect(planned(seen)).toEqual(["note NodeLeaving", "leave cordoned-idle-0 NodeLeaving"]);
+  });
+});
+
+describe("a pod that somebody else deletes", () => {
+  test("serves its lease on, and its browser is marked; an idle one is retired", () => {
+    expect(planned(full("evicted leased", "evicted idle"))).toEqual(["leave evicted-leased-0,evicted-idle-1 Evicted"]);
+  });
+
+  test("is looked at when Redis knows nothing of it, since it may be in use", () => {
+    const { actions } = planPool(aSeen(full("evicted unknown")), nowMs);
+    expect(actions).toMatchObject([{ do: "look", why: "Warm", leaving: "Evicted", afterMs: 0 }]);
+  });
+
+  test("is deleted again with the operator's short grace when nobody may get it any more", () => {
+    expect(planned(full("evicted retired"))).toEqual(["delete evicted-retired-0 Retired"]);
+    expect(planned(full("terminating retired"))).toEqual([]);
+  });
+
+  test("after a drain the eviction is what counts", () => {
+    const evicted = aPod("x", {
+      ...podKinds["evicted leased"],
+      node: { leaving: "it is cordoned" },
+      leaving: "NodeLeaving",
+    });
+    expect(planned({ pods: [evicted] })).toEqual(["leave x Evicted"]);
+  });
+
+  test("holds its place until it is gone", () => {
+    expect(
+      planned({ pool: aPool({ size: 1 }), pods: [aPod("x", { ...podKinds["evicted leased"], leaving: "Evicted" })] }),
+    ).toEqual([]);
+  });
+});
+
 describe("a pool whose spec is refused", () => {
   const refusal: Refusal = { reason: "PooledSessionsLimit", message: "too many" };
 
@@ -305,6 +418,8 @@ describe("a pool that is being deleted", () => {
     expect(planned({ pool: deleted(), leases })).toEqual(["drop"]);
     expect(planned({ pool: deleted(), leases, pods: podsOf("terminating") })).toEqual([]);
     expect(planned({ pool: deleted(), leases, pendingCreations: 1 })).toEqual([]);
+    expect(planned({ pool: deleted(), leases, pods: podsOf("crashed idle") })).not.toContain("drop");
+    expect(planned({ pool: deleted(), leases, pods: podsOf("lost with its node") })).toEqual(["drop"]);
   });
 });
 

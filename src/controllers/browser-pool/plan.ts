@@ -4,23 +4,24 @@
  * Rules, in the order in which they stand below:
  *   0. Redis and the status disagree about the epoch: it is raised, and nothing else is done by what may have been lost.
  *   1. A record whose pod has vanished or ended is closed; its lease ends with the reason. Ended pods are deleted.
- *   2. A browser that nobody may get any more (retired, not answering its probe) is destroyed.
+ *   2. A browser that nobody may get any more (retired, not answering its probe, starting on a node that goes away) is destroyed.
+ *      What is to leave is retired when it is idle, and else as soon as it would be (plan-leaving.ts).
  *   3. Browsers are looked at when it is time (next-look.ts): so a warm pod enters the pool. It may be one that Redis has
  *      forgotten, in use, so nothing else is done to it before; unless it can't be looked at for long.
  *   4. A new `discardIdle` token retires what is idle now; that much is rebuilt at once, unpaced.
  *   5. More than `size` alive: starting ones go, then idle ones (outdated first), never one in use.
- *   6. Fewer than `size` alive: at most one paced start a round, at `nextStartTime` or later, and all unpaced ones.
- *      While starts fail they are tried one by one, further and further apart, until one comes up.
- *      None in a namespace that is not ready for browsers yet.
- *      Unpaced starts that a full pool does not need are forfeited, so that they can't exceed the rate later.
+ *   6. Fewer than `size` alive: browsers are started (plan-starts.ts). Unpaced starts that a full pool does not need are
+ *      forfeited, so that they can't exceed the rate later.
  * A pod counts as alive until its process is surely gone, so that a pool never runs more than `size` browsers.
  */
-import { failedStartBackOffMs, startIntervalMs } from "../../domain/fill-pacing.ts";
-import type { EndReason } from "../../leases/records.ts";
+import type { BrowserRecord, EndReason } from "../../leases/records.ts";
 import type { BrowserPoolStatus } from "../../resources/browser-pool.ts";
 import type { LookReason } from "./next-look.ts";
+import { isLostWithNode, isStartInVain, type LeavingReason, leavesAtOnce, leaving } from "./plan-leaving.ts";
 import { isFailing, isUnreachable, looks, nextEpoch, planRaise, recovery, unreachableMs } from "./plan-recovery.ts";
-import { failedStartsBefore } from "./pod.ts";
+import { isFailedStart, isLate, nextFailedStarts, resyncMs, startDeadlineMs, starts } from "./plan-starts.ts";
+import { endGraceSeconds } from "./pod.ts";
+import { isAlive, isInUse, timeMs } from "./pod-life.ts";
 import type { EndedReason, Seen, SeenPod } from "./seen.ts";
 import { poolStatus } from "./status.ts";
 
@@ -32,14 +33,25 @@ export type DeleteReason =
   | "Unreachable"
   | "Unready"
   | "Surplus"
+  | "NodeLeaving"
+  | "NodeLost"
   | "PoolDeleted";
 
 export type PoolAction =
   | { do: "raise"; epoch: number }
   | { do: "recovered"; epoch: number }
-  | { do: "look"; pod: SeenPod; epoch: number; afterMs: number; why: LookReason }
+  | {
+      do: "look";
+      pod: SeenPod;
+      epoch: number;
+      /** Why the browser must not become idle. */
+      leaving: LeavingReason | undefined;
+      afterMs: number;
+      why: LookReason;
+    }
   | { do: "close"; browser: string; why: EndReason }
   | { do: "retire"; ids: string[]; count: number; why: "Surplus" | "PoolDeleted" | "Unready" }
+  | { do: "leave" | "stay"; ids: string[]; why: LeavingReason }
   | { do: "discard"; token: string }
   | { do: "delete"; pod: SeenPod; why: DeleteReason }
   | { do: "create"; count: number; paced: boolean }
@@ -49,24 +61,9 @@ export type PoolAction =
   | { do: "drop" }
   | { do: "note"; type: "Normal" | "Warning"; reason: string; note: string };
 
+export type Deletion = PoolAction & { do: "delete" };
+
 export type PoolPlan = { actions: PoolAction[]; status: BrowserPoolStatus; requeueAfterMs: number };
-
-/** A pod that is not ready after this time, ms, counts as a failed start: a cold Chromium on a busy node takes seconds, an image pull minutes. */
-export const startDeadlineMs = 180_000;
-
-/** How long after the end of its grace period a terminating pod still counts as alive, ms. A node that is gone never confirms. */
-const lostNodeMs = 30_000;
-
-/** A round for every pool even when nothing seems to happen, ms. */
-const resyncMs = 30_000;
-
-const timeMs = (time: string | undefined): number => (time ? Date.parse(time) : 0);
-
-const isAlive = ({ state, pod }: SeenPod, nowMs: number): boolean => {
-  if (state.is === "ended") return false;
-  if (state.is !== "terminating" || !pod.metadata.deletionTimestamp) return true;
-  return nowMs < timeMs(pod.metadata.deletionTimestamp) + lostNodeMs;
-};
 
 const endReason: Record<EndedReason, EndReason> = {
   timeout: "timeout",
@@ -76,43 +73,51 @@ const endReason: Record<EndedReason, EndReason> = {
   lost: "browser_lost",
 };
 
-const isLate = ({ pod, state }: SeenPod, nowMs: number): boolean =>
-  state.is === "starting" && nowMs - timeMs(pod.metadata.creationTimestamp) > startDeadlineMs;
+/** Rule 1: why the record of a browser is closed, and its lease ends, if it does. */
+const closeReason = (browser: BrowserRecord, pod: SeenPod | undefined, nowMs: number): EndReason | undefined => {
+  // Whoever evicted it is why its pod is gone, whether or not that pod was seen to end.
+  if (!pod) return browser.leaving === "Evicted" ? "pod_deleted" : "browser_lost";
+  const { state } = pod;
+  if (state.is === "ended")
+    return state.reason === "lost" && pod.pod.metadata.deletionTimestamp ? "pod_deleted" : endReason[state.reason];
+  if (isLostWithNode(pod, nowMs) || (state.is === "evicted" && !isAlive(pod, nowMs))) return "browser_lost";
+  const isOver = state.is === "terminating" && browser.state !== "retired" && browser.state !== "suspect";
+  return isOver ? "pod_deleted" : undefined;
+};
 
-/** Ended without ever having entered the pool; `stopped` is the wish of whoever deleted it. */
-const isFailedStart = ({ state, browser }: SeenPod): boolean =>
-  state.is === "ended" && !browser && state.reason !== "stopped";
-
-const isInUse = ({ browser }: SeenPod): boolean => browser?.state === "leased" || browser?.state === "releasing";
-
-/** Rule 1: records without a living pod. */
-const closings = ({ pods, leases }: Seen): PoolAction[] => {
+const closings = ({ pods, leases }: Seen, nowMs: number): PoolAction[] => {
   const byUid = new Map(pods.map((pod) => [pod.uid, pod]));
   return leases.browsers.flatMap((browser): PoolAction[] => {
-    const state = byUid.get(browser.id)?.state;
-    if (!state) return [{ do: "close", browser: browser.id, why: "browser_lost" }];
-    if (state.is === "ended") return [{ do: "close", browser: browser.id, why: endReason[state.reason] }];
-    if (state.is === "terminating" && browser.state !== "retired" && browser.state !== "suspect")
-      return [{ do: "close", browser: browser.id, why: "pod_deleted" }];
-    return [];
+    const why = closeReason(browser, byUid.get(browser.id), nowMs);
+    return why ? [{ do: "close", browser: browser.id, why }] : [];
   });
 };
+
+/** It is being deleted, and whoever does that has given it longer than the operator would. */
+const mayEndSooner = ({ state, browser, pod }: SeenPod, nowMs: number): boolean =>
+  state.is === "terminating" &&
+  browser?.state === "retired" &&
+  timeMs(pod.metadata.deletionTimestamp) - nowMs > 2 * endGraceSeconds * 1000;
 
 /** Rules 1 and 2: why a pod has to go now, if it has to. */
 const deleteReason = (seen: SeenPod, nowMs: number): DeleteReason | undefined => {
   const { state, browser } = seen;
-  if (state.is === "terminating") return undefined;
   if (state.is === "ended") return isFailedStart(seen) ? "FailedStart" : "Ended";
+  if (isLostWithNode(seen, nowMs)) return "NodeLost";
+  if (state.is === "evicted" || (state.is === "terminating" && !mayEndSooner(seen, nowMs))) return undefined;
   if (browser?.state === "retired") return "Retired";
   if (isUnreachable(seen, nowMs)) return "Unreachable";
+  if (isStartInVain(seen)) return "NodeLeaving";
   return isLate(seen, nowMs) ? "StartDeadlineExceeded" : undefined;
 };
 
-const deletions = ({ pods }: Seen, nowMs: number): (PoolAction & { do: "delete" })[] =>
+const deletions = ({ pods }: Seen, nowMs: number): Deletion[] =>
   pods.flatMap((pod) => {
     const why = deleteReason(pod, nowMs);
     return why ? [{ do: "delete", pod, why }] : [];
   });
+
+const isEnding = ({ state }: SeenPod): boolean => state.is === "terminating" || state.is === "evicted";
 
 /** Rule 5: the pods that go when there are too many, in this order. */
 const bySurplusOrder =
@@ -140,44 +145,7 @@ const shrink = (candidates: SeenPod[], surplus: number, currentHash: string): Po
   ];
 };
 
-type Starts = { actions: PoolAction[]; nextStartTime: string | undefined; requeueAfterMs: number };
-
-/** Rule 6. */
-const starts = (seen: Seen, missing: number, failedStarts: number, nowMs: number): Starts => {
-  const { spec, status } = seen.pool;
-  const unpaced = Math.min(missing, seen.leases.unpaced);
-  const actions: PoolAction[] = unpaced > 0 ? [{ do: "create", count: unpaced, paced: false }] : [];
-  const intervalMs = startIntervalMs(spec);
-  const hasFailed = failedStarts > (status?.failedStarts ?? 0);
-  const backOffMs = failedStartBackOffMs(failedStarts);
-  // A rate that was raised counts at once: what was reserved at the old one is never further away than the new one wants.
-  const reservedMs = Math.min(timeMs(status?.nextStartTime), Math.ceil(nowMs + Math.max(intervalMs, backOffMs)));
-  const dueMs = Math.max(reservedMs, hasFailed ? nowMs + backOffMs : 0);
-  const kept = dueMs > 0 ? new Date(dueMs).toISOString() : undefined;
-  if (seen.waitsFor !== undefined) return { actions: [], nextStartTime: kept, requeueAfterMs: resyncMs };
-  if (missing - unpaced <= 0 || !Number.isFinite(intervalMs))
-    return { actions, nextStartTime: kept, requeueAfterMs: resyncMs };
-  if (dueMs > nowMs) return { actions, nextStartTime: kept, requeueAfterMs: dueMs - nowMs };
-  const nextMs = Math.ceil(nowMs + Math.max(intervalMs, backOffMs));
-  return {
-    actions: [...actions, { do: "create", count: 1, paced: true }],
-    nextStartTime: new Date(nextMs).toISOString(),
-    requeueAfterMs: nextMs - nowMs,
-  };
-};
-
-/** Starts that were under way together count once: they tell of one trouble, and one by one they would add up to minutes. */
-const nextFailedStarts = (seen: Seen, dying: (PoolAction & { do: "delete" })[], isWarm: boolean): number => {
-  if (isWarm) return 0;
-  const known = seen.pool.status?.failedStarts ?? 0;
-  const isNews = dying.some(
-    ({ pod, why }) =>
-      (why === "FailedStart" || why === "StartDeadlineExceeded") && failedStartsBefore(pod.pod) >= known,
-  );
-  return isNews ? known + 1 : known;
-};
-
-const failureNotes = (dying: (PoolAction & { do: "delete" })[]): PoolAction[] =>
+const failureNotes = (dying: Deletion[]): PoolAction[] =>
   dying.flatMap(({ pod, why }): PoolAction[] => {
     if (why === "FailedStart" && pod.state.is === "ended")
       return [
@@ -211,7 +179,7 @@ export const planPool = (seen: Seen, nowMs: number): PoolPlan => {
   const plan = seen.pool.metadata.deletionTimestamp ? planDeletion(seen, nowMs) : planUpkeep(seen, nowMs);
   const recovering = recovery(seen);
   return {
-    actions: [...plan.actions, ...looks(seen, nowMs, resyncMs), ...recovering.actions],
+    actions: [...plan.actions, ...leaving(seen, nowMs), ...looks(seen, nowMs, resyncMs), ...recovering.actions],
     status: plan.status,
     requeueAfterMs: Math.min(plan.requeueAfterMs, recovering.requeueAfterMs ?? resyncMs),
   };
@@ -221,9 +189,9 @@ const planUpkeep = (seen: Seen, nowMs: number): PoolPlan => {
   const size = seen.refusal ? (seen.pool.status?.acceptedSize ?? 0) : seen.pool.spec.size;
   const dying = deletions(seen, nowMs);
   const unready = seen.pods.filter(({ state, browser }) => state.is === "unready" && browser?.state === "idle");
-  const gone = new Set([...dying.map(({ pod }) => pod.uid), ...unready.map(({ uid }) => uid)]);
+  const gone = new Set([...dying.map(({ pod }) => pod), ...unready, ...seen.pods.filter(leavesAtOnce)]);
   const alive = seen.pods.filter((pod) => isAlive(pod, nowMs));
-  const staying = alive.filter(({ uid, state }) => state.is !== "terminating" && !gone.has(uid));
+  const staying = alive.filter((pod) => !isEnding(pod) && !gone.has(pod));
   const surplus = seen.refusal ? [] : shrink(staying, staying.length + seen.pendingCreations - size, seen.configHash);
   const isWarm = staying.some((pod) => pod.state.is === "warm" && !isFailing(pod));
   const failedStarts = nextFailedStarts(seen, dying, isWarm);
@@ -236,7 +204,7 @@ const planUpkeep = (seen: Seen, nowMs: number): PoolPlan => {
     actions: [
       // Drained for a deletion that did not come about.
       ...(seen.leases.draining ? [{ do: "undrain" as const }] : []),
-      ...closings(seen),
+      ...closings(seen, nowMs),
       ...failureNotes(dying),
       ...dying,
       ...(token && token !== seen.pool.status?.discardedToken ? [{ do: "discard" as const, token }] : []),
@@ -267,13 +235,14 @@ const planDeletion = (seen: Seen, nowMs: number): PoolPlan => {
   const isForced = seen.pool.metadata.annotations?.["browserpool.dev/force-delete"] === "true";
   const mayGo = (pod: SeenPod): boolean =>
     isForced || pod.state.is === "starting" || pod.browser?.state === "retired" || isUnreachable(pod, nowMs);
-  const going = seen.pods.filter((pod) => pod.state.is === "ended" || (pod.state.is !== "terminating" && mayGo(pod)));
+  const going = seen.pods.filter((pod) => deleteReason(pod, nowMs) || (pod.state.is !== "terminating" && mayGo(pod)));
   const idle = seen.leases.browsers.filter(({ state }) => state === "idle").map(({ id }) => id);
-  const closed = closings(seen);
+  const closed = closings(seen, nowMs);
   const forced: PoolAction[] = isForced
     ? seen.leases.browsers.map((browser) => ({ do: "close", browser: browser.id, why: "pool_deleted" }))
     : [];
-  const isEmpty = seen.pods.length === 0 && seen.pendingCreations === 0;
+  const isEmpty =
+    !seen.pods.some((pod) => isAlive(pod, nowMs) || pod.state.is === "ended") && seen.pendingCreations === 0;
   return {
     actions: [
       ...(seen.leases.draining ? [] : [{ do: "drain" as const }]),

@@ -19,10 +19,15 @@ const endedState = (pod: Pod): PodState => {
 const isReady = (pod: Pod): boolean =>
   pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false;
 
-/** `browser`: the pod's record in the leases, if it has one. `isDying`: its deletion was asked for and is not seen yet. */
+/** Being deleted by somebody else: it may be in use, also when Redis has forgotten it. */
+const isEvicted = (pod: Pod, browser: BrowserRecord | undefined): boolean =>
+  browser ? browser.state !== "retired" : isReady(pod);
+
+/** `browser`: the pod's record in the leases, if it has one. `isDying`: its deletion was asked for here. */
 export const podState = (pod: Pod, browser: BrowserRecord | undefined, isDying: boolean): PodState => {
   if (pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed") return endedState(pod);
-  if (pod.metadata.deletionTimestamp || isDying) return { is: "terminating" };
+  if (isDying) return { is: "terminating" };
+  if (pod.metadata.deletionTimestamp) return { is: isEvicted(pod, browser) ? "evicted" : "terminating" };
   if (!isReady(pod)) return browser ? { is: "unready" } : { is: "starting" };
   if (browser) return { is: "known" };
   return { is: "warm" };

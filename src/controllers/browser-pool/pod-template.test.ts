@@ -22,7 +22,7 @@ test("without a template a pod has only what makes it the browser of its pool", 
     "restartPolicy",
     "terminationGracePeriodSeconds",
   ]);
-  expect(pod.spec?.terminationGracePeriodSeconds).toBe(10);
+  expect(pod.spec?.terminationGracePeriodSeconds).toBe(600);
 });
 
 test("a pod has what the template says of it, and a process can run it still", () => {
@@ -30,7 +30,7 @@ test("a pod has what the template says of it, and a process can run it still", (
     metadata: { labels: { team: "web" }, annotations: { note: "mine" } },
     spec: {
       securityContext: { runAsNonRoot: true },
-      terminationGracePeriodSeconds: 600,
+      terminationGracePeriodSeconds: 900,
       volumes: [{ name: "shm", emptyDir: { medium: "Memory" } }],
       containers: [
         {
@@ -48,7 +48,7 @@ test("a pod has what the template says of it, and a process can run it still", (
   expect(pod.metadata.annotations).toMatchObject({ note: "mine", "browserpool.dev/pool-generation": "1" });
   expect(pod.spec).toMatchObject({
     securityContext: { runAsNonRoot: true },
-    terminationGracePeriodSeconds: 600,
+    terminationGracePeriodSeconds: 900,
     volumes: [{ name: "shm" }],
   });
   expect(agentOf(pod)).toMatchObject({

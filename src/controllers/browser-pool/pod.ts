@@ -23,8 +23,11 @@ export const configHashAnnotation = "browserpool.dev/config-hash";
 const generationAnnotation = "browserpool.dev/pool-generation";
 const failedStartsAnnotation = "browserpool.dev/failed-starts";
 
-/** Time for an agent to close its sockets and its browser before it is killed, s; where the template says nothing. */
-const graceSeconds = 10;
+/** Time for a pod to end that is deleted by the operator: its agent closes its sockets and its browser, s. */
+export const endGraceSeconds = 10;
+
+/** Time for a pod to end that is evicted or deleted by somebody else, s, where the template says nothing: its agent serves its lease on, if it has one. */
+const drainGraceSeconds = 600;
 
 export type PodSettings = {
   image: string;
@@ -52,57 +55,61 @@ export const buildPod = (pool: PodOwner, suffix: string, settings: PodSettings):
   applyPodTemplate(ownPod(pool, suffix, settings), settings.template, pool.spec.region);
 
 /** What makes a pod the browser of this pool. */
-const ownPod = (pool: PodOwner, suffix: string, { image, agentPublicKey, template }: PodSettings): Pod => ({
-  metadata: {
-    name: `${prefixOf(pool.metadata.name)}-${suffix}`,
-    ...(pool.metadata.namespace && { namespace: pool.metadata.namespace }),
-    labels: { [nameLabel]: browserName, [ownerLabel]: pool.kind, [poolLabel]: pool.metadata.uid ?? "" },
-    annotations: {
-      [configHashAnnotation]: configHash(pool.spec),
-      [generationAnnotation]: String(pool.metadata.generation ?? 0),
-      [failedStartsAnnotation]: String(pool.status?.failedStarts ?? 0),
-    },
-    ownerReferences: [
-      {
-        apiVersion: pool.apiVersion,
-        kind: pool.kind,
-        name: pool.metadata.name,
-        uid: pool.metadata.uid ?? "",
-        controller: true,
-        blockOwnerDeletion: true,
+const ownPod = (pool: PodOwner, suffix: string, { image, agentPublicKey, template }: PodSettings): Pod => {
+  const graceSeconds = template?.spec?.terminationGracePeriodSeconds ?? drainGraceSeconds;
+  return {
+    metadata: {
+      name: `${prefixOf(pool.metadata.name)}-${suffix}`,
+      ...(pool.metadata.namespace && { namespace: pool.metadata.namespace }),
+      labels: { [nameLabel]: browserName, [ownerLabel]: pool.kind, [poolLabel]: pool.metadata.uid ?? "" },
+      annotations: {
+        [configHashAnnotation]: configHash(pool.spec),
+        [generationAnnotation]: String(pool.metadata.generation ?? 0),
+        [failedStartsAnnotation]: String(pool.status?.failedStarts ?? 0),
       },
-    ],
-  },
-  spec: {
-    restartPolicy: "Never",
-    terminationGracePeriodSeconds: template?.spec?.terminationGracePeriodSeconds ?? graceSeconds,
-    automountServiceAccountToken: false,
-    enableServiceLinks: false,
-    containers: [
-      {
-        name: "agent",
-        image,
-        args: ["agent"],
-        env: [
-          env("BROWSERPOOL_BROWSER", JSON.stringify(agentConfigOf(pool.spec))),
-          env("BROWSERPOOL_AGENT_PUBLIC_KEY", agentPublicKey),
-          env("BROWSERPOOL_AGENT_PORT", String(agentPort)),
-          field("BROWSERPOOL_AGENT_ADDRESS", "status.podIP"),
-          field("BROWSERPOOL_POD_UID", "metadata.uid"),
-          field("BROWSERPOOL_POD_NAME", "metadata.name"),
-        ],
-        ports: [{ name: "agent", containerPort: agentPort }],
-        readinessProbe: {
-          httpGet: { path: "/readyz", port: "agent" as never },
-          periodSeconds: 1,
-          timeoutSeconds: 5,
-          failureThreshold: 3,
+      ownerReferences: [
+        {
+          apiVersion: pool.apiVersion,
+          kind: pool.kind,
+          name: pool.metadata.name,
+          uid: pool.metadata.uid ?? "",
+          controller: true,
+          blockOwnerDeletion: true,
         },
-        terminationMessagePath: "/dev/termination-log",
-      },
-    ],
-  },
-});
+      ],
+    },
+    spec: {
+      restartPolicy: "Never",
+      terminationGracePeriodSeconds: graceSeconds,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      containers: [
+        {
+          name: "agent",
+          image,
+          args: ["agent"],
+          env: [
+            env("BROWSERPOOL_BROWSER", JSON.stringify(agentConfigOf(pool.spec))),
+            env("BROWSERPOOL_AGENT_PUBLIC_KEY", agentPublicKey),
+            env("BROWSERPOOL_AGENT_PORT", String(agentPort)),
+            env("BROWSERPOOL_AGENT_GRACE_SECONDS", String(graceSeconds)),
+            field("BROWSERPOOL_AGENT_ADDRESS", "status.podIP"),
+            field("BROWSERPOOL_POD_UID", "metadata.uid"),
+            field("BROWSERPOOL_POD_NAME", "metadata.name"),
+          ],
+          ports: [{ name: "agent", containerPort: agentPort }],
+          readinessProbe: {
+            httpGet: { path: "/readyz", port: "agent" as never },
+            periodSeconds: 1,
+            timeoutSeconds: 5,
+            failureThreshold: 3,
+          },
+          terminationMessagePath: "/dev/termination-log",
+        },
+      ],
+    },
+  };
+};
 
 /** `status.failedStarts` of its pool when the pod was made. */
 export const failedStartsBefore = ({ metadata }: Pod): number =>

@@ -12,6 +12,8 @@ import { type ReconcileDeps, reconcilePool } from "./reconcile.ts";
 export type ReconcileOnDemandDeps = ReconcileDeps &
   Omit<HandOverDeps, "store"> & { homes: Homes<Browser> } & {
     store: ReconcileDeps["store"] & HandOverDeps["store"];
+    /** ms since the epoch. */
+    now: () => number;
   };
 
 /** After a session was taken, ms: the round that notes it. */

@@ -20,7 +20,8 @@ export const reconcilePool = async (key: string, deps: ReconcileDeps): Promise<R
 
   const seen = await observePool(key, deps);
   if (!seen) return undefined;
-  const plan = planPool(seen, deps.now());
+  // One clock for all replicas, whatever those of their machines show.
+  const plan = planPool(seen, seen.leases.nowMs);
   deps.starts.note(seen, plan);
   await applyPlan(seen, plan, deps);
   return { requeueAfterMs: plan.requeueAfterMs };

@@ -32,12 +32,25 @@ export type SeenPod = {
   configHash: string;
   browser: BrowserRecord | undefined;
   state: PodState;
+  /** Where it runs; undefined before it has a node. */
+  node: SeenNode | undefined;
   /** The last look at it by this replica. */
   look: LookedAt | undefined;
 };
 
 /** A look that came to an end. `atMs`: ms since the epoch; `failures`: in a row, without an answer of the agent, up to now. */
 export type LookedAt = { atMs: number; epoch: number; failures: number; failingSinceMs: number };
+
+/** A node as far as the browsers on it depend on it. */
+export type SeenNode = {
+  name: string;
+  /** Why browsers are to leave it, for people; undefined while they may stay. */
+  leaving: string | undefined;
+  /** Its kubelet is silent: what ends there is not confirmed. */
+  isLost: boolean;
+  /** There is none of this name any more. */
+  isGone: boolean;
+};
 
 export type Refusal = {
   reason: "PooledSessionsLimit" | "FillRateAboveCap" | "NameTaken" | "ReferenceNotFound" | "InvalidSpec";
@@ -52,7 +65,8 @@ export type Refusal = {
  *   known        ready and known to the leases; what it does stands in its record there
  *   unready      known to the leases, and its browser does not answer the probe any more
  *   ended        its process has ended; `reason` says why
- *   terminating  being deleted; its process may still run
+ *   evicted      being deleted, and not by this replica; who holds it may go on until its grace is over
+ *   terminating  being deleted, and nobody is to use it; its process may still run
  */
 export type PodState =
   | { is: "starting" }
@@ -60,6 +74,7 @@ export type PodState =
   | { is: "known" }
   | { is: "unready" }
   | { is: "ended"; reason: EndedReason; message: string }
+  | { is: "evicted" }
   | { is: "terminating" };
 
 /** From the agent's termination message; `lost` when it could not write one. */

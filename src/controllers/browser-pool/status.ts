@@ -1,6 +1,7 @@
 import type { BrowserPoolStatus } from "../../resources/browser-pool.ts";
 import { conditionsOf, type Draft } from "../conditions.ts";
 import { podSelector } from "./pod.ts";
+import { isInUse, isUnscheduled } from "./pod-life.ts";
 import type { Seen, SeenPod } from "./seen.ts";
 
 export type Judged = {
@@ -29,8 +30,6 @@ const ready = ({ refusal, pool }: Seen, { size }: Judged, up: number): Draft => 
     : { type, status: false, reason: "Filling", message };
 };
 
-const isInUse = ({ browser }: SeenPod): boolean => browser?.state === "leased" || browser?.state === "releasing";
-
 /** Who waits for a deletion has to learn here what it waits for. */
 const draining = ({ pods }: Seen): string => {
   const inUse = pods.filter(isInUse).length;
@@ -53,6 +52,14 @@ const progressing = (seen: Seen, { size, failedStarts }: Judged, up: number): Dr
       status: true,
       reason: "BackingOff",
       message: `${failedStarts} starts failed in a row; see the events`,
+    };
+  const unscheduled = seen.pods.filter(isUnscheduled).length;
+  if (unscheduled > 0)
+    return {
+      type,
+      status: true,
+      reason: "Unschedulable",
+      message: `no node for ${browsers(unscheduled)} yet; see the events of the pods`,
     };
   return { type, status: true, reason: "Filling", message: `starting ${browsers(size - up)} at the fill rate` };
 };

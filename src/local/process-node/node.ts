@@ -1,7 +1,7 @@
 import type { Kube } from "../../kube/client.ts";
-import { keyOf, type Pod, type Ref } from "../../kube/objects.ts";
+import { keyOf, type Node, type Pod, type Ref } from "../../kube/objects.ts";
 import { startReflector } from "../../kube/reflector.ts";
-import { pods } from "../../kube/resource-type.ts";
+import { nodes, pods } from "../../kube/resource-type.ts";
 import { startWorkQueue, type WorkQueue } from "../../kube/work-queue.ts";
 import type { Logger } from "../../log.ts";
 import { createBinder } from "./binder.ts";
@@ -37,7 +37,7 @@ const syncWithinMs = 30_000;
 const stopGraceMs = 10_000;
 
 /**
- * A node and its scheduler in one: binds every pod that has no node and runs it. Resolves when the node is registered and
+ * A node and its scheduler in one: binds every pod that has no node, unless it is cordoned or tainted, and runs it. Resolves when the node is registered and
  * what a former run of it left is reported as failed.
  */
 export const startNode = async (options: NodeOptions): Promise<RunningNode> => {
@@ -45,23 +45,41 @@ export const startNode = async (options: NodeOptions): Promise<RunningNode> => {
   let queue: WorkQueue | undefined;
   const onChange = (pod: Pod): void => queue?.add(keyOf(pod.metadata));
   const reflector = startReflector<Pod>({ kube, type: pods, ...(namespace && { namespace }), onChange, log });
+  const onSelf = (): void => {
+    for (const pod of reflector.list()) if (!pod.spec?.nodeName) onChange(pod);
+  };
+  const self = startReflector<Node>({
+    kube,
+    type: nodes,
+    fieldSelector: `metadata.name=${nodeName}`,
+    onChange: onSelf,
+    log,
+  });
+  const stopWatching = async (): Promise<void> => void (await Promise.all([reflector.stop(), self.stop()]));
   const podSync = createPodSync({
     kube,
     nodeName,
-    binder: createBinder({ kube, nodeName, maxPods, listPods: reflector.list }),
+    binder: createBinder({
+      kube,
+      nodeName,
+      maxPods,
+      listPods: reflector.list,
+      node: () => self.get({ name: nodeName }),
+    }),
     reports: createPodReports(kube),
     cached: reflector.get,
     startRun: (pod) => startRun(pod, () => onChange(pod)),
     removeLog,
   });
   const register = async (): Promise<NodeRegistration> => {
-    await reflector.synced(AbortSignal.timeout(syncWithinMs));
+    const signal = AbortSignal.timeout(syncWithinMs);
+    await Promise.all([reflector.synced(signal), self.synced(signal)]);
     const leftovers = reflector.list().filter((pod) => pod.spec?.nodeName === nodeName);
     await Promise.all(leftovers.map(podSync.settleLeftover));
     return registerNode({ kube, nodeName, maxPods, log });
   };
   const registration = await register().catch(async (error: unknown) => {
-    await reflector.stop();
+    await stopWatching();
     throw error;
   });
   queue = startWorkQueue({ name: "node", work: podSync.sync, concurrency: concurrentSteps, log });
@@ -71,7 +89,7 @@ export const startNode = async (options: NodeOptions): Promise<RunningNode> => {
       await queue.stop();
       await podSync.endAll(stopGraceMs);
       await registration.stop();
-      await reflector.stop();
+      await stopWatching();
     },
   };
 };

@@ -45,8 +45,9 @@ export const startPodProcess = async (pod: Pod, podIp: string, options: PodProce
     },
     cwd: podDir,
     logPath,
-    // An agent that is told to end takes its browser with it, which a killed parent can't do any more.
-    parentDeathSignal: "TERM",
+    // An agent that is told to end takes its browser with it, which a killed parent can't do any more; at once, since
+    // nobody is left to see it end.
+    parentDeathSignal: "INT",
   });
 };
 

@@ -5,7 +5,7 @@ import type { Pod } from "../../kube/objects.ts";
 import { pods } from "../../kube/resource-type.ts";
 import type { Requeue } from "../../kube/work-queue.ts";
 import type { PodRunState } from "./pod-run.ts";
-import { type Failure, type PodStatus, statusOfFailure, statusOfRun } from "./pod-status.ts";
+import { type Failure, type PodStatus, statusOfFailure, statusOfRun, statusOfUnscheduled } from "./pod-status.ts";
 
 /**
  * A running pod that is not ready is reported only after this, ms: most are ready sooner, and a write saved is one of
@@ -16,6 +16,8 @@ const firstReportMs = 2000;
 export type PodReports = {
   /** Writes the state into the pod's status when it says something new; asks to be called again for what it held back. */
   report(pod: Pod, state: PodRunState, failure?: Failure): Promise<Requeue | undefined>;
+  /** Writes why a pod has no node, when that is news. */
+  unscheduled(pod: Pod, message: string): Promise<void>;
   /** Writes that a pod without a process has failed. */
   fail(pod: Pod, failure: Failure): Promise<void>;
   /** The pod with this uid is gone. */
@@ -52,6 +54,10 @@ export const createPodReports = (kube: Kube): PodReports => {
       await write(pod, status);
       last.status = status;
       return undefined;
+    },
+    async unscheduled(pod, message) {
+      const known = pod.status?.conditions?.find(({ type }) => type === "PodScheduled");
+      if (known?.status !== "False" || known.message !== message) await write(pod, statusOfUnscheduled(pod, message));
     },
     fail: (pod, failure) => write(pod, statusOfFailure(failure, pod)),
     forget: (uid) => void told.delete(uid),

@@ -3,7 +3,7 @@
  *
  *   starting ──(process runs)──► running ◄──► running, ready
  *      │                            │
- *      │ can't be started,          │ ends by itself, or `end`: SIGTERM, the grace, SIGKILL
+ *      │ can't be started,          │ ends by itself, or `end`: SIGTERM or SIGINT, the grace, SIGKILL
  *      │ or `end` comes before      ▼
  *      └─────────────────────────► ended
  *
@@ -28,8 +28,11 @@ type Outcome = { exitCode: number; message: string; podIp?: string };
 
 export type PodRun = {
   state(): PodRunState;
-  /** Ends the process without waiting for it: `onChange` tells when it has ended. Of two graces, ms, the shorter one counts. */
-  end(graceMs: number): void;
+  /**
+   * Ends the process without waiting for it: `onChange` tells when it has ended. Of two graces, ms, the shorter one counts.
+   * `signal`: left out, SIGTERM, by which a browser in use may be served on; by SIGINT it may not.
+   */
+  end: Ending["wish"];
   /** Resolves in the state `ended`. Never rejects. */
   ended: Promise<void>;
 };
@@ -56,7 +59,7 @@ type Serving = { pod: Pod; podIp: string; ending: Ending; onRunning: (state: Run
 /** Starts the process and probes it until it has ended; resolves with its exit code, rejects when it can't be started. */
 const serve = async ({ pod, podIp, ending, onRunning }: Serving, options: PodProcessOptions): Promise<number> => {
   const child = await startPodProcess(pod, podIp, options);
-  ending.onWish((graceMs) => void child.stop(graceMs));
+  ending.onWish(({ graceMs, signal }) => void child.stop(graceMs, signal));
   const startedAt = now();
   const container = pod.spec?.containers[0];
   const probe = container && probeOf(container, podIp);

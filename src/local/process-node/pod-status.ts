@@ -89,3 +89,10 @@ export const statusOfFailure = ({ reason, message }: Failure, pod: Pod): PodStat
   message,
   conditions: conditionsOf(pod.status?.conditions ?? [], { ContainersReady: false, Ready: false }, "PodFailed"),
 });
+
+/** The status of a pod that this node does not take now. */
+export const statusOfUnscheduled = (pod: Pod, message: string): PodStatus => ({
+  conditions: conditionsOf(pod.status?.conditions ?? [], { PodScheduled: false }, "Unschedulable").map((condition) =>
+    condition.type === "PodScheduled" ? { ...condition, message } : condition,
+  ),
+});

@@ -3,13 +3,14 @@
  * they are now, takes the next step, never waits for a process.
  *
  *   object                                process      step
- *   without a node                        –            bind it to this node
+ *   without a node                        –            bind it to this node, or report why not
  *   bound, unsupported                    –            report Failed
  *   bound before this node was started    –            report Failed (its process died with the former run)
  *   bound                                 –            start it
  *   bound                                 any          report what changed
- *   being deleted, ended or replaced      lives        end it
+ *   being deleted, or ended               lives        end it
  *   being deleted                         none, ended  delete the object
+ *   gone                                  lives        end it at once
  *   gone                                  ended        forget it
  *
  * In the life of a pod that becomes ready soon these are three requests: bind, running and ready, delete (or the end).
@@ -43,8 +44,8 @@ export type PodSync = {
   endAll(graceMs: number): Promise<void>;
 };
 
-/** How long a pod that found the node full waits before it is looked at again, ms. */
-const fullNodeRetryMs = 1000;
+/** How long a pod that the node did not take waits before it is looked at again, ms. */
+const placeAgainMs = 1000;
 
 /** Reports to the API at the same time when everything ends. */
 const concurrentReports = 32;
@@ -75,7 +76,8 @@ export const createPodSync = (options: PodSyncOptions): PodSync => {
     else entries.set(key, { pod, run: startRun(pod) });
   };
   const forget = async (key: string, { pod, run }: Entry): Promise<Requeue | undefined> => {
-    run.end(graceMsOf(pod));
+    // By force: nobody is left to see it end in order.
+    run.end(defaultGraceSeconds * 1000, "SIGINT");
     if (run.state().phase !== "ended") return undefined;
     await removeLog(pod.metadata);
     reports.forget(pod.metadata.uid);
@@ -91,7 +93,10 @@ export const createPodSync = (options: PodSyncOptions): PodSync => {
   };
   const place = async (pod: Pod): Promise<Requeue | undefined> => {
     if (isOver(pod) || pod.metadata.deletionTimestamp) return undefined;
-    return (await binder.bind(pod)) ? undefined : { requeueAfterMs: fullNodeRetryMs };
+    const why = await binder.bind(pod);
+    if (!why) return undefined;
+    await reports.unscheduled(pod, `0/1 nodes are available: 1 ${why}.`);
+    return { requeueAfterMs: placeAgainMs };
   };
 
   const syncOwn = async (key: string, pod: Pod, run: PodRun | undefined): Promise<Requeue | undefined> => {
@@ -121,7 +126,7 @@ export const createPodSync = (options: PodSyncOptions): PodSync => {
       else if (!isOver(pod)) await reports.fail(pod, lostByRestart);
     },
     async endAll(graceMs) {
-      for (const { run } of entries.values()) run.end(graceMs);
+      for (const { run } of entries.values()) run.end(graceMs, "SIGINT");
       const left = entries.values();
       const reportAll = async (): Promise<void> => {
         // One iterator for all: each takes the next entry that no other has taken.

@@ -64,7 +64,7 @@ export const agentBugs: readonly SeededBug[] = [
     patches: [
       {
         file: "controllers/browser-pool/next-look.ts",
-        find: "if (!isUp(pod)) return undefined;",
+        find: "if (!isUp(pod, nowMs)) return undefined;",
         replace:
           'if (!isUp(pod) || pod.browser?.state === "leased" || pod.browser?.state === "releasing") return undefined;',
       },

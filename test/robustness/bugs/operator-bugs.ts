@@ -47,13 +47,13 @@ export const operatorBugs: readonly SeededBug[] = [
     plan: { isSmall: true, fillRates: [300] },
     patches: [
       {
-        file: "controllers/browser-pool/plan.ts",
+        file: "controllers/browser-pool/plan-starts.ts",
         find: "Math.min(timeMs(status?.nextStartTime), ",
         replace:
           "Math.min((((globalThis as any).nextStarts ??= new Map()).get(seen.pool.metadata.uid) as number) ?? 0, ",
       },
       {
-        file: "controllers/browser-pool/plan.ts",
+        file: "controllers/browser-pool/plan-starts.ts",
         find: "const nextMs = Math.ceil(nowMs + Math.max(intervalMs, backOffMs));",
         replace: `const nextMs = Math.ceil(nowMs + Math.max(intervalMs, backOffMs));
           (globalThis as any).nextStarts.set(seen.pool.metadata.uid, nextMs);`,
@@ -94,7 +94,7 @@ export const operatorBugs: readonly SeededBug[] = [
     faults: ["pool-flush"],
     patches: [
       {
-        file: "controllers/browser-pool/plan.ts",
+        file: "controllers/browser-pool/pod-life.ts",
         find: 'if (state.is === "ended") return false;',
         replace: 'if (state.is === "ended" || state.is === "terminating") return false;',
       },

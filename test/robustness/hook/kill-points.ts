@@ -77,7 +77,11 @@ export const killPointPatches: SourcePatch[] = [
   around("if (!drops) await writeStatus(seen, plan.status, deps);", "before-status", "after-status"),
   around("deps.pods.put(await deps.kube.create(podType, pod));", "before-create", "after-create"),
   around("const allowed = paced ? count : await deps.store.spendUnpaced(uid, count);", "before-spend", "after-spend"),
-  around("await deps.kube.delete(podType, pod.pod.metadata, { uid: pod.uid });", "before-delete", "after-delete"),
+  around(
+    "await deps.kube.delete(podType, pod.pod.metadata, { uid: pod.uid, gracePeriodSeconds: graceOf(pod) });",
+    "before-delete",
+    "after-delete",
+  ),
   around("await deps.repairs.establish(uid, action.epoch);", "before-epoch", "after-epoch"),
   {
     file: acquire,

@@ -31,6 +31,8 @@ export type SimulatedAgent = {
   /** The truth about its lease, whatever it says over HTTP. */
   state(): AgentState;
   turn(switches: Switches): Promise<void>;
+  /** Takes no further lease; resolves when none is held. */
+  stop(): Promise<void>;
   /** Starts again with no memory of any lease; its connections are cut. */
   forget(): Promise<void>;
   /** Breaks every connection and listens no more. */
@@ -86,6 +88,7 @@ export const startSimulatedAgent = async (options: SimulatedAgentOptions): Promi
     admit: (sessionId, socket) => keeper.admit(sessionId, socket),
     state: () => lieAbout(keeper.state()),
     stateUnder: (epoch) => lieAbout(keeper.stateUnder(epoch)),
+    stop: () => keeper.stop(),
     close: () => keeper.close(),
   };
   const comeIn = async (token: string): Promise<boolean> => {
@@ -107,6 +110,10 @@ export const startSimulatedAgent = async (options: SimulatedAgentOptions): Promi
       if (next.dead) goesOn = Promise.withResolvers();
       if (next.refusing) hangUp();
       else if (!closed.signal.aborted) server ??= await listen();
+    },
+    async stop() {
+      await keeper.stop();
+      await server?.finish();
     },
     async forget() {
       hangUp();

@@ -3,13 +3,14 @@
  *
  *   starting ──(delay)──► running, ready ◄──► running ──► ended
  *
- * It ends as the real agent's process does: in order when it is told to (a stopped one only after its grace, killed), with
- * its last word when its browser dies or its lease is idle, without one when it is killed or put out.
+ * It ends as the real agent's process does: in order when it is told to and its lease is over (a stopped one, or one in use,
+ * only after its grace, killed), with its last word when its browser dies or its lease is idle, without one when it is killed or
+ * put out.
  */
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pod } from "../../../src/kube/objects.ts";
-import { createEnding } from "../../../src/local/process-node/ending.ts";
+import { createEnding, type EndWish } from "../../../src/local/process-node/ending.ts";
 import { podEnvironment } from "../../../src/local/process-node/pod-environment.ts";
 import type { PodRun, PodRunState } from "../../../src/local/process-node/pod-run.ts";
 import { probeOf } from "../../../src/local/process-node/readiness-probe.ts";
@@ -88,6 +89,8 @@ export const startSimulatedRun = (pod: Pod, options: SimulatedRunOptions): Simul
   let switches: Switches = {};
   let probing: NodeJS.Timeout | undefined;
   let killing: NodeJS.Timeout | undefined;
+  /** What it does about the wish that it ends, as soon as it runs. */
+  let heed: (() => Promise<void>) | undefined;
 
   const become = (next: PodRunState): void => {
     state = next;
@@ -104,10 +107,15 @@ export const startSimulatedRun = (pod: Pod, options: SimulatedRunOptions): Simul
     if (ready !== running.ready)
       probing = setTimeout(() => become({ ...running, ready }), ready ? periodMs : periodMs * failures);
   };
-  const obey = (graceMs: number): void => {
+  const obey = ({ graceMs, signal }: EndWish): void => {
     clearTimeout(killing);
-    if (switches.dead) killing = setTimeout(() => over.resolve(killed), graceMs);
-    else over.resolve(stopped);
+    killing = setTimeout(() => over.resolve(killed), graceMs);
+    const isUrgent = signal === "SIGINT" || heed !== undefined;
+    heed = async () => {
+      if (!isUrgent) await agent?.stop();
+      over.resolve(stopped);
+    };
+    if (!switches.dead) void heed();
   };
   const live = async (): Promise<AgentEnd & { podIp?: string }> => {
     await sleep(start.delayMs, undefined, { signal: ending.signal }).catch(() => undefined);
@@ -156,7 +164,7 @@ export const startSimulatedRun = (pod: Pod, options: SimulatedRunOptions): Simul
       await agent?.turn(next);
       probe();
       // A stopped process that goes on hears that it was told to end.
-      if (killing && !next.dead) over.resolve(stopped);
+      if (!next.dead) void heed?.();
     },
     happen: async (accident) => void (await accidents[accident]()),
   };

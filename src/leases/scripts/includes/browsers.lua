@@ -1,10 +1,15 @@
--- A browser's record: { id, pod, address, config, seq, state, since, session?, reason? }; states in src/leases/records.ts.
+-- A browser's record: { id, pod, address, config, seq, state, since, session?, reason?, leaving? }; states in
+-- src/leases/records.ts.
 local function getBrowser(id)
   local text = redis.call("HGET", BROWSERS, id)
   return text and cjson.decode(text)
 end
 
+-- One that is marked to leave is retired where any other would become idle.
 local function setState(browser, state, session, reason)
+  if state == "idle" and browser.leaving then
+    state, session, reason, browser.leaving = "retired", nil, browser.leaving, nil
+  end
   browser.state, browser.session, browser.reason, browser.since = state, session, reason, nowMs()
   redis.call("HSET", BROWSERS, browser.id, cjson.encode(browser))
   if state == "idle" then

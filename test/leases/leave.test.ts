@@ -1,0 +1,140 @@
+/** Browsers that are to leave their pool, on a real Redis: whoever holds one keeps it, and nobody else ever gets it. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createDepartures, type Departures } from "../../src/leases/departures.ts";
+import type { Grants } from "../../src/leases/grants.ts";
+import type { LeaseStore } from "../../src/leases/lease-store.ts";
+import { followPoolChanges } from "../../src/leases/pool-changes.ts";
+import type { LeaseRecord } from "../../src/leases/records.ts";
+import { connectRedis, whenReady } from "../../src/leases/redis.ts";
+import { newId } from "../../src/services/new-id.ts";
+import { sharedServers } from "../support/control-plane.ts";
+import { leaseCalls } from "../support/lease-calls.ts";
+import { type LeaseParts, silent, startLeaseParts } from "../support/lease-parts.ts";
+
+let parts: LeaseParts;
+let store: LeaseStore;
+let departures: Departures;
+let replica: Grants;
+let pool: string;
+
+beforeAll(async () => {
+  parts = await startLeaseParts();
+  store = parts.store;
+  departures = createDepartures(parts.redis);
+  replica = await parts.replica();
+});
+afterAll(() => parts[Symbol.asyncDispose]());
+beforeEach(() => {
+  pool = newId();
+});
+
+const { take, held, addBrowser, recordOf, stateOf } = leaseCalls(() => ({ parts, replica, pool }));
+const retired = { state: "retired", reason: "NodeLeaving" };
+
+/** A browser in use that is to leave, and the lease of its holder. */
+const leasedAndLeaving = async (): Promise<{ browser: string; lease: LeaseRecord }> => {
+  const browser = await addBrowser();
+  const lease = await held("a");
+  expect(await departures.leave(pool, [browser], "NodeLeaving")).toBe(1);
+  return { browser, lease };
+};
+
+test("an idle one is retired at once, and nobody gets it", async () => {
+  const browser = await addBrowser();
+  expect(await departures.leave(pool, [browser, "unknown"], "NodeLeaving")).toBe(1);
+  expect(await recordOf(browser)).toMatchObject(retired);
+  expect((await take("a")).kind).toBe("waiting");
+});
+
+test("one in use stays with its holder", async () => {
+  const { browser, lease } = await leasedAndLeaving();
+  expect(await recordOf(browser)).toMatchObject({ state: "leased", session: "a", leaving: "NodeLeaving" });
+  expect(await store.lease(pool, "a")).toEqual(lease);
+});
+
+describe("instead of becoming idle it is retired", () => {
+  test("when its lease ends, though somebody waits", async () => {
+    const { browser, lease } = await leasedAndLeaving();
+    expect((await take("b")).kind).toBe("waiting");
+    await store.release(pool, "a", "releasing", "released");
+    expect(await store.offer(pool, lease)).toBe(true);
+    expect(await recordOf(browser)).toMatchObject(retired);
+    expect((await store.snapshot(pool)).waiting).toBe(1);
+  });
+
+  test("when its agent does not confirm the end of the lease: it need not be looked at", async () => {
+    const { browser, lease } = await leasedAndLeaving();
+    await store.release(pool, "a", "releasing", "released");
+    expect(await store.suspect(pool, lease, "stopping")).toBe(true);
+    expect(await recordOf(browser)).toMatchObject(retired);
+  });
+
+  test("when it was marked between the end of its lease and the offer", async () => {
+    const browser = await addBrowser();
+    const lease = await held("a");
+    await store.release(pool, "a", "releasing", "released");
+    await departures.leave(pool, [browser], "NodeLeaving");
+    await store.offer(pool, lease);
+    expect(await recordOf(browser)).toMatchObject(retired);
+  });
+
+  test("when a look clears it, after it has refused its lease; a look comes first, since it may be in use", async () => {
+    const { browser, lease } = await leasedAndLeaving();
+    expect(await store.reject(pool, lease, "stopping")).toMatchObject({ kind: "waiting" });
+    expect(await recordOf(browser)).toMatchObject({ state: "suspect", leaving: "NodeLeaving" });
+    const examined = await parts.repairs.examine(pool, browser);
+    const { since: _, session: __, reason: ___, ...record } = examined.record ?? ({} as never);
+    expect(await parts.repairs.settle(pool, examined, { record: { ...record, state: "idle" }, former: "kept" })).toBe(
+      true,
+    );
+    expect(await recordOf(browser)).toMatchObject(retired);
+    expect((await store.snapshot(pool)).waiting).toBe(1);
+  });
+});
+
+test("the newest reason counts, the same one again is no news, and what has left is left alone", async () => {
+  const { browser, lease } = await leasedAndLeaving();
+  expect(await departures.leave(pool, [browser], "NodeLeaving")).toBe(0);
+  expect(await departures.leave(pool, [browser], "Evicted")).toBe(1);
+  await store.release(pool, "a", "releasing", "released");
+  await store.offer(pool, lease);
+  expect(await departures.leave(pool, [browser], "NodeLeaving")).toBe(0);
+  expect(await recordOf(browser)).toMatchObject({ state: "retired", reason: "Evicted" });
+});
+
+test("the operators hear at once of one that is to be destroyed", async () => {
+  const { lease } = await leasedAndLeaving();
+  await using listening = new AsyncDisposableStack();
+  const subscriber = connectRedis((await sharedServers()).redisUrl, silent);
+  listening.defer(() => subscriber.disconnect());
+  await whenReady(subscriber, 10_000);
+  const urgent = Promise.withResolvers<void>();
+  await followPoolChanges(subscriber, (change) => change.poolUid === pool && change.urgent && urgent.resolve(), silent);
+  await store.release(pool, "a", "releasing", "released");
+  await store.offer(pool, lease);
+  await urgent.promise;
+});
+
+describe("taken back", () => {
+  test("it is as any other: idle when its lease ends", async () => {
+    const { browser, lease } = await leasedAndLeaving();
+    expect(await departures.stay(pool, [browser, "unknown"], "NodeLeaving")).toBe(1);
+    await store.release(pool, "a", "releasing", "released");
+    await store.offer(pool, lease);
+    expect(await stateOf(browser)).toBe("idle");
+    expect(await recordOf(browser)).not.toHaveProperty("leaving");
+  });
+
+  test("for another reason it still leaves", async () => {
+    const { browser } = await leasedAndLeaving();
+    expect(await departures.stay(pool, [browser], "ImageOutdated")).toBe(0);
+    expect(await recordOf(browser)).toMatchObject({ leaving: "NodeLeaving" });
+  });
+
+  test("too late changes nothing", async () => {
+    const browser = await addBrowser();
+    await departures.leave(pool, [browser], "NodeLeaving");
+    expect(await departures.stay(pool, [browser], "NodeLeaving")).toBe(0);
+    expect(await stateOf(browser)).toBe("retired");
+  });
+});
