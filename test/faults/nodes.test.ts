@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { KubeObject, Pod } from "../../src/kube/objects.ts";
-import { events, nodes, pods } from "../../src/kube/resource-type.ts";
+import { events, nodes, pods, type ResourceType } from "../../src/kube/resource-type.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { browserPoolKind } from "../../src/resources/browser-pool.ts";
 import { eventually } from "../support/eventually.ts";
@@ -173,6 +173,37 @@ describe("a browser in use that is evicted", () => {
     await cdps[1]?.closed;
     await Promise.all(held.map((pod) => eventually("its pod is gone", isGone(pod))));
   });
+});
+
+test("a session that lasts is shown on its pod, so that a budget keeps it from being evicted, and for no longer than that", async () => {
+  pool = await fullPool(stack.call, 1);
+  const budgets: ResourceType<KubeObject> = {
+    group: "policy",
+    version: "v1",
+    kind: "PodDisruptionBudget",
+    plural: "poddisruptionbudgets",
+    namespaced: true,
+  };
+  const selector = { matchLabels: { "browserpool.dev/leased": "true" } };
+  const budget = { metadata: { namespace, name: "in-use" }, spec: { maxUnavailable: 0, selector } };
+  await stack.kube.create(budgets, budget as KubeObject);
+  const session = await pool.acquire();
+  const { metadata } = await podOf(session);
+  const shown = async (): Promise<(string | undefined)[]> => {
+    const pod = await stack.kube.get(pods, metadata);
+    const { labels, annotations } = pod?.metadata ?? {};
+    return [labels?.["browserpool.dev/leased"], annotations?.["cluster-autoscaler.kubernetes.io/safe-to-evict"]];
+  };
+  expect(await shown()).toEqual([undefined, undefined]);
+  await eventually("it is marked", async () => (await shown()).every((value) => value !== undefined));
+  expect(await shown()).toEqual(["true", "false"]);
+  await expect(evict({ metadata })).rejects.toThrow(/disruption budget/);
+
+  await pool.release(session);
+  await eventually("the mark is gone", async () => (await shown()).every((value) => value === undefined));
+  await evict({ metadata });
+  await eventually("its pod is gone", isGone({ metadata }));
+  await stack.kube.delete(budgets, budget.metadata);
 });
 
 test("an idle browser that is evicted is replaced", async () => {

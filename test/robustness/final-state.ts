@@ -43,6 +43,7 @@ export const readFinalState = async (known: Pool[], topology: Topology): Promise
         pod: metadata.name,
         phase: metadata.deletionTimestamp ? "Terminating" : (status?.phase ?? "Pending"),
         ready: status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") ?? false,
+        marked: metadata.labels?.["browserpool.dev/leased"] !== undefined,
       }));
   return Promise.all(known.map(async (pool) => ({ ...(await readPool(pool, topology)), pods: podsOf(pool.uid) })));
 };
@@ -53,8 +54,9 @@ const unrest = ({ name, size, browsers, leases, waiters, pods }: FinalPool, stat
   const ready = pods.filter((pod) => pod.ready && pod.phase === "Running").length;
   const counts = { idle, records: browsers.length, ready, pods: pods.length, shown: status?.available ?? 0 };
   const isFull = Object.values(counts).every((count) => count === size);
-  if (isFull && leases.length === 0 && waiters.length === 0) return undefined;
-  const rest = Object.entries({ ...counts, leases: leases.length, waiters: waiters.length });
+  const over = { leases: leases.length, waiters: waiters.length, marked: pods.filter(({ marked }) => marked).length };
+  if (isFull && Object.values(over).every((count) => count === 0)) return undefined;
+  const rest = Object.entries({ ...counts, ...over });
   return `${name} of size ${size}: ${rest.map(([what, count]) => `${what} ${count}`).join(", ")}`;
 };
 

@@ -43,6 +43,8 @@ export type PodOptions = {
   node?: Partial<SeenNode>;
   /** Why its record says that it is to leave. */
   leaving?: string;
+  /** Its pod shows that it is in use. */
+  marked?: boolean;
   /** What its pod's condition PodScheduled says, since when, relative to now, ms. */
   scheduled?: { status: "True" | "False"; inMs?: number };
 };
@@ -80,7 +82,7 @@ const scheduledCondition = ({ status, inMs = 0 }: NonNullable<PodOptions["schedu
 
 export const aPod = (uid: string, options: PodOptions): SeenPod => {
   const { state, browser, configHash = currentHash, ageMs = 0, deletedInMs, failedStarts = 0 } = options;
-  const { look = state.is === "warm" ? "never" : {}, node, leaving, scheduled } = options;
+  const { look = state.is === "warm" ? "never" : {}, node, leaving, scheduled, marked = false } = options;
   return {
     uid,
     name: `pod-${uid}`,
@@ -97,6 +99,7 @@ export const aPod = (uid: string, options: PodOptions): SeenPod => {
         uid,
         creationTimestamp: iso(nowMs - ageMs),
         annotations: { "browserpool.dev/failed-starts": `${failedStarts}` },
+        ...(marked && { labels: { "browserpool.dev/leased": "true" } }),
         ...(deletedInMs !== undefined && { deletionTimestamp: iso(nowMs + deletedInMs) }),
       },
     },
@@ -170,6 +173,10 @@ export const podKinds = {
   "marked leased": { state: { is: "known" }, browser: "leased", node: cordoned, leaving: "NodeLeaving" },
   "marked and welcome": { state: { is: "known" }, browser: "leased", leaving: "NodeLeaving" },
   "silent leased": { state: { is: "unready" }, browser: "leased", node: silent, look: givenUp },
+  "long leased": { state: { is: "known" }, browser: "leased", ageMs: 5000 },
+  "long leased, marked": { state: { is: "known" }, browser: "leased", ageMs: 5000, marked: true },
+  "just idle, marked": { state: { is: "known" }, browser: "idle", marked: true },
+  "long idle, marked": { state: { is: "known" }, browser: "idle", ageMs: 5000, marked: true },
   "waiting for a node": { state: { is: "starting" }, ageMs: 900_000, scheduled: { status: "False" } },
   "terminating unseen": { state: { is: "terminating" } },
   "lost with its node": { state: { is: "terminating" }, deletedInMs: -60_000 },

@@ -11,6 +11,7 @@ import { sessionConfigOf } from "../../domain/browser-config.ts";
 import type { Kube } from "../../kube/client.ts";
 import type { RecordEvent } from "../../kube/event-recorder.ts";
 import type { Expectations } from "../../kube/expectations.ts";
+import { hasReason } from "../../kube/kube-error.ts";
 import type { Lead } from "../../kube/leader-election.ts";
 import { keyOf, type Pod } from "../../kube/objects.ts";
 import type { Reflector } from "../../kube/reflector.ts";
@@ -27,7 +28,7 @@ import { dropPolicyParts } from "./drop-policy-parts.ts";
 import type { Homes } from "./homes.ts";
 import type { Looks } from "./looks.ts";
 import type { PoolAction, PoolPlan } from "./plan.ts";
-import { addressOf, buildPod, endGraceSeconds, type PodOwner, type PodSettings } from "./pod.ts";
+import { addressOf, buildPod, endGraceSeconds, markPatch, type PodOwner, type PodSettings } from "./pod.ts";
 import type { Seen, SeenPod } from "./seen.ts";
 
 export type ApplyDeps = {
@@ -112,6 +113,18 @@ const deletePod = async (action: Act<"delete">, seen: Seen, deps: ApplyDeps): Pr
   deps.log.info({ pool: keyOf(seen.pool.metadata), pod: pod.name, why }, "browser destroyed");
 };
 
+/** The loop does not depend on it: what fails is tried again in the next round. */
+const mark = async ({ do: what, pod }: Act<"mark" | "unmark">, { pool }: Seen, deps: ApplyDeps): Promise<void> => {
+  const metadata = { uid: pod.uid, ...markPatch(what === "mark") };
+  try {
+    deps.pods.put(await deps.kube.patch(podType, pod.pod.metadata, { metadata }));
+  } catch (error) {
+    // Gone, or another one by now.
+    if (hasReason(error, "NotFound") || hasReason(error, "Conflict")) return;
+    deps.log.warn({ err: error, pool: keyOf(pool.metadata), pod: pod.name }, "a pod could not be marked");
+  }
+};
+
 /** An agent that is told to stop would serve its lease on: one whose pool is deleted by force hears first that it is over. */
 const close = async ({ browser, why }: Act<"close">, seen: Seen, deps: ApplyDeps): Promise<void> => {
   const lease = await deps.store.close(seen.pool.metadata.uid ?? "", browser, why);
@@ -158,6 +171,9 @@ const carryOut = async (action: PoolAction, seen: Seen, deps: ApplyDeps): Promis
     case "discard":
       await deps.store.retire(uid, { reason: "Discarded", unpaced: true, token: action.token });
       return;
+    case "mark":
+    case "unmark":
+      return mark(action, seen, deps);
     case "delete":
       return deletePod(action, seen, deps);
     case "create":
@@ -202,19 +218,21 @@ const unusedConfigs = ({ leases, pods, configHash }: Seen): string[] => {
 const last: readonly PoolAction["do"][] = ["create", "drop", "raise"];
 
 /** One for each browser, each with a call that may take seconds. */
-const many: readonly PoolAction["do"][] = ["close", "delete"];
+const many: readonly PoolAction["do"][] = ["close", "mark", "unmark", "delete"];
 
 export const applyPlan = async (seen: Seen, plan: PoolPlan, deps: ApplyDeps): Promise<void> => {
   const isLast = ({ do: kind }: PoolAction): boolean => last.includes(kind);
   const isMany = ({ do: kind }: PoolAction): boolean => many.includes(kind);
-  const sideBySide = async (kind: PoolAction["do"]): Promise<void> => {
-    await Promise.all(plan.actions.filter((action) => action.do === kind).map((one) => carryOut(one, seen, deps)));
+  const sideBySide = async (...kinds: PoolAction["do"][]): Promise<void> => {
+    await Promise.all(
+      plan.actions.filter(({ do: kind }) => kinds.includes(kind)).map((one) => carryOut(one, seen, deps)),
+    );
   };
   await keepConfig(seen, plan, deps);
   await sideBySide("close");
   for (const action of plan.actions.filter((action) => !isLast(action) && !isMany(action)))
     await carryOut(action, seen, deps);
-  await sideBySide("delete");
+  await sideBySide("mark", "unmark", "delete");
   deps.lead.check();
   await deps.store.dropConfigs(seen.pool.metadata.uid ?? "", unusedConfigs(seen));
   const drops = plan.actions.some((action) => action.do === "drop");

@@ -199,13 +199,13 @@ const look = ({ records }: Leases, { pod, why, leaving }: Extract<PoolAction, { 
   if (why === "Warm" || why === "Suspect") records.set(pod.uid, aRecord(pod.uid, isLeaving ? "retired" : "idle"));
 };
 
-const leave = ({ records }: Leases, { ids, why }: Extract<PoolAction, { do: "leave" | "stay" }>): void => {
+const leave = ({ records }: Leases, { ids, why }: Extract<PoolAction, { do: "leave" }>): void => {
   for (const id of ids) {
     const record = records.get(id);
     if (record) records.set(id, record.state === "idle" ? aRecord(id, "retired") : { ...record, leaving: why });
   }
 };
-const stay = ({ records }: Leases, { ids }: Extract<PoolAction, { do: "leave" | "stay" }>): void => {
+const stay = ({ records }: Leases, { ids }: Extract<PoolAction, { do: "stay" }>): void => {
   for (const id of ids) {
     const { leaving: _, ...record } = records.get(id) ?? aRecord(id, "leased");
     records.set(id, record);
@@ -242,6 +242,12 @@ const afterwards = (seen: Seen, { actions, status }: ReturnType<typeof planPool>
     ...(podsOf("starting")[0] as SeenPod),
     uid: `created-${round}-${place}`,
   }));
+  const marked = new Set(of(actions, "mark").map(({ pod }) => pod.uid));
+  const unmarked = new Set(of(actions, "unmark").map(({ pod }) => pod.uid));
+  const labelsOf = ({ uid, pod }: SeenPod) => {
+    if (marked.has(uid)) return { labels: { "browserpool.dev/leased": "true" } };
+    return unmarked.has(uid) ? { labels: {} } : { labels: pod.metadata.labels ?? {} };
+  };
   const { unpaced, draining, epoch, recoveringSinceMs } = leases;
   const found = { atMs: nowMs, epoch, failures: 0, failingSinceMs: 0 };
   return {
@@ -251,6 +257,7 @@ const afterwards = (seen: Seen, { actions, status }: ReturnType<typeof planPool>
     leases: { ...seen.leases, browsers: [...records.values()], unpaced, draining, epoch, recoveringSinceMs },
     pods: [...kept, ...created].map((pod) => ({
       ...pod,
+      pod: { ...pod.pod, metadata: { ...pod.pod.metadata, ...labelsOf(pod) } },
       browser: records.get(pod.uid),
       look: looked.has(pod.uid) ? found : pod.look,
       state: pod.state.is === "warm" && looked.has(pod.uid) ? { is: "known" as const } : pod.state,

@@ -12,12 +12,14 @@
  *   5. More than `size` alive: starting ones go, then idle ones (outdated first), never one in use.
  *   6. Fewer than `size` alive: browsers are started (plan-starts.ts). Unpaced starts that a full pool does not need are
  *      forfeited, so that they can't exceed the rate later.
+ *   7. Pods show for others which browsers are in use (plan-marks.ts).
  * A pod counts as alive until its process is surely gone, so that a pool never runs more than `size` browsers.
  */
 import type { BrowserRecord, EndReason } from "../../leases/records.ts";
 import type { BrowserPoolStatus } from "../../resources/browser-pool.ts";
 import type { LookReason } from "./next-look.ts";
 import { isLostWithNode, isStartInVain, type LeavingReason, leavesAtOnce, leaving } from "./plan-leaving.ts";
+import { marks } from "./plan-marks.ts";
 import { isFailing, isUnreachable, looks, nextEpoch, planRaise, recovery, unreachableMs } from "./plan-recovery.ts";
 import { isFailedStart, isLate, nextFailedStarts, resyncMs, startDeadlineMs, starts } from "./plan-starts.ts";
 import { endGraceSeconds } from "./pod.ts";
@@ -51,8 +53,11 @@ export type PoolAction =
     }
   | { do: "close"; browser: string; why: EndReason }
   | { do: "retire"; ids: string[]; count: number; why: "Surplus" | "PoolDeleted" | "Unready" }
-  | { do: "leave" | "stay"; ids: string[]; why: LeavingReason }
+  | { do: "leave"; ids: string[]; why: LeavingReason }
+  | { do: "stay"; ids: string[]; why: LeavingReason }
   | { do: "discard"; token: string }
+  | { do: "mark"; pod: SeenPod }
+  | { do: "unmark"; pod: SeenPod }
   | { do: "delete"; pod: SeenPod; why: DeleteReason }
   | { do: "create"; count: number; paced: boolean }
   | { do: "forfeit"; count: number }
@@ -178,10 +183,17 @@ export const planPool = (seen: Seen, nowMs: number): PoolPlan => {
   if (epoch !== undefined) return planRaise(seen, epoch, nowMs);
   const plan = seen.pool.metadata.deletionTimestamp ? planDeletion(seen, nowMs) : planUpkeep(seen, nowMs);
   const recovering = recovery(seen);
+  const marking = marks(seen, resyncMs);
   return {
-    actions: [...plan.actions, ...leaving(seen, nowMs), ...looks(seen, nowMs, resyncMs), ...recovering.actions],
+    actions: [
+      ...plan.actions,
+      ...leaving(seen, nowMs),
+      ...looks(seen, nowMs, resyncMs),
+      ...marking.actions,
+      ...recovering.actions,
+    ],
     status: plan.status,
-    requeueAfterMs: Math.min(plan.requeueAfterMs, recovering.requeueAfterMs ?? resyncMs),
+    requeueAfterMs: Math.min(plan.requeueAfterMs, marking.requeueAfterMs, recovering.requeueAfterMs ?? resyncMs),
   };
 };
 

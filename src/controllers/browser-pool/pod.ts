@@ -111,6 +111,21 @@ const ownPod = (pool: PodOwner, suffix: string, { image, agentPublicKey, templat
   };
 };
 
+/** Label on the pod of a browser in use; a PodDisruptionBudget selects by it. */
+const leasedLabel = "browserpool.dev/leased";
+
+/** Tells Cluster Autoscaler not to remove the pod's node. */
+const safeToEvictAnnotation = "cluster-autoscaler.kubernetes.io/safe-to-evict";
+
+/** The pod shows that its browser is in use. */
+export const isMarked = ({ metadata }: Pod): boolean => metadata.labels?.[leasedLabel] === "true";
+
+/** The change of a pod's metadata that has it show that its browser is in use, or no longer so. */
+export const markPatch = (isInUse: boolean): object => ({
+  labels: { [leasedLabel]: isInUse ? "true" : null },
+  annotations: { [safeToEvictAnnotation]: isInUse ? "false" : null },
+});
+
 /** `status.failedStarts` of its pool when the pod was made. */
 export const failedStartsBefore = ({ metadata }: Pod): number =>
   Number(metadata.annotations?.[failedStartsAnnotation] ?? 0);

@@ -52,6 +52,9 @@ test("everything that is left over or missing at the end is named", () => {
   expect(faults({ browsers: [] })).toEqual(["pool pool at the end: pod-b is not known to the leases"]);
   expect(faults({ browsers: [record] })).toEqual(["pool pool at the end: pod-b is suspect, and nobody uses it"]);
   expect(faults({ pods: [], size: 0 })).toEqual(["pool pool at the end: pod-b is recorded as idle, and it is gone"]);
+  expect(faults({ pods: [{ browser: "b", pod: "pod-b", phase: "Running", ready: true, marked: true }] })).toEqual([
+    "pool pool at the end: pod-b shows that it is in use, and nobody uses it",
+  ]);
   expect(faults({ waiters: ["s"] })).toEqual(["pool pool at the end: session s still waits"]);
 });
 

@@ -61,6 +61,7 @@ const finalFaults = ({ name, size, browsers, leases, waiters, pods }: FinalPool)
     ...browsers
       .filter(({ state }) => state !== "idle")
       .map(({ pod, state, session }) => `${pod} is ${state}${session ? ` for ${session}` : ""}, and nobody uses it`),
+    ...pods.filter(({ marked }) => marked).map(({ pod }) => `${pod} shows that it is in use, and nobody uses it`),
     ...leases.map(({ session }) => `session ${session} still has its lease`),
     ...waiters.map((session) => `session ${session} still waits`),
   ].map((fault) => `pool ${name} at the end: ${fault}`);

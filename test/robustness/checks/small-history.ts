@@ -145,7 +145,7 @@ export const theEnd = (
       leases: [],
       ended: [],
       waiters: [],
-      pods: [{ browser: "b", pod: "pod-b", phase: "Running", ready: true }],
+      pods: [{ browser: "b", pod: "pod-b", phase: "Running", ready: true, marked: false }],
       ...pool,
     },
   ],

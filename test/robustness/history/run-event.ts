@@ -105,7 +105,16 @@ const FinalPool = z.object({
   ended: z.array(z.object({ session: z.string(), browser: z.string(), reason: z.string().optional() })),
   /** Sessions that still wait. */
   waiters: z.array(z.string()),
-  pods: z.array(z.object({ browser: z.string(), pod: z.string(), phase: z.string(), ready: z.boolean() })),
+  pods: z.array(
+    z.object({
+      browser: z.string(),
+      pod: z.string(),
+      phase: z.string(),
+      ready: z.boolean(),
+      /** It shows that its browser is in use. */
+      marked: z.boolean().default(false),
+    }),
+  ),
 });
 export type FinalPool = z.infer<typeof FinalPool>;
 
