@@ -4,12 +4,15 @@ import { parse } from "yaml";
 import { renderedChart } from "./chart/render-chart.ts";
 import { generateFile, root } from "./generated-file.ts";
 
-/** The users file that the chart makes, with a variable of the shell for the password's hash. */
-const redisUsers = async (): Promise<string> => {
+/** The lines of the users file that the chart makes, with a variable of the shell for the password's hash. */
+const redisUsers = async (): Promise<string[]> => {
   const secret = parse(await renderedChart("--show-only=templates/redis/secret.yaml")) as {
     stringData: { "users.acl": string };
   };
-  return secret.stringData["users.acl"].trim().replace(/#[0-9a-f]{64}/, "#$hash");
+  return secret.stringData["users.acl"]
+    .trim()
+    .replace(/#[0-9a-f]{64}/, "#$hash")
+    .split("\n");
 };
 
 /** Comments above the objects. What is not in them is the login of Redis: a password would be the same for everybody. */
@@ -22,9 +25,10 @@ const head =
 #   kubectl label namespace browserpool-system pod-security.kubernetes.io/enforce=restricted
 #   password=$(openssl rand -hex 20)
 #   hash=$(printf %s "$password" | sha256sum | cut -d ' ' -f 1)
-#   kubectl create secret generic browserpool-redis -n browserpool-system \\
-#     --from-literal=url="redis://browserpool:$password@browserpool-redis.browserpool-system.svc:6379/0" \\
-#     --from-literal=users.acl="${(await redisUsers()).replaceAll("\n", "\n# ")}"
+#   users=$(printf '%s\\n' \\
+${(await redisUsers()).map((line) => `#     "${line}"`).join(" \\\n")})
+#   kubectl create secret generic browserpool-redis -n browserpool-system --from-literal=users.acl="$users" \\
+#     --from-literal=url="redis://browserpool:$password@browserpool-redis.browserpool-system.svc:6379/0"
 #   kubectl apply --server-side -f manifests/install.yaml
 `;
 

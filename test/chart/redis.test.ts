@@ -23,7 +23,7 @@ const usersFile = (hash: string): string => {
     .map((line) =>
       line
         .replace(/^.*?user /, "user ")
-        .replace(/"?( \\)?$/, "")
+        .replace(/"(\)| \\)$/, "")
         .replace("$hash", hash),
     )
     .join("\n");

@@ -32,6 +32,18 @@ app.kubernetes.io/instance: {{ $root.Release.Name }}
 app.kubernetes.io/component: {{ index . 1 }}
 {{- end -}}
 
+{{/* Labels of pods. Nothing of the chart's version: pods restart when what they run changes, not when the chart does. */}}
+{{- define "browserpool.podLabels" -}}
+{{ include "browserpool.selector" . }}
+app.kubernetes.io/part-of: browserpool
+{{- end -}}
+
+{{/* Hash of what a ConfigMap of this chart holds, without its labels. Call with (list $ "path/of/template.yaml"). */}}
+{{- define "browserpool.checksum" -}}
+{{- $root := index . 0 -}}
+{{- (include (print $root.Template.BasePath "/" (index . 1)) $root | fromYaml).data | toJson | sha256sum -}}
+{{- end -}}
+
 {{/* repository:tag or repository@digest; the tag defaults to the version of the app. Call with (list $ image). */}}
 {{- define "browserpool.image" -}}
 {{- $root := index . 0 -}}
