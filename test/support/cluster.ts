@@ -51,7 +51,8 @@ export type Cluster = {
   namespace: string;
   /** `nodeArgs`: of Node itself, before the program. */
   startApi(hostname: string, nodeArgs?: string[]): Promise<ApiReplica>;
-  startOperator(hostname: string): Replica;
+  /** `more`: variables of this one alone. */
+  startOperator(hostname: string, more?: Record<string, string>): Replica;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -124,7 +125,8 @@ export const startCluster = async ({
     for (const replica of replicas) replica.kill("SIGKILL");
     await Promise.all(replicas.map(({ exited }) => exited));
   });
-  const start = (command: string, hostname: string, nodeArgs: string[] = []): Replica => {
+  type Start = { nodeArgs?: string[]; more?: Record<string, string> };
+  const start = (command: string, hostname: string, { nodeArgs = [], more = {} }: Start): Replica => {
     const logFile = join(dataDir, `${hostname}-${replicas.length}.log`);
     const environment = {
       PATH: process.env.PATH ?? "",
@@ -136,6 +138,7 @@ export const startCluster = async ({
       BROWSERPOOL_DEFAULT_PROJECT: projectId,
       BROWSERPOOL_FILL_RATE_CAP: "6000",
       ...env,
+      ...more,
     };
     const replica = startReplica([...nodeArgs, main, command], environment, logFile);
     replicas.push(replica);
@@ -150,7 +153,7 @@ export const startCluster = async ({
     apiKey,
     namespace,
     async startApi(hostname, nodeArgs) {
-      const replica = start("api", hostname, nodeArgs);
+      const replica = start("api", hostname, nodeArgs ? { nodeArgs } : {});
       const { listen: url = "" } = await replica.logged("api is ready");
       const call: Call = (method, requestPath, body) =>
         fetch(url + requestPath, {
@@ -163,7 +166,7 @@ export const startCluster = async ({
         });
       return { ...replica, url, call };
     },
-    startOperator: (hostname) => start("operator", hostname),
+    startOperator: (hostname, more = {}) => start("operator", hostname, { more }),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 };

@@ -6,10 +6,10 @@ import type { LeaseStore } from "../../leases/lease-store.ts";
 import type { Homes } from "./homes.ts";
 import type { Looks } from "./looks.ts";
 import type { Nodes } from "./nodes.ts";
-import { configHashAnnotation, poolLabel } from "./pod.ts";
+import { configHashAnnotation, outdatedBy, type PodSettings, poolLabel } from "./pod.ts";
 import { podState } from "./pod-state.ts";
 import { type PoolLimits, refusalOf } from "./refusal.ts";
-import type { Seen } from "./seen.ts";
+import type { Seen, SeenPod } from "./seen.ts";
 
 export type ObserveDeps = {
   homes: Pick<Homes, "get" | "list">;
@@ -23,6 +23,7 @@ export type ObserveDeps = {
   looks: Pick<Looks, "lookedAt" | "agentEpoch">;
   nodes: Pick<Nodes, "find">;
   disturbedAtMs: () => number;
+  podSettings: PodSettings;
   /** The session that the object of this key is for; left out where objects have many. */
   sessionOf?: (key: string) => string;
   /** Undefined: the kind has no limits beyond its schema. */
@@ -48,16 +49,26 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Seen 
   const refusal = limits && refusalOf({ pool, pools: deps.homes.list(), acceptedSizes, limits });
   if (!refusal) deps.acceptedSizes.set(uid, pool.spec.size);
 
-  const pods = podsOf(deps.pods, uid).flatMap((pod) => {
-    const podUid = pod.metadata.uid ?? "";
+  const isOutdated = outdatedBy(deps.podSettings);
+  const pods = podsOf(deps.pods, uid).flatMap((pod): SeenPod[] => {
+    const { name, uid: podUid = "", annotations } = pod.metadata;
     const isDying = deps.dying.has(podUid);
-    const state = podState(pod, records.get(podUid), isDying);
+    const browser = records.get(podUid);
+    const state = podState(pod, browser, isDying);
     if (state.is === "ended" && isDying) return [];
-    const hash = pod.metadata.annotations?.[configHashAnnotation] ?? "";
-    const look = deps.looks.lookedAt(podUid);
-    const node = nodes.get(pod.spec?.nodeName ?? "");
-    const { name } = pod.metadata;
-    return [{ pod, uid: podUid, name, configHash: hash, browser: records.get(podUid), state, node, look }];
+    return [
+      {
+        pod,
+        uid: podUid,
+        name,
+        configHash: annotations?.[configHashAnnotation] ?? "",
+        browser,
+        state,
+        isOutdated: isOutdated(pod),
+        node: nodes.get(pod.spec?.nodeName ?? ""),
+        look: deps.looks.lookedAt(podUid),
+      },
+    ];
   });
   return {
     pool,
