@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import type { BrowserConfig } from "../agent/protocol.ts";
 import { BrowserPoolSpec } from "../resources/browser-pool.ts";
 import { toWire, type Wire } from "../resources/wire.ts";
+import { stableHash } from "./stable-hash.ts";
 import { resolveTelemetry } from "./telemetry-merge.ts";
 import { resolveViewport } from "./viewport.ts";
 
@@ -39,18 +39,7 @@ export const sessionConfigOf = (spec: BrowserPoolSpec): SessionConfig => {
 };
 
 /** Equal for equal configurations; 16 hexadecimal digits. */
-export const configHash = (spec: BrowserPoolSpec): string =>
-  createHash("sha256")
-    .update(JSON.stringify(sorted(sessionConfigOf(spec))))
-    .digest("hex")
-    .slice(0, 16);
-
-const sorted = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, item]) => [key, sorted(item)]));
-};
+export const configHash = (spec: BrowserPoolSpec): string => stableHash(sessionConfigOf(spec));
 
 /** What the agent of a browser needs to know. */
 export const agentConfigOf = (spec: BrowserPoolSpec): BrowserConfig => {

@@ -96,6 +96,7 @@ export const BrowserPoolStatus = z
     waiting: count("Callers that wait for a browser."),
     starting: count("Browsers that start now."),
     outdated: count("Idle browsers that an older configuration made."),
+    outdatedPods: count("Browsers of an earlier image or pod template. They are replaced at the fill rate."),
     selector: z.string().max(1024).optional().describe("Label selector of the pool's pods, for the scale subresource."),
     nextStartTime: z.iso
       .datetime({ precision: 3 })

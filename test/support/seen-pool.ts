@@ -43,6 +43,8 @@ export type PodOptions = {
   node?: Partial<SeenNode>;
   /** Why its record says that it is to leave. */
   leaving?: string;
+  /** New pods get another image or template. */
+  isOutdated?: boolean;
   /** Its pod shows that it is in use. */
   marked?: boolean;
   /** What its pod's condition PodScheduled says, since when, relative to now, ms. */
@@ -82,12 +84,20 @@ const scheduledCondition = ({ status, inMs = 0 }: NonNullable<PodOptions["schedu
 
 export const aPod = (uid: string, options: PodOptions): SeenPod => {
   const { state, browser, configHash = currentHash, ageMs = 0, deletedInMs, failedStarts = 0 } = options;
-  const { look = state.is === "warm" ? "never" : {}, node, leaving, scheduled, marked = false } = options;
+  const {
+    look = state.is === "warm" ? "never" : {},
+    node,
+    leaving,
+    scheduled,
+    marked = false,
+    isOutdated = false,
+  } = options;
   return {
     uid,
     name: `pod-${uid}`,
     configHash,
     state,
+    isOutdated,
     look: look === "never" ? undefined : { atMs: nowMs, epoch: 1, failures: 0, failingSinceMs: 0, ...look },
     browser: browser && aRecord(uid, browser, ageMs, leaving ? { leaving } : {}),
     node: scheduled?.status === "False" ? undefined : aNode(node),
@@ -177,6 +187,10 @@ export const podKinds = {
   "long leased, marked": { state: { is: "known" }, browser: "leased", ageMs: 5000, marked: true },
   "just idle, marked": { state: { is: "known" }, browser: "idle", marked: true },
   "long idle, marked": { state: { is: "known" }, browser: "idle", ageMs: 5000, marked: true },
+  "old idle": { state: { is: "known" }, browser: "idle", isOutdated: true },
+  "old leased": { state: { is: "known" }, browser: "leased", isOutdated: true },
+  "old leased, marked": { state: { is: "known" }, browser: "leased", isOutdated: true, leaving: "PodOutdated" },
+  "leased, marked as old": { state: { is: "known" }, browser: "leased", leaving: "PodOutdated" },
   "waiting for a node": { state: { is: "starting" }, ageMs: 900_000, scheduled: { status: "False" } },
   "terminating unseen": { state: { is: "terminating" } },
   "lost with its node": { state: { is: "terminating" }, deletedInMs: -60_000 },

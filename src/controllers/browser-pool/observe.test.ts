@@ -34,6 +34,7 @@ const deps = (silentMs: number, setByMs: number): ObserveDeps => {
     nodes: { find: async () => new Map() },
     disturbedAtMs: () => 0,
     steadyMs: () => steadyMs,
+    podSettings: { image: "browser:1", agentPublicKey: "key", template: undefined },
     limits: undefined,
     gate: openGate,
   };

@@ -7,10 +7,10 @@ import type { StartGate } from "../start-gate.ts";
 import type { Homes } from "./homes.ts";
 import type { Looks } from "./looks.ts";
 import type { Nodes } from "./nodes.ts";
-import { configHashAnnotation, poolLabel } from "./pod.ts";
+import { configHashAnnotation, outdatedBy, type PodSettings, poolLabel } from "./pod.ts";
 import { podState } from "./pod-state.ts";
 import { type PoolLimits, refusalOf } from "./refusal.ts";
-import type { LookedAt, Seen } from "./seen.ts";
+import type { LookedAt, Seen, SeenPod } from "./seen.ts";
 
 export type ObserveDeps = {
   homes: Pick<Homes, "get" | "list">;
@@ -27,6 +27,7 @@ export type ObserveDeps = {
   disturbedAtMs: () => number;
   /** ms of a clock that nobody sets. */
   steadyMs: () => number;
+  podSettings: PodSettings;
   /** The session that the object of this key is for; left out where objects have many. */
   sessionOf?: (key: string) => string;
   gate: Pick<StartGate, "waitsFor">;
@@ -61,16 +62,26 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Seen 
   const refusal = limits && refusalOf({ pool, pools: deps.homes.list(), acceptedSizes, limits });
   if (!refusal) deps.acceptedSizes.set(uid, pool.spec.size);
 
-  const pods = podsOf(deps.pods, uid).flatMap((pod) => {
-    const podUid = pod.metadata.uid ?? "";
+  const isOutdated = outdatedBy(deps.podSettings);
+  const pods = podsOf(deps.pods, uid).flatMap((pod): SeenPod[] => {
+    const { name, uid: podUid = "", annotations } = pod.metadata;
     const isDying = deps.dying.has(podUid);
-    const state = podState(pod, records.get(podUid), isDying);
+    const browser = records.get(podUid);
+    const state = podState(pod, browser, isDying);
     if (state.is === "ended" && isDying) return [];
-    const hash = pod.metadata.annotations?.[configHashAnnotation] ?? "";
-    const look = byTheClock(deps.looks.lookedAt(podUid), aheadMs);
-    const node = nodes.get(pod.spec?.nodeName ?? "");
-    const { name } = pod.metadata;
-    return [{ pod, uid: podUid, name, configHash: hash, browser: records.get(podUid), state, node, look }];
+    return [
+      {
+        pod,
+        uid: podUid,
+        name,
+        configHash: annotations?.[configHashAnnotation] ?? "",
+        browser,
+        state,
+        isOutdated: isOutdated(pod),
+        node: nodes.get(pod.spec?.nodeName ?? ""),
+        look: byTheClock(deps.looks.lookedAt(podUid), aheadMs),
+      },
+    ];
   });
   return {
     pool,

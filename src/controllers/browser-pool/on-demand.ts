@@ -43,6 +43,7 @@ const emptyStatus: Omit<BrowserPoolStatus, "conditions"> = {
   waiting: 0,
   starting: 0,
   outdated: 0,
+  outdatedPods: 0,
   failedStarts: 0,
 };
 

@@ -3,8 +3,9 @@
  *
  *   Evicted      its pod is being deleted by somebody else: drained, evicted, by hand
  *   NodeLeaving  its node is cordoned, announced to be removed, or gone
+ *   PodOutdated  its image or pod template is not the present one, and its turn has come (plan-roll.ts)
  *
- * Who starts there goes at once, and so does who is idle; who is in use goes when its lease ends, which a mark in its record
+ * Who starts in such a place goes at once, and so does who is idle; who is in use goes when its lease ends, which a mark in its record
  * sees to (leases/departures.ts). The mark follows from what is seen: it is set anew after a loss, and taken back when the reason
  * for it is gone.
  *
@@ -16,12 +17,12 @@ import { isAlive } from "./pod-life.ts";
 import type { Seen, SeenPod } from "./seen.ts";
 
 /** Why browsers leave; stands in their records. */
-export type LeavingReason = "Evicted" | "NodeLeaving";
+export type LeavingReason = "Evicted" | "NodeLeaving" | "PodOutdated";
 
 /** How long the agent of a browser in use may be silent on a silent node, ms. */
 const lostMs = 60_000;
 
-/** Undefined for a pod that may stay. */
+/** Why a browser is to leave its place; undefined when it may stay there. */
 export const leavingReason = ({ state, node }: SeenPod): LeavingReason | undefined => {
   if (state.is === "evicted") return "Evicted";
   return node?.leaving ? "NodeLeaving" : undefined;
@@ -45,10 +46,14 @@ const departures = ({ pods }: Seen): PoolAction[] =>
     return ids.length > 0 ? [{ do: "leave", ids, why }] : [];
   });
 
-/** Their node is of use again. An eviction is for good. */
+/** Their node is of use again, or their image the wanted one. An eviction is for good. */
 const returns = ({ pods }: Seen): PoolAction[] => {
-  const ids = pods.filter((pod) => pod.browser?.leaving === "NodeLeaving" && !leavingReason(pod)).map(({ uid }) => uid);
-  return ids.length > 0 ? [{ do: "stay", ids, why: "NodeLeaving" }] : [];
+  const mayStay = pods.filter((pod) => !leavingReason(pod));
+  const moved = mayStay.filter((pod) => pod.browser?.leaving === "NodeLeaving");
+  const renewed = mayStay.filter((pod) => pod.browser?.leaving === "PodOutdated" && !pod.isOutdated);
+  const stay = (those: SeenPod[], why: LeavingReason): PoolAction[] =>
+    those.length > 0 ? [{ do: "stay", ids: those.map(({ uid }) => uid), why }] : [];
+  return [...stay(moved, "NodeLeaving"), ...stay(renewed, "PodOutdated")];
 };
 
 /** One for each node, whatever number of browsers it is about. */

@@ -24,25 +24,32 @@ export const isLate = (pod: SeenPod, nowMs: number): boolean =>
 export const isFailedStart = ({ state, browser }: SeenPod): boolean =>
   state.is === "ended" && !browser && state.reason !== "stopped";
 
+/** When the fill rate allows the next start, ms since the epoch, and how far apart starts are, ms; Infinity while it allows none. */
+export type Slot = { dueMs: number; everyMs: number };
+
+/** While starts fail they are further apart. */
+export const nextSlot = (seen: Seen, failedStarts: number, nowMs: number): Slot => {
+  const { spec, status } = seen.pool;
+  const backOffMs = failedStartBackOffMs(failedStarts);
+  const everyMs = Math.max(startIntervalMs(spec), backOffMs);
+  const hasFailed = failedStarts > (status?.failedStarts ?? 0);
+  // A rate that was raised counts at once: what was reserved at the old one is never further away than the new one wants.
+  const reservedMs = Math.min(timeMs(status?.nextStartTime), Math.ceil(nowMs + everyMs));
+  return { dueMs: Math.max(reservedMs, hasFailed ? nowMs + backOffMs : 0), everyMs };
+};
+
 export type Starts = { actions: PoolAction[]; nextStartTime: string | undefined; requeueAfterMs: number };
 
 /** `missing`: how many browsers the pool is short of. */
-export const starts = (seen: Seen, missing: number, failedStarts: number, nowMs: number): Starts => {
-  const { spec, status } = seen.pool;
+export const starts = (seen: Seen, missing: number, { dueMs, everyMs }: Slot, nowMs: number): Starts => {
   const unpaced = Math.min(missing, seen.leases.unpaced);
   const actions: PoolAction[] = unpaced > 0 ? [{ do: "create", count: unpaced, paced: false }] : [];
-  const intervalMs = startIntervalMs(spec);
-  const hasFailed = failedStarts > (status?.failedStarts ?? 0);
-  const backOffMs = failedStartBackOffMs(failedStarts);
-  // A rate that was raised counts at once: what was reserved at the old one is never further away than the new one wants.
-  const reservedMs = Math.min(timeMs(status?.nextStartTime), Math.ceil(nowMs + Math.max(intervalMs, backOffMs)));
-  const dueMs = Math.max(reservedMs, hasFailed ? nowMs + backOffMs : 0);
   const kept = dueMs > 0 ? new Date(dueMs).toISOString() : undefined;
   if (seen.waitsFor !== undefined) return { actions: [], nextStartTime: kept, requeueAfterMs: resyncMs };
-  if (missing - unpaced <= 0 || !Number.isFinite(intervalMs))
+  if (missing - unpaced <= 0 || !Number.isFinite(everyMs))
     return { actions, nextStartTime: kept, requeueAfterMs: resyncMs };
   if (dueMs > nowMs) return { actions, nextStartTime: kept, requeueAfterMs: dueMs - nowMs };
-  const nextMs = Math.ceil(nowMs + Math.max(intervalMs, backOffMs));
+  const nextMs = Math.ceil(nowMs + everyMs);
   return {
     actions: [...actions, { do: "create", count: 1, paced: true }],
     nextStartTime: new Date(nextMs).toISOString(),

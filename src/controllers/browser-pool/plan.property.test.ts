@@ -183,6 +183,30 @@ test("what is idle where it has to leave is retired at once, who is in use is to
   );
 });
 
+test("a roll takes one browser at most, of a full pool with nothing missing or starting, when a start is due", () => {
+  fc.assert(
+    fc.property(anySeen, (seen) => {
+      const { actions, status } = planPool(seen, nowMs);
+      const rolled = [
+        ...of(actions, "retire").filter(({ why }) => why === "PodOutdated"),
+        ...of(actions, "leave").filter(({ why }) => why === "PodOutdated"),
+      ];
+      if (rolled.length === 0) return;
+      expect(rolled.map((action) => (action.do === "retire" ? action.count : action.ids.length))).toEqual([1]);
+      const { size, fillRatePerMinute } = seen.pool.spec;
+      expect(seen.pods.filter(mayRun)).toHaveLength(size);
+      expect(seen.pendingCreations).toBe(0);
+      expect(seen.pods.filter(({ state }) => state.is === "starting" || state.is === "warm")).toEqual([]);
+      expect(Date.parse(seen.pool.status?.nextStartTime ?? at(0))).toBeLessThanOrEqual(nowMs);
+      expect(of(actions, "create")).toEqual([]);
+      if (rolled[0]?.do === "leave")
+        expect(Date.parse(status.nextStartTime ?? at(0))).toBeGreaterThanOrEqual(
+          nowMs + startIntervalMs({ size, fillRatePerMinute }),
+        );
+    }),
+  );
+});
+
 type Leases = Pick<Seen["leases"], "epoch" | "unpaced" | "draining" | "recoveringSinceMs"> & {
   records: Map<string, BrowserRecord>;
 };

@@ -12,7 +12,8 @@
  *   5. More than `size` alive: starting ones go, then idle ones (outdated first), never one in use.
  *   6. Fewer than `size` alive: browsers are started (plan-starts.ts). Unpaced starts that a full pool does not need are
  *      forfeited, so that they can't exceed the rate later.
- *   7. Pods show for others which browsers are in use (plan-marks.ts).
+ *   7. Full, with browsers of an earlier image or pod template: one of them goes whenever a start is due (plan-roll.ts).
+ *   8. Pods show for others which browsers are in use (plan-marks.ts).
  * A pod counts as alive until its process is surely gone, so that a pool never runs more than `size` browsers.
  */
 import type { BrowserRecord, EndReason } from "../../leases/records.ts";
@@ -21,7 +22,8 @@ import type { LookReason } from "./next-look.ts";
 import { isLostWithNode, isStartInVain, type LeavingReason, leavesAtOnce, leaving } from "./plan-leaving.ts";
 import { marks } from "./plan-marks.ts";
 import { isFailing, isUnreachable, looks, nextEpoch, planRaise, recovery, unreachableMs } from "./plan-recovery.ts";
-import { isFailedStart, isLate, nextFailedStarts, resyncMs, startDeadlineMs, starts } from "./plan-starts.ts";
+import { roll, rollNotes } from "./plan-roll.ts";
+import { isFailedStart, isLate, nextFailedStarts, nextSlot, resyncMs, startDeadlineMs, starts } from "./plan-starts.ts";
 import { endGraceSeconds } from "./pod.ts";
 import { isAlive, isInUse, timeMs } from "./pod-life.ts";
 import type { EndedReason, Seen, SeenPod } from "./seen.ts";
@@ -52,7 +54,7 @@ export type PoolAction =
       why: LookReason;
     }
   | { do: "close"; browser: string; why: EndReason }
-  | { do: "retire"; ids: string[]; count: number; why: "Surplus" | "PoolDeleted" | "Unready" }
+  | { do: "retire"; ids: string[]; count: number; why: "Surplus" | "PoolDeleted" | "Unready" | "PodOutdated" }
   | { do: "leave"; ids: string[]; why: LeavingReason }
   | { do: "stay"; ids: string[]; why: LeavingReason }
   | { do: "discard"; token: string }
@@ -128,10 +130,10 @@ const isEnding = ({ state }: SeenPod): boolean => state.is === "terminating" || 
 const bySurplusOrder =
   (currentHash: string) =>
   (a: SeenPod, b: SeenPod): number => {
-    const rank = ({ state, configHash }: SeenPod): number => {
+    const rank = ({ state, configHash, isOutdated }: SeenPod): number => {
       if (state.is === "starting") return 0;
       if (state.is === "warm") return 1;
-      return configHash === currentHash ? 3 : 2;
+      return configHash === currentHash && !isOutdated ? 3 : 2;
     };
     return rank(a) - rank(b) || (a.browser?.since ?? 0) - (b.browser?.since ?? 0);
   };
@@ -208,8 +210,13 @@ const planUpkeep = (seen: Seen, nowMs: number): PoolPlan => {
   const isWarm = staying.some((pod) => pod.state.is === "warm" && !isFailing(pod));
   const failedStarts = nextFailedStarts(seen, dying, isWarm);
   const missing = seen.refusal ? 0 : size - alive.length - seen.pendingCreations;
-  const next = starts(seen, missing, failedStarts, nowMs);
+  const slot = nextSlot(seen, failedStarts, nowMs);
+  const next = starts(seen, missing, slot, nowMs);
   const isFull = missing <= 0 && staying.length === alive.length;
+  const isExact = isFull && staying.length === size && !seen.refusal && seen.waitsFor === undefined;
+  const rolling = roll(isExact ? staying : [], slot, nowMs);
+  const nextStartTime = rolling.nextStartTime ?? next.nextStartTime;
+  const status = poolStatus(seen, { nowMs, size, failedStarts, nextStartTime });
   const token = seen.pool.spec.discardIdle;
 
   return {
@@ -231,11 +238,13 @@ const planUpkeep = (seen: Seen, nowMs: number): PoolPlan => {
           ]
         : []),
       ...surplus,
+      ...rollNotes(seen, status, slot),
+      ...rolling.actions,
       ...next.actions,
       ...(isFull && seen.leases.unpaced > 0 ? [{ do: "forfeit" as const, count: seen.leases.unpaced }] : []),
     ],
-    status: poolStatus(seen, { nowMs, size, failedStarts, nextStartTime: next.nextStartTime }),
-    requeueAfterMs: Math.min(next.requeueAfterMs, resyncMs),
+    status,
+    requeueAfterMs: Math.min(next.requeueAfterMs, rolling.requeueAfterMs),
   };
 };
 

@@ -1,4 +1,5 @@
 import { agentConfigOf, configHash } from "../../domain/browser-config.ts";
+import { stableHash } from "../../domain/stable-hash.ts";
 import type { Pod } from "../../kube/objects.ts";
 import type { BrowserPool } from "../../resources/browser-pool.ts";
 import { applyPodTemplate, type PodTemplate } from "./pod-template.ts";
@@ -21,6 +22,7 @@ export const browserPodSelector = (kind: string): string => `${nameLabel}=${brow
 /** Annotation on a pod: the hash of the configuration that made it. */
 export const configHashAnnotation = "browserpool.dev/config-hash";
 const generationAnnotation = "browserpool.dev/pool-generation";
+const templateHashAnnotation = "browserpool.dev/template-hash";
 const failedStartsAnnotation = "browserpool.dev/failed-starts";
 
 /** Time for a pod to end that is deleted by the operator: its agent closes its sockets and its browser, s. */
@@ -35,6 +37,24 @@ export type PodSettings = {
   agentPublicKey: string;
   /** What pods have beside what is set here; undefined: nothing. */
   template: PodTemplate | undefined;
+};
+
+const agentName = "agent";
+
+/** The same for settings that give the same pods. */
+const templateHash = (settings: PodSettings): string => stableHash(settings);
+
+/**
+ * Tells of a pod whether it was made by other settings than these. A pod of a former version does not say by which it was made:
+ * its image tells. The image of any other does not count, since admission may have replaced it.
+ */
+export const outdatedBy = (settings: PodSettings): ((pod: Pod) => boolean) => {
+  const wanted = templateHash(settings);
+  return ({ metadata, spec }) => {
+    const hash = metadata.annotations?.[templateHashAnnotation];
+    if (hash !== undefined) return hash !== wanted;
+    return spec?.containers.find(({ name }) => name === agentName)?.image !== settings.image;
+  };
 };
 
 /** Longest pool name that is kept in a pod's name, so that the suffix fits in 63 characters (a host name). */
@@ -55,8 +75,8 @@ export const buildPod = (pool: PodOwner, suffix: string, settings: PodSettings):
   applyPodTemplate(ownPod(pool, suffix, settings), settings.template, pool.spec.region);
 
 /** What makes a pod the browser of this pool. */
-const ownPod = (pool: PodOwner, suffix: string, { image, agentPublicKey, template }: PodSettings): Pod => {
-  const graceSeconds = template?.spec?.terminationGracePeriodSeconds ?? drainGraceSeconds;
+const ownPod = (pool: PodOwner, suffix: string, settings: PodSettings): Pod => {
+  const graceSeconds = settings.template?.spec?.terminationGracePeriodSeconds ?? drainGraceSeconds;
   return {
     metadata: {
       name: `${prefixOf(pool.metadata.name)}-${suffix}`,
@@ -64,6 +84,7 @@ const ownPod = (pool: PodOwner, suffix: string, { image, agentPublicKey, templat
       labels: { [nameLabel]: browserName, [ownerLabel]: pool.kind, [poolLabel]: pool.metadata.uid ?? "" },
       annotations: {
         [configHashAnnotation]: configHash(pool.spec),
+        [templateHashAnnotation]: templateHash(settings),
         [generationAnnotation]: String(pool.metadata.generation ?? 0),
         [failedStartsAnnotation]: String(pool.status?.failedStarts ?? 0),
       },
@@ -85,12 +106,12 @@ const ownPod = (pool: PodOwner, suffix: string, { image, agentPublicKey, templat
       enableServiceLinks: false,
       containers: [
         {
-          name: "agent",
-          image,
+          name: agentName,
+          image: settings.image,
           args: ["agent"],
           env: [
             env("BROWSERPOOL_BROWSER", JSON.stringify(agentConfigOf(pool.spec))),
-            env("BROWSERPOOL_AGENT_PUBLIC_KEY", agentPublicKey),
+            env("BROWSERPOOL_AGENT_PUBLIC_KEY", settings.agentPublicKey),
             env("BROWSERPOOL_AGENT_PORT", String(agentPort)),
             env("BROWSERPOOL_AGENT_GRACE_SECONDS", String(graceSeconds)),
             field("BROWSERPOOL_AGENT_ADDRESS", "status.podIP"),

@@ -32,6 +32,8 @@ export type SeenPod = {
   configHash: string;
   browser: BrowserRecord | undefined;
   state: PodState;
+  /** New pods get another image or pod template. */
+  isOutdated: boolean;
   /** Where it runs; undefined before it has a node. */
   node: SeenNode | undefined;
   /** The last look at it by this replica. */

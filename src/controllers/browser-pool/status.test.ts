@@ -34,6 +34,10 @@ test("every kind of browser is counted where it belongs", () => {
   });
 });
 
+test("browsers of an earlier image or template are counted, in use or not, as long as they live", () => {
+  expect(statusOf({ pods: podsOf("old idle", "old leased", "idle", "leased") }).outdatedPods).toBe(2);
+});
+
 describe("conditions", () => {
   const pool = aPool({ size: 2 });
   const deleted = aPool({}, {}, { deletionTimestamp: "2030-01-01T00:00:00Z" });

@@ -81,6 +81,7 @@ export const poolStatus = (seen: Seen, judged: Judged): BrowserPoolStatus => {
     acquired,
     waiting: seen.leases.waiting,
     starting: count(({ state }) => state.is === "starting" || state.is === "warm"),
+    outdatedPods: count(({ state, isOutdated }) => isOutdated && state.is !== "ended" && state.is !== "terminating"),
     outdated: count((pod) => idle(pod) && pod.configHash !== seen.configHash),
     selector: podSelector(seen.pool.metadata.uid ?? ""),
     failedStarts: judged.failedStarts,

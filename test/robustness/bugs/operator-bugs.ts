@@ -54,8 +54,8 @@ export const operatorBugs: readonly SeededBug[] = [
       },
       {
         file: "controllers/browser-pool/plan-starts.ts",
-        find: "const nextMs = Math.ceil(nowMs + Math.max(intervalMs, backOffMs));",
-        replace: `const nextMs = Math.ceil(nowMs + Math.max(intervalMs, backOffMs));
+        find: "const nextMs = Math.ceil(nowMs + everyMs);",
+        replace: `const nextMs = Math.ceil(nowMs + everyMs);
           (globalThis as any).nextStarts.set(seen.pool.metadata.uid, nextMs);`,
       },
     ],
