@@ -1,10 +1,14 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { isIPv6 } from "node:net";
 import type { Config } from "../../config.ts";
 import { AppError } from "../../errors.ts";
 
 const loopbackNames = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 const nameOf = (host: string): string => host.replace(/:\d+$/, "").toLowerCase();
+
+/** An IPv6 address stands in brackets in a URL and without them where it is set, as in a pod's IP. */
+const inBrackets = (name: string): string => (isIPv6(name) ? `[${name}]` : name);
 
 const originHost = (origin: string): string | undefined => {
   try {
@@ -24,7 +28,7 @@ export const checkHost = ({ host, origin }: IncomingHttpHeaders, config: Config)
   const isOurs =
     loopbackNames.has(name) ||
     name === publicName ||
-    config.allowedHosts.some((allowed) => allowed === "*" || allowed.toLowerCase() === name);
+    config.allowedHosts.some((allowed) => allowed === "*" || inBrackets(allowed.toLowerCase()) === name);
   if (!isOurs)
     throw new AppError("forbidden", "the Host of this request is not served here; see BROWSERPOOL_ALLOWED_HOSTS");
   if (origin === undefined || config.allowedOrigins.includes(origin)) return;
