@@ -11,6 +11,7 @@ import { sessionConfigOf } from "../../domain/browser-config.ts";
 import type { Kube } from "../../kube/client.ts";
 import type { RecordEvent } from "../../kube/event-recorder.ts";
 import type { Expectations } from "../../kube/expectations.ts";
+import { isTransient, KubeError } from "../../kube/kube-error.ts";
 import type { Lead } from "../../kube/leader-election.ts";
 import { keyOf, type Pod } from "../../kube/objects.ts";
 import type { Reflector } from "../../kube/reflector.ts";
@@ -50,15 +51,24 @@ const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789";
 const newSuffix = (): string =>
   Array.from({ length: 8 }, () => suffixAlphabet[randomInt(suffixAlphabet.length)]).join("");
 
+/** A quota, Pod Security or a rule of the cluster's own refuses a pod: who owns the pool has to hear of it. */
+const noteRefusal = (error: unknown, pool: PodOwner, { record }: ApplyDeps): void => {
+  if (!(error instanceof KubeError) || isTransient(error)) return;
+  const note = `no browser is started: ${error.message.replace(/^pods "[^"]*" is forbidden: /, "")}`;
+  record({ regarding: pool, type: "Warning", reason: "FailedCreate", note });
+};
+
 const createPod = async (seen: Seen, deps: ApplyDeps): Promise<void> => {
   const uid = seen.pool.metadata.uid ?? "";
-  const pod = buildPod(regarding(seen.pool, deps), newSuffix(), deps.podSettings);
+  const pool = regarding(seen.pool, deps);
+  const pod = buildPod(pool, newSuffix(), deps.podSettings);
   deps.lead.check();
   deps.expectations.expect(uid, pod.metadata.name);
   try {
     deps.pods.put(await deps.kube.create(podType, pod));
   } catch (error) {
     deps.expectations.settle(uid, pod.metadata.name);
+    noteRefusal(error, pool, deps);
     throw error;
   }
 };

@@ -1,0 +1,34 @@
+/** docs/cluster-settings.md says what there is. */
+import { readFileSync } from "node:fs";
+import { Registry } from "prom-client";
+import { expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { checkPodTemplate } from "../../src/controllers/browser-pool/pod-template.ts";
+import { checkProjectObjects } from "../../src/controllers/project/project-objects.ts";
+import { createApiMetrics } from "../../src/metrics/api-metrics.ts";
+import { createOperatorMetrics } from "../../src/metrics/operator-metrics.ts";
+import { createProcessMetrics } from "../../src/metrics/process-metrics.ts";
+
+const page = readFileSync(new URL("../../docs/cluster-settings.md", import.meta.url), "utf8");
+
+test("its examples are taken", () => {
+  const [template = "", objects = ""] = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => text);
+  const [first] = parseAllDocuments(template).map((document) => document.toJS() as unknown);
+  expect(checkPodTemplate(first, "page").regions?.["eu-west"]).toBeDefined();
+  const wanted = checkProjectObjects(
+    parseAllDocuments(objects).map((document) => document.toJS() as unknown),
+    "page",
+  );
+  expect(wanted.objects.map(({ kind }) => kind)).toEqual(["NetworkPolicy"]);
+});
+
+test("it has every metric that is ours, and no other", async () => {
+  const { registry } = createProcessMetrics(async () => ({ redis: true, kubernetes: true }));
+  const operator = new Registry();
+  createOperatorMetrics(operator, () => true);
+  createApiMetrics(registry, () => ({ size: 0, available: 0, acquired: 0, starting: 0, waiting: 0 }));
+  const all = [...(await registry.getMetricsAsJSON()), ...(await operator.getMetricsAsJSON())];
+  const ours = all.map(({ name }) => name).filter((name) => name.startsWith("browserpool_"));
+  const named = [...page.matchAll(/`(browserpool_\w+)/g)].map(([, name]) => name);
+  expect(new Set(named)).toEqual(new Set(ours));
+});

@@ -1,0 +1,225 @@
+/** An api and an operator with the rights of an installation and no others: all that callers do works. */
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { connect } from "puppeteer-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { stringify } from "yaml";
+import { startApi } from "../../src/cmd/api.ts";
+import { startOperator } from "../../src/cmd/operator.ts";
+import { readConfig } from "../../src/config.ts";
+import { connectKube, type Kube } from "../../src/kube/client.ts";
+import { KubeError } from "../../src/kube/kube-error.ts";
+import { configMaps, leases, namespaces, pods, secrets } from "../../src/kube/resource-type.ts";
+import { createLogger } from "../../src/log.ts";
+import { browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { kubeForRequests } from "../../src/services/kube-for-requests.ts";
+import { writeAccountKubeconfig } from "../support/account-kubeconfig.ts";
+import { type Cluster, startCluster } from "../support/cluster.ts";
+import { type Account, installRights, projectObjects } from "../support/cluster-roles.ts";
+import { eventually } from "../support/eventually.ts";
+
+const systemNamespace = "browserpool-system";
+const log = createLogger("silent", "test");
+const parts = new AsyncDisposableStack();
+
+let cluster: Cluster;
+let site: Server;
+let urls: { api: string; ops: string[] };
+
+const kubeconfigOf = async (account: Account): Promise<string> => {
+  const path = join(cluster.dataDir, `${account}.kubeconfig`);
+  await writeAccountKubeconfig(path, { namespace: systemNamespace, name: account }, cluster.kubeconfigPath);
+  return path;
+};
+
+beforeAll(async () => {
+  cluster = parts.use(await startCluster());
+  await installRights(cluster.kube, systemNamespace);
+  const objectsFile = join(cluster.dataDir, "project-objects.yaml");
+  await writeFile(
+    objectsFile,
+    projectObjects(systemNamespace)
+      .map((object) => stringify(object))
+      .join("---\n"),
+  );
+  const config = readConfig({
+    REDIS_URL: cluster.redisUrl,
+    BROWSERPOOL_PORT: "0",
+    BROWSERPOOL_OPS_PORT: "0",
+    BROWSERPOOL_SYSTEM_NAMESPACE: systemNamespace,
+    BROWSERPOOL_DEFAULT_PROJECT: cluster.namespace.replace("test-", ""),
+    BROWSERPOOL_FILL_RATE_CAP: "6000",
+    BROWSERPOOL_STOP_GRACE_SECONDS: "0.1",
+    BROWSERPOOL_PROJECT_OBJECTS_FILE: objectsFile,
+  });
+  const operator = await startOperator({ config, kubeconfigPath: await kubeconfigOf("browserpool-operator") }, log);
+  parts.defer(() => operator.stop());
+  const api = await startApi({ config, kubeconfigPath: await kubeconfigOf("browserpool-api") }, log);
+  parts.defer(() => api.stop());
+  urls = { api: api.url, ops: [operator.opsUrl ?? "", api.opsUrl ?? ""] };
+  site = createServer((_request, response) =>
+    response.setHeader("content-type", "text/html").end("<title>shop</title><input id=user>"),
+  );
+  site.listen(0, "127.0.0.1");
+  await once(site, "listening");
+  parts.defer(() => void site.close().closeAllConnections());
+});
+afterAll(() => parts.disposeAsync());
+
+// biome-ignore lint/suspicious/noExplicitAny: tests name the fields that they look at
+type Body = any;
+
+/** A caller that repeats what it is asked to; rejects when the answer is an error. */
+const call = async (method: string, path: string, body?: unknown, project?: string): Promise<Body> => {
+  for (;;) {
+    const response = await fetch(urls.api + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${cluster.apiKey}`,
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...(project && { "x-kernel-project-id": project }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (response.ok) return text === "" ? undefined : JSON.parse(text);
+    if (response.status !== 503) throw new Error(`${method} ${path} was answered with ${response.status}: ${text}`);
+    await sleep(100);
+  }
+};
+
+/** Calls of the Kubernetes API by both processes: method and resource, by status. */
+const kubeCalls = async (): Promise<Map<string, Set<string>>> => {
+  const byStatus = new Map<string, Set<string>>();
+  for (const url of urls.ops) {
+    const text = await (await fetch(`${url}/metrics`)).text();
+    const samples = text.matchAll(
+      /^browserpool_kube_requests_total\{method="(\w+)",resource="([^"]+)",status="(\d+)"\}/gm,
+    );
+    for (const [, method, resource, status = ""] of samples)
+      byStatus.set(status, (byStatus.get(status) ?? new Set()).add(`${url} ${method} ${resource}`));
+  }
+  return byStatus;
+};
+
+test("pools and their browsers live and die", async () => {
+  const large = { URLBlocklist: Array.from({ length: 12_000 }, (_, n) => `https://${n}.blocked.example.com/path`) };
+  const pool = await call("POST", "/browser_pools", {
+    size: 1,
+    headless: true,
+    fill_rate_per_minute: 6000,
+    chrome_policy: large,
+  });
+  await eventually(
+    "the pool is full",
+    async () => (await call("GET", `/browser_pools/${pool.id}`)).available_count === 1,
+  );
+  const path = `/browser_pools/${pool.id}`;
+  const { session_id } = await call("POST", `${path}/acquire`, {});
+  await call("POST", `${path}/release`, { session_id, reuse: false });
+  await call("PATCH", path, { timeout_seconds: 900, chrome_policy: {} });
+  await call("DELETE", path, { force: true });
+  const gone = { namespace: cluster.namespace, name: pool.id };
+  await eventually("the pool is gone", async () => (await cluster.kube.get(browserPoolKind, gone)) === undefined);
+  expect((await cluster.kube.list(pods, { namespace: cluster.namespace })).items).toEqual([]);
+  expect((await cluster.kube.list(configMaps, { namespace: cluster.namespace })).items).toEqual([]);
+});
+
+test("a project made by HTTP works as soon as it is there, with a vault whose login fills a page", async () => {
+  const { id: project } = await call("POST", "/org/projects", { name: "made" });
+  await call("PATCH", "/org/limits", { default_project_max_concurrent_sessions: 5 });
+  await call("POST", "/org/api_keys", { name: "another" });
+  await call("POST", "/credentials", { name: "login", domain: "shop.example", values: { username: "ann" } }, project);
+  const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+  const connection = await call(
+    "POST",
+    "/auth/connections",
+    { domain: "shop.example", profile_name: "ann", credential: { name: "login" } },
+    project,
+  );
+  await call("POST", `/auth/connections/${connection.id}/login`, {}, project);
+  const vault = await call("POST", "/vaults", { name: "team" }, project);
+  const spec = { provider: "managed_auth", connection_id: connection.id, allowed_origins: [origin] };
+  await call("PUT", "/vaults/team/items/shop", { type: "credential", spec }, project);
+  const browser = await call("POST", "/browsers", { headless: true, vaults: [{ id: vault.id }] }, project);
+  const driver = await connect({ browserWSEndpoint: browser.cdp_ws_url });
+  const [page] = await driver.pages();
+  await page?.goto(origin);
+  const fill = { type: "fill", browser_id: browser.session_id, fields: [{ field: "username", selector: "#user" }] };
+  const filled = await call("POST", "/vaults/team/items/shop/operations", fill, project);
+  expect(filled).toMatchObject({ status: "completed" });
+  expect(await page?.$eval("#user", (field) => (field as unknown as { value: string }).value)).toBe("ann");
+  await driver.disconnect();
+
+  await call("DELETE", `/browsers/${browser.session_id}`, undefined, project);
+  await call("PATCH", "/credentials/login", { values: { username: "bob" } }, project);
+  await call("DELETE", "/vaults/team", undefined, project);
+  await call("DELETE", `/auth/connections/${connection.id}`, undefined, project);
+  await call("DELETE", "/credentials/login", undefined, project);
+  await eventually("its Secrets are gone", async () => {
+    const { items } = await cluster.kube.list(secrets, { namespace: project });
+    return items.length === 0;
+  });
+});
+
+test("nothing was refused for good on the way", async () => {
+  const calls = await kubeCalls();
+  const done = new Set([...(calls.get("200") ?? []), ...(calls.get("201") ?? [])]);
+  const names = new Set([...done].map((name) => name.replace(/^\S+ /, "")));
+  for (const name of [
+    "POST pods",
+    "POST configmaps",
+    "DELETE configmaps",
+    "DELETE secrets",
+    "POST events",
+    "WATCH secrets",
+  ])
+    expect(names).toContain(name);
+  // In a project that is new a call can come before the rights do, and is made again.
+  for (const refused of calls.get("403") ?? []) expect(done).toContain(refused);
+});
+
+test.each<[string, Account, (kube: Kube) => Promise<unknown>]>([
+  ["the api reads no pods", "browserpool-api", (kube) => kube.list(pods, { namespace: cluster.namespace })],
+  ["the api makes no leases", "browserpool-api", (kube) => kube.get(leases, { namespace: systemNamespace, name: "x" })],
+  [
+    "the api lists no Secrets of a project",
+    "browserpool-api",
+    (kube) => kube.list(secrets, { namespace: cluster.namespace }),
+  ],
+  [
+    "the operator reads no Secrets of a project",
+    "browserpool-operator",
+    (kube) => kube.get(secrets, { namespace: cluster.namespace, name: "x" }),
+  ],
+  [
+    "the operator reads no API keys",
+    "browserpool-operator",
+    (kube) => kube.list(secrets, { namespace: systemNamespace }),
+  ],
+  [
+    "the operator makes no namespaces",
+    "browserpool-operator",
+    (kube) => kube.create(namespaces, { metadata: { name: "x" } }),
+  ],
+])("%s", async (_, account, attempt) => {
+  const kube = connectKube({ kubeconfigPath: await kubeconfigOf(account) });
+  const error = await attempt(kube).catch((caught: unknown) => caught);
+  await kube.close();
+  expect(error).toBeInstanceOf(KubeError);
+  expect((error as KubeError).reason).toBe("Forbidden");
+});
+
+test("what a right is missing for is told to be repeated", async () => {
+  const kube = connectKube({ kubeconfigPath: await kubeconfigOf("browserpool-api") });
+  const requests = kubeForRequests(kube);
+  const missing = { namespace: "kube-system", name: "x" };
+  const attempts = [requests.get(secrets, missing), requests.create(secrets, { metadata: missing })];
+  for (const attempt of await Promise.allSettled(attempts))
+    expect(attempt).toMatchObject({ reason: { code: "unavailable", retryAfterSeconds: 1 } });
+  await kube.close();
+});
