@@ -19,10 +19,9 @@ import { browserPoolKind } from "../../src/resources/browser-pool.ts";
 import { kubeForRequests } from "../../src/services/kube-for-requests.ts";
 import { writeAccountKubeconfig } from "../support/account-kubeconfig.ts";
 import { type Cluster, startCluster } from "../support/cluster.ts";
-import { type Account, installRights, projectObjects } from "../support/cluster-roles.ts";
+import { type Account, installRights, projectObjects, systemNamespace } from "../support/cluster-roles.ts";
 import { eventually } from "../support/eventually.ts";
 
-const systemNamespace = "browserpool-system";
 const log = createLogger("silent", "test");
 const parts = new AsyncDisposableStack();
 
@@ -38,11 +37,11 @@ const kubeconfigOf = async (account: Account): Promise<string> => {
 
 beforeAll(async () => {
   cluster = parts.use(await startCluster());
-  await installRights(cluster.kube, systemNamespace);
+  await installRights(cluster.kube);
   const objectsFile = join(cluster.dataDir, "project-objects.yaml");
   await writeFile(
     objectsFile,
-    projectObjects(systemNamespace)
+    projectObjects()
       .map((object) => stringify(object))
       .join("---\n"),
   );
