@@ -10,7 +10,7 @@ import { type Requeue, startWorkQueue } from "../../kube/work-queue.ts";
 import type { AgentClient } from "../../leases/agent-client.ts";
 import type { Departures } from "../../leases/departures.ts";
 import type { LeaseStore } from "../../leases/lease-store.ts";
-import { followPoolChanges } from "../../leases/pool-changes.ts";
+import { followPoolChanges, type PoolChange } from "../../leases/pool-changes.ts";
 import type { RedisConnection } from "../../leases/redis.ts";
 import type { RepairStore } from "../../leases/repair-store.ts";
 import type { SessionNames } from "../../leases/session-names.ts";
@@ -71,16 +71,29 @@ export const runPoolController = (deps: ControllerDeps & { limits: PoolLimits },
 export const runOnDemandController = (deps: ControllerDeps, lead: Lead): Promise<void> =>
   runLoop({ name: "browser", view: onDemandView, limits: undefined, reconcile: reconcileOnDemand }, deps, lead);
 
+/** `steadyMs`: of a clock that nobody sets. */
+const clocks = { now: Date.now, steadyMs: () => performance.now() };
+
+type News = { disturb(): void; onNode(name: string): void; onNamespace(name: string): void };
+
+/** What else a loop hears of than its own objects and pods, until the result is called. */
+const hear = ({ subscriber, nodes, gate }: ControllerDeps, { disturb, onNode, onNamespace }: News): (() => void) => {
+  // It may be another server that answers now, one that has not heard of the last writes.
+  subscriber.on("ready", disturb);
+  const stops = [nodes.listen(onNode), gate.onChange(onNamespace), () => subscriber.off("ready", disturb)];
+  return () => {
+    for (const stop of stops) stop();
+  };
+};
+
 /** Watch callbacks only enqueue keys. */
 const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, lead: Lead): Promise<void> => {
   const { kube, repairs, log } = deps;
-  const { signal } = lead;
   const expectations = createExpectations();
   const dying = new Set<string>();
   const acceptedSizes = new Map<string, number>();
   const keyByUid = new Map<string, string>();
   const news = createNews();
-  const clocks = { now: Date.now, steadyMs: () => performance.now() };
   const starts = createStartCount((result) => deps.metrics.started(result));
   let disturbedAtMs = clocks.steadyMs();
   /** Of what was announced before messages came here, or while they did not, nobody here has heard. */
@@ -108,6 +121,15 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     if (isNews) queue.add(keyOf(pool.metadata));
     if (!isNews || change === "ADDED") queue.settle(keyOf(pool.metadata), settleMs);
   };
+  const addPool = (uid = ""): void => {
+    const key = keyByUid.get(uid);
+    if (key) queue.add(key);
+  };
+  const onMessage = ({ poolUid, urgent }: PoolChange): void => {
+    const key = keyByUid.get(poolUid);
+    if (key && urgent) queue.add(key);
+    else if (key) queue.settle(key, settleMs);
+  };
   const forgetPod = (uid: string): void => {
     dying.delete(uid);
     looks.forget(uid);
@@ -117,15 +139,14 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     const poolUid = metadata.labels?.[poolLabel] ?? "";
     expectations.settle(poolUid, metadata.name);
     if (change === "DELETED") forgetPod(metadata.uid ?? "");
-    const key = keyByUid.get(poolUid);
-    if (key) queue.add(key);
+    addPool(poolUid);
   };
-
   const onNode = (name: string): void => {
-    for (const { spec, metadata } of pods.list()) {
-      const key = spec?.nodeName === name ? keyByUid.get(metadata.labels?.[poolLabel] ?? "") : undefined;
-      if (key) queue.add(key);
-    }
+    const here = pods.list().filter(({ spec }) => spec?.nodeName === name);
+    for (const { metadata } of here) addPool(metadata.labels?.[poolLabel]);
+  };
+  const onNamespace = (name: string): void => {
+    for (const key of keyByUid.values()) if (refOf(key).namespace === name) queue.add(key);
   };
 
   const homes: Homes<T> = startHomes({ kube, view: loop.view, onChange: onPool, log });
@@ -137,7 +158,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     log,
     meter: deps.metrics.work,
     work: async (key) => {
-      await Promise.all([homes.synced(signal), pods.synced(signal), deps.nodes.synced(signal)]);
+      await Promise.all([homes.synced(lead.signal), pods.synced(lead.signal), deps.nodes.synced(lead.signal)]);
       const caches = { homes, pods, expectations, dying, acceptedSizes, starts, disturbedAtMs: () => disturbedAtMs };
       return loop.reconcile(key, { ...deps, ...caches, ...clocks, limits: loop.limits, looks, lead, record });
     },
@@ -154,28 +175,13 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     onPool: ({ metadata }) => queue.settle(keyOf(metadata), settleMs),
     steadyMs: clocks.steadyMs,
   });
-  // It may be another server that answers now, one that has not heard of the last writes.
-  deps.subscriber.on("ready", disturb);
-  const stopGate = deps.gate.onChange((namespace) => {
-    for (const key of keyByUid.values()) if (refOf(key).namespace === namespace) queue.add(key);
-  });
-  const deafen = deps.nodes.listen(onNode);
-  const watching = watchEpochs({ homes, repairs, onDiffers: (key) => queue.add(key), onReturn: disturb }, signal);
+  const deafen = hear(deps, { disturb, onNode, onNamespace });
+  const watching = watchEpochs({ homes, repairs, onDiffers: (key) => queue.add(key), onReturn: disturb }, lead.signal);
   try {
-    await followPoolChanges(
-      deps.subscriber,
-      ({ poolUid, urgent }) => {
-        const key = keyByUid.get(poolUid);
-        if (key && urgent) queue.add(key);
-        else if (key) queue.settle(key, settleMs);
-      },
-      log,
-    );
+    await followPoolChanges(deps.subscriber, onMessage, log);
     settleAll();
     await leadOver(lead);
   } finally {
-    deps.subscriber.off("ready", disturb);
-    stopGate();
     deafen();
     await Promise.all([queue.stop(), looks.stop(), watching]);
     await Promise.all([homes.stop(), pods.stop()]);
