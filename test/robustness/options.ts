@@ -63,8 +63,8 @@ const faultList = (text: string): FaultName[] => {
 /** Draws a seed by chance. */
 export const freshSeed = (): number => 1 + Math.floor(Math.random() * maxSeed);
 
-/** Of those that are done to agents, the one that can be done to a real one from outside. */
-const realAgentFaults: readonly FaultName[] = ["chromium-crash"];
+/** Of those that are done to agents, what can be done to real ones from outside. */
+const realAgentFaults: readonly FaultName[] = ["chromium-crash", "node-cordon", "pod-drain"];
 
 /** Those that can be caused on this machine; `chromium`: with real browsers. */
 export const possibleFaults = ({ chromium = false } = {}): FaultName[] =>

@@ -47,6 +47,8 @@ export type Topology = {
   /** The operator that holds the lead; any of them while nobody does. */
   leader(): Promise<Replica>;
   node: RobustNode;
+  /** Of its object. */
+  nodeName: string;
   /** JSON lines, what the agents tell. */
   agentEventsFile: string;
   /** Holds the logs of all parts. */
@@ -57,6 +59,7 @@ export type Topology = {
 };
 
 const systemNamespace = "browserpool-system";
+const nodeName = "robust";
 
 export type TopologyOptions = {
   bug?: string | undefined;
@@ -113,9 +116,9 @@ export const startTopology = async ({ bug, chromium = false, recorder }: Topolog
   const hooked = hookArguments({ ...(bug !== undefined && { bug }) });
   const startNode = (): Promise<RobustNode> =>
     chromium
-      ? startChromiumNode({ kube, namespace, dataDir, programs, eventsFile: agentEventsFile })
+      ? startChromiumNode({ kube, namespace, nodeName, dataDir, programs, eventsFile: agentEventsFile })
       : startNodeProcess(
-          { kubeconfigPath, eventsFile: agentEventsFile, starts: normalStarts },
+          { kubeconfigPath, nodeName, eventsFile: agentEventsFile, starts: normalStarts },
           { ...hooked, logPath: logOf("simulated-node") },
         );
   const node = await part(startNode());
@@ -161,6 +164,7 @@ export const startTopology = async ({ bug, chromium = false, recorder }: Topolog
       return operators.find(({ name }) => holder.startsWith(name)) ?? (operators[0] as Replica);
     },
     node,
+    nodeName,
     agentEventsFile,
     logFolder,
     async restartApiServer() {

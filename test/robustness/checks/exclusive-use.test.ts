@@ -39,6 +39,12 @@ test("a lease that ends under its client's hands is found, and so is one that ha
   expect(find(...first, agent(7, "b", "ended", { session: "s1", seq: 1 }))).toHaveLength(1);
 });
 
+test("a lease that ends with its pool, which is deleted by force, is well, unless it had ended before", () => {
+  const ended = agent(20, "b", "ended", { session: "s1", seq: 1 });
+  expect(find(...first, poolIs(15, "delete", {}), ended)).toEqual([]);
+  expect(find(...first, ended, poolIs(25, "delete", {}))).toHaveLength(1);
+});
+
 test("a session whose caller never learned of it may be taken back", () => {
   expect(
     find(agent(5, "b", "bound", { session: "s1", seq: 1 }), agent(9, "b", "ended", { session: "s1", seq: 1 })),
@@ -75,6 +81,25 @@ test("a browser that is destroyed under its holder is found, unless its pool goe
   expect(destroyed("Failed")).toEqual([]);
   expect(destroyed("Running", released([100, 110], "s1"))).toEqual([]);
   expect(destroyed("Running", poolIs(400, "delete", {}))).toEqual([]);
+});
+
+test("an eviction that leaves the browser to who uses it is well; one that stops its agent is found", () => {
+  const drain = {
+    kind: "fault",
+    at: 400,
+    phase: "begin",
+    id: "1",
+    fault: "pod-drain",
+    details: { pods: ["b"] },
+  } as const;
+  const evicted = pod(500, "b", "MODIFIED", { phase: "Running", deletionAt: "x" });
+  const exit = agent(600, "b", "exit", { code: "stopped" });
+  const find = (...more: Parameters<typeof inOrder>) =>
+    holdersKeepBrowsers.find(inOrder(...first, drain, evicted, ...more)).map(({ what }) => what);
+  expect(find()).toEqual([]);
+  expect(find(released([550, 560], "s1"), exit)).toEqual([]);
+  expect(find(exit)).toEqual(["pod-b stopped while session s1 used it"]);
+  expect(find(poolIs(520, "delete", {}), exit)).toEqual([]);
 });
 
 const entered = scripts([

@@ -68,5 +68,13 @@ export const isCalm = (spans: FaultSpan[], fromMs: number, untilMs: number): boo
 export const markOf = (events: HistoryEvent[], mark: EventOf<"mark">["mark"]): EventOf<"mark"> | undefined =>
   ofKind(events, "mark").find((event) => event.mark === mark);
 
+/** When pools were deleted with all that is in them, by uid. */
+export const forcedDeletions = (events: HistoryEvent[]): Map<string, number> =>
+  new Map(
+    ofKind(events, "pool").flatMap(({ what, pool, at }) =>
+      what === "delete" && pool !== undefined ? [[pool, at] as const] : [],
+    ),
+  );
+
 /** The events of each value of `key`, in their order. */
 export const groupBy = <T>(items: T[], key: (item: T) => string): Map<string, T[]> => Map.groupBy(items, key);

@@ -7,8 +7,10 @@ import { eventLoopStall } from "./event-loop-stall.ts";
 import type { Fault } from "./fault.ts";
 import { kubeCutReply } from "./kube-cut-reply.ts";
 import { leaderFreeze } from "./leader-freeze.ts";
+import { nodeCordon } from "./node-cordon.ts";
 import { operatorKill } from "./operator-kill.ts";
 import { operatorTerm } from "./operator-term.ts";
+import { podDrain } from "./pod-drain.ts";
 import * as pools from "./pool-faults.ts";
 import { redisBlackhole } from "./redis-blackhole.ts";
 import { redisClientKill } from "./redis-client-kill.ts";
@@ -62,6 +64,8 @@ export const allFaults = {
   "agents-refusing": agents.agentsRefusing,
   "agents-unhealthy": agents.agentsUnhealthy,
   "starts-failing": startsFailing,
+  "node-cordon": nodeCordon,
+  "pod-drain": podDrain,
   "pool-resize": pools.poolResize,
   "pool-rate": pools.poolRate,
   "pool-reconfigure": pools.poolReconfigure,

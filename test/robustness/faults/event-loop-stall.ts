@@ -1,5 +1,6 @@
 import { bindPoint } from "../hook/kill-points.ts";
 import type { Fault } from "./fault.ts";
+import { wake } from "./wake.ts";
 
 /** Time for an api to come to the moment in which it is to stand still, ms; after it it stands still where it is. */
 const toPointMs = 100;
@@ -14,14 +15,12 @@ export const eventLoopStall: Fault = {
   async run({ topology, random, hold, pause, begin }) {
     const replica = random.pick([...topology.apis, ...topology.apis, ...topology.operators]);
     begin({ replica: replica.name });
-    const program = replica.program();
     if (replica.role === "api") {
       replica.hook().freezeAt(bindPoint);
       await pause(toPointMs);
     }
-    program.freeze();
+    replica.program().freeze();
     await hold();
-    replica.hook().killAt(undefined);
-    program.thaw();
+    await wake(replica);
   },
 };

@@ -1,5 +1,6 @@
 import { freezePoints } from "../hook/kill-points.ts";
 import type { Fault } from "./fault.ts";
+import { wake } from "./wake.ts";
 
 /** Time to come to the point at which it is to stand still, ms; after it the leader stands still where it is. */
 const toPointMs = 800;
@@ -13,12 +14,10 @@ export const leaderFreeze: Fault = {
     const leader = await topology.leader();
     const point = random.weighted(freezePoints);
     begin({ replica: leader.name, point });
-    const program = leader.program();
     leader.hook().freezeAt(point);
     await pause(toPointMs);
-    program.freeze();
+    leader.program().freeze();
     await hold();
-    leader.hook().killAt(undefined);
-    program.thaw();
+    await wake(leader);
   },
 };

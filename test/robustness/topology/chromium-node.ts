@@ -16,6 +16,7 @@ export type RobustNode = Pick<NodeProcess, "turn" | "happen" | "starts" | "stop"
 export type ChromiumNodeOptions = {
   kube: Kube;
   namespace: string;
+  nodeName: string;
   dataDir: string;
   programs: Programs;
   eventsFile: string;
@@ -27,11 +28,12 @@ const main = join(import.meta.dirname, "../../../src/main.ts");
 const crashTries = 3;
 
 export const startChromiumNode = async (options: ChromiumNodeOptions): Promise<RobustNode> => {
-  const { kube, namespace, dataDir, programs, eventsFile } = options;
+  const { kube, namespace, nodeName, dataDir, programs, eventsFile } = options;
   const hook = realAgentHook(eventsFile);
   const node = await startProcessNode({
     kube,
     namespace,
+    nodeName,
     dataDir,
     agentCommand: [process.execPath, "--max-semi-space-size=1", ...hook.args, main],
     agentEnv: {
