@@ -5,12 +5,16 @@
  *                      │  ▲ renewed while the request runs; expires soon when its replica dies
  *                      └──forget──► (none)   the answer can change: it was an error of ours, or the caller is gone
  *
+ * A run changes its own mark only, or one that Redis has lost: when it lost it and another run has begun meanwhile, what that one
+ * leaves is not this one's to take away.
+ *
  * Memory of Redis is bounded: an answer that is too large is not kept, only that the request was carried out.
  */
 import { randomUUID } from "node:crypto";
 import { orUnavailable } from "./lease-store.ts";
 import { idempotencyKey } from "./pool-keys.ts";
 import type { RedisConnection } from "./redis.ts";
+import { loadScript, runScript } from "./script.ts";
 import { overHiccup } from "./while-unavailable.ts";
 
 const keptSeconds = 24 * 60 * 60;
@@ -26,7 +30,8 @@ export const longestKept = 256 * 1024;
 type Entry = { bodyDigest: string; by?: string; sealed?: string; isTooLong?: true };
 
 export type Begun =
-  | { kind: "fresh" }
+  /** `mark`: names this run in the other calls. */
+  | { kind: "fresh"; mark: string }
   | { kind: "replay"; sealed: string }
   | { kind: "running" }
   /** Carried out, but its answer was too long to keep. */
@@ -36,37 +41,43 @@ export type Begun =
 export type IdempotentAnswers = {
   /** `digest` names caller, route and key; `bodyDigest` the body. */
   begin(digest: string, bodyDigest: string): Promise<Begun>;
-  renew(digest: string): Promise<void>;
-  finish(digest: string, entry: { bodyDigest: string; sealed: string }): Promise<void>;
-  forget(digest: string): Promise<void>;
+  renew(digest: string, mark: string): Promise<void>;
+  finish(digest: string, mark: string, entry: { bodyDigest: string; sealed: string }): Promise<void>;
+  forget(digest: string, mark: string): Promise<void>;
 };
 
+const changeMark = loadScript("change-mark");
+
 const begin = async (redis: RedisConnection, key: string, entry: Entry): Promise<Begun> => {
-  const isFresh = await orUnavailable(redis.set(key, JSON.stringify(entry), "EX", pendingSeconds, "NX"));
-  if (isFresh) return { kind: "fresh" };
+  const mark = JSON.stringify(entry);
+  if (await orUnavailable(redis.set(key, mark, "EX", pendingSeconds, "NX"))) return { kind: "fresh", mark };
   const text = await orUnavailable(redis.get(key));
   if (!text) return { kind: "running" }; // it expired in this moment; the caller's repetition begins it
   const known = JSON.parse(text) as Entry;
-  if (known.by !== undefined && known.by === entry.by) return { kind: "fresh" };
+  if (known.by !== undefined && known.by === entry.by) return { kind: "fresh", mark };
   if (known.bodyDigest !== entry.bodyDigest) return { kind: "otherBody" };
   if (known.isTooLong) return { kind: "notKept" };
   return known.sealed === undefined ? { kind: "running" } : { kind: "replay", sealed: known.sealed };
 };
 
-export const createIdempotentAnswers = (redis: RedisConnection): IdempotentAnswers => ({
-  begin(digest, bodyDigest) {
-    const entry: Entry = { bodyDigest, by: randomUUID() };
-    return overHiccup(() => begin(redis, idempotencyKey(digest), entry));
-  },
-  async renew(digest) {
-    await orUnavailable(redis.expire(idempotencyKey(digest), pendingSeconds));
-  },
-  async finish(digest, { bodyDigest, sealed }) {
-    const entry: Entry = { bodyDigest, ...(sealed.length > longestKept ? { isTooLong: true } : { sealed }) };
-    const text = JSON.stringify(entry);
-    await overHiccup(() => orUnavailable(redis.set(idempotencyKey(digest), text, "EX", keptSeconds)));
-  },
-  async forget(digest) {
-    await overHiccup(() => orUnavailable(redis.unlink(idempotencyKey(digest))));
-  },
-});
+export const createIdempotentAnswers = (redis: RedisConnection): IdempotentAnswers => {
+  const change = (digest: string, mark: string, next: string, seconds: number): Promise<unknown> =>
+    orUnavailable(runScript(redis, changeMark, [idempotencyKey(digest)], [mark, next, seconds]));
+  return {
+    begin(digest, bodyDigest) {
+      const entry: Entry = { bodyDigest, by: randomUUID() };
+      return overHiccup(() => begin(redis, idempotencyKey(digest), entry));
+    },
+    async renew(digest, mark) {
+      await change(digest, mark, mark, pendingSeconds);
+    },
+    async finish(digest, mark, { bodyDigest, sealed }) {
+      const entry: Entry = { bodyDigest, ...(sealed.length > longestKept ? { isTooLong: true } : { sealed }) };
+      const text = JSON.stringify(entry);
+      await overHiccup(() => change(digest, mark, text, keptSeconds));
+    },
+    async forget(digest, mark) {
+      await overHiccup(() => change(digest, mark, "", 0));
+    },
+  };
+};

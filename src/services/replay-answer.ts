@@ -81,7 +81,8 @@ export const replayAnswer = async <Answer extends { status: number }>(
       retryAfterSeconds: 1,
     });
 
-  const renewal = setInterval(() => void answers.renew(digest).catch(() => undefined), renewMs);
+  const { mark } = begun;
+  const renewal = setInterval(() => void answers.renew(digest, mark).catch(() => undefined), renewMs);
   let answer: Answer | undefined;
   try {
     answer = await work();
@@ -90,8 +91,10 @@ export const replayAnswer = async <Answer extends { status: number }>(
     clearInterval(renewal);
     const kept =
       answer && isFinal(answer)
-        ? seal(JSON.stringify(answer), sealingKey).then((sealed) => answers.finish(digest, { bodyDigest, sealed }))
-        : answers.forget(digest);
+        ? seal(JSON.stringify(answer), sealingKey).then((sealed) =>
+            answers.finish(digest, mark, { bodyDigest, sealed }),
+          )
+        : answers.forget(digest, mark);
     // The work is done; when its answer can't be kept, a repetition finds "in progress" until the mark expires.
     await kept.catch((err: unknown) => log.warn({ err }, "an answer could not be kept for repetitions"));
   }

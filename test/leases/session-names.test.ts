@@ -66,12 +66,17 @@ describe("the name of a session", () => {
 
 describe("the answer of a repeated request", () => {
   const answers = () => createIdempotentAnswers(parts.redis);
+  const begin = async (digest: string): Promise<string> => {
+    const begun = await answers().begin(digest, "body");
+    if (begun.kind !== "fresh") throw new Error(`not fresh but ${begun.kind}`);
+    return begun.mark;
+  };
 
   test("is begun once, and replayed when it is done", async () => {
     const digest = newId();
-    expect(await answers().begin(digest, "body")).toEqual({ kind: "fresh" });
+    const mark = await begin(digest);
     expect(await answers().begin(digest, "body")).toEqual({ kind: "running" });
-    await answers().finish(digest, { bodyDigest: "body", sealed: "sealed" });
+    await answers().finish(digest, mark, { bodyDigest: "body", sealed: "sealed" });
     expect(await answers().begin(digest, "body")).toEqual({ kind: "replay", sealed: "sealed" });
     expect(await answers().begin(digest, "another")).toEqual({ kind: "otherBody" });
     expect(await parts.redis.ttl(idempotencyKey(digest))).toBeGreaterThan(23 * 3600);
@@ -79,11 +84,33 @@ describe("the answer of a repeated request", () => {
 
   test("is free again when it was forgotten, and soon when its replica died", async () => {
     const digest = newId();
-    await answers().begin(digest, "body");
+    const mark = await begin(digest);
     const ttl = await parts.redis.ttl(idempotencyKey(digest));
     expect(ttl).toBeGreaterThan(0);
     expect(ttl).toBeLessThanOrEqual(30);
-    await answers().forget(digest);
-    expect(await answers().begin(digest, "body")).toEqual({ kind: "fresh" });
+    await answers().forget(digest, mark);
+    await begin(digest);
+  });
+
+  test("stays when a run whose mark Redis has lost comes to its end", async () => {
+    const digest = newId();
+    const lost = await begin(digest);
+    await parts.redis.del(idempotencyKey(digest));
+    const mark = await begin(digest);
+    await answers().renew(digest, lost);
+    await answers().forget(digest, lost);
+    expect(await answers().begin(digest, "body")).toEqual({ kind: "running" });
+    await answers().finish(digest, mark, { bodyDigest: "body", sealed: "sealed" });
+    await answers().finish(digest, lost, { bodyDigest: "body", sealed: "another" });
+    await answers().forget(digest, lost);
+    expect(await answers().begin(digest, "body")).toEqual({ kind: "replay", sealed: "sealed" });
+  });
+
+  test("is running again as soon as a run that still goes on renews the mark that Redis has lost", async () => {
+    const digest = newId();
+    const mark = await begin(digest);
+    await parts.redis.del(idempotencyKey(digest));
+    await answers().renew(digest, mark);
+    expect(await answers().begin(digest, "body")).toEqual({ kind: "running" });
   });
 });

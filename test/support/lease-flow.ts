@@ -72,10 +72,12 @@ export const runLeaseFlow = async (flow: LeaseFlow): Promise<void> => {
   expect(await names.reserve(poolUid, "n", owner)).toBe(true);
   await names.free(poolUid, "n", owner);
   const answers = createIdempotentAnswers(parts.redis);
-  expect(await answers.begin(poolUid, "body")).toEqual({ kind: "fresh" });
-  await answers.renew(poolUid);
-  await answers.finish(poolUid, { bodyDigest: "body", sealed: "sealed" });
+  const begun = await answers.begin(poolUid, "body");
+  const mark = begun.kind === "fresh" ? begun.mark : "";
+  expect(mark).not.toBe("");
+  await answers.renew(poolUid, mark);
+  await answers.finish(poolUid, mark, { bodyDigest: "body", sealed: "sealed" });
   expect(await answers.begin(poolUid, "body")).toEqual({ kind: "replay", sealed: "sealed" });
-  await answers.forget(poolUid);
+  await answers.forget(poolUid, mark);
   await parts.store.drop(poolUid);
 };
