@@ -5,6 +5,7 @@ import { inspect } from "node:util";
 import { makeScratchFolder } from "../robustness/scratch-folder.ts";
 import { type Options, readOptions, UsageError, usage } from "./options.ts";
 import { createReport, type Report, totals } from "./report.ts";
+import { whyImpossible } from "./setup/cluster.ts";
 import { setUp } from "./setup/set-up.ts";
 import { allPhases } from "./suite/all-phases.ts";
 
@@ -70,7 +71,9 @@ try {
   );
   if (options.help)
     say(`${usage}\nPhases:\n${allPhases.map(({ name, summary }) => `  ${name.padEnd(14)} ${summary}`).join("\n")}`);
-  process.exit(options.help ? 0 : await run(options));
+  const obstacle = options.ifPossible ? whyImpossible(process.env) : undefined;
+  if (obstacle !== undefined) say(`cluster tests left out: ${obstacle}`);
+  process.exit(options.help || obstacle !== undefined ? 0 : await run(options));
 } catch (error) {
   if (error instanceof UsageError) process.stderr.write(`test:cluster: ${error.message}\n\n${usage}`);
   else process.stderr.write(`test:cluster: ${inspect(error)}\n`);
