@@ -14,7 +14,10 @@ const keepFolder = resolve(import.meta.dirname, "../../.browserpool/cluster");
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** Aborted by the first SIGINT or SIGTERM, so that everything is taken back. */
+/** Longest run, ms: a cluster that has to be built takes 20 minutes on a small machine, the suite as much. */
+const longestMs = 90 * 60_000;
+
+/** Aborted by the first SIGINT or SIGTERM, so that everything is taken back, and when a run takes too long. */
 const stopSignal = (): AbortSignal => {
   const stop = new AbortController();
   for (const name of ["SIGINT", "SIGTERM"] as const)
@@ -23,7 +26,7 @@ const stopSignal = (): AbortSignal => {
       say("stopping and cleaning up; once more to stop at once");
       stop.abort(new Error(`stopped by ${name}`));
     });
-  return stop.signal;
+  return AbortSignal.any([stop.signal, AbortSignal.timeout(longestMs)]);
 };
 
 /** Set-up and suite; what was made is gone when it resolves. Never rejects. */
