@@ -10,6 +10,7 @@ import {
   cacheDir,
   cachedProgramPath,
   chartPrograms,
+  clusterPrograms,
   controlPlanePrograms,
   isProgram,
   locatePrograms,
@@ -23,7 +24,7 @@ import { createProgress } from "./setup/progress.mjs";
 import { createToolRunner } from "./setup/run-tool.mjs";
 import { SetupError } from "./setup/setup-error.mjs";
 
-const usage = `usage: node scripts/setup.mjs [--packages-only | --check | --robustness]
+const usage = `usage: node scripts/setup.mjs [--packages-only | --check | --robustness | --cluster]
 
 Installs what is missing, and nothing else:
   in node_modules, by npm ci      npm packages, Node 24 among them
@@ -35,6 +36,7 @@ Installs what is missing, and nothing else:
                     can't be had is named, and the check leaves out what needs it
   --robustness      also what the robustness tests use: faketime by apt-get; toxiproxy, linearizability built from Go. What
                     can't be had is named, and the tests leave out what needs it
+  --cluster         npm packages, and what the cluster tests use beside Docker: kubectl, helm, kind
   --help            this text
 
 Environment:
@@ -55,23 +57,25 @@ const systemPrograms = /** @type {const} */ (["redis-server", "chromium", "chrom
 const robustnessPrograms = /** @type {const} */ (["faketime"]);
 
 /**
- * How much is installed: npm packages only, these and the check's programs, what the product and its tests need, that and the
- * robustness tests' programs.
+ * How much is installed: npm packages only, these and the programs of the check or of the cluster tests, what the product and its
+ * tests need, that and the robustness tests' programs.
  */
-/** @typedef {"packages" | "check" | "all" | "robustness"} Scope */
+/** @typedef {"packages" | "check" | "cluster" | "all" | "robustness"} Scope */
 
 /** What is missing now, in the order in which it is installed. @param {Scope} scope */
 const findMissing = (scope) => {
   const npmPackages = !packagesAreInstalled(root) || !nodeIsInstalled(root);
   const chart = scope === "check" ? chartPrograms.filter((name) => !isProgram(cachedProgramPath(name, env))) : [];
-  if (scope === "packages" || scope === "check")
-    return { npmPackages, chart, system: [], controlPlane: [], clock: [], tests: [] };
   const programs = locatePrograms(env);
+  const cluster = scope === "cluster" ? clusterPrograms.filter((name) => !programs[name]) : [];
+  if (scope === "packages" || scope === "check" || scope === "cluster")
+    return { npmPackages, chart, cluster, system: [], controlPlane: [], clock: [], tests: [] };
   const complete = controlPlanePrograms.every((name) => programs[name]);
   const isTested = scope === "robustness";
   return {
     npmPackages,
     chart,
+    cluster,
     system: systemPrograms.filter((name) => !programs[name]),
     // one version for all three: a kubectl of another origin stands in only as long as nothing else has to be made
     controlPlane: complete ? [] : controlPlanePrograms.filter((name) => !isProgram(cachedProgramPath(name, env))),
@@ -83,7 +87,7 @@ const findMissing = (scope) => {
 /** @typedef {ReturnType<typeof findMissing>} Missing */
 
 /** Without these nothing works. @param {Missing} missing */
-const neededOf = ({ system, controlPlane }) => [...system, ...controlPlane];
+const neededOf = ({ system, controlPlane, cluster }) => [...system, ...controlPlane, ...cluster];
 
 /** @param {Missing} missing */
 const isNothing = (missing) =>
@@ -124,6 +128,7 @@ const install = async (scope, signal, logFile) => {
     if (missing.npmPackages) await installPackages(deps);
     if (missing.system.length > 0) await installDebianPackages(missing.system, deps);
     if (missing.controlPlane.length > 0) await installPrograms(missing.controlPlane, deps);
+    if (missing.cluster.length > 0) await installPrograms(missing.cluster, deps);
     await tryToInstall(missing.chart, () => installPrograms(missing.chart, deps), deps);
     await tryToInstall(missing.clock, () => installDebianPackages(missing.clock, deps), deps);
     await tryToInstall(missing.tests, () => installPrograms(missing.tests, deps), deps);
@@ -176,7 +181,12 @@ const setUp = async (scope) => {
 };
 
 /** @type {{ [argument: string]: Scope }} */
-const scopes = { "--packages-only": "packages", "--check": "check", "--robustness": "robustness" };
+const scopes = {
+  "--packages-only": "packages",
+  "--check": "check",
+  "--robustness": "robustness",
+  "--cluster": "cluster",
+};
 
 /** @param {readonly string[]} args @returns {Promise<number>} the exit code */
 const main = async (args) => {

@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream, mkdirSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { chartProgramVersions, pinnedVersions } from "../../src/local/locate-programs.mjs";
+import { chartProgramVersions, clusterProgramVersions, pinnedVersions } from "../../src/local/locate-programs.mjs";
 
 /** Time for the first answer, ms. Short, since a machine without a way out may drop packets and the build is the other way. */
 const firstAnswerMs = 3_000;
@@ -27,6 +27,7 @@ const architectures = { x64: "amd64", arm64: "arm64" };
 
 const { etcd, kubectl } = pinnedVersions;
 const { helm, "helm-unittest": unittest, kubeconform } = chartProgramVersions;
+const { kind } = clusterProgramVersions;
 
 /** The archives on the pages of releases. @type {(repository: string, version: string) => string} */
 const releases = (repository, version) => `https://github.com/${repository}/releases/download/${version}`;
@@ -78,6 +79,10 @@ const archives = {
       checksums: "CHECKSUMS",
       member: "kubeconform",
     }),
+  kind: (arch) => {
+    const url = `https://kind.sigs.k8s.io/dl/${kind}/kind-linux-${arch}`;
+    return { file: `kind-linux-${arch}`, url, checksumsUrl: `${url}.sha256sum` };
+  },
 };
 
 /**

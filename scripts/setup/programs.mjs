@@ -3,6 +3,7 @@ import { basename, dirname, join } from "node:path";
 import {
   cachedProgramPath,
   chartProgramVersions,
+  clusterProgramVersions,
   pinnedVersions,
   testProgramVersions,
 } from "../../src/local/locate-programs.mjs";
@@ -11,7 +12,7 @@ import { goEnvironment, provideGo, withoutGo } from "./go.mjs";
 
 /** @typedef {import("../../src/local/locate-programs.mjs").CachedProgram} CachedProgram */
 
-const versions = { ...pinnedVersions, ...testProgramVersions, ...chartProgramVersions };
+const versions = { ...pinnedVersions, ...testProgramVersions, ...chartProgramVersions, ...clusterProgramVersions };
 
 const [major, minor] = pinnedVersions.kubectl.slice(1).split(".");
 
@@ -78,6 +79,7 @@ const builds = {
     package: "github.com/yannh/kubeconform/cmd/kubeconform",
     expected: "about ten seconds",
   },
+  kind: { folder: "kind", package: "sigs.k8s.io/kind", expected: "about ten seconds" },
 };
 
 /**

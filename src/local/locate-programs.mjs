@@ -23,7 +23,15 @@ export const chartProgramVersions = Object.freeze({
   kubeconform: "v0.7.0",
 });
 
-const cachedVersions = { ...pinnedVersions, ...testProgramVersions, ...chartProgramVersions };
+/** Programs of the cluster tests alone. */
+export const clusterProgramVersions = Object.freeze({ kind: "v0.33.0" });
+
+const cachedVersions = {
+  ...pinnedVersions,
+  ...testProgramVersions,
+  ...chartProgramVersions,
+  ...clusterProgramVersions,
+};
 
 /** @typedef {keyof typeof pinnedVersions} ControlPlaneProgram */
 /** @typedef {keyof typeof testProgramVersions} TestProgram */
@@ -36,6 +44,9 @@ const cachedVersions = { ...pinnedVersions, ...testProgramVersions, ...chartProg
 export const testPrograms = /** @type {readonly TestProgram[]} */ (Object.freeze(Object.keys(testProgramVersions)));
 
 export const chartPrograms = /** @type {readonly ChartProgram[]} */ (Object.freeze(Object.keys(chartProgramVersions)));
+
+/** What the cluster tests bring themselves; Docker must be there. */
+export const clusterPrograms = /** @type {const} */ (["kubectl", "helm", "kind"]);
 
 export const controlPlanePrograms = /** @type {readonly ControlPlaneProgram[]} */ (
   Object.freeze(Object.keys(pinnedVersions))
@@ -161,6 +172,7 @@ export const locatePrograms = (env = process.env) => ({
   toxiproxy: locateCachedProgram("toxiproxy", env),
   linearizability: locateCachedProgram("linearizability", env),
   helm: locateCachedProgram("helm", env),
+  kind: locateCachedProgram("kind", env),
   "helm-unittest": locateCachedProgram("helm-unittest", env),
   kubeconform: locateCachedProgram("kubeconform", env),
 });

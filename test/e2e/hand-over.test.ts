@@ -3,17 +3,17 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newId } from "../../src/services/new-id.ts";
 import { filledPool } from "../support/filled-pool.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { cookieOf, type RawCdp, setCookie, withCdp } from "../support/raw-cdp.ts";
+import { type Stack, startStack } from "../support/stack.ts";
 
 const size = 3;
 const callers = 10;
 const roundsEach = 10;
 
-let stack: LocalStack;
+let stack: Stack;
 let poolId: string;
 beforeAll(async () => {
-  stack = await startLocalStack();
+  stack = await startStack();
   poolId = (await filledPool(stack.kernel, { size })).id;
 });
 afterAll(() => stack?.[Symbol.asyncDispose]());

@@ -3,7 +3,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { newId } from "../../src/services/new-id.ts";
 import { emptyPool } from "../support/filled-pool.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { type RawAnswer, rawRequest } from "../support/raw-http.ts";
 import {
   badRequest,
@@ -14,12 +13,13 @@ import {
   sendRaw,
   storedState,
 } from "../support/refused-request.ts";
+import { type Stack, startStack } from "../support/stack.ts";
 
-let stack: LocalStack;
+let stack: Stack;
 let poolId: string;
 const poolName = "victim";
 beforeAll(async () => {
-  stack = await startLocalStack();
+  stack = await startStack();
   poolId = (await emptyPool(stack.kernel, { name: poolName, size: 2 })).id;
 });
 afterAll(() => stack?.[Symbol.asyncDispose]());

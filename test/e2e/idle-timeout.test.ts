@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { filledPool } from "../support/filled-pool.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { connectRawCdp } from "../support/raw-cdp.ts";
+import { type Stack, startStack } from "../support/stack.ts";
 
-let stack: LocalStack;
+let stack: Stack;
 
 beforeAll(async () => {
-  stack = await startLocalStack();
+  stack = await startStack();
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 

@@ -7,32 +7,31 @@ import { type Browser, browserKind } from "../../src/resources/browser.ts";
 import { newId } from "../../src/services/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { collect } from "../support/filled-pool.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { openCdp } from "../support/pool-client.ts";
+import { type Stack, startStack } from "../support/stack.ts";
 
-let stack: LocalStack;
+let stack: Stack;
 let kernel: Kernel;
 beforeAll(async () => {
-  stack = await startLocalStack();
+  stack = await startStack();
   kernel = stack.kernel;
 });
 afterAll(() => stack?.[Symbol.asyncDispose]());
 
-const namespace = "default";
 const newName = (): string => `n-${newId()}`;
 const resourceOf = async (name: string): Promise<Browser | undefined> =>
-  (await stack.kube.get(browserKind, { namespace, name })) as Browser | undefined;
+  (await stack.kube.get(browserKind, { namespace: stack.namespace, name })) as Browser | undefined;
 const whenPhase = (name: string, phase: string): Promise<Browser> =>
   eventually(`${name} is ${phase}`, async () => {
     const browser = await resourceOf(name);
     return browser?.status?.phase === phase && browser;
   });
 const podsOf = async (id: string): Promise<string[]> =>
-  (await stack.kube.list(pods, { namespace })).items
+  (await stack.kube.list(pods, { namespace: stack.namespace })).items
     .map(({ metadata }) => metadata.name)
     .filter((name) => name.startsWith(`${id}-`));
 const apply = (name: string, spec: object) =>
-  stack.kube.create(browserKind, { metadata: { name, namespace }, spec } as Browser);
+  stack.kube.create(browserKind, { metadata: { name, namespace: stack.namespace }, spec } as Browser);
 const notFound = { status: 404, error: { code: "not_found" } };
 
 describe("by HTTP", () => {
@@ -149,12 +148,12 @@ describe("by HTTP", () => {
     ["a vault without id", { vaults: [{}] }, "vaults"],
     ["a policy of the service's own", { chrome_policy: { ProxyMode: "direct" } }, "chrome_policy"],
   ])("%s is refused, and nothing is started", async (_, fields, path) => {
-    const before = (await stack.kube.list(browserKind, { namespace })).items.length;
+    const before = (await stack.kube.list(browserKind, { namespace: stack.namespace })).items.length;
     const response = await stack.call("POST", "/browsers", { headless: true, ...fields });
     const error = (await response.json()) as { code: string; details: { path: string }[] };
     expect([response.status, error.code]).toEqual([400, "bad_request"]);
     expect(error.details[0]?.path).toContain(path);
-    expect((await stack.kube.list(browserKind, { namespace })).items.length).toBe(before);
+    expect((await stack.kube.list(browserKind, { namespace: stack.namespace })).items.length).toBe(before);
   });
 
   test("a project's cap counts them and its pools, and an ended one makes room", async () => {
@@ -183,10 +182,12 @@ describe("by HTTP", () => {
 
   test("a caller who hangs up before it is up leaves nothing behind", async () => {
     const before = new Set(
-      (await stack.kube.list(browserKind, { namespace })).items.map(({ metadata }) => metadata.name),
+      (await stack.kube.list(browserKind, { namespace: stack.namespace })).items.map(({ metadata }) => metadata.name),
     );
     const fresh = async () =>
-      (await stack.kube.list(browserKind, { namespace })).items.filter(({ metadata }) => !before.has(metadata.name));
+      (await stack.kube.list(browserKind, { namespace: stack.namespace })).items.filter(
+        ({ metadata }) => !before.has(metadata.name),
+      );
     const hangUp = new AbortController();
     const asked = fetch(`${stack.url}/browsers`, {
       method: "POST",
@@ -214,10 +215,10 @@ describe("by YAML", () => {
     expect(session).toMatchObject({ session_id: name, name, tags: { from: "yaml" } });
     const cdp = await openCdp(session);
     expect(await cdp.version()).toContain("Chrome");
-    await stack.kube.delete(browserKind, { namespace, name });
+    await stack.kube.delete(browserKind, { namespace: stack.namespace, name });
     await cdp.closed;
     await eventually("the object is gone", async () => (await resourceOf(name)) === undefined);
-    expect(await podsOf(name)).toEqual([]);
+    await eventually("no pod is left", async () => (await podsOf(name)).length === 0);
     await expect(kernel.browsers.retrieve(name)).rejects.toMatchObject(notFound);
   });
 
@@ -248,14 +249,14 @@ describe("by YAML", () => {
     await apply(name, { headless: true });
     await whenPhase(name, "Active");
     const first = await kernel.browsers.retrieve(name);
-    await stack.kube.delete(browserKind, { namespace, name });
+    await stack.kube.delete(browserKind, { namespace: stack.namespace, name });
     await eventually("the first is gone", async () => (await resourceOf(name)) === undefined);
     await apply(name, { headless: true });
     await whenPhase(name, "Active");
     await expect(openCdp(first)).rejects.toThrow(/404|401|not_found|Unexpected server response/);
     const again = await openCdp(await kernel.browsers.retrieve(name));
     again.close();
-    await stack.kube.delete(browserKind, { namespace, name });
+    await stack.kube.delete(browserKind, { namespace: stack.namespace, name });
   });
 
   test.each<[string, object, RegExp]>([
@@ -270,17 +271,17 @@ describe("by YAML", () => {
     const name = `yaml-${newId()}`;
     await apply(name, { headless: true, vaults: [{ id: "a" }] });
     for (const vaults of [[], [{ id: "b" }], [{ id: "a" }, { id: "b" }], null])
-      await expect(stack.kube.patch(browserKind, { namespace, name }, { spec: { vaults } })).rejects.toThrow(
-        /vaults are fixed/,
-      );
-    await stack.kube.delete(browserKind, { namespace, name });
+      await expect(
+        stack.kube.patch(browserKind, { namespace: stack.namespace, name }, { spec: { vaults } }),
+      ).rejects.toThrow(/vaults are fixed/);
+    await stack.kube.delete(browserKind, { namespace: stack.namespace, name });
   });
 });
 
 test("its pod is deleted by hand: the session ends with the reason, and no other pod comes", async () => {
   const { session_id } = await kernel.browsers.create({ headless: true });
   const [name = ""] = await podsOf(session_id);
-  await stack.kube.delete(pods, { namespace, name }, { gracePeriodSeconds: 2 });
+  await stack.kube.delete(pods, { namespace: stack.namespace, name }, { gracePeriodSeconds: 2 });
   const { status } = await whenPhase(session_id, "Ended");
   expect(status?.endReason).toBe("pod_deleted");
   await sleep(1500);

@@ -5,12 +5,12 @@ import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-p
 import { newId } from "../../src/services/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { emptyPool, fastest, filledPool, untilAvailable } from "../support/filled-pool.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { cookieOf, evaluate, setCookie, withCdp } from "../support/raw-cdp.ts";
+import { type Stack, startStack } from "../support/stack.ts";
 
-let stack: LocalStack;
+let stack: Stack;
 beforeAll(async () => {
-  stack = await startLocalStack();
+  stack = await startStack();
 });
 afterAll(() => stack?.[Symbol.asyncDispose]());
 
@@ -51,7 +51,7 @@ const newPool = async (params: object = {}): Promise<string> => (await emptyPool
 
 /** A pool written as YAML: it may refer to what this version has no HTTP operations for. */
 const yamlPool = async (spec: object): Promise<string> => {
-  const metadata = { name: newId(), namespace: "default" };
+  const metadata = { name: newId(), namespace: stack.namespace };
   const object = { metadata, spec: { size: 1, fillRatePerMinute: 0, headless: true, ...spec } };
   await stack.kube.create(browserPoolKind, object as BrowserPool);
   return metadata.name;
@@ -226,7 +226,7 @@ describe("browsers of a pool whose configuration changes", () => {
     // At this rate a start is 80 s after the one before, so two new browsers can't come by it.
     await patched(id, { viewport: large, discard_all_idle: true });
     await eventually("all idle browsers are new", async () => {
-      const pool = (await stack.kube.get(browserPoolKind, { namespace: "default", name: id })) as BrowserPool;
+      const pool = (await stack.kube.get(browserPoolKind, { namespace: stack.namespace, name: id })) as BrowserPool;
       return pool.status?.available === 2 && pool.status.outdated === 0;
     });
     expect(await withCdp(held.cdp_ws_url, (cdp) => cookieOf(cdp, "held"))).toBe("yes");

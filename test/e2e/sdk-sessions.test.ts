@@ -4,13 +4,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newId } from "../../src/services/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { collect, emptyPool, fastest, filledPool, untilAvailable } from "../support/filled-pool.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { cookieOf, setCookie, tabUrls, withCdp } from "../support/raw-cdp.ts";
+import { type Stack, startStack } from "../support/stack.ts";
 
-let stack: LocalStack;
+let stack: Stack;
 let kernel: Kernel;
 beforeAll(async () => {
-  stack = await startLocalStack();
+  stack = await startStack();
   kernel = stack.kernel;
 });
 afterAll(() => stack?.[Symbol.asyncDispose]());

@@ -5,13 +5,13 @@ import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-p
 import { newId } from "../../src/services/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { collect, emptyPool, filledPool, untilAvailable } from "../support/filled-pool.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { cookieOf, openTab, setCookie, tabUrls, withCdp } from "../support/raw-cdp.ts";
+import { type Stack, startStack } from "../support/stack.ts";
 
-let stack: LocalStack;
+let stack: Stack;
 let kernel: Kernel;
 beforeAll(async () => {
-  stack = await startLocalStack();
+  stack = await startStack();
   kernel = stack.kernel;
 });
 afterAll(() => stack?.[Symbol.asyncDispose]());
@@ -21,7 +21,7 @@ const notFound = { status: 404, error: { code: "not_found" } };
 
 const untilWaiting = (poolId: string, count: number): Promise<true | undefined> =>
   eventually(`${count} callers wait for ${poolId}`, async () => {
-    const pool = (await stack.kube.get(browserPoolKind, { namespace: "default", name: poolId })) as BrowserPool;
+    const pool = (await stack.kube.get(browserPoolKind, { namespace: stack.namespace, name: poolId })) as BrowserPool;
     return pool.status?.waiting === count || undefined;
   });
 
@@ -97,7 +97,7 @@ describe("pools by the SDK", () => {
     await kernel.browserPools.release(pool.id, { session_id });
     await kernel.browserPools.delete(pool.id);
     await eventually("the pool is gone", async () => {
-      const left = await stack.kube.get(browserPoolKind, { namespace: "default", name: pool.id });
+      const left = await stack.kube.get(browserPoolKind, { namespace: stack.namespace, name: pool.id });
       return left === undefined;
     });
   });
@@ -137,7 +137,8 @@ describe("browsers acquired by the SDK", () => {
       tags: { team: "a" },
     });
     expect(session.base_url).toContain(stack.url);
-    expect(session.cdp_ws_url).toMatch(/^ws:\/\/127\.0\.0\.1:\d+\/.*\?jwt=/);
+    expect(session.cdp_ws_url).toMatch(/\?jwt=/);
+    expect(session.cdp_ws_url.startsWith(`${stack.url.replace("http", "ws")}/`)).toBe(true);
     expect(session.browser_live_view_url).toBeUndefined();
     expect(await kernel.browsers.retrieve(session.session_id)).toMatchObject({ session_id: session.session_id });
     await kernel.browserPools.release(pool.id, { session_id: session.session_id });

@@ -1,17 +1,19 @@
 /** Pools by kubectl, as someone works with them who knows Kubernetes and not this service. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { dirname } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
+import { eventually } from "../support/eventually.ts";
 import { untilAvailable } from "../support/filled-pool.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { withCdp } from "../support/raw-cdp.ts";
+import { type Stack, startStack } from "../support/stack.ts";
 
-let stack: LocalStack;
+let stack: Stack;
 beforeAll(async () => {
-  stack = await startLocalStack();
+  stack = await startStack();
 });
 afterAll(() => stack?.[Symbol.asyncDispose]());
 
@@ -19,7 +21,8 @@ type Ran = { code: number | null; out: string; err: string };
 
 const kubectl = async (args: string[], input?: string): Promise<Ran> => {
   const child = spawn(locatePrograms(process.env).kubectl ?? "kubectl", args, {
-    env: { ...process.env, KUBECONFIG: stack.kubeconfig, HOME: stack.dataDir },
+    // its cache beside the kubeconfig, so that it goes with it
+    env: { ...process.env, KUBECONFIG: stack.kubeconfig, HOME: dirname(stack.kubeconfig) },
   });
   child.stdin.end(input ?? "");
   const [[code], out, err] = await Promise.all([once(child, "exit"), text(child.stdout), text(child.stderr)]);
@@ -86,7 +89,7 @@ describe("kubectl", () => {
 
     expect(await done("delete bp demo --timeout=30s")).toContain("deleted");
     expect((await kubectl(["get", "bp", "demo"])).err).toContain("NotFound");
-    expect((await done("get pods -o name")).trim()).toBe("");
+    await eventually("no pod is left", async () => !(await done("get pods -o name")).includes("pod/demo-"));
     await expect(stack.kernel.browserPools.retrieve("demo")).rejects.toMatchObject({ status: 404 });
   });
 

@@ -1,9 +1,12 @@
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
+  cachedProgramPath,
   chartProgramVersions,
+  clusterPrograms,
+  clusterProgramVersions,
   controlPlanePrograms,
   pinnedVersions,
   testProgramVersions,
@@ -62,6 +65,13 @@ describe("building the control plane", () => {
         .sort(),
     );
     expect(await sandbox.setUp(["--check"])).toEqual({ code: 0, output: "" });
+  });
+
+  test("what the cluster tests use is added only for them: no control plane", async () => {
+    fakeGo(sandbox);
+    expect((await sandbox.setUp(["--cluster"])).code).toBe(0);
+    expect(cached()).toEqual(clusterPrograms.map((name) => basename(cachedProgramPath(name, {}))).sort());
+    expect(await sandbox.setUp(["--cluster"])).toEqual({ code: 0, output: "" });
   });
 
   test("a failed build shows the tool's last lines, the log and a way out; the next run goes on from there", async () => {
@@ -149,10 +159,12 @@ describe("the pinned modules", () => {
     helm: "helm.sh/helm/v3",
     "helm-unittest": "github.com/helm-unittest/helm-unittest",
     kubeconform: "github.com/yannh/kubeconform",
+    kind: "sigs.k8s.io/kind",
   };
   const versions = {
     ...testProgramVersions,
     ...chartProgramVersions,
+    ...clusterProgramVersions,
     etcd: pinnedVersions.etcd,
     kubernetes: pinnedVersions.kubectl,
   };

@@ -4,26 +4,23 @@ import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Kernel from "@onkernel/sdk";
 import { connectKube, type Kube } from "../../src/kube/client.ts";
 import type { Connection } from "../../src/local/connection-file.ts";
+import { type Clients, clientsOf } from "./clients.ts";
 import { eventually } from "./eventually.ts";
 
 const root = join(import.meta.dirname, "../..");
 
-export type LocalStack = Connection & {
-  dataDir: string;
-  process: ChildProcess;
-  /** The public SDK with the organization's key. */
-  kernel: Kernel;
-  kube: Kube;
-  /** A request with the organization's key; `body` is sent as JSON. */
-  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
-  /** SIGINT, as Ctrl-C sends it; resolves with the exit code. The data stays. */
-  stop(): Promise<number | null>;
-  /** Ends it and removes the data. */
-  [Symbol.asyncDispose](): Promise<void>;
-};
+export type LocalStack = Connection &
+  Clients & {
+    dataDir: string;
+    process: ChildProcess;
+    kube: Kube;
+    /** SIGINT, as Ctrl-C sends it; resolves with the exit code. The data stays. */
+    stop(): Promise<number | null>;
+    /** Ends it and removes the data. */
+    [Symbol.asyncDispose](): Promise<void>;
+  };
 
 const connectionOf = async (dataDir: string): Promise<Connection | undefined> => {
   try {
@@ -67,17 +64,7 @@ export const startLocalStack = async (
     dataDir,
     process: child,
     kube,
-    kernel: new Kernel({ baseURL: connection.url, apiKey: connection.api_key }),
-    call: (method, path, body, headers = {}) =>
-      fetch(connection.url + path, {
-        method,
-        headers: {
-          authorization: `Bearer ${connection.api_key}`,
-          ...(body !== undefined && { "content-type": "application/json" }),
-          ...headers,
-        },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      }),
+    ...clientsOf(connection),
     stop,
     async [Symbol.asyncDispose]() {
       await stop();

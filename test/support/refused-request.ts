@@ -2,14 +2,14 @@
 import { expect } from "vitest";
 import { browserPoolKind } from "../../src/resources/browser-pool.ts";
 import { collect } from "./filled-pool.ts";
-import type { LocalStack } from "./local-stack.ts";
 import { type RawAnswer, rawRequest } from "./raw-http.ts";
+import type { Stack } from "./stack.ts";
 
 export type Send = { body?: string | Buffer; headers?: Record<string, string> };
 
 /** A request with the organization's key; `headers` win. */
 export const sendRaw = (
-  stack: LocalStack,
+  stack: Pick<Stack, "url" | "api_key">,
   method: string,
   path: string,
   { body, headers = {} }: Send = {},
@@ -49,7 +49,7 @@ export const expectRefusal = (answer: RawAnswer, { status, code, path }: Refusal
 };
 
 /** All that is wanted and all sessions that there were: a refused request must not change any of it. */
-export const storedState = async ({ kube, kernel }: LocalStack): Promise<unknown> => {
+export const storedState = async ({ kube, kernel }: Pick<Stack, "kube" | "kernel">): Promise<unknown> => {
   const { items } = await kube.list(browserPoolKind);
   const pools = items.filter(({ metadata }) => !metadata.deletionTimestamp);
   const browsers = await collect(kernel.browsers.list({ status: "all" }));

@@ -1,0 +1,61 @@
+# Two images: `service` (api, operator, probe) and `browser` (the agent beside one Chromium). docs/images.md has the reasons
+# and the sizes; `npm run image` builds both.
+ARG NODE_IMAGE=node:24-bookworm-slim
+ARG DEBIAN_IMAGE=debian:bookworm-slim
+
+# The packages that run: none needs its install script, and nothing reads their types and source maps.
+FROM ${NODE_IMAGE} AS packages
+WORKDIR /app
+COPY package.json package-lock.json ./
+# A machine's own way to the registry is given as secrets, which no layer keeps; without them these files are just missing.
+RUN --mount=type=secret,id=npmrc --mount=type=secret,id=ca-certificates \
+    NPM_CONFIG_USERCONFIG=/run/secrets/npmrc NODE_EXTRA_CA_CERTS=/run/secrets/ca-certificates \
+    npm ci --omit=dev --ignore-scripts --no-audit --no-fund --cache /tmp/npm \
+ && find node_modules \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
+
+# Debian and Node, without npm: nothing in these images installs packages.
+FROM ${DEBIAN_IMAGE} AS runtime
+COPY --from=packages /usr/local/bin/node /usr/local/bin/node
+RUN groupadd --gid 10001 browserpool \
+ && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /tmp --shell /usr/sbin/nologin browserpool
+# Compiled code of every module, written while the image is built: a start finds it in the read-only image.
+ENV LANG=C.UTF-8 NODE_COMPILE_CACHE=/var/cache/browserpool
+RUN install --directory --owner=10001 --group=10001 "$NODE_COMPILE_CACHE"
+WORKDIR /app
+
+# Above the application, so that a change of code leaves this, the largest layer, as it is.
+FROM runtime AS chromium
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends \
+      chromium chromium-headless-shell tini xvfb \
+      fonts-liberation fonts-noto-cjk fonts-noto-color-emoji \
+ && apt-get clean \
+ && rm -rf /var/lib/apt/lists/* /var/log/apt /var/log/dpkg.log /var/cache/debconf /var/cache/ldconfig/aux-cache
+
+FROM runtime AS service
+COPY --from=packages /app/node_modules node_modules
+COPY package.json ./
+COPY src src
+USER 10001:10001
+RUN node --input-type=module --eval 'for (const name of ["api", "operator"]) await import(`/app/src/cmd/${name}.ts`)'
+ENTRYPOINT ["node", "/app/src/main.ts"]
+LABEL org.opencontainers.image.title="browserpool" \
+      org.opencontainers.image.description="HTTP API and operator of browserpool" \
+      org.opencontainers.image.licenses="Apache-2.0"
+
+FROM chromium AS browser
+COPY --from=packages /app/node_modules node_modules
+COPY package.json ./
+COPY src src
+USER 10001:10001
+# The programs themselves, since Debian's launchers are shell scripts; and a small young generation, since agents make little
+# garbage and there is one beside every browser.
+ENV BROWSERPOOL_CHROMIUM=/usr/lib/chromium/chromium \
+    BROWSERPOOL_CHROMIUM_HEADLESS=/usr/lib/chromium/chromium-headless-shell \
+    NODE_OPTIONS=--max-semi-space-size=1
+RUN node --input-type=module --eval 'await import("/app/src/cmd/agent.ts")'
+# As the first process the agent would inherit Chromium's orphans, and reap none of them.
+ENTRYPOINT ["tini", "--", "node", "/app/src/main.ts"]
+LABEL org.opencontainers.image.title="browserpool browser" \
+      org.opencontainers.image.description="Chromium and the agent of browserpool beside it" \
+      org.opencontainers.image.licenses="Apache-2.0"

@@ -1,0 +1,96 @@
+/** `npm run image`: builds both images of the Dockerfile. */
+import { execFile } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parseArgs, promisify } from "node:util";
+import manifest from "../package.json" with { type: "json" };
+import { root } from "./generated-file.ts";
+import { baseImages, pinned } from "./image/base-images.ts";
+import { type Docker, dockerWithBuildKit } from "./image/docker.ts";
+import { registrySecrets } from "./image/registry-secrets.ts";
+import { sbomOf } from "./image/sbom.ts";
+
+const usage = `usage: npm run image -- [options]
+
+Builds browserpool/service and browserpool/browser from the Dockerfile. Base images are pinned by the digest that the registry has
+for them now; what was taken is in the images' labels.
+
+  --tag TAG        default: the version of package.json
+  --prefix PREFIX  default: browserpool
+  --network MODE   of the build's containers, as docker has it
+  --sbom FOLDER    also writes what is in each image there: service.cdx.json, browser.cdx.json (CycloneDX)
+  --help           this text
+`;
+
+const run = promisify(execFile);
+
+const targets = ["service", "browser"] as const;
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** `base`: what the images stand on, with its digest if that is known. */
+const labels = async (base: string): Promise<Record<string, string>> => {
+  const git = async (...args: string[]): Promise<string> =>
+    (await run("git", args, { cwd: root }).catch(() => ({ stdout: "" }))).stdout.trim();
+  const [, digest] = base.split("@");
+  return {
+    version: manifest.version,
+    revision: await git("rev-parse", "HEAD"),
+    created: await git("log", "-1", "--format=%cI"),
+    "base.name": baseImages.DEBIAN_IMAGE,
+    ...(digest && { "base.digest": digest }),
+  };
+};
+
+const options = () =>
+  parseArgs({
+    options: {
+      tag: { type: "string", default: manifest.version },
+      prefix: { type: "string", default: "browserpool" },
+      network: { type: "string", default: "default" },
+      sbom: { type: "string" },
+      help: { type: "boolean", default: false },
+    },
+  }).values;
+
+const build = async ({ tag, prefix, network, sbom }: ReturnType<typeof options>): Promise<void> => {
+  const command = dockerWithBuildKit(process.env.PATH ?? "");
+  const env = { ...process.env, DOCKER_BUILDKIT: "1" };
+  const docker: Docker = async (...args) =>
+    (await run(command, args, { env, cwd: root, maxBuffer: 256 * 1024 * 1024 })).stdout;
+  const bases: Record<string, string> = {};
+  for (const [argument, name] of Object.entries(baseImages)) {
+    bases[argument] = await pinned(name, docker);
+    say(`base ${bases[argument]}${bases[argument] === name ? " (as it is here: no registry can be reached)" : ""}`);
+  }
+  await using secrets = await registrySecrets(process.env.NODE_EXTRA_CA_CERTS);
+  const shared = [
+    ...["--network", network],
+    ...Object.entries(bases).flatMap(([name, value]) => ["--build-arg", `${name}=${value}`]),
+    ...Object.entries(await labels(bases.DEBIAN_IMAGE ?? "")).flatMap(([name, value]) => [
+      "--label",
+      `org.opencontainers.image.${name}=${value}`,
+    ]),
+    ...secrets.args,
+  ];
+  for (const target of targets) {
+    const image = `${prefix}/${target}:${tag}`;
+    await docker("build", ...shared, "--target", target, "--tag", image, ".");
+    const bytes = Number(await docker("image", "inspect", "--format", "{{.Size}}", image));
+    say(`${image}  ${(bytes / 1e6).toFixed(0)} MB`);
+    if (sbom === undefined) continue;
+    await mkdir(sbom, { recursive: true });
+    const file = join(sbom, `${target}.cdx.json`);
+    await writeFile(file, `${JSON.stringify(await sbomOf(image, { docker, root }), undefined, 2)}\n`);
+    say(`${image}  ${file}`);
+  }
+};
+
+try {
+  const wanted = options();
+  if (wanted.help) say(usage);
+  else await build(wanted);
+} catch (error) {
+  process.stderr.write(`image: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}

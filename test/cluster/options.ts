@@ -1,0 +1,52 @@
+import { parseArgs } from "node:util";
+
+export const usage = `usage: npm run test:cluster -- [options]
+
+Brings up a Kubernetes cluster of three nodes, builds the images, installs the chart with Helm, tries it, and cleans up.
+
+  --only a,b    these phases of the suite alone (default: all)
+  --keep        leaves the cluster and the release as they are at the end, for a look and for the next run
+  --tag TAG     images that are there already, for example from another run with --keep: builds none
+  --help        this text
+
+Environment:
+  KUBECONFIG            a cluster that is there already. kind clusters get the images loaded; for others see below
+  BROWSERPOOL_REGISTRY  where images are pushed to for a cluster that is not kind's, e.g. registry.example.com/team
+  BROWSERPOOL_KIND_UP   program that brings up a kind cluster where no image registry can be reached
+                        (--name NAME --config FILE) and prints its environment as lines of export
+
+Without KUBECONFIG the cluster is kind's own, if Docker reaches an image registry, and that program's otherwise.
+`;
+
+/** A wrong command line; its message says what is wrong. */
+export class UsageError extends Error {
+  override name = "UsageError";
+}
+
+export type Options = { help: boolean; only: string[] | undefined; keep: boolean; tag: string | undefined };
+
+/** `names`: of all phases of the suite. Throws a `UsageError`. */
+export const readOptions = (argv: string[], names: readonly string[]): Options => {
+  const { help, only, keep, tag } = parse(argv);
+  const wanted = only?.split(",");
+  const unknown = wanted?.find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw new UsageError(`--only: there is no phase ${unknown}; there are ${names.join(", ")}`);
+  return { help, only: wanted, keep, tag };
+};
+
+const parse = (argv: string[]) => {
+  try {
+    return parseArgs({
+      args: argv,
+      options: {
+        only: { type: "string" },
+        keep: { type: "boolean", default: false },
+        tag: { type: "string" },
+        help: { type: "boolean", default: false },
+      },
+    }).values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+};

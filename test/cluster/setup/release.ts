@@ -1,0 +1,112 @@
+/** The release under test: the chart by the real Helm, and how callers reach its Service. */
+import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Kube } from "../../../src/kube/client.ts";
+import type { Node } from "../../../src/kube/objects.ts";
+import { nodes, secrets } from "../../../src/kube/resource-type.ts";
+import { projectNamespace, type Run, release, systemNamespace } from "../lane.ts";
+import { kindNameOf } from "./cluster.ts";
+
+const chart = resolve(import.meta.dirname, "../../../charts/browserpool");
+const folder = resolve(import.meta.dirname, "..");
+
+/** As in values.yaml. */
+const nodePort = 30_780;
+
+const reachableMs = 60_000;
+
+export type Version = {
+  /** `browserpool`, or what stands before it in a registry. */
+  prefix: string;
+  tag: string;
+  /** A packaged chart; left out, the one of this repository. */
+  chartFile?: string;
+};
+
+const addressOf = (node: Node): string[] =>
+  (node.status?.addresses ?? []).flatMap(({ type, address }) => (type === "InternalIP" ? address : []));
+
+const nodeAddresses = async (kube: Kube): Promise<string[]> => (await kube.list(nodes)).items.flatMap(addressOf);
+
+const valueFiles = async (kube: Kube): Promise<string[]> => {
+  const [first] = (await kube.list(nodes)).items;
+  const names =
+    kindNameOf(first?.spec?.providerID) === undefined ? ["values.yaml"] : ["values.yaml", "kind-values.yaml"];
+  return names.map((name) => resolve(folder, name));
+};
+
+/** This chart as an older version. As long as there is no release to upgrade from, it stands for one. */
+export const packageOlderChart = async (run: Run, folder: string): Promise<string> => {
+  await run("helm", "package", chart, "--version", "0.0.1", "--app-version", "0.0.1", "--destination", folder);
+  return resolve(folder, "browserpool-0.0.1.tgz");
+};
+
+/** Installs the release, or upgrades it, and waits until all of it is ready. */
+export const deploy = async (
+  { prefix, tag, chartFile }: Version,
+  { kube, run }: { kube: Kube; run: Run },
+): Promise<void> => {
+  const set = {
+    "image.repository": `${prefix}/service`,
+    "image.tag": tag,
+    "browsers.image.repository": `${prefix}/browser`,
+    "browsers.image.tag": tag,
+  };
+  await run(
+    ...(["helm", "upgrade", "--install", release, chartFile ?? chart] as [string, ...string[]]),
+    ...["--namespace", systemNamespace, "--wait", "--timeout", "5m"],
+    ...(await valueFiles(kube)).flatMap((file) => ["--values", file]),
+    ...Object.entries(set).flatMap(([name, value]) => ["--set-string", `${name}=${value}`]),
+    ...["--set-json", `api.allowedHosts=${JSON.stringify(await nodeAddresses(kube))}`],
+  );
+};
+
+const answers = async (url: string): Promise<boolean> => {
+  try {
+    return (await fetch(`${url}/livez`, { signal: AbortSignal.timeout(2000) })).ok;
+  } catch {
+    return false;
+  }
+};
+
+/** The Service through a node's own address, or through kind's port mapping where nodes can't be reached (Docker Desktop). */
+export const reachableUrl = async (kube: Kube, signal: AbortSignal): Promise<string> => {
+  const urls = [...(await nodeAddresses(kube)), "127.0.0.1"].map((host) => `http://${host}:${nodePort}`);
+  for (const deadline = performance.now() + reachableMs; performance.now() < deadline; ) {
+    for (const url of urls) if (await answers(url)) return url;
+    await sleep(500, undefined, { signal });
+  }
+  throw new Error(`the API answers at none of ${urls.join(", ")}`);
+};
+
+/** The key that the service leaves for its administrator. */
+export const initialKey = async (kube: Kube): Promise<string> => {
+  const secret = await kube.get(secrets, { namespace: systemNamespace, name: `${release}-initial-key` });
+  const key = secret?.data?.["api-key"];
+  if (key === undefined) throw new Error("the service has left no initial key");
+  return Buffer.from(key, "base64").toString();
+};
+
+const kinds = "browserpools,browsers,vaults,vaultitems,authconnections,credentials";
+
+/** Takes away the release and all that it has made: custom resources while the operator can still do its part, then the rest. */
+export const remove = async (run: Run): Promise<void> => {
+  const quietly = (...args: string[]): Promise<string> => run("kubectl", ...args).catch(() => "");
+  await quietly("delete", kinds, "--all", "--all-namespaces", "--timeout", "60s");
+  await run(
+    "helm",
+    "uninstall",
+    release,
+    "--namespace",
+    systemNamespace,
+    "--ignore-not-found",
+    "--wait",
+    "--timeout",
+    "2m",
+  );
+  const definitions = (await run("kubectl", "get", "crd", "--output", "name"))
+    .split("\n")
+    .filter((name) => name.endsWith(".browserpool.dev"));
+  if (definitions.length > 0) await run("kubectl", "delete", ...definitions, "--timeout", "60s");
+  await quietly("delete", "namespace", systemNamespace, projectNamespace, "--ignore-not-found", "--timeout", "120s");
+};

@@ -1,0 +1,149 @@
+/** All that stands before the suite: programs, cluster, images, release. Each part says how long it took. */
+import { writeFile } from "node:fs/promises";
+import { delimiter, dirname, join } from "node:path";
+import { connectKube, type Kube } from "../../../src/kube/client.ts";
+import { namespaces, nodes, pods } from "../../../src/kube/resource-type.ts";
+import { locatePrograms } from "../../../src/local/locate-programs.mjs";
+import { connectStack } from "../../support/stack.ts";
+import { type Cluster, type Images, type Lane, projectNamespace, type Run, systemNamespace } from "../lane.ts";
+import type { Options } from "../options.ts";
+import type { Report } from "../report.ts";
+import { provideBaseImages } from "./base-images.ts";
+import { bringUp, kindNameOf } from "./cluster.ts";
+import { buildImages, distribute, removeImages, sizesOf, tagPrevious } from "./images.ts";
+import { programRunner } from "./programs.ts";
+import { deploy, initialKey, packageOlderChart, reachableUrl, remove } from "./release.ts";
+
+type Variables = Record<string, string | undefined>;
+
+export type Setting = {
+  options: Options;
+  report: Report;
+  env: Variables;
+  /** Of this run; it goes with it. */
+  folder: string;
+  logFile: string;
+  signal: AbortSignal;
+  /** What is to be taken back at the end, in the reverse order. */
+  stack: AsyncDisposableStack;
+};
+
+/** The set-up's programs first in PATH, under their own names. */
+const withPrograms = async (env: Variables, folder: string, run: Run): Promise<Variables> => {
+  const found = locatePrograms(env);
+  const bin = join(folder, "bin");
+  await run("mkdir", "-p", bin);
+  for (const name of ["helm", "kind", "kubectl"] as const)
+    if (found[name]) await run("ln", "-sf", found[name], join(bin, name));
+  return { ...env, PATH: [bin, dirname(process.execPath), env.PATH].join(delimiter) };
+};
+
+/** The image as the chart's own values have it. */
+const redisImageOf = async (run: Run): Promise<string> => {
+  const chart = join(import.meta.dirname, "../../../charts/browserpool");
+  const rendered = await run("helm", "template", "any", chart, "--show-only", "templates/redis/statefulset.yaml");
+  const image = /image: "?([^"\s]+)/.exec(rendered)?.[1];
+  if (!image) throw new Error("the chart renders no image of Redis");
+  return image.replace(/^docker\.io\/library\//, "");
+};
+
+const describeCluster = async (kube: Kube, how: string): Promise<string> => {
+  const { items } = await kube.list(nodes);
+  return `${items.length} nodes, Kubernetes ${items[0]?.status?.nodeInfo?.kubeletVersion} (${how})`;
+};
+
+/** A kubeconfig whose namespace is the default project's, as somebody has it who works in that project. */
+const projectKubeconfig = async (folder: string, run: Run): Promise<string> => {
+  const file = join(folder, "project-kubeconfig");
+  await writeFile(file, await run("kubectl", "config", "view", "--raw", "--minify", "--flatten"), { mode: 0o600 });
+  await run("kubectl", "--kubeconfig", file, "config", "set-context", "--current", "--namespace", projectNamespace);
+  return file;
+};
+
+/** The version that an upgrade comes from, where that is to be seen; else the one under test. */
+const install = async (
+  images: Images,
+  { only }: Options,
+  { kube, run, folder }: { kube: Kube; run: Run; folder: string },
+): Promise<void> => {
+  const labels = { "pod-security.kubernetes.io/enforce": "restricted" };
+  await kube.apply(namespaces, { metadata: { name: systemNamespace, labels } }, { fieldManager: "cluster-tests" });
+  const isUpgraded = only === undefined || only.includes("upgrade");
+  const older = { tag: images.previousTag, chartFile: await packageOlderChart(run, folder) };
+  await deploy({ prefix: images.prefix, tag: images.tag, ...(isUpgraded && older) }, { kube, run });
+};
+
+/** Brings up everything; rejects with what could not be had. What is there by then is on the stack. */
+export const setUp = async (setting: Setting): Promise<Lane> => {
+  const { options, report, folder, logFile, signal, stack } = setting;
+  const runnerFor = (env: Variables) => programRunner(env, { logFile, signal });
+  const own = await withPrograms(setting.env, folder, runnerFor(setting.env));
+  // Taking back goes on when the run is stopped.
+  const lastly = (env: Variables) => programRunner(env, { logFile, signal: new AbortController().signal });
+  const takeBack = (undo: () => Promise<unknown>): void => {
+    if (!options.keep) stack.defer(async () => void (await undo()));
+  };
+
+  const brought = await report.step("cluster", async () => {
+    const up = await bringUp(own, runnerFor(own), folder);
+    takeBack(() => up.takeDown(lastly(up.env)));
+    const kube = connectKube({ ...(up.env.KUBECONFIG && { kubeconfigPath: up.env.KUBECONFIG }) });
+    stack.defer(() => kube.close());
+    return [{ ...up, kube }, await describeCluster(kube, up.how)];
+  });
+  const { env, kube } = brought;
+  const run = runnerFor(env);
+  const [first] = (await kube.list(nodes)).items;
+  const cluster: Cluster = { kubeconfig: env.KUBECONFIG ?? "", kindName: kindNameOf(first?.spec?.providerID) };
+  const prefix = cluster.kindName === undefined ? env.BROWSERPOOL_REGISTRY : "browserpool";
+  if (prefix === undefined) throw new Error("the cluster is not kind's: say by BROWSERPOOL_REGISTRY where images go");
+
+  const redisImage = await redisImageOf(run);
+  await report.step("base images", async () => {
+    const made = await provideBaseImages(redisImage, run, folder);
+    return [undefined, made.length === 0 ? "all there" : `made ${made.join(", ")}`];
+  });
+  const tag = options.tag ?? `run-${Date.now().toString(36)}`;
+  const images: Images = { prefix, tag, previousTag: `${tag}-previous` };
+  await report.step("images", async () => {
+    if (options.tag === undefined) {
+      takeBack(() => removeImages(images, lastly(env)));
+      await buildImages(images, run);
+    }
+    await tagPrevious(images, run);
+    return [undefined, await sizesOf(images, run)];
+  });
+  await report.step("images to the cluster", async () => {
+    const all = await distribute(images, { cluster, run, others: [redisImage] });
+    return [undefined, `${all.length} images`];
+  });
+  await report.step("release", async () => {
+    if (!brought.isMade) takeBack(() => remove(lastly(env)));
+    await install(images, options, { kube, run, folder });
+    const { items } = await kube.list(pods, { namespace: systemNamespace });
+    return [undefined, `${items.length} pods in ${systemNamespace}`];
+  });
+
+  const url = await reachableUrl(kube, signal);
+  const address = {
+    url,
+    api_key: await initialKey(kube),
+    kubeconfig: await projectKubeconfig(folder, run),
+    namespace: projectNamespace,
+  };
+  const addressFile = join(folder, "address.json");
+  await writeFile(addressFile, JSON.stringify(address), { mode: 0o600 });
+  const service = connectStack(address);
+  stack.use(service);
+  return {
+    cluster,
+    images,
+    run,
+    kubectl: (...args) => run("kubectl", ...args),
+    kube,
+    stack: service,
+    addressFile,
+    folder,
+    signal,
+  };
+};

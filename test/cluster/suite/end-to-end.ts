@@ -1,0 +1,63 @@
+/** The end-to-end tests that local mode passes, done once more against the Service. */
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { Phase } from "../lane.ts";
+import { programRunner } from "../setup/programs.ts";
+
+const root = resolve(import.meta.dirname, "../../..");
+
+/** Those that need nothing of local mode but its address. */
+const files = ["sdk", "sdk-sessions", "yaml", "on-demand", "hand-over", "idle-timeout", "http-errors", "patch-rules"];
+
+type Results = {
+  testResults: {
+    name: string;
+    status: string;
+    message: string;
+    assertionResults: { fullName: string; status: string; failureMessages: string[] }[];
+  }[];
+};
+
+/** One line a failed test, and one a file that could not be loaded. */
+const failuresIn = ({ testResults }: Results): string[] =>
+  testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const failed = assertionResults.filter(({ status }) => status === "failed");
+    if (status === "failed" && failed.length === 0) return [`${name} could not begin: ${message}`];
+    return failed.map(({ fullName, failureMessages }) => `${fullName}: ${failureMessages[0]?.split("\n")[0]}`);
+  });
+
+export const endToEnd: Phase = {
+  name: "end-to-end",
+  summary: "pools by YAML and HTTP, on-demand browsers, the public SDK, against the Service",
+  async run({ addressFile, cluster, folder, signal }, check) {
+    for (const file of files)
+      await check(`${file}.test.ts`, async () => {
+        const output = join(folder, `${file}.json`);
+        const env = {
+          ...process.env,
+          KUBECONFIG: cluster.kubeconfig,
+          BROWSERPOOL_TEST_ADDRESS_FILE: addressFile,
+          NO_COLOR: "1",
+        };
+        const run = programRunner(env, { logFile: join(folder, `${file}.log`), signal });
+        const vitest = resolve(root, "node_modules/vitest/vitest.mjs");
+        const reporters = ["--reporter=default", "--reporter=json", `--outputFile=${output}`];
+        const failed = await run(
+          process.execPath,
+          vitest,
+          "run",
+          "--root",
+          root,
+          ...reporters,
+          `test/e2e/${file}.test.ts`,
+        )
+          .then(() => undefined)
+          .catch((error: unknown) => error);
+        const results = JSON.parse(await readFile(output, "utf8").catch(() => '{"testResults":[]}')) as Results;
+        const failures = failuresIn(results);
+        if (failures.length > 0) throw new Error(failures.join("\n"));
+        if (failed) throw failed;
+        return `${results.testResults.flatMap(({ assertionResults }) => assertionResults).length} tests`;
+      });
+  },
+};

@@ -1,0 +1,52 @@
+import type { Pod } from "../../../src/kube/objects.ts";
+import { pods } from "../../../src/kube/resource-type.ts";
+import { type Lane, type Phase, projectNamespace, systemNamespace } from "../lane.ts";
+import { fullPool } from "./pools.ts";
+
+const level = "pod-security.kubernetes.io/enforce";
+
+const podWith = ({ images }: Lane, name: string, security: object): Pod =>
+  ({
+    metadata: { name, namespace: projectNamespace },
+    spec: { containers: [{ name: "any", image: `${images.prefix}/service:${images.tag}`, securityContext: security }] },
+  }) as Pod;
+
+/** The refusal of a pod; empty when it is taken, and then it is gone again. */
+const refusalOf = async ({ kube }: Lane, pod: Pod): Promise<string> => {
+  try {
+    await kube.create(pods, pod);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  await kube.delete(pods, { namespace: projectNamespace, name: pod.metadata.name }, { gracePeriodSeconds: 0 });
+  return "";
+};
+
+export const podSecurity: Phase = {
+  name: "pod-security",
+  summary: "all of it runs under Pod Security restricted, which is enforced",
+  async run(lane, check) {
+    await check(`browsers run in ${projectNamespace}, which enforces restricted`, async () => {
+      await using pool = await fullPool(lane, "pod-security", 1);
+      const label = await lane.kubectl("get", "namespace", projectNamespace, "--output", `jsonpath={.metadata.labels}`);
+      if (JSON.parse(label)[level] !== "restricted") throw new Error(`labels: ${label}`);
+      const all = await lane.kubectl("get", "pods", "--namespace", projectNamespace);
+      return `${(await pool.pods()).length} browser\n${all.trim()}`;
+    });
+    await check("a pod that is root, or may become it, is refused there", async () => {
+      const bad = { root: { runAsUser: 0 }, privileged: { privileged: true }, "no profile": { runAsNonRoot: true } };
+      for (const [name, security] of Object.entries(bad)) {
+        const refusal = await refusalOf(lane, podWith(lane, `bad-${name.replace(" ", "-")}`, security));
+        if (!refusal.includes('violates PodSecurity "restricted')) throw new Error(`${name}: ${refusal || "taken"}`);
+      }
+      return "root, privileged, without a seccomp profile";
+    });
+    await check(`all pods in ${systemNamespace} are restricted too`, async () => {
+      const found = await lane.kubectl("get", "pods", "--namespace", systemNamespace, "--output", "name");
+      const label = [`${level}=restricted`, "--overwrite", "--dry-run=server"];
+      const said = await lane.kubectl("label", "namespace", systemNamespace, ...label);
+      if (said.includes("violate")) throw new Error(said);
+      return `${found.trim().split("\n").length} pods`;
+    });
+  },
+};

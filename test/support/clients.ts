@@ -1,0 +1,23 @@
+import Kernel from "@onkernel/sdk";
+
+export type Clients = {
+  /** The public SDK with the organization's key. */
+  kernel: Kernel;
+  /** A request with the organization's key; `body` is sent as JSON. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
+};
+
+/** Clients of the HTTP API of a running service. */
+export const clientsOf = ({ url, api_key }: { url: string; api_key: string }): Clients => ({
+  kernel: new Kernel({ baseURL: url, apiKey: api_key }),
+  call: (method, path, body, headers = {}) =>
+    fetch(url + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${api_key}`,
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    }),
+});

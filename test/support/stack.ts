@@ -1,0 +1,51 @@
+/** The service that an end-to-end test is done against. */
+import { readFileSync } from "node:fs";
+import { connectKube, type Kube } from "../../src/kube/client.ts";
+import { pods } from "../../src/kube/resource-type.ts";
+import { type Clients, clientsOf } from "./clients.ts";
+import { eventually } from "./eventually.ts";
+import { startLocalStack } from "./local-stack.ts";
+
+/** Where a running service is, and with which rights. */
+export type Address = {
+  url: string;
+  api_key: string;
+  kubeconfig: string;
+  /** Of the default project. */
+  namespace: string;
+};
+
+export type Stack = Address & Clients & AsyncDisposable & { kube: Kube };
+
+/** Removes every pool and on-demand browser, in use or not, so that the next test finds the project as empty as in local mode. */
+const emptyProject = async ({ kernel, kube, namespace }: Omit<Stack, typeof Symbol.asyncDispose>): Promise<void> => {
+  for await (const { id } of kernel.browserPools.list()) await kernel.browserPools.delete(id, { force: true });
+  for await (const { session_id } of kernel.browsers.list()) await kernel.browsers.deleteByID(session_id);
+  await eventually("no browser is left", async () => {
+    const { items } = await kube.list(pods, { namespace, labelSelector: "app.kubernetes.io/name=browserpool-browser" });
+    return items.length === 0;
+  });
+};
+
+/** A service that runs already; when the stack is disposed of it stays, with an empty default project. */
+export const connectStack = (address: Address): Stack => {
+  const kube = connectKube({ kubeconfigPath: address.kubeconfig });
+  const stack = { ...address, ...clientsOf(address), kube };
+  return {
+    ...stack,
+    async [Symbol.asyncDispose]() {
+      await emptyProject(stack);
+      await kube.close();
+    },
+  };
+};
+
+/**
+ * Local mode of the test's own; or, where the variable names a file with an `Address`, that service: so the cluster tests
+ * do the same tests against what they have installed.
+ */
+export const startStack = async (): Promise<Stack> => {
+  const file = process.env.BROWSERPOOL_TEST_ADDRESS_FILE;
+  if (file) return connectStack(JSON.parse(readFileSync(file, "utf8")) as Address);
+  return { ...(await startLocalStack()), namespace: "default" };
+};
