@@ -30,7 +30,7 @@ const carryOut = async (options: Options, report: Report): Promise<boolean> => {
   const signal = stopSignal();
   await mkdir(keepFolder, { recursive: true });
   const logFile = join(keepFolder, "log");
-  await writeFile(logFile, "");
+  await writeFile(logFile, "", { mode: 0o600 });
   const phases = allPhases.filter(({ name }) => options.only?.includes(name) ?? true);
   await using stack = new AsyncDisposableStack();
   const scratch = stack.use(await makeScratchFolder("browserpool-cluster"));

@@ -42,9 +42,12 @@ const outcomeOf = (name: string, { seconds, value, error }: Timed<unknown>): Out
   ...(error !== undefined && { error: textOf(error) }),
 });
 
+const isLong = (detail: string): boolean => detail.includes("\n");
+
 const linesOf = ({ name, seconds, detail, error }: Outcome): string =>
   [
-    `  ${error === undefined ? "ok    " : "FAILED"}  ${name}${detail ? `: ${detail}` : ""} (${seconds} s)`,
+    `  ${error === undefined ? "ok    " : "FAILED"}  ${name}${detail && !isLong(detail) ? `: ${detail}` : ""} (${seconds} s)`,
+    ...(detail && isLong(detail) ? detail.split("\n").map((line) => `          ${line}`) : []),
     ...(error === undefined ? [] : error.split("\n").map((line) => `          ${line}`)),
   ].join("\n");
 

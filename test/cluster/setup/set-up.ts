@@ -1,5 +1,5 @@
 /** All that stands before the suite: programs, cluster, images, release. Each part says how long it took. */
-import { writeFile } from "node:fs/promises";
+import { copyFile, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { connectKube, type Kube } from "../../../src/kube/client.ts";
 import { namespaces, nodes, pods } from "../../../src/kube/resource-type.ts";
@@ -53,9 +53,9 @@ const describeCluster = async (kube: Kube, how: string): Promise<string> => {
 };
 
 /** A kubeconfig whose namespace is the default project's, as somebody has it who works in that project. */
-const projectKubeconfig = async (folder: string, run: Run): Promise<string> => {
+const projectKubeconfig = async (kubeconfig: string, folder: string, run: Run): Promise<string> => {
   const file = join(folder, "project-kubeconfig");
-  await writeFile(file, await run("kubectl", "config", "view", "--raw", "--minify", "--flatten"), { mode: 0o600 });
+  await copyFile(kubeconfig, file);
   await run("kubectl", "--kubeconfig", file, "config", "set-context", "--current", "--namespace", projectNamespace);
   return file;
 };
@@ -128,7 +128,7 @@ export const setUp = async (setting: Setting): Promise<Lane> => {
   const address = {
     url,
     api_key: await initialKey(kube),
-    kubeconfig: await projectKubeconfig(folder, run),
+    kubeconfig: await projectKubeconfig(cluster.kubeconfig, folder, run),
     namespace: projectNamespace,
   };
   const addressFile = join(folder, "address.json");

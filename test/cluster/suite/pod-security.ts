@@ -22,16 +22,36 @@ const refusalOf = async ({ kube }: Lane, pod: Pod): Promise<string> => {
   return "";
 };
 
+/** Prints, for each renderer, its numbers in the PID namespaces that it is in, outermost first. */
+const renderersScript = `
+const { readdirSync, readFileSync } = require("node:fs");
+const read = (pid, file) => { try { return readFileSync("/proc/" + pid + "/" + file, "utf8"); } catch { return ""; } };
+const others = readdirSync("/proc").filter((name) => Number(name) > 0 && Number(name) !== process.pid);
+const renderers = others.filter((pid) => read(pid, "cmdline").includes("--type=renderer"));
+console.log(JSON.stringify(renderers.map((pid) => /^NSpid:\\s*(.*)$/m.exec(read(pid, "status"))?.[1] ?? "")));
+`;
+
+/** Whether renderers are where Chromium's sandbox puts them: in a PID namespace below that of their pod. */
+const expectSandbox = async ({ kubectl }: Lane, pod: Pod): Promise<string> => {
+  const inside = [pod.metadata.name, "--namespace", projectNamespace, "--container", "agent"];
+  const found = JSON.parse(await kubectl("exec", ...inside, "--", "node", "--eval", renderersScript)) as string[];
+  const isApart = (numbers: string): boolean => numbers.split(/\s+/).length > 1;
+  if (found.length === 0 || !found.every(isApart)) throw new Error(`renderers: ${JSON.stringify(found)}`);
+  return `${found.length} renderer, process ${found[0]?.split(/\s+/).at(-1)} in a namespace of its own`;
+};
+
 export const podSecurity: Phase = {
   name: "pod-security",
   summary: "all of it runs under Pod Security restricted, which is enforced",
   async run(lane, check) {
+    await using pool = await fullPool(lane, "pod-security", 1);
+    const [browser] = await pool.pods();
+    if (!browser) throw new Error("no browser");
+    await check("Chromium keeps its own sandbox", () => expectSandbox(lane, browser));
     await check(`browsers run in ${projectNamespace}, which enforces restricted`, async () => {
-      await using pool = await fullPool(lane, "pod-security", 1);
       const label = await lane.kubectl("get", "namespace", projectNamespace, "--output", `jsonpath={.metadata.labels}`);
       if (JSON.parse(label)[level] !== "restricted") throw new Error(`labels: ${label}`);
-      const all = await lane.kubectl("get", "pods", "--namespace", projectNamespace);
-      return `${(await pool.pods()).length} browser\n${all.trim()}`;
+      return (await lane.kubectl("get", "pods", "--namespace", projectNamespace)).trim();
     });
     await check("a pod that is root, or may become it, is refused there", async () => {
       const bad = { root: { runAsUser: 0 }, privileged: { privileged: true }, "no profile": { runAsNonRoot: true } };

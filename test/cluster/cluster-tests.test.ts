@@ -1,0 +1,54 @@
+/** The pure parts of the cluster tests. */
+import { describe, expect, test } from "vitest";
+import { readOptions, UsageError } from "./options.ts";
+import { createReport, Skipped, totals } from "./report.ts";
+import { kindNameOf } from "./setup/cluster.ts";
+import { exportsOf } from "./setup/programs.ts";
+
+test("a phase that there is not is a wrong command line", () => {
+  expect(readOptions(["--only", "a,b", "--keep"], ["a", "b"])).toMatchObject({ only: ["a", "b"], keep: true });
+  expect(() => readOptions(["--only", "a,c"], ["a", "b"])).toThrow(UsageError);
+  expect(() => readOptions(["--nope"], [])).toThrow(UsageError);
+});
+
+test("the environment that a program prints is read, and nothing else that it prints", () => {
+  const printed = "ready\nexport KUBECONFIG=/a/kubeconfig\nexport PATH=/a/bin:$PATH   # kind, kubectl\n";
+  expect(exportsOf(printed, { PATH: "/usr/bin" })).toEqual({ KUBECONFIG: "/a/kubeconfig", PATH: "/a/bin:/usr/bin" });
+});
+
+test("a node's provider tells whether it is kind's", () => {
+  expect(kindNameOf("kind://docker/mine/mine-worker")).toBe("mine");
+  expect(kindNameOf("aws:///eu-central-1a/i-0")).toBeUndefined();
+  expect(kindNameOf(undefined)).toBeUndefined();
+});
+
+describe("the report", () => {
+  test("counts every check of a phase, whatever fails before it, and a phase that breaks off", async () => {
+    const report = createReport(() => undefined);
+    await report.phase("first", async (check) => {
+      await check("good", async () => "three");
+      await check("bad", async () => {
+        throw new Error("no");
+      });
+      await check("good again", async () => undefined);
+    });
+    await report.phase("broken", () => Promise.reject(new Error("broken")));
+    await report.phase("not here", async (check) => {
+      await check("any", () => Promise.reject(new Skipped("not here")));
+    });
+    expect(totals(report.outcomes.phases)).toEqual({ passed: 2, failed: 2, skipped: 1 });
+    expect(report.outcomes.phases[0]?.checks).toMatchObject([
+      { detail: "three" },
+      { error: "no" },
+      { name: "good again" },
+    ]);
+  });
+
+  test("a step that fails ends the run", async () => {
+    const lines: string[] = [];
+    const report = createReport((line) => lines.push(line));
+    expect(await report.step("cluster", async () => [3, "3 nodes"])).toBe(3);
+    await expect(report.step("images", () => Promise.reject(new Error("no docker")))).rejects.toThrow("no docker");
+    expect(lines).toEqual([expect.stringMatching(/^cluster: 3 nodes/), expect.stringMatching(/^images: FAILED/)]);
+  });
+});
