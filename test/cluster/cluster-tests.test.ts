@@ -49,6 +49,9 @@ describe("the report", () => {
     const report = createReport((line) => lines.push(line));
     expect(await report.step("cluster", async () => [3, "3 nodes"])).toBe(3);
     await expect(report.step("images", () => Promise.reject(new Error("no docker")))).rejects.toThrow("no docker");
-    expect(lines).toEqual([expect.stringMatching(/^cluster: 3 nodes/), expect.stringMatching(/^images: FAILED/)]);
+    expect(lines.filter((line) => !line.endsWith("…"))).toEqual([
+      expect.stringMatching(/^cluster: 3 nodes/),
+      expect.stringMatching(/^images: FAILED/),
+    ]);
   });
 });

@@ -5,6 +5,7 @@ import { inspect } from "node:util";
 import { makeScratchFolder } from "../robustness/scratch-folder.ts";
 import { type Options, readOptions, UsageError, usage } from "./options.ts";
 import { createReport, type Report, totals } from "./report.ts";
+import { whyImpossible } from "./setup/cluster.ts";
 import { setUp } from "./setup/set-up.ts";
 import { allPhases } from "./suite/all-phases.ts";
 
@@ -13,7 +14,10 @@ const keepFolder = resolve(import.meta.dirname, "../../.browserpool/cluster");
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** Aborted by the first SIGINT or SIGTERM, so that everything is taken back. */
+/** Longest run, ms: a cluster that has to be built takes 20 minutes on a small machine, the suite as much. */
+const longestMs = 90 * 60_000;
+
+/** Aborted by the first SIGINT or SIGTERM, so that everything is taken back, and when a run takes too long. */
 const stopSignal = (): AbortSignal => {
   const stop = new AbortController();
   for (const name of ["SIGINT", "SIGTERM"] as const)
@@ -22,7 +26,7 @@ const stopSignal = (): AbortSignal => {
       say("stopping and cleaning up; once more to stop at once");
       stop.abort(new Error(`stopped by ${name}`));
     });
-  return stop.signal;
+  return AbortSignal.any([stop.signal, AbortSignal.timeout(longestMs)]);
 };
 
 /** Set-up and suite; what was made is gone when it resolves. Never rejects. */
@@ -70,7 +74,9 @@ try {
   );
   if (options.help)
     say(`${usage}\nPhases:\n${allPhases.map(({ name, summary }) => `  ${name.padEnd(14)} ${summary}`).join("\n")}`);
-  process.exit(options.help ? 0 : await run(options));
+  const obstacle = options.ifPossible ? whyImpossible(process.env) : undefined;
+  if (obstacle !== undefined) say(`cluster tests left out: ${obstacle}`);
+  process.exit(options.help || obstacle !== undefined ? 0 : await run(options));
 } catch (error) {
   if (error instanceof UsageError) process.stderr.write(`test:cluster: ${error.message}\n\n${usage}`);
   else process.stderr.write(`test:cluster: ${inspect(error)}\n`);

@@ -7,6 +7,7 @@ Brings up a Kubernetes cluster of three nodes, builds the images, installs the c
   --only a,b    these phases of the suite alone (default: all)
   --keep        leaves the cluster and the release as they are at the end, for a look and for the next run
   --tag TAG     images that are there already, for example from another run with --keep: builds none
+  --if-possible does nothing, and says why in a line, where there is no way to a cluster
   --help        this text
 
 Environment:
@@ -23,16 +24,22 @@ export class UsageError extends Error {
   override name = "UsageError";
 }
 
-export type Options = { help: boolean; only: string[] | undefined; keep: boolean; tag: string | undefined };
+export type Options = {
+  help: boolean;
+  only: string[] | undefined;
+  keep: boolean;
+  tag: string | undefined;
+  ifPossible: boolean;
+};
 
 /** `names`: of all phases of the suite. Throws a `UsageError`. */
 export const readOptions = (argv: string[], names: readonly string[]): Options => {
-  const { help, only, keep, tag } = parse(argv);
+  const { help, only, keep, tag, "if-possible": ifPossible } = parse(argv);
   const wanted = only?.split(",");
   const unknown = wanted?.find((name) => !names.includes(name));
   if (unknown !== undefined)
     throw new UsageError(`--only: there is no phase ${unknown}; there are ${names.join(", ")}`);
-  return { help, only: wanted, keep, tag };
+  return { help, only: wanted, keep, tag, ifPossible };
 };
 
 const parse = (argv: string[]) => {
@@ -43,6 +50,7 @@ const parse = (argv: string[]) => {
         only: { type: "string" },
         keep: { type: "boolean", default: false },
         tag: { type: "string" },
+        "if-possible": { type: "boolean", default: false },
         help: { type: "boolean", default: false },
       },
     }).values;

@@ -33,6 +33,15 @@ const timed = async <T>(does: () => Promise<T>): Promise<Timed<T>> => {
   }
 };
 
+/** Often enough to show life, rare enough for a log. */
+const signOfLifeMs = 60_000;
+
+const withSignsOfLife = async <T>(does: () => Promise<T>, say: (line: string) => void): Promise<T> => {
+  const startMs = performance.now();
+  const timer = setInterval(() => say(`  …  ${Math.round((performance.now() - startMs) / 1000)} s`), signOfLifeMs);
+  return does().finally(() => clearInterval(timer));
+};
+
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : inspect(error));
 
 const outcomeOf = (name: string, { seconds, value, error }: Timed<unknown>): Outcome => ({
@@ -56,7 +65,7 @@ export const createReport = (say: (line: string) => void): Report => {
   const createCheck =
     (checks: Outcome[]): Check =>
     async (what, does) => {
-      const done = await timed(does);
+      const done = await timed(() => withSignsOfLife(does, say));
       if (done.error instanceof Skipped) throw done.error;
       const outcome = outcomeOf(what, done);
       checks.push(outcome);
@@ -65,7 +74,8 @@ export const createReport = (say: (line: string) => void): Report => {
   return {
     outcomes,
     async step(name, does) {
-      const { seconds, value, error } = await timed(does);
+      say(`${name} …`);
+      const { seconds, value, error } = await timed(() => withSignsOfLife(does, say));
       const outcome = outcomeOf(name, { seconds, value: value?.[1], error });
       outcomes.steps.push(outcome);
       if (!value) {

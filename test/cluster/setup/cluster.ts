@@ -1,4 +1,5 @@
 /** The cluster of a run: a given one, kind's own, or one that another program brings up where no image registry can be reached. */
+import { spawnSync } from "node:child_process";
 import { dirname, join, resolve } from "node:path";
 import { isProgram } from "../../../src/local/locate-programs.mjs";
 import type { Run } from "../lane.ts";
@@ -35,6 +36,14 @@ const succeeds = (attempt: Promise<unknown>): Promise<boolean> =>
 const kindClusters = async (run: Run): Promise<string[]> => {
   const text = await run("kind", "get", "clusters", "--quiet").catch(() => "");
   return text.split("\n").filter(Boolean);
+};
+
+/** Why there is no way to a cluster here; undefined when there is one. Looks at what is installed, and starts nothing. */
+export const whyImpossible = (env: Variables): string | undefined => {
+  const hasDocker = spawnSync("docker", ["version"], { env, stdio: "ignore" }).status === 0;
+  const isRoot = process.getuid?.() === 0;
+  if (hasDocker || (isRoot && kindUp(env) !== undefined)) return undefined;
+  return "they need Docker, or root and a program in BROWSERPOOL_KIND_UP that brings up a cluster";
 };
 
 const byKind = async (env: Variables, run: Run, folder: string): Promise<BroughtUp> => {

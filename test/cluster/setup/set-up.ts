@@ -14,6 +14,9 @@ import { buildImages, distribute, removeImages, sizesOf, tagPrevious } from "./i
 import { programRunner } from "./programs.ts";
 import { deploy, initialKey, packageOlderChart, reachableUrl, remove } from "./release.ts";
 
+/** Longest time for each thing that is taken back, ms. */
+const takeBackMs = 10 * 60_000;
+
 type Variables = Record<string, string | undefined>;
 
 export type Setting = {
@@ -60,13 +63,23 @@ const projectKubeconfig = async (kubeconfig: string, folder: string, run: Run): 
   return file;
 };
 
+/** On the release's namespace: it is that of cluster tests, which may take it away. */
+const ownLabel = "browserpool.dev/cluster-tests";
+
+/** Rejects when the cluster has an installation that is none of these tests. */
+const expectNoOther = async (kube: Kube): Promise<void> => {
+  const found = await kube.get(namespaces, { name: systemNamespace });
+  if (found && !(ownLabel in (found.metadata.labels ?? {})))
+    throw new Error(`the cluster has a namespace ${systemNamespace} already: these tests would take it away`);
+};
+
 /** The version that an upgrade comes from, where that is to be seen; else the one under test. */
 const install = async (
   images: Images,
   { only }: Options,
   { kube, run, folder }: { kube: Kube; run: Run; folder: string },
 ): Promise<void> => {
-  const labels = { "pod-security.kubernetes.io/enforce": "restricted" };
+  const labels = { "pod-security.kubernetes.io/enforce": "restricted", [ownLabel]: "true" };
   await kube.apply(namespaces, { metadata: { name: systemNamespace, labels } }, { fieldManager: "cluster-tests" });
   const isUpgraded = only === undefined || only.includes("upgrade");
   const older = { tag: images.previousTag, chartFile: await packageOlderChart(run, folder) };
@@ -78,8 +91,8 @@ export const setUp = async (setting: Setting): Promise<Lane> => {
   const { options, report, folder, logFile, signal, stack } = setting;
   const runnerFor = (env: Variables) => programRunner(env, { logFile, signal });
   const own = await withPrograms(setting.env, folder, runnerFor(setting.env));
-  // Taking back goes on when the run is stopped.
-  const lastly = (env: Variables) => programRunner(env, { logFile, signal: new AbortController().signal });
+  // Taking back goes on when the run is stopped, but not for ever.
+  const lastly = (env: Variables) => programRunner(env, { logFile, signal: AbortSignal.timeout(takeBackMs) });
   const takeBack = (undo: () => Promise<unknown>): void => {
     if (!options.keep) stack.defer(async () => void (await undo()));
   };
@@ -118,6 +131,7 @@ export const setUp = async (setting: Setting): Promise<Lane> => {
     return [undefined, `${all.length} images`];
   });
   await report.step("release", async () => {
+    await expectNoOther(kube);
     if (!brought.isMade) takeBack(() => remove(lastly(env)));
     await install(images, options, { kube, run, folder });
     const { items } = await kube.list(pods, { namespace: systemNamespace });

@@ -1,5 +1,6 @@
 import { withCdp } from "../../support/raw-cdp.ts";
 import type { Phase } from "../lane.ts";
+import { Skipped } from "../report.ts";
 import { podOf, podsOn, workers } from "./nodes.ts";
 import { fullPool } from "./pools.ts";
 import { startSteadySocket } from "./steady-socket.ts";
@@ -17,7 +18,8 @@ export const drain: Phase = {
   name: "drain",
   summary: "kubectl drain: idle browsers move at once, a leased one when its lease ends",
   async run(lane, check) {
-    const { kubectl, signal } = lane;
+    const { cluster, kubectl, signal } = lane;
+    if (cluster.kindName === undefined) throw new Skipped("the cluster's nodes may have other work");
     await workers(lane);
     await using pool = await fullPool(lane, "drain", size);
     const session = await pool.acquire();

@@ -29,7 +29,7 @@ export const nodeStopped: Phase = {
       await kubectl("wait", "deployment", "--for=condition=Available", ...all);
     });
     await check("the node is stopped", async () => {
-      await run("docker", "stop", "--time", "1", node);
+      await run("docker", "stop", "-t", "1", node);
       return `${lost} of ${size} browsers were on it`;
     });
     await check("the lease on it ends, and says why", async () => {
