@@ -1,7 +1,7 @@
-/** Figures of docs/sizing.md: what the kubelets say of the memory of browsers and replicas. */
+/** Figures of docs/sizing.md: what the kubelets say of browsers and replicas. */
 import { nodes } from "../../../src/kube/resource-type.ts";
 import { evaluate, openTab, withCdp } from "../../support/raw-cdp.ts";
-import { type Lane, type Phase, projectNamespace, systemNamespace } from "../lane.ts";
+import { type Lane, type Phase, systemNamespace } from "../lane.ts";
 import { fullPool, type TestPool } from "./pools.ts";
 import { until } from "./until.ts";
 
@@ -11,52 +11,43 @@ const size = 3;
 const heavyPage =
   "data:text/html,<script>for(let i=0;i<5000;i++)document.write('<p>'+i);window.kept=Array.from({length:20},()=>new Uint8Array(1e6).fill(1))</script>";
 
-type Summary = {
-  pods: { podRef: { name: string; namespace: string }; memory?: { workingSetBytes?: number; time?: string } }[];
+type PodStats = {
+  podRef: { name: string; namespace: string };
+  cpu?: { usageCoreNanoSeconds?: number };
+  /** `rssBytes`: without pages of files, which the first process that reads them is charged for. */
+  memory?: { time?: string; workingSetBytes?: number; rssBytes?: number };
 };
 
-type Sample = { workingSetBytes: number; timeMs: number };
-
-/** The newest sample of each pod in a namespace, by the pod's name. */
-const samples = async ({ kube, kubectl }: Lane, namespace: string): Promise<Map<string, Sample>> => {
-  const found = new Map<string, Sample>();
-  for (const { metadata } of (await kube.list(nodes)).items) {
-    const summary = JSON.parse(
-      await kubectl("get", "--raw", `/api/v1/nodes/${metadata.name}/proxy/stats/summary`),
-    ) as Summary;
-    for (const { podRef, memory } of summary.pods)
-      if (podRef.namespace === namespace)
-        found.set(podRef.name, {
-          workingSetBytes: memory?.workingSetBytes ?? 0,
-          timeMs: Date.parse(memory?.time ?? ""),
-        });
+/** The newest figures of these pods, all taken after `sinceMs`; undefined while some are older. */
+const freshStats = async (lane: Lane, names: string[], sinceMs: number): Promise<PodStats[] | undefined> => {
+  const all: PodStats[] = [];
+  for (const { metadata } of (await lane.kube.list(nodes)).items) {
+    const summary = await lane.kubectl("get", "--raw", `/api/v1/nodes/${metadata.name}/proxy/stats/summary`);
+    all.push(...(JSON.parse(summary) as { pods: PodStats[] }).pods);
   }
-  return found;
+  const own = all.filter(({ podRef }) => names.includes(podRef.name));
+  const isFresh = ({ memory }: PodStats): boolean => Date.parse(memory?.time ?? "") > sinceMs;
+  return own.length === names.length && own.every(isFresh) ? own : undefined;
 };
 
-/** Working sets of these pods, MiB, from samples that were taken after now. */
-const workingSets = async (lane: Lane, namespace: string, names: string[]): Promise<number[]> => {
-  const nowMs = Date.now();
-  const fresh = async () => {
-    const all = await samples(lane, namespace);
-    const own = names.flatMap((name) => all.get(name) ?? []);
-    return own.length === names.length && own.every(({ timeMs }) => timeMs > nowMs) && own;
-  };
-  const found = await until("the kubelets have new samples", fresh, { signal: lane.signal });
-  return found.map(({ workingSetBytes }) => Math.round(workingSetBytes / 2 ** 20));
+const meanOf = (pods: PodStats[], of: (pod: PodStats) => number | undefined, unit: number): number =>
+  pods.reduce((sum, pod) => sum + (of(pod) ?? 0), 0) / pods.length / unit;
+
+/** Means over these pods. */
+const figures = async (lane: Lane, names: string[]): Promise<string> => {
+  const sinceMs = Date.now();
+  const pods = await until("new figures", () => freshStats(lane, names, sinceMs), { signal: lane.signal });
+  const workingSet = meanOf(pods, ({ memory }) => memory?.workingSetBytes, 2 ** 20);
+  const anonymous = meanOf(pods, ({ memory }) => memory?.rssBytes, 2 ** 20);
+  const processor = meanOf(pods, ({ cpu }) => cpu?.usageCoreNanoSeconds, 1e9);
+  const text = `working set ${workingSet.toFixed(0)} MiB, ${anonymous.toFixed(0)} of it anonymous`;
+  return `${text}; ${processor.toFixed(1)} s of processor since the start`;
 };
-
-const mean = (values: number[]): number => Math.round(values.reduce((sum, value) => sum + value, 0) / values.length);
-
-const textOf = (values: number[]): string => `${mean(values)} MiB (${values.join(", ")})`;
 
 const ofPool = async (lane: Lane, pool: TestPool): Promise<string> =>
-  textOf(
-    await workingSets(
-      lane,
-      projectNamespace,
-      (await pool.pods()).map(({ metadata }) => metadata.name),
-    ),
+  figures(
+    lane,
+    (await pool.pods()).map(({ metadata }) => metadata.name),
   );
 
 /** Opens the page in every browser of the pool, and returns what they take while they show it. */
@@ -75,7 +66,7 @@ const withPages = async (lane: Lane, pool: TestPool): Promise<string> => {
 
 export const memory: Phase = {
   name: "memory",
-  summary: "memory of browsers and replicas, for docs/sizing.md",
+  summary: "memory and processor time of browsers and replicas, for docs/sizing.md",
   async run(lane, check) {
     for (const headless of [true, false]) {
       const kind = headless ? "headless" : "headful";
@@ -89,12 +80,9 @@ export const memory: Phase = {
         const names = (await lane.kubectl("get", "pods", "--namespace", systemNamespace, ...selector))
           .trim()
           .split("\n");
-        return textOf(
-          await workingSets(
-            lane,
-            systemNamespace,
-            names.map((name) => name.replace("pod/", "")),
-          ),
+        return figures(
+          lane,
+          names.map((name) => name.replace("pod/", "")),
         );
       });
   },
