@@ -371,7 +371,7 @@ describe("events of an item", () => {
         id: expect.stringMatching(/^\d+-\d+$/),
         time: expect.stringMatching(/Z$/),
         type: "created",
-        actor: { id: expect.stringMatching(/^k/), name: "local" },
+        actor: { id: expect.stringMatching(/^k/), name: "test" },
         item: key,
       },
     ]);

@@ -169,8 +169,8 @@ export const leaseBugs: readonly SeededBug[] = [
     patches: [
       {
         file: "leases/idempotent-answers.ts",
-        find: 'if (isFresh) return { kind: "fresh" };',
-        replace: 'if (isFresh || true) return { kind: "fresh" };',
+        find: 'pendingSeconds, "NX"))) return { kind: "fresh", mark };',
+        replace: 'pendingSeconds, "NX")) || true) return { kind: "fresh", mark };',
       },
     ],
   },
