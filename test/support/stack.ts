@@ -25,7 +25,8 @@ const unlessGone = (error: { status?: number }): void => {
 /** Removes every pool and on-demand browser, in use or not, so that the next test finds the project as empty as in local mode. */
 const emptyProject = async ({ kernel, kube, namespace }: Omit<Stack, typeof Symbol.asyncDispose>): Promise<void> => {
   for await (const { id } of kernel.browserPools.list()) await kernel.browserPools.delete(id, { force: true });
-  for await (const { session_id } of kernel.browsers.list()) await kernel.browsers.deleteByID(session_id).catch(unlessGone);
+  for await (const { session_id } of kernel.browsers.list())
+    await kernel.browsers.deleteByID(session_id).catch(unlessGone);
   await eventually("no browser is left", async () => {
     const { items } = await kube.list(pods, { namespace, labelSelector: "app.kubernetes.io/name=browserpool-browser" });
     return items.length === 0;
