@@ -3,7 +3,7 @@ import { pods } from "../../../src/kube/resource-type.ts";
 import { type Lane, systemNamespace } from "../lane.ts";
 import type { Check } from "../report.ts";
 import { fullPool, type Session, type TestPool } from "./pools.ts";
-import { latencyText, startSteadyAcquires } from "./steady-acquires.ts";
+import { acquiresText, startSteadyAcquires } from "./steady-acquires.ts";
 import { startSteadySocket } from "./steady-socket.ts";
 import { until } from "./until.ts";
 
@@ -36,7 +36,7 @@ export const underLoad = async (
   const sessions: Session[] = [];
   for (let i = 0; i < holders; i++) sessions.push(await held.acquire());
   const sockets = await Promise.all(sessions.map(startSteadySocket));
-  const acquires = startSteadyAcquires(lane.stack.kernel, { pool: busy.name, perSecond });
+  const acquires = startSteadyAcquires(lane.stack, { pool: busy.name, perSecond });
   try {
     await change();
     // Replicas that go serve their sockets for a while yet.
@@ -48,7 +48,7 @@ export const underLoad = async (
     const stopped = await Promise.allSettled(sockets.map((socket) => socket.stop()));
     await check(`0 failed of ${perSecond} acquires a second`, async () => {
       if (Object.keys(acquired.failures).length > 0) throw new Error(JSON.stringify(acquired.failures));
-      return `${acquired.acquired} acquired, ${latencyText(acquired)}`;
+      return acquiresText(acquired);
     });
     await check(`0 lost of ${holders} leases with live sockets`, async () => {
       const lost = stopped.flatMap((end) => (end.status === "rejected" ? String(end.reason) : []));
