@@ -5,7 +5,7 @@ import { inspect } from "node:util";
 import { makeScratchFolder } from "../robustness/scratch-folder.ts";
 import { type Options, readOptions, UsageError, usage } from "./options.ts";
 import { createReport, type Report, totals } from "./report.ts";
-import { whyImpossible } from "./setup/cluster.ts";
+import { NoCluster, whyImpossible } from "./setup/cluster.ts";
 import { setUp } from "./setup/set-up.ts";
 import { allPhases } from "./suite/all-phases.ts";
 
@@ -29,8 +29,16 @@ const stopSignal = (): AbortSignal => {
   return AbortSignal.any([stop.signal, AbortSignal.timeout(longestMs)]);
 };
 
-/** Set-up and suite; what was made is gone when it resolves. Never rejects. */
-const carryOut = async (options: Options, report: Report): Promise<boolean> => {
+type End = "complete" | "broken off" | "left out";
+
+/** What comes of a set-up that has failed. */
+const endBy = (error: unknown, { ifPossible }: Options): End => {
+  say(error instanceof Error ? error.message : inspect(error));
+  return ifPossible && error instanceof NoCluster ? "left out" : "broken off";
+};
+
+/** Set-up and suite; what was made is gone when it resolves. */
+const carryOut = async (options: Options, report: Report): Promise<End> => {
   const signal = stopSignal();
   await mkdir(keepFolder, { recursive: true });
   const logFile = join(keepFolder, "log");
@@ -42,22 +50,27 @@ const carryOut = async (options: Options, report: Report): Promise<boolean> => {
     const lane = await setUp({ options, report, env: process.env, folder: scratch.path, logFile, signal, stack });
     for (const phase of phases) if (!signal.aborted) await report.phase(phase.name, (check) => phase.run(lane, check));
   } catch (error) {
-    if (!signal.aborted) say(error instanceof Error ? error.message : inspect(error));
+    const end = signal.aborted ? "broken off" : endBy(error, options);
     say(`what all programs have said: ${logFile}`);
-    return false;
+    return end;
   } finally {
     if (!options.keep) say("cleaning up");
   }
-  return !signal.aborted;
+  return signal.aborted ? "broken off" : "complete";
 };
 
 const run = async (options: Options): Promise<number> => {
   const startMs = performance.now();
   const report = createReport(say);
-  const isComplete = await carryOut(options, report).catch((error: unknown) => {
+  const end = await carryOut(options, report).catch((error: unknown): End => {
     say(`clean-up failed: ${inspect(error)}`);
-    return false;
+    return "broken off";
   });
+  if (end === "left out") {
+    say("cluster tests left out: the machine gives no cluster");
+    return 0;
+  }
+  const isComplete = end === "complete";
   const seconds = Math.round((performance.now() - startMs) / 1000);
   const sum = totals(report.outcomes.phases);
   const file = join(keepFolder, "summary.json");

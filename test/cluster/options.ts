@@ -7,7 +7,7 @@ Brings up a Kubernetes cluster of three nodes, builds the images, installs the c
   --only a,b    these phases of the suite alone (default: all)
   --keep        leaves the cluster and the release as they are at the end, for a look and for the next run
   --tag TAG     images that are there already, for example from another run with --keep: builds none
-  --if-possible does nothing, and says why in a line, where there is no way to a cluster
+  --if-possible says so and succeeds where the machine gives no cluster
   --help        this text
 
 Environment:

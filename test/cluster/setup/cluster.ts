@@ -11,6 +11,11 @@ const root = resolve(import.meta.dirname, "../../..");
 
 type Variables = Record<string, string | undefined>;
 
+/** The machine gives no cluster, which tells nothing of what would be tested on one; the message says why. */
+export class NoCluster extends Error {
+  override name = "NoCluster";
+}
+
 export type BroughtUp = {
   /** Variables that lead programs to the cluster. */
   env: Variables;
@@ -65,7 +70,9 @@ const byKind = async (env: Variables, run: Run, folder: string): Promise<Brought
 const byProgram = async (up: string, env: Variables, run: Run): Promise<BroughtUp> => {
   const hadDocker = await succeeds(run("docker", "version"));
   const before = hadDocker ? await kindClusters(run) : [];
-  const printed = await run(up, "--name", name, "--config", config);
+  const printed = await run(up, "--name", name, "--config", config).catch((error: unknown) => {
+    throw new NoCluster(`${up} brings up none: ${error instanceof Error ? error.message : error}`, { cause: error });
+  });
   const isThere = before.includes(name);
   const own = { ...env, ...exportsOf(printed, env) };
   return {
@@ -87,7 +94,7 @@ export const bringUp = async (env: Variables, run: Run, folder: string): Promise
   if (await succeeds(run("docker", "pull", "--quiet", "debian:bookworm-slim"))) return byKind(env, run, folder);
   const up = kindUp(env);
   if (up) return byProgram(up, env, run);
-  throw new Error(
+  throw new NoCluster(
     "no cluster: Docker reaches no image registry; give a cluster by KUBECONFIG, or a program by BROWSERPOOL_KIND_UP",
   );
 };
