@@ -34,7 +34,9 @@ const connectionOf = async (dataDir: string): Promise<Connection | undefined> =>
 export const startLocalStack = async (
   options: { dataDir?: string; env?: Record<string, string>; args?: string[] } = {},
 ): Promise<LocalStack> => {
+  await using parts = new AsyncDisposableStack();
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "bp-")));
+  parts.defer(() => rm(dataDir, { recursive: true, force: true }));
   const child = spawn(
     process.execPath,
     [join(root, "src/main.ts"), "local", "--port", "0", "--data-dir", dataDir, ...(options.args ?? [])],
@@ -45,12 +47,6 @@ export const startLocalStack = async (
     stream.on("data", (chunk: Buffer) => {
       output += chunk;
     });
-  const connection = await eventually("local mode is ready", async () => {
-    if (child.exitCode !== null) throw new Error(`local mode ended with ${child.exitCode}: ${output}`);
-    const found = await connectionOf(dataDir);
-    return found?.pid === child.pid ? found : undefined;
-  });
-  const kube = connectKube({ kubeconfigPath: connection.kubeconfig });
   const stop = async (): Promise<number | null> => {
     if (child.exitCode === null && child.signalCode === null) {
       const exited = once(child, "exit");
@@ -59,6 +55,15 @@ export const startLocalStack = async (
     }
     return child.exitCode;
   };
+  parts.defer(async () => void (await stop()));
+  const connection = await eventually("local mode is ready", async () => {
+    if (child.exitCode !== null) throw new Error(`local mode ended with ${child.exitCode}: ${output}`);
+    const found = await connectionOf(dataDir);
+    return found?.pid === child.pid ? found : undefined;
+  });
+  const kube = connectKube({ kubeconfigPath: connection.kubeconfig });
+  parts.defer(() => kube.close());
+  const kept = parts.move();
   return {
     ...connection,
     dataDir,
@@ -66,10 +71,6 @@ export const startLocalStack = async (
     kube,
     ...clientsOf(connection),
     stop,
-    async [Symbol.asyncDispose]() {
-      await stop();
-      await kube.close();
-      await rm(dataDir, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 };
