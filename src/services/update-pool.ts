@@ -1,35 +1,28 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { patchPool } from "../domain/pool-patch.ts";
-import { AppError, invalidInput } from "../errors.ts";
-import { hasReason } from "../kube/kube-error.ts";
+import { invalidInput } from "../errors.ts";
 import { type BrowserPool, browserPoolKind } from "../resources/browser-pool.ts";
 import type { BrowserPoolRecord, UpdateBrowserPool } from "../resources/browser-pool-wire.ts";
 import { readPool } from "./find-pool.ts";
 import { newId } from "./new-id.ts";
+import { overConflicts } from "./over-conflicts.ts";
 import { createPolicyUpload, deleteReplacedParts, type PolicyUpload } from "./policy-upload.ts";
 import { poolAnswer } from "./pool-answer.ts";
 import { checkPool } from "./pool-checks.ts";
 import type { Project } from "./projects.ts";
 import type { ServiceDeps } from "./service-deps.ts";
 
-/** Tries to write over concurrent changes of the same pool, the operator's status among them; each starts from the newest version. */
-const writeTries = 8;
-
-/** Pause before the second try, ms; doubled for each further one, with chance in it, so that rivals don't meet again. */
-const firstRetryMs = 5;
-
 /** `before`: as it was read for the change. */
 type Updated = { before: BrowserPool; pool: BrowserPool };
 
 type Update = { request: UpdateBrowserPool; project: Project; upload: PolicyUpload };
 
-/** The changed pool, or undefined when somebody else changed it in the meantime. */
-const tryUpdate = async (
+/** Throws the API server's `Conflict` when somebody else changed the pool in the meantime. */
+const writePool = async (
   before: BrowserPool,
   { request, project, upload }: Update,
   deps: ServiceDeps,
-): Promise<Updated | undefined> => {
+): Promise<Updated> => {
   const patched = patchPool(before.spec, request);
   if (!patched.ok) throw invalidInput(patched.problems);
   const asked = patched.discardIdle ? { ...patched.spec, discardIdle: newId() } : patched.spec;
@@ -37,27 +30,12 @@ const tryUpdate = async (
   await checkPool({ spec: asked, project, before }, deps);
   // A large policy that was written as YAML stays where its writer looks for it.
   const spec = request.chrome_policy ? await upload.place(asked, before.metadata) : asked;
-  try {
-    return {
-      before,
-      pool: (await deps.kube.replace(browserPoolKind, { ...before, spec } as BrowserPool)) as BrowserPool,
-    };
-  } catch (error) {
-    if (hasReason(error, "Conflict")) return undefined;
-    throw error;
-  }
+  const pool = await deps.kube.replace(browserPoolKind, { ...before, spec } as BrowserPool);
+  return { before, pool: pool as BrowserPool };
 };
 
-const update = async (idOrName: string, wanted: Update, deps: ServiceDeps): Promise<Updated> => {
-  for (let tries = 0; tries < writeTries; tries++) {
-    if (tries > 0) await sleep(firstRetryMs * 2 ** tries * Math.random());
-    const updated = await tryUpdate(await readPool(idOrName, wanted.project, deps), wanted, deps);
-    if (updated) return updated;
-  }
-  throw new AppError("unavailable", "the pool is being changed by others; repeat the request", {
-    retryAfterSeconds: 1,
-  });
-};
+const update = (idOrName: string, wanted: Update, deps: ServiceDeps): Promise<Updated> =>
+  overConflicts("the pool", async () => writePool(await readPool(idOrName, wanted.project, deps), wanted, deps));
 
 /**
  * Changes a pool by the rules of service.md. Rule 14: what is idle is retired here, in the request, so that it is what
