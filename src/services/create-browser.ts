@@ -9,7 +9,7 @@ import type { CreateBrowser } from "../resources/browser-wire.ts";
 import { type Vault, vaultKind } from "../resources/vault.ts";
 import type { HandedOut } from "./acquire-browser.ts";
 import { getObject } from "./find-object.ts";
-import { browsersOf, poolsOf } from "./find-session.ts";
+import { browsersOf, poolsOf } from "./homes.ts";
 import { newId } from "./new-id.ts";
 import { readOrganizationLimits } from "./organization-limits.ts";
 import { projectSessionLimit } from "./project-limits.ts";

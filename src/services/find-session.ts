@@ -1,30 +1,13 @@
 import { AppError } from "../errors.ts";
 import type { LeaseRecord } from "../leases/records.ts";
 import { type Browser, browserKind } from "../resources/browser.ts";
-import type { BrowserPool } from "../resources/browser-pool.ts";
 import { getObject } from "./find-object.ts";
+import { type Home, poolsOf } from "./homes.ts";
 import type { Project } from "./projects.ts";
 import { refuseWhileRecovering } from "./refuse-while-recovering.ts";
 import type { ServiceDeps } from "./service-deps.ts";
 
 export type FoundSession = { lease: LeaseRecord; poolUid: string };
-
-/** The pools of a project, those being deleted included: their leases still run. */
-export const poolsOf = (project: Project, { pools }: Pick<ServiceDeps, "pools">): BrowserPool[] =>
-  pools.list().filter(({ metadata }) => metadata.namespace === project.namespace);
-
-/** The on-demand browsers of a project, those that ended within the last day included. */
-export const browsersOf = (project: Project, { browsers }: Pick<ServiceDeps, "browsers">): Browser[] =>
-  browsers.list().filter(({ metadata }) => metadata.namespace === project.namespace);
-
-/** Whatever keeps leases: pools, and on-demand browsers, each of which has one. */
-export type Home = BrowserPool | Browser;
-
-/** All that keep leases of a project. */
-export const homesOf = (project: Project, deps: Pick<ServiceDeps, "pools" | "browsers">): Home[] => [
-  ...poolsOf(project, deps),
-  ...browsersOf(project, deps),
-];
 
 /** The on-demand browser of this id; the watch of this replica may not have heard of it yet. */
 const browserOf = async (id: string, project: Project, deps: ServiceDeps): Promise<Browser | undefined> =>

@@ -1,5 +1,5 @@
 import { type LeaseRecord, SessionRequest } from "../leases/records.ts";
-import { homesOf } from "./find-session.ts";
+import { homesOf } from "./homes.ts";
 import type { Project } from "./projects.ts";
 import type { ServiceDeps } from "./service-deps.ts";
 

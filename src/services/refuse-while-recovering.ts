@@ -1,5 +1,5 @@
 import { AppError } from "../errors.ts";
-import type { Home } from "./find-session.ts";
+import type { Home } from "./homes.ts";
 import type { ServiceDeps } from "./service-deps.ts";
 
 /** Whether Redis has lost what it knew of a pool or an on-demand browser, and not all of its agents were asked yet. */

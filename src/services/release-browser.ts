@@ -5,7 +5,7 @@ import type { BrowserPool } from "../resources/browser-pool.ts";
 import { wireName } from "../resources/identity.ts";
 import type { ReleaseBrowser } from "../resources/session-wire.ts";
 import { readPool } from "./find-pool.ts";
-import { poolsOf } from "./find-session.ts";
+import { poolsOf } from "./homes.ts";
 import type { Project } from "./projects.ts";
 import { refuseWhileRecovering } from "./refuse-while-recovering.ts";
 import type { ServiceDeps } from "./service-deps.ts";
