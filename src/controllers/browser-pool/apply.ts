@@ -27,7 +27,7 @@ import { conditionNotes } from "./condition-notes.ts";
 import { dropPolicyParts } from "./drop-policy-parts.ts";
 import type { Homes } from "./homes.ts";
 import type { Looks } from "./looks.ts";
-import type { PoolAction, PoolPlan } from "./plan.ts";
+import type { PoolAction, PoolPlan } from "./plan-actions.ts";
 import { addressOf, buildPod, endGraceSeconds, markPatch, type PodOwner, type PodSettings } from "./pod.ts";
 import type { Seen, SeenPod } from "./seen.ts";
 

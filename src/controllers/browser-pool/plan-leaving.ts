@@ -12,12 +12,9 @@
  * A node that is silent may come back, so nobody leaves it. But a browser in use whose node and agent are both silent for long
  * can't be used by anybody: its lease ends.
  */
-import type { PoolAction } from "./plan.ts";
+import type { LeavingReason, PoolAction } from "./plan-actions.ts";
 import { isAlive } from "./pod-life.ts";
 import type { Seen, SeenPod } from "./seen.ts";
-
-/** Why browsers leave; stands in their records. */
-export type LeavingReason = "Evicted" | "NodeLeaving" | "PodOutdated";
 
 /** How long the agent of a browser in use may be silent on a silent node, ms. */
 const lostMs = 60_000;

@@ -5,7 +5,7 @@
  * Each mark is a write to the API server, so nothing is marked that is over soon: a browser has to be in use, or idle, for some
  * seconds, by Redis' clock. A lease that is younger is protected by its pod's grace period alone.
  */
-import type { PoolAction } from "./plan.ts";
+import type { PoolAction } from "./plan-actions.ts";
 import { isMarked } from "./pod.ts";
 import type { Seen, SeenPod } from "./seen.ts";
 

@@ -5,7 +5,7 @@
  */
 
 import { nextLook } from "./next-look.ts";
-import type { PoolAction, PoolPlan } from "./plan.ts";
+import type { PoolAction, PoolPlan } from "./plan-actions.ts";
 import { leavingReason } from "./plan-leaving.ts";
 import type { Seen, SeenPod } from "./seen.ts";
 import { poolStatus } from "./status.ts";

@@ -10,7 +10,7 @@
  * as they do when their callers ask for new browsers.
  */
 import type { BrowserPoolStatus } from "../../resources/browser-pool.ts";
-import type { PoolAction } from "./plan.ts";
+import type { PoolAction } from "./plan-actions.ts";
 import { resyncMs, type Slot } from "./plan-starts.ts";
 import type { Seen, SeenPod } from "./seen.ts";
 

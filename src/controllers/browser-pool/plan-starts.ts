@@ -6,7 +6,7 @@
  * is not ready for browsers yet.
  */
 import { failedStartBackOffMs, startIntervalMs } from "../../domain/fill-pacing.ts";
-import type { Deletion, PoolAction } from "./plan.ts";
+import type { Deletion, PoolAction } from "./plan-actions.ts";
 import { failedStartsBefore } from "./pod.ts";
 import { isUnscheduled, placedAtMs, timeMs } from "./pod-life.ts";
 import type { Seen, SeenPod } from "./seen.ts";

@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import { aPool, aRecord, aSeen, nowMs, type PodKind, podKinds, podsOf } from "../../../test/support/seen-pool.ts";
 import { startIntervalMs } from "../../domain/fill-pacing.ts";
 import type { BrowserRecord } from "../../leases/records.ts";
-import { type PoolAction, planPool } from "./plan.ts";
+import { planPool } from "./plan.ts";
+import type { PoolAction } from "./plan-actions.ts";
 import type { Seen, SeenPod } from "./seen.ts";
 
 const at = (ms: number): string => new Date(ms).toISOString();

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { at, full, line, planned } from "../../../test/support/planned.ts";
 import {
   aPod,
   aPool,
@@ -10,47 +11,9 @@ import {
   podsOf,
   type SeenOptions,
 } from "../../../test/support/seen-pool.ts";
-import { type PoolAction, planPool } from "./plan.ts";
-import { steadyMs } from "./plan-marks.ts";
+import { planPool } from "./plan.ts";
 import { startDeadlineMs } from "./plan-starts.ts";
 import type { Refusal } from "./seen.ts";
-
-/** An action as a short line: what, which, why. */
-const line = (action: PoolAction): string => {
-  switch (action.do) {
-    case "close":
-      return `close ${action.browser} ${action.why}`;
-    case "look":
-      return `look ${action.pod.uid} ${action.why} in ${action.afterMs}`;
-    case "retire":
-      return `retire ${action.count} of ${action.ids.join(",")} ${action.why}`;
-    case "mark":
-    case "unmark":
-      return `${action.do} ${action.pod.uid}`;
-    case "leave":
-    case "stay":
-      return `${action.do} ${action.ids.join(",")} ${action.why}`;
-    case "discard":
-      return `discard ${action.token}`;
-    case "delete":
-      return `delete ${action.pod.uid} ${action.why}`;
-    case "create":
-      return `create ${action.count} ${action.paced ? "paced" : "unpaced"}`;
-    case "forfeit":
-      return `forfeit ${action.count}`;
-    case "note":
-      return `note ${action.reason}`;
-    default:
-      return action.do;
-  }
-};
-/** All actions but looks, which come in every round. */
-const planned = (seen: SeenOptions): string[] => {
-  const { actions } = planPool(aSeen(seen), nowMs);
-  return actions.filter((action) => action.do !== "look").map(line);
-};
-const full = (...kinds: PodKind[]) => ({ pods: podsOf(...kinds), pool: aPool({ size: kinds.length }) });
-const at = (ms: number): string => new Date(ms).toISOString();
 
 describe("rule 1: a record without a living pod", () => {
   test.each<[string, SeenOptions, string]>([
@@ -309,169 +272,6 @@ describe("rule 6: fewer than size alive", () => {
 
   test("unpaced starts that a full pool does not need are forfeited", () => {
     expect(planned({ ...full("idle"), leases: { unpaced: 2 } })).toEqual(["forfeit 2"]);
-  });
-});
-
-describe("on a node that goes away", () => {
-  test("what is idle is retired at once, what starts is deleted, who is in use is marked, and one event tells", () => {
-    const kinds = ["cordoned idle", "cordoned starting", "cordoned leased", "cordoned suspect", "idle"] as const;
-    expect(planned(full(...kinds))).toEqual([
-      "delete cordoned-starting-1 NodeLeaving",
-      "note NodeLeaving",
-      "leave cordoned-idle-0,cordoned-leased-2,cordoned-suspect-3 NodeLeaving",
-    ]);
-  });
-
-  test("nothing is said or done twice", () => {
-    expect(planned(full("marked leased"))).toEqual([]);
-  });
-
-  test("a warm one enters, and must not become idle", () => {
-    const [look] = planPool(aSeen(full("cordoned warm")), nowMs).actions;
-    expect(look).toMatchObject({ do: "look", why: "Warm", leaving: "NodeLeaving" });
-  });
-
-  test("the mark is taken back when the node is of use again", () => {
-    expect(planned(full("marked and welcome"))).toEqual(["stay marked-and-welcome-0 NodeLeaving"]);
-  });
-
-  test("what leaves is replaced at the fill rate when it is gone, and the pool does not shrink for it", () => {
-    const seen = { ...full("cordoned idle", "idle"), leases: { unpaced: 1 } };
-    expect(planned(seen)).toEqual(["note NodeLeaving", "leave cordoned-idle-0 NodeLeaving"]);
-  });
-});
-
-describe("a pod that somebody else deletes", () => {
-  test("serves its lease on, and its browser is marked; an idle one is retired", () => {
-    expect(planned(full("evicted leased", "evicted idle"))).toEqual(["leave evicted-leased-0,evicted-idle-1 Evicted"]);
-  });
-
-  test("is looked at when Redis knows nothing of it, since it may be in use", () => {
-    const { actions } = planPool(aSeen(full("evicted unknown")), nowMs);
-    expect(actions).toMatchObject([{ do: "look", why: "Warm", leaving: "Evicted", afterMs: 0 }]);
-  });
-
-  test("is deleted again with the operator's short grace when nobody may get it any more", () => {
-    expect(planned(full("evicted retired"))).toEqual(["delete evicted-retired-0 Retired"]);
-    expect(planned(full("terminating retired"))).toEqual([]);
-  });
-
-  test("after a drain the eviction is what counts", () => {
-    const evicted = aPod("x", {
-      ...podKinds["evicted leased"],
-      node: { leaving: "it is cordoned" },
-      leaving: "NodeLeaving",
-    });
-    expect(planned({ pods: [evicted] })).toEqual(["leave x Evicted"]);
-  });
-
-  test("holds its place until it is gone", () => {
-    expect(
-      planned({ pool: aPool({ size: 1 }), pods: [aPod("x", { ...podKinds["evicted leased"], leaving: "Evicted" })] }),
-    ).toEqual([]);
-  });
-});
-
-describe("rule 7: browsers of an earlier image or pod template", () => {
-  const rolling = { outdatedPods: 1 };
-  const old = (kinds: PodKind[], status = {}, rate = 25) => ({
-    pods: podsOf(...kinds),
-    pool: aPool({ size: kinds.length, fillRatePerMinute: rate }, { ...rolling, ...status }),
-  });
-
-  test("of idle ones the longest idle goes, one at a time, so that the next start replaces it", () => {
-    const pods = [
-      aPod("new", { ...podKinds["old idle"], ageMs: 10 }),
-      aPod("old", { ...podKinds["old idle"], ageMs: 9000 }),
-    ];
-    const seen = { pods, pool: aPool({ size: 2 }, rolling) };
-    expect(planned(seen)).toEqual(["retire 1 of old,new PodOutdated"]);
-    expect(planPool(aSeen(seen), nowMs).status.nextStartTime).toBeUndefined();
-  });
-
-  test("when none is idle, the one that is in use the longest is marked, which uses up a start", () => {
-    const pods = [aPod("b", podKinds["old leased"]), aPod("a", { ...podKinds["old leased"], ageMs: 900 })];
-    const seen = { pods, pool: aPool({ size: 2, fillRatePerMinute: 1000 }, rolling) };
-    expect(planned(seen)).toEqual(["leave a PodOutdated"]);
-    const { status, requeueAfterMs } = planPool(aSeen(seen), nowMs);
-    expect(status.nextStartTime).toBe(at(nowMs + 3000));
-    expect(requeueAfterMs).toBe(3000);
-  });
-
-  test("who is marked already is not marked again, and the next one has its turn", () => {
-    expect(planned(old(["old leased, marked"]))).toEqual([]);
-    expect(planned(old(["old leased, marked", "old leased"]))).toEqual(["leave old-leased-1 PodOutdated"]);
-  });
-
-  test.each<[string, ReturnType<typeof old>]>([
-    ["before a start is due", old(["old idle", "idle"], { nextStartTime: at(nowMs + 1) })],
-    ["while filling is paused", old(["old idle", "idle"], {}, 0)],
-    ["while a browser starts", old(["old idle", "starting"])],
-    ["while a pod is ending", old(["old idle", "terminating retired"])],
-    [
-      "while one of them is missing",
-      { ...old(["old idle", "idle"], { nextStartTime: at(nowMs + 1) }), pods: podsOf("old idle") },
-    ],
-  ])("none goes %s", (_, seen) => {
-    expect(planned(seen)).toEqual([]);
-  });
-
-  test("it is looked at again when the next start is due", () => {
-    const seen = aSeen(old(["old idle", "idle"], { nextStartTime: at(nowMs + 4000) }));
-    expect(planPool(seen, nowMs).requeueAfterMs).toBe(4000);
-  });
-
-  test("nobody replaces what is of the present one, and a mark is taken back when its browser is of that again", () => {
-    expect(planned({ ...full("idle", "leased") })).toEqual([]);
-    expect(planned(full("leased, marked as old"))).toEqual(["stay leased,-marked-as-old-0 PodOutdated"]);
-  });
-
-  test("people are told of the beginning and of the end", () => {
-    expect(planned({ pods: podsOf("old idle"), pool: aPool() })).toContain("note RollStarted");
-    expect(planned(old(["idle"]))).toEqual(["note RollCompleted"]);
-    expect(planned({ pods: podsOf("old idle"), pool: aPool({ fillRatePerMinute: 0 }) })).toEqual([]);
-  });
-
-  test("of a pool that shrinks they go before those of the present one", () => {
-    expect(planned({ pods: podsOf("idle", "old idle"), pool: aPool({ size: 1 }, rolling) })).toContain(
-      "retire 1 of old-idle-1,idle-0 Surplus",
-    );
-  });
-});
-
-describe("rule 8: the mark of a pod", () => {
-  test("comes when its browser is in use for some seconds, and goes when it is idle for as long", () => {
-    expect(planned(full("long leased", "long idle, marked"))).toEqual([
-      "mark long-leased-0",
-      "unmark long-idle,-marked-1",
-    ]);
-    expect(planned(full("leased", "long leased, marked", "just idle, marked", "idle"))).toEqual([]);
-  });
-
-  test("is looked after when its time has come, however quiet the pool is", () => {
-    const wait = (...kinds: PodKind[]): number => planPool(aSeen(full(...kinds)), nowMs).requeueAfterMs;
-    expect(wait("leased", "long leased, marked")).toBe(steadyMs);
-    expect(wait("just idle, marked")).toBe(steadyMs);
-    expect(wait("idle", "long leased, marked")).toBe(30_000);
-  });
-
-  test("stays as it is while a browser is between two states, or its pod is going", () => {
-    const going = { ...podKinds["evicted leased"], ageMs: 9000, leaving: "Evicted" };
-    const pods = [
-      aPod("a", { ...podKinds.releasing, ageMs: 9000, marked: true }),
-      aPod("b", { ...podKinds.suspect, ageMs: 9000, marked: true }),
-      aPod("c", going),
-    ];
-    expect(planned({ pool: aPool({ size: 3 }), pods })).toEqual([]);
-  });
-
-  test("is given to ten a round, those that have waited longest, and then again before long", () => {
-    const pods = Array.from({ length: 12 }, (_, place) =>
-      aPod(`${place}`, { ...podKinds.leased, ageMs: 5000 + place }),
-    );
-    const seen = { pool: aPool({ size: 12 }), pods };
-    expect(planned(seen)).toEqual(Array.from({ length: 10 }, (_, place) => `mark ${11 - place}`));
-    expect(planPool(aSeen(seen), nowMs).requeueAfterMs).toBe(1000);
   });
 });
 

@@ -17,9 +17,8 @@
  * A pod counts as alive until its process is surely gone, so that a pool never runs more than `size` browsers.
  */
 import type { BrowserRecord, EndReason } from "../../leases/records.ts";
-import type { BrowserPoolStatus } from "../../resources/browser-pool.ts";
-import type { LookReason } from "./next-look.ts";
-import { isLostWithNode, isStartInVain, type LeavingReason, leavesAtOnce, leaving } from "./plan-leaving.ts";
+import type { DeleteReason, Deletion, PoolAction, PoolPlan } from "./plan-actions.ts";
+import { isLostWithNode, isStartInVain, leavesAtOnce, leaving } from "./plan-leaving.ts";
 import { marks } from "./plan-marks.ts";
 import { isFailing, isUnreachable, looks, nextEpoch, planRaise, recovery, unreachableMs } from "./plan-recovery.ts";
 import { roll, rollNotes } from "./plan-roll.ts";
@@ -28,49 +27,6 @@ import { endGraceSeconds } from "./pod.ts";
 import { isAlive, isInUse, timeMs } from "./pod-life.ts";
 import type { EndedReason, Seen, SeenPod } from "./seen.ts";
 import { poolStatus } from "./status.ts";
-
-export type DeleteReason =
-  | "Ended"
-  | "FailedStart"
-  | "StartDeadlineExceeded"
-  | "Retired"
-  | "Unreachable"
-  | "Unready"
-  | "Surplus"
-  | "NodeLeaving"
-  | "NodeLost"
-  | "PoolDeleted";
-
-export type PoolAction =
-  | { do: "raise"; epoch: number }
-  | { do: "recovered"; epoch: number }
-  | {
-      do: "look";
-      pod: SeenPod;
-      epoch: number;
-      /** Why the browser must not become idle. */
-      leaving: LeavingReason | undefined;
-      afterMs: number;
-      why: LookReason;
-    }
-  | { do: "close"; browser: string; why: EndReason }
-  | { do: "retire"; ids: string[]; count: number; why: "Surplus" | "PoolDeleted" | "Unready" | "PodOutdated" }
-  | { do: "leave"; ids: string[]; why: LeavingReason }
-  | { do: "stay"; ids: string[]; why: LeavingReason }
-  | { do: "discard"; token: string }
-  | { do: "mark"; pod: SeenPod }
-  | { do: "unmark"; pod: SeenPod }
-  | { do: "delete"; pod: SeenPod; why: DeleteReason }
-  | { do: "create"; count: number; paced: boolean }
-  | { do: "forfeit"; count: number }
-  | { do: "drain" }
-  | { do: "undrain" }
-  | { do: "drop" }
-  | { do: "note"; type: "Normal" | "Warning"; reason: string; note: string };
-
-export type Deletion = PoolAction & { do: "delete" };
-
-export type PoolPlan = { actions: PoolAction[]; status: BrowserPoolStatus; requeueAfterMs: number };
 
 const endReason: Record<EndedReason, EndReason> = {
   timeout: "timeout",

@@ -1,4 +1,4 @@
-import type { PoolAction, PoolPlan } from "./plan.ts";
+import type { PoolAction, PoolPlan } from "./plan-actions.ts";
 import type { Seen, SeenPod } from "./seen.ts";
 
 /** Counts how starts of browsers end, each once, of those that were seen to start. */

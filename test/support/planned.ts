@@ -1,0 +1,46 @@
+/** What the pool loop decides for what it sees, as lines that can be compared at a glance. */
+import { planPool } from "../../src/controllers/browser-pool/plan.ts";
+import type { PoolAction } from "../../src/controllers/browser-pool/plan-actions.ts";
+import { aPool, aSeen, nowMs, type PodKind, podsOf, type SeenOptions } from "./seen-pool.ts";
+
+/** An action as a short line: what, which, why. */
+export const line = (action: PoolAction): string => {
+  switch (action.do) {
+    case "close":
+      return `close ${action.browser} ${action.why}`;
+    case "look":
+      return `look ${action.pod.uid} ${action.why} in ${action.afterMs}`;
+    case "retire":
+      return `retire ${action.count} of ${action.ids.join(",")} ${action.why}`;
+    case "mark":
+    case "unmark":
+      return `${action.do} ${action.pod.uid}`;
+    case "leave":
+    case "stay":
+      return `${action.do} ${action.ids.join(",")} ${action.why}`;
+    case "discard":
+      return `discard ${action.token}`;
+    case "delete":
+      return `delete ${action.pod.uid} ${action.why}`;
+    case "create":
+      return `create ${action.count} ${action.paced ? "paced" : "unpaced"}`;
+    case "forfeit":
+      return `forfeit ${action.count}`;
+    case "note":
+      return `note ${action.reason}`;
+    default:
+      return action.do;
+  }
+};
+
+/** All actions but looks, which come in every round. */
+export const planned = (seen: SeenOptions): string[] => {
+  const { actions } = planPool(aSeen(seen), nowMs);
+  return actions.filter((action) => action.do !== "look").map(line);
+};
+
+/** A pool that has as many pods as it wants: these. */
+export const full = (...kinds: PodKind[]) => ({ pods: podsOf(...kinds), pool: aPool({ size: kinds.length }) });
+
+/** As times stand in a status. */
+export const at = (ms: number): string => new Date(ms).toISOString();
