@@ -35,10 +35,10 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
     types: ["config.ts", "metrics"],
   },
   http: {
-    may: ["../package.json", "ops", "resources", "services"],
+    may: ["../package.json", "resources", "services"],
     types: ["config.ts", "leases/idempotent-answers.ts", "leases/records.ts"],
   },
-  ops: { may: ["http/middleware"], types: ["config.ts", "metrics"] },
+  "http/ops": { may: ["http/middleware"], types: ["config.ts", "metrics"] },
   gateway: { may: ["http/middleware", "http/refuse-socket.ts", "services"] },
   agent: { may: ["domain", "resources"], types: ["tokens"] },
   fill: { may: ["domain", "resources"] },
@@ -52,7 +52,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
 /** The places that may import an npm package, its types too. A package that is not here has no home yet. */
 export const packageHomes: Readonly<Record<string, readonly string[]>> = {
   "@kubernetes/client-node": ["kube"],
-  express: ["http", "ops"],
+  express: ["http"],
   "express-rate-limit": ["http"],
   ioredis: ["leases"],
   jose: ["tokens"],

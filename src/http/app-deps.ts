@@ -1,8 +1,8 @@
 import type { IdempotentAnswers } from "../leases/idempotent-answers.ts";
 import type { Logger } from "../log.ts";
-import type { Health } from "../ops/health.ts";
-import type { Scrapeable } from "../ops/mount-ops.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
+import type { Health } from "./ops/health.ts";
+import type { Scrapeable } from "./ops/mount-ops.ts";
 
 /** What the HTTP side works with, beside the use cases' own parts. */
 export type AppDeps = {

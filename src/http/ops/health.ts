@@ -1,4 +1,4 @@
-import type { Part } from "../metrics/process-metrics.ts";
+import type { Part } from "../../metrics/process-metrics.ts";
 
 /** Deadline of one probe of a part, ms: below the usual time-out of a readiness probe. */
 const probeTimeoutMs = 1000;

@@ -1,9 +1,9 @@
 import express, { type ErrorRequestHandler, type Express } from "express";
-import type { Config } from "../config.ts";
-import { AppError } from "../errors.ts";
-import { answerError, asAppError } from "../http/middleware/error-answer.ts";
-import { checkHost } from "../http/middleware/host-check.ts";
-import type { Logger } from "../log.ts";
+import type { Config } from "../../config.ts";
+import { AppError } from "../../errors.ts";
+import type { Logger } from "../../log.ts";
+import { answerError, asAppError } from "../middleware/error-answer.ts";
+import { checkHost } from "../middleware/host-check.ts";
 import type { Health } from "./health.ts";
 import { mountHealth, mountMetrics, type Scrapeable } from "./mount-ops.ts";
 
