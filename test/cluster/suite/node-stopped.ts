@@ -33,22 +33,16 @@ export const nodeStopped: Phase = {
       return `${lost} of ${size} browsers were on it`;
     });
     await check("the lease on it ends, and says why", async () => {
+      let answer = "";
       const isEnded = async () => {
-        const answer = await stack.call("GET", `/browsers/${session.session_id}`).catch(() => undefined);
-        return answer?.status === 404;
+        const response = await stack.call("GET", `/browsers/${session.session_id}`).catch(() => undefined);
+        if (response?.status !== 404) return false;
+        answer = await response.text();
+        return true;
       };
       await until("the session has ended", isEnded, { signal, limitMs: replacedMs });
-      const all = await kubectl(
-        "logs",
-        "deployment/browserpool-operator",
-        "--all-pods",
-        "--namespace",
-        systemNamespace,
-        "--tail",
-        "-1",
-      );
-      const line = all.split("\n").find((text) => text.includes(session.session_id)) ?? "";
-      return /"why":"(\w+)"/.exec(line)?.[1] ?? "";
+      if (!answer.includes("has ended (browser_lost)")) throw new Error(answer);
+      return "browser_lost";
     });
     await check("the pool is full again on the other nodes, and its browsers work", async () => {
       await pool.whenAvailable(size, replacedMs);
