@@ -35,7 +35,7 @@ export const operatorBugs: readonly SeededBug[] = [
         file: "controllers/browser-pool/plan.ts",
         find: 'if (browser?.state === "retired") return "Retired";',
         replace: `if (browser?.state === "retired") return "Retired";
-          if (browser?.state === "leased" && nowMs - browser.since > 45_000) return "Retired";`,
+          if (browser?.state === "leased" && Date.now() - browser.since > 45_000) return "Retired";`,
       },
     ],
   },
