@@ -23,8 +23,15 @@ export type BroughtUp = {
   isMade: boolean;
   /** How it came to be, for people. */
   how: string;
-  /** Takes back what was brought up; a given cluster, or one that was there before, stays. */
-  takeDown(run: Run): Promise<void>;
+};
+
+/** What bringing up is done with. */
+export type Ground = {
+  run: Run;
+  /** Of this run. */
+  folder: string;
+  /** Notes how to take back what is about to be made, whether or not that succeeds. */
+  takeBack(undo: (run: Run) => Promise<unknown>): void;
 };
 
 /** The program of the environment, else the one that stands beside this project where several share it. */
@@ -51,49 +58,41 @@ export const whyImpossible = (env: Variables): string | undefined => {
   return "they need Docker, or root and a program in BROWSERPOOL_KIND_UP that brings up a cluster";
 };
 
-const byKind = async (env: Variables, run: Run, folder: string): Promise<BroughtUp> => {
+const byKind = async (env: Variables, { run, folder, takeBack }: Ground): Promise<BroughtUp> => {
   const kubeconfig = join(folder, "kubeconfig");
   const isThere = (await kindClusters(run)).includes(name);
   if (isThere) await run("kind", "export", "kubeconfig", "--name", name, "--kubeconfig", kubeconfig);
-  else await run("kind", "create", "cluster", "--config", config, "--kubeconfig", kubeconfig, "--wait", "180s");
-  return {
-    env: { ...env, KUBECONFIG: kubeconfig },
-    isMade: !isThere,
-    how: isThere ? "kind's, found" : "kind's, made",
-    takeDown: async (again) => {
-      if (!isThere) await again("kind", "delete", "cluster", "--name", name);
-    },
-  };
+  else {
+    takeBack((again) => again("kind", "delete", "cluster", "--name", name));
+    await run("kind", "create", "cluster", "--config", config, "--kubeconfig", kubeconfig, "--wait", "180s");
+  }
+  const how = isThere ? "kind's, found" : "kind's, made";
+  return { env: { ...env, KUBECONFIG: kubeconfig }, isMade: !isThere, how };
 };
 
 /** `up` and `down` stand beside each other; a Docker that `up` has started ends with the last cluster. */
-const byProgram = async (up: string, env: Variables, run: Run): Promise<BroughtUp> => {
+const byProgram = async (up: string, env: Variables, { run, takeBack }: Ground): Promise<BroughtUp> => {
   const hadDocker = await succeeds(run("docker", "version"));
-  const before = hadDocker ? await kindClusters(run) : [];
+  const isThere = hadDocker && (await kindClusters(run)).includes(name);
+  const down = join(dirname(up), "down");
+  const takeDown = async (again: Run): Promise<void> => {
+    await again(down, "--name", name);
+    if (!hadDocker && (await kindClusters(again)).length === 0) await again(down, "--all");
+  };
+  if (!isThere) takeBack(takeDown);
   const printed = await run(up, "--name", name, "--config", config).catch((error: unknown) => {
     throw new NoCluster(`${up} brings up none: ${error instanceof Error ? error.message : error}`, { cause: error });
   });
-  const isThere = before.includes(name);
-  const own = { ...env, ...exportsOf(printed, env) };
-  return {
-    env: own,
-    isMade: !isThere,
-    how: isThere ? "kind's, found" : `kind's, made by ${up}`,
-    takeDown: async (again) => {
-      if (isThere) return;
-      const down = join(dirname(up), "down");
-      await again(down, "--name", name);
-      if (!hadDocker && (await kindClusters(again)).length === 0) await again(down, "--all");
-    },
-  };
+  const how = isThere ? "kind's, found" : `kind's, made by ${up}`;
+  return { env: { ...env, ...exportsOf(printed, env) }, isMade: !isThere, how };
 };
 
-/** Brings up the cluster, or finds it. `folder`: of this run. */
-export const bringUp = async (env: Variables, run: Run, folder: string): Promise<BroughtUp> => {
-  if (env.KUBECONFIG) return { env, isMade: false, how: "given by KUBECONFIG", takeDown: async () => undefined };
-  if (await succeeds(run("docker", "pull", "--quiet", "debian:bookworm-slim"))) return byKind(env, run, folder);
+/** Brings up the cluster, or finds it; a given one, and one that was there before, is not taken back. */
+export const bringUp = async (env: Variables, ground: Ground): Promise<BroughtUp> => {
+  if (env.KUBECONFIG) return { env, isMade: false, how: "given by KUBECONFIG" };
+  if (await succeeds(ground.run("docker", "pull", "--quiet", "debian:bookworm-slim"))) return byKind(env, ground);
   const up = kindUp(env);
-  if (up) return byProgram(up, env, run);
+  if (up) return byProgram(up, env, ground);
   throw new NoCluster(
     "no cluster: Docker reaches no image registry; give a cluster by KUBECONFIG, or a program by BROWSERPOOL_KIND_UP",
   );

@@ -13,7 +13,8 @@ const folder = resolve(import.meta.dirname, "..");
 /** As in values.yaml. */
 const nodePort = 30_780;
 
-const reachableMs = 60_000;
+/** How long each address is tried, ms: rules for a new Service take a moment to come to every node. */
+const reachableMs = 15_000;
 
 export type Version = {
   /** `browserpool`, or what stands before it in a registry. */
@@ -26,7 +27,13 @@ export type Version = {
 const addressOf = (node: Node): string[] =>
   (node.status?.addresses ?? []).flatMap(({ type, address }) => (type === "InternalIP" ? address : []));
 
-const nodeAddresses = async (kube: Kube): Promise<string[]> => (await kube.list(nodes)).items.flatMap(addressOf);
+const takesNoPods = ({ spec }: Node): boolean => spec?.taints?.some(({ effect }) => effect === "NoSchedule") ?? false;
+
+/** Of nodes that take no pods first: they are never drained or stopped. */
+const nodeAddresses = async (kube: Kube): Promise<string[]> => {
+  const { items } = await kube.list(nodes);
+  return items.toSorted((a, b) => Number(takesNoPods(b)) - Number(takesNoPods(a))).flatMap(addressOf);
+};
 
 const valueFiles = async (kube: Kube): Promise<string[]> => {
   const [first] = (await kube.list(nodes)).items;
@@ -72,10 +79,11 @@ const answers = async (url: string): Promise<boolean> => {
 /** The Service through a node's own address, or through kind's port mapping where nodes can't be reached (Docker Desktop). */
 export const reachableUrl = async (kube: Kube, signal: AbortSignal): Promise<string> => {
   const urls = [...(await nodeAddresses(kube)), "127.0.0.1"].map((host) => `http://${host}:${nodePort}`);
-  for (const deadline = performance.now() + reachableMs; performance.now() < deadline; ) {
-    for (const url of urls) if (await answers(url)) return url;
-    await sleep(500, undefined, { signal });
-  }
+  for (const url of urls)
+    for (const deadline = performance.now() + reachableMs; performance.now() < deadline; ) {
+      if (await answers(url)) return url;
+      await sleep(500, undefined, { signal });
+    }
   throw new Error(`the API answers at none of ${urls.join(", ")}`);
 };
 

@@ -98,8 +98,11 @@ export const setUp = async (setting: Setting): Promise<Lane> => {
   };
 
   const brought = await report.step("cluster", async () => {
-    const up = await bringUp(own, runnerFor(own), folder);
-    takeBack(() => up.takeDown(lastly(up.env)));
+    const up = await bringUp(own, {
+      run: runnerFor(own),
+      folder,
+      takeBack: (undo) => takeBack(() => undo(lastly(own))),
+    });
     const kube = connectKube({ ...(up.env.KUBECONFIG && { kubeconfigPath: up.env.KUBECONFIG }) });
     stack.defer(() => kube.close());
     return [{ ...up, kube }, await describeCluster(kube, up.how)];
