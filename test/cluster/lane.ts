@@ -1,5 +1,5 @@
 import type { Kube } from "../../src/kube/client.ts";
-import type { Address, Stack } from "../support/stack.ts";
+import type { Stack } from "../support/stack.ts";
 import type { Check } from "./report.ts";
 
 /** The release and where it is; the chart's own names follow from it. */
@@ -9,6 +9,9 @@ export const projectNamespace = "browserpool-default";
 
 /** Runs a program to its end and resolves with what it has printed; rejects with the last lines when it fails. */
 export type Run = (command: string, ...args: string[]) => Promise<string>;
+
+/** Of an environment. */
+export type Variables = Record<string, string | undefined>;
 
 export type Cluster = {
   kubeconfig: string;
@@ -47,5 +50,3 @@ export type Phase = {
   summary: string;
   run(lane: Lane, check: Check): Promise<void>;
 };
-
-export type { Address };

@@ -2,14 +2,12 @@
 import { spawnSync } from "node:child_process";
 import { dirname, join, resolve } from "node:path";
 import { isProgram } from "../../../src/local/locate-programs.mjs";
-import type { Run } from "../lane.ts";
+import type { Run, Variables } from "../lane.ts";
 import { exportsOf } from "./programs.ts";
 
 const name = "browserpool";
 const config = resolve(import.meta.dirname, "../kind.yaml");
 const root = resolve(import.meta.dirname, "../../..");
-
-type Variables = Record<string, string | undefined>;
 
 /** The machine gives no cluster, which tells nothing of what would be tested on one; the message says why. */
 export class NoCluster extends Error {

@@ -1,8 +1,6 @@
 import { createToolRunner } from "../../../scripts/setup/run-tool.mjs";
 import { SetupError } from "../../../scripts/setup/setup-error.mjs";
-import type { Run } from "../lane.ts";
-
-type Variables = Record<string, string | undefined>;
+import type { Run, Variables } from "../lane.ts";
 
 /** Programs with this environment; they end when `signal` fires. Their output goes to `logFile`. */
 export const programRunner = (env: Variables, { logFile, signal }: { logFile: string; signal: AbortSignal }): Run => {

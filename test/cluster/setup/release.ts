@@ -27,7 +27,9 @@ export type Version = {
 const addressOf = (node: Node): string[] =>
   (node.status?.addresses ?? []).flatMap(({ type, address }) => (type === "InternalIP" ? address : []));
 
-const takesNoPods = ({ spec }: Node): boolean => spec?.taints?.some(({ effect }) => effect === "NoSchedule") ?? false;
+/** Such as a control plane. */
+export const takesNoPods = ({ spec }: Node): boolean =>
+  spec?.taints?.some(({ effect }) => effect === "NoSchedule") ?? false;
 
 /** Of nodes that take no pods first: they are never drained or stopped. */
 const nodeAddresses = async (kube: Kube): Promise<string[]> => {

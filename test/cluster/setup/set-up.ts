@@ -5,7 +5,15 @@ import { connectKube, type Kube } from "../../../src/kube/client.ts";
 import { namespaces, nodes, pods } from "../../../src/kube/resource-type.ts";
 import { locatePrograms } from "../../../src/local/locate-programs.mjs";
 import { connectStack } from "../../support/stack.ts";
-import { type Cluster, type Images, type Lane, projectNamespace, type Run, systemNamespace } from "../lane.ts";
+import {
+  type Cluster,
+  type Images,
+  type Lane,
+  projectNamespace,
+  type Run,
+  systemNamespace,
+  type Variables,
+} from "../lane.ts";
 import type { Options } from "../options.ts";
 import type { Report } from "../report.ts";
 import { provideBaseImages } from "./base-images.ts";
@@ -16,8 +24,6 @@ import { deploy, initialKey, packageOlderChart, reachableUrl, remove } from "./r
 
 /** Longest time for each thing that is taken back, ms. */
 const takeBackMs = 10 * 60_000;
-
-type Variables = Record<string, string | undefined>;
 
 export type Setting = {
   options: Options;

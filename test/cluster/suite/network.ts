@@ -3,11 +3,12 @@
  * with the policies, and without them, where each must succeed: a probe that could not succeed would prove nothing.
  */
 import type { KubeObject, Pod } from "../../../src/kube/objects.ts";
-import { pods, type ResourceType } from "../../../src/kube/resource-type.ts";
+import type { ResourceType } from "../../../src/kube/resource-type.ts";
 import { withCdp } from "../../support/raw-cdp.ts";
 import { type Lane, type Phase, projectNamespace, systemNamespace } from "../lane.ts";
 import { fullPool } from "./pools.ts";
 import { type StandIn, standIns } from "./stand-ins.ts";
+import { systemPod } from "./system-pod.ts";
 
 const networkPolicies: ResourceType<KubeObject> = {
   group: "networking.k8s.io",
@@ -46,11 +47,8 @@ const expectAll = (outcomes: Map<string, string>, wanted: boolean): string => {
   return [...outcomes.keys()].join(", ");
 };
 
-const podIpOf = async ({ kube }: Lane, component: string): Promise<string> => {
-  const labelSelector = `app.kubernetes.io/component=${component}`;
-  const [pod] = (await kube.list(pods, { namespace: systemNamespace, labelSelector })).items;
-  return pod?.status?.podIP ?? "";
-};
+const podIpOf = async (lane: Lane, component: string): Promise<string> =>
+  (await systemPod(lane, component))?.status?.podIP ?? "";
 
 const jsonPath = async ({ kubectl }: Lane, path: string, ...args: string[]): Promise<string> =>
   (await kubectl("get", ...args, "--output", `jsonpath=${path}`)).trim();

@@ -1,10 +1,10 @@
 import Kernel from "@onkernel/sdk";
-import { pods } from "../../../src/kube/resource-type.ts";
 import { withCdp } from "../../support/raw-cdp.ts";
 import { type Lane, type Phase, systemNamespace } from "../lane.ts";
 import { Skipped } from "../report.ts";
 import { podOf, podsOn, workers } from "./nodes.ts";
 import { fullPool, type Session, type TestPool } from "./pools.ts";
+import { systemPod } from "./system-pod.ts";
 import { until } from "./until.ts";
 
 const size = 4;
@@ -15,16 +15,10 @@ const answerMs = 3000;
 /** The node controller waits 40 s until it says that a node is not ready; then browsers are replaced. */
 const replacedMs = 300_000;
 
-/** The bundled Redis is one pod, and away for as long as its node. */
-const nodeOfRedis = async ({ kube }: Lane): Promise<string | undefined> => {
-  const labelSelector = "app.kubernetes.io/component=redis";
-  const [pod] = (await kube.list(pods, { namespace: systemNamespace, labelSelector })).items;
-  return pod?.spec?.nodeName;
-};
-
 /** A session on a node that may be stopped, and that node. */
 const acquireOnSuch = async (lane: Lane, pool: TestPool): Promise<{ session: Session; node: string }> => {
-  const forbidden = await nodeOfRedis(lane);
+  // The bundled Redis is one pod, and away for as long as its node.
+  const forbidden = (await systemPod(lane, "redis"))?.spec?.nodeName;
   const sessions: Session[] = [];
   for (let i = 0; i < size; i++) sessions.push(await pool.acquire());
   const places = await Promise.all(

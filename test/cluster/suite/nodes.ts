@@ -2,14 +2,13 @@ import type { Pod } from "../../../src/kube/objects.ts";
 import { nodes } from "../../../src/kube/resource-type.ts";
 import { type Lane, projectNamespace } from "../lane.ts";
 import { Skipped } from "../report.ts";
+import { takesNoPods } from "../setup/release.ts";
 import type { Session, TestPool } from "./pools.ts";
 
 /** Names of the nodes that take browsers; skips the phase when there are fewer than two. */
 export const workers = async ({ kube }: Lane): Promise<string[]> => {
   const { items } = await kube.list(nodes);
-  const names = items
-    .filter(({ spec }) => !spec?.taints?.some(({ effect }) => effect === "NoSchedule"))
-    .map(({ metadata }) => metadata.name);
+  const names = items.filter((node) => !takesNoPods(node)).map(({ metadata }) => metadata.name);
   if (names.length < 2) throw new Skipped("fewer than two nodes take pods");
   return names;
 };

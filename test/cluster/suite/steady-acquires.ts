@@ -1,4 +1,5 @@
 import Kernel from "@onkernel/sdk";
+import { summarize } from "../../../bench/statistics.ts";
 
 export type AcquireHistory = {
   acquired: number;
@@ -6,7 +7,7 @@ export type AcquireHistory = {
   failures: Record<string, number>;
   /** What the SDK has repeated by itself, and why, with how often. */
   repeats: Record<string, number>;
-  /** Times of the acquires that succeeded, ms, ascending. */
+  /** Times of the acquires that succeeded, ms. */
   latencies: number[];
 };
 
@@ -79,22 +80,19 @@ export const startSteadyAcquires = (
     async stop() {
       clearInterval(timer);
       await Promise.all(open);
-      history.latencies.sort((a, b) => a - b);
       return history;
     },
   };
 };
 
-/** Of a list in ascending order. `share`: 0 to 1. */
-const quantile = (values: number[], share: number): number =>
-  values[Math.min(values.length - 1, Math.floor(values.length * share))] ?? Number.NaN;
-
 /** In words. */
-export const acquiresText = ({ acquired, latencies, repeats }: AcquireHistory): string =>
-  [
+export const acquiresText = ({ acquired, latencies, repeats }: AcquireHistory): string => {
+  const { p50, p99, max } = summarize(latencies);
+  return [
     `${acquired} acquired`,
-    `p50 ${quantile(latencies, 0.5).toFixed(0)}`,
-    `p99 ${quantile(latencies, 0.99).toFixed(0)}`,
-    `longest ${quantile(latencies, 1).toFixed(0)} ms`,
+    `p50 ${p50.toFixed(0)}`,
+    `p99 ${p99.toFixed(0)}`,
+    `longest ${max.toFixed(0)} ms`,
     ...(Object.keys(repeats).length > 0 ? [`repeated by the SDK: ${JSON.stringify(repeats)}`] : []),
   ].join(", ");
+};
