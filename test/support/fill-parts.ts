@@ -34,10 +34,10 @@ export type FillParts = {
   open(name: string, rest?: string): Promise<Page>;
   /** Fills a page by its URL; `more` overrides. */
   fill(page: Page, values: Values, more?: Partial<FillRequest>): Promise<FillResult>;
-  /** What a field of the page shows, in whichever frame or open shadow tree it is; undefined when it isn't there. */
-  shown(page: Page, selector: string): Promise<string | undefined>;
-  /** The events that the page's frame with `pages/<name>.html` has recorded. */
-  eventsIn(page: Page, name: string): Promise<string[] | undefined>;
+  /** What a field of the page shows, in whichever frame or open shadow tree it is; fails when it isn't there. */
+  shown(page: Page, selector: string): Promise<string>;
+  /** The events that the page's frame with `pages/<name>.html` has recorded; fails when there is no such frame. */
+  eventsIn(page: Page, name: string): Promise<string[]>;
   /** Closes all tabs but one, which is blank. */
   clear(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -82,16 +82,32 @@ export const startFillParts = async (settings: Partial<BrowserConfig> = {}): Pro
     url: `${agent.baseUrl.replace("http", "ws")}/cdp`,
     headers: { authorization: `Bearer ${token}`, [sessionHeader]: session },
   };
-  const readFrames = async <T>(page: Page, read: (frames: Frame[]) => Promise<T>): Promise<T> => {
-    if (page.frames().length === 1) return read(page.frames());
-    // Puppeteer can lose frames of other processes that were made under its eyes; a new connection has them all.
-    const reader = await agent.connect(session);
-    try {
-      const same = (await reader.pages()).find((each) => each.url() === page.url());
-      return await read(same?.frames() ?? []);
-    } finally {
-      await reader.disconnect();
+  /** What is read in a frame; the reader says undefined where it finds nothing to read. */
+  const readFrames = async <T>(
+    page: Page,
+    what: string,
+    read: (frames: Frame[]) => Promise<T | undefined>,
+  ): Promise<T> => {
+    if (page.frames().length === 1) {
+      const found = await read(page.frames());
+      if (found !== undefined) return found;
     }
+    // Puppeteer can lose frames of other processes that were made under its eyes. A new connection learns of all of them,
+    // those inside of such frames a moment after the page itself.
+    let failure: unknown;
+    const told = () => `${what} in a frame of ${page.url()}${failure ? ` (${failure})` : ""}`;
+    return eventually(told, async () => {
+      const reader = await agent.connect(session);
+      try {
+        const same = (await reader.pages()).find((each) => each.url() === page.url());
+        return await read(same?.frames() ?? []);
+      } catch (cause) {
+        failure = cause;
+        return undefined;
+      } finally {
+        await reader.disconnect();
+      }
+    });
   };
   const kept = parts.move();
   return {
@@ -114,9 +130,9 @@ export const startFillParts = async (settings: Partial<BrowserConfig> = {}): Pro
         { connect, pageUrl: page.url(), timeoutMs, bindings: bindingsOf(values), ...more },
         new AbortController().signal,
       ),
-    shown: (page, selector) => readFrames(page, (frames) => valueIn(frames, selector)),
+    shown: (page, selector) => readFrames(page, selector, (frames) => valueIn(frames, selector)),
     eventsIn: (page, name) =>
-      readFrames(page, async (frames) => {
+      readFrames(page, `${name}.html`, async (frames) => {
         const frame = frames.find((each) => each.url().endsWith(`/${name}.html`));
         return frame?.evaluate(() => (globalThis as unknown as PageState).events);
       }),

@@ -33,8 +33,10 @@ const client = (call: Call, id: string): PoolClient => {
     id,
     counts,
     whenCounts: async ({ acquired, available }) => {
-      await eventually(`${acquired} acquired and ${available} available`, async () => {
-        const now = await counts();
+      let now: Counts | undefined;
+      const what = () => `${acquired} acquired and ${available} available; last seen: ${JSON.stringify(now)}`;
+      await eventually(what, async () => {
+        now = await counts();
         return now.acquired === acquired && now.available === available;
       });
     },
@@ -113,7 +115,10 @@ export const browserPid = async (dataDir: string, podUid: string): Promise<numbe
   const group = Number(/^(\d+) /m.exec(groups)?.[1]);
   for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
     const { group: own, commandLine } = await statOf(pid);
-    const isMain = commandLine[0] !== "/bin/sh" && !commandLine.some((argument) => argument.startsWith("--type="));
+    // Empty: a process that has ended and was not waited for yet.
+    const isMain =
+      !["", "/bin/sh"].includes(commandLine[0] ?? "") &&
+      !commandLine.some((argument) => argument.startsWith("--type="));
     if (own === group && isMain) return Number(pid);
   }
   throw new Error(`no browser in pod ${podUid}`);
