@@ -131,6 +131,14 @@ describe("a repetition with the same Idempotency-Key", () => {
     await stack.kernel.browserPools.delete(id, { force: true });
   });
 
+  test("is the same without a body as with an empty one", async () => {
+    const headers = key();
+    const flush = (more: Send): Promise<RawAnswer> => send("POST", `/browser_pools/${poolId}/flush`, more);
+    const answers = [await flush({ headers }), await flush({ headers, body: "{}" })];
+    expect(answers.map(({ status }) => status)).toEqual([204, 204]);
+    expectRefusal(await flush({ headers, body: '{"other": 1}' }), { status: 409, code: "idempotency_key_reused" });
+  });
+
   test("may be another request when the key is", async () => {
     const ids = new Set<string>();
     for (const headers of [key(), key()]) {
