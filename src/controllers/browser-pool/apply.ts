@@ -30,6 +30,7 @@ import type { Looks } from "./looks.ts";
 import type { PoolAction, PoolPlan } from "./plan-actions.ts";
 import { addressOf, buildPod, endGraceSeconds, markPatch, type PodOwner, type PodSettings } from "./pod.ts";
 import type { Seen, SeenPod } from "./seen.ts";
+import type { StartCount } from "./start-count.ts";
 
 export type ApplyDeps = {
   kube: Kube;
@@ -43,6 +44,7 @@ export type ApplyDeps = {
   pods: Reflector<Pod>;
   expectations: Expectations;
   dying: Set<string>;
+  starts: Pick<StartCount, "begun">;
   podSettings: PodSettings;
   record: RecordEvent;
   log: Logger;
@@ -70,7 +72,9 @@ const createPod = async (seen: Seen, deps: ApplyDeps): Promise<void> => {
   deps.lead.check();
   deps.expectations.expect(uid, pod.metadata.name);
   try {
-    deps.pods.put(await deps.kube.create(podType, pod));
+    const made = await deps.kube.create(podType, pod);
+    deps.starts.begun(made.metadata.uid ?? "");
+    deps.pods.put(made);
   } catch (error) {
     deps.expectations.settle(uid, pod.metadata.name);
     noteRefusal(error, pool, deps);

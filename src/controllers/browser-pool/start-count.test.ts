@@ -23,3 +23,19 @@ test.each<[string, PodOptions[], string[]]>([
 ])("a start %s", (_, rounds, results) => {
   expect(counted(...rounds)).toEqual(results);
 });
+
+test.each<[string, PodOptions, string[]]>([
+  ["is up", podKinds.warm, ["ready"]],
+  ["has failed", podKinds["failed start"], ["failed"]],
+])(
+  "a start that was begun here is counted, also when the first round that sees it finds that it %s",
+  (_, kind, results) => {
+    const counts: string[] = [];
+    const starts = createStartCount((result) => counts.push(result));
+    const pod = aPod("a", kind);
+    starts.begun(pod.uid);
+    const seen = aSeen({ pods: [pod] });
+    for (let round = 0; round < 2; round++) starts.note(seen, planPool(seen, nowMs));
+    expect(counts).toEqual(results);
+  },
+);

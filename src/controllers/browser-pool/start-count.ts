@@ -1,8 +1,10 @@
 import type { PoolAction, PoolPlan } from "./plan-actions.ts";
 import type { Seen, SeenPod } from "./seen.ts";
 
-/** Counts how starts of browsers end, each once, of those that were seen to start. */
+/** Counts how starts of browsers end, each once: of those that were begun here, and those that were seen to start. */
 export type StartCount = {
+  /** A pod that this replica has made: it may be up, or have failed, before any round sees it. */
+  begun(podUid: string): void;
   /** Takes in a round: what it saw and decided. */
   note(seen: Pick<Seen, "pods">, plan: Pick<PoolPlan, "actions">): void;
   /** Drops what is known of a pod that is gone. */
@@ -18,6 +20,7 @@ const isFailure = (action: PoolAction): action is PoolAction & { do: "delete" } 
 export const createStartCount = (count: (result: "ready" | "failed") => void): StartCount => {
   const starting = new Set<string>();
   return {
+    begun: (podUid) => void starting.add(podUid),
     note({ pods }, { actions }) {
       for (const { uid, state } of pods) if (state.is === "starting") starting.add(uid);
       for (const { uid } of pods.filter(isUp)) if (starting.delete(uid)) count("ready");
