@@ -29,6 +29,13 @@ test("operations have the browser that the agent told of, and the times of their
   ]);
 });
 
+test("a wish that was sent again was granted after its first call, whichever of them is answered first", () => {
+  const wish = { wish: "key-1" };
+  const again = [held([10, 50], "s1", wish), held([30, 40], "s1", wish)];
+  const [pool] = poolOperations(inOrder(b, bound(25, "s1", 1), ...again));
+  expect(pool?.operations).toMatchObject([{ kind: "grant", session: "s1", call: 10e6, return: 40e6 }]);
+});
+
 test("tickets count only where Redis lost nothing", () => {
   const entries = scripts([
     [11, "take", state("b", "none", "idle"), queued("s1", 7), granted("s1", "b", 7)],

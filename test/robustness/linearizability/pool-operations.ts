@@ -62,19 +62,26 @@ type Use = {
   over: EventOf<"agent"> | undefined;
 };
 
-/** The times of the call whose answer told of this bind. */
-const callOf = (
-  event: EventOf<"agent">,
-  calls: Map<string, EventOf<"call">>,
-  told: Map<string, Told>,
-): Times | undefined => {
+/** The calls of a run. `wishedAtMs`: when each wish was made first; a repetition may be answered before the call that has got its place. */
+type Calls = { byId: Map<string, EventOf<"call">>; wishedAtMs: Map<string, number> };
+
+const readCalls = (calls: EventOf<"call">[]): Calls => {
+  const wishedAtMs = new Map<string, number>();
+  for (const { wish, at } of calls)
+    if (wish !== undefined) wishedAtMs.set(wish, Math.min(at, wishedAtMs.get(wish) ?? at));
+  return { byId: new Map(calls.map((call) => [call.id, call])), wishedAtMs };
+};
+
+/** From the first call of the wish to the first answer, if that told of this bind. */
+const callOf = (event: EventOf<"agent">, { byId, wishedAtMs }: Calls, told: Map<string, Told>): Times | undefined => {
   const its = told.get(event.session ?? "");
-  const call = its && calls.get(its.hold.told.id);
-  return call && isToldBind(its, event) ? between(call.at, its.hold.fromMs) : undefined;
+  const call = its && byId.get(its.hold.told.id);
+  if (!call || !isToldBind(its, event)) return undefined;
+  return between(wishedAtMs.get(call.wish ?? "") ?? call.at, its.hold.fromMs);
 };
 
 /** The sessions of one browser after each other. */
-const usesOf = (log: EventOf<"agent">[], calls: Map<string, EventOf<"call">>, told: Map<string, Told>): Use[] => {
+const usesOf = (log: EventOf<"agent">[], calls: Calls, told: Map<string, Told>): Use[] => {
   const uses: Use[] = [];
   for (const { event, held } of withHolder(log)) {
     const { session = "" } = event;
@@ -125,7 +132,7 @@ export const poolOperations = (events: HistoryEvent[]): PoolOperations[] => {
   const ranks = rank(isWhole ? readTickets(events) : new Map());
   const poolOf = new Map(ofKind(events, "pod").map(({ browser, pool }) => [browser, pool]));
   const all = operationsOf(events);
-  const calls = new Map(all.map(({ call }) => [call.id, call]));
+  const calls = readCalls(all.map(({ call }) => call));
   const ends = all.filter(({ call }) => call.op === "release" || call.op === "delete");
   const releases = groupBy(ends, ({ call }) => call.session ?? "");
 
