@@ -68,8 +68,8 @@ export const operatorBugs: readonly SeededBug[] = [
     patches: [
       {
         file: "controllers/browser-pool/apply.ts",
-        find: "deps.pods.put(await deps.kube.create(podType, pod));",
-        replace: "await deps.kube.create(podType, pod);",
+        find: "deps.pods.put(made);",
+        replace: "",
       },
       { file: "kube/expectations.ts", find: "return names?.size ?? 0;", replace: "return 0;" },
     ],

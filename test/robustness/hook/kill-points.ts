@@ -75,7 +75,7 @@ export const killPointPatches: SourcePatch[] = [
     undefined,
   ),
   around("if (!drops) await writeStatus(seen, plan.status, deps);", "before-status", "after-status"),
-  around("deps.pods.put(await deps.kube.create(podType, pod));", "before-create", "after-create"),
+  around("const made = await deps.kube.create(podType, pod);", "before-create", "after-create"),
   around("const allowed = paced ? count : await deps.store.spendUnpaced(uid, count);", "before-spend", "after-spend"),
   around(
     "await deps.kube.delete(podType, pod.pod.metadata, { uid: pod.uid, gracePeriodSeconds: graceOf(pod) });",
