@@ -54,8 +54,7 @@ const answerOf = async (
     key,
     bearer: bearerToken(request.headers) ?? "",
     operation: `${input.project?.id ?? "organization"} POST ${request.path}`,
-    // Nothing was parsed where nothing was sent; that is the same request as an empty object.
-    body: request.body ?? {},
+    body: request.body,
   };
   const answer = await replayAnswer(repeatable, { answers: deps.answers, log: input.log }, () => route.handle(input));
   // A caller whose answer was lost repeats the request and gets it then, so nothing is undone.

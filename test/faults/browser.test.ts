@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   // What a failed test still holds is no reason for the next one to fail.
-  for (const session_id of await sessionsNow()) await pool.release({ session_id, cdp_ws_url: "" });
+  for (const session_id of await sessionsNow()) await pool.release({ session_id });
   await pool.whenCounts({ acquired: 0, available: 2 });
 });
 
@@ -184,7 +184,7 @@ describe("a caller who hangs up", () => {
       const session_id = await acquireAndHangUp(Math.random() * 30);
       if (!session_id) continue;
       answered++;
-      await pool.release({ session_id, cdp_ws_url: "" });
+      await pool.release({ session_id });
     }
     // What was answered before the caller's end was seen is held: nobody can know that it was not read.
     const unread = (await deliveredAnswers()) - delivered - answered;
@@ -192,7 +192,7 @@ describe("a caller who hangs up", () => {
       const sessions = (await sessionsNow()).filter((id) => id !== kept.session_id);
       return sessions.length === unread && sessions;
     });
-    for (const session_id of left) await pool.release({ session_id, cdp_ws_url: "" });
+    for (const session_id of left) await pool.release({ session_id });
     await pool.whenCounts({ acquired: 1, available: 1 });
     expect(answered).toBeLessThan(50);
     await pool.release(kept);

@@ -19,7 +19,7 @@ export type PoolClient = {
   acquire(): Promise<Session>;
   /** The raw answer. `seconds`: how long to wait for a browser. */
   ask(seconds?: number): Promise<Response>;
-  release(session: Session, reuse?: boolean): Promise<number>;
+  release(session: Pick<Session, "session_id">, reuse?: boolean): Promise<number>;
 };
 
 const client = (call: Call, id: string): PoolClient => {

@@ -3,10 +3,11 @@ import { aPod, aSeen, nowMs, type PodOptions, podKinds } from "../../../test/sup
 import { planPool } from "./plan.ts";
 import { createStartCount } from "./start-count.ts";
 
-/** Rounds in which one pod is seen like this, one after the other; what is counted. */
-const counted = (...rounds: PodOptions[]): string[] => {
+/** What is counted of one pod that rounds see like this, one after the other. `isBegun`: it was made here. */
+const counted = (rounds: PodOptions[], { isBegun = false } = {}): string[] => {
   const results: string[] = [];
   const starts = createStartCount((result) => results.push(result));
+  if (isBegun) starts.begun(aPod("a", podKinds.starting).uid);
   for (const options of rounds) {
     const seen = aSeen({ pods: [aPod("a", options)] });
     starts.note(seen, planPool(seen, nowMs));
@@ -21,7 +22,7 @@ test.each<[string, PodOptions[], string[]]>([
   ["that was called off is no start", [podKinds.starting, podKinds.terminating], []],
   ["that was seen by another leader is not counted", [podKinds.warm, podKinds.idle], []],
 ])("a start %s", (_, rounds, results) => {
-  expect(counted(...rounds)).toEqual(results);
+  expect(counted(rounds)).toEqual(results);
 });
 
 test.each<[string, PodOptions, string[]]>([
@@ -30,12 +31,6 @@ test.each<[string, PodOptions, string[]]>([
 ])(
   "a start that was begun here is counted, also when the first round that sees it finds that it %s",
   (_, kind, results) => {
-    const counts: string[] = [];
-    const starts = createStartCount((result) => counts.push(result));
-    const pod = aPod("a", kind);
-    starts.begun(pod.uid);
-    const seen = aSeen({ pods: [pod] });
-    for (let round = 0; round < 2; round++) starts.note(seen, planPool(seen, nowMs));
-    expect(counts).toEqual(results);
+    expect(counted([kind, kind], { isBegun: true })).toEqual(results);
   },
 );

@@ -20,9 +20,15 @@ const hasBody = ({ headers }: Request): boolean =>
 
 const isJson = (contentType = ""): boolean => /^application\/(\S+\+)?json\s*(;|$)/i.test(contentType);
 
-/** The JSON body, `{}` when there is none. Throws `unsupported_media_type`, `payload_too_large` or `bad_request`. */
+/**
+ * Sets `request.body` to the JSON body, `{}` when there is none, and returns it. Throws `unsupported_media_type`,
+ * `payload_too_large` or `bad_request`.
+ */
 export const parseBody = async (request: Request, response: Response, limit = defaultLimit): Promise<unknown> => {
-  if (!hasBody(request)) return {};
+  if (!hasBody(request)) {
+    request.body = {};
+    return request.body;
+  }
   if (!isJson(request.headers["content-type"]))
     throw new AppError("unsupported_media_type", "send the body as Content-Type: application/json");
   try {
