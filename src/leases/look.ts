@@ -46,6 +46,7 @@ const busyMs = 1000;
 const maxSteps = 5;
 
 type Step = LookResult | "again";
+type Held = NonNullable<AgentState["lease"]>;
 type Looking = { target: LookTarget; deps: LookDeps; corrected: Corrected[] };
 
 /** Throws `unavailable` when Redis does not answer, and what `check` throws. Changes nothing that it was not sure of. */
@@ -98,8 +99,12 @@ const findElsewhere = async (
   const answer = await agents.state(other, epoch);
   const there = answer.kind === "ok" ? answer.state.lease : null;
   if (there?.session_id !== held.session_id) return { is: "unsure" };
-  return there.bound_at < held.bound_at ? { is: "before", browser: other.browser } : { is: "over" };
+  return isBefore(there, held) ? { is: "before", browser: other.browser } : { is: "over" };
 };
+
+/** Epochs tell it for certain; within one there are only the clocks of two nodes. */
+const isBefore = (there: Held, here: Held): boolean =>
+  there.epoch === here.epoch ? there.bound_at < here.bound_at : there.epoch < here.epoch;
 
 const carryOut = async (verdict: Verdict, examined: Examined, { target, deps, corrected }: Looking): Promise<Step> => {
   if (verdict.is === "well") return { is: "done", corrected };

@@ -95,13 +95,13 @@ const bindGranted = async (session: string): Promise<void> => {
   const lease = await parts.store.lease(pool, session);
   expect(lease && (await bind(lease)).kind).toBe("ok");
 };
-/** A browser beside the first, whose agent began later. */
+/** A browser beside the first. */
 const secondBrowser = async () => {
   const other = await startSmallAgent();
   const target = { id: newId(), pod: "pod-2", address: other.address, configHash: "hash" };
   return {
     id: target.id,
-    holder: other.holder,
+    agent: other,
     corrections: async () =>
       (await lookAt({ poolUid: pool, epoch, browser: target }, depsWith())).corrected.map(({ why }) => why),
     [Symbol.asyncDispose]: () => other[Symbol.asyncDispose](),
@@ -370,24 +370,56 @@ describe("writes that a failover has lost", () => {
     expect(agent.holder()).toBe("a");
   });
 
-  test("a bind without an answer and the next one: the later browser is its caller's, in whichever order they are found", async () => {
+  describe("a bind without an answer, and the next one to another browser after recovery", () => {
+    /** Both agents hold session "a", the second one's bind is of a later epoch, and Redis has lost everything again. */
+    const boundTwice = async () => {
+      const second = await secondBrowser();
+      // Clocks of nodes differ: what an agent calls earlier may have been later.
+      agent.aheadMs = 60_000;
+      await look();
+      await held("a");
+      await parts.store.drop(pool);
+      await begin(2);
+      await second.corrections();
+      await granted("a").then(bind);
+      expect([agent.holder(), second.agent.holder()]).toEqual(["a", "a"]);
+      await parts.store.drop(pool);
+      await begin(3);
+      return second;
+    };
+
+    test("the later browser is its caller's, if the earlier one is found first", async () => {
+      await using second = await boundTwice();
+      expect(await corrections()).toEqual(["Restored"]);
+      expect(await second.corrections()).toEqual(["Restored"]);
+      expect(await parts.store.lease(pool, "a")).toMatchObject({ browser: second.id });
+      await age();
+      expect(await corrections()).toEqual(["OfferLost"]);
+      expect([agent.holder(), second.agent.holder()]).toEqual([undefined, "a"]);
+    });
+
+    test("and if the later one is found first", async () => {
+      await using second = await boundTwice();
+      expect(await second.corrections()).toEqual(["Restored"]);
+      expect(await corrections()).toEqual(["Entered"]);
+      expect(await parts.store.lease(pool, "a")).toMatchObject({ browser: second.id });
+      expect([agent.holder(), second.agent.holder()]).toEqual([undefined, "a"]);
+    });
+  });
+
+  test.each([
+    { aheadMs: 1000, keeps: "second", found: "Entered" },
+    { aheadMs: -1000, keeps: "first", found: "Restored" },
+  ])("two binds under one epoch: the agents' clocks tell the later one ($keeps)", async ({ aheadMs, keeps, found }) => {
     await using second = await secondBrowser();
-    await look();
-    await held("a");
-    await parts.store.drop(pool);
-    await begin(2);
-    await second.corrections();
-    const { lease } = (await take("a")) as { lease: LeaseRecord };
-    expect((await bind(lease)).kind).toBe("ok");
-    await parts.store.drop(pool);
-    await begin(3);
-    expect(await corrections()).toEqual(["Restored"]);
-    expect(await second.corrections()).toEqual(["Restored"]);
-    expect(await parts.store.lease(pool, "a")).toMatchObject({ browser: second.id });
-    await age();
-    expect(await corrections()).toEqual(["OfferLost"]);
-    expect(agent.holder()).toBeUndefined();
-    expect(second.holder()).toBe("a");
+    second.agent.aheadMs = aheadMs;
+    await take("a");
+    await losing(() => look().then(() => bindGranted("a")));
+    expect(await second.corrections()).toEqual(["Entered"]);
+    await bindGranted("a");
+    expect(await corrections()).toEqual([found]);
+    const owner = keeps === "first" ? browser.id : second.id;
+    expect(await parts.store.lease(pool, "a")).toMatchObject({ browser: owner });
   });
 
   test("leases that came and went: the next one is above them all", async () => {

@@ -93,6 +93,8 @@ export type Behaviour = "ok" | "hold" | "refuse" | "lie";
 export type SmallAgent = {
   address: string;
   behaviour: Behaviour;
+  /** How far its clock is ahead. */
+  aheadMs: number;
   /** Lets what is held go on. */
   letGo(): void;
   /** Resolves when a bind has arrived. */
@@ -109,7 +111,7 @@ export const startSmallAgent = async (behaviour: Behaviour = "ok"): Promise<Smal
   const asked = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
   const requests = new Map<string, string>();
-  const boundAt = new Date().toISOString();
+  let boundAt = "";
   const state = (): AgentState => {
     const holder = fence.holder();
     const request = requests.get(holder?.session_id ?? "") ?? "";
@@ -123,8 +125,10 @@ export const startSmallAgent = async (behaviour: Behaviour = "ok"): Promise<Smal
     if (claim === "stale") return "stale_fence";
     if (agent.behaviour === "hold") await held.promise;
     if (agent.behaviour === "refuse") fence.refuse(lease);
-    else if (fence.grant(lease) || claim === "repeated") return undefined;
-    return "browser_unhealthy";
+    const isGranted = fence.grant(lease);
+    if (isGranted) boundAt = new Date(Date.now() + agent.aheadMs).toISOString();
+    const isHeld = isGranted || (claim === "repeated" && agent.behaviour !== "refuse");
+    return isHeld ? undefined : "browser_unhealthy";
   };
   const end = (lease: LeaseName): string | undefined => (fence.end(lease) === "not_holder" ? "not_holder" : undefined);
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -149,6 +153,7 @@ export const startSmallAgent = async (behaviour: Behaviour = "ok"): Promise<Smal
   const agent: SmallAgent = {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     behaviour,
+    aheadMs: 0,
     letGo: held.resolve,
     asked: asked.promise,
     holder: () => fence.holder()?.session_id,
