@@ -113,13 +113,33 @@ describe("in time", () => {
     queue.settle("a", 500);
     await vi.advanceTimersByTimeAsync(200);
     queue.add("a");
-    queue.settle("a", 500);
     await vi.advanceTimersByTimeAsync(5000);
     expect(timesMs).toEqual([200, 250, 500]);
     queue.settle("a", 500);
     await queue.stop();
     await vi.advanceTimersByTimeAsync(5000);
     expect(timesMs.length).toBe(3);
+  });
+
+  test("a change that comes while others settle has its whole delay too, and a stream of them is looked at once in a delay", async () => {
+    const timesMs: number[] = [];
+    const beganMs = performance.now();
+    const queue = start(async () => {
+      timesMs.push(performance.now() - beganMs);
+      return undefined;
+    });
+    queue.settle("a", 500);
+    await vi.advanceTimersByTimeAsync(499);
+    queue.settle("a", 500);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(timesMs).toEqual([500, 1000]);
+    for (let wishes = 0; wishes < 10; wishes++) {
+      queue.settle("a", 500);
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(timesMs.slice(2).map((timeMs) => timeMs - 5499)).toEqual([500, 1000, 1500]);
+    await queue.stop();
   });
 
   test("a round may ask to be called again", async () => {

@@ -6,7 +6,8 @@
  *                 └── delayed: `delayMs`, `requeueAfterMs`, or the back-off of a key whose work threw
  *
  * One key is never worked on twice at the same time. The earliest wish for a key wins; a success clears its back-off.
- * `settle` is apart from that: its wish is met after its whole delay, whatever is worked on before.
+ * `settle` is apart from that: its wish is met after its whole delay, whatever is worked on before. What is wished while
+ * another wish is pending waits for the one after it, so that no key comes more often than once in a delay.
  */
 import type { Logger } from "../log.ts";
 
@@ -17,7 +18,10 @@ export type Work = (key: string, signal: AbortSignal) => Promise<Requeue | undef
 
 export type WorkQueue = {
   add(key: string, delayMs?: number): void;
-  /** For changes that are looked at together: adds the key after the delay, once for all wishes until then. */
+  /**
+   * For changes that are looked at together: adds the key once for all wishes within the delay, after the whole delay of each.
+   * A wish may be for what follows it too: who announces changes, and not every one, counts on that (scripts/includes/notify.lua).
+   */
   settle(key: string, delayMs: number): void;
   /** Takes no more work, aborts the signal of what runs, and resolves when that has ended. */
   stop(): Promise<void>;
@@ -49,7 +53,7 @@ export const startWorkQueue = ({ name, work, concurrency, log, meter }: WorkQueu
   const again = new Set<string>();
   const failures = new Map<string, number>();
   const delayed = new Map<string, { timer: NodeJS.Timeout; atMs: number }>();
-  const settling = new Map<string, NodeJS.Timeout>();
+  const settling = new Map<string, { timer: NodeJS.Timeout; sinceMs: number; lastMs: number }>();
   const stopping = new AbortController();
 
   const undelay = (key: string): void => {
@@ -75,12 +79,21 @@ export const startWorkQueue = ({ name, work, concurrency, log, meter }: WorkQueu
     startWork();
   };
   const settle = (key: string, delayMs: number): void => {
-    if (stopping.signal.aborted || settling.has(key)) return;
-    const met = (): void => {
-      settling.delete(key);
-      add(key);
-    };
-    settling.set(key, setTimeout(met, delayMs));
+    if (stopping.signal.aborted) return;
+    const nowMs = performance.now();
+    const pending = settling.get(key);
+    if (pending) {
+      pending.lastMs = nowMs;
+      return;
+    }
+    const timer = setTimeout(() => settled(key, delayMs), delayMs);
+    settling.set(key, { timer, sinceMs: nowMs, lastMs: nowMs });
+  };
+  const settled = (key: string, delayMs: number): void => {
+    const wish = settling.get(key);
+    settling.delete(key);
+    add(key);
+    if (wish && wish.lastMs > wish.sinceMs) settle(key, delayMs);
   };
   const startWork = (): void => {
     for (const key of waiting) {
@@ -121,7 +134,7 @@ export const startWorkQueue = ({ name, work, concurrency, log, meter }: WorkQueu
     settle,
     async stop() {
       stopping.abort();
-      for (const timer of settling.values()) clearTimeout(timer);
+      for (const { timer } of settling.values()) clearTimeout(timer);
       for (const key of delayed.keys()) undelay(key);
       waiting.clear();
       meter?.waiting(name, 0);
