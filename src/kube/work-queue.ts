@@ -7,7 +7,7 @@
  *
  * One key is never worked on twice at the same time. The earliest wish for a key wins; a success clears its back-off.
  * `settle` is apart from that: its wish is met after its whole delay, whatever is worked on before. What is wished while
- * another wish is pending waits for the one after it, so that no key comes more often than once in a delay.
+ * another such wish is pending is met two delays after that one: a single change is seen soon, and a stream costs little.
  */
 import type { Logger } from "../log.ts";
 
@@ -19,8 +19,8 @@ export type Work = (key: string, signal: AbortSignal) => Promise<Requeue | undef
 export type WorkQueue = {
   add(key: string, delayMs?: number): void;
   /**
-   * For changes that are looked at together: adds the key once for all wishes within the delay, after the whole delay of each.
-   * A wish may be for what follows it too: who announces changes, and not every one, counts on that (scripts/includes/notify.lua).
+   * For changes that are looked at together: adds the key once for many wishes, after the whole delay of each and after three
+   * of them at most. It may be wished for what follows too, within the delay (scripts/includes/notify.lua).
    */
   settle(key: string, delayMs: number): void;
   /** Takes no more work, aborts the signal of what runs, and resolves when that has ended. */
@@ -53,7 +53,7 @@ export const startWorkQueue = ({ name, work, concurrency, log, meter }: WorkQueu
   const again = new Set<string>();
   const failures = new Map<string, number>();
   const delayed = new Map<string, { timer: NodeJS.Timeout; atMs: number }>();
-  const settling = new Map<string, { timer: NodeJS.Timeout; sinceMs: number; lastMs: number }>();
+  const settling = new Map<string, { timer: NodeJS.Timeout; isWishedAgain: boolean }>();
   const stopping = new AbortController();
 
   const undelay = (key: string): void => {
@@ -80,20 +80,18 @@ export const startWorkQueue = ({ name, work, concurrency, log, meter }: WorkQueu
   };
   const settle = (key: string, delayMs: number): void => {
     if (stopping.signal.aborted) return;
-    const nowMs = performance.now();
     const pending = settling.get(key);
-    if (pending) {
-      pending.lastMs = nowMs;
-      return;
-    }
-    const timer = setTimeout(() => settled(key, delayMs), delayMs);
-    settling.set(key, { timer, sinceMs: nowMs, lastMs: nowMs });
+    if (pending) pending.isWishedAgain = true;
+    else settleAfter(delayMs, key, delayMs);
   };
-  const settled = (key: string, delayMs: number): void => {
-    const wish = settling.get(key);
-    settling.delete(key);
-    add(key);
-    if (wish && wish.lastMs > wish.sinceMs) settle(key, delayMs);
+  const settleAfter = (waitMs: number, key: string, delayMs: number): void => {
+    const settled = (): void => {
+      settling.delete(key);
+      if (pending.isWishedAgain) settleAfter(2 * delayMs, key, delayMs);
+      add(key);
+    };
+    const pending = { timer: setTimeout(settled, waitMs), isWishedAgain: false };
+    settling.set(key, pending);
   };
   const startWork = (): void => {
     for (const key of waiting) {
