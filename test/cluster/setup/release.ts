@@ -13,8 +13,8 @@ const folder = resolve(import.meta.dirname, "..");
 /** As in values.yaml. */
 const nodePort = 30_780;
 
-/** How long each address is tried, ms: rules for a new Service take a moment to come to every node. */
-const reachableMs = 15_000;
+/** How long addresses are tried, ms: on a busy machine rules for a new Service take long to come to every node. */
+const reachableMs = 60_000;
 
 export type Version = {
   /** `browserpool`, or what stands before it in a registry. */
@@ -24,18 +24,12 @@ export type Version = {
   chartFile?: string;
 };
 
-const addressOf = (node: Node): string[] =>
+const addressesOf = (node: Node): string[] =>
   (node.status?.addresses ?? []).flatMap(({ type, address }) => (type === "InternalIP" ? address : []));
 
 /** Such as a control plane. */
 export const takesNoPods = ({ spec }: Node): boolean =>
   spec?.taints?.some(({ effect }) => effect === "NoSchedule") ?? false;
-
-/** Of nodes that take no pods first: they are never drained or stopped. */
-const nodeAddresses = async (kube: Kube): Promise<string[]> => {
-  const { items } = await kube.list(nodes);
-  return items.toSorted((a, b) => Number(takesNoPods(b)) - Number(takesNoPods(a))).flatMap(addressOf);
-};
 
 const valueFiles = async (kube: Kube): Promise<string[]> => {
   const [first] = (await kube.list(nodes)).items;
@@ -66,9 +60,11 @@ export const deploy = async (
     ...["--namespace", systemNamespace, "--wait", "--timeout", "5m"],
     ...(await valueFiles(kube)).flatMap((file) => ["--values", file]),
     ...Object.entries(set).flatMap(([name, value]) => ["--set-string", `${name}=${value}`]),
-    ...["--set-json", `api.allowedHosts=${JSON.stringify(await nodeAddresses(kube))}`],
+    ...["--set-json", `api.allowedHosts=${JSON.stringify((await kube.list(nodes)).items.flatMap(addressesOf))}`],
   );
 };
+
+const loopback = "127.0.0.1";
 
 const answers = async (url: string): Promise<boolean> => {
   try {
@@ -78,15 +74,29 @@ const answers = async (url: string): Promise<boolean> => {
   }
 };
 
-/** The Service through a node's own address, or through kind's port mapping where nodes can't be reached (Docker Desktop). */
+/** The first address at which the service answers; undefined when none does in time. */
+const answering = async (hosts: string[], signal: AbortSignal): Promise<string | undefined> => {
+  for (const deadline = performance.now() + reachableMs; hosts.length > 0 && performance.now() < deadline; ) {
+    for (const url of hosts.map((host) => `http://${host}:${nodePort}`)) if (await answers(url)) return url;
+    await sleep(500, undefined, { signal });
+  }
+  return undefined;
+};
+
+/**
+ * The Service through a node that takes no pods, or through kind's port mapping to it where nodes can't be reached (Docker
+ * Desktop): such a node is never drained or stopped. Others come into question where there is none, or it does not answer.
+ */
 export const reachableUrl = async (kube: Kube, signal: AbortSignal): Promise<string> => {
-  const urls = [...(await nodeAddresses(kube)), "127.0.0.1"].map((host) => `http://${host}:${nodePort}`);
-  for (const url of urls)
-    for (const deadline = performance.now() + reachableMs; performance.now() < deadline; ) {
-      if (await answers(url)) return url;
-      await sleep(500, undefined, { signal });
-    }
-  throw new Error(`the API answers at none of ${urls.join(", ")}`);
+  const { items } = await kube.list(nodes);
+  const steady = items.filter(takesNoPods).flatMap(addressesOf);
+  const others = items.filter((node) => !takesNoPods(node)).flatMap(addressesOf);
+  const ways = steady.length > 0 ? [[...steady, loopback], others] : [[...others, loopback]];
+  for (const hosts of ways) {
+    const url = await answering(hosts, signal);
+    if (url) return url;
+  }
+  throw new Error(`the API answers on port ${nodePort} of none of ${ways.flat().join(", ")}`);
 };
 
 /** The key that the service leaves for its administrator. */
