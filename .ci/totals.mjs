@@ -44,9 +44,10 @@ const commands = {
     if (paths.length === 0) process.exitCode = 1;
   },
   totals: () => {
+    const all = read(first);
     const again = existsSync(second) ? read(second) : [];
-    const files = [...new Map([...read(first), ...again].map((file) => [file.name, file])).values()];
-    printFailed(read(first), "failed");
+    const files = [...new Map([...all, ...again].map((file) => [file.name, file])).values()];
+    printFailed(all, "failed");
     printFailed(again, "failed again");
     if (again.length > 0) console.log(`ran once more: ${again.map(pathOf).join(", ")}`);
     const count = (...states) => files.flatMap((file) => testsOf(file, ...states)).length;

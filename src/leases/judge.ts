@@ -45,6 +45,9 @@ const unhealthy = "browser_unhealthy";
 /** Reasons for which a suspect is not asked but destroyed. */
 const hopeless = new Set<string | undefined>([unhealthy, falseWord]);
 
+/** The lease that an agent says it holds. */
+export type Held = NonNullable<AgentState["lease"]>;
+
 export type Elsewhere =
   /** Nothing says that the session ended or moved on. */
   | { is: "no" }
@@ -136,8 +139,6 @@ const judgeSilence = (facts: Facts): Verdict => {
   if (record?.state === "releasing" && !isFresh(facts)) return suspect(record, "unreachable");
   return { is: "silent" };
 };
-
-type Held = NonNullable<AgentState["lease"]>;
 
 const judgeHeld = (facts: Facts, held: Held, fence: Fence): Verdict => {
   const { record, lease, elsewhere } = facts;

@@ -10,7 +10,16 @@
  */
 import type { AgentState } from "../agent/protocol.ts";
 import type { AgentClient } from "./agent-client.ts";
-import { type Correction, type Elsewhere, type Facts, judge, judgeEnd, judgeUnasked, type Verdict } from "./judge.ts";
+import {
+  type Correction,
+  type Elsewhere,
+  type Facts,
+  type Held,
+  judge,
+  judgeEnd,
+  judgeUnasked,
+  type Verdict,
+} from "./judge.ts";
 import type { NewBrowser } from "./lease-store.ts";
 import { type LeaseRecord, SessionRequest } from "./records.ts";
 import type { Examined, RepairStore } from "./repair-store.ts";
@@ -46,7 +55,6 @@ const busyMs = 1000;
 const maxSteps = 5;
 
 type Step = LookResult | "again";
-type Held = NonNullable<AgentState["lease"]>;
 type Looking = { target: LookTarget; deps: LookDeps; corrected: Corrected[] };
 
 /** Throws `unavailable` when Redis does not answer, and what `check` throws. Changes nothing that it was not sure of. */

@@ -93,7 +93,7 @@ export type Behaviour = "ok" | "hold" | "refuse" | "lie";
 export type SmallAgent = {
   address: string;
   behaviour: Behaviour;
-  /** How far its clock is ahead. */
+  /** How far its clock is ahead of the others'; negative when it is behind. */
   aheadMs: number;
   /** Lets what is held go on. */
   letGo(): void;
@@ -124,11 +124,13 @@ export const startSmallAgent = async (behaviour: Behaviour = "ok"): Promise<Smal
     const claim = fence.claim(lease);
     if (claim === "stale") return "stale_fence";
     if (agent.behaviour === "hold") await held.promise;
-    if (agent.behaviour === "refuse") fence.refuse(lease);
+    if (agent.behaviour === "refuse") {
+      fence.refuse(lease);
+      return "browser_unhealthy";
+    }
     const isGranted = fence.grant(lease);
     if (isGranted) boundAt = new Date(Date.now() + agent.aheadMs).toISOString();
-    const isHeld = isGranted || (claim === "repeated" && agent.behaviour !== "refuse");
-    return isHeld ? undefined : "browser_unhealthy";
+    return isGranted || claim === "repeated" ? undefined : "browser_unhealthy";
   };
   const end = (lease: LeaseName): string | undefined => (fence.end(lease) === "not_holder" ? "not_holder" : undefined);
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
