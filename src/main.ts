@@ -100,7 +100,7 @@ const service = async (name: "api" | "operator"): Promise<number> => {
 const agent = async (): Promise<number> => {
   const { readAgentConfig } = await import("./agent/agent-config.ts");
   const { runAgent } = await import("./cmd/agent.ts");
-  const { listenForStop } = await import("./cmd/stop-wishes.ts");
+  const { listenForStop } = await import("./cmd/stop-signals.ts");
   const { createLogger } = await import("./log.ts");
   const { environment } = await import("./config.ts");
   const log = createLogger(environment.BROWSERPOOL_LOG_LEVEL ?? "info", "agent");

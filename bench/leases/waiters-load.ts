@@ -5,8 +5,8 @@
  */
 import { once } from "node:events";
 import { poolKey } from "../../src/leases/pool-keys.ts";
-import { connectRedis, whenReady } from "../../src/leases/redis.ts";
 import { createLogger } from "../../src/log.ts";
+import { connectRedis, whenReady } from "../../src/redis/connection.ts";
 import type { Job } from "../own-process.ts";
 import { createLoadClient, type Target } from "./client.ts";
 

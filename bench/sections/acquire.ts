@@ -1,7 +1,7 @@
 /** What one caller waits for a browser that is idle, and for giving it back; against what cannot be left out. */
 import { join } from "node:path";
-import type { SigningKey } from "../../src/services/signing-key.ts";
-import { loadSigningKey } from "../../src/services/signing-key.ts";
+import type { SigningKey } from "../../src/bootstrap/signing-key.ts";
+import { loadSigningKey } from "../../src/bootstrap/signing-key.ts";
 import type { AcquireLoad, AcquireTimes, Timed, Times } from "../leases/acquire-load.ts";
 import { startService } from "../leases/service.ts";
 import { runInOwnProcess } from "../own-process.ts";

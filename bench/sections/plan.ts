@@ -1,5 +1,5 @@
 /** The pool loop's decision for a very large pool: it runs on the operator's only thread, between two events. */
-import { planPool } from "../../src/controllers/browser-pool/plan.ts";
+import { planPool } from "../../src/controllers/browser-pool/plan/plan.ts";
 import { aPod, aPool, aSeen, nowMs, podKinds } from "../../test/support/seen-pool.ts";
 import type { Section } from "../section.ts";
 import { type Summary, summarize } from "../statistics.ts";

@@ -1,7 +1,7 @@
 /** Redis loses everything while browsers are in use: how long until all is as it was, and whether anybody notices. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { connectRedis, whenReady } from "../../src/leases/redis.ts";
 import { createLogger } from "../../src/log.ts";
+import { connectRedis, whenReady } from "../../src/redis/connection.ts";
 import { viewLeases } from "../../test/support/lease-view.ts";
 import { type Cdp, openCdp } from "../../test/support/pool-client.ts";
 import { createLoadClient, type LoadClient, type Session } from "../leases/client.ts";

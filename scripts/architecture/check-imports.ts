@@ -11,7 +11,7 @@ const placeOf = (file: string): string | undefined =>
     .filter((place) => isIn(place, file))
     .sort((a, b) => b.length - a.length)[0];
 
-/** `controllers/browser-pool/plan.ts` → `controllers/browser-pool`: one kind's folder. */
+/** `controllers/browser-pool/plan/plan.ts` → `controllers/browser-pool`: one kind's folder. */
 const kindFolder = (file: string): string | undefined => /^controllers\/[^/]+(?=\/)/.exec(file)?.[0];
 
 const crossesKinds = ({ file, target }: Import): boolean => {

@@ -24,29 +24,30 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   "errors.ts": { may: [] },
   "log.ts": { may: [] },
   metrics: { may: [] },
-  tokens: { may: [] },
   kube: { may: [] },
+  redis: { may: [] },
+  process: { may: [] },
+  cdp: { may: [] },
+  protocol: { may: [] },
   resources: { may: [], types: ["kube"] },
-  domain: { may: ["resources"], types: ["agent/protocol.ts"] },
-  leases: { may: ["agent/protocol.ts"], types: ["tokens"] },
-  controllers: { may: ["agent/protocol.ts", "domain", "kube", "leases", "resources"], types: ["metrics"] },
+  domain: { may: ["resources"], types: ["protocol"] },
+  leases: { may: ["protocol", "redis"] },
+  controllers: { may: ["domain", "kube", "leases", "protocol", "redis", "resources"], types: ["metrics"] },
+  bootstrap: { may: ["kube", "resources", "services/api-keys/api-key-secret.ts"], types: ["services/api-keys"] },
   services: {
-    may: ["agent/protocol.ts", "domain", "fill", "kube", "leases", "resources", "tokens"],
+    may: ["domain", "fill", "kube", "leases", "protocol", "redis", "resources"],
     types: ["config.ts", "metrics"],
   },
   http: {
     may: ["../package.json", "resources", "services"],
-    types: ["config.ts", "leases/idempotent-answers.ts", "leases/records.ts"],
+    types: ["config.ts", "leases/records.ts", "redis/idempotent-answers.ts"],
   },
   "http/ops": { may: ["http/middleware"], types: ["config.ts", "metrics"] },
-  gateway: { may: ["http/middleware", "http/refuse-socket.ts", "services"] },
-  agent: { may: ["domain", "resources"], types: ["tokens"] },
-  fill: { may: ["domain", "resources"] },
-  probe: { may: ["fill/cdp-connection.ts"] },
-  registry: { may: ["domain", "resources", "fill"] },
-  local: {
-    may: ["agent/process-groups.ts", "kube", "services/api-key-secret.ts", "services/ensure-organization-key.ts"],
-  },
+  gateway: { may: ["cdp", "http/middleware", "http/refuse-socket.ts", "services"] },
+  agent: { may: ["cdp", "domain", "process", "protocol", "resources"] },
+  fill: { may: ["cdp", "domain", "resources"] },
+  probe: { may: ["cdp"] },
+  local: { may: ["bootstrap", "kube", "process", "services/api-keys/api-key-secret.ts"] },
 };
 
 /** The places that may import an npm package, its types too. A package that is not here has no home yet. */
@@ -54,22 +55,24 @@ export const packageHomes: Readonly<Record<string, readonly string[]>> = {
   "@kubernetes/client-node": ["kube"],
   express: ["http"],
   "express-rate-limit": ["http"],
-  ioredis: ["leases"],
-  jose: ["tokens"],
+  ioredis: ["redis"],
+  jose: ["protocol"],
   otpauth: ["domain"],
   pino: ["log.ts"],
   "prom-client": ["metrics"],
-  "devtools-protocol": ["fill"],
+  "devtools-protocol": ["cdp", "fill"],
   "swagger-ui-dist": ["http"],
   undici: ["kube", "leases"],
-  ws: ["fill"],
+  ws: ["cdp"],
   yaml: ["controllers/yaml-file.ts", "local"],
   zod: ["*"],
 };
 
 /** Decisions, which come out the same whenever they are taken: no I/O, clock or chance, in themselves or in what they import. */
 export const isPure = (file: string): boolean =>
-  file.startsWith("domain/") || /^controllers\/.*\/(plan|status)\.ts$/.test(file);
+  file.startsWith("domain/") ||
+  file.startsWith("controllers/browser-pool/plan/") ||
+  /^controllers\/.*\/status\.ts$/.test(file);
 
 /** Packages that do no I/O and read no clock where they are told the time. */
 export const purePackages: readonly string[] = ["otpauth", "zod"];

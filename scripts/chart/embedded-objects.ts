@@ -3,8 +3,8 @@
  * refuse in a cluster.
  */
 import { parseAllDocuments } from "yaml";
-import { buildPod, type PodOwner } from "../../src/controllers/browser-pool/pod.ts";
-import { checkPodTemplate } from "../../src/controllers/browser-pool/pod-template.ts";
+import { buildPod, type PodOwner } from "../../src/controllers/browser-pool/pod/pod.ts";
+import { checkPodTemplate } from "../../src/controllers/browser-pool/pod/pod-template.ts";
 import { checkProjectObjects } from "../../src/controllers/project/project-objects.ts";
 import type { KubeObject, Pod } from "../../src/kube/objects.ts";
 import { BrowserPoolSpec } from "../../src/resources/browser-pool.ts";

@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { tmpdir } from "node:os";
 import { z } from "zod";
-import { BrowserConfig } from "./protocol.ts";
+import { BrowserConfig } from "../protocol/agent-api.ts";
 
 /** Everything that an agent is told when it starts. */
 export type AgentConfig = {

@@ -1,4 +1,4 @@
-import type { AgentState } from "./protocol.ts";
+import type { AgentState } from "../protocol/agent-api.ts";
 
 /** What the agent answers with when it doesn't do what it was asked for, and the HTTP status of each. */
 const statusOf = {

@@ -3,12 +3,12 @@ import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { z } from "zod";
 import type { Logger } from "../log.ts";
-import type { VerifyAgentToken } from "../tokens/agent-token.ts";
+import { BindLease, EndLease, Epoch } from "../protocol/agent-api.ts";
+import type { VerifyAgentToken } from "../protocol/agent-token.ts";
 import { type AgentReply, refusal, refusals } from "./agent-reply.ts";
 import type { Browser } from "./browser.ts";
 import { createCdpProxy } from "./cdp-proxy.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
-import { BindLease, EndLease, Epoch } from "./protocol.ts";
 import { maxBodyBytes, readBody } from "./read-body.ts";
 
 /** Callers are on the cluster's network and send little: mostly a few hundred bytes. */

@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { startGroupProcess } from "../process/group-process.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import { type CdpConnection, connectCdp } from "./cdp-connection.ts";
 import { chromiumFlags } from "./chromium-flags.ts";
-import { startGroupProcess } from "./group-process.ts";
 import { openUrl } from "./open-url.ts";
 import { startVirtualScreen } from "./virtual-screen.ts";
 

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { purposeHeader, sessionHeader } from "../protocol/agent-api.ts";
 import { type AgentReply, refusal, refusals } from "./agent-reply.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
-import { purposeHeader, sessionHeader } from "./protocol.ts";
 
 /** A client whose machine vanished without a word is found by TCP probes after this, so that it doesn't hold a lease for ever. */
 const keepAliveMs = 15_000;

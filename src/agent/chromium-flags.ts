@@ -1,4 +1,4 @@
-import type { BrowserConfig } from "./protocol.ts";
+import type { BrowserConfig } from "../protocol/agent-api.ts";
 
 export type ChromiumSetup = {
   profileDir: string;

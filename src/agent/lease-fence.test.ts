@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { compareFences } from "../protocol/agent-api.ts";
 import { createLeaseFence, type LeaseFence, type LeaseName } from "./lease-fence.ts";
-import { compareFences } from "./protocol.ts";
 
 const lease = (session_id: string, epoch: number, seq: number): LeaseName => ({ session_id, epoch, seq });
 

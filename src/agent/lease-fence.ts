@@ -19,7 +19,7 @@
  * Claiming, granting and ending are separate steps because a bind waits for the browser in between: a newer claim or an
  * end that comes during that wait wins, and the grant of the older one fails.
  */
-import { compareFences, type Fence } from "./protocol.ts";
+import { compareFences, type Fence } from "../protocol/agent-api.ts";
 
 /** A lease as its fence and session name it. */
 export type LeaseName = Fence & { session_id: string };

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createLogger } from "../log.ts";
+import type { BindLease } from "../protocol/agent-api.ts";
 import { createLeaseKeeper, type LeaseKeeper } from "./lease-keeper.ts";
-import type { BindLease } from "./protocol.ts";
 
 const lease = (session_id: string, seq: number, more: Partial<BindLease> = {}): BindLease => ({
   session_id,

@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import type { Logger } from "../log.ts";
+import { type AgentState, type BindLease, compareFences, type EndLease } from "../protocol/agent-api.ts";
 import { createLeaseFence, type LeaseName } from "./lease-fence.ts";
-import { type AgentState, type BindLease, compareFences, type EndLease } from "./protocol.ts";
 
 /** Sockets that one lease may have open. A client uses one; more are tools beside it. */
 const maxConnections = 64;

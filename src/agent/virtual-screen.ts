@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type GroupProcess, startGroupProcess } from "./group-process.ts";
-import type { BrowserConfig } from "./protocol.ts";
+import { type GroupProcess, startGroupProcess } from "../process/group-process.ts";
+import type { BrowserConfig } from "../protocol/agent-api.ts";
 
 /** Xvfb needs 0.6 s; more on a machine where many browsers start at once. */
 const startDeadlineMs = 15_000;

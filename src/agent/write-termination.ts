@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import type { Logger } from "../log.ts";
-import type { Termination } from "./protocol.ts";
+import type { Termination } from "../protocol/agent-api.ts";
 
 const maxMessageChars = 500;
 /** Of a message that is too long the beginning says what failed, and its end why: the last lines of a program's stderr. */

@@ -3,11 +3,11 @@ import type { AgentConfig } from "../agent/agent-config.ts";
 import { type AgentServer, startAgentServer } from "../agent/agent-server.ts";
 import { type Browser, startBrowser } from "../agent/browser.ts";
 import { createLeaseKeeper, type LeaseKeeper } from "../agent/lease-keeper.ts";
-import type { Termination } from "../agent/protocol.ts";
 import { writeTermination } from "../agent/write-termination.ts";
 import type { Logger } from "../log.ts";
-import { createAgentTokenVerifier } from "../tokens/agent-token.ts";
-import type { StopWishes } from "./stop-wishes.ts";
+import type { Termination } from "../protocol/agent-api.ts";
+import { createAgentTokenVerifier } from "../protocol/agent-token.ts";
+import type { StopWishes } from "./stop-signals.ts";
 
 /** Of the pod's grace, ms: what the browser may need for its end (2.5 s, browser.ts), and room for a slow machine. */
 const endingMs = 5000;

@@ -7,6 +7,7 @@
 import { mkdir, rm, symlink } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { ensureNamespace } from "../bootstrap/system-namespace.ts";
 import { type Config, environment, readConfig } from "../config.ts";
 import { connectKube, type Kube } from "../kube/client.ts";
 import { leases, namespaces } from "../kube/resource-type.ts";
@@ -21,7 +22,6 @@ import { locatePrograms, type Programs } from "../local/locate-programs.mjs";
 import { startProcessNode } from "../local/process-node/process-node.ts";
 import { startRedis } from "../local/redis.ts";
 import { createLogger, type Logger } from "../log.ts";
-import { ensureNamespace } from "../services/system-namespace.ts";
 import { startApi } from "./api.ts";
 import { leaderLease, startOperator } from "./operator.ts";
 

@@ -19,11 +19,11 @@ import { vaultKind } from "../resources/vault.ts";
 import { vaultItemKind } from "../resources/vault-item.ts";
 import { reconcileConnection } from "./auth-connection/reconcile.ts";
 import { reconcileCredential } from "./credential/reconcile.ts";
-import { leadOver } from "./lead-over.ts";
-import { createNews } from "./news.ts";
+import { createNews } from "./predicates.ts";
 import { reconcileVault } from "./vault/reconcile.ts";
 import type { VaultCaches, VaultDeps } from "./vault-deps.ts";
 import { reconcileItem } from "./vault-item/reconcile.ts";
+import { leadOver } from "./when-lead-ends.ts";
 
 /** Objects of one kind that are worked on at the same time. */
 const concurrency = 4;

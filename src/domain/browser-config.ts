@@ -1,4 +1,4 @@
-import type { BrowserConfig } from "../agent/protocol.ts";
+import type { BrowserConfig } from "../protocol/agent-api.ts";
 import { BrowserPoolSpec } from "../resources/browser-pool.ts";
 import { toWire, type Wire } from "../resources/wire.ts";
 import { stableHash } from "./stable-hash.ts";

@@ -19,7 +19,14 @@
  *   page has none: a tab in the background fires no `focus`, `blur` and `change` otherwise. The browser undoes it when the
  *   connection ends. No CDP domain is enabled: with `Page` enabled the browser would keep dialogs open for an answer.
  */
-import { type CdpAddress, CdpBusy, CdpClosed, type CdpConnection, CdpRefused, connectCdp } from "./cdp-connection.ts";
+import {
+  type CdpAddress,
+  CdpBusy,
+  CdpClosed,
+  type CdpConnection,
+  CdpRefused,
+  connectCdp,
+} from "../cdp/cdp-connection.ts";
 import { choosePage } from "./choose-page.ts";
 import { chooseTargets, type Target } from "./choose-targets.ts";
 import { type Binding, type FieldResult, FillRefused, type FillResult } from "./fill-result.ts";

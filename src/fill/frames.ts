@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Protocol } from "devtools-protocol";
-import { type CdpConnection, CdpRefused } from "./cdp-connection.ts";
+import { type CdpConnection, CdpRefused } from "../cdp/cdp-connection.ts";
 
 const fieldsScript = readFileSync(new URL("in-page/fields.js", import.meta.url), "utf8");
 

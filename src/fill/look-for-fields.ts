@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { CdpConnection } from "./cdp-connection.ts";
+import type { CdpConnection } from "../cdp/cdp-connection.ts";
 import { callInFrame, type Frame, unlessGone } from "./frames.ts";
 
 const Findings = z.object({

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { type CdpConnection, CdpRefused } from "../cdp/cdp-connection.ts";
 import { fieldErrors } from "../resources/fill-wire.ts";
-import { type CdpConnection, CdpRefused } from "./cdp-connection.ts";
 import type { Target } from "./choose-targets.ts";
 import type { Binding, FieldError, FieldResult } from "./fill-result.ts";
 import { callInFrame, type Frame } from "./frames.ts";

@@ -8,14 +8,14 @@
  */
 import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
+import { connectTo, splice } from "../cdp/splice.ts";
 import { AppError } from "../errors.ts";
 import { asAppError } from "../http/middleware/error-answer.ts";
 import { checkHost } from "../http/middleware/host-check.ts";
 import { refuseSocket } from "../http/refuse-socket.ts";
 import type { Logger } from "../log.ts";
-import { openSession, type SessionTarget } from "../services/open-session.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
-import { connectTo, splice } from "./splice.ts";
+import { openSession, type SessionTarget } from "../services/sessions/authorize-session.ts";
 
 export type Gateway = {
   /** Open connections. */

@@ -1,5 +1,5 @@
-import type { IdempotentAnswers } from "../leases/idempotent-answers.ts";
 import type { Logger } from "../log.ts";
+import type { IdempotentAnswers } from "../redis/idempotent-answers.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
 import type { Health } from "./ops/health.ts";
 import type { Scrapeable } from "./ops/mount-ops.ts";

@@ -1,8 +1,8 @@
 /** Requests and answers about the organization: projects, limits, API keys. Field names as on the wire. */
 import { z } from "zod";
-import type { ApiKeyView } from "../services/list-api-keys.ts";
-import type { OrganizationLimits } from "../services/organization-limits.ts";
-import type { Project } from "../services/projects.ts";
+import type { ApiKeyView } from "../services/api-keys/list-api-keys.ts";
+import type { OrganizationLimits } from "../services/projects/organization-limits.ts";
+import type { Project } from "../services/projects/projects.ts";
 
 /** 1 to 255 code points (the `u` flag makes `{}` count them), without control characters and halves of characters. */
 const label = z.string().regex(/^[^\p{Cc}\p{Cs}]{1,255}$/u, "must have 1 to 255 characters, no control characters");

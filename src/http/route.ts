@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import type { ErrorCode } from "../errors.ts";
 import type { Logger } from "../log.ts";
-import type { Principal } from "../services/api-keys.ts";
-import type { Project } from "../services/projects.ts";
+import type { Principal } from "../services/api-keys/api-keys.ts";
+import type { Project } from "../services/projects/projects.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
 
 export type Method = "get" | "post" | "put" | "patch" | "delete";

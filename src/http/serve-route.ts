@@ -2,14 +2,14 @@
 import type { Request, RequestHandler, Response } from "express";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../log.ts";
-import type { Project } from "../services/projects.ts";
-import { replayAnswer } from "../services/replay-answer.ts";
+import type { Project } from "../services/projects/projects.ts";
 import type { AppDeps } from "./app-deps.ts";
 import { authenticate, bearerToken, requireOrganization, resolveProject } from "./middleware/authenticate.ts";
 import { answerError, asAppError } from "./middleware/error-answer.ts";
 import { baseUrlOf } from "./middleware/host-check.ts";
 import { parseBody } from "./middleware/parse-body.ts";
 import { nestQuery, validate } from "./middleware/validate.ts";
+import { replayAnswer } from "./replay-answer.ts";
 import type { Answer, Route, RouteInput } from "./route.ts";
 
 /** The reason with which a request's signal is aborted when its caller has gone. */

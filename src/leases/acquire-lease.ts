@@ -15,13 +15,13 @@
  */
 import { AppError } from "../errors.ts";
 import type { Logger } from "../log.ts";
+import { overHiccup, whileUnavailable } from "../redis/while-unavailable.ts";
+import type { GiveBacks } from "./abandoned-sessions.ts";
 import type { AgentClient } from "./agent-client.ts";
 import { bindLease } from "./bind-lease.ts";
-import type { GiveBacks } from "./give-backs.ts";
 import type { Grants, Listener } from "./grants.ts";
 import type { LeaseStore, TakeOutcome } from "./lease-store.ts";
 import type { LeaseRecord, SessionRequest } from "./records.ts";
-import { overHiccup, whileUnavailable } from "./while-unavailable.ts";
 
 export type AcquireDeps = { store: LeaseStore; agents: AgentClient; grants: Grants; giveBacks: GiveBacks; log: Logger };
 

@@ -1,6 +1,6 @@
 import { Agent } from "undici";
-import { AgentState, type BindLease, type EndLease } from "../agent/protocol.ts";
-import type { AgentTokens } from "../tokens/agent-token.ts";
+import { AgentState, type BindLease, type EndLease } from "../protocol/agent-api.ts";
+import type { AgentTokens } from "../protocol/agent-token.ts";
 import { callJson } from "./json-call.ts";
 import type { LeaseRecord } from "./records.ts";
 

@@ -1,5 +1,5 @@
-import type { AgentState } from "../agent/protocol.ts";
 import type { Logger } from "../log.ts";
+import type { AgentState } from "../protocol/agent-api.ts";
 import type { AgentAnswer, AgentClient } from "./agent-client.ts";
 import { falseWord, type LeaseRecord, type SessionRequest } from "./records.ts";
 

@@ -9,11 +9,11 @@
  * who wait here, every ten seconds and one script a pool, finds that they are not in the queue (any more).
  */
 import type { Logger } from "../log.ts";
+import type { RedisConnection } from "../redis/connection.ts";
 import { type LeaseStore, parseLease } from "./lease-store.ts";
 import { openPoolChannels } from "./pool-channels.ts";
 import { grantsChannel } from "./pool-keys.ts";
 import type { LeaseRecord } from "./records.ts";
-import type { RedisConnection } from "./redis.ts";
 
 export type Wake = { kind: "granted"; lease: LeaseRecord } | { kind: "draining" } | { kind: "recheck" };
 

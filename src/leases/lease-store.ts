@@ -1,8 +1,9 @@
 import { AppError, unavailable } from "../errors.ts";
+import type { RedisConnection } from "../redis/connection.ts";
+import { orUnavailable } from "../redis/or-unavailable.ts";
+import { loadScript, runScript, type Script } from "../redis/script.ts";
 import { poolKey, poolKeys } from "./pool-keys.ts";
 import { type BrowserRecord, type EndReason, LeaseRecord } from "./records.ts";
-import type { RedisConnection } from "./redis.ts";
-import { loadScript, runScript, type Script } from "./script.ts";
 
 /**
  * The outcome of asking for a browser. `ended`: the session is over, it was ended before its caller had it; `unknown`: the
@@ -63,37 +64,6 @@ export type Retirement = {
 /** The lease state of pools in Redis: one method a script, and plain reads. Every one throws `unavailable` when Redis does not answer. */
 export type LeaseStore = ReturnType<typeof createLeaseStore>;
 
-/** Replies with which Redis says that it can't serve now, though it answers. */
-const outageReplies = [
-  "LOADING",
-  "READONLY",
-  "MASTERDOWN",
-  "OOM",
-  "NOREPLICAS",
-  "CLUSTERDOWN",
-  "MOVED",
-  "ASK",
-  "TRYAGAIN",
-  "MISCONF",
-  "UNKILLABLE",
-  "BUSY",
-];
-
-const classify = (error: unknown): unknown => {
-  if (error instanceof AppError || !(error instanceof Error)) return error;
-  const isRefusal = error.name === "ReplyError" && !outageReplies.includes(error.message.split(" ", 1)[0] ?? "");
-  return isRefusal ? error : unavailable("Redis", error);
-};
-
-/** Awaits a command; an outage becomes `unavailable`. */
-export const orUnavailable = async <T>(command: Promise<T>): Promise<T> => {
-  try {
-    return await command;
-  } catch (error) {
-    throw classify(error);
-  }
-};
-
 /** A lease as the scripts write it; throws for any other text. */
 export const parseLease = (text: string): LeaseRecord => LeaseRecord.parse(JSON.parse(text));
 
@@ -105,20 +75,20 @@ const takeOutcome = (reply: unknown): TakeOutcome => {
 };
 
 const scripts = {
-  take: loadScript("take"),
-  reject: loadScript("reject"),
-  cancel: loadScript("cancel"),
-  findLost: loadScript("find-lost"),
-  release: loadScript("release"),
-  rewrite: loadScript("rewrite"),
-  offer: loadScript("offer"),
-  suspect: loadScript("suspect"),
-  retire: loadScript("retire"),
-  close: loadScript("close"),
-  drain: loadScript("drain"),
-  spendUnpaced: loadScript("spend-unpaced"),
-  snapshot: loadScript("snapshot"),
-  isRecovering: loadScript("is-recovering"),
+  take: loadScript("take", import.meta.url),
+  reject: loadScript("reject", import.meta.url),
+  cancel: loadScript("cancel", import.meta.url),
+  findLost: loadScript("find-lost", import.meta.url),
+  release: loadScript("release", import.meta.url),
+  rewrite: loadScript("rewrite", import.meta.url),
+  offer: loadScript("offer", import.meta.url),
+  suspect: loadScript("suspect", import.meta.url),
+  retire: loadScript("retire", import.meta.url),
+  close: loadScript("close", import.meta.url),
+  drain: loadScript("drain", import.meta.url),
+  spendUnpaced: loadScript("spend-unpaced", import.meta.url),
+  snapshot: loadScript("snapshot", import.meta.url),
+  isRecovering: loadScript("is-recovering", import.meta.url),
 };
 
 const parseSnapshot = (reply: unknown): PoolSnapshot => {

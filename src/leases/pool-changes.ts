@@ -1,6 +1,6 @@
 import type { Logger } from "../log.ts";
+import type { RedisConnection } from "../redis/connection.ts";
 import { poolsChannel } from "./pool-keys.ts";
-import type { RedisConnection } from "./redis.ts";
 
 /** `urgent`: a browser waits to be destroyed; else only counts moved. */
 export type PoolChange = { poolUid: string; urgent: boolean };

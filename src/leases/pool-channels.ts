@@ -8,10 +8,11 @@
  * Subscriptions are renewed here and not by the client library: that one would leave a failure to an unhandled rejection,
  * and would not tell when they stand again, which is when callers must ask for what they missed.
  */
-import { orUnavailable } from "./lease-store.ts";
+
+import type { RedisConnection } from "../redis/connection.ts";
+import { orUnavailable } from "../redis/or-unavailable.ts";
+import { whileUnavailable } from "../redis/while-unavailable.ts";
 import { grantsChannel, poolOf, recheckChannel } from "./pool-keys.ts";
-import type { RedisConnection } from "./redis.ts";
-import { whileUnavailable } from "./while-unavailable.ts";
 
 /** Within about a second; a node of a cluster that has just got a slot may not know it yet. */
 const renewTries = 5;

@@ -22,18 +22,6 @@ export const poolKey = (poolUid: string, part: PoolPart): string => `bp:{${poolU
 
 export const poolKeys = (poolUid: string): string[] => parts.map((part) => poolKey(poolUid, part));
 
-/** Hash of the session names in use in a project: name → `<pool uid>/<session id>`. */
-export const sessionNamesKey = (projectId: string): string => `bp:{${projectId}}:session_names`;
-
-/** The kept answer of a request with an `Idempotency-Key`. */
-export const idempotencyKey = (digest: string): string => `bp:{${digest}}:answer`;
-
-/** Who has the turn to do what must not be done twice at once; its digest. */
-export const turnKey = (digest: string): string => `bp:{${digest}}:turn`;
-
-/** Stream of what was done with a vault item. */
-export const itemEventsKey = (itemUid: string): string => `bp:{${itemUid}}:item_events`;
-
 /**
  * Where an API replica hears of grants to callers of a pool who wait at it. A shard channel in the pool's slot: in a Redis
  * Cluster the script that publishes there counts the subscribers of exactly this channel.

@@ -3,10 +3,10 @@
  * can touch the browser's next lease; then the agent cuts the sockets and confirms Chromium; then the browser is offered.
  */
 import { AppError } from "../errors.ts";
+import { overHiccup } from "../redis/while-unavailable.ts";
 import type { AgentClient } from "./agent-client.ts";
 import type { LeaseStore } from "./lease-store.ts";
 import type { EndReason, LeaseRecord } from "./records.ts";
-import { overHiccup } from "./while-unavailable.ts";
 
 export type ReleaseDeps = { store: LeaseStore; agents: AgentClient };
 

@@ -1,9 +1,11 @@
 /** What repairing the lease state needs of Redis: epochs, and one browser's record examined and settled. */
-import { orUnavailable, parseLease } from "./lease-store.ts";
+
+import type { RedisConnection } from "../redis/connection.ts";
+import { orUnavailable } from "../redis/or-unavailable.ts";
+import { loadScript, runScript, type Script } from "../redis/script.ts";
+import { parseLease } from "./lease-store.ts";
 import { poolKey, poolKeys } from "./pool-keys.ts";
 import { BrowserRecord, type EndReason, type LeaseRecord } from "./records.ts";
-import type { RedisConnection } from "./redis.ts";
-import { loadScript, runScript, type Script } from "./script.ts";
 
 /** What Redis knows of a browser at one moment. */
 export type Examined = {
@@ -32,10 +34,10 @@ export type Settlement = {
 export type RepairStore = ReturnType<typeof createRepairStore>;
 
 const scripts = {
-  establish: loadScript("establish"),
-  recovered: loadScript("recovered"),
-  examine: loadScript("examine"),
-  settle: loadScript("settle"),
+  establish: loadScript("establish", import.meta.url),
+  recovered: loadScript("recovered", import.meta.url),
+  examine: loadScript("examine", import.meta.url),
+  settle: loadScript("settle", import.meta.url),
 };
 
 export const createRepairStore = (redis: RedisConnection) => {

@@ -1,4 +1,4 @@
-import type { LookTarget } from "./look.ts";
+import type { LookTarget } from "./inspect.ts";
 import type { RepairStore } from "./repair-store.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { ensureOrganizationKey } from "../bootstrap/ensure-organization-key.ts";
 import type { Kube } from "../kube/client.ts";
-import { newApiKey } from "../services/api-key-secret.ts";
-import { ensureOrganizationKey } from "../services/ensure-organization-key.ts";
+import { newApiKey } from "../services/api-keys/api-key-secret.ts";
 
 const readKey = async (path: string): Promise<string | undefined> => {
   try {

@@ -1,9 +1,9 @@
 import { mkdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "../log.ts";
+import { type SupervisedChild, superviseChild } from "../process/supervised-child.ts";
 import type { Programs } from "./locate-programs.mjs";
 import { requiredProgram } from "./required-program.ts";
-import { type SupervisedChild, superviseChild } from "./supervised-child.ts";
 
 /**
  * etcd listens on sockets in a folder that only this user can enter: it has no users of its own, and a port, even on

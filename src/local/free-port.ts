@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
-import { StartError } from "./supervised-child.ts";
+import { StartError } from "../process/supervised-child.ts";
 
 /** Another program can take a port between its choice and its use; so often in a row means that something else is wrong. */
 const maxTries = 5;

@@ -5,11 +5,11 @@ import { stringify } from "yaml";
 import { connectKube } from "../kube/client.ts";
 import { namespaces } from "../kube/resource-type.ts";
 import type { Logger } from "../log.ts";
+import { type SupervisedChild, superviseChild } from "../process/supervised-child.ts";
 import type { Etcd } from "./etcd.ts";
 import { startOnFreePort } from "./free-port.ts";
 import type { Programs } from "./locate-programs.mjs";
 import { requiredProgram } from "./required-program.ts";
-import { type SupervisedChild, superviseChild } from "./supervised-child.ts";
 
 export type ApiServer = SupervisedChild & { kubeconfigPath: string; serverUrl: string };
 

@@ -1,7 +1,7 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { killRecordedGroups } from "../agent/process-groups.ts";
-import { clearRegister, killRegisteredProcesses } from "./process-register.ts";
+import { killRecordedGroups } from "../process/process-groups.ts";
+import { clearRegister, killRegisteredProcesses } from "../process/process-register.ts";
 
 /** Where a pod's process keeps its files; one folder a pod, named by its uid. */
 export const podsFolder = (dataDir: string): string => join(dataDir, "pods");

@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "../log.ts";
+import { superviseChild } from "../process/supervised-child.ts";
 import { startOnFreePort } from "./free-port.ts";
 import type { Programs } from "./locate-programs.mjs";
 import { pingRedis } from "./ping-redis.ts";
 import { requiredProgram } from "./required-program.ts";
-import { superviseChild } from "./supervised-child.ts";
 
 export type RedisOptions = {
   /** Absolute; holds the data across starts. */

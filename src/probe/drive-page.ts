@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { connectCdp } from "../fill/cdp-connection.ts";
+import { connectCdp } from "../cdp/cdp-connection.ts";
 
 /** Between two looks at the page, ms. */
 const lookEveryMs = 50;

@@ -4,7 +4,7 @@ import type { KubeObject } from "../kube/objects.ts";
 /** Label of a Namespace that is a project; its value is the project's id. */
 export const projectLabel = "browserpool.dev/project";
 
-/** Ids that the HTTP API gives out: 24 characters (services/new-id.ts). Such a `metadata.name` is an id and nobody's name. */
+/** Ids that the HTTP API gives out: 24 characters (services/objects/new-id.ts). Such a `metadata.name` is an id and nobody's name. */
 const generatedId = /^[a-z][a-z0-9]{23}$/;
 
 export const wireId = (object: KubeObject): string => object.metadata.name;

@@ -2,22 +2,22 @@ import type { KeyObject } from "node:crypto";
 import type { Config } from "../config.ts";
 import type { Kube } from "../kube/client.ts";
 import type { Reflector } from "../kube/reflector.ts";
+import type { GiveBacks } from "../leases/abandoned-sessions.ts";
 import type { AgentClient } from "../leases/agent-client.ts";
-import type { GiveBacks } from "../leases/give-backs.ts";
 import type { Grants } from "../leases/grants.ts";
-import type { ItemEvents } from "../leases/item-events.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
-import type { SessionNames } from "../leases/session-names.ts";
-import type { Turns } from "../leases/turns.ts";
 import type { Logger } from "../log.ts";
 import type { ApiMetrics } from "../metrics/api-metrics.ts";
+import type { AgentTokens } from "../protocol/agent-token.ts";
+import type { ItemEvents } from "../redis/item-events.ts";
+import type { Turns } from "../redis/locks.ts";
+import type { SessionNames } from "../redis/session-names.ts";
 import type { BrowserPool } from "../resources/browser-pool.ts";
-import type { AgentTokens } from "../tokens/agent-token.ts";
-import type { ApiKeys } from "./api-keys.ts";
-import type { OnDemandBrowsers } from "./on-demand-browsers.ts";
-import type { PolicyReader } from "./policy-reader.ts";
-import type { Projects } from "./projects.ts";
+import type { ApiKeys } from "./api-keys/api-keys.ts";
+import type { PolicyReader } from "./policies/policy-reader.ts";
+import type { Projects } from "./projects/projects.ts";
 import type { SecretsKeys } from "./secrets/secrets-key.ts";
+import type { OnDemandBrowsers } from "./sessions/on-demand-browsers.ts";
 
 /** What the use cases work with; built once in cmd/, handed to each, which names the part that it needs. */
 export type ServiceDeps = {
@@ -39,7 +39,7 @@ export type ServiceDeps = {
   itemEvents: ItemEvents;
   /** Encrypt what Secrets of credentials hold. */
   secretsKeys: SecretsKeys;
-  /** Signs sessions' tokens (src/tokens/session-token.ts). */
+  /** Signs sessions' tokens (src/protocol/session-token.ts). */
   signingKey: KeyObject;
   /** The public half of `signingKey`. */
   verifyKey: KeyObject;

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { killRecordedGroups, recordProcessGroup } from "../../src/agent/process-groups.ts";
+import { killRecordedGroups, recordProcessGroup } from "../../src/process/process-groups.ts";
 import { runningIn } from "../support/agent-process.ts";
 
 let folder: string;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { chromium } from "playwright-core";
 import puppeteer from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { signSessionToken } from "../../src/tokens/session-token.ts";
+import { signSessionToken } from "../../src/protocol/session-token.ts";
 import { filledPool } from "../support/filled-pool.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { connectRawCdp, cookieOf, setCookie, withCdp } from "../support/raw-cdp.ts";

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { configMaps } from "../../src/kube/resource-type.ts";
 import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
-import { newId } from "../../src/services/new-id.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { emptyPool, filledPool } from "../support/filled-pool.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";

@@ -4,7 +4,7 @@ import Kernel from "@onkernel/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pods } from "../../src/kube/resource-type.ts";
 import { type Browser, browserKind } from "../../src/resources/browser.ts";
-import { newId } from "../../src/services/new-id.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { collect } from "../support/filled-pool.ts";
 import { openCdp } from "../support/pool-client.ts";

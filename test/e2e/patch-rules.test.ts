@@ -2,7 +2,7 @@
 import type { BrowserPool as WirePool } from "@onkernel/sdk/resources/browser-pools";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
-import { newId } from "../../src/services/new-id.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { emptyPool, fastest, filledPool, untilAvailable } from "../support/filled-pool.ts";
 import { cookieOf, evaluate, setCookie, withCdp } from "../support/raw-cdp.ts";

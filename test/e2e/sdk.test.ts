@@ -2,7 +2,7 @@
 import type Kernel from "@onkernel/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
-import { newId } from "../../src/services/new-id.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { collect, emptyPool, filledPool, untilAvailable } from "../support/filled-pool.ts";
 import { cookieOf, openTab, setCookie, tabUrls, withCdp } from "../support/raw-cdp.ts";

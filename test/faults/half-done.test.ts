@@ -1,8 +1,8 @@
 /** Steps that stay half-done because whoever took them died, and data that is gone while nobody repairs it: all comes back. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { leases as leaseObjects, pods } from "../../src/kube/resource-type.ts";
-import { connectRedis, whenReady } from "../../src/leases/redis.ts";
 import { createLogger } from "../../src/log.ts";
+import { connectRedis, whenReady } from "../../src/redis/connection.ts";
 import { type ApiReplica, type Cluster, type Replica, startCluster } from "../support/cluster.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LeaseView, viewLeases } from "../support/lease-view.ts";

@@ -2,8 +2,8 @@
 import type { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { poolKeys } from "../../src/leases/pool-keys.ts";
-import { connectRedis, whenReady } from "../../src/leases/redis.ts";
 import { createLogger } from "../../src/log.ts";
+import { connectRedis, whenReady } from "../../src/redis/connection.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LeaseView, viewLeases } from "../support/lease-view.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";

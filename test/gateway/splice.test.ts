@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { splice } from "../../src/gateway/splice.ts";
+import { splice } from "../../src/cdp/splice.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** The two ends of one TCP connection. The first is as Node's HTTP server has it: half-open until told otherwise. */

@@ -3,7 +3,7 @@ import { connectKube, type Kube } from "../../src/kube/client.ts";
 import { type Lead, type LeaderElection, startLeaderElection } from "../../src/kube/leader-election.ts";
 import { leases } from "../../src/kube/resource-type.ts";
 import { createLogger } from "../../src/log.ts";
-import { newId } from "../../src/services/new-id.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
 import { kubeconfigBehindLink } from "../support/breakable-link.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";

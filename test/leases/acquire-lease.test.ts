@@ -2,11 +2,11 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { unavailable } from "../../src/errors.ts";
+import { createGiveBacks } from "../../src/leases/abandoned-sessions.ts";
 import { type Acquired, acquireLease } from "../../src/leases/acquire-lease.ts";
-import { createGiveBacks } from "../../src/leases/give-backs.ts";
 import type { LeaseRecord } from "../../src/leases/records.ts";
 import { releaseLease } from "../../src/leases/release-lease.ts";
-import { newId } from "../../src/services/new-id.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   type Behaviour,

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { createAgentClient } from "../../src/leases/agent-client.ts";
 import type { LeaseRecord } from "../../src/leases/records.ts";
-import { createAgentTokens } from "../../src/tokens/agent-token.ts";
+import { createAgentTokens } from "../../src/protocol/agent-token.ts";
 
 test("many calls of one agent, binds and ends, share a kept-alive connection", async () => {
   const state = { pod_uid: "pod", fence: { epoch: 1, seq: 1 }, binding: null, lease: null };

@@ -6,9 +6,9 @@ import type { Grants } from "../../src/leases/grants.ts";
 import type { LeaseStore } from "../../src/leases/lease-store.ts";
 import { followPoolChanges } from "../../src/leases/pool-changes.ts";
 import { poolKeys, poolsChannel } from "../../src/leases/pool-keys.ts";
-import { connectRedis, whenReady } from "../../src/leases/redis.ts";
-import { loadScript, runScript } from "../../src/leases/script.ts";
-import { newId } from "../../src/services/new-id.ts";
+import { connectRedis, whenReady } from "../../src/redis/connection.ts";
+import { loadScript, runScript } from "../../src/redis/script.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
 import { sharedServers } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 import { leaseCalls } from "../support/lease-calls.ts";
@@ -274,5 +274,12 @@ test("each script names what its include files need", async () => {
     "drain",
     "find-lost",
   ])
-    expect(await runScript(parts.redis, loadScript(name), poolKeys(newId()), ["x", "x", "0", "", ""])).toBeDefined();
+    expect(
+      await runScript(
+        parts.redis,
+        loadScript(name, new URL("../../src/leases/lease-store.ts", import.meta.url).href),
+        poolKeys(newId()),
+        ["x", "x", "0", "", ""],
+      ),
+    ).toBeDefined();
 });

@@ -1,12 +1,12 @@
 /** Browsers that are to leave their pool, on a real Redis: whoever holds one keeps it, and nobody else ever gets it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createDepartures, type Departures } from "../../src/leases/departures.ts";
 import type { Grants } from "../../src/leases/grants.ts";
 import type { LeaseStore } from "../../src/leases/lease-store.ts";
+import { createDepartures, type Departures } from "../../src/leases/leaving-marks.ts";
 import { followPoolChanges } from "../../src/leases/pool-changes.ts";
 import type { LeaseRecord } from "../../src/leases/records.ts";
-import { connectRedis, whenReady } from "../../src/leases/redis.ts";
-import { newId } from "../../src/services/new-id.ts";
+import { connectRedis, whenReady } from "../../src/redis/connection.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
 import { sharedServers } from "../support/control-plane.ts";
 import { leaseCalls } from "../support/lease-calls.ts";
 import { type LeaseParts, silent, startLeaseParts } from "../support/lease-parts.ts";

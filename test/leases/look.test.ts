@@ -1,16 +1,16 @@
 /** Looks at browsers on a real Redis, whose agents are small but have the real fence (judge.test.ts has every judgement). */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createDepartures } from "../../src/leases/departures.ts";
 import type { Grants } from "../../src/leases/grants.ts";
+import { type LookDeps, type LookResult, lookAt } from "../../src/leases/inspect.ts";
 import type { NewBrowser } from "../../src/leases/lease-store.ts";
-import { type LookDeps, type LookResult, lookAt } from "../../src/leases/look.ts";
+import { createDepartures } from "../../src/leases/leaving-marks.ts";
 import { poolKey } from "../../src/leases/pool-keys.ts";
 import type { LeaseRecord } from "../../src/leases/records.ts";
 import { releaseLease } from "../../src/leases/release-lease.ts";
 import { retireUnknown } from "../../src/leases/retire-unknown.ts";
-import { createSessionNames, type SessionNames } from "../../src/leases/session-names.ts";
-import { newId } from "../../src/services/new-id.ts";
+import { createSessionNames, type SessionNames } from "../../src/redis/session-names.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
 import { leaseCalls } from "../support/lease-calls.ts";
 import { type LeaseParts, type SmallAgent, startLeaseParts, startSmallAgent } from "../support/lease-parts.ts";
 

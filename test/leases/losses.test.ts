@@ -5,7 +5,7 @@ import { type Acquired, acquireLease } from "../../src/leases/acquire-lease.ts";
 import type { Grants } from "../../src/leases/grants.ts";
 import { recheckChannel } from "../../src/leases/pool-keys.ts";
 import { releaseLease } from "../../src/leases/release-lease.ts";
-import { newId } from "../../src/services/new-id.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
 import { startBreakableLink } from "../support/breakable-link.ts";
 import { sharedServers } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";

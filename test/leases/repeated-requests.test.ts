@@ -3,9 +3,9 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AppError } from "../../src/errors.ts";
-import { createIdempotentAnswers, longestKept } from "../../src/leases/idempotent-answers.ts";
-import { newId } from "../../src/services/new-id.ts";
-import { replayAnswer } from "../../src/services/replay-answer.ts";
+import { replayAnswer } from "../../src/http/replay-answer.ts";
+import { createIdempotentAnswers, longestKept } from "../../src/redis/idempotent-answers.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
 import { type LeaseParts, silent, startLeaseParts } from "../support/lease-parts.ts";
 
 let parts: LeaseParts;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createIdempotentAnswers } from "../../src/leases/idempotent-answers.ts";
-import { idempotencyKey } from "../../src/leases/pool-keys.ts";
-import { createSessionNames, type SessionNames } from "../../src/leases/session-names.ts";
-import { newId } from "../../src/services/new-id.ts";
+import { createIdempotentAnswers } from "../../src/redis/idempotent-answers.ts";
+import { idempotencyKey } from "../../src/redis/keys.ts";
+import { createSessionNames, type SessionNames } from "../../src/redis/session-names.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
 import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
 
 let parts: LeaseParts;

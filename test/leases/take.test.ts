@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { Grants } from "../../src/leases/grants.ts";
 import type { LeaseStore } from "../../src/leases/lease-store.ts";
 import { poolKey } from "../../src/leases/pool-keys.ts";
-import { newId } from "../../src/services/new-id.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
 import { leaseCalls } from "../support/lease-calls.ts";
 import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
 

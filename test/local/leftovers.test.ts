@@ -10,8 +10,8 @@ import { startControlPlane } from "../../src/local/control-plane.ts";
 import { lockDataDir } from "../../src/local/data-dir-lock.ts";
 import { endLeftovers } from "../../src/local/leftovers.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
-import { registerProcess } from "../../src/local/process-register.ts";
 import { createLogger } from "../../src/log.ts";
+import { registerProcess } from "../../src/process/process-register.ts";
 import { eventually } from "../support/eventually.ts";
 import { isAlive, processesOf, processNamed } from "../support/processes.ts";
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { checkPodTemplate } from "../../src/controllers/browser-pool/pod-template.ts";
+import { checkPodTemplate } from "../../src/controllers/browser-pool/pod/pod-template.ts";
 import { checkProjectObjects } from "../../src/controllers/project/project-objects.ts";
 import { createApiMetrics } from "../../src/metrics/api-metrics.ts";
 import { createOperatorMetrics } from "../../src/metrics/operator-metrics.ts";

@@ -5,7 +5,7 @@ import { startOperator } from "../../src/cmd/operator.ts";
 import { type Config, readConfig } from "../../src/config.ts";
 import { freePort } from "../../src/local/free-port.ts";
 import { createLogger } from "../../src/log.ts";
-import { newId } from "../../src/services/new-id.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
 import { type BreakableLink, kubeconfigBehindLink, startBreakableLink } from "../support/breakable-link.ts";
 import { sharedServers } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ensureOrganizationKey } from "../../src/bootstrap/ensure-organization-key.ts";
 import { secrets } from "../../src/kube/resource-type.ts";
-import { apiKeySecretName, newApiKey } from "../../src/services/api-key-secret.ts";
-import { type CreatedApiKey, createApiKey } from "../../src/services/create-api-key.ts";
-import { createProject } from "../../src/services/create-project.ts";
-import { deleteApiKey } from "../../src/services/delete-api-key.ts";
-import { ensureOrganizationKey } from "../../src/services/ensure-organization-key.ts";
-import { renameApiKey } from "../../src/services/rename-api-key.ts";
-import { rotateApiKey } from "../../src/services/rotate-api-key.ts";
-import { updateProject } from "../../src/services/update-project.ts";
+import { apiKeySecretName, newApiKey } from "../../src/services/api-keys/api-key-secret.ts";
+import { type CreatedApiKey, createApiKey } from "../../src/services/api-keys/create-api-key.ts";
+import { deleteApiKey } from "../../src/services/api-keys/delete-api-key.ts";
+import { renameApiKey } from "../../src/services/api-keys/rename-api-key.ts";
+import { rotateApiKey } from "../../src/services/api-keys/rotate-api-key.ts";
+import { createProject } from "../../src/services/projects/create-project.ts";
+import { updateProject } from "../../src/services/projects/update-project.ts";
 import { eventually } from "../support/eventually.ts";
 import { type OrgParts, startOrg } from "./org-parts.ts";
 

@@ -1,7 +1,7 @@
 /** Projects, limits and API keys over HTTP, by the public SDK where it can say it. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newId } from "../../src/services/new-id.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
 import { type OrgApi, startOrgApi } from "./org-api.ts";
 
 let api: OrgApi;

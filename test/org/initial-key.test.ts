@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { leaveInitialKey } from "../../src/bootstrap/initial-key.ts";
+import { ensureNamespace } from "../../src/bootstrap/system-namespace.ts";
 import { readConfig } from "../../src/config.ts";
 import { connectKube, type Kube } from "../../src/kube/client.ts";
 import { secrets } from "../../src/kube/resource-type.ts";
 import { createLogger } from "../../src/log.ts";
-import { startApiKeys } from "../../src/services/api-keys.ts";
-import { deleteApiKey } from "../../src/services/delete-api-key.ts";
-import { leaveInitialKey } from "../../src/services/initial-key.ts";
-import { newId } from "../../src/services/new-id.ts";
-import { ensureNamespace } from "../../src/services/system-namespace.ts";
+import { startApiKeys } from "../../src/services/api-keys/api-keys.ts";
+import { deleteApiKey } from "../../src/services/api-keys/delete-api-key.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
 import { sharedServers } from "../support/control-plane.ts";
 
 const log = createLogger("silent", "test");

@@ -1,8 +1,8 @@
 import Kernel from "@onkernel/sdk";
+import { ensureOrganizationKey } from "../../src/bootstrap/ensure-organization-key.ts";
 import { startApi } from "../../src/cmd/api.ts";
 import { createLogger } from "../../src/log.ts";
-import { newApiKey } from "../../src/services/api-key-secret.ts";
-import { ensureOrganizationKey } from "../../src/services/ensure-organization-key.ts";
+import { newApiKey } from "../../src/services/api-keys/api-key-secret.ts";
 import { sharedServers } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 import { startOrg } from "./org-parts.ts";

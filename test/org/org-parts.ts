@@ -1,11 +1,11 @@
+import { ensureNamespace } from "../../src/bootstrap/system-namespace.ts";
 import { type Config, readConfig } from "../../src/config.ts";
 import { connectKube, type Kube } from "../../src/kube/client.ts";
 import { createLogger } from "../../src/log.ts";
 import { browserPoolKind } from "../../src/resources/browser-pool.ts";
-import { startApiKeys } from "../../src/services/api-keys.ts";
-import { newId } from "../../src/services/new-id.ts";
-import { startProjects } from "../../src/services/projects.ts";
-import { ensureNamespace } from "../../src/services/system-namespace.ts";
+import { startApiKeys } from "../../src/services/api-keys/api-keys.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
+import { startProjects } from "../../src/services/projects/projects.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 

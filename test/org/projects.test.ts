@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ensureNamespace } from "../../src/bootstrap/system-namespace.ts";
 import { namespaces } from "../../src/kube/resource-type.ts";
 import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
 import { projectLabel } from "../../src/resources/identity.ts";
-import { changeObject } from "../../src/services/change-object.ts";
-import { createProject } from "../../src/services/create-project.ts";
-import { deleteProject } from "../../src/services/delete-project.ts";
-import { newId } from "../../src/services/new-id.ts";
-import { readOrganizationLimits, updateOrganizationLimits } from "../../src/services/organization-limits.ts";
-import { updateProjectLimits } from "../../src/services/project-limits.ts";
-import { type Project, readProject } from "../../src/services/project-namespace.ts";
-import { ensureNamespace } from "../../src/services/system-namespace.ts";
-import { updateProject } from "../../src/services/update-project.ts";
+import { changeObject } from "../../src/services/objects/change-object.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
+import { createProject } from "../../src/services/projects/create-project.ts";
+import { deleteProject } from "../../src/services/projects/delete-project.ts";
+import { readOrganizationLimits, updateOrganizationLimits } from "../../src/services/projects/organization-limits.ts";
+import { updateProjectLimits } from "../../src/services/projects/project-limits.ts";
+import { type Project, readProject } from "../../src/services/projects/project-namespace.ts";
+import { updateProject } from "../../src/services/projects/update-project.ts";
 import { eventually } from "../support/eventually.ts";
 import { type OrgParts, startOrg } from "./org-parts.ts";
 

@@ -16,7 +16,7 @@ import { KubeError } from "../../src/kube/kube-error.ts";
 import { configMaps, leases, namespaces, pods, secrets } from "../../src/kube/resource-type.ts";
 import { createLogger } from "../../src/log.ts";
 import { browserPoolKind } from "../../src/resources/browser-pool.ts";
-import { kubeForRequests } from "../../src/services/kube-for-requests.ts";
+import { kubeForRequests } from "../../src/services/objects/kube-for-requests.ts";
 import { writeAccountKubeconfig } from "../support/account-kubeconfig.ts";
 import { type Cluster, startCluster } from "../support/cluster.ts";
 import { type Account, installRights, projectObjects, systemNamespace } from "../support/cluster-roles.ts";

@@ -3,8 +3,8 @@
 import type { Cluster, Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { poolKey } from "../../src/leases/pool-keys.ts";
-import { mastersOf } from "../../src/leases/redis.ts";
-import { newId } from "../../src/services/new-id.ts";
+import { mastersOf } from "../../src/redis/connection.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LeaseFlow, runLeaseFlow, startLeaseFlow } from "../support/lease-flow.ts";
 import { type RedisServer, startRedisServer } from "../support/redis-servers.ts";

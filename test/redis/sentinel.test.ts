@@ -1,7 +1,7 @@
 /** A master, its replica and a Sentinel, with callers who wait while the replica takes over. */
 
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { newId } from "../../src/services/new-id.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LeaseFlow, runLeaseFlow, startLeaseFlow } from "../support/lease-flow.ts";
 import { type RedisServer, startRedisServer } from "../support/redis-servers.ts";

@@ -9,15 +9,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import puppeteer, { type Browser } from "puppeteer-core";
 import { WebSocket } from "ws";
-import { killRecordedGroups } from "../../src/agent/process-groups.ts";
+import { killRecordedGroups } from "../../src/process/process-groups.ts";
 import {
   type AgentState,
   type BindLease,
   type BrowserConfig,
   sessionHeader,
   Termination,
-} from "../../src/agent/protocol.ts";
-import { createAgentTokens } from "../../src/tokens/agent-token.ts";
+} from "../../src/protocol/agent-api.ts";
+import { createAgentTokens } from "../../src/protocol/agent-token.ts";
 
 const entry = fileURLToPath(new URL("agent-entry.ts", import.meta.url));
 const port = 7510;

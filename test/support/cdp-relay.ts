@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { WebSocket, WebSocketServer } from "ws";
-import type { CdpAddress } from "../../src/fill/cdp-connection.ts";
+import type { CdpAddress } from "../../src/cdp/cdp-connection.ts";
 
 /** A command as it is sent. */
 export type SentCommand = {

@@ -6,6 +6,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ensureNamespace } from "../../src/bootstrap/system-namespace.ts";
 import { connectKube, type Kube } from "../../src/kube/client.ts";
 import { localApiKey } from "../../src/local/api-key-file.ts";
 import { startControlPlane } from "../../src/local/control-plane.ts";
@@ -14,7 +15,6 @@ import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { startProcessNode } from "../../src/local/process-node/process-node.ts";
 import { startRedis } from "../../src/local/redis.ts";
 import { createLogger, type Logger } from "../../src/log.ts";
-import { ensureNamespace } from "../../src/services/system-namespace.ts";
 import { testNamespace } from "./control-plane.ts";
 import type { Call } from "./pool-client.ts";
 

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { inject } from "vitest";
 import type { Kube } from "../../src/kube/client.ts";
 import { namespaces } from "../../src/kube/resource-type.ts";
-import { newId } from "../../src/services/new-id.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

@@ -3,10 +3,10 @@
 import { expect } from "vitest";
 import { type Acquired, acquireLease } from "../../src/leases/acquire-lease.ts";
 import type { Grants } from "../../src/leases/grants.ts";
-import { createIdempotentAnswers } from "../../src/leases/idempotent-answers.ts";
 import { releaseLease } from "../../src/leases/release-lease.ts";
-import { createSessionNames } from "../../src/leases/session-names.ts";
-import { newId } from "../../src/services/new-id.ts";
+import { createIdempotentAnswers } from "../../src/redis/idempotent-answers.ts";
+import { createSessionNames } from "../../src/redis/session-names.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
 import { eventually } from "./eventually.ts";
 import { type LeaseParts, type SmallAgent, silent, startLeaseParts, startSmallAgent } from "./lease-parts.ts";
 

@@ -6,16 +6,16 @@ import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { Redis } from "ioredis";
 import { createLeaseFence, type LeaseName } from "../../src/agent/lease-fence.ts";
-import type { AgentState, BindLease, Fence } from "../../src/agent/protocol.ts";
+import { createGiveBacks, type GiveBacks } from "../../src/leases/abandoned-sessions.ts";
 import { type AgentClient, createAgentClient } from "../../src/leases/agent-client.ts";
-import { createGiveBacks, type GiveBacks } from "../../src/leases/give-backs.ts";
 import { type Grants, startGrants } from "../../src/leases/grants.ts";
 import { createLeaseStore, type LeaseStore } from "../../src/leases/lease-store.ts";
-import { connectRedis, type RedisConnection, whenReady } from "../../src/leases/redis.ts";
 import { createRepairStore, type RepairStore } from "../../src/leases/repair-store.ts";
 import { createLogger } from "../../src/log.ts";
-import { newId } from "../../src/services/new-id.ts";
-import { createAgentTokens } from "../../src/tokens/agent-token.ts";
+import type { AgentState, BindLease, Fence } from "../../src/protocol/agent-api.ts";
+import { createAgentTokens } from "../../src/protocol/agent-token.ts";
+import { connectRedis, type RedisConnection, whenReady } from "../../src/redis/connection.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
 import { sharedServers } from "./control-plane.ts";
 
 export const silent = createLogger("silent", "test");
@@ -105,7 +105,7 @@ export type SmallAgent = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Speaks the lease protocol of src/agent/protocol.ts with the real fence and no browser. */
+/** Speaks the lease protocol of src/protocol/agent-api.ts with the real fence and no browser. */
 export const startSmallAgent = async (behaviour: Behaviour = "ok"): Promise<SmallAgent> => {
   const fence = createLeaseFence();
   const asked = Promise.withResolvers<void>();

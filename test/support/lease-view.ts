@@ -2,8 +2,8 @@
 
 import type { Kube } from "../../src/kube/client.ts";
 import { createLeaseStore, type LeaseStore } from "../../src/leases/lease-store.ts";
-import { connectRedis, whenReady } from "../../src/leases/redis.ts";
 import { createLogger } from "../../src/log.ts";
+import { connectRedis, whenReady } from "../../src/redis/connection.ts";
 import { browserPoolKind } from "../../src/resources/browser-pool.ts";
 
 export type LeaseView = {

@@ -1,6 +1,7 @@
 /** What the pool loop decides for what it sees, as lines that can be compared at a glance. */
-import { planPool } from "../../src/controllers/browser-pool/plan.ts";
-import type { PoolAction } from "../../src/controllers/browser-pool/plan-actions.ts";
+
+import type { PoolAction } from "../../src/controllers/browser-pool/plan/actions.ts";
+import { planPool } from "../../src/controllers/browser-pool/plan/plan.ts";
 import { aPool, aSeen, nowMs, type PodKind, podsOf, type SeenOptions } from "./seen-pool.ts";
 
 /** An action as a short line: what, which, why. */

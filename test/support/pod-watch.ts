@@ -1,5 +1,5 @@
 /** Watches the browser pods of a running local mode, so that a test can look back at what ran when. */
-import { poolLabel } from "../../src/controllers/browser-pool/pod.ts";
+import { poolLabel } from "../../src/controllers/browser-pool/pod/pod.ts";
 import type { Kube } from "../../src/kube/client.ts";
 import type { Pod } from "../../src/kube/objects.ts";
 import { startReflector } from "../../src/kube/reflector.ts";

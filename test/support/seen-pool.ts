@@ -1,5 +1,5 @@
 /** Builders of what a round of the pool loop sees, for tests of its pure parts. */
-import type { LookedAt, Seen, SeenNode, SeenPod } from "../../src/controllers/browser-pool/seen.ts";
+import type { LookedAt, Seen, SeenNode, SeenPod } from "../../src/controllers/browser-pool/observe/observed.ts";
 import type { BrowserRecord } from "../../src/leases/records.ts";
 import {
   type BrowserPool,

@@ -9,7 +9,7 @@ import { pods, secrets } from "../../src/kube/resource-type.ts";
 import { browserKind } from "../../src/resources/browser.ts";
 import { credentialKind } from "../../src/resources/credential.ts";
 import { vaultKind } from "../../src/resources/vault.ts";
-import { newId } from "../../src/services/new-id.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { processNamed } from "../support/processes.ts";

@@ -4,7 +4,7 @@ import { type Browser, launch, type Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { secrets } from "../../src/kube/resource-type.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
-import { newId } from "../../src/services/new-id.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 
 let stack: LocalStack;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createItemEvents, type ItemEvent, type ItemEvents } from "../../src/leases/item-events.ts";
-import { connectRedis, type RedisConnection, whenReady } from "../../src/leases/redis.ts";
-import { createTurns } from "../../src/leases/turns.ts";
 import { createLogger } from "../../src/log.ts";
-import { newId } from "../../src/services/new-id.ts";
+import { connectRedis, type RedisConnection, whenReady } from "../../src/redis/connection.ts";
+import { createItemEvents, type ItemEvent, type ItemEvents } from "../../src/redis/item-events.ts";
+import { createTurns } from "../../src/redis/locks.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
 import { sharedServers } from "../support/control-plane.ts";
 
 let redis: RedisConnection;

@@ -1,10 +1,10 @@
 import { refOf } from "../../kube/objects.ts";
 import type { Requeue } from "../../kube/work-queue.ts";
-import { type ApplyDeps, applyPlan } from "./apply.ts";
-import { drainFinalizer, type Homes } from "./homes.ts";
-import { type ObserveDeps, observePool } from "./observe.ts";
-import { planPool } from "./plan.ts";
-import type { StartCount } from "./start-count.ts";
+import { type ApplyDeps, applyPlan } from "./apply/apply.ts";
+import type { StartCount } from "./apply/start-count.ts";
+import { type ObserveDeps, observePool } from "./observe/observe.ts";
+import { planPool } from "./plan/plan.ts";
+import { drainFinalizer, type Homes } from "./pool-source.ts";
 
 export type ReconcileDeps = ObserveDeps &
   ApplyDeps & { homes: Pick<Homes, "ensureFinalizer">; starts: Pick<StartCount, "note"> };

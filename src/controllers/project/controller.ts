@@ -14,9 +14,9 @@ import { createResourceTypes } from "../../kube/resource-types.ts";
 import { startWorkQueue, type WorkMeter } from "../../kube/work-queue.ts";
 import type { Logger } from "../../log.ts";
 import { projectLabel } from "../../resources/identity.ts";
-import { leadOver } from "../lead-over.ts";
-import { createNews } from "../news.ts";
+import { createNews } from "../predicates.ts";
 import type { ProjectGate } from "../start-gate.ts";
+import { leadOver } from "../when-lead-ends.ts";
 import type { ProjectObjects } from "./project-objects.ts";
 import { reconcileProject } from "./reconcile.ts";
 

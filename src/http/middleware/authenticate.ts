@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { AppError } from "../../errors.ts";
-import type { ApiKeys, Principal } from "../../services/api-keys.ts";
-import type { Project, Projects } from "../../services/projects.ts";
+import type { ApiKeys, Principal } from "../../services/api-keys/api-keys.ts";
+import type { Project, Projects } from "../../services/projects/projects.ts";
 
 /** The bearer token of a request, or undefined. */
 export const bearerToken = ({ authorization = "" }: IncomingHttpHeaders): string | undefined =>

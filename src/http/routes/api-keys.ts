@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { createApiKey } from "../../services/create-api-key.ts";
-import { deleteApiKey } from "../../services/delete-api-key.ts";
-import { type ApiKeyView, getApiKey, listApiKeys, viewApiKey } from "../../services/list-api-keys.ts";
-import { renameApiKey } from "../../services/rename-api-key.ts";
-import { rotateApiKey } from "../../services/rotate-api-key.ts";
+import { createApiKey } from "../../services/api-keys/create-api-key.ts";
+import { deleteApiKey } from "../../services/api-keys/delete-api-key.ts";
+import { type ApiKeyView, getApiKey, listApiKeys, viewApiKey } from "../../services/api-keys/list-api-keys.ts";
+import { renameApiKey } from "../../services/api-keys/rename-api-key.ts";
+import { rotateApiKey } from "../../services/api-keys/rotate-api-key.ts";
 import {
   ApiKeyWire,
   apiKeyAnswer,

@@ -3,12 +3,12 @@ import { AppError } from "../../errors.ts";
 import type { LeaseRecord } from "../../leases/records.ts";
 import { CreateBrowser, UpdateBrowser } from "../../resources/browser-wire.ts";
 import { Session } from "../../resources/session-wire.ts";
-import { createBrowser } from "../../services/create-browser.ts";
-import { findSession } from "../../services/find-session.ts";
-import { listSessions } from "../../services/list-sessions.ts";
-import { endSession } from "../../services/release-browser.ts";
-import { sessionAnswer } from "../../services/session-answer.ts";
-import { updateBrowser } from "../../services/update-browser.ts";
+import { createBrowser } from "../../services/sessions/create-browser.ts";
+import { findSession } from "../../services/sessions/find-session.ts";
+import { listSessions } from "../../services/sessions/list-sessions.ts";
+import { endSession } from "../../services/sessions/release-browser.ts";
+import { sessionAnswer } from "../../services/sessions/session-answer.ts";
+import { updateBrowser } from "../../services/sessions/update-browser.ts";
 import { Paging, pageOf } from "../paging.ts";
 import { defineRoute } from "../route.ts";
 

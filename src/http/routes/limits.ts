@@ -1,6 +1,6 @@
-import { findProject } from "../../services/find-project.ts";
-import { readOrganizationLimits, updateOrganizationLimits } from "../../services/organization-limits.ts";
-import { updateProjectLimits } from "../../services/project-limits.ts";
+import { findProject } from "../../services/projects/find-project.ts";
+import { readOrganizationLimits, updateOrganizationLimits } from "../../services/projects/organization-limits.ts";
+import { updateProjectLimits } from "../../services/projects/project-limits.ts";
 import {
   OrganizationLimitsWire,
   organizationLimitsAnswer,

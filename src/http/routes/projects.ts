@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { createProject } from "../../services/create-project.ts";
-import { deleteProject } from "../../services/delete-project.ts";
-import { findVisibleProject } from "../../services/find-project.ts";
-import type { Project } from "../../services/projects.ts";
-import { updateProject } from "../../services/update-project.ts";
+import { createProject } from "../../services/projects/create-project.ts";
+import { deleteProject } from "../../services/projects/delete-project.ts";
+import { findVisibleProject } from "../../services/projects/find-project.ts";
+import type { Project } from "../../services/projects/projects.ts";
+import { updateProject } from "../../services/projects/update-project.ts";
 import { CreateProject, ProjectWire, projectAnswer, UpdateProject } from "../org-wire.ts";
 import { isWanted, Paging, pageOf } from "../paging.ts";
 import { defineRoute } from "../route.ts";

@@ -1,10 +1,10 @@
 import { mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { killRecordedGroups } from "../../agent/process-groups.ts";
 import { keyOf, type Pod, type Ref } from "../../kube/objects.ts";
-import { type Child, startChild } from "../child-process.ts";
+import { type Child, startChild } from "../../process/child-process.ts";
+import { startLog } from "../../process/log-file.ts";
+import { killRecordedGroups } from "../../process/process-groups.ts";
 import { podLogsFolder, podsFolder, processGroupsFile } from "../leftovers.ts";
-import { startLog } from "../log-file.ts";
 import { podEnvironment } from "./pod-environment.ts";
 
 export type PodProcessOptions = {

@@ -6,8 +6,8 @@ import { type AuthConnection, authenticatedAtAnnotation } from "../../resources/
 import { storeCredential } from "../credentials/create-credential.ts";
 import { readCredentials } from "../credentials/find-credential.ts";
 import { changeCredential } from "../credentials/update-credential.ts";
-import { newId } from "../new-id.ts";
-import type { Project } from "../projects.ts";
+import { newId } from "../objects/new-id.ts";
+import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { readConnection } from "./find-connection.ts";
 import { badTicket, endVisit, openVisit, requireVisit } from "./login-code.ts";

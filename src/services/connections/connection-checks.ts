@@ -3,7 +3,7 @@ import { credentialOfName } from "../../domain/item-source.ts";
 import { invalidInput } from "../../errors.ts";
 import type { AuthConnectionSpec } from "../../resources/auth-connection.ts";
 import { readCredentials } from "../credentials/find-credential.ts";
-import type { Project } from "../projects.ts";
+import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
 /** Throws `bad_request` when a spec names a credential that is not there, unless it did so `before`. */

@@ -1,5 +1,5 @@
 import { authConnectionKind } from "../../resources/auth-connection.ts";
-import type { Project } from "../projects.ts";
+import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { readConnection } from "./find-connection.ts";
 

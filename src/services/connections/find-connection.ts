@@ -1,7 +1,7 @@
 import { AppError } from "../../errors.ts";
 import { type AuthConnection, authConnectionKind } from "../../resources/auth-connection.ts";
-import { getObject, listObjects } from "../find-object.ts";
-import type { Project } from "../projects.ts";
+import { getObject, listObjects } from "../objects/find-object.ts";
+import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
 type Deps = Pick<ServiceDeps, "kube">;

@@ -15,7 +15,7 @@ import { hasReason } from "../../kube/kube-error.ts";
 import type { Secret } from "../../kube/objects.ts";
 import { secrets, typeMeta } from "../../kube/resource-type.ts";
 import { type AuthConnection, authConnectionKind, loginSecretName } from "../../resources/auth-connection.ts";
-import { changeObject } from "../change-object.ts";
+import { changeObject } from "../objects/change-object.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
 type Deps = Pick<ServiceDeps, "kube">;

@@ -1,6 +1,6 @@
 import type { LoginRecord } from "../../resources/auth-connection-wire.ts";
 import { wireId } from "../../resources/identity.ts";
-import type { Project } from "../projects.ts";
+import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { readConnection } from "./find-connection.ts";
 import { newLoginCode } from "./login-code.ts";

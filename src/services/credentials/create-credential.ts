@@ -2,8 +2,8 @@ import { changedLogin, type Login, noLogin, shapeOf } from "../../domain/change-
 import { type Credential, credentialKind, ownSecretName } from "../../resources/credential.ts";
 import type { CreateCredential, CredentialRecord } from "../../resources/credential-wire.ts";
 import { secretFinalizer } from "../../resources/finalizers.ts";
-import { newId } from "../new-id.ts";
-import type { Project } from "../projects.ts";
+import { newId } from "../objects/new-id.ts";
+import type { Project } from "../projects/projects.ts";
 import { looksSealed } from "../secrets/sealing.ts";
 import { changeLogin } from "../secrets/stored-login.ts";
 import type { ServiceDeps } from "../service-deps.ts";

@@ -1,6 +1,6 @@
 import { credentialOfName } from "../../domain/item-source.ts";
 import { AppError } from "../../errors.ts";
-import type { Project } from "../projects.ts";
+import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { readCredentials } from "./find-credential.ts";
 

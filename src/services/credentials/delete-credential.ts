@@ -1,5 +1,5 @@
 import { credentialKind } from "../../resources/credential.ts";
-import type { Project } from "../projects.ts";
+import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { readCredential } from "./find-credential.ts";
 

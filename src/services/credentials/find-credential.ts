@@ -1,6 +1,6 @@
 import { type Credential, credentialKind } from "../../resources/credential.ts";
-import { listObjects, readObject } from "../find-object.ts";
-import type { Project } from "../projects.ts";
+import { listObjects, readObject } from "../objects/find-object.ts";
+import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
 type Deps = Pick<ServiceDeps, "kube">;

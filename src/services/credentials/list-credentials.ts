@@ -1,6 +1,6 @@
 import type { Credential } from "../../resources/credential.ts";
 import { wireName } from "../../resources/identity.ts";
-import type { Project } from "../projects.ts";
+import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { readCredentials } from "./find-credential.ts";
 

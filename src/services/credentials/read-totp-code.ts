@@ -1,6 +1,6 @@
 import { type TotpCode, totpCode } from "../../domain/totp.ts";
 import { AppError } from "../../errors.ts";
-import type { Project } from "../projects.ts";
+import type { Project } from "../projects/projects.ts";
 import { openLogin } from "../secrets/stored-login.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { readCredential } from "./find-credential.ts";

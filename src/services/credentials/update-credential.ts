@@ -4,14 +4,14 @@ import { hasReason } from "../../kube/kube-error.ts";
 import { type Credential, credentialKind, hasOwnSecret } from "../../resources/credential.ts";
 import type { CredentialRecord, UpdateCredential } from "../../resources/credential-wire.ts";
 import { updatedAtAnnotation, wireName } from "../../resources/identity.ts";
-import { renameCredentialOfConnections } from "../connections/rename-credential.ts";
-import type { Project } from "../projects.ts";
+import type { Project } from "../projects/projects.ts";
 import { looksSealed } from "../secrets/sealing.ts";
 import { changeLogin } from "../secrets/stored-login.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { credentialAnswer } from "./credential-answer.ts";
 import { withCredentialName } from "./credential-names.ts";
 import { readCredential } from "./find-credential.ts";
+import { renameCredentialOfConnections } from "./rename-credential.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "turns" | "secretsKeys">;
 

@@ -10,7 +10,7 @@ import type { Secret } from "../../kube/objects.ts";
 import { secrets, typeMeta } from "../../kube/resource-type.ts";
 import { type Credential, credentialKind, hasOwnSecret, totpEntry } from "../../resources/credential.ts";
 import { Sensitive } from "../../sensitive.ts";
-import { changeObject } from "../change-object.ts";
+import { changeObject } from "../objects/change-object.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { open, type Place, seal } from "./sealing.ts";
 import { entryOf, nameOf } from "./secret-entry.ts";

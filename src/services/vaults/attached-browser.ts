@@ -1,11 +1,11 @@
-import { purposeHeader, sessionHeader } from "../../agent/protocol.ts";
 import { AppError } from "../../errors.ts";
 import { SessionRequest } from "../../leases/records.ts";
+import { purposeHeader, sessionHeader } from "../../protocol/agent-api.ts";
 import { createdAt, wireId } from "../../resources/identity.ts";
 import type { Vault } from "../../resources/vault.ts";
-import { findSession } from "../find-session.ts";
-import type { Project } from "../projects.ts";
+import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
+import { findSession } from "../sessions/find-session.ts";
 
 /** Where a browser's DevTools are, and what its agent wants to see. */
 export type DevToolsAddress = { url: string; headers: Record<string, string> };

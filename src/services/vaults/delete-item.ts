@@ -1,6 +1,6 @@
 import { type VaultItem, vaultItemKind } from "../../resources/vault-item.ts";
-import type { Principal } from "../api-keys.ts";
-import type { Project } from "../projects.ts";
+import type { Principal } from "../api-keys/api-keys.ts";
+import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { type ItemPath, readItem } from "./find-item.ts";
 import { noteItemEvent } from "./item-event.ts";

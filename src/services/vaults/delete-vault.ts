@@ -1,6 +1,6 @@
 import { vaultKind } from "../../resources/vault.ts";
-import type { Principal } from "../api-keys.ts";
-import type { Project } from "../projects.ts";
+import type { Principal } from "../api-keys/api-keys.ts";
+import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { removeItem } from "./delete-item.ts";
 import { readItems } from "./find-item.ts";

@@ -15,8 +15,8 @@ import { type Binding, FillRefused, type FillResult } from "../../fill/fill-resu
 import type { FillAnswer, FillItem } from "../../resources/fill-wire.ts";
 import type { VaultItem } from "../../resources/vault-item.ts";
 import { Sensitive } from "../../sensitive.ts";
-import type { Principal } from "../api-keys.ts";
-import type { Project } from "../projects.ts";
+import type { Principal } from "../api-keys/api-keys.ts";
+import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { attachedBrowser } from "./attached-browser.ts";
 import { type ItemPath, readItem } from "./find-item.ts";

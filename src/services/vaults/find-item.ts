@@ -1,8 +1,8 @@
 import { AppError } from "../../errors.ts";
 import type { Vault } from "../../resources/vault.ts";
 import { type VaultItem, vaultItemKind } from "../../resources/vault-item.ts";
-import { listObjects } from "../find-object.ts";
-import type { Project } from "../projects.ts";
+import { listObjects } from "../objects/find-object.ts";
+import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { readVault } from "./find-vault.ts";
 

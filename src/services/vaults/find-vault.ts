@@ -1,8 +1,8 @@
 import { createdAt, updatedAt, wireId, wireName } from "../../resources/identity.ts";
 import { type Vault, vaultKind } from "../../resources/vault.ts";
 import type { VaultRecord } from "../../resources/vault-wire.ts";
-import { listObjects, readObject } from "../find-object.ts";
-import type { Project } from "../projects.ts";
+import { listObjects, readObject } from "../objects/find-object.ts";
+import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
 type Deps = Pick<ServiceDeps, "kube">;

@@ -3,7 +3,7 @@ import { createdAt, updatedAt, wireId } from "../../resources/identity.ts";
 import type { VaultItem } from "../../resources/vault-item.ts";
 import { type ItemRecord, ItemSpec } from "../../resources/vault-wire.ts";
 import { toWire } from "../../resources/wire.ts";
-import type { Project } from "../projects.ts";
+import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { itemSources } from "./item-source.ts";
 

@@ -1,6 +1,6 @@
-import type { ItemEvent } from "../../leases/item-events.ts";
+import type { ItemEvent } from "../../redis/item-events.ts";
 import type { VaultItem } from "../../resources/vault-item.ts";
-import type { Principal } from "../api-keys.ts";
+import type { Principal } from "../api-keys/api-keys.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
 /** The API key of a request, as events name it. */

@@ -4,7 +4,7 @@ import type { ItemSource } from "../../domain/item-state.ts";
 import type { VaultItem } from "../../resources/vault-item.ts";
 import { readConnections } from "../connections/find-connection.ts";
 import { readCredentials } from "../credentials/find-credential.ts";
-import type { Project } from "../projects.ts";
+import type { Project } from "../projects/projects.ts";
 import { readLoginShape } from "../secrets/stored-login.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 

@@ -1,7 +1,7 @@
 import { type Login, noLogin, shapeOf } from "../../domain/change-login.ts";
 import { type ItemState, itemState } from "../../domain/item-state.ts";
 import type { VaultItem } from "../../resources/vault-item.ts";
-import type { Project } from "../projects.ts";
+import type { Project } from "../projects/projects.ts";
 import { openLogin } from "../secrets/stored-login.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { credentialSources } from "./item-source.ts";

@@ -1,5 +1,5 @@
-import type { EventsQuery, StoredItemEvent } from "../../leases/item-events.ts";
-import type { Project } from "../projects.ts";
+import type { EventsQuery, StoredItemEvent } from "../../redis/item-events.ts";
+import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { type ItemPath, readItem } from "./find-item.ts";
 

@@ -1,5 +1,5 @@
 import { AppError } from "../../errors.ts";
-import type { Project } from "../projects.ts";
+import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { type ItemPath, readItem } from "./find-item.ts";
 

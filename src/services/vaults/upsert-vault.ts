@@ -2,8 +2,8 @@ import { itemsFinalizer } from "../../resources/finalizers.ts";
 import { wireName } from "../../resources/identity.ts";
 import { type Vault, vaultKind } from "../../resources/vault.ts";
 import type { UpsertVault, VaultRecord } from "../../resources/vault-wire.ts";
-import { newId } from "../new-id.ts";
-import type { Project } from "../projects.ts";
+import { newId } from "../objects/new-id.ts";
+import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { readVaults, vaultAnswer } from "./find-vault.ts";
 

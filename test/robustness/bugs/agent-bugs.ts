@@ -50,7 +50,7 @@ export const agentBugs: readonly SeededBug[] = [
     faults: ["redis-flushall"],
     patches: [
       {
-        file: "leases/judge.ts",
+        file: "leases/diagnose.ts",
         find: "return word.lease ? judgeHeld(facts, word.lease, word.fence) : judgeFree(facts, word);",
         replace: "return word.lease && record ? judgeHeld(facts, word.lease, word.fence) : judgeFree(facts, word);",
       },
@@ -63,7 +63,7 @@ export const agentBugs: readonly SeededBug[] = [
     faults: ["api-kill", "redis-kill"],
     patches: [
       {
-        file: "controllers/browser-pool/next-look.ts",
+        file: "controllers/browser-pool/plan/next-inspection.ts",
         find: "if (!isUp(pod, nowMs)) return undefined;",
         replace:
           'if (!isUp(pod) || pod.browser?.state === "leased" || pod.browser?.state === "releasing") return undefined;',

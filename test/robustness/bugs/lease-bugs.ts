@@ -168,7 +168,7 @@ export const leaseBugs: readonly SeededBug[] = [
     faults: [],
     patches: [
       {
-        file: "leases/idempotent-answers.ts",
+        file: "redis/idempotent-answers.ts",
         find: 'pendingSeconds, "NX"))) return { kind: "fresh", mark };',
         replace: 'pendingSeconds, "NX")) || true) return { kind: "fresh", mark };',
       },

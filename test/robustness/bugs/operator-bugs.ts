@@ -15,7 +15,7 @@ export const operatorBugs: readonly SeededBug[] = [
         replace: 'if browser and browser.state ~= "retired" then',
       },
       {
-        file: "controllers/browser-pool/observe.ts",
+        file: "controllers/browser-pool/observe/observe.ts",
         find: "const leases = uid && (await deps.store.snapshot(uid));",
         replace: `const kept = ((globalThis as any).snapshots ??= new Map());
           const old = uid && kept.get(uid);
@@ -32,7 +32,7 @@ export const operatorBugs: readonly SeededBug[] = [
     faults: ["clock-jump"],
     patches: [
       {
-        file: "controllers/browser-pool/plan.ts",
+        file: "controllers/browser-pool/plan/plan.ts",
         find: 'if (browser?.state === "retired") return "Retired";',
         replace: `if (browser?.state === "retired") return "Retired";
           if (browser?.state === "leased" && Date.now() - browser.since > 45_000) return "Retired";`,
@@ -47,13 +47,13 @@ export const operatorBugs: readonly SeededBug[] = [
     plan: { isSmall: true, fillRates: [300] },
     patches: [
       {
-        file: "controllers/browser-pool/plan-starts.ts",
+        file: "controllers/browser-pool/plan/starts.ts",
         find: "Math.min(timeMs(status?.nextStartTime), ",
         replace:
           "Math.min((((globalThis as any).nextStarts ??= new Map()).get(seen.pool.metadata.uid) as number) ?? 0, ",
       },
       {
-        file: "controllers/browser-pool/plan-starts.ts",
+        file: "controllers/browser-pool/plan/starts.ts",
         find: "const nextMs = Math.ceil(nowMs + everyMs);",
         replace: `const nextMs = Math.ceil(nowMs + everyMs);
           (globalThis as any).nextStarts.set(seen.pool.metadata.uid, nextMs);`,
@@ -67,7 +67,7 @@ export const operatorBugs: readonly SeededBug[] = [
     faults: ["watch-late", "watch-stall"],
     patches: [
       {
-        file: "controllers/browser-pool/apply.ts",
+        file: "controllers/browser-pool/apply/apply.ts",
         find: "deps.pods.put(made);",
         replace: "",
       },
@@ -94,7 +94,7 @@ export const operatorBugs: readonly SeededBug[] = [
     faults: ["pool-flush"],
     patches: [
       {
-        file: "controllers/browser-pool/pod-life.ts",
+        file: "controllers/browser-pool/plan/pod-life.ts",
         find: 'if (state.is === "ended") return false;',
         replace: 'if (state.is === "ended" || state.is === "terminating") return false;',
       },

@@ -58,7 +58,7 @@ export const passPoint = (point: HaltPoint): void => {
 
 const pass = (point: HaltPoint): string => `(globalThis as any).browserpoolTestHook.point("${point}");`;
 
-const apply = "controllers/browser-pool/apply.ts";
+const apply = "controllers/browser-pool/apply/apply.ts";
 const acquire = "leases/acquire-lease.ts";
 
 /** Puts `before` and `after` around the one statement `find` of the round. */

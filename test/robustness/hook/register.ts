@@ -18,7 +18,7 @@ const source = new URL("../../../src/", import.meta.url).href;
 
 /** What patched sources call. */
 const hook = {
-  lua: (file: string, text: string): string => applyPatches(`leases/scripts/${file}`, text, patches),
+  lua: (url: string, text: string): string => applyPatches(url.slice(source.length), text, patches),
   script: (name: string, text: string): string => (options.record ? recordedScript(name, text) : text),
   point: passPoint,
 };

@@ -1,0 +1,254 @@
+/**
+ * All writes of one round, in an order that a crash in between can't turn into harm:
+ *   1. records and pods that go or come (each safe to repeat),
+ *   2. the status, whose `nextStartTime` reserves the start that follows: a restart can lose a start, never add one; and
+ *      whose `leaseEpoch` is noted before it begins, so that no epoch ever begins twice,
+ *   3. new pods, and a new epoch.
+ * Before each it is asked whether this replica still leads.
+ */
+import { randomInt } from "node:crypto";
+import { sessionConfigOf } from "../../../domain/browser-config.ts";
+import type { Kube } from "../../../kube/client.ts";
+import type { RecordEvent } from "../../../kube/event-recorder.ts";
+import type { Expectations } from "../../../kube/expectations.ts";
+import { hasReason, isTransient, KubeError } from "../../../kube/kube-error.ts";
+import type { Lead } from "../../../kube/leader-election.ts";
+import { keyOf, type Pod } from "../../../kube/objects.ts";
+import type { Reflector } from "../../../kube/reflector.ts";
+import { pods as podType } from "../../../kube/resource-type.ts";
+import type { AgentClient } from "../../../leases/agent-client.ts";
+import type { LeaseStore, NewBrowser } from "../../../leases/lease-store.ts";
+import type { Departures } from "../../../leases/leaving-marks.ts";
+import type { RepairStore } from "../../../leases/repair-store.ts";
+import { retireUnknown } from "../../../leases/retire-unknown.ts";
+import type { Logger } from "../../../log.ts";
+import type { BrowserPool, BrowserPoolStatus } from "../../../resources/browser-pool.ts";
+import type { Looks } from "../inspect/inspections.ts";
+import type { Seen, SeenPod } from "../observe/observed.ts";
+import type { PoolAction, PoolPlan } from "../plan/actions.ts";
+import { addressOf, buildPod, endGraceSeconds, markPatch, type PodOwner, type PodSettings } from "../pod/pod.ts";
+import type { Homes } from "../pool-source.ts";
+import { conditionNotes } from "./condition-events.ts";
+import { dropPolicyParts } from "./delete-policy-parts.ts";
+import type { StartCount } from "./start-count.ts";
+
+export type ApplyDeps = {
+  kube: Kube;
+  store: LeaseStore;
+  departures: Departures;
+  agents: Pick<AgentClient, "end">;
+  repairs: Pick<RepairStore, "establish" | "recovered" | "settle">;
+  looks: Pick<Looks, "ask">;
+  lead: Lead;
+  homes: Pick<Homes, "meta" | "writeStatus" | "dropFinalizer">;
+  pods: Reflector<Pod>;
+  expectations: Expectations;
+  dying: Set<string>;
+  starts: Pick<StartCount, "begun">;
+  podSettings: PodSettings;
+  record: RecordEvent;
+  log: Logger;
+};
+
+type Act<Kind extends PoolAction["do"]> = Extract<PoolAction, { do: Kind }>;
+
+const regarding = (pool: BrowserPool, { homes }: ApplyDeps): PodOwner => ({ ...pool, ...homes.meta });
+
+const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789";
+const newSuffix = (): string =>
+  Array.from({ length: 8 }, () => suffixAlphabet[randomInt(suffixAlphabet.length)]).join("");
+
+/** A quota, Pod Security or a rule of the cluster's own refuses a pod: who owns the pool has to hear of it. */
+const noteRefusal = (error: unknown, pool: PodOwner, { record }: ApplyDeps): void => {
+  if (!(error instanceof KubeError) || isTransient(error)) return;
+  const note = `no browser is started: ${error.message.replace(/^pods "[^"]*" is forbidden: /, "")}`;
+  record({ regarding: pool, type: "Warning", reason: "FailedCreate", note });
+};
+
+const createPod = async (seen: Seen, deps: ApplyDeps): Promise<void> => {
+  const uid = seen.pool.metadata.uid ?? "";
+  const pool = regarding(seen.pool, deps);
+  const pod = buildPod(pool, newSuffix(), deps.podSettings);
+  deps.lead.check();
+  deps.expectations.expect(uid, pod.metadata.name);
+  try {
+    const made = await deps.kube.create(podType, pod);
+    deps.starts.begun(made.metadata.uid ?? "");
+    deps.pods.put(made);
+  } catch (error) {
+    deps.expectations.settle(uid, pod.metadata.name);
+    noteRefusal(error, pool, deps);
+    throw error;
+  }
+};
+
+const create = async ({ count, paced }: Act<"create">, seen: Seen, deps: ApplyDeps): Promise<void> => {
+  const uid = seen.pool.metadata.uid ?? "";
+  const allowed = paced ? count : await deps.store.spendUnpaced(uid, count);
+  await Promise.all(Array.from({ length: allowed }, () => createPod(seen, deps)));
+};
+
+/** The present configuration is known for as long as a browser is made with it; Redis may have forgotten it. */
+const keepConfig = async (seen: Seen, plan: PoolPlan, deps: ApplyDeps): Promise<void> => {
+  const { configHash, leases, pods, pool } = seen;
+  if (leases.configs.includes(configHash)) return;
+  if (!pods.some((pod) => pod.configHash === configHash) && !plan.actions.some((action) => action.do === "create"))
+    return;
+  deps.lead.check();
+  await deps.store.keepConfig(pool.metadata.uid ?? "", configHash, JSON.stringify(sessionConfigOf(pool.spec)));
+};
+
+const browserOf = ({ pod, uid, name, configHash, browser }: SeenPod): NewBrowser => ({
+  id: uid,
+  pod: name,
+  address: browser?.address ?? addressOf(pod),
+  configHash,
+});
+
+/** An agent that was silent for long may have answered a look just now, and its browser be in use. */
+const isStillUnknown = ({ pod }: Act<"delete">, { pool, leases }: Seen, { repairs }: ApplyDeps): Promise<boolean> =>
+  retireUnknown({ poolUid: pool.metadata.uid ?? "", epoch: leases.epoch, browser: browserOf(pod) }, repairs);
+
+/** Nobody confirms the end of a pod that has ended, or whose node is gone. */
+const graceOf = ({ state, node }: SeenPod): number => (state.is === "ended" || node?.isGone ? 0 : endGraceSeconds);
+
+const deletePod = async (action: Act<"delete">, seen: Seen, deps: ApplyDeps): Promise<void> => {
+  const { pod, why } = action;
+  if (deps.dying.has(pod.uid)) return;
+  if (why === "Unreachable" && !(await isStillUnknown(action, seen, deps))) return;
+  deps.dying.add(pod.uid);
+  try {
+    await deps.kube.delete(podType, pod.pod.metadata, { uid: pod.uid, gracePeriodSeconds: graceOf(pod) });
+  } catch (error) {
+    deps.dying.delete(pod.uid);
+    throw error;
+  }
+  deps.log.info({ pool: keyOf(seen.pool.metadata), pod: pod.name, why }, "browser destroyed");
+};
+
+/** The loop does not depend on it: what fails is tried again in the next round. */
+const mark = async ({ do: what, pod }: Act<"mark" | "unmark">, { pool }: Seen, deps: ApplyDeps): Promise<void> => {
+  const metadata = { uid: pod.uid, ...markPatch(what === "mark") };
+  try {
+    deps.pods.put(await deps.kube.patch(podType, pod.pod.metadata, { metadata }));
+  } catch (error) {
+    // Gone, or another one by now.
+    if (hasReason(error, "NotFound") || hasReason(error, "Conflict")) return;
+    deps.log.warn({ err: error, pool: keyOf(pool.metadata), pod: pod.name }, "a pod could not be marked");
+  }
+};
+
+/** An agent that is told to stop would serve its lease on: one whose pool is deleted by force hears first that it is over. */
+const close = async ({ browser, why }: Act<"close">, seen: Seen, deps: ApplyDeps): Promise<void> => {
+  const lease = await deps.store.close(seen.pool.metadata.uid ?? "", browser, why);
+  if (!lease) return;
+  deps.log.info({ session: lease.session, browser, why }, "lease ended with its browser");
+  if (why === "pool_deleted") await deps.agents.end(lease);
+};
+
+const look = ({ pod, epoch, leaving, afterMs }: Act<"look">, { pool }: Seen, deps: ApplyDeps): void => {
+  const browser = { ...browserOf(pod), ...(leaving && { leaving }) };
+  deps.looks.ask({ pool: regarding(pool, deps), pod: pod.pod, browser, epoch }, afterMs);
+};
+
+/** Forgets a drained pool everywhere and lets Kubernetes remove the object. */
+const drop = async (seen: Seen, deps: ApplyDeps): Promise<void> => {
+  const { metadata } = seen.pool;
+  await dropPolicyParts(seen.pool, deps.kube);
+  await deps.store.drop(metadata.uid ?? "");
+  await deps.homes.dropFinalizer(seen.pool);
+};
+
+const carryOut = async (action: PoolAction, seen: Seen, deps: ApplyDeps): Promise<void> => {
+  const uid = seen.pool.metadata.uid ?? "";
+  deps.lead.check();
+  switch (action.do) {
+    case "close":
+      return close(action, seen, deps);
+    case "raise":
+      await deps.repairs.establish(uid, action.epoch);
+      deps.log.info({ pool: keyOf(seen.pool.metadata), epoch: action.epoch }, "lease epoch begins");
+      return;
+    case "recovered":
+      await deps.repairs.recovered(uid, action.epoch);
+      return;
+    case "look":
+      return look(action, seen, deps);
+    case "retire":
+      await deps.store.retire(uid, { reason: action.why, ids: action.ids, count: action.count });
+      return;
+    case "leave":
+    case "stay":
+      await deps.departures[action.do](uid, action.ids, action.why);
+      return;
+    case "discard":
+      await deps.store.retire(uid, { reason: "Discarded", unpaced: true, token: action.token });
+      return;
+    case "mark":
+    case "unmark":
+      return mark(action, seen, deps);
+    case "delete":
+      return deletePod(action, seen, deps);
+    case "create":
+      return create(action, seen, deps);
+    case "forfeit":
+      await deps.store.spendUnpaced(uid, action.count);
+      return;
+    case "drain":
+      await deps.store.drain(uid, { evenIfLeased: true });
+      return;
+    case "undrain":
+      return deps.store.undrain(uid);
+    case "drop":
+      return drop(seen, deps);
+    case "note":
+      deps.record({
+        regarding: regarding(seen.pool, deps),
+        type: action.type,
+        reason: action.reason,
+        note: action.note,
+      });
+      return;
+  }
+};
+
+const writeStatus = async (seen: Seen, status: BrowserPoolStatus, deps: ApplyDeps): Promise<void> => {
+  const change = await deps.homes.writeStatus(seen, status, deps.lead.check);
+  if (!change) return;
+  for (const note of conditionNotes(change)) deps.record({ regarding: regarding(seen.pool, deps), ...note });
+};
+
+/** Configurations that no browser, no pod and no future pod refers to any more. */
+const unusedConfigs = ({ leases, pods, configHash }: Seen): string[] => {
+  const used = new Set([
+    configHash,
+    ...leases.browsers.map(({ config }) => config),
+    ...pods.map((pod) => pod.configHash),
+  ]);
+  return leases.configs.filter((hash) => !used.has(hash));
+};
+
+const last: readonly PoolAction["do"][] = ["create", "drop", "raise"];
+
+/** One for each browser, each with a call that may take seconds. */
+const many: readonly PoolAction["do"][] = ["close", "mark", "unmark", "delete"];
+
+export const applyPlan = async (seen: Seen, plan: PoolPlan, deps: ApplyDeps): Promise<void> => {
+  const isLast = ({ do: kind }: PoolAction): boolean => last.includes(kind);
+  const isMany = ({ do: kind }: PoolAction): boolean => many.includes(kind);
+  const sideBySide = async (...kinds: PoolAction["do"][]): Promise<void> => {
+    await Promise.all(
+      plan.actions.filter(({ do: kind }) => kinds.includes(kind)).map((one) => carryOut(one, seen, deps)),
+    );
+  };
+  await keepConfig(seen, plan, deps);
+  await sideBySide("close");
+  for (const action of plan.actions.filter((action) => !isLast(action) && !isMany(action)))
+    await carryOut(action, seen, deps);
+  await sideBySide("mark", "unmark", "delete");
+  deps.lead.check();
+  await deps.store.dropConfigs(seen.pool.metadata.uid ?? "", unusedConfigs(seen));
+  const drops = plan.actions.some((action) => action.do === "drop");
+  if (!drops) await writeStatus(seen, plan.status, deps);
+  for (const action of plan.actions.filter(isLast)) await carryOut(action, seen, deps);
+};

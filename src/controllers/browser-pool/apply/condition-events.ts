@@ -1,0 +1,29 @@
+import type { Condition } from "../../../resources/conditions.ts";
+import type { StatusChange } from "../pool-source.ts";
+
+export type ConditionNote = { type: "Normal" | "Warning"; reason: string; note: string };
+
+const find = (conditions: Condition[], type: string): Condition | undefined =>
+  conditions.find((condition) => condition.type === type);
+
+/**
+ * What people should read in the events when the status of a pool changes: that its configuration is refused or in force
+ * again, that it is filled, that no node takes its browsers, and what its deletion waits for. Counts that come and go are not worth an event; pure.
+ */
+export const conditionNotes = ({ before, after }: StatusChange): ConditionNote[] => {
+  const [wasAccepted, accepted] = [find(before, "Accepted"), find(after, "Accepted")];
+  const [wasReady, ready] = [find(before, "Ready"), find(after, "Ready")];
+  const [wasProgressing, progressing] = [find(before, "Progressing"), find(after, "Progressing")];
+  const notes: ConditionNote[] = [];
+  if (accepted?.status === "False" && accepted.message !== wasAccepted?.message)
+    notes.push({ type: "Warning", reason: accepted.reason, note: accepted.message });
+  if (accepted?.status === "True" && wasAccepted?.status === "False")
+    notes.push({ type: "Normal", reason: accepted.reason, note: accepted.message });
+  if (ready?.status === "True" && wasReady?.status !== "True")
+    notes.push({ type: "Normal", reason: ready.reason, note: ready.message });
+  if (progressing?.reason === "Unschedulable" && wasProgressing?.reason !== "Unschedulable")
+    notes.push({ type: "Warning", reason: progressing.reason, note: progressing.message });
+  if (progressing?.reason === "Draining" && wasProgressing?.reason !== "Draining")
+    notes.push({ type: "Normal", reason: progressing.reason, note: progressing.message });
+  return notes;
+};

@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { keyOf } from "../../../kube/objects.ts";
+import type { RepairStore } from "../../../leases/repair-store.ts";
+import type { BrowserPool } from "../../../resources/browser-pool.ts";
+import type { Homes } from "../pool-source.ts";
+
+/** How often each pool's epoch is read, ms. A FLUSHALL breaks no connection and tells nobody; this is how it is noticed. */
+const intervalMs = 1000;
+
+export type WatchEpochsDeps = {
+  homes: Pick<Homes, "list">;
+  repairs: Pick<RepairStore, "epoch">;
+  /** Redis has another epoch than the pool's status. */
+  onDiffers(poolKey: string): void;
+  /** Redis answers again for a pool for which it did not: it may be another server by now. */
+  onReturn(): void;
+};
+
+/** Compares the epochs of all pools, in Redis and in their status, until `signal` is aborted. Never rejects. */
+export const watchEpochs = async (deps: WatchEpochsDeps, signal: AbortSignal): Promise<void> => {
+  const away = new Set<string>();
+  const compare = async ({ metadata, status }: BrowserPool): Promise<void> => {
+    const uid = metadata.uid ?? "";
+    try {
+      const epoch = await deps.repairs.epoch(uid);
+      if (away.delete(uid)) deps.onReturn();
+      if (epoch !== status?.leaseEpoch) deps.onDiffers(keyOf(metadata));
+    } catch {
+      away.add(uid);
+    }
+  };
+  while (!signal.aborted) {
+    await sleep(intervalMs, undefined, { signal }).catch(() => undefined);
+    // A pool that no round has begun with has no epoch to lose.
+    const begun = deps.homes.list().filter(({ status }) => status?.leaseEpoch !== undefined);
+    if (!signal.aborted) await Promise.all(begun.map(compare));
+    for (const uid of away) if (!begun.some(({ metadata }) => metadata.uid === uid)) away.delete(uid);
+  }
+};

@@ -1,0 +1,51 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Kube } from "../../../kube/client.ts";
+import type { Node } from "../../../kube/objects.ts";
+import { startReflector } from "../../../kube/reflector.ts";
+import { nodes as nodeType } from "../../../kube/resource-type.ts";
+import type { Logger } from "../../../log.ts";
+import { judgeNode } from "./node-state.ts";
+import type { SeenNode } from "./observed.ts";
+
+/** The nodes of the cluster, as far as browsers depend on them. */
+export type Nodes = {
+  /** By name. What the watch does not show is asked for: a pod may be seen sooner than its new node. Throws when that fails. */
+  find(names: Iterable<string>): Promise<Map<string, SeenNode>>;
+  /** Calls `listener` with every node that has become something else to its browsers; answers how to end that. */
+  listen(listener: (name: string) => void): () => void;
+  /** Resolves when all nodes are known; rejects when `signal` is aborted before. */
+  synced(signal: AbortSignal): Promise<void>;
+  stop(): Promise<void>;
+};
+
+/** Watches all nodes until `stop`. */
+export const startNodes = ({ kube, log }: { kube: Kube; log: Logger }): Nodes => {
+  const judged = new Map<string, SeenNode>();
+  const listeners = new Set<(name: string) => void>();
+
+  const onNode = (node: Node, change: string): void => {
+    const { name } = node.metadata;
+    const before = judged.get(name);
+    const now = judgeNode(name, change === "DELETED" ? undefined : node);
+    // Kubelets report all the time; few reports change anything here.
+    if (isDeepStrictEqual(before, now)) return;
+    if (now.isGone) judged.delete(name);
+    else judged.set(name, now);
+    for (const listener of listeners) listener(name);
+  };
+  const reflector = startReflector({ kube, type: nodeType, onChange: onNode, log });
+  const find = async (name: string): Promise<SeenNode> =>
+    judged.get(name) ?? judgeNode(name, await kube.get(nodeType, { name }));
+  return {
+    find: async (names) => {
+      const found = await Promise.all([...new Set(names)].map(find));
+      return new Map(found.map((node) => [node.name, node]));
+    },
+    listen(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    synced: reflector.synced,
+    stop: reflector.stop,
+  };
+};

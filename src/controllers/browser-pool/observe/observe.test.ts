@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { aPod, aPool, aSeen, nowMs } from "../../../../test/support/seen-pool.ts";
+import { createExpectations } from "../../../kube/expectations.ts";
+import type { Pod } from "../../../kube/objects.ts";
+import type { Reflector } from "../../../kube/reflector.ts";
+import { openGate } from "../../start-gate.ts";
+import { planPool } from "../plan/plan.ts";
+import { poolLabel } from "../pod/pod.ts";
+import { type ObserveDeps, observePool } from "./observe.ts";
+
+const pool = aPool();
+const uid = pool.metadata.uid ?? "";
+const seen = aPod("browser", { state: { is: "warm" } });
+const pod = { ...seen.pod, metadata: { ...seen.pod.metadata, uid: "browser", labels: { [poolLabel]: uid } } };
+const ready = [{ type: "Ready", status: "True" }];
+const warm = { ...pod, status: { ...pod.status, phase: "Running", conditions: ready } } as Pod;
+
+/** A browser whose agent has been silent for this time, and by how much Redis' clock was set meanwhile, ms. */
+const deps = (silentMs: number, setByMs: number): ObserveDeps => {
+  const steadyMs = 1_000_000;
+  const failingSinceMs = steadyMs - silentMs;
+  const look = { atMs: steadyMs - 1, epoch: 1, failures: 1, failingSinceMs };
+  return {
+    homes: { get: () => pool, list: () => [pool] },
+    pods: { list: () => [warm] } as unknown as Reflector<Pod>,
+    store: {
+      snapshot: async () => aSeen({ leases: { nowMs: nowMs + setByMs } }).leases,
+      endedLease: async () => undefined,
+    },
+    expectations: createExpectations(),
+    dying: new Set(),
+    acceptedSizes: new Map(),
+    looks: { lookedAt: () => look, agentEpoch: () => 1 },
+    nodes: { find: async () => new Map() },
+    disturbedAtMs: () => 0,
+    steadyMs: () => steadyMs,
+    podSettings: { image: "browser:1", agentPublicKey: "key", template: undefined },
+    limits: undefined,
+    gate: openGate,
+  };
+};
+
+const reasons = async (silentMs: number, setByMs: number): Promise<string[]> => {
+  const observed = await observePool("project/pool", deps(silentMs, setByMs));
+  if (!observed) throw new Error("the pool is there");
+  return planPool(observed, observed.leases.nowMs).actions.flatMap((action) =>
+    action.do === "delete" ? [action.why] : [],
+  );
+};
+
+const minute = 60_000;
+test.each([0, 631_000, -403_000])(
+  "how long an agent is silent is not told by a clock that was set by %i ms",
+  async (setByMs) => {
+    expect(await reasons(minute - 1, setByMs)).toEqual([]);
+    expect(await reasons(minute, setByMs)).toEqual(["Unreachable"]);
+  },
+);

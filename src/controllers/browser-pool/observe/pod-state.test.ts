@@ -1,0 +1,64 @@
+import { describe, expect, test } from "vitest";
+import { aRecord } from "../../../../test/support/seen-pool.ts";
+import type { Pod } from "../../../kube/objects.ts";
+import type { BrowserRecord } from "../../../leases/records.ts";
+import { podState } from "./pod-state.ts";
+
+type PodOptions = { phase?: string; ready?: boolean; deleted?: boolean; message?: string };
+
+const aPod = ({ phase = "Running", ready = true, deleted = false, message }: PodOptions = {}): Pod => ({
+  metadata: { name: "p", ...(deleted && { deletionTimestamp: "2030-01-01T00:00:00Z" }) },
+  status: {
+    phase,
+    conditions: [{ type: "Ready", status: ready ? "True" : "False" }],
+    ...(message && {
+      containerStatuses: [
+        {
+          name: "agent",
+          image: "",
+          imageID: "",
+          ready: false,
+          restartCount: 0,
+          state: { terminated: { exitCode: 0, message } },
+        },
+      ],
+    }),
+  },
+});
+const record = (state: BrowserRecord["state"]) => aRecord("p", state);
+
+test.each([
+  [{ ready: false }, undefined, "starting"],
+  [{}, undefined, "warm"],
+  [{}, record("idle"), "known"],
+  [{ ready: false }, record("leased"), "unready"],
+] as const)("a pod that lives %j, with the record %j, is %s", (options, browser, state) => {
+  expect(podState(aPod(options), browser, false)).toEqual({ is: state });
+});
+
+describe("a pod that is being deleted", () => {
+  test.each(["idle", "leased", "releasing", "suspect"] as const)("by somebody else, %s, is evicted", (state) => {
+    expect(podState(aPod({ deleted: true }), record(state), false)).toEqual({ is: "evicted" });
+    expect(podState(aPod({ deleted: true, ready: false }), record(state), false)).toEqual({ is: "evicted" });
+  });
+
+  test("by somebody else, of which Redis knows nothing, is evicted: it may be in use; unless it has not been ready", () => {
+    expect(podState(aPod({ deleted: true }), undefined, false)).toEqual({ is: "evicted" });
+    expect(podState(aPod({ deleted: true, ready: false }), undefined, false)).toEqual({ is: "terminating" });
+  });
+
+  test("and is retired, or was deleted here, just ends", () => {
+    expect(podState(aPod({ deleted: true }), record("retired"), false)).toEqual({ is: "terminating" });
+    expect(podState(aPod({ deleted: true }), record("leased"), true)).toEqual({ is: "terminating" });
+    expect(podState(aPod(), undefined, true)).toEqual({ is: "terminating" });
+  });
+
+  test("and has ended says why", () => {
+    const message = JSON.stringify({ reason: "stopped", message: "told to" });
+    expect(podState(aPod({ deleted: true, phase: "Succeeded", message }), record("leased"), false)).toEqual({
+      is: "ended",
+      reason: "stopped",
+      message: "told to",
+    });
+  });
+});

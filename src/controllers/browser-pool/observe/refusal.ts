@@ -1,0 +1,64 @@
+import { poolProblems } from "../../../domain/pool-problems.ts";
+import { missingReference, referencesOf } from "../../../domain/pool-references.ts";
+import type { BrowserPool } from "../../../resources/browser-pool.ts";
+import { joinPath } from "../../../resources/wire.ts";
+import type { Refusal } from "./observed.ts";
+
+export type PoolLimits = {
+  /** Largest sum of all pools' sizes (service.md PATCH rule 12). */
+  pooledSessions: number;
+  /** Largest fill rate, percent of the pool a minute. */
+  fillRatePerMinute: number;
+};
+
+export type RefusalInput = {
+  pool: BrowserPool;
+  /** All pools of the organization, this one included. */
+  pools: BrowserPool[];
+  /** Sizes that were accepted last, by uid; ahead of the pools' statuses. */
+  acceptedSizes: ReadonlyMap<string, number>;
+  limits: PoolLimits;
+};
+
+const nameOf = (pool: BrowserPool): string => pool.spec.name ?? pool.metadata.name;
+
+type AcceptedSize = (pool: BrowserPool) => number | undefined;
+
+/** Creation times are whole seconds: of two pools of one second the one that was accepted first keeps what it has. */
+const isOlder = (a: BrowserPool, b: BrowserPool, acceptedSize: AcceptedSize): boolean => {
+  const age = (pool: BrowserPool): string =>
+    [pool.metadata.creationTimestamp, acceptedSize(pool) === undefined ? 1 : 0, pool.metadata.uid].join(" ");
+  return age(a) < age(b);
+};
+
+/** Why a pool's spec can't be carried out though the API server took it; pure. The older object keeps a name (contract.md, Names). */
+export const refusalOf = ({ pool, pools, acceptedSizes, limits }: RefusalInput): Refusal | undefined => {
+  const acceptedSize: AcceptedSize = ({ metadata, status }) =>
+    acceptedSizes.get(metadata.uid ?? "") ?? status?.acceptedSize;
+  const others = pools.filter(({ metadata }) => metadata.uid !== pool.metadata.uid && !metadata.deletionTimestamp);
+  const rival = others.find(
+    (other) =>
+      other.metadata.namespace === pool.metadata.namespace &&
+      nameOf(other) === nameOf(pool) &&
+      isOlder(other, pool, acceptedSize),
+  );
+  if (rival)
+    return { reason: "NameTaken", message: `spec.name: ${nameOf(pool)} is the name of pool ${rival.metadata.name}` };
+
+  const problems = poolProblems(pool.spec).map(({ path, message }) => `spec.${joinPath(path)}: ${message}`);
+  if (problems.length > 0) return { reason: "InvalidSpec", message: problems.join("; ") };
+
+  const missing = referencesOf(pool.spec).map((reference) => `${reference.path}: ${missingReference(reference)}`);
+  if (missing.length > 0) return { reason: "ReferenceNotFound", message: missing.join("; ") };
+
+  if (pool.spec.fillRatePerMinute > limits.fillRatePerMinute) {
+    const message = `spec.fillRatePerMinute: ${pool.spec.fillRatePerMinute} is above the organization's cap of ${limits.fillRatePerMinute}`;
+    return { reason: "FillRateAboveCap", message };
+  }
+  const sum = others.reduce((total, other) => total + (acceptedSize(other) ?? 0), 0);
+  if (sum + pool.spec.size > limits.pooledSessions) {
+    const message = `spec.size: ${pool.spec.size} with ${sum} of other pools exceeds the organization's limit of ${limits.pooledSessions} pooled sessions`;
+    return { reason: "PooledSessionsLimit", message };
+  }
+  return undefined;
+};

@@ -1,0 +1,115 @@
+/**
+ * An on-demand browser as the pool loop sees it: a pool of one that starts once.
+ *
+ *   Starting ──its session was bound──► Active ──released, timed out, crashed, pod gone──► Ended
+ *      └──────its pod ended before, or was not ready in time──► Failed
+ *
+ * What an API replica waits for is handed to it as from any pool; what nobody waits for, one applied as YAML, is taken for
+ * its session by the operator (hand-over.ts). Ended and failed ones can be read for a day; then the object goes.
+ */
+import type { KubeObject } from "../../../kube/objects.ts";
+import { type Browser, type BrowserSpec, type BrowserStatus, browserKind, isOver } from "../../../resources/browser.ts";
+import type { BrowserPool, BrowserPoolStatus } from "../../../resources/browser-pool.ts";
+import { conditionsOf, type Draft } from "../../conditions.ts";
+import type { Seen, SeenPod } from "../observe/observed.ts";
+import { startDeadlineMs } from "../plan/starts.ts";
+import type { HomeView } from "../pool-source.ts";
+
+/** Its one start waits for nothing. */
+const atOnce = 6000;
+
+const settingsOf = ({ name: _, tags: __, gpu: ___, vaults: ____, ...settings }: BrowserSpec) => settings;
+
+const toPool = ({ metadata, spec, status }: Browser): BrowserPool => {
+  const over = isOver({ metadata, spec, ...(status && { status }) });
+  const annotations = { ...metadata.annotations, "browserpool.dev/force-delete": "true" };
+  return {
+    metadata: { ...metadata, annotations },
+    spec: {
+      ...settingsOf(spec),
+      region: "us-east",
+      memory: "8GiB",
+      size: over ? 0 : 1,
+      fillRatePerMinute: status?.pod ? 0 : atOnce,
+    },
+    ...(status && { status: { ...emptyStatus, conditions: status.conditions, ...epochOf(status) } }),
+  };
+};
+
+const emptyStatus: Omit<BrowserPoolStatus, "conditions"> = {
+  replicas: 0,
+  available: 0,
+  acquired: 0,
+  waiting: 0,
+  starting: 0,
+  outdated: 0,
+  outdatedPods: 0,
+  failedStarts: 0,
+};
+
+const epochOf = ({ leaseEpoch }: { leaseEpoch?: number | undefined }) =>
+  leaseEpoch === undefined ? {} : { leaseEpoch };
+
+type Phase = Pick<BrowserStatus, "phase" | "endReason" | "message" | "endTime">;
+
+const time = (ms: number): string => new Date(ms).toISOString();
+
+const isUp = ({ state }: SeenPod): boolean => state.is !== "ended" && state.is !== "terminating";
+
+const whyFailed = ({ pods }: Seen): string => {
+  const ended = pods.find(({ state }) => state.is === "ended")?.state;
+  if (ended?.is === "ended") return `the browser did not start: ${ended.message}`.slice(0, 1024);
+  return `the browser was not ready after ${startDeadlineMs / 1000} s, or its pod was deleted`;
+};
+
+const phaseOf = ({ status }: Browser, seen: Seen): Phase => {
+  const { phase = "Starting", endReason, message, endTime } = status ?? {};
+  if (phase === "Ended" || phase === "Failed")
+    return { phase, ...(endReason && { endReason }), ...(message && { message }), ...(endTime && { endTime }) };
+  const { ended, leases, pods } = seen;
+  if (ended)
+    return { phase: "Ended", endReason: ended.reason ?? "unknown", endTime: time(ended.ended_at ?? leases.nowMs) };
+  if (leases.browsers.some(({ state }) => state === "leased")) return { phase: "Active" };
+  const isGone = status?.pod !== undefined && !pods.some(isUp) && seen.pendingCreations === 0;
+  if (!isGone) return { phase };
+  if (phase === "Active") return { phase: "Ended", endReason: "browser_lost", endTime: time(leases.nowMs) };
+  return { phase: "Failed", message: whyFailed(seen), endTime: time(leases.nowMs) };
+};
+
+const texts: Record<BrowserStatus["phase"], string> = {
+  Starting: "the browser starts",
+  Active: "the session is active",
+  Ended: "the session has ended",
+  Failed: "the browser could not be started",
+};
+
+const readyDraft = ({ phase, endReason, message }: Phase, { waitsFor }: Seen): Draft => {
+  if (phase === "Starting" && waitsFor !== undefined)
+    return { type: "Ready", status: false, reason: "WaitingForProject", message: waitsFor };
+  return {
+    type: "Ready",
+    status: phase === "Active",
+    reason: phase,
+    message: message ?? (endReason ? `${texts[phase]}: ${endReason}` : texts[phase]),
+  };
+};
+
+const withStatus = (browser: Browser, status: BrowserPoolStatus, seen: Seen): Browser => {
+  const phase = phaseOf(browser, seen);
+  const pod = browser.status?.pod ?? seen.pods[0]?.name;
+  return {
+    ...browser,
+    status: {
+      observedGeneration: browser.metadata.generation ?? 0,
+      conditions: conditionsOf(browser, [readyDraft(phase, seen)], seen.leases.nowMs),
+      ...phase,
+      ...(pod && { pod }),
+      ...epochOf(status),
+    },
+  };
+};
+
+export const onDemandView: HomeView<Browser> = { type: browserKind, toPool, withStatus };
+
+/** The id of its session, which is its own. */
+export const sessionOf = ({ metadata }: KubeObject): string => metadata.name;

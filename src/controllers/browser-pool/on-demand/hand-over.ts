@@ -1,0 +1,54 @@
+/**
+ * Takes an on-demand browser for its session when nobody else does: it was applied as YAML, or the API replica that waited
+ * for it has died. The session then begins as any other: granted by Redis, bound by the agent.
+ */
+
+import { onDemandRequest } from "../../../domain/on-demand-request.ts";
+import type { Kube } from "../../../kube/client.ts";
+import { namespaces } from "../../../kube/resource-type.ts";
+import type { AgentClient } from "../../../leases/agent-client.ts";
+import { bindLease } from "../../../leases/bind-lease.ts";
+import type { LeaseStore } from "../../../leases/lease-store.ts";
+import { recheckChannel } from "../../../leases/pool-keys.ts";
+import type { Logger } from "../../../log.ts";
+import type { SessionNames } from "../../../redis/session-names.ts";
+import type { Browser } from "../../../resources/browser.ts";
+import { projectLabel } from "../../../resources/identity.ts";
+import { sessionOf } from "./browser-as-pool.ts";
+
+export type HandOverDeps = {
+  kube: Kube;
+  store: Pick<LeaseStore, "take" | "reject" | "cancel">;
+  agents: Pick<AgentClient, "bind">;
+  names: Pick<SessionNames, "reserve">;
+  log: Logger;
+};
+
+const projectOf = async ({ metadata }: Browser, { kube }: HandOverDeps): Promise<string> => {
+  const namespace = await kube.get(namespaces, { name: metadata.namespace ?? "" });
+  return namespace?.metadata.labels?.[projectLabel] ?? "";
+};
+
+/**
+ * Whether the session has begun. A name that another session has stays with that one. Throws `unavailable` when Redis does
+ * not answer.
+ */
+export const handOver = async (browser: Browser, deps: HandOverDeps): Promise<boolean> => {
+  const poolUid = browser.metadata.uid ?? "";
+  const session = sessionOf(browser);
+  const { name, ...request } = onDemandRequest(browser, await projectOf(browser, deps));
+  const isNamed = name !== undefined && (await deps.names.reserve(request.project, name, { poolUid, session }));
+  const outcome = await deps.store.take(poolUid, {
+    session,
+    // Nobody listens for this session by message.
+    channel: recheckChannel(poolUid),
+    request: JSON.stringify({ ...request, ...(isNamed && { name }) }),
+  });
+  if (outcome.kind === "granted") {
+    const refusal = await bindLease(outcome.lease, request, deps);
+    if (refusal === undefined) return true;
+    await deps.store.reject(poolUid, outcome.lease, refusal);
+  }
+  await deps.store.cancel(poolUid, session);
+  return false;
+};

@@ -1,0 +1,54 @@
+import { type Pod, refOf } from "../../../kube/objects.ts";
+import type { Reflector } from "../../../kube/reflector.ts";
+import type { Requeue } from "../../../kube/work-queue.ts";
+import { type Browser, browserKind, endedLifeMs, isOver } from "../../../resources/browser.ts";
+import type { BrowserPool } from "../../../resources/browser-pool.ts";
+import { poolLabel } from "../pod/pod.ts";
+import type { Homes } from "../pool-source.ts";
+import { type ReconcileDeps, reconcilePool } from "../reconcile.ts";
+import { sessionOf } from "./browser-as-pool.ts";
+import { type HandOverDeps, handOver } from "./hand-over.ts";
+
+export type ReconcileOnDemandDeps = ReconcileDeps &
+  Omit<HandOverDeps, "store"> & { homes: Homes<Browser> } & {
+    store: ReconcileDeps["store"] & HandOverDeps["store"];
+    /** ms since the epoch. */
+    now: () => number;
+  };
+
+/** After a session was taken, ms: the round that notes it. */
+const atOnceMs = 1;
+
+/** Nothing is done any more for a browser that is over, but to delete it when its day is over. */
+const expire = async ({ metadata, status }: Browser, deps: ReconcileOnDemandDeps): Promise<Requeue> => {
+  const leftMs = Date.parse(status?.endTime ?? "") + endedLifeMs - deps.now();
+  // A day is more than a timer takes at once on some clocks; and the round costs nothing.
+  if (leftMs > 0) return { requeueAfterMs: Math.min(leftMs, 60 * 60 * 1000) };
+  deps.lead.check();
+  await deps.kube.delete(browserKind, metadata, metadata.uid ? { uid: metadata.uid } : {});
+  return {};
+};
+
+const hasPods = ({ metadata }: BrowserPool, pods: Reflector<Pod>): boolean =>
+  pods.list().some((pod) => pod.metadata.labels?.[poolLabel] === metadata.uid);
+
+/** One round for one on-demand browser. Safe to repeat at any point. */
+export const reconcileOnDemand = async (key: string, deps: ReconcileOnDemandDeps): Promise<Requeue | undefined> => {
+  const known = deps.homes.get(refOf(key));
+  if (!known) return undefined;
+  const browser = deps.homes.objectOf(known);
+  const isDeleted = known.metadata.deletionTimestamp !== undefined;
+  if (!isDeleted && isOver(browser) && !hasPods(known, deps.pods)) return expire(browser, deps);
+  const requeue = await reconcilePool(key, { ...deps, sessionOf: () => sessionOf(browser) });
+  if (isDeleted || isOver(browser) || !(await isIdle(known, deps))) return requeue;
+  deps.lead.check();
+  await handOver(browser, deps);
+  return { requeueAfterMs: atOnceMs };
+};
+
+/** Its browser is up, and no caller has got it. */
+const isIdle = async ({ metadata, status }: BrowserPool, { store }: ReconcileOnDemandDeps): Promise<boolean> => {
+  if (status?.leaseEpoch === undefined) return false;
+  const { browsers, waiting, recoveringSinceMs } = await store.snapshot(metadata.uid ?? "");
+  return recoveringSinceMs === undefined && waiting === 0 && browsers.some(({ state }) => state === "idle");
+};

@@ -1,0 +1,51 @@
+/** What the pool loop can do: the words in which a plan (plan.ts) tells apply.ts. */
+import type { EndReason } from "../../../leases/records.ts";
+import type { BrowserPoolStatus } from "../../../resources/browser-pool.ts";
+import type { SeenPod } from "../observe/observed.ts";
+import type { LookReason } from "./next-inspection.ts";
+
+/** Why browsers leave (plan-leaving.ts); stands in their records. */
+export type LeavingReason = "Evicted" | "NodeLeaving" | "PodOutdated";
+
+export type DeleteReason =
+  | "Ended"
+  | "FailedStart"
+  | "StartDeadlineExceeded"
+  | "Retired"
+  | "Unreachable"
+  | "Unready"
+  | "Surplus"
+  | "NodeLeaving"
+  | "NodeLost"
+  | "PoolDeleted";
+
+export type PoolAction =
+  | { do: "raise"; epoch: number }
+  | { do: "recovered"; epoch: number }
+  | {
+      do: "look";
+      pod: SeenPod;
+      epoch: number;
+      /** Why the browser must not become idle. */
+      leaving: LeavingReason | undefined;
+      afterMs: number;
+      why: LookReason;
+    }
+  | { do: "close"; browser: string; why: EndReason }
+  | { do: "retire"; ids: string[]; count: number; why: "Surplus" | "PoolDeleted" | "Unready" | "PodOutdated" }
+  | { do: "leave"; ids: string[]; why: LeavingReason }
+  | { do: "stay"; ids: string[]; why: LeavingReason }
+  | { do: "discard"; token: string }
+  | { do: "mark"; pod: SeenPod }
+  | { do: "unmark"; pod: SeenPod }
+  | { do: "delete"; pod: SeenPod; why: DeleteReason }
+  | { do: "create"; count: number; paced: boolean }
+  | { do: "forfeit"; count: number }
+  | { do: "drain" }
+  | { do: "undrain" }
+  | { do: "drop" }
+  | { do: "note"; type: "Normal" | "Warning"; reason: string; note: string };
+
+export type Deletion = PoolAction & { do: "delete" };
+
+export type PoolPlan = { actions: PoolAction[]; status: BrowserPoolStatus; requeueAfterMs: number };

@@ -1,0 +1,241 @@
+/**
+ * The decision of the pool loop, pure: what is seen and the time in, named actions and the next status out (design.md, Law 4).
+ *
+ * Rules, in the order in which they stand below:
+ *   0. Redis and the status disagree about the epoch: it is raised, and nothing else is done by what may have been lost.
+ *   1. A record whose pod has vanished or ended is closed; its lease ends with the reason. Ended pods are deleted.
+ *   2. A browser that nobody may get any more (retired, not answering its probe, starting on a node that goes away) is destroyed.
+ *      What is to leave is retired when it is idle, and else as soon as it would be (plan-leaving.ts).
+ *   3. Browsers are looked at when it is time (next-look.ts): so a warm pod enters the pool. It may be one that Redis has
+ *      forgotten, in use, so nothing else is done to it before; unless it can't be looked at for long.
+ *   4. A new `discardIdle` token retires what is idle now; that much is rebuilt at once, unpaced.
+ *   5. More than `size` alive: starting ones go, then idle ones (outdated first), never one in use.
+ *   6. Fewer than `size` alive: browsers are started (plan-starts.ts). Unpaced starts that a full pool does not need are
+ *      forfeited, so that they can't exceed the rate later.
+ *   7. Full, with browsers of an earlier image or pod template: one of them goes whenever a start is due (plan-roll.ts).
+ *   8. Pods show for others which browsers are in use (plan-marks.ts).
+ * A pod counts as alive until its process is surely gone, so that a pool never runs more than `size` browsers.
+ */
+import type { BrowserRecord, EndReason } from "../../../leases/records.ts";
+import type { EndedReason, Seen, SeenPod } from "../observe/observed.ts";
+import { endGraceSeconds } from "../pod/pod.ts";
+import type { DeleteReason, Deletion, PoolAction, PoolPlan } from "./actions.ts";
+import { marks } from "./in-use-marks.ts";
+import { isLostWithNode, isStartInVain, leavesAtOnce, leaving } from "./leaving.ts";
+import { isAlive, isInUse, timeMs } from "./pod-life.ts";
+import { isFailing, isUnreachable, looks, nextEpoch, planRaise, recovery, unreachableMs } from "./recovery.ts";
+import { roll, rollNotes } from "./rollout.ts";
+import { isFailedStart, isLate, nextFailedStarts, nextSlot, resyncMs, startDeadlineMs, starts } from "./starts.ts";
+import { poolStatus } from "./status.ts";
+
+const endReason: Record<EndedReason, EndReason> = {
+  timeout: "timeout",
+  browser_crashed: "browser_crashed",
+  start_failed: "browser_crashed",
+  stopped: "pod_deleted",
+  lost: "browser_lost",
+};
+
+/** Rule 1: why the record of a browser is closed, and its lease ends, if it does. */
+const closeReason = (browser: BrowserRecord, pod: SeenPod | undefined, nowMs: number): EndReason | undefined => {
+  // Whoever evicted it is why its pod is gone, whether or not that pod was seen to end.
+  if (!pod) return browser.leaving === "Evicted" ? "pod_deleted" : "browser_lost";
+  const { state } = pod;
+  if (state.is === "ended")
+    return state.reason === "lost" && pod.pod.metadata.deletionTimestamp ? "pod_deleted" : endReason[state.reason];
+  if (isLostWithNode(pod, nowMs) || (state.is === "evicted" && !isAlive(pod, nowMs))) return "browser_lost";
+  const isOver = state.is === "terminating" && browser.state !== "retired" && browser.state !== "suspect";
+  return isOver ? "pod_deleted" : undefined;
+};
+
+const closings = ({ pods, leases }: Seen, nowMs: number): PoolAction[] => {
+  const byUid = new Map(pods.map((pod) => [pod.uid, pod]));
+  return leases.browsers.flatMap((browser): PoolAction[] => {
+    const why = closeReason(browser, byUid.get(browser.id), nowMs);
+    return why ? [{ do: "close", browser: browser.id, why }] : [];
+  });
+};
+
+/** It is being deleted, and whoever does that has given it longer than the operator would. */
+const mayEndSooner = ({ state, browser, pod }: SeenPod, nowMs: number): boolean =>
+  state.is === "terminating" &&
+  browser?.state === "retired" &&
+  timeMs(pod.metadata.deletionTimestamp) - nowMs > 2 * endGraceSeconds * 1000;
+
+/** Rules 1 and 2: why a pod has to go now, if it has to. */
+const deleteReason = (seen: SeenPod, nowMs: number): DeleteReason | undefined => {
+  const { state, browser } = seen;
+  if (state.is === "ended") return isFailedStart(seen) ? "FailedStart" : "Ended";
+  if (isLostWithNode(seen, nowMs)) return "NodeLost";
+  if (state.is === "evicted" || (state.is === "terminating" && !mayEndSooner(seen, nowMs))) return undefined;
+  if (browser?.state === "retired") return "Retired";
+  if (isUnreachable(seen, nowMs)) return "Unreachable";
+  if (isStartInVain(seen)) return "NodeLeaving";
+  return isLate(seen, nowMs) ? "StartDeadlineExceeded" : undefined;
+};
+
+const deletions = ({ pods }: Seen, nowMs: number): Deletion[] =>
+  pods.flatMap((pod) => {
+    const why = deleteReason(pod, nowMs);
+    return why ? [{ do: "delete", pod, why }] : [];
+  });
+
+const isEnding = ({ state }: SeenPod): boolean => state.is === "terminating" || state.is === "evicted";
+
+/** Rule 5: the pods that go when there are too many, in this order. */
+const bySurplusOrder =
+  (currentHash: string) =>
+  (a: SeenPod, b: SeenPod): number => {
+    const rank = ({ state, configHash, isOutdated }: SeenPod): number => {
+      if (state.is === "starting") return 0;
+      if (state.is === "warm") return 1;
+      return configHash === currentHash && !isOutdated ? 3 : 2;
+    };
+    return rank(a) - rank(b) || (a.browser?.since ?? 0) - (b.browser?.since ?? 0);
+  };
+
+/** A warm pod has its turn, so that no idle one goes in its place, and goes when it has entered. */
+const shrink = (candidates: SeenPod[], surplus: number, currentHash: string): PoolAction[] => {
+  const order = candidates.filter((pod) => !isInUse(pod)).sort(bySurplusOrder(currentHash));
+  const chosen = order.slice(0, Math.max(0, surplus));
+  const idle = order.filter(({ state }) => state.is === "known").map(({ uid }) => uid);
+  const idleCount = chosen.filter(({ state }) => state.is === "known").length;
+  return [
+    ...chosen
+      .filter(({ state }) => state.is !== "known" && state.is !== "warm")
+      .map((pod): PoolAction => ({ do: "delete", pod, why: "Surplus" })),
+    ...(idleCount > 0 ? [{ do: "retire" as const, ids: idle, count: idleCount, why: "Surplus" as const }] : []),
+  ];
+};
+
+const failureNotes = (dying: Deletion[]): PoolAction[] =>
+  dying.flatMap(({ pod, why }): PoolAction[] => {
+    if (why === "FailedStart" && pod.state.is === "ended")
+      return [
+        { do: "note", type: "Warning", reason: why, note: `browser ${pod.name} did not start: ${pod.state.message}` },
+      ];
+    if (why === "StartDeadlineExceeded")
+      return [
+        {
+          do: "note",
+          type: "Warning",
+          reason: why,
+          note: `browser ${pod.name} was not ready after ${startDeadlineMs / 1000} s`,
+        },
+      ];
+    if (why === "Unreachable")
+      return [
+        {
+          do: "note",
+          type: "Warning",
+          reason: why,
+          note: `browser ${pod.name} is replaced: its agent did not answer for ${unreachableMs / 1000} s`,
+        },
+      ];
+    return [];
+  });
+
+/** `nowMs`: ms since the epoch. */
+export const planPool = (seen: Seen, nowMs: number): PoolPlan => {
+  const epoch = nextEpoch(seen);
+  if (epoch !== undefined) return planRaise(seen, epoch, nowMs);
+  const plan = seen.pool.metadata.deletionTimestamp ? planDeletion(seen, nowMs) : planUpkeep(seen, nowMs);
+  const recovering = recovery(seen);
+  const marking = marks(seen, resyncMs);
+  return {
+    actions: [
+      ...plan.actions,
+      ...leaving(seen, nowMs),
+      ...looks(seen, nowMs, resyncMs),
+      ...marking.actions,
+      ...recovering.actions,
+    ],
+    status: plan.status,
+    requeueAfterMs: Math.min(plan.requeueAfterMs, marking.requeueAfterMs, recovering.requeueAfterMs ?? resyncMs),
+  };
+};
+
+const planUpkeep = (seen: Seen, nowMs: number): PoolPlan => {
+  const size = seen.refusal ? (seen.pool.status?.acceptedSize ?? 0) : seen.pool.spec.size;
+  const dying = deletions(seen, nowMs);
+  const unready = seen.pods.filter(({ state, browser }) => state.is === "unready" && browser?.state === "idle");
+  const gone = new Set([...dying.map(({ pod }) => pod), ...unready, ...seen.pods.filter(leavesAtOnce)]);
+  const alive = seen.pods.filter((pod) => isAlive(pod, nowMs));
+  const staying = alive.filter((pod) => !isEnding(pod) && !gone.has(pod));
+  const surplus = seen.refusal ? [] : shrink(staying, staying.length + seen.pendingCreations - size, seen.configHash);
+  const isWarm = staying.some((pod) => pod.state.is === "warm" && !isFailing(pod));
+  const failedStarts = nextFailedStarts(seen, dying, isWarm);
+  const missing = seen.refusal ? 0 : size - alive.length - seen.pendingCreations;
+  const slot = nextSlot(seen, failedStarts, nowMs);
+  const next = starts(seen, missing, slot, nowMs);
+  const isFull = missing <= 0 && staying.length === alive.length;
+  const isExact = isFull && staying.length === size && !seen.refusal && seen.waitsFor === undefined;
+  const rolling = roll(isExact ? staying : [], slot, nowMs);
+  const nextStartTime = rolling.nextStartTime ?? next.nextStartTime;
+  const status = poolStatus(seen, { nowMs, size, failedStarts, nextStartTime });
+  const token = seen.pool.spec.discardIdle;
+
+  return {
+    actions: [
+      // Drained for a deletion that did not come about.
+      ...(seen.leases.draining ? [{ do: "undrain" as const }] : []),
+      ...closings(seen, nowMs),
+      ...failureNotes(dying),
+      ...dying,
+      ...(token && token !== seen.pool.status?.discardedToken ? [{ do: "discard" as const, token }] : []),
+      ...(unready.length > 0
+        ? [
+            {
+              do: "retire" as const,
+              ids: unready.map(({ uid }) => uid),
+              count: unready.length,
+              why: "Unready" as const,
+            },
+          ]
+        : []),
+      ...surplus,
+      ...rollNotes(seen, status, slot),
+      ...rolling.actions,
+      ...next.actions,
+      ...(isFull && seen.leases.unpaced > 0 ? [{ do: "forfeit" as const, count: seen.leases.unpaced }] : []),
+    ],
+    status,
+    requeueAfterMs: Math.min(next.requeueAfterMs, rolling.requeueAfterMs),
+  };
+};
+
+/**
+ * Deletion drains: idle browsers go, one in use goes when its lease ends, or at once when the deletion is forced. What a
+ * warm or suspect one is, a look tells first.
+ */
+const planDeletion = (seen: Seen, nowMs: number): PoolPlan => {
+  const isForced = seen.pool.metadata.annotations?.["browserpool.dev/force-delete"] === "true";
+  const mayGo = (pod: SeenPod): boolean =>
+    isForced || pod.state.is === "starting" || pod.browser?.state === "retired" || isUnreachable(pod, nowMs);
+  const going = seen.pods.filter((pod) => deleteReason(pod, nowMs) || (pod.state.is !== "terminating" && mayGo(pod)));
+  const idle = seen.leases.browsers.filter(({ state }) => state === "idle").map(({ id }) => id);
+  const closed = closings(seen, nowMs);
+  const forced: PoolAction[] = isForced
+    ? seen.leases.browsers.map((browser) => ({ do: "close", browser: browser.id, why: "pool_deleted" }))
+    : [];
+  const isEmpty =
+    !seen.pods.some((pod) => isAlive(pod, nowMs) || pod.state.is === "ended") && seen.pendingCreations === 0;
+  return {
+    actions: [
+      ...(seen.leases.draining ? [] : [{ do: "drain" as const }]),
+      ...(isForced ? forced : closed),
+      ...(idle.length > 0
+        ? [{ do: "retire" as const, ids: idle, count: idle.length, why: "PoolDeleted" as const }]
+        : []),
+      ...going.map((pod): PoolAction => ({ do: "delete", pod, why: "PoolDeleted" })),
+      ...(isEmpty ? [{ do: "drop" as const }] : []),
+    ],
+    status: poolStatus(seen, {
+      nowMs,
+      size: 0,
+      failedStarts: 0,
+      nextStartTime: seen.pool.status?.nextStartTime,
+    }),
+    requeueAfterMs: resyncMs,
+  };
+};

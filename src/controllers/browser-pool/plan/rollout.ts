@@ -1,0 +1,65 @@
+/**
+ * The part of the plan that replaces browsers of an earlier image or pod template; pure.
+ *
+ *   the pool is full, nothing starts, ──► an idle one of them is retired, the longest idle first: the start that follows is paced
+ *   and a paced start would be due    └─► none is idle: one in use is marked to leave with the end of its session
+ *
+ * So a roll alone never takes more than one browser away from callers, and goes no faster than the pool fills: not at all while
+ * filling is paused, and no further while the new image does not start. A mark uses up a start, or all browsers in use would be
+ * marked at once and could all be missing a moment later. Sessions that end together may still leave the pool short of several,
+ * as they do when their callers ask for new browsers.
+ */
+import type { BrowserPoolStatus } from "../../../resources/browser-pool.ts";
+import type { Seen, SeenPod } from "../observe/observed.ts";
+import type { PoolAction } from "./actions.ts";
+import { resyncMs, type Slot } from "./starts.ts";
+
+export type Roll = { actions: PoolAction[]; nextStartTime?: string; requeueAfterMs: number };
+
+const bySince = (a: SeenPod, b: SeenPod): number => (a.browser?.since ?? 0) - (b.browser?.since ?? 0);
+
+const nothing: Roll = { actions: [], requeueAfterMs: resyncMs };
+
+/** `staying`: all pods of a pool that is full. */
+export const roll = (staying: SeenPod[], { dueMs, everyMs }: Slot, nowMs: number): Roll => {
+  const isBusy = staying.some(({ state }) => state.is === "starting" || state.is === "warm");
+  if (isBusy || !Number.isFinite(everyMs)) return nothing;
+  const outdated = staying.filter(({ isOutdated }) => isOutdated).sort(bySince);
+  const idle = outdated.filter(({ state, browser }) => state.is === "known" && browser?.state === "idle");
+  const inUse = outdated.filter(({ browser }) => browser?.state === "leased" && !browser.leaving);
+  if (idle.length === 0 && inUse.length === 0) return nothing;
+  if (dueMs > nowMs) return { actions: [], requeueAfterMs: Math.min(resyncMs, dueMs - nowMs) };
+  const why = "PodOutdated";
+  if (idle.length > 0)
+    return { ...nothing, actions: [{ do: "retire", ids: idle.map(({ uid }) => uid), count: 1, why }] };
+  const nextMs = Math.ceil(nowMs + everyMs);
+  return {
+    actions: [{ do: "leave", ids: inUse.slice(0, 1).map(({ uid }) => uid), why }],
+    nextStartTime: new Date(nextMs).toISOString(),
+    requeueAfterMs: Math.min(resyncMs, nextMs - nowMs),
+  };
+};
+
+/** Tells people of the beginning and the end of a roll. */
+export const rollNotes = ({ pool }: Seen, { outdatedPods }: BrowserPoolStatus, { everyMs }: Slot): PoolAction[] => {
+  const before = pool.status?.outdatedPods ?? 0;
+  if (before === 0 && outdatedPods > 0 && Number.isFinite(everyMs))
+    return [
+      {
+        do: "note",
+        type: "Normal",
+        reason: "RollStarted",
+        note: `${outdatedPods} browsers of an earlier image or pod template are replaced at the fill rate, idle ones first`,
+      },
+    ];
+  if (before > 0 && outdatedPods === 0)
+    return [
+      {
+        do: "note",
+        type: "Normal",
+        reason: "RollCompleted",
+        note: "all browsers are of the present image and template",
+      },
+    ];
+  return [];
+};

@@ -1,0 +1,137 @@
+import { describe, expect, test } from "vitest";
+import { aPool, aSeen, nowMs, type PodKind, podsOf, type SeenOptions } from "../../../../test/support/seen-pool.ts";
+import { BrowserPoolStatus } from "../../../resources/browser-pool.ts";
+import { type Judged, poolStatus } from "./status.ts";
+
+const statusOf = (seen: SeenOptions, judged: Partial<Judged> = {}): BrowserPoolStatus =>
+  poolStatus(aSeen(seen), { nowMs, size: 1, failedStarts: 0, nextStartTime: undefined, ...judged });
+const conditionOf = (seen: SeenOptions, type: string, judged?: Partial<Judged>): string => {
+  const { status, reason } = statusOf(seen, judged).conditions.find((condition) => condition.type === type) ?? {};
+  return `${status} ${reason}`;
+};
+const refusal = { reason: "NameTaken", message: "another pool has it" } as const;
+
+test("every kind of browser is counted where it belongs", () => {
+  const kinds: PodKind[] = [
+    "idle",
+    "outdated",
+    "leased",
+    "releasing",
+    "starting",
+    "warm",
+    "unready idle",
+    "unready leased",
+  ];
+  const gone: PodKind[] = ["retired", "failed start", "terminating", "crashed leased"];
+  expect(statusOf({ pods: podsOf(...kinds, ...gone), leases: { waiting: 4 } })).toMatchObject({
+    replicas: 9,
+    available: 2,
+    acquired: 3,
+    starting: 2,
+    outdated: 1,
+    waiting: 4,
+    selector: "browserpool.dev/pool=pool-uid",
+  });
+});
+
+test("browsers of an earlier image or template are counted, in use or not, as long as they live", () => {
+  expect(statusOf({ pods: podsOf("old idle", "old leased", "idle", "leased") }).outdatedPods).toBe(2);
+});
+
+describe("conditions", () => {
+  const pool = aPool({ size: 2 });
+  const deleted = aPool({}, {}, { deletionTimestamp: "2030-01-01T00:00:00Z" });
+  const paused = aPool({ size: 2, fillRatePerMinute: 0 });
+  const two = { size: 2 };
+  test.each<[string, SeenOptions, Partial<Judged>, Record<string, string>]>([
+    [
+      "as many up as wanted",
+      { pool, pods: podsOf("idle", "leased") },
+      two,
+      { Accepted: "True Accepted", Ready: "True Filled", Progressing: "False Filled" },
+    ],
+    [
+      "a browser that is given back counts as up",
+      { pool, pods: podsOf("releasing") },
+      { size: 1 },
+      { Accepted: "True Accepted", Ready: "True Filled", Progressing: "False Filled" },
+    ],
+    [
+      "fewer up",
+      { pool, pods: podsOf("idle", "starting") },
+      two,
+      { Accepted: "True Accepted", Ready: "False Filling", Progressing: "True Filling" },
+    ],
+    [
+      "starts fail",
+      { pool },
+      { size: 2, failedStarts: 1 },
+      { Accepted: "True Accepted", Ready: "False Filling", Progressing: "True BackingOff" },
+    ],
+    [
+      "filling is paused",
+      { pool: paused },
+      two,
+      { Accepted: "True Accepted", Ready: "False Filling", Progressing: "False Paused" },
+    ],
+    [
+      "refused from the beginning",
+      { pool, refusal },
+      { size: 0 },
+      { Accepted: "False NameTaken", Ready: "False NotAccepted", Progressing: "False NotAccepted" },
+    ],
+    [
+      "refused later",
+      { pool, refusal, pods: podsOf("idle") },
+      { size: 1 },
+      { Accepted: "False NameTaken", Ready: "True Filled", Progressing: "False NotAccepted" },
+    ],
+    [
+      "waiting for its namespace",
+      { pool, waitsFor: "a policy" },
+      { size: 2 },
+      { Accepted: "True Accepted", Ready: "False Filling", Progressing: "True WaitingForProject" },
+    ],
+    [
+      "deleted",
+      { pool: deleted },
+      { size: 0 },
+      { Accepted: "True Accepted", Ready: "False Deleting", Progressing: "True Draining" },
+    ],
+  ])("%s", (_, seen, judged, wanted) => {
+    for (const [type, condition] of Object.entries(wanted)) expect(conditionOf(seen, type, judged)).toBe(condition);
+  });
+
+  test("a deletion says what it waits for and how to end it", () => {
+    const messageOf = (...kinds: PodKind[]): string | undefined =>
+      statusOf({ pool: deleted, pods: podsOf(...kinds) }).conditions.find(({ type }) => type === "Progressing")
+        ?.message;
+    expect(messageOf("leased", "idle")).toBe(
+      "waiting for 1 browser in use; annotate browserpool.dev/force-delete=true to end them at once",
+    );
+    expect(messageOf("idle")).toBe("destroying the browsers");
+  });
+
+  test("keep their transition time while their status stays, also with another reason", () => {
+    const earlier = statusOf({ pool }, two);
+    const later = { nowMs: nowMs + 60_000, size: 2 };
+    const transition = (status: BrowserPoolStatus) =>
+      status.conditions.map(({ lastTransitionTime }) => lastTransitionTime);
+    const same = statusOf({ pool: { ...pool, status: earlier } }, { ...later, failedStarts: 1 });
+    expect(transition(same)).toEqual(transition(earlier));
+    const filled = statusOf({ pool: { ...pool, status: earlier }, pods: podsOf("idle", "idle") }, later);
+    expect(transition(filled)).toEqual([transition(earlier)[0], "2030-01-01T00:01:00Z", "2030-01-01T00:01:00Z"]);
+  });
+});
+
+test("the same round gives the same status, so that a quiet pool is never written", () => {
+  const seen = { pool: aPool({ size: 2 }), pods: podsOf("idle", "leased") };
+  const first = statusOf(seen, { size: 2 });
+  const again = statusOf({ ...seen, pool: { ...seen.pool, status: first } }, { size: 2, nowMs: nowMs + 30_000 });
+  expect(again).toEqual(first);
+});
+
+test("it is what the schema takes", () => {
+  const status = statusOf({ pool: aPool({ discardIdle: "t" }) }, { nextStartTime: new Date(nowMs).toISOString() });
+  expect(BrowserPoolStatus.parse(status)).toEqual(status);
+});

@@ -1,0 +1,93 @@
+import type { BrowserPoolStatus } from "../../../resources/browser-pool.ts";
+import { conditionsOf, type Draft } from "../../conditions.ts";
+import type { Seen, SeenPod } from "../observe/observed.ts";
+import { podSelector } from "../pod/pod.ts";
+import { isInUse, isUnscheduled } from "./pod-life.ts";
+
+export type Judged = {
+  nowMs: number;
+  /** The size that the pool is kept at; differs from the spec's while that is refused. */
+  size: number;
+  failedStarts: number;
+  nextStartTime: string | undefined;
+};
+
+const accepted = ({ refusal }: Seen): Draft =>
+  refusal
+    ? { type: "Accepted", status: false, ...refusal }
+    : { type: "Accepted", status: true, reason: "Accepted", message: "the configuration is in force" };
+
+const browsers = (count: number): string => `${count} browser${count === 1 ? "" : "s"}`;
+
+const ready = ({ refusal, pool }: Seen, { size }: Judged, up: number): Draft => {
+  const type = "Ready";
+  if (pool.metadata.deletionTimestamp)
+    return { type, status: false, reason: "Deleting", message: "the pool is drained" };
+  if (refusal && size === 0) return { type, status: false, reason: "NotAccepted", message: refusal.message };
+  const message = `${up} of ${browsers(size)} up`;
+  return up >= size
+    ? { type, status: true, reason: "Filled", message }
+    : { type, status: false, reason: "Filling", message };
+};
+
+/** Who waits for a deletion has to learn here what it waits for. */
+const draining = ({ pods }: Seen): string => {
+  const inUse = pods.filter(isInUse).length;
+  if (inUse === 0) return "destroying the browsers";
+  return `waiting for ${browsers(inUse)} in use; annotate browserpool.dev/force-delete=true to end them at once`;
+};
+
+const progressing = (seen: Seen, { size, failedStarts }: Judged, up: number): Draft => {
+  const type = "Progressing";
+  const { pool, refusal } = seen;
+  if (pool.metadata.deletionTimestamp) return { type, status: true, reason: "Draining", message: draining(seen) };
+  if (refusal) return { type, status: false, reason: "NotAccepted", message: refusal.message };
+  if (up >= size) return { type, status: false, reason: "Filled", message: `all ${browsers(size)} up` };
+  if (seen.waitsFor !== undefined) return { type, status: true, reason: "WaitingForProject", message: seen.waitsFor };
+  if (pool.spec.fillRatePerMinute === 0)
+    return { type, status: false, reason: "Paused", message: "fillRatePerMinute is 0: no browser is started" };
+  if (failedStarts > 0)
+    return {
+      type,
+      status: true,
+      reason: "BackingOff",
+      message: `${failedStarts} starts failed in a row; see the events`,
+    };
+  const unscheduled = seen.pods.filter(isUnscheduled).length;
+  if (unscheduled > 0)
+    return {
+      type,
+      status: true,
+      reason: "Unschedulable",
+      message: `no node for ${browsers(unscheduled)} yet; see the events of the pods`,
+    };
+  return { type, status: true, reason: "Filling", message: `starting ${browsers(size - up)} at the fill rate` };
+};
+
+/** The status that the pool has after this round, pure. Equal inputs give equal statuses, so that a quiet pool is never written. */
+export const poolStatus = (seen: Seen, judged: Judged): BrowserPoolStatus => {
+  const count = (is: (pod: SeenPod) => boolean): number => seen.pods.filter(is).length;
+  const idle = (pod: SeenPod): boolean => pod.state.is === "known" && pod.browser?.state === "idle";
+  const available = count(idle);
+  const acquired = count(({ browser }) => browser?.state === "leased");
+  const up = available + count(isInUse);
+  const drafts = [accepted(seen), ready(seen, judged, up), progressing(seen, judged, up)];
+  const acceptedSize = seen.refusal ? seen.pool.status?.acceptedSize : seen.pool.spec.size;
+  return {
+    observedGeneration: seen.pool.metadata.generation ?? 0,
+    conditions: conditionsOf(seen.pool, drafts, judged.nowMs),
+    replicas: count(({ state }) => state.is !== "ended" && state.is !== "terminating"),
+    available,
+    acquired,
+    waiting: seen.leases.waiting,
+    starting: count(({ state }) => state.is === "starting" || state.is === "warm"),
+    outdatedPods: count(({ state, isOutdated }) => isOutdated && state.is !== "ended" && state.is !== "terminating"),
+    outdated: count((pod) => idle(pod) && pod.configHash !== seen.configHash),
+    selector: podSelector(seen.pool.metadata.uid ?? ""),
+    failedStarts: judged.failedStarts,
+    ...(seen.pool.status?.leaseEpoch !== undefined && { leaseEpoch: seen.pool.status.leaseEpoch }),
+    ...(judged.nextStartTime && { nextStartTime: judged.nextStartTime }),
+    ...(acceptedSize !== undefined && { acceptedSize }),
+    ...(seen.pool.spec.discardIdle && { discardedToken: seen.pool.spec.discardIdle }),
+  };
+};

@@ -1,0 +1,128 @@
+/**
+ * What an installation adds to browser pods: resources, security contexts, volumes, where they may run. It is a pod with
+ * holes: of the container `agent`, and of all that makes a pod a pool's browser, the operator's own fields win.
+ */
+import { z } from "zod";
+import type { Pod } from "../../../kube/objects.ts";
+import { BrowserPoolSpec } from "../../../resources/browser-pool.ts";
+import { checkValue } from "../../check-value.ts";
+
+type PodSpec = NonNullable<Pod["spec"]>;
+type Container = PodSpec["containers"][number];
+
+const texts = z.record(z.string(), z.string());
+/** What the API server checks when a pod is made. */
+const fields = z.looseObject({});
+const list = z.array(fields);
+const named = z.array(z.looseObject({ name: z.string().min(1) }));
+
+/** Where a pod may run; what a region adds to. */
+const placement = { nodeSelector: texts, tolerations: list, affinity: fields, topologySpreadConstraints: list };
+
+const agentFields = z.looseObject({
+  name: z.string().min(1),
+  env: named.optional(),
+  imagePullPolicy: z.enum(["Always", "IfNotPresent", "Never"]).optional(),
+  resources: fields.optional(),
+  securityContext: fields.optional(),
+  volumeMounts: named.optional(),
+});
+
+/** Every field of a pod's spec has to stand here, so that a slip in a name is found at the start. */
+const specFields = {
+  ...placement,
+  activeDeadlineSeconds: z.int().min(1),
+  automountServiceAccountToken: z.boolean(),
+  containers: z.array(agentFields),
+  dnsConfig: fields,
+  dnsPolicy: z.string(),
+  enableServiceLinks: z.boolean(),
+  ephemeralContainers: named,
+  hostAliases: list,
+  hostIPC: z.boolean(),
+  hostNetwork: z.boolean(),
+  hostPID: z.boolean(),
+  hostUsers: z.boolean(),
+  hostname: z.string(),
+  hostnameOverride: z.string(),
+  imagePullSecrets: list,
+  initContainers: named,
+  nodeName: z.string(),
+  os: fields,
+  overhead: fields,
+  preemptionPolicy: z.string(),
+  priority: z.int(),
+  priorityClassName: z.string(),
+  readinessGates: list,
+  resourceClaims: list,
+  resources: fields,
+  restartPolicy: z.string(),
+  runtimeClassName: z.string(),
+  schedulerName: z.string(),
+  schedulingGates: list,
+  schedulingGroup: fields,
+  securityContext: fields,
+  serviceAccount: z.string(),
+  serviceAccountName: z.string(),
+  setHostnameAsFQDN: z.boolean(),
+  shareProcessNamespace: z.boolean(),
+  subdomain: z.string(),
+  terminationGracePeriodSeconds: z.int().min(0),
+  volumes: named,
+} satisfies Record<keyof PodSpec, z.ZodType>;
+
+const PodTemplate = z.strictObject({
+  metadata: z.strictObject({ labels: texts.optional(), annotations: texts.optional() }).optional(),
+  spec: z.strictObject(specFields).partial().optional(),
+  regions: z.partialRecord(BrowserPoolSpec.shape.region.unwrap(), z.strictObject(placement).partial()).optional(),
+});
+
+export type PodTemplate = z.infer<typeof PodTemplate>;
+
+/** Throws an `Error` that names each bad field; `where`: the file. */
+export const checkPodTemplate = (value: unknown, where: string): PodTemplate => checkValue(PodTemplate, value, where);
+
+type Placement = NonNullable<NonNullable<PodTemplate["regions"]>["us-east"]>;
+
+/** What a region says is added to what holds for all: to lists its items, to maps its keys, which win. */
+const placementOf = (all: Placement, region: Placement): Placement => {
+  const merged: Placement = {};
+  const nodeSelector = { ...all.nodeSelector, ...region.nodeSelector };
+  const affinity = { ...all.affinity, ...region.affinity };
+  const tolerations = [...(all.tolerations ?? []), ...(region.tolerations ?? [])];
+  const spread = [...(all.topologySpreadConstraints ?? []), ...(region.topologySpreadConstraints ?? [])];
+  if (Object.keys(nodeSelector).length > 0) merged.nodeSelector = nodeSelector;
+  if (Object.keys(affinity).length > 0) merged.affinity = affinity;
+  if (tolerations.length > 0) merged.tolerations = tolerations;
+  if (spread.length > 0) merged.topologySpreadConstraints = spread;
+  return merged;
+};
+
+const withOwnFields = (own: Container, given: object & { env?: { name: string }[] | undefined }): Container => {
+  const taken = new Set(own.env?.map(({ name }) => name));
+  const env = [...(own.env ?? []), ...(given.env ?? []).filter(({ name }) => !taken.has(name))];
+  return { ...given, ...own, env };
+};
+
+/** `pod` with what the template adds for browsers of this region; pure. What `pod` says itself stays. */
+export const applyPodTemplate = (pod: Pod, template: PodTemplate | undefined, region: string): Pod => {
+  const { spec: own, metadata } = pod;
+  if (!template || !own) return pod;
+  const { metadata: added = {}, spec = {}, regions = {} } = template;
+  const { containers: given = [], ...rest } = spec;
+  const names = new Set(own.containers.map(({ name }) => name));
+  const containers = own.containers.map((container) =>
+    withOwnFields(container, given.find(({ name }) => name === container.name) ?? {}),
+  );
+  const sidecars = given.filter(({ name }) => !names.has(name));
+  const placed = placementOf(spec, regions[region as keyof typeof regions] ?? {});
+  return {
+    ...pod,
+    metadata: {
+      ...metadata,
+      labels: { ...added.labels, ...metadata.labels },
+      annotations: { ...added.annotations, ...metadata.annotations },
+    },
+    spec: { ...rest, ...placed, ...own, containers: [...containers, ...(sidecars as Container[])] } as PodSpec,
+  };
+};

@@ -1,0 +1,158 @@
+import { agentConfigOf, configHash } from "../../../domain/browser-config.ts";
+import { stableHash } from "../../../domain/stable-hash.ts";
+import type { Pod } from "../../../kube/objects.ts";
+import type { BrowserPool } from "../../../resources/browser-pool.ts";
+import { applyPodTemplate, type PodTemplate } from "./pod-template.ts";
+
+/** Where every agent listens in its pod. */
+export const agentPort = 7510;
+
+/** Label on a browser's pod: the uid of its pool, or of the on-demand browser itself. */
+export const poolLabel = "browserpool.dev/pool";
+
+const nameLabel = "app.kubernetes.io/name";
+const browserName = "browserpool-browser";
+
+/** Label on a browser's pod: the kind of what it belongs to. */
+const ownerLabel = "browserpool.dev/owner";
+
+/** The browser pods of all owners of one kind. */
+export const browserPodSelector = (kind: string): string => `${nameLabel}=${browserName},${ownerLabel}=${kind}`;
+
+/** Annotation on a pod: the hash of the configuration that made it. */
+export const configHashAnnotation = "browserpool.dev/config-hash";
+const generationAnnotation = "browserpool.dev/pool-generation";
+const templateHashAnnotation = "browserpool.dev/template-hash";
+const failedStartsAnnotation = "browserpool.dev/failed-starts";
+
+/** Time for a pod to end that is deleted by the operator: its agent closes its sockets and its browser, s. */
+export const endGraceSeconds = 10;
+
+/** Time for a pod to end that is evicted or deleted by somebody else, s, where the template says nothing: its agent serves its lease on, if it has one. */
+const drainGraceSeconds = 600;
+
+export type PodSettings = {
+  image: string;
+  /** The key with which agents check their callers' tokens: base64 of SPKI DER. */
+  agentPublicKey: string;
+  /** What pods have beside what is set here; undefined: nothing. */
+  template: PodTemplate | undefined;
+};
+
+const agentName = "agent";
+
+/** The same for settings that give the same pods. */
+const templateHash = (settings: PodSettings): string => stableHash(settings);
+
+/**
+ * Tells of a pod whether it was made by other settings than these. A pod of a former version does not say by which it was made:
+ * its image tells. The image of any other does not count, since admission may have replaced it.
+ */
+export const outdatedBy = (settings: PodSettings): ((pod: Pod) => boolean) => {
+  const wanted = templateHash(settings);
+  return ({ metadata, spec }) => {
+    const hash = metadata.annotations?.[templateHashAnnotation];
+    if (hash !== undefined) return hash !== wanted;
+    return spec?.containers.find(({ name }) => name === agentName)?.image !== settings.image;
+  };
+};
+
+/** Longest pool name that is kept in a pod's name, so that the suffix fits in 63 characters (a host name). */
+const maxPrefix = 50;
+
+/** Cut anywhere, a name could end with a dot, which nothing may follow but a letter or a digit. */
+const prefixOf = (name: string): string => name.slice(0, maxPrefix).replace(/[.-]+$/, "");
+
+/** A kubelet expands `$(NAME)` in values; a URL of a user must stay as it is. */
+const env = (name: string, value: string) => ({ name, value: value.replaceAll("$", () => "$$") });
+const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
+
+/** With `apiVersion` and `kind` of what it stands for. */
+export type PodOwner = BrowserPool & { apiVersion: string; kind: string };
+
+/** The pod of one browser. `suffix`: 8 lower-case letters or digits, new for every pod. */
+export const buildPod = (pool: PodOwner, suffix: string, settings: PodSettings): Pod =>
+  applyPodTemplate(ownPod(pool, suffix, settings), settings.template, pool.spec.region);
+
+/** What makes a pod the browser of this pool. */
+const ownPod = (pool: PodOwner, suffix: string, settings: PodSettings): Pod => {
+  const graceSeconds = settings.template?.spec?.terminationGracePeriodSeconds ?? drainGraceSeconds;
+  return {
+    metadata: {
+      name: `${prefixOf(pool.metadata.name)}-${suffix}`,
+      ...(pool.metadata.namespace && { namespace: pool.metadata.namespace }),
+      labels: { [nameLabel]: browserName, [ownerLabel]: pool.kind, [poolLabel]: pool.metadata.uid ?? "" },
+      annotations: {
+        [configHashAnnotation]: configHash(pool.spec),
+        [templateHashAnnotation]: templateHash(settings),
+        [generationAnnotation]: String(pool.metadata.generation ?? 0),
+        [failedStartsAnnotation]: String(pool.status?.failedStarts ?? 0),
+      },
+      ownerReferences: [
+        {
+          apiVersion: pool.apiVersion,
+          kind: pool.kind,
+          name: pool.metadata.name,
+          uid: pool.metadata.uid ?? "",
+          controller: true,
+          blockOwnerDeletion: true,
+        },
+      ],
+    },
+    spec: {
+      restartPolicy: "Never",
+      terminationGracePeriodSeconds: graceSeconds,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      containers: [
+        {
+          name: agentName,
+          image: settings.image,
+          args: ["agent"],
+          env: [
+            env("BROWSERPOOL_BROWSER", JSON.stringify(agentConfigOf(pool.spec))),
+            env("BROWSERPOOL_AGENT_PUBLIC_KEY", settings.agentPublicKey),
+            env("BROWSERPOOL_AGENT_PORT", String(agentPort)),
+            env("BROWSERPOOL_AGENT_GRACE_SECONDS", String(graceSeconds)),
+            field("BROWSERPOOL_AGENT_ADDRESS", "status.podIP"),
+            field("BROWSERPOOL_POD_UID", "metadata.uid"),
+            field("BROWSERPOOL_POD_NAME", "metadata.name"),
+          ],
+          ports: [{ name: "agent", containerPort: agentPort }],
+          readinessProbe: {
+            httpGet: { path: "/readyz", port: "agent" as never },
+            periodSeconds: 1,
+            timeoutSeconds: 5,
+            failureThreshold: 3,
+          },
+          terminationMessagePath: "/dev/termination-log",
+        },
+      ],
+    },
+  };
+};
+
+/** Label on the pod of a browser in use; a PodDisruptionBudget selects by it. */
+const leasedLabel = "browserpool.dev/leased";
+
+/** Tells Cluster Autoscaler not to remove the pod's node. */
+const safeToEvictAnnotation = "cluster-autoscaler.kubernetes.io/safe-to-evict";
+
+/** The pod shows that its browser is in use. */
+export const isMarked = ({ metadata }: Pod): boolean => metadata.labels?.[leasedLabel] === "true";
+
+/** The change of a pod's metadata that has it show that its browser is in use, or no longer so. */
+export const markPatch = (isInUse: boolean): object => ({
+  labels: { [leasedLabel]: isInUse ? "true" : null },
+  annotations: { [safeToEvictAnnotation]: isInUse ? "false" : null },
+});
+
+/** `status.failedStarts` of its pool when the pod was made. */
+export const failedStartsBefore = ({ metadata }: Pod): number =>
+  Number(metadata.annotations?.[failedStartsAnnotation] ?? 0);
+
+/** Where the agent of a pod that is ready listens, `host:port`. */
+export const addressOf = ({ status }: Pod): string => `${status?.podIP}:${agentPort}`;
+
+/** The value of `status.selector`, which the scale subresource shows. */
+export const podSelector = (poolUid: string): string => `${poolLabel}=${poolUid}`;

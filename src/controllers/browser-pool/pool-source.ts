@@ -1,0 +1,105 @@
+/**
+ * What the loop keeps browsers for. Its rules are those of pools; what else has browsers is seen by it as a pool
+ * (on-demand.ts), and gets its own status written.
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { Kube } from "../../kube/client.ts";
+import type { KubeObject } from "../../kube/objects.ts";
+import { type Change, type Reflector, startReflector } from "../../kube/reflector.ts";
+import { type ResourceType, typeMeta } from "../../kube/resource-type.ts";
+import type { Logger } from "../../log.ts";
+import { type BrowserPool, type BrowserPoolStatus, browserPoolKind } from "../../resources/browser-pool.ts";
+import type { Condition } from "../../resources/conditions.ts";
+import { dropFinalizer, withFinalizer } from "../finalizers.ts";
+import type { Seen } from "./observe/observed.ts";
+
+export type Statused = KubeObject & { status?: { conditions: Condition[] } };
+
+/** How the loop sees the objects of one kind. */
+export type HomeView<T extends Statused> = {
+  type: ResourceType<T>;
+  /** Keeps `metadata`; always the same for the same object. */
+  toPool(object: T): BrowserPool;
+  /** The object with what a round found out in its status. */
+  withStatus(object: T, status: BrowserPoolStatus, seen: Seen): T;
+};
+
+/** Keeps an object until its browsers are gone; nothing here relies on garbage collection. */
+export const drainFinalizer = "browserpool.dev/drain";
+
+export type Homes<T = unknown> = Pick<Reflector<BrowserPool>, "get" | "list" | "synced" | "stop"> & {
+  /** What a pool stands for. Throws for one that was not read from here. */
+  objectOf(pool: BrowserPool): T;
+  /** `apiVersion` and `kind` of the objects themselves, for owner references and events. */
+  meta: { apiVersion: string; kind: string };
+  /** Writes only when the finalizer is missing. Comes before the first pod. */
+  ensureFinalizer(pool: BrowserPool): Promise<void>;
+  dropFinalizer(pool: BrowserPool): Promise<void>;
+  /** Writes the status when it differs; the conditions before and after, or undefined when nothing was written. */
+  writeStatus(seen: Seen, status: BrowserPoolStatus, check: () => void): Promise<StatusChange | undefined>;
+};
+
+export type StatusChange = { before: Condition[]; after: Condition[] };
+
+export type HomesOptions<T extends Statused> = {
+  kube: Kube;
+  view: HomeView<T>;
+  onChange: (pool: BrowserPool, change: Change) => void;
+  log: Logger;
+};
+
+export const poolView: HomeView<BrowserPool> = {
+  type: browserPoolKind,
+  toPool: (pool) => pool,
+  withStatus: (pool, status) => ({ ...pool, status }),
+};
+
+export const startHomes = <T extends Statused>({ kube, view, onChange, log }: HomesOptions<T>): Homes<T> => {
+  const views = new WeakMap<T, BrowserPool>();
+  const objects = new WeakMap<BrowserPool, T>();
+  const seenAs = (object: T): BrowserPool => {
+    const known = views.get(object);
+    if (known) return known;
+    const pool = view.toPool(object);
+    views.set(object, pool);
+    objects.set(pool, object);
+    return pool;
+  };
+  const objectOf = (pool: BrowserPool): T => {
+    const object = objects.get(pool);
+    if (!object) throw new Error(`${pool.metadata.name} was not read from here`);
+    return object;
+  };
+  const reflector = startReflector<T>({
+    kube,
+    type: view.type,
+    onChange: (object, change) => onChange(seenAs(object), change),
+    log,
+  });
+  return {
+    meta: typeMeta(view.type),
+    objectOf,
+    get(ref) {
+      const object = reflector.get(ref);
+      return object && seenAs(object);
+    },
+    list: () => reflector.list().map(seenAs),
+    synced: reflector.synced,
+    stop: reflector.stop,
+    async ensureFinalizer(pool) {
+      const object = objectOf(pool);
+      reflector.put(await withFinalizer<T>(view.type, { object, finalizer: drainFinalizer }, kube));
+    },
+    async dropFinalizer(pool) {
+      await dropFinalizer<T>(view.type, { object: objectOf(pool), finalizer: drainFinalizer }, kube);
+    },
+    async writeStatus(seen, status, check) {
+      const object = objectOf(seen.pool);
+      const next = view.withStatus(object, status, seen);
+      if (isDeepStrictEqual(object.status, next.status)) return undefined;
+      check();
+      reflector.put((await kube.replace(view.type, next, { subresource: "status" })) as T);
+      return { before: object.status?.conditions ?? [], after: next.status?.conditions ?? [] };
+    },
+  };
+};

@@ -1,0 +1,101 @@
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto";
+import { promisify } from "node:util";
+import { deflateRaw, inflateRaw } from "node:zlib";
+import { AppError } from "../errors.ts";
+import type { Logger } from "../log.ts";
+import type { IdempotentAnswers } from "../redis/idempotent-answers.ts";
+
+export type Repeatable = {
+  /** The caller's `Idempotency-Key`. */
+  key: string;
+  /** The caller's API key; only who has both can read the kept answer. */
+  bearer: string;
+  /** Method and path. */
+  operation: string;
+  body: unknown;
+};
+
+/** Longest `Idempotency-Key`, characters. */
+const maxKeyLength = 255;
+
+const sha256 = (...parts: string[]): Buffer => createHash("sha256").update(parts.join("\0")).digest();
+
+/** Answers with a large Chrome policy shrink to a part of it; for the usual ones of 1 or 2 KB it is not worth the time. */
+const packAboveBytes = 8 * 1024;
+const pack = async (text: string): Promise<Buffer> => {
+  const bytes = Buffer.from(text, "utf8");
+  if (bytes.length <= packAboveBytes) return Buffer.concat([Buffer.of(0), bytes]);
+  return Buffer.concat([Buffer.of(1), await promisify(deflateRaw)(bytes)]);
+};
+const unpack = async (packed: Buffer): Promise<string> => {
+  const bytes = packed.subarray(1);
+  return (packed[0] === 1 ? await promisify(inflateRaw)(bytes) : bytes).toString("utf8");
+};
+
+/** Answers can hold an API key or a session's URL, which must not stand in Redis: AES-256-GCM with a key that only the caller has. */
+const seal = async (text: string, key: Buffer): Promise<string> => {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv("aes-256-gcm", key, nonce);
+  const packed = await pack(text);
+  return Buffer.concat([nonce, cipher.update(packed), cipher.final(), cipher.getAuthTag()]).toString("base64");
+};
+
+const unseal = async (sealed: string, key: Buffer): Promise<string> => {
+  const bytes = Buffer.from(sealed, "base64");
+  const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, 12));
+  decipher.setAuthTag(bytes.subarray(-16));
+  return unpack(Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]));
+};
+
+/** An answer that a repetition gets again; errors of ours can be cured by repeating, so they are not kept. */
+const isFinal = ({ status }: { status: number }): boolean => status < 500 && status !== 429;
+
+/**
+ * Runs `work` once per key and body, and gives its first answer to every repetition for a day. Throws
+ * `idempotency_key_reused` for another body, `idempotency_in_progress` while the first one runs, and `conflict` when its
+ * answer was too large to keep.
+ */
+export const replayAnswer = async <Answer extends { status: number }>(
+  { key, bearer, operation, body }: Repeatable,
+  { answers, log }: { answers: IdempotentAnswers; log: Logger },
+  work: () => Promise<Answer>,
+): Promise<Answer> => {
+  if (key.length > maxKeyLength)
+    throw new AppError("bad_request", `Idempotency-Key: at most ${maxKeyLength} characters`);
+  const digest = sha256(bearer, operation, key).toString("hex");
+  const sealingKey = sha256("sealing", bearer, key);
+  // Keyed: a body can hold a password, which a bare hash in Redis would let anybody guess.
+  const bodyDigest = createHmac("sha256", sealingKey).update(JSON.stringify(body)).digest("hex");
+
+  const begun = await answers.begin(digest, bodyDigest);
+  if (begun.kind === "replay") return JSON.parse(await unseal(begun.sealed, sealingKey)) as Answer;
+  if (begun.kind === "notKept")
+    throw new AppError(
+      "conflict",
+      "this request was carried out; its answer was too large to keep, so read what it made",
+    );
+  if (begun.kind === "otherBody")
+    throw new AppError("idempotency_key_reused", "this Idempotency-Key was used with another body");
+  if (begun.kind === "running")
+    throw new AppError("idempotency_in_progress", "the request with this Idempotency-Key still runs", {
+      retryAfterSeconds: 1,
+    });
+
+  const { mark } = begun;
+  const renewal = setInterval(() => void answers.renew(digest, mark).catch(() => undefined), answers.renewMs);
+  let answer: Answer | undefined;
+  try {
+    answer = await work();
+    return answer;
+  } finally {
+    clearInterval(renewal);
+    const kept =
+      answer && isFinal(answer)
+        ? seal(JSON.stringify(answer), sealingKey).then((sealed) =>
+            answers.finish(digest, mark, { bodyDigest, sealed }),
+          )
+        : answers.forget(digest, mark);
+    // The work is done; when its answer can't be kept, a repetition finds "in progress" until the mark expires.
+    await kept.catch((err: unknown) => log.warn({ err }, "an answer could not be kept for repetitions"));
+  }
+};

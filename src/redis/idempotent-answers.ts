@@ -1,0 +1,86 @@
+/**
+ * Answers of requests with an `Idempotency-Key`, kept for a day (contract.md, Retries).
+ *
+ *   (none) ──begin──► pending ──finish──► done (replayed)
+ *                      │  ▲ renewed while the request runs; expires soon when its replica dies
+ *                      └──forget──► (none)   the answer can change: it was an error of ours, or the caller is gone
+ *
+ * A run changes its own mark only, or one that Redis has lost: when it lost it and another run has begun meanwhile, what that one
+ * leaves is not this one's to take away.
+ *
+ * Memory of Redis is bounded: an answer that is too large is not kept, only that the request was carried out.
+ */
+import { randomUUID } from "node:crypto";
+import type { RedisConnection } from "./connection.ts";
+import { idempotencyKey } from "./keys.ts";
+import { orUnavailable } from "./or-unavailable.ts";
+import { loadScript, runScript } from "./script.ts";
+import { overHiccup } from "./while-unavailable.ts";
+
+const keptSeconds = 24 * 60 * 60;
+const pendingSeconds = 30;
+
+/** How often a running request renews its mark, ms. */
+const renewMs = 10_000;
+
+/** Longest answer that is kept, characters; far above a session or a pool with a Chrome policy of some size. */
+export const longestKept = 256 * 1024;
+
+/** `by`: the run that began it; by it the run knows its own mark when the answer to making it was lost. */
+type Entry = { bodyDigest: string; by?: string; sealed?: string; isTooLong?: true };
+
+export type Begun =
+  /** `mark`: names this run in the other calls. */
+  | { kind: "fresh"; mark: string }
+  | { kind: "replay"; sealed: string }
+  | { kind: "running" }
+  /** Carried out, but its answer was too long to keep. */
+  | { kind: "notKept" }
+  | { kind: "otherBody" };
+
+export type IdempotentAnswers = {
+  /** How often a running request calls `renew`, ms. */
+  renewMs: number;
+  /** `digest` names caller, route and key; `bodyDigest` the body. */
+  begin(digest: string, bodyDigest: string): Promise<Begun>;
+  renew(digest: string, mark: string): Promise<void>;
+  finish(digest: string, mark: string, entry: { bodyDigest: string; sealed: string }): Promise<void>;
+  forget(digest: string, mark: string): Promise<void>;
+};
+
+const changeMark = loadScript("change-mark", import.meta.url);
+
+const begin = async (redis: RedisConnection, key: string, entry: Entry): Promise<Begun> => {
+  const mark = JSON.stringify(entry);
+  if (await orUnavailable(redis.set(key, mark, "EX", pendingSeconds, "NX"))) return { kind: "fresh", mark };
+  const text = await orUnavailable(redis.get(key));
+  if (!text) return { kind: "running" }; // it expired in this moment; the caller's repetition begins it
+  const known = JSON.parse(text) as Entry;
+  if (known.by !== undefined && known.by === entry.by) return { kind: "fresh", mark };
+  if (known.bodyDigest !== entry.bodyDigest) return { kind: "otherBody" };
+  if (known.isTooLong) return { kind: "notKept" };
+  return known.sealed === undefined ? { kind: "running" } : { kind: "replay", sealed: known.sealed };
+};
+
+export const createIdempotentAnswers = (redis: RedisConnection): IdempotentAnswers => {
+  const change = (digest: string, mark: string, next: string, seconds: number): Promise<unknown> =>
+    orUnavailable(runScript(redis, changeMark, [idempotencyKey(digest)], [mark, next, seconds]));
+  return {
+    renewMs,
+    begin(digest, bodyDigest) {
+      const entry: Entry = { bodyDigest, by: randomUUID() };
+      return overHiccup(() => begin(redis, idempotencyKey(digest), entry));
+    },
+    async renew(digest, mark) {
+      await change(digest, mark, mark, pendingSeconds);
+    },
+    async finish(digest, mark, { bodyDigest, sealed }) {
+      const entry: Entry = { bodyDigest, ...(sealed.length > longestKept ? { isTooLong: true } : { sealed }) };
+      const text = JSON.stringify(entry);
+      await overHiccup(() => change(digest, mark, text, keptSeconds));
+    },
+    async forget(digest, mark) {
+      await overHiccup(() => change(digest, mark, "", 0));
+    },
+  };
+};

@@ -1,0 +1,98 @@
+/**
+ * An API key is a Secret in the system namespace, named `api-key-<id>`, of the type and with the label below. It holds
+ * the SHA-256 of the key, never the key itself; a deleted key's Secret stays without the hash, for audits.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import type { Secret } from "../../kube/objects.ts";
+
+/** One key without anything secret, as the Secret's annotations hold it. Times are RFC 3339. */
+export type ApiKeyRecord = {
+  id: string;
+  name: string;
+  maskedKey: string;
+  /** Undefined: a key of the organization. */
+  projectId: string | undefined;
+  createdAt: string;
+  /** Id of the key that made this one, or `system`. */
+  createdBy: string;
+  expiresAt: string | undefined;
+  deletedAt: string | undefined;
+  /** The lifetime in days that the key was made with; undefined: for ever. */
+  lifetimeDays: number | undefined;
+};
+
+export const apiKeySelector = "browserpool.dev/kind=api-key";
+
+const label = { "browserpool.dev/kind": "api-key" };
+const secretType = "browserpool.dev/api-key";
+const namePrefix = "api-key-";
+
+export const apiKeyAnnotations = {
+  name: "browserpool.dev/name",
+  maskedKey: "browserpool.dev/masked-key",
+  projectId: "browserpool.dev/project-id",
+  createdAt: "browserpool.dev/created-at",
+  createdBy: "browserpool.dev/created-by",
+  expiresAt: "browserpool.dev/expires-at",
+  deletedAt: "browserpool.dev/deleted-at",
+  lifetimeDays: "browserpool.dev/lifetime-days",
+} as const satisfies Record<Exclude<keyof ApiKeyRecord, "id">, string>;
+
+export const apiKeySecretName = (id: string): string => `${namePrefix}${id}`;
+
+/** `bp_` and 32 random bytes in base64url: 46 characters. */
+export const newApiKey = (): string => `bp_${randomBytes(32).toString("base64url")}`;
+
+/** Enough to tell keys apart, far too little to guess the other 35 characters. */
+export const maskApiKey = (key: string): string => `${key.slice(0, 7)}…${key.slice(-4)}`;
+
+/** SHA-256 in hex. A fast hash is right here: the input is 256 random bits, which no dictionary holds. */
+export const digestApiKey = (key: string): string => createHash("sha256").update(key).digest("hex");
+
+/** The Secret of a new key. */
+export const apiKeySecret = (record: ApiKeyRecord, key: string, namespace: string): Secret => {
+  const annotations: Record<string, string> = {};
+  for (const [field, annotation] of Object.entries(apiKeyAnnotations)) {
+    const value = record[field as keyof typeof apiKeyAnnotations];
+    if (value !== undefined) annotations[annotation] = String(value);
+  }
+  return {
+    metadata: { name: apiKeySecretName(record.id), namespace, labels: label, annotations },
+    type: secretType,
+    data: { sha256: Buffer.from(digestApiKey(key)).toString("base64") },
+  };
+};
+
+/** The record of a Secret; undefined when it is not named or typed as an API key's. */
+export const readApiKey = ({ metadata, type }: Secret): ApiKeyRecord | undefined => {
+  if (type !== secretType || !metadata.name.startsWith(namePrefix)) return undefined;
+  const { annotations = {}, creationTimestamp = "" } = metadata;
+  const id = metadata.name.slice(namePrefix.length);
+  const lifetimeDays = Number(annotations[apiKeyAnnotations.lifetimeDays]);
+  return {
+    id,
+    name: annotations[apiKeyAnnotations.name] ?? id,
+    maskedKey: annotations[apiKeyAnnotations.maskedKey] ?? "",
+    projectId: annotations[apiKeyAnnotations.projectId],
+    createdAt: annotations[apiKeyAnnotations.createdAt] ?? creationTimestamp,
+    createdBy: annotations[apiKeyAnnotations.createdBy] ?? "system",
+    expiresAt: annotations[apiKeyAnnotations.expiresAt],
+    deletedAt: annotations[apiKeyAnnotations.deletedAt],
+    lifetimeDays: lifetimeDays > 0 ? lifetimeDays : undefined,
+  };
+};
+
+/** The SHA-256 that a Secret holds, in hex; undefined when there is none or it is malformed. */
+export const readDigest = ({ data }: Secret): string | undefined => {
+  const digest = Buffer.from(data?.sha256 ?? "", "base64")
+    .toString("latin1")
+    .trim()
+    .toLowerCase();
+  return /^[0-9a-f]{64}$/.test(digest) ? digest : undefined;
+};
+
+/** False for a key that was deleted or has expired, and for one whose time of expiry can't be read. `nowMs`: since the epoch. */
+export const isUsable = (
+  { deletedAt, expiresAt }: Pick<ApiKeyRecord, "deletedAt" | "expiresAt">,
+  nowMs: number,
+): boolean => deletedAt === undefined && (expiresAt === undefined || Date.parse(expiresAt) > nowMs);

@@ -1,0 +1,91 @@
+import type { Kube } from "../../kube/client.ts";
+import type { Secret } from "../../kube/objects.ts";
+import { startReflector } from "../../kube/reflector.ts";
+import { secrets } from "../../kube/resource-type.ts";
+import type { Logger } from "../../log.ts";
+import { type ApiKeyRecord, apiKeySelector, digestApiKey, isUsable, readApiKey, readDigest } from "./api-key-secret.ts";
+
+export type { ApiKeyRecord } from "./api-key-secret.ts";
+
+/** What an API key may do. A project key sees nothing outside its project. */
+export type Principal = { keyId: string; scope: { kind: "organization" } | { kind: "project"; projectId: string } };
+
+/** The API keys of the organization, kept by a watch: Secrets that hold the SHA-256 of each key, never the key. */
+export type ApiKeys = {
+  /** Who comes with this key; undefined when it is unknown, deleted or expired. */
+  authenticate(key: string): Principal | undefined;
+  /** By id; deleted and expired ones too. */
+  find(id: string): ApiKeyRecord | undefined;
+  /** All, also deleted and expired ones, in no order. */
+  list(): ApiKeyRecord[];
+  /** Takes in a Secret just written. */
+  put(secret: Secret): void;
+};
+
+export type ApiKeysOptions = {
+  kube: Kube;
+  /** The system namespace. */
+  namespace: string;
+  log: Logger;
+  /** ms since the epoch. */
+  now?: () => number;
+};
+
+/** Ours have 46 characters; what is longer than this is not even hashed. */
+const maxKeyLength = 256;
+
+type Index = { byId: Map<string, ApiKeyRecord>; byDigest: Map<string, ApiKeyRecord> };
+
+const indexKeys = (items: Secret[]): Index => {
+  const index: Index = { byId: new Map(), byDigest: new Map() };
+  for (const item of items) {
+    const record = readApiKey(item);
+    const digest = readDigest(item);
+    if (record) index.byId.set(record.id, record);
+    if (record && digest) index.byDigest.set(digest, record);
+  }
+  return index;
+};
+
+const principalOf = ({ id, projectId }: ApiKeyRecord): Principal => ({
+  keyId: id,
+  scope: projectId === undefined ? { kind: "organization" } : { kind: "project", projectId },
+});
+
+/** Starts the watch. No key is known before `synced` has resolved; it rejects when `signal` is aborted before. */
+export const startApiKeys = ({
+  kube,
+  namespace,
+  log,
+  now = Date.now,
+}: ApiKeysOptions): ApiKeys & { synced(signal?: AbortSignal): Promise<void>; stop(): Promise<void> } => {
+  let index: Index | undefined;
+  const reflector = startReflector({
+    kube,
+    type: secrets,
+    namespace,
+    labelSelector: apiKeySelector,
+    log,
+    onChange: () => {
+      index = undefined;
+    },
+  });
+  const current = (): Index => {
+    index ??= indexKeys(reflector.list());
+    return index;
+  };
+  return {
+    authenticate(key) {
+      if (key.length > maxKeyLength) return undefined;
+      // How long the look-up takes depends on the digest, which a caller can't steer towards that of a key: no need
+      // for a comparison in constant time.
+      const record = current().byDigest.get(digestApiKey(key));
+      return record && isUsable(record, now()) ? principalOf(record) : undefined;
+    },
+    find: (id) => current().byId.get(id),
+    list: () => [...current().byId.values()],
+    put: reflector.put,
+    synced: reflector.synced,
+    stop: reflector.stop,
+  };
+};

@@ -1,0 +1,50 @@
+import { AppError } from "../../errors.ts";
+import { secrets } from "../../kube/resource-type.ts";
+import { newId } from "../objects/new-id.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { type ApiKeyRecord, apiKeySecret, maskApiKey, newApiKey } from "./api-key-secret.ts";
+
+export type NewApiKey = {
+  name: string;
+  /** Undefined: a key of the organization. */
+  projectId: string | undefined;
+  /** Undefined: it never expires. */
+  daysToExpire: number | undefined;
+  /** Id of the creating key. */
+  createdBy: string;
+};
+
+export type CreatedApiKey = { record: ApiKeyRecord /** The only time that the key itself is seen. */; key: string };
+
+/** Lifetimes of keys are given in days. */
+export const msPerDay = 24 * 60 * 60 * 1000;
+
+/** Makes a key. Throws `project_not_found` unless the project is active. */
+export const createApiKey = async (
+  { name, projectId, daysToExpire, createdBy }: NewApiKey,
+  { kube, config, apiKeys, projects }: Pick<ServiceDeps, "kube" | "config" | "apiKeys" | "projects">,
+): Promise<CreatedApiKey> => {
+  if (projectId !== undefined && activeProjectId(projectId, projects) === undefined)
+    throw new AppError("project_not_found", `no active project ${projectId}`);
+  const key = newApiKey();
+  const nowMs = Date.now();
+  const record: ApiKeyRecord = {
+    id: newId(),
+    name,
+    maskedKey: maskApiKey(key),
+    projectId,
+    createdAt: new Date(nowMs).toISOString(),
+    createdBy,
+    expiresAt: daysToExpire === undefined ? undefined : new Date(nowMs + daysToExpire * msPerDay).toISOString(),
+    deletedAt: undefined,
+    lifetimeDays: daysToExpire,
+  };
+  apiKeys.put(await kube.create(secrets, apiKeySecret(record, key, config.systemNamespace)));
+  return { record, key };
+};
+
+/** A key is bound to an id for good, so a name, which another project may have later, is not taken for one. */
+const activeProjectId = (id: string, projects: ServiceDeps["projects"]): string | undefined => {
+  const project = projects.find(id);
+  return project?.id === id && project.status === "active" ? id : undefined;
+};

@@ -1,0 +1,19 @@
+import { type AuthConnection, authConnectionKind } from "../../resources/auth-connection.ts";
+import { listObjects } from "../objects/find-object.ts";
+import type { Project } from "../projects/projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+
+/** Has the connections that mean a credential by its old name mean it by its new one. */
+export const renameCredentialOfConnections = async (
+  { from, to, project }: { from: string; to: string; project: Project },
+  deps: Pick<ServiceDeps, "kube">,
+): Promise<void> => {
+  const connections = (await listObjects<AuthConnection>(authConnectionKind, project, deps)).filter(
+    ({ spec }) => spec.credential?.name === from,
+  );
+  await Promise.all(
+    connections.map(({ metadata }) =>
+      deps.kube.patch(authConnectionKind, metadata, { spec: { credential: { name: to } } }),
+    ),
+  );
+};

@@ -1,9 +1,0 @@
-import { readPool } from "./find-pool.ts";
-import type { Project } from "./projects.ts";
-import type { ServiceDeps } from "./service-deps.ts";
-
-/** Destroys all idle browsers of a pool, which refills at its rate. Leased ones are untouched. */
-export const flushPool = async (idOrName: string, project: Project, deps: ServiceDeps): Promise<void> => {
-  const pool = await readPool(idOrName, project, deps);
-  await deps.store.retire(pool.metadata.uid ?? "", { reason: "Flushed" });
-};

@@ -1,0 +1,34 @@
+import type { Kube } from "../../kube/client.ts";
+import { hasReason } from "../../kube/kube-error.ts";
+import type { KubeObject, Ref } from "../../kube/objects.ts";
+import type { ResourceType } from "../../kube/resource-type.ts";
+import { overConflicts } from "./retry-conflicts.ts";
+
+/** A JSON merge patch; `null` removes an entry. */
+export type MergePatch = {
+  metadata?: { labels?: Record<string, string | null>; annotations?: Record<string, string | null> };
+  data?: Record<string, string | null>;
+};
+
+/**
+ * Reads an object from the API server, asks `change` what to write, and writes it only if nobody wrote in between;
+ * otherwise all of it again, a few times. `change` may throw to give up. Undefined: there is no such object.
+ */
+export const changeObject = async <T extends KubeObject>(
+  kube: Kube,
+  type: ResourceType<T>,
+  ref: Ref,
+  change: (current: T) => MergePatch,
+): Promise<T | undefined> =>
+  overConflicts(`${type.kind} ${ref.name}`, async () => {
+    const current = await kube.get(type, ref);
+    if (!current) return undefined;
+    const { resourceVersion } = current.metadata;
+    const patch = change(current);
+    try {
+      return await kube.patch(type, ref, { ...patch, metadata: { ...patch.metadata, resourceVersion } });
+    } catch (error) {
+      if (hasReason(error, "NotFound")) return undefined;
+      throw error;
+    }
+  });

@@ -1,0 +1,52 @@
+/** Objects of a project as requests name them: by id (`metadata.name`), else by name. Objects that are being deleted are gone. */
+import { AppError } from "../../errors.ts";
+import type { KubeObject } from "../../kube/objects.ts";
+import type { ResourceType } from "../../kube/resource-type.ts";
+import { byAge, wireName } from "../../resources/identity.ts";
+import type { Project } from "../projects/projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+
+/** A kind of this project; `T` is the type of its objects. */
+export type KindOf<T extends KubeObject> = ResourceType<KubeObject> & { readonly object?: T };
+
+type Named = KubeObject & { spec: { name?: string | undefined } };
+type Deps = Pick<ServiceDeps, "kube">;
+
+/** What can be an object's name; anything else is looked for as a name only. */
+const idPattern = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+
+const isThere = (object: KubeObject): boolean => !object.metadata.deletionTimestamp;
+
+/** All of a kind in a project as the API server has them now, oldest first. */
+export const listObjects = async <T extends KubeObject>(
+  kind: KindOf<T>,
+  { namespace }: Pick<Project, "namespace">,
+  { kube }: Deps,
+): Promise<T[]> => {
+  const { items } = await kube.list(kind as ResourceType<KubeObject>, { namespace });
+  return (items as T[]).filter(isThere).sort(byAge);
+};
+
+/** The object of this id as the API server has it now. */
+export const getObject = async <T extends KubeObject>(
+  kind: KindOf<T>,
+  { id, project }: { id: string; project: Pick<Project, "namespace"> },
+  { kube }: Deps,
+): Promise<T | undefined> => {
+  if (!idPattern.test(id)) return undefined;
+  const object = await kube.get(kind as ResourceType<KubeObject>, { namespace: project.namespace, name: id });
+  return object && isThere(object) ? (object as T) : undefined;
+};
+
+/** By id, else by name; of two with one name the older. `what`: how messages call the kind. Throws `not_found`. */
+export const readObject = async <T extends Named>(
+  kind: KindOf<T>,
+  { idOrName, project, what }: { idOrName: string; project: Project; what: string },
+  deps: Deps,
+): Promise<T> => {
+  const object =
+    (await getObject(kind, { id: idOrName, project }, deps)) ??
+    (await listObjects(kind, project, deps)).find((known) => wireName(known) === idOrName);
+  if (!object) throw new AppError("not_found", `no ${what} ${idOrName} in this project`);
+  return object;
+};

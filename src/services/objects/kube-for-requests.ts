@@ -1,0 +1,52 @@
+import { AppError, unavailable } from "../../errors.ts";
+import type { Kube } from "../../kube/client.ts";
+import { isTransient, KubeError } from "../../kube/kube-error.ts";
+
+/** etcd refuses values above its own limit; the API server passes that on as an internal error. */
+const tooLargeForEtcd = /request is too large/;
+
+/**
+ * Refused by RBAC, and not by an admission rule. The rights in a new project come with the project's objects, a moment after
+ * its namespace.
+ */
+const isRightMissing = ({ reason, message }: KubeError): boolean =>
+  reason === "Forbidden" && /^[\w./-]+( "[^"]*")? is forbidden: User "/.test(message);
+
+/** What a failure of the Kubernetes API means to the caller of a request; refusals that a use case handles itself stay as they are. */
+const translate = (error: unknown): unknown => {
+  if (!(error instanceof KubeError)) return error;
+  if (error.status === 413 || tooLargeForEtcd.test(error.message))
+    return new AppError("payload_too_large", "the object is larger than the Kubernetes API stores", { cause: error });
+  if (isTransient(error)) return unavailable("the Kubernetes API", error);
+  if (isRightMissing(error))
+    return new AppError("unavailable", "the service has no right to do this in the project yet; repeat the request", {
+      cause: error,
+      retryAfterSeconds: 1,
+    });
+  if (error.reason === "Invalid" || error.reason === "BadRequest")
+    return new AppError("bad_request", error.message, { cause: error });
+  return error;
+};
+
+/** The same client with failures that a caller may see: an outage is `unavailable`, an invalid object `bad_request`. */
+export const kubeForRequests = (kube: Kube): Kube => {
+  const translated =
+    <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      try {
+        return await call(...args);
+      } catch (error) {
+        throw translate(error);
+      }
+    };
+  return {
+    ...kube,
+    get: translated(kube.get) as Kube["get"],
+    list: translated(kube.list) as Kube["list"],
+    create: translated(kube.create) as Kube["create"],
+    replace: translated(kube.replace) as Kube["replace"],
+    patch: translated(kube.patch) as Kube["patch"],
+    delete: translated(kube.delete) as Kube["delete"],
+    apply: translated(kube.apply) as Kube["apply"],
+  };
+};

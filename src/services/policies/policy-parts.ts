@@ -1,0 +1,70 @@
+/** A Chrome policy ⇄ the ConfigMaps that hold it when it is too large for its pool's object: JSON, gzip'd, cut. */
+import { createHash } from "node:crypto";
+import { promisify } from "node:util";
+import { gunzip, gzip } from "node:zlib";
+import { maxChromePolicyBytes } from "../../domain/chrome-policy.ts";
+import type { ConfigMap, Ref } from "../../kube/objects.ts";
+import {
+  type ChromePolicyRef,
+  policyOwner,
+  policyPartKey,
+  policyPartLabel,
+  policyPartPrefix,
+} from "../../resources/pool-policy.ts";
+
+export type ChromePolicy = Record<string, unknown>;
+
+/**
+ * Largest policy, bytes of JSON, that stays in the pool's object. etcd takes 1.5 MiB for all of it; and every replica
+ * keeps all pools in memory, and every write of a status carries the whole object.
+ */
+export const maxInlinePolicyBytes = 256 * 1024;
+
+/** Largest part, bytes: the API server refuses a ConfigMap above 1 MiB. */
+const maxPartBytes = 700 * 1024;
+
+const compress = promisify(gzip);
+const decompress = promisify(gunzip);
+
+const sha256 = (bytes: string | Buffer): string => createHash("sha256").update(bytes).digest("hex");
+
+/**
+ * `write`: 1 to 32 lower-case letters and digits, new for every write. No two writes ever share a part, so that one which
+ * removes what it has replaced can't take from another that stores the same policy at that moment.
+ */
+export const packPolicy = async (
+  policy: ChromePolicy,
+  pool: Ref,
+  write: string,
+): Promise<{ ref: ChromePolicyRef; parts: ConfigMap[] }> => {
+  const text = JSON.stringify(policy);
+  const packed = await compress(text);
+  const count = Math.ceil(packed.length / maxPartBytes);
+  const parts = Array.from({ length: count }, (_, index) => ({
+    metadata: {
+      name: `${policyPartPrefix(pool.name)}${write}-${index}`,
+      ...(pool.namespace && { namespace: pool.namespace }),
+      labels: { [policyPartLabel]: policyOwner(pool.name) },
+    },
+    immutable: true,
+    binaryData: {
+      [policyPartKey]: packed.subarray(index * maxPartBytes, (index + 1) * maxPartBytes).toString("base64"),
+    },
+  }));
+  return { ref: { sha256: sha256(text), configMaps: parts.map(({ metadata }) => metadata.name) }, parts };
+};
+
+/** `bytes`: of the policy's JSON. Throws an Error that says what is missing or wrong; a part never inflates above 5 MiB. */
+export const unpackPolicy = async (
+  ref: ChromePolicyRef,
+  parts: (ConfigMap | undefined)[],
+): Promise<{ policy: ChromePolicy; bytes: number }> => {
+  const chunks = ref.configMaps.map((name, index) => {
+    const data = parts[index]?.binaryData?.[policyPartKey];
+    if (data === undefined) throw new Error(`ConfigMap ${name} has no part of the policy, or does not exist`);
+    return Buffer.from(data, "base64");
+  });
+  const text = await decompress(Buffer.concat(chunks), { maxOutputLength: maxChromePolicyBytes });
+  if (sha256(text) !== ref.sha256) throw new Error("the parts don't have the SHA-256 that the pool names");
+  return { policy: JSON.parse(text.toString()) as ChromePolicy, bytes: text.length };
+};

@@ -1,0 +1,76 @@
+/**
+ * Stores the policy of one request that changes a pool. The order is safe when this process dies in between:
+ *   1. the parts, under names that nothing refers to yet,
+ *   2. the pool, by the caller,
+ *   3. away with the parts that the pool referred to before.
+ * What a death leaves behind is removed with the pool (docs/adr/0009-large-policies.md).
+ */
+
+import { AppError } from "../../errors.ts";
+import type { ObjectMeta, Ref } from "../../kube/objects.ts";
+import { configMaps } from "../../kube/resource-type.ts";
+import type { BrowserPool, BrowserPoolSpec } from "../../resources/browser-pool.ts";
+import { policyPartPrefix } from "../../resources/pool-policy.ts";
+import { newId } from "../objects/new-id.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { type ChromePolicy, maxInlinePolicyBytes, packPolicy } from "./policy-parts.ts";
+
+type Deps = Pick<ServiceDeps, "kube" | "log">;
+
+const isLarge = (policy: ChromePolicy): boolean => Buffer.byteLength(JSON.stringify(policy)) > maxInlinePolicyBytes;
+
+/** Deletes parts; one that can't be deleted now stays until its pool is deleted. Never throws. */
+const deleteParts = async (parts: Ref[], { kube, log }: Deps): Promise<void> => {
+  const deletions = await Promise.allSettled(parts.map((part) => kube.delete(configMaps, part)));
+  const failed = deletions.filter(({ status }) => status === "rejected").length;
+  if (failed > 0) log.warn({ parts: parts.map(({ name }) => name), failed }, "parts of a Chrome policy are left over");
+};
+
+/** Deletes what `before` referred to and `after` does not. Only what bears the pool's name: YAML can name any ConfigMap. */
+export const deleteReplacedParts = async (before: BrowserPool, after: BrowserPool, deps: Deps): Promise<void> => {
+  const { name: poolName, namespace } = before.metadata;
+  const kept = new Set(after.spec.chromePolicyRef?.configMaps);
+  const names = (before.spec.chromePolicyRef?.configMaps ?? []).filter(
+    (name) => !kept.has(name) && name.startsWith(policyPartPrefix(poolName)),
+  );
+  await deleteParts(
+    names.map((name) => ({ name, ...(namespace && { namespace }) })),
+    deps,
+  );
+};
+
+export type PolicyUpload = {
+  /** The spec as the pool is to have it; a large policy is stored at the first call, and referred to again at later ones. */
+  place(spec: BrowserPoolSpec, pool: ObjectMeta): Promise<BrowserPoolSpec>;
+  /** Runs the writes of the request. When they are refused, the parts go again; after an outage they may be in use. */
+  orUndo<Result>(work: () => Promise<Result>): Promise<Result>;
+};
+
+export const createPolicyUpload = (deps: Deps): PolicyUpload => {
+  let stored: Awaited<ReturnType<typeof packPolicy>> | undefined;
+  const store = async (policy: ChromePolicy, pool: ObjectMeta): Promise<typeof stored> => {
+    stored = await packPolicy(policy, pool, newId());
+    // All of them have ended before a failure is told: what is undone then must not come to be afterwards.
+    const writes = await Promise.allSettled(stored.parts.map((part) => deps.kube.create(configMaps, part)));
+    const failed = writes.find((write) => write.status === "rejected");
+    if (failed) throw failed.reason;
+    return stored;
+  };
+  return {
+    async place(spec, pool) {
+      const { chromePolicy, ...rest } = spec;
+      if (!chromePolicy || !isLarge(chromePolicy)) return spec;
+      const ref = (stored ?? (await store(chromePolicy, pool)))?.ref;
+      return { ...rest, ...(ref && { chromePolicyRef: ref }) };
+    },
+    async orUndo(work) {
+      try {
+        return await work();
+      } catch (error) {
+        const isRefused = !(error instanceof AppError && error.code === "unavailable");
+        if (isRefused) await deleteParts(stored?.parts.map(({ metadata }) => metadata) ?? [], deps);
+        throw error;
+      }
+    },
+  };
+};

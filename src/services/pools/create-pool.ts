@@ -1,0 +1,29 @@
+import { createPool as newPool } from "../../domain/pool-create.ts";
+import { invalidInput } from "../../errors.ts";
+import { type BrowserPool, browserPoolKind } from "../../resources/browser-pool.ts";
+import type { BrowserPoolRecord, CreateBrowserPool } from "../../resources/browser-pool-wire.ts";
+import { newId } from "../objects/new-id.ts";
+import { createPolicyUpload } from "../policies/policy-upload.ts";
+import type { Project } from "../projects/projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { poolAnswer } from "./pool-answer.ts";
+import { checkPool } from "./pool-checks.ts";
+
+/** Creates a pool, which begins to fill at once. */
+export const createPool = async (
+  request: CreateBrowserPool,
+  project: Project,
+  deps: ServiceDeps,
+): Promise<BrowserPoolRecord> => {
+  const created = newPool(request);
+  if (!created.ok) throw invalidInput(created.problems);
+  await checkPool({ spec: created.spec, project }, deps);
+  const metadata = { name: newId(), namespace: project.namespace };
+  const upload = createPolicyUpload(deps);
+  const pool = await upload.orUndo(async () => {
+    const spec = await upload.place(created.spec, metadata);
+    return (await deps.kube.create(browserPoolKind, { metadata, spec } as BrowserPool)) as BrowserPool;
+  });
+  deps.pools.put(pool);
+  return poolAnswer(pool, deps);
+};

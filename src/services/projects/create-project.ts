@@ -1,0 +1,32 @@
+import { namespaces } from "../../kube/resource-type.ts";
+import { projectLabel } from "../../resources/identity.ts";
+import { newId } from "../objects/new-id.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { requireFreeProjectName } from "./project-name.ts";
+import { type Project, projectAnnotations, projectStatusLabel, readProject } from "./project-namespace.ts";
+
+/** A new, active project with a namespace of its own. Throws `name_taken`. */
+export const createProject = async (
+  { name }: { name: string },
+  { kube, projects }: Pick<ServiceDeps, "kube" | "projects">,
+): Promise<Project> => {
+  await requireFreeProjectName(kube, name);
+  const id = newId();
+  const created = await kube.create(namespaces, {
+    metadata: {
+      name: id,
+      labels: { [projectLabel]: id, [projectStatusLabel]: "active" },
+      annotations: { [projectAnnotations.name]: name },
+    },
+  });
+  try {
+    await requireFreeProjectName(kube, name, id);
+  } catch (error) {
+    await kube.patch(namespaces, { name: id }, { metadata: { labels: { [projectStatusLabel]: "deleted" } } });
+    throw error;
+  }
+  projects.put(created);
+  const project = readProject(created);
+  if (!project) throw new Error(`namespace ${id} was created and is no project`);
+  return project;
+};

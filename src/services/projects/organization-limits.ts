@@ -1,0 +1,48 @@
+import { invalidInput } from "../../errors.ts";
+import type { Namespace } from "../../kube/objects.ts";
+import { namespaces } from "../../kube/resource-type.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { readCap } from "./project-namespace.ts";
+
+export type OrganizationLimits = {
+  /** Browsers of all projects together, by configuration. */
+  maxConcurrentSessions: number;
+  /** Cap of every project that has none of its own; undefined: none. Never above the organization's. */
+  defaultProjectMaxConcurrentSessions: number | undefined;
+};
+
+type Deps = Pick<ServiceDeps, "kube" | "config">;
+
+/** On the system namespace: it outlives every replica and needs no kind of its own for one number. */
+const annotation = "browserpool.dev/default-project-max-concurrent-sessions";
+
+const limitsOf = (namespace: Namespace | undefined, maxConcurrentSessions: number): OrganizationLimits => {
+  const cap = readCap(namespace?.metadata.annotations?.[annotation]);
+  return {
+    maxConcurrentSessions,
+    defaultProjectMaxConcurrentSessions: cap && Math.min(cap, maxConcurrentSessions),
+  };
+};
+
+/** One read from the API server. */
+export const readOrganizationLimits = async ({ kube, config }: Deps): Promise<OrganizationLimits> =>
+  limitsOf(await kube.get(namespaces, { name: config.systemNamespace }), config.limits.pooledSessions);
+
+/** `defaultCap`: 0 and null remove the default, undefined leaves it. Throws `bad_request` above the organization's limit. */
+export const updateOrganizationLimits = async (
+  defaultCap: number | null | undefined,
+  { kube, config }: Deps,
+): Promise<OrganizationLimits> => {
+  if (defaultCap === undefined) return readOrganizationLimits({ kube, config });
+  const { pooledSessions } = config.limits;
+  if (defaultCap !== null && defaultCap > pooledSessions)
+    throw invalidInput([
+      {
+        path: "default_project_max_concurrent_sessions",
+        message: `must not be above the organization's limit of ${pooledSessions}`,
+      },
+    ]);
+  const annotations = { [annotation]: defaultCap ? String(defaultCap) : null };
+  const written = await kube.patch(namespaces, { name: config.systemNamespace }, { metadata: { annotations } });
+  return limitsOf(written, pooledSessions);
+};

@@ -1,0 +1,35 @@
+import type { ServiceDeps } from "../service-deps.ts";
+import { changeProject } from "./change-project.ts";
+import { findProject } from "./find-project.ts";
+import { type Project, projectAnnotations } from "./project-namespace.ts";
+
+/** 0 and null remove a cap; undefined leaves it. */
+export type ProjectLimitsUpdate = {
+  maxConcurrentSessions?: number | null | undefined;
+  maxConcurrentInvocations?: number | null | undefined;
+};
+
+/**
+ * Browsers that may run in a project at once: its own cap, else the organization's default for projects. Undefined:
+ * only the organization's limit holds, which holds besides in any case.
+ */
+export const projectSessionLimit = (
+  project: Pick<Project, "maxConcurrentSessions">,
+  organizationDefault: number | undefined,
+): number | undefined => project.maxConcurrentSessions ?? organizationDefault;
+
+/** Changes the caps that are given; what runs already goes on. Throws `project_not_found`. */
+export const updateProjectLimits = async (
+  idOrName: string,
+  update: ProjectLimitsUpdate,
+  deps: Pick<ServiceDeps, "kube" | "projects">,
+): Promise<Project> => {
+  const project = findProject(idOrName, deps);
+  const annotations: Record<string, string | null> = {};
+  for (const field of ["maxConcurrentSessions", "maxConcurrentInvocations"] as const) {
+    const cap = update[field];
+    if (cap !== undefined) annotations[projectAnnotations[field]] = cap ? String(cap) : null;
+  }
+  if (Object.keys(annotations).length === 0) return project;
+  return changeProject(project, deps, () => ({ annotations }));
+};

@@ -1,0 +1,19 @@
+/**
+ * Names of projects are unique, and Kubernetes can't promise that for an annotation. So a name is checked before it is
+ * written and again after: of two writers at least the later one sees the other, and whoever sees another gives way.
+ * Two that meet exactly may both be refused; never do both keep the name.
+ */
+
+import { AppError } from "../../errors.ts";
+import type { Kube } from "../../kube/client.ts";
+import { namespaces } from "../../kube/resource-type.ts";
+import { projectLabel } from "../../resources/identity.ts";
+import { readProject } from "./project-namespace.ts";
+
+/** Throws `name_taken` when a project in another namespace than `ownNamespace` has this name. Asks the API server. */
+export const requireFreeProjectName = async (kube: Kube, name: string, ownNamespace?: string): Promise<void> => {
+  const { items } = await kube.list(namespaces, { labelSelector: projectLabel });
+  const others = items.flatMap((item) => readProject(item) ?? []).filter(({ namespace }) => namespace !== ownNamespace);
+  if (others.some((other) => other.name === name))
+    throw new AppError("name_taken", `another project is named ${JSON.stringify(name)}`);
+};

@@ -1,0 +1,139 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { defaultAcquireTimeoutSeconds } from "../../domain/fill-pacing.ts";
+import { wireProblems } from "../../domain/problem.ts";
+import { mergeTelemetry } from "../../domain/telemetry-merge.ts";
+import { AppError, invalidInput } from "../../errors.ts";
+import { type Acquired, acquireLease } from "../../leases/acquire-lease.ts";
+import type { LeaseRecord, SessionRequest } from "../../leases/records.ts";
+import type { AcquireResult } from "../../metrics/api-metrics.ts";
+import { overHiccup } from "../../redis/while-unavailable.ts";
+import { type BrowserPool, BrowserPoolSpec } from "../../resources/browser-pool.ts";
+import { wireName } from "../../resources/identity.ts";
+import type { AcquireBrowser, Session } from "../../resources/session-wire.ts";
+import { Telemetry } from "../../resources/telemetry.ts";
+import { fromWire } from "../../resources/wire.ts";
+import { newId } from "../objects/new-id.ts";
+import { findPool } from "../pools/find-pool.ts";
+import type { Project } from "../projects/projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { sessionAnswer } from "./session-answer.ts";
+import { sessionNameTaken } from "./session-name.ts";
+
+export type AcquireInput = { idOrName: string; request: AcquireBrowser; project: Project; baseUrl: string };
+
+const sessionRequest = (pool: BrowserPool, request: AcquireBrowser, project: Project): SessionRequest => {
+  const name = wireName(pool);
+  return {
+    timeout_seconds: pool.spec.timeoutSeconds,
+    pool: { id: pool.metadata.name, uid: pool.metadata.uid ?? "", ...(name && { name }) },
+    project: project.id,
+    ...(request.name && { name: request.name }),
+    ...(request.tags && { tags: request.tags }),
+    ...(request.start_url && { start_url: request.start_url }),
+    ...(request.telemetry && { telemetry: request.telemetry }),
+  };
+};
+
+const checkTelemetry = (pool: BrowserPool, request: AcquireBrowser): void => {
+  if (!request.telemetry) return;
+  const merged = mergeTelemetry(pool.spec.telemetry, fromWire(Telemetry, request.telemetry));
+  if (!merged.ok) throw invalidInput(wireProblems(BrowserPoolSpec, merged.problems));
+};
+
+const results = { held: "granted", timeout: "timeout", draining: "refused" } as const;
+
+const measured = async (
+  work: () => Promise<Acquired>,
+  { metrics }: ServiceDeps,
+  signal: AbortSignal,
+): Promise<Acquired> => {
+  const startMs = performance.now();
+  let result: AcquireResult = "error";
+  try {
+    const acquired = await work();
+    result = results[acquired.kind];
+    return acquired;
+  } catch (error) {
+    if (signal.aborted) result = "cancelled";
+    throw error;
+  } finally {
+    metrics.acquires.inc({ result });
+    metrics.acquireWait.observe({ result }, (performance.now() - startMs) / 1000);
+  }
+};
+
+/** Makes the answer to the caller of a lease, in the next turn: by then the request to its agent is on its way. */
+const prepareAnswer = (
+  lease: LeaseRecord,
+  baseUrl: string,
+  deps: ServiceDeps,
+  signal: AbortSignal,
+): Promise<Session> => {
+  const answer = nextTurn().then(() => overHiccup(() => sessionAnswer(lease, baseUrl, deps), signal));
+  // Whether it failed is asked when the lease is held.
+  answer.catch(() => undefined);
+  return answer;
+};
+
+/** The answer to a caller who holds a lease. When there can't be one, the lease is given up again. */
+const answerHeld = async (
+  prepared: Promise<Session> | undefined,
+  { poolUid, session }: { poolUid: string; session: string },
+  deps: ServiceDeps,
+  signal: AbortSignal,
+): Promise<Session | undefined> => {
+  try {
+    const answer = await prepared;
+    signal.throwIfAborted();
+    return answer;
+  } catch (error) {
+    deps.giveBacks.start(poolUid, session);
+    throw error;
+  }
+};
+
+export type HandedOut = {
+  session: Session;
+  /** For an answer that did not reach its caller: the browser goes on to the next one. */
+  takeBack(): void;
+};
+
+/**
+ * Hands out a browser of a pool: at once when one is idle, else when it is the caller's turn; undefined when the wait
+ * was in vain. `signal`: aborted when the caller is gone; nothing stays taken then.
+ */
+export const acquireBrowser = async (
+  { idOrName, request, project, baseUrl }: AcquireInput,
+  deps: ServiceDeps,
+  signal: AbortSignal,
+): Promise<HandedOut | undefined> => {
+  const pool = await findPool(idOrName, project, deps);
+  checkTelemetry(pool, request);
+  const poolUid = pool.metadata.uid ?? "";
+  const session = newId();
+  const owner = { poolUid, session };
+  const { name } = request;
+  if (name && !(await overHiccup(() => deps.names.reserve(project.id, name, owner), signal)))
+    throw sessionNameTaken(name);
+
+  const waitSeconds = request.acquire_timeout_seconds ?? defaultAcquireTimeoutSeconds(pool.spec);
+  let prepared: Promise<Session> | undefined;
+  const wanted = {
+    poolUid,
+    session,
+    request: sessionRequest(pool, request, project),
+    waitMs: waitSeconds * 1000,
+    whileBinding(lease: LeaseRecord) {
+      prepared = prepareAnswer(lease, baseUrl, deps, signal);
+    },
+  };
+  let answer: Session | undefined;
+  try {
+    const acquired = await measured(() => acquireLease(wanted, deps, signal), deps, signal);
+    if (acquired.kind === "draining") throw new AppError("not_found", `browser pool ${idOrName} is being deleted`);
+    if (acquired.kind === "held") answer = await answerHeld(prepared, owner, deps, signal);
+    return answer && { session: answer, takeBack: () => deps.giveBacks.start(poolUid, session) };
+  } finally {
+    if (!answer && name) await deps.names.free(project.id, name, owner).catch(() => undefined);
+  }
+};

@@ -1,0 +1,117 @@
+import { createBrowser as newBrowser } from "../../domain/browser-create.ts";
+import { onDemandRequest } from "../../domain/on-demand-request.ts";
+import { missingReference, referencesOf } from "../../domain/pool-references.ts";
+import { AppError, type ErrorDetail, invalidInput } from "../../errors.ts";
+import { acquireLease } from "../../leases/acquire-lease.ts";
+import { overHiccup } from "../../redis/while-unavailable.ts";
+import { type Browser, type BrowserSpec, browserKind, isOver } from "../../resources/browser.ts";
+import type { CreateBrowser } from "../../resources/browser-wire.ts";
+import { type Vault, vaultKind } from "../../resources/vault.ts";
+import { getObject } from "../objects/find-object.ts";
+import { newId } from "../objects/new-id.ts";
+import { browsersOf, poolsOf } from "../pools/lease-owners.ts";
+import { readOrganizationLimits } from "../projects/organization-limits.ts";
+import { projectSessionLimit } from "../projects/project-limits.ts";
+import type { Project } from "../projects/projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import type { HandedOut } from "./acquire-browser.ts";
+import { sessionAnswer } from "./session-answer.ts";
+import { sessionNameTaken } from "./session-name.ts";
+
+/** Longest wait for a browser to be up, ms. The operator gives a start up after three minutes and says why. */
+const startWaitMs = 185_000;
+
+const missingVaults = async ({ vaults }: BrowserSpec, project: Project, deps: ServiceDeps): Promise<ErrorDetail[]> => {
+  const found = await Promise.all(vaults.map(({ id }) => getObject<Vault>(vaultKind, { id, project }, deps)));
+  return vaults.flatMap(({ id }, index) =>
+    found[index] ? [] : [{ path: `vaults[${index}].id`, message: `no vault with id ${id} in this project` }],
+  );
+};
+
+const checkReferences = async (spec: BrowserSpec, project: Project, deps: ServiceDeps): Promise<void> => {
+  const missing = referencesOf(spec).map((reference) => ({
+    path: reference.path,
+    message: missingReference(reference),
+  }));
+  const details = [...missing, ...(await missingVaults(spec, project, deps))];
+  if (details.length > 0) throw invalidInput(details);
+};
+
+/**
+ * A project's cap counts its pools whole, since they may be used up, and its on-demand browsers. Two requests at once can both
+ * pass. Throws `too_many_requests`.
+ */
+const requireRoom = async (project: Project, deps: ServiceDeps): Promise<void> => {
+  const { defaultProjectMaxConcurrentSessions } = await readOrganizationLimits(deps);
+  const cap = projectSessionLimit(project, defaultProjectMaxConcurrentSessions);
+  if (cap === undefined) return;
+  const pooled = poolsOf(project, deps).reduce((sum, { spec }) => sum + spec.size, 0);
+  const onDemand = browsersOf(project, deps).filter((browser) => !isOver(browser)).length;
+  if (pooled + onDemand < cap) return;
+  const message = `the project may run ${cap} browsers at once: ${pooled} are in its pools, ${onDemand} were started on demand`;
+  throw new AppError("too_many_requests", `${message}; end one and repeat the request`, { retryAfterSeconds: 5 });
+};
+
+const notStarted = (why: string): AppError =>
+  new AppError("browser_not_started", `the browser could not be started: ${why}`, { retryAfterSeconds: 5 });
+
+/** Aborts when the operator says that the browser will not come up. */
+const failureOf = (uid: string, { browsers }: ServiceDeps): { signal: AbortSignal; stop: () => void } => {
+  const failed = new AbortController();
+  const stop = browsers.listen(uid, (browser) => {
+    if (isOver(browser)) failed.abort(notStarted(browser.status?.message ?? "it ended at once"));
+    else if (browser.metadata.deletionTimestamp) failed.abort(notStarted("it was deleted"));
+  });
+  return { signal: failed.signal, stop };
+};
+
+/** The browser and everything that it may be in; what fails here is ended by its idle time-out. */
+const undo = async (
+  browser: Browser,
+  { kube, names, giveBacks, log }: ServiceDeps,
+  project: Project,
+): Promise<void> => {
+  const { metadata, spec } = browser;
+  const poolUid = metadata.uid ?? "";
+  giveBacks.start(poolUid, metadata.name);
+  if (spec.name) await names.free(project.id, spec.name, { poolUid, session: metadata.name }).catch(() => undefined);
+  await overHiccup(() => kube.delete(browserKind, metadata, { uid: poolUid })).catch((err: unknown) =>
+    log.warn({ err, browser: metadata.name }, "an abandoned browser is left to its idle time-out"),
+  );
+};
+
+/**
+ * Starts a browser for one session and answers when it is up. Throws `bad_request`, `name_taken`,
+ * `too_many_requests`, and `browser_not_started` with the reason. `signal`: aborted when the caller is gone; nothing stays behind then.
+ */
+export const createBrowser = async (
+  { request, project, baseUrl }: { request: CreateBrowser; project: Project; baseUrl: string },
+  deps: ServiceDeps,
+  signal: AbortSignal,
+): Promise<HandedOut> => {
+  const created = newBrowser(request);
+  if (!created.ok) throw invalidInput(created.problems);
+  const { spec } = created;
+  await checkReferences(spec, project, deps);
+  await requireRoom(project, deps);
+  const metadata = { name: newId(), namespace: project.namespace };
+  const browser = (await deps.kube.create(browserKind, { metadata, spec } as Browser)) as Browser;
+  deps.browsers.put(browser);
+  const owner = { poolUid: browser.metadata.uid ?? "", session: browser.metadata.name };
+  const failure = failureOf(owner.poolUid, deps);
+  try {
+    if (spec.name && !(await overHiccup(() => deps.names.reserve(project.id, spec.name ?? "", owner), signal)))
+      throw sessionNameTaken(spec.name);
+    const wanted = { ...owner, request: onDemandRequest(browser, project.id), waitMs: startWaitMs };
+    const acquired = await acquireLease(wanted, deps, AbortSignal.any([signal, failure.signal]));
+    if (acquired.kind !== "held") throw notStarted("it was not up in time");
+    const session = await overHiccup(() => sessionAnswer(acquired.lease, baseUrl, deps), signal);
+    signal.throwIfAborted();
+    return { session, takeBack: () => void undo(browser, deps, project) };
+  } catch (error) {
+    await undo(browser, deps, project);
+    throw error;
+  } finally {
+    failure.stop();
+  }
+};

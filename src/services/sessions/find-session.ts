@@ -1,0 +1,79 @@
+import { AppError } from "../../errors.ts";
+import type { LeaseRecord } from "../../leases/records.ts";
+import { type Browser, browserKind } from "../../resources/browser.ts";
+import { getObject } from "../objects/find-object.ts";
+import { type Home, poolsOf } from "../pools/lease-owners.ts";
+import { refuseWhileRecovering } from "../pools/refuse-while-recovering.ts";
+import type { Project } from "../projects/projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+
+export type FoundSession = { lease: LeaseRecord; poolUid: string };
+
+/** The on-demand browser of this id; the watch of this replica may not have heard of it yet. */
+const browserOf = async (id: string, project: Project, deps: ServiceDeps): Promise<Browser | undefined> =>
+  deps.browsers.get({ namespace: project.namespace, name: id }) ??
+  getObject<Browser>(browserKind, { id, project }, deps);
+
+type Lookup = (poolUid: string) => Promise<LeaseRecord | undefined>;
+
+const findIn = async (homes: Home[], lookup: Lookup): Promise<FoundSession | undefined> => {
+  const found = await Promise.all(
+    homes.map(async ({ metadata }) => {
+      const lease = await lookup(metadata.uid ?? "");
+      return lease && { lease, poolUid: metadata.uid ?? "" };
+    }),
+  );
+  return found.find((session) => session !== undefined);
+};
+
+const endedMessage = (idOrName: string, { reason, ended_at }: LeaseRecord): string =>
+  `browser ${idOrName} has ended (${reason ?? "unknown"}) at ${new Date(ended_at ?? 0).toISOString()}`;
+
+/** A browser without a session has none yet, or never got one. */
+const refuseUnstarted = ({ metadata, status }: Browser): void => {
+  if (status?.phase === "Failed") throw new AppError("not_found", `browser ${metadata.name}: ${status.message}`);
+  if ((status?.phase ?? "Starting") === "Starting")
+    throw new AppError("unavailable", `browser ${metadata.name} is starting; repeat the request`, {
+      retryAfterSeconds: 1,
+    });
+};
+
+/**
+ * A session of the project, by id, else by name among the active ones. Throws `not_found`, which tells why and when a
+ * session ended that did so within the last day; `includeEnded` answers that session instead. Throws `unavailable` while a
+ * session that is not found may live.
+ */
+export const findSession = async (
+  idOrName: string,
+  { project, includeEnded = false }: { project: Project; includeEnded?: boolean },
+  deps: ServiceDeps,
+): Promise<FoundSession> => {
+  // An on-demand browser is its session; any other session may be in any pool.
+  const onDemand = deps.browsers.get({ namespace: project.namespace, name: idOrName });
+  const active = await findIn(onDemand ? [onDemand] : poolsOf(project, deps), (uid) => deps.store.lease(uid, idOrName));
+  if (active) return active;
+  const owner = await deps.names.find(project.id, idOrName);
+  const named = owner && (await deps.store.lease(owner.poolUid, owner.session));
+  if (owner && named) return { lease: named, poolUid: owner.poolUid };
+  return findEnded(idOrName, { project, includeEnded }, deps);
+};
+
+/** For a session that was not found among the active ones that this replica knows of. */
+const findEnded = async (
+  idOrName: string,
+  { project, includeEnded }: { project: Project; includeEnded: boolean },
+  deps: ServiceDeps,
+): Promise<FoundSession> => {
+  const onDemand = await browserOf(idOrName, project, deps);
+  const homes = onDemand ? [onDemand] : poolsOf(project, deps);
+  const active = onDemand && (await findIn(homes, (uid) => deps.store.lease(uid, idOrName)));
+  if (active) return active;
+  const ended = await findIn(homes, (uid) => deps.store.endedLease(uid, idOrName));
+  if (!ended) {
+    if (onDemand) refuseUnstarted(onDemand);
+    await refuseWhileRecovering(idOrName, homes, deps);
+    throw new AppError("not_found", `no browser ${idOrName} in this project`);
+  }
+  if (!includeEnded) throw new AppError("not_found", endedMessage(idOrName, ended.lease));
+  return ended;
+};

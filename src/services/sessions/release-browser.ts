@@ -1,0 +1,52 @@
+import { AppError } from "../../errors.ts";
+import { type EndReason, type LeaseRecord, SessionRequest } from "../../leases/records.ts";
+import { releaseLease } from "../../leases/release-lease.ts";
+import type { BrowserPool } from "../../resources/browser-pool.ts";
+import { wireName } from "../../resources/identity.ts";
+import type { ReleaseBrowser } from "../../resources/session-wire.ts";
+import { readPool } from "../pools/find-pool.ts";
+import { poolsOf } from "../pools/lease-owners.ts";
+import { refuseWhileRecovering } from "../pools/refuse-while-recovering.ts";
+import type { Project } from "../projects/projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+
+/** Ends a session and frees its name; undefined when it is not held (any more). */
+export const endSession = async (
+  ended: { poolUid: string; session: string; reuse: boolean; reason: EndReason },
+  deps: ServiceDeps,
+): Promise<LeaseRecord | undefined> => {
+  const lease = await releaseLease(ended, deps);
+  if (!lease) return undefined;
+  const { name, project } = SessionRequest.parse(JSON.parse(lease.request));
+  // A name that stays behind is noticed as ownerless when it is wanted again.
+  if (name) await deps.names.free(project, name, ended).catch(() => undefined);
+  return lease;
+};
+
+/** The pools that an id or a name can mean; one that is being deleted still takes its browsers back. */
+const poolsMeant = async (idOrName: string, project: Project, deps: ServiceDeps): Promise<BrowserPool[]> => {
+  const known = poolsOf(project, deps).filter((pool) => pool.metadata.name === idOrName || wireName(pool) === idOrName);
+  return known.length > 0 ? known : [await readPool(idOrName, project, deps)];
+};
+
+/**
+ * Gives a browser back to its pool, or destroys it. Throws `not_found` for a session that is not acquired from this pool, and
+ * `unavailable` while that is not known.
+ */
+export const releaseBrowser = async (
+  { idOrName, request }: { idOrName: string; request: ReleaseBrowser },
+  project: Project,
+  deps: ServiceDeps,
+): Promise<void> => {
+  const { session_id: session, reuse } = request;
+  const pools = await poolsMeant(idOrName, project, deps);
+  for (const { metadata } of pools) {
+    const ended = await endSession({ poolUid: metadata.uid ?? "", session, reuse, reason: "released" }, deps);
+    if (ended) {
+      deps.metrics.releases.inc({ reuse: String(reuse) });
+      return;
+    }
+  }
+  await refuseWhileRecovering(session, pools, deps);
+  throw new AppError("not_found", `session ${session} is not acquired from this pool`);
+};

@@ -1,0 +1,100 @@
+import type { SessionConfig } from "../../domain/browser-config.ts";
+import { mergeTelemetry } from "../../domain/telemetry-merge.ts";
+import type { LeaseRecord } from "../../leases/records.ts";
+import { SessionRequest } from "../../leases/records.ts";
+import { signSessionToken } from "../../protocol/session-token.ts";
+import type { Session } from "../../resources/session-wire.ts";
+import { Telemetry } from "../../resources/telemetry.ts";
+import { fromWire, toWire, type Wire } from "../../resources/wire.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+
+type Links = Pick<Session, "cdp_ws_url" | "webdriver_ws_url" | "base_url">;
+
+const linksOf = (lease: LeaseRecord, poolUid: string, baseUrl: string, deps: ServiceDeps): Links => {
+  const base = `${baseUrl}/gateway/${lease.session}`;
+  const jwt = signSessionToken(deps.signingKey, { sessionId: lease.session, poolUid });
+  const socket = base.replace(/^http/, "ws");
+  return { base_url: base, cdp_ws_url: `${socket}/cdp?jwt=${jwt}`, webdriver_ws_url: `${socket}/webdriver?jwt=${jwt}` };
+};
+
+/** Configurations by their hash never change, so each is read once. Bounded: a pool has few, and old ones are dropped first. */
+const maxKnownConfigs = 1000;
+const knownConfigs = new Map<string, SessionConfig>();
+
+const configOf = async (lease: LeaseRecord, poolUid: string, deps: ServiceDeps): Promise<SessionConfig | undefined> => {
+  const known = knownConfigs.get(lease.config);
+  if (known) return known;
+  const text = await deps.store.config(poolUid, lease.config);
+  if (!text) return undefined;
+  const config = JSON.parse(text) as SessionConfig;
+  knownConfigs.set(lease.config, config);
+  const [oldest] = knownConfigs.keys();
+  if (knownConfigs.size > maxKnownConfigs && oldest) knownConfigs.delete(oldest);
+  return config;
+};
+
+/**
+ * The policy that the session's browser was made with. One that is kept outside the pool is known only while the pool has
+ * it still; without it, and when it can't be read, the answer leaves it out: a browser in hand is worth more.
+ */
+const policyOf = async (
+  config: SessionConfig | undefined,
+  poolUid: string,
+  { pools, policies }: Pick<ServiceDeps, "pools" | "policies">,
+): Promise<Record<string, unknown> | undefined> => {
+  if (!config?.chrome_policy_sha256) return config?.chrome_policy;
+  const pool = pools.list().find(({ metadata }) => metadata.uid === poolUid);
+  const ref = pool?.spec.chromePolicyRef;
+  if (ref?.sha256 !== config.chrome_policy_sha256) return undefined;
+  return policies.read(pool?.metadata.namespace ?? "", ref).catch(() => undefined);
+};
+
+type TelemetryWire = Wire<Telemetry>;
+
+/** The lease's own telemetry settings over those that its browser was made with; a lease's were checked when it was asked for. */
+const telemetryOf = (config: SessionConfig | undefined, request: SessionRequest): TelemetryWire | undefined => {
+  const current = config?.telemetry && fromWire(Telemetry, config.telemetry);
+  const asked = request.telemetry ? fromWire(Telemetry, request.telemetry as TelemetryWire) : undefined;
+  const merged = mergeTelemetry(current, asked);
+  return merged.ok && merged.telemetry ? toWire(Telemetry, merged.telemetry) : undefined;
+};
+
+const time = (ms: number): string => new Date(ms).toISOString();
+
+/** The fields that are set. */
+const given = <T extends object>(fields: T): { [Key in keyof T]?: NonNullable<T[Key]> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== "")) as never;
+
+const originOf = ({ on_demand, vaults = [], pool }: SessionRequest): Pick<Session, "pool" | "vaults"> =>
+  on_demand ? { vaults } : { pool: { id: pool.id, ...given({ name: pool.name }) } };
+
+/** A lease as callers see it, active or ended. `baseUrl`: where the caller reached us. */
+export const sessionAnswer = async (lease: LeaseRecord, baseUrl: string, deps: ServiceDeps): Promise<Session> => {
+  const request = SessionRequest.parse(JSON.parse(lease.request));
+  const config = await configOf(lease, request.pool.uid, deps);
+  const telemetry = telemetryOf(config, request);
+  const chromePolicy = await policyOf(config, request.pool.uid, deps);
+  return {
+    session_id: lease.session,
+    ...linksOf(lease, request.pool.uid, baseUrl, deps),
+    created_at: time(lease.created_at),
+    headless: config?.headless ?? false,
+    stealth: config?.stealth ?? false,
+    kiosk_mode: config?.kiosk_mode ?? false,
+    gpu: request.gpu ?? false,
+    timeout_seconds: request.timeout_seconds,
+    ...given({
+      viewport: config?.viewport,
+      chrome_policy: chromePolicy,
+      profile: config?.profile,
+      proxy_id: config?.proxy_id,
+      start_url: request.start_url ?? config?.start_url,
+      telemetry,
+      name: request.name,
+      tags: request.tags,
+    }),
+    ...originOf(request),
+    usage: { uptime_ms: Math.max(0, (lease.ended_at ?? Date.now()) - lease.created_at) },
+    ...(lease.ended_at && { deleted_at: time(lease.ended_at), end_reason: lease.reason ?? "unknown" }),
+  };
+};
