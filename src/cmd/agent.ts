@@ -7,7 +7,7 @@ import { writeTermination } from "../agent/write-termination.ts";
 import type { Logger } from "../log.ts";
 import type { Termination } from "../protocol/agent-api.ts";
 import { createAgentTokenVerifier } from "../protocol/agent-token.ts";
-import type { StopWishes } from "./stop-signals.ts";
+import type { StopSignals } from "./stop-signals.ts";
 
 /** Of the pod's grace, ms: what the browser may need for its end (2.5 s, browser.ts), and room for a slow machine. */
 const endingMs = 5000;
@@ -20,14 +20,14 @@ const whenAborted = (signal: AbortSignal): Promise<void> =>
 
 const stopped: Termination = { reason: "stopped", message: "the agent was told to stop" };
 
-type Serving = { leases: LeaseKeeper; server: AgentServer; config: AgentConfig; wishes: StopWishes; log: Logger };
+type Serving = { leases: LeaseKeeper; server: AgentServer; config: AgentConfig; signals: StopSignals; log: Logger };
 
 /** Told to stop, an agent serves the lease that it holds until that is over, or the pod's grace nearly is. */
-const endInOrder = async ({ leases, server, config, wishes, log }: Serving): Promise<Termination> => {
+const endInOrder = async ({ leases, server, config, signals, log }: Serving): Promise<Termination> => {
   const seconds = Math.max(0, config.graceMs - endingMs) / 1000;
   const isHeld = leases.state().lease !== null;
   if (isHeld) log.info({ seconds }, "told to stop; the lease is served on");
-  const outOfTime = sleep(seconds * 1000, "out of time", { signal: wishes.atOnce }).catch(() => "at once");
+  const outOfTime = sleep(seconds * 1000, "out of time", { signal: signals.atOnce }).catch(() => "at once");
   const why = await Promise.race([leases.stop().then(() => "lease over"), outOfTime]);
   // Who has ended the lease is to hear of it.
   if (why === "lease over") await server.finish();
@@ -37,7 +37,12 @@ const endInOrder = async ({ leases, server, config, wishes, log }: Serving): Pro
 };
 
 /** Serves the browser until it ends, is idle for too long, or is to stop. All connections are cut when it returns. */
-const serve = async (config: AgentConfig, browser: Browser, wishes: StopWishes, log: Logger): Promise<Termination> => {
+const serve = async (
+  config: AgentConfig,
+  browser: Browser,
+  signals: StopSignals,
+  log: Logger,
+): Promise<Termination> => {
   const idle = Promise.withResolvers<void>();
   const leases = createLeaseKeeper({ podUid: config.podUid, browser, onIdle: idle.resolve, log });
   const server = await startAgentServer({
@@ -55,27 +60,27 @@ const serve = async (config: AgentConfig, browser: Browser, wishes: StopWishes, 
     idle.promise.then(
       (): Termination => ({ reason: "timeout", message: "no connection for the lease's idle timeout" }),
     ),
-    whenAborted(wishes.asked).then(() => endInOrder({ leases, server, config, wishes, log })),
+    whenAborted(signals.asked).then(() => endInOrder({ leases, server, config, signals, log })),
   ]);
   server.close();
   leases.close();
   return end;
 };
 
-const run = async (config: AgentConfig, wishes: StopWishes, log: Logger): Promise<Termination> => {
+const run = async (config: AgentConfig, signals: StopSignals, log: Logger): Promise<Termination> => {
   await using parts = new AsyncDisposableStack();
   let end: Termination | undefined;
   try {
-    const browser = await startBrowser(config, wishes.asked);
+    const browser = await startBrowser(config, signals.asked);
     parts.defer(() =>
       browser
         .stop(end?.reason === "browser_crashed")
         .catch((error: unknown) => log.warn({ err: error }, "the browser left something behind")),
     );
-    end = await serve(config, browser, wishes, log);
+    end = await serve(config, browser, signals, log);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    end = wishes.asked.aborted ? stopped : { reason: "start_failed", message };
+    end = signals.asked.aborted ? stopped : { reason: "start_failed", message };
   }
   log[end.reason === "start_failed" ? "error" : "info"](end, "agent ends");
   await writeTermination(config.terminationLog, end, log);
@@ -87,7 +92,7 @@ const run = async (config: AgentConfig, wishes: StopWishes, log: Logger): Promis
  * timeout, 1 when it could not start or crashed. Why is in the termination file. Never rejects because of
  * the browser; no process, socket or folder of it is left.
  */
-export const runAgent = async (config: AgentConfig, wishes: StopWishes, log: Logger): Promise<number> => {
-  const { reason } = await run(config, wishes, log);
+export const runAgent = async (config: AgentConfig, signals: StopSignals, log: Logger): Promise<number> => {
+  const { reason } = await run(config, signals, log);
   return reason === "stopped" || reason === "timeout" ? 0 : 1;
 };

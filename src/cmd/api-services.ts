@@ -6,7 +6,7 @@ import type { Config } from "../config.ts";
 import type { Kube } from "../kube/client.ts";
 import { startReflector } from "../kube/reflector.ts";
 import { whileUnreachable } from "../kube/while-unreachable.ts";
-import { createGiveBacks } from "../leases/abandoned-sessions.ts";
+import { createAbandonedSessions } from "../leases/abandoned-sessions.ts";
 import { createAgentClient } from "../leases/agent-client.ts";
 import { startGrants } from "../leases/grants.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
@@ -17,7 +17,7 @@ import { createAgentTokens } from "../protocol/agent-token.ts";
 import { checkRedis } from "../redis/check-redis.ts";
 import { connectRedis, type RedisConnection, whenReady } from "../redis/connection.ts";
 import { createItemEvents } from "../redis/item-events.ts";
-import { createTurns } from "../redis/locks.ts";
+import { createLocks } from "../redis/locks.ts";
 import { createSessionNames } from "../redis/session-names.ts";
 import { type BrowserPool, browserPoolKind } from "../resources/browser-pool.ts";
 import { startApiKeys } from "../services/api-keys/api-keys.ts";
@@ -102,9 +102,9 @@ export const startServices = async (
     store,
     agents,
     grants,
-    giveBacks: createGiveBacks({ store, agents, log }),
+    abandonedSessions: createAbandonedSessions({ store, agents, log }),
     names: createSessionNames(redis, store),
-    turns: createTurns(redis),
+    locks: createLocks(redis),
     itemEvents: createItemEvents(redis),
     secretsKeys,
     signingKey: privateKey,

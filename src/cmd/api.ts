@@ -72,7 +72,7 @@ const serve = async (deps: AppDeps & { stopped: AbortController }): Promise<{ ur
       stopped.abort(unavailable("this replica, which is stopping,"));
       gateway.close();
       await closeServer(server, lastAnswersMs);
-      await services.giveBacks.settle(giveBackMs);
+      await services.abandonedSessions.drain(giveBackMs);
     },
   };
 };

@@ -16,7 +16,7 @@ import { type Lead, type LeaderElection, startLeaderElection } from "../kube/lea
 import { whileUnreachable } from "../kube/while-unreachable.ts";
 import { createAgentClient } from "../leases/agent-client.ts";
 import { createLeaseStore } from "../leases/lease-store.ts";
-import { createDepartures } from "../leases/leaving-marks.ts";
+import { createLeavingMarks } from "../leases/leaving-marks.ts";
 import { createRepairStore } from "../leases/repair-store.ts";
 import type { Logger } from "../log.ts";
 import { createOperatorMetrics } from "../metrics/operator-metrics.ts";
@@ -62,7 +62,7 @@ const connectStores = (config: Config, log: Logger) => {
   const stores = {
     store,
     repairs: createRepairStore(redis),
-    departures: createDepartures(redis),
+    leavingMarks: createLeavingMarks(redis),
     names: createSessionNames(redis, store),
   };
   return { redis, stores };

@@ -19,17 +19,17 @@ import { vaultKind } from "../resources/vault.ts";
 import { vaultItemKind } from "../resources/vault-item.ts";
 import { reconcileConnection } from "./auth-connection/reconcile.ts";
 import { reconcileCredential } from "./credential/reconcile.ts";
-import { createNews } from "./predicates.ts";
+import { createSpecPredicate } from "./predicates.ts";
 import { reconcileVault } from "./vault/reconcile.ts";
 import type { VaultCaches, VaultDeps } from "./vault-deps.ts";
 import { reconcileItem } from "./vault-item/reconcile.ts";
-import { leadOver } from "./when-lead-ends.ts";
+import { whenLeadEnds } from "./when-lead-ends.ts";
 
 /** Objects of one kind that are worked on at the same time. */
 const concurrency = 4;
 
 /** Changes of others are looked at together after this time, ms. */
-const settleMs = 100;
+const batchMs = 100;
 
 type Name = keyof VaultCaches;
 
@@ -54,10 +54,10 @@ export type VaultControllersDeps = { kube: Kube; meter?: WorkMeter | undefined; 
 
 /** Resolves when the lead is over and everything has ended. */
 export const runVaultControllers = async ({ kube, meter, log }: VaultControllersDeps, lead: Lead): Promise<void> => {
-  const news = createNews();
+  const predicate = createSpecPredicate();
   const enqueue = (name: Name, namespace: string | undefined): void => {
     for (const { metadata } of (caches[name] as Reflector<KubeObject>).list())
-      if (metadata.namespace === namespace) queues[name].settle(keyOf(metadata), settleMs);
+      if (metadata.namespace === namespace) queues[name].addBatched(keyOf(metadata), batchMs);
   };
   const watch = <T extends KubeObject>(name: Name, type: ResourceType<KubeObject>): Reflector<T> =>
     startReflector<KubeObject>({
@@ -65,9 +65,9 @@ export const runVaultControllers = async ({ kube, meter, log }: VaultControllers
       type,
       log,
       onChange: (object, change) => {
-        if (change === "DELETED") news.forget(object);
+        if (change === "DELETED") predicate.forget(object);
         else queues[name].add(keyOf(object.metadata));
-        if (change !== "DELETED" && !news.isNews(object)) return;
+        if (change !== "DELETED" && !predicate.specChanged(object)) return;
         for (const watcher of watchers[name]) enqueue(watcher, object.metadata.namespace);
       },
     }) as unknown as Reflector<T>;
@@ -96,7 +96,7 @@ export const runVaultControllers = async ({ kube, meter, log }: VaultControllers
     credentials: startQueue("credentials"),
     connections: startQueue("connections"),
   };
-  await leadOver(lead);
+  await whenLeadEnds(lead);
   await Promise.all(names.map((name) => queues[name].stop()));
   await Promise.all(names.map((name) => caches[name].stop()));
 };

@@ -1,7 +1,7 @@
 import type { Lead } from "../kube/leader-election.ts";
 
 /** Resolves when the lead is over. */
-export const leadOver = async ({ signal }: Pick<Lead, "signal">): Promise<void> => {
+export const whenLeadEnds = async ({ signal }: Pick<Lead, "signal">): Promise<void> => {
   const over = Promise.withResolvers<void>();
   signal.addEventListener("abort", () => over.resolve(), { once: true });
   if (signal.aborted) over.resolve();

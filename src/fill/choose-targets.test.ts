@@ -2,16 +2,16 @@ import { expect, test } from "vitest";
 import { chooseTargets } from "./choose-targets.ts";
 import { FillRefused } from "./fill-result.ts";
 import type { Frame } from "./frames.ts";
-import type { Look } from "./look-for-fields.ts";
+import type { FrameFields } from "./locate-fields.ts";
 
 const main: Frame = { sessionId: "page", objectId: "1", parent: undefined };
 const child: Frame = { sessionId: "page", objectId: "2", parent: main };
 const grandchild: Frame = { sessionId: "other", objectId: "1", parent: child };
 
-type Found = Look["found"][number];
+type Found = FrameFields["found"][number];
 const nothing: Found = { isValid: true, matched: 0, editable: [] };
 const field = (...editable: number[]): Found => ({ isValid: true, matched: 1, editable });
-const look = (frame: Frame, origin: string, ...found: Found[]): Look => ({
+const look = (frame: Frame, origin: string, ...found: Found[]): FrameFields => ({
   frame,
   url: "",
   origin,
@@ -19,7 +19,7 @@ const look = (frame: Frame, origin: string, ...found: Found[]): Look => ({
   found,
 });
 
-const refusal = (looks: Look[], selectors: string[], allowed?: string[]): unknown => {
+const refusal = (looks: FrameFields[], selectors: string[], allowed?: string[]): unknown => {
   try {
     return chooseTargets(looks, selectors, allowed);
   } catch (error) {
@@ -39,7 +39,7 @@ test("a match without a field does not count beside a field", () => {
   expect(chooseTargets([look(main, "a", field()), look(child, "a", field(3))], ["#x"], undefined)).toHaveLength(1);
 });
 
-test.each<[string, Look[], unknown]>([
+test.each<[string, FrameFields[], unknown]>([
   [
     "no frame has a match",
     [look(main, "a", field(0), nothing), look(child, "a", nothing, nothing)],

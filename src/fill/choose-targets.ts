@@ -1,6 +1,6 @@
 import { FillRefused } from "./fill-result.ts";
 import type { Frame } from "./frames.ts";
-import type { Look } from "./look-for-fields.ts";
+import type { FrameFields } from "./locate-fields.ts";
 
 /** The one field of a binding. `id`: its number in the frame. */
 export type Target = { frame: Frame; id: number; selector: string };
@@ -12,8 +12,10 @@ const isAllowed = (frame: Frame, origins: Map<Frame, string>, allowed: string[])
   return true;
 };
 
-const chooseTarget = (looks: Look[], selector: string, index: number): Target => {
-  const findings = looks.flatMap(({ frame, found }) => found.slice(index, index + 1).map((one) => ({ ...one, frame })));
+const chooseTarget = (located: FrameFields[], selector: string, index: number): Target => {
+  const findings = located.flatMap(({ frame, found }) =>
+    found.slice(index, index + 1).map((one) => ({ ...one, frame })),
+  );
   if (findings.some(({ isValid }) => !isValid)) throw new FillRefused("invalid_selector", index);
   const [target, ...others] = findings.flatMap(({ frame, editable }) =>
     editable.map((id) => ({ frame, id, selector })),
@@ -29,11 +31,15 @@ const chooseTarget = (looks: Look[], selector: string, index: number): Target =>
  * it is none, or means no field or several, or one that is not editable, an earlier one's, or in a frame that is not
  * allowed. `allowedOrigins`: undefined allows every origin.
  */
-export const chooseTargets = (looks: Look[], selectors: string[], allowedOrigins: string[] | undefined): Target[] => {
-  const origins = new Map(looks.map(({ frame, origin }) => [frame, origin]));
+export const chooseTargets = (
+  located: FrameFields[],
+  selectors: string[],
+  allowedOrigins: string[] | undefined,
+): Target[] => {
+  const origins = new Map(located.map(({ frame, origin }) => [frame, origin]));
   const targets: Target[] = [];
   for (const [index, selector] of selectors.entries()) {
-    const target = chooseTarget(looks, selector, index);
+    const target = chooseTarget(located, selector, index);
     if (targets.some(({ frame, id }) => frame === target.frame && id === target.id))
       throw new FillRefused("duplicate_target", index);
     if (allowedOrigins && !isAllowed(target.frame, origins, allowedOrigins))

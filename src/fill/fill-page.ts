@@ -31,7 +31,7 @@ import { choosePage } from "./choose-page.ts";
 import { chooseTargets, type Target } from "./choose-targets.ts";
 import { type Binding, type FieldResult, FillRefused, type FillResult } from "./fill-result.ts";
 import { openFrames } from "./frames.ts";
-import { lookForFields } from "./look-for-fields.ts";
+import { locateFields } from "./locate-fields.ts";
 import { writeFields } from "./write-fields.ts";
 
 export type FillRequest = {
@@ -63,12 +63,12 @@ const preparePage = async (cdp: CdpConnection, request: FillRequest, endsAtMs: n
   const { sessionId } = await cdp.send("Target.attachToTarget", { targetId, flatten: true });
   const frames = await openFrames(cdp, sessionId);
   const selectors = bindings.map(({ selector }) => selector);
-  const looks = await lookForFields(cdp, frames, { selectors, limitMs: endsAtMs - performance.now() });
-  const main = looks.find(({ frame }) => frame.parent === undefined);
+  const located = await locateFields(cdp, frames, { selectors, limitMs: endsAtMs - performance.now() });
+  const main = located.find(({ frame }) => frame.parent === undefined);
   if (!main) throw new FillRefused("browser_not_ready");
   // The browser lists a page that is being navigated under the URL to come; this is the one that is there.
   if (pageUrl !== undefined && main.url !== pageUrl) throw new FillRefused("page_not_found");
-  const targets = chooseTargets(looks, selectors, allowedOrigins);
+  const targets = chooseTargets(located, selectors, allowedOrigins);
   if (!main.hasFocus) emulateFocus(cdp, [sessionId, ...targets.map(({ frame }) => frame.sessionId)]);
   return { origin: main.origin, targets };
 };

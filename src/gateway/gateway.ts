@@ -15,7 +15,7 @@ import { checkHost } from "../http/middleware/host-check.ts";
 import { refuseSocket } from "../http/refuse-socket.ts";
 import type { Logger } from "../log.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
-import { openSession, type SessionTarget } from "../services/sessions/authorize-session.ts";
+import { authorizeSession, type SessionTarget } from "../services/sessions/authorize-session.ts";
 
 export type Gateway = {
   /** Open connections. */
@@ -67,7 +67,7 @@ const parseTarget = (url = ""): { sessionId: string; token: string; kind: string
 const openTarget = async (request: IncomingMessage, deps: ServiceDeps): Promise<SessionTarget> => {
   checkHost(request.headers, deps.config);
   const { sessionId, token, kind } = parseTarget(request.url);
-  const target = await openSession({ sessionId, token }, deps);
+  const target = await authorizeSession({ sessionId, token }, deps);
   if (kind === "webdriver") throw new AppError("not_implemented", "WebDriver BiDi is not served yet; use cdp_ws_url");
   return target;
 };

@@ -7,9 +7,9 @@ test("a creation counts from before the call until the watch shows it or the cal
   expectations.expect("pool", "b");
   expectations.expect("other", "c");
   expect(expectations.pending("pool")).toBe(2);
-  expectations.settle("pool", "a");
-  expectations.settle("pool", "a");
-  expectations.settle("pool", "never expected");
+  expectations.creationObserved("pool", "a");
+  expectations.creationObserved("pool", "a");
+  expectations.creationObserved("pool", "never expected");
   expect(expectations.pending("pool")).toBe(1);
 });
 

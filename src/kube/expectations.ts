@@ -13,7 +13,7 @@ export type Expectations = {
   /** Notes that the owner is about to create an object of this name. */
   expect(owner: string, name: string): void;
   /** The watch has shown the object, or its creation failed. */
-  settle(owner: string, name: string): void;
+  creationObserved(owner: string, name: string): void;
   /** Creations of the owner that the watch has not shown yet. */
   pending(owner: string): number;
   forget(owner: string): void;
@@ -27,7 +27,7 @@ export const createExpectations = (now: () => number = () => performance.now()):
       const names = byOwner.get(owner) ?? new Map<string, number>();
       byOwner.set(owner, names.set(name, now()));
     },
-    settle: (owner, name) => void byOwner.get(owner)?.delete(name),
+    creationObserved: (owner, name) => void byOwner.get(owner)?.delete(name),
     pending(owner) {
       const names = byOwner.get(owner);
       for (const [name, sinceMs] of names ?? []) if (now() - sinceMs > expiryMs) names?.delete(name);

@@ -109,12 +109,12 @@ describe("in time", () => {
       timesMs.push(performance.now() - beganMs);
       return timesMs.length === 1 ? { requeueAfterMs: 50 } : undefined;
     });
-    queue.settle("a", 500);
+    queue.addBatched("a", 500);
     await vi.advanceTimersByTimeAsync(200);
     queue.add("a");
     await vi.advanceTimersByTimeAsync(5000);
     expect(timesMs).toEqual([200, 250, 500]);
-    queue.settle("a", 500);
+    queue.addBatched("a", 500);
     await queue.stop();
     await vi.advanceTimersByTimeAsync(5000);
     expect(timesMs.length).toBe(3);
@@ -127,22 +127,22 @@ describe("in time", () => {
       timesMs.push(performance.now() - beganMs);
       return undefined;
     });
-    queue.settle("a", 500);
+    queue.addBatched("a", 500);
     await vi.advanceTimersByTimeAsync(499);
-    queue.settle("a", 500);
+    queue.addBatched("a", 500);
     await vi.advanceTimersByTimeAsync(5000);
     expect(timesMs).toEqual([500, 1500]);
 
     timesMs = [];
     beganMs = performance.now();
     for (let wishes = 0; wishes < 10; wishes++) {
-      queue.settle("a", 500);
+      queue.addBatched("a", 500);
       await vi.advanceTimersByTimeAsync(100);
     }
     await vi.advanceTimersByTimeAsync(5000);
     expect(timesMs).toEqual([500, 1500, 2500]);
-    queue.settle("a", 500);
-    queue.settle("a", 500);
+    queue.addBatched("a", 500);
+    queue.addBatched("a", 500);
     await queue.stop();
     await vi.advanceTimersByTimeAsync(5000);
     expect(timesMs.length).toBe(3);

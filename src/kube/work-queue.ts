@@ -22,7 +22,7 @@ export type WorkQueue = {
    * For changes that are looked at together: adds the key once for many wishes, after the whole delay of each and after three
    * of them at most. It may be wished for what follows too, within the delay (scripts/includes/notify.lua).
    */
-  settle(key: string, delayMs: number): void;
+  addBatched(key: string, delayMs: number): void;
   /** Takes no more work, aborts the signal of what runs, and resolves when that has ended. */
   stop(): Promise<void>;
 };
@@ -53,7 +53,7 @@ export const startWorkQueue = ({ name, work, concurrency, log, meter }: WorkQueu
   const again = new Set<string>();
   const failures = new Map<string, number>();
   const delayed = new Map<string, { timer: NodeJS.Timeout; atMs: number }>();
-  const settling = new Map<string, { timer: NodeJS.Timeout; isWishedAgain: boolean }>();
+  const batches = new Map<string, { timer: NodeJS.Timeout; isRequestedAgain: boolean }>();
   const stopping = new AbortController();
 
   const undelay = (key: string): void => {
@@ -78,20 +78,20 @@ export const startWorkQueue = ({ name, work, concurrency, log, meter }: WorkQueu
     else waiting.add(key);
     startWork();
   };
-  const settle = (key: string, delayMs: number): void => {
+  const addBatched = (key: string, delayMs: number): void => {
     if (stopping.signal.aborted) return;
-    const pending = settling.get(key);
-    if (pending) pending.isWishedAgain = true;
-    else settleAfter(delayMs, key, delayMs);
+    const pending = batches.get(key);
+    if (pending) pending.isRequestedAgain = true;
+    else addAfterBatch(delayMs, key, delayMs);
   };
-  const settleAfter = (waitMs: number, key: string, delayMs: number): void => {
-    const settled = (): void => {
-      settling.delete(key);
-      if (pending.isWishedAgain) settleAfter(2 * delayMs, key, delayMs);
+  const addAfterBatch = (waitMs: number, key: string, delayMs: number): void => {
+    const endBatch = (): void => {
+      batches.delete(key);
+      if (pending.isRequestedAgain) addAfterBatch(2 * delayMs, key, delayMs);
       add(key);
     };
-    const pending = { timer: setTimeout(settled, waitMs), isWishedAgain: false };
-    settling.set(key, pending);
+    const pending = { timer: setTimeout(endBatch, waitMs), isRequestedAgain: false };
+    batches.set(key, pending);
   };
   const startWork = (): void => {
     for (const key of waiting) {
@@ -129,10 +129,10 @@ export const startWorkQueue = ({ name, work, concurrency, log, meter }: WorkQueu
 
   return {
     add,
-    settle,
+    addBatched,
     async stop() {
       stopping.abort();
-      for (const { timer } of settling.values()) clearTimeout(timer);
+      for (const { timer } of batches.values()) clearTimeout(timer);
       for (const key of delayed.keys()) undelay(key);
       waiting.clear();
       meter?.waiting(name, 0);

@@ -6,17 +6,17 @@ import type { Logger } from "../log.ts";
 import { whileUnavailable } from "../redis/while-unavailable.ts";
 import { endOnAgent, type ReleaseDeps } from "./release-lease.ts";
 
-export type GiveBacks = {
+export type AbandonedSessions = {
   /** Begins to take a session back. */
-  start(poolUid: string, session: string): void;
+  add(poolUid: string, session: string): void;
   /** Waits for all that were begun, `withinMs` at most; what is left then stays to the operator's audit. */
-  settle(withinMs: number): Promise<void>;
+  drain(withinMs: number): Promise<void>;
 };
 
 /** With 0.1 s to 5 s between them: about a minute. What is left then is found by the operator's audit. */
 const tries = 16;
 
-export const createGiveBacks = (deps: ReleaseDeps & { log: Logger }): GiveBacks => {
+export const createAbandonedSessions = (deps: ReleaseDeps & { log: Logger }): AbandonedSessions => {
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();
 
@@ -28,13 +28,13 @@ export const createGiveBacks = (deps: ReleaseDeps & { log: Logger }): GiveBacks 
     if (lease) await endOnAgent(poolUid, lease, deps);
   };
   return {
-    start(poolUid, session) {
+    add(poolUid, session) {
       const work = whileUnavailable(() => takeBack(poolUid, session), { tries, signal: stopping.signal })
         .catch((err: unknown) => deps.log.warn({ err, session }, "an abandoned session is left to the audit"))
         .finally(() => running.delete(work));
       running.add(work);
     },
-    async settle(withinMs) {
+    async drain(withinMs) {
       const deadline = setTimeout(() => stopping.abort(new Error("the service stops")), withinMs);
       // One that ends can't begin another one, but requests that end meanwhile can.
       while (running.size > 0) await Promise.all(running);

@@ -11,19 +11,25 @@
  *
  * To take again is always right: the session is the script's request id, so what came of an earlier take is answered again,
  * and when nothing is left of it the caller gets the place of its ticket. Whoever is told of an error has nothing that stays
- * taken: `giveBacks` sees to it, also while Redis is away.
+ * taken: `abandonedSessions` sees to it, also while Redis is away.
  */
 import { AppError } from "../errors.ts";
 import type { Logger } from "../log.ts";
-import { overHiccup, whileUnavailable } from "../redis/while-unavailable.ts";
-import type { GiveBacks } from "./abandoned-sessions.ts";
+import { retryBriefly, whileUnavailable } from "../redis/while-unavailable.ts";
+import type { AbandonedSessions } from "./abandoned-sessions.ts";
 import type { AgentClient } from "./agent-client.ts";
 import { bindLease } from "./bind-lease.ts";
 import type { Grants, Listener } from "./grants.ts";
 import type { LeaseStore, TakeOutcome } from "./lease-store.ts";
 import type { LeaseRecord, SessionRequest } from "./records.ts";
 
-export type AcquireDeps = { store: LeaseStore; agents: AgentClient; grants: Grants; giveBacks: GiveBacks; log: Logger };
+export type AcquireDeps = {
+  store: LeaseStore;
+  agents: AgentClient;
+  grants: Grants;
+  abandonedSessions: AbandonedSessions;
+  log: Logger;
+};
 
 export type AcquireRequest = {
   poolUid: string;
@@ -46,13 +52,13 @@ export const acquireLease = async (
 ): Promise<Acquired> => {
   const { poolUid, session, waitMs } = wanted;
   const untilMs = performance.now() + waitMs;
-  await overHiccup(() => deps.grants.follow(poolUid), signal);
+  await retryBriefly(() => deps.grants.follow(poolUid), signal);
   const listener = deps.grants.listen(poolUid, session);
   try {
     return await waitAndBind(wanted, deps, { listener, signal, untilMs, refused: new Set() });
   } catch (error) {
     // Whatever went wrong, the place in the queue or the browser must not stay with a caller who was told of an error.
-    deps.giveBacks.start(poolUid, session);
+    deps.abandonedSessions.add(poolUid, session);
     throw error;
   } finally {
     listener.stop();
@@ -68,7 +74,7 @@ const fenceOf = ({ browser, epoch, seq }: LeaseRecord): string => `${browser}/${
 
 const waitAndBind = async (wanted: AcquireRequest, deps: AcquireDeps, waiting: Waiting): Promise<Acquired> => {
   const { signal } = waiting;
-  let outcome: Outcome = await overHiccup(() => take(wanted, deps), signal);
+  let outcome: Outcome = await retryBriefly(() => take(wanted, deps), signal);
   for (;;) {
     switch (outcome.kind) {
       case "granted": {
@@ -78,7 +84,7 @@ const waitAndBind = async (wanted: AcquireRequest, deps: AcquireDeps, waiting: W
         signal.throwIfAborted();
         if (refusal === undefined) return { kind: "held", lease };
         waiting.refused.add(fenceOf(lease));
-        outcome = await overHiccup(() => rejectOrRetake(wanted, lease, refusal, deps), signal);
+        outcome = await retryBriefly(() => rejectOrRetake(wanted, lease, refusal, deps), signal);
         break;
       }
       case "waiting":

@@ -1,13 +1,13 @@
 import type { Logger } from "../log.ts";
 import type { AgentState } from "../protocol/agent-api.ts";
 import type { AgentAnswer, AgentClient } from "./agent-client.ts";
-import { falseWord, type LeaseRecord, type SessionRequest } from "./records.ts";
+import { agentMismatch, type LeaseRecord, type SessionRequest } from "./records.ts";
 
 const isHeldBy = (lease: LeaseRecord, { lease: held }: AgentState): boolean =>
   held?.session_id === lease.session && held.epoch === lease.epoch && held.seq === lease.seq;
 
 const refusalOf = (answer: AgentAnswer): string => {
-  if (answer.kind === "ok") return falseWord;
+  if (answer.kind === "ok") return agentMismatch;
   return answer.kind === "refused" ? answer.code : `agent ${answer.reason}`;
 };
 

@@ -27,8 +27,8 @@ import type { AgentState, Fence } from "../protocol/agent-api.ts";
 import type { AgentAnswer, LeaseAtAgent } from "./agent-client.ts";
 import type { NewBrowser } from "./lease-store.ts";
 import { recheckChannel } from "./pool-keys.ts";
-import { type BrowserRecord, falseWord, type LeaseRecord, SessionRequest } from "./records.ts";
-import type { Settlement } from "./repair-store.ts";
+import { agentMismatch, type BrowserRecord, type LeaseRecord, SessionRequest } from "./records.ts";
+import type { Repair } from "./repair-store.ts";
 
 /** Time for a bind or an end to come to an end by itself, ms: the call's deadline (3 s), and a moment in which Redis is away. */
 export const stepMs = 10_000;
@@ -43,7 +43,7 @@ const unsureMs = 1000;
 const unhealthy = "browser_unhealthy";
 
 /** Reasons for which a suspect is not asked but destroyed. */
-const hopeless = new Set<string | undefined>([unhealthy, falseWord]);
+const hopeless = new Set<string | undefined>([unhealthy, agentMismatch]);
 
 /** The lease that an agent says it holds. */
 export type Held = NonNullable<AgentState["lease"]>;
@@ -66,7 +66,7 @@ export type Facts = {
   /** The lease that the record names. */
   lease: LeaseRecord | undefined;
   /** What the agent says, asked under the pool's epoch after the record was read; undefined when it does not answer. */
-  word: AgentState | undefined;
+  agentState: AgentState | undefined;
   /** What is known of the session that the agent holds, when it is not the record's. */
   elsewhere: Elsewhere;
   /** When the record was read, ms by Redis' clock. */
@@ -75,7 +75,7 @@ export type Facts = {
 
 export type Correction =
   /** A new browser, or one that Redis has forgotten, is idle. */
-  | "Entered"
+  | "Registered"
   /** A lease that Redis has forgotten is back as it was. */
   | "Restored"
   /** A suspect is idle again. */
@@ -91,9 +91,9 @@ export type Correction =
   | "Suspected"
   | "Retired";
 
-type Correct = { is: "correct"; why: Correction; to: Settlement };
+type Correct = { is: "correct"; why: Correction; to: Repair };
 
-export type Verdict =
+export type Diagnosis =
   | { is: "well" }
   /** Somebody is busy with it: to be looked at again. */
   | { is: "underWay"; afterMs: number }
@@ -104,26 +104,26 @@ export type Verdict =
   | { is: "end"; lease: Pick<LeaseAtAgent, "session" | "epoch" | "seq">; after?: Correct };
 
 /** A judgement that needs no word of the agent: the browser will be destroyed. */
-export const judgeUnasked = (record: BrowserRecord | undefined): Verdict | undefined => {
+export const diagnoseWithoutAgent = (record: BrowserRecord | undefined): Diagnosis | undefined => {
   if (record?.state === "retired") return { is: "well" };
   return record?.state === "suspect" && hopeless.has(record.reason) ? retire(record) : undefined;
 };
 
-export const judge = (facts: Facts): Verdict => {
-  const { record, word } = facts;
-  const unasked = judgeUnasked(record);
+export const diagnose = (facts: Facts): Diagnosis => {
+  const { record, agentState } = facts;
+  const unasked = diagnoseWithoutAgent(record);
   if (unasked) return unasked;
-  if (!word) return judgeSilence(facts);
-  if (word.binding !== null) return { is: "underWay", afterMs: bindingMs };
-  return word.lease ? judgeHeld(facts, word.lease, word.fence) : judgeFree(facts, word);
+  if (!agentState) return diagnoseSilence(facts);
+  if (agentState.binding !== null) return { is: "underWay", afterMs: bindingMs };
+  return agentState.lease ? diagnoseHeld(facts, agentState.lease, agentState.fence) : diagnoseFree(facts, agentState);
 };
 
 /** What follows from the agent's answer to the end that a verdict asked for; undefined: judge anew. */
-export const judgeEnd = (
+export const diagnoseAfterEnd = (
   facts: Facts,
-  { after }: Extract<Verdict, { is: "end" }>,
+  { after }: Extract<Diagnosis, { is: "end" }>,
   answer: AgentAnswer,
-): Verdict | undefined => {
+): Diagnosis | undefined => {
   const { record } = facts;
   if (answer.kind === "ok") return after;
   if (answer.kind === "unreachable")
@@ -133,14 +133,14 @@ export const judgeEnd = (
   return suspect(record, unhealthy, after?.to.former);
 };
 
-const judgeSilence = (facts: Facts): Verdict => {
+const diagnoseSilence = (facts: Facts): Diagnosis => {
   const { record } = facts;
   if (record?.state === "suspect") return retire(record);
   if (record?.state === "releasing" && !isFresh(facts)) return suspect(record, "unreachable");
   return { is: "silent" };
 };
 
-const judgeHeld = (facts: Facts, held: Held, fence: Fence): Verdict => {
+const diagnoseHeld = (facts: Facts, held: Held, fence: Fence): Diagnosis => {
   const { record, lease, elsewhere } = facts;
   if (lease?.session === held.session_id && lease.seq === held.seq) return { is: "well" };
   const request = requestOf(held);
@@ -156,9 +156,9 @@ const judgeHeld = (facts: Facts, held: Held, fence: Fence): Verdict => {
   return { is: "end", lease: { session: held.session_id, epoch: held.epoch, seq: held.seq } };
 };
 
-const judgeFree = (facts: Facts, { fence }: AgentState): Verdict => {
+const diagnoseFree = (facts: Facts, { fence }: AgentState): Diagnosis => {
   const { record, lease } = facts;
-  if (!record) return free(facts, "Entered", fence.seq);
+  if (!record) return free(facts, "Registered", fence.seq);
   if (record.state === "idle") return fence.seq > record.seq ? free(facts, "SeqRaised", fence.seq) : { is: "well" };
   if (isFresh(facts)) return underWay(facts);
   if (lease)
@@ -173,13 +173,13 @@ const judgeFree = (facts: Facts, { fence }: AgentState): Verdict => {
 const isFresh = ({ record, nowMs }: Facts): boolean =>
   (record?.state === "leased" || record?.state === "releasing") && nowMs - record.since < stepMs;
 
-const underWay = ({ record, nowMs }: Facts): Verdict => ({
+const underWay = ({ record, nowMs }: Facts): Diagnosis => ({
   is: "underWay",
   afterMs: Math.max(1, (record?.since ?? 0) + stepMs - nowMs),
 });
 
 /** The agent's epoch: the lease's own may be below it by now, and its fence would be used up already without its `seq` being so. */
-const neverBound = (facts: Facts, lease: LeaseRecord, agentEpoch: number): Verdict => ({
+const neverBound = (facts: Facts, lease: LeaseRecord, agentEpoch: number): Diagnosis => ({
   is: "end",
   lease: { session: lease.session, epoch: Math.max(lease.epoch, agentEpoch), seq: lease.seq },
   after: free(facts, "NeverBound", lease.seq, "dropped"),
@@ -194,7 +194,7 @@ const requestOf = ({ request = "" }: Held): string | undefined => {
   }
 };
 
-type NewRecord = Settlement["record"];
+type NewRecord = Repair["record"];
 
 /** The record as it was, without what belongs to a state. */
 const bare = ({ browser, record }: Facts): Omit<NewRecord, "state"> => {
@@ -209,7 +209,7 @@ const bare = ({ browser, record }: Facts): Omit<NewRecord, "state"> => {
   };
 };
 
-const free = (facts: Facts, why: Correction, seq: number, former: Settlement["former"] = "kept"): Correct => {
+const free = (facts: Facts, why: Correction, seq: number, former: Repair["former"] = "kept"): Correct => {
   const known = bare(facts);
   return {
     is: "correct",
@@ -218,7 +218,7 @@ const free = (facts: Facts, why: Correction, seq: number, former: Settlement["fo
   };
 };
 
-const restore = (facts: Facts, held: Held, request: string, former: Settlement["former"]): Correct => {
+const restore = (facts: Facts, held: Held, request: string, former: Repair["former"]): Correct => {
   const known = bare(facts);
   const seq = Math.max(known.seq, held.seq);
   const record: NewRecord = { ...known, state: "leased", session: held.session_id, seq };
@@ -244,7 +244,7 @@ const restore = (facts: Facts, held: Held, request: string, former: Settlement["
 const suspect = (
   { since: _, ...record }: BrowserRecord,
   reason: string,
-  former: Settlement["former"] = "kept",
+  former: Repair["former"] = "kept",
 ): Correct => ({ is: "correct", why: "Suspected", to: { record: { ...record, state: "suspect", reason }, former } });
 
 const retire = ({ since: _, session: __, ...record }: BrowserRecord): Correct => ({

@@ -13,32 +13,32 @@ import type { SessionNames } from "../redis/session-names.ts";
 import type { AgentClient } from "./agent-client.ts";
 import {
   type Correction,
+  type Diagnosis,
+  diagnose,
+  diagnoseAfterEnd,
+  diagnoseWithoutAgent,
   type Elsewhere,
   type Facts,
   type Held,
-  judge,
-  judgeEnd,
-  judgeUnasked,
-  type Verdict,
 } from "./diagnose.ts";
 import type { NewBrowser } from "./lease-store.ts";
 import { type LeaseRecord, SessionRequest } from "./records.ts";
 import type { Examined, RepairStore } from "./repair-store.ts";
 
-export type LookDeps = {
-  repairs: Pick<RepairStore, "examine" | "settle" | "session">;
+export type InspectDeps = {
+  repairs: Pick<RepairStore, "examine" | "repair" | "session">;
   agents: Pick<AgentClient, "state" | "end">;
   names: Pick<SessionNames, "reserve">;
   /** Throws when whoever looks may not (any more); called before everything that has an effect. */
   check(): void;
 };
 
-export type LookTarget = { poolUid: string; epoch: number; browser: NewBrowser };
+export type InspectTarget = { poolUid: string; epoch: number; browser: NewBrowser };
 
 /** `reason`: of a browser that is retired. */
 export type Corrected = { why: Correction; reason?: string };
 
-export type LookResult = { corrected: Corrected[] } & (
+export type InspectResult = { corrected: Corrected[] } & (
   | { is: "done" }
   /** Something is under way: to be looked at again. */
   | { is: "later"; afterMs: number }
@@ -54,11 +54,11 @@ export type LookResult = { corrected: Corrected[] } & (
 const busyMs = 1000;
 const maxSteps = 5;
 
-type Step = LookResult | "again";
-type Looking = { target: LookTarget; deps: LookDeps; corrected: Corrected[] };
+type Step = InspectResult | "again";
+type Inspection = { target: InspectTarget; deps: InspectDeps; corrected: Corrected[] };
 
 /** Throws `unavailable` when Redis does not answer, and what `check` throws. Changes nothing that it was not sure of. */
-export const lookAt = async (target: LookTarget, deps: LookDeps): Promise<LookResult> => {
+export const inspect = async (target: InspectTarget, deps: InspectDeps): Promise<InspectResult> => {
   const corrected: Corrected[] = [];
   for (let step = 0; step < maxSteps; step++) {
     const result = await takeStep({ target, deps, corrected });
@@ -67,36 +67,36 @@ export const lookAt = async (target: LookTarget, deps: LookDeps): Promise<LookRe
   return { is: "later", afterMs: busyMs, corrected };
 };
 
-const takeStep = async (looking: Looking): Promise<Step> => {
-  const { target, deps, corrected } = looking;
+const takeStep = async (inspection: Inspection): Promise<Step> => {
+  const { target, deps, corrected } = inspection;
   const { poolUid, epoch, browser } = target;
   const examined = await deps.repairs.examine(poolUid, browser.id);
   if (examined.epoch !== epoch) return { is: "outdated", corrected };
   const { record, lease, nowMs } = examined;
-  const word = judgeUnasked(record) ? undefined : await ask(target, deps);
-  if (word && word.fence.epoch > epoch) return { is: "ahead", epoch: word.fence.epoch, corrected };
-  const elsewhere = await findElsewhere(target, lease, word, deps);
-  const facts: Facts = { poolUid, browser, record, lease, word, elsewhere, nowMs };
-  const verdict = judge(facts);
-  if (verdict.is !== "end") return carryOut(verdict, examined, looking);
+  const agentState = diagnoseWithoutAgent(record) ? undefined : await ask(target, deps);
+  if (agentState && agentState.fence.epoch > epoch) return { is: "ahead", epoch: agentState.fence.epoch, corrected };
+  const elsewhere = await findElsewhere(target, lease, agentState, deps);
+  const facts: Facts = { poolUid, browser, record, lease, agentState, elsewhere, nowMs };
+  const diagnosis = diagnose(facts);
+  if (diagnosis.is !== "end") return carryOut(diagnosis, examined, inspection);
 
   deps.check();
   const place = { browser: browser.id, address: record?.address ?? browser.address };
-  const next = judgeEnd(facts, verdict, await deps.agents.end({ ...place, ...verdict.lease }));
-  return next ? carryOut(next, examined, looking) : "again";
+  const next = diagnoseAfterEnd(facts, diagnosis, await deps.agents.end({ ...place, ...diagnosis.lease }));
+  return next ? carryOut(next, examined, inspection) : "again";
 };
 
-const ask = async ({ epoch, browser }: LookTarget, deps: LookDeps): Promise<AgentState | undefined> => {
+const ask = async ({ epoch, browser }: InspectTarget, deps: InspectDeps): Promise<AgentState | undefined> => {
   deps.check();
   const answer = await deps.agents.state({ browser: browser.id, address: browser.address }, epoch);
   return answer.kind === "ok" ? answer.state : undefined;
 };
 
 const findElsewhere = async (
-  { poolUid, epoch, browser }: LookTarget,
+  { poolUid, epoch, browser }: InspectTarget,
   lease: LeaseRecord | undefined,
   word: AgentState | undefined,
-  { repairs, agents, check }: LookDeps,
+  { repairs, agents, check }: InspectDeps,
 ): Promise<Elsewhere> => {
   const held = word?.lease;
   if (!held || held.session_id === lease?.session) return { is: "no" };
@@ -114,21 +114,25 @@ const findElsewhere = async (
 const isBefore = (there: Held, here: Held): boolean =>
   there.epoch === here.epoch ? there.bound_at < here.bound_at : there.epoch < here.epoch;
 
-const carryOut = async (verdict: Verdict, examined: Examined, { target, deps, corrected }: Looking): Promise<Step> => {
-  if (verdict.is === "well") return { is: "done", corrected };
-  if (verdict.is === "underWay") return { is: "later", afterMs: verdict.afterMs, corrected };
-  if (verdict.is !== "correct") return { is: "silent", corrected };
-  const { why, to } = verdict;
+const carryOut = async (
+  diagnosis: Diagnosis,
+  examined: Examined,
+  { target, deps, corrected }: Inspection,
+): Promise<Step> => {
+  if (diagnosis.is === "well") return { is: "done", corrected };
+  if (diagnosis.is === "underWay") return { is: "later", afterMs: diagnosis.afterMs, corrected };
+  if (diagnosis.is !== "correct") return { is: "silent", corrected };
+  const { why, to } = diagnosis;
   deps.check();
   if (to.restored) await reserveName(target, to.restored, deps);
-  if (!(await deps.repairs.settle(target.poolUid, examined, to))) return "again";
+  if (!(await deps.repairs.repair(target.poolUid, examined, to))) return "again";
   corrected.push({ why, ...(why === "Retired" && to.record.reason && { reason: to.record.reason }) });
   // Whoever becomes suspect is looked at at once, and with the same eyes.
   return why === "Suspected" ? "again" : { is: "done", corrected };
 };
 
 /** A name that a later session has taken in the meantime stays with that one. */
-const reserveName = async ({ poolUid }: LookTarget, lease: LeaseRecord, { names }: LookDeps): Promise<void> => {
+const reserveName = async ({ poolUid }: InspectTarget, lease: LeaseRecord, { names }: InspectDeps): Promise<void> => {
   const { name, project } = SessionRequest.parse(JSON.parse(lease.request));
   if (name) await names.reserve(project, name, { poolUid, session: lease.session });
 };

@@ -92,4 +92,4 @@ export type EndReason =
   | "pod_deleted";
 
 /** Why a browser is suspect whose agent's word is not to be trusted any more: it said that it had bound a lease, and named another. */
-export const falseWord = "false_word";
+export const agentMismatch = "false_word";

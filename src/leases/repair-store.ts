@@ -12,7 +12,7 @@ export type Examined = {
   epoch: number;
   /** The moment, ms by Redis' clock. */
   nowMs: number;
-  /** The record's text, "" when there is none: `settle` does nothing when it has changed. */
+  /** The record's text, "" when there is none: `repair` does nothing when it has changed. */
   text: string;
   record: BrowserRecord | undefined;
   /** The lease that the record names. */
@@ -20,7 +20,7 @@ export type Examined = {
 };
 
 /** How a browser's record shall be. */
-export type Settlement = {
+export type Repair = {
   record: Omit<BrowserRecord, "since">;
   /** What becomes of the lease that the record named until now; a dropped one was never its caller's. */
   former: "kept" | "dropped" | EndReason;
@@ -37,7 +37,7 @@ const scripts = {
   establish: loadScript("establish", import.meta.url),
   recovered: loadScript("recovered", import.meta.url),
   examine: loadScript("examine", import.meta.url),
-  settle: loadScript("settle", import.meta.url),
+  repair: loadScript("repair", import.meta.url),
 };
 
 export const createRepairStore = (redis: RedisConnection) => {
@@ -64,14 +64,14 @@ export const createRepairStore = (redis: RedisConnection) => {
       return { epoch, nowMs, text, record, lease: lease === "" ? undefined : parseLease(lease) };
     },
     /** False when the record or the epoch has changed since they were examined, or the restored session has moved on: examine it again. */
-    async settle(
+    async repair(
       poolUid: string,
       { epoch, text }: Pick<Examined, "epoch" | "text">,
-      { record, former, restored, displaced = "" }: Settlement,
+      { record, former, restored, displaced = "" }: Repair,
     ): Promise<boolean> {
       const lease = restored ? JSON.stringify(restored) : "";
       const argv = [record.id, epoch, text, JSON.stringify(record), former, lease, displaced];
-      return (await run(scripts.settle, poolUid, argv)) === 1;
+      return (await run(scripts.repair, poolUid, argv)) === 1;
     },
     /** What Redis knows of a session apart from any browser. */
     async session(poolUid: string, session: string): Promise<{ isEnded: boolean; lease: LeaseRecord | undefined }> {

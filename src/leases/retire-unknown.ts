@@ -1,4 +1,4 @@
-import type { LookTarget } from "./inspect.ts";
+import type { InspectTarget } from "./inspect.ts";
 import type { RepairStore } from "./repair-store.ts";
 
 /**
@@ -6,9 +6,9 @@ import type { RepairStore } from "./repair-store.ts";
  * when Redis knows it by now, or the epoch is another one; then nothing is changed. Throws `unavailable`.
  */
 export const retireUnknown = (
-  { poolUid, epoch, browser: { id, pod, address, configHash } }: LookTarget,
-  repairs: Pick<RepairStore, "settle">,
+  { poolUid, epoch, browser: { id, pod, address, configHash } }: InspectTarget,
+  repairs: Pick<RepairStore, "repair">,
 ): Promise<boolean> => {
   const record = { id, pod, address, config: configHash, seq: 0, state: "retired", reason: "unreachable" } as const;
-  return repairs.settle(poolUid, { epoch, text: "" }, { record, former: "kept" });
+  return repairs.repair(poolUid, { epoch, text: "" }, { record, former: "kept" });
 };

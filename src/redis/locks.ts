@@ -12,44 +12,44 @@ import { lockKey } from "./keys.ts";
 import { orUnavailable } from "./or-unavailable.ts";
 import { loadScript, runScript } from "./script.ts";
 
-export type Turns = {
+export type Locks = {
   /**
    * Runs `work` while nobody else runs something under the same name, in whatever replica. Throws `unavailable` when Redis
    * is away or the turn does not come in time. `work` must end within `turnMs`: a few calls of the Kubernetes API.
    */
-  take<T>(what: readonly string[], work: () => Promise<T>): Promise<T>;
+  hold<T>(what: readonly string[], work: () => Promise<T>): Promise<T>;
 };
 
 /** Longest turn, ms: above the deadlines of the calls within it. */
-const turnMs = 15_000;
+const leaseMs = 15_000;
 
 /** Longest wait for a turn, ms, and the time between two looks: most turns take two calls, about 10 ms. */
 const waitMs = 5000;
-const lookEveryMs = 10;
+const retryEveryMs = 10;
 
-const endScript = loadScript("release-lock", import.meta.url);
+const releaseScript = loadScript("release-lock", import.meta.url);
 
-export const createTurns = (redis: RedisConnection): Turns => {
-  const begin = async (key: string, holder: string): Promise<void> => {
+export const createLocks = (redis: RedisConnection): Locks => {
+  const acquire = async (key: string, holder: string): Promise<void> => {
     const untilMs = performance.now() + waitMs;
-    while (!(await orUnavailable(redis.set(key, holder, "PX", turnMs, "NX")))) {
+    while (!(await orUnavailable(redis.set(key, holder, "PX", leaseMs, "NX")))) {
       if (performance.now() > untilMs)
         throw new AppError("unavailable", "others write the same thing now; repeat the request", {
           retryAfterSeconds: 1,
         });
-      await sleep(lookEveryMs * (0.5 + Math.random()));
+      await sleep(retryEveryMs * (0.5 + Math.random()));
     }
   };
   return {
-    async take(what, work) {
+    async hold(what, work) {
       const key = lockKey(createHash("sha256").update(JSON.stringify(what)).digest("hex"));
       const holder = randomUUID();
-      await begin(key, holder);
+      await acquire(key, holder);
       try {
         return await work();
       } finally {
         // When this fails the turn ends by itself; the work is done.
-        await runScript(redis, endScript, [key], [holder]).catch(() => undefined);
+        await runScript(redis, releaseScript, [key], [holder]).catch(() => undefined);
       }
     },
   };

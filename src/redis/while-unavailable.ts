@@ -36,5 +36,5 @@ export const whileUnavailable = async <T>(
  * Gets `work` over a short break, such as a connection that is made again; a longer one is an error in time, so that callers
  * hear of it within 2 s: the last try begins within half a second, and each takes 1.5 s at most.
  */
-export const overHiccup = <T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> =>
+export const retryBriefly = <T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> =>
   whileUnavailable(work, { withinMs: 500, maxPauseMs: 100, ...(signal && { signal }) });

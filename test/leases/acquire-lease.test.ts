@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { unavailable } from "../../src/errors.ts";
-import { createGiveBacks } from "../../src/leases/abandoned-sessions.ts";
+import { createAbandonedSessions } from "../../src/leases/abandoned-sessions.ts";
 import { type Acquired, acquireLease } from "../../src/leases/acquire-lease.ts";
 import type { LeaseRecord } from "../../src/leases/records.ts";
 import { releaseLease } from "../../src/leases/release-lease.ts";
@@ -158,15 +158,15 @@ describe("what nobody gets", () => {
     caller.abort(gone);
     agent.letGo();
     await expect(acquiring).rejects.toBe(gone);
-    await parts.giveBacks.settle(5000);
+    await parts.abandonedSessions.drain(5000);
     expect([await stateOf(id), agent.holder()]).toEqual(["idle", undefined]);
   });
 
   test("does not hold the stop up for longer than it may when Redis is away", async () => {
     const away = { ...parts.store, cancel: () => Promise.reject(unavailable("Redis")) };
-    const giveBacks = createGiveBacks({ store: away, agents: parts.agents, log: silent });
-    giveBacks.start(poolUid, "a");
-    await giveBacks.settle(10);
+    const abandonedSessions = createAbandonedSessions({ store: away, agents: parts.agents, log: silent });
+    abandonedSessions.add(poolUid, "a");
+    await abandonedSessions.drain(10);
   });
 });
 

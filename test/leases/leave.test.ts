@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Grants } from "../../src/leases/grants.ts";
 import type { LeaseStore } from "../../src/leases/lease-store.ts";
-import { createDepartures, type Departures } from "../../src/leases/leaving-marks.ts";
+import { createLeavingMarks, type LeavingMarks } from "../../src/leases/leaving-marks.ts";
 import { followPoolChanges } from "../../src/leases/pool-changes.ts";
 import type { LeaseRecord } from "../../src/leases/records.ts";
 import { connectRedis, whenReady } from "../../src/redis/connection.ts";
@@ -13,14 +13,14 @@ import { type LeaseParts, silent, startLeaseParts } from "../support/lease-parts
 
 let parts: LeaseParts;
 let store: LeaseStore;
-let departures: Departures;
+let leavingMarks: LeavingMarks;
 let replica: Grants;
 let pool: string;
 
 beforeAll(async () => {
   parts = await startLeaseParts();
   store = parts.store;
-  departures = createDepartures(parts.redis);
+  leavingMarks = createLeavingMarks(parts.redis);
   replica = await parts.replica();
 });
 afterAll(() => parts[Symbol.asyncDispose]());
@@ -35,13 +35,13 @@ const retired = { state: "retired", reason: "NodeLeaving" };
 const leasedAndLeaving = async (): Promise<{ browser: string; lease: LeaseRecord }> => {
   const browser = await addBrowser();
   const lease = await held("a");
-  expect(await departures.leave(pool, [browser], "NodeLeaving")).toBe(1);
+  expect(await leavingMarks.leave(pool, [browser], "NodeLeaving")).toBe(1);
   return { browser, lease };
 };
 
 test("an idle one is retired at once, and nobody gets it", async () => {
   const browser = await addBrowser();
-  expect(await departures.leave(pool, [browser, "unknown"], "NodeLeaving")).toBe(1);
+  expect(await leavingMarks.leave(pool, [browser, "unknown"], "NodeLeaving")).toBe(1);
   expect(await recordOf(browser)).toMatchObject(retired);
   expect((await take("a")).kind).toBe("waiting");
 });
@@ -73,7 +73,7 @@ describe("instead of becoming idle it is retired", () => {
     const browser = await addBrowser();
     const lease = await held("a");
     await store.release(pool, "a", "releasing", "released");
-    await departures.leave(pool, [browser], "NodeLeaving");
+    await leavingMarks.leave(pool, [browser], "NodeLeaving");
     await store.offer(pool, lease);
     expect(await recordOf(browser)).toMatchObject(retired);
   });
@@ -84,7 +84,7 @@ describe("instead of becoming idle it is retired", () => {
     expect(await recordOf(browser)).toMatchObject({ state: "suspect", leaving: "NodeLeaving" });
     const examined = await parts.repairs.examine(pool, browser);
     const { since: _, session: __, reason: ___, ...record } = examined.record ?? ({} as never);
-    expect(await parts.repairs.settle(pool, examined, { record: { ...record, state: "idle" }, former: "kept" })).toBe(
+    expect(await parts.repairs.repair(pool, examined, { record: { ...record, state: "idle" }, former: "kept" })).toBe(
       true,
     );
     expect(await recordOf(browser)).toMatchObject(retired);
@@ -94,11 +94,11 @@ describe("instead of becoming idle it is retired", () => {
 
 test("the newest reason counts, the same one again is no news, and what has left is left alone", async () => {
   const { browser, lease } = await leasedAndLeaving();
-  expect(await departures.leave(pool, [browser], "NodeLeaving")).toBe(0);
-  expect(await departures.leave(pool, [browser], "Evicted")).toBe(1);
+  expect(await leavingMarks.leave(pool, [browser], "NodeLeaving")).toBe(0);
+  expect(await leavingMarks.leave(pool, [browser], "Evicted")).toBe(1);
   await store.release(pool, "a", "releasing", "released");
   await store.offer(pool, lease);
-  expect(await departures.leave(pool, [browser], "NodeLeaving")).toBe(0);
+  expect(await leavingMarks.leave(pool, [browser], "NodeLeaving")).toBe(0);
   expect(await recordOf(browser)).toMatchObject({ state: "retired", reason: "Evicted" });
 });
 
@@ -118,7 +118,7 @@ test("the operators hear at once of one that is to be destroyed", async () => {
 describe("taken back", () => {
   test("it is as any other: idle when its lease ends", async () => {
     const { browser, lease } = await leasedAndLeaving();
-    expect(await departures.stay(pool, [browser, "unknown"], "NodeLeaving")).toBe(1);
+    expect(await leavingMarks.stay(pool, [browser, "unknown"], "NodeLeaving")).toBe(1);
     await store.release(pool, "a", "releasing", "released");
     await store.offer(pool, lease);
     expect(await stateOf(browser)).toBe("idle");
@@ -127,14 +127,14 @@ describe("taken back", () => {
 
   test("for another reason it still leaves", async () => {
     const { browser } = await leasedAndLeaving();
-    expect(await departures.stay(pool, [browser], "ImageOutdated")).toBe(0);
+    expect(await leavingMarks.stay(pool, [browser], "ImageOutdated")).toBe(0);
     expect(await recordOf(browser)).toMatchObject({ leaving: "NodeLeaving" });
   });
 
   test("too late changes nothing", async () => {
     const browser = await addBrowser();
-    await departures.leave(pool, [browser], "NodeLeaving");
-    expect(await departures.stay(pool, [browser], "NodeLeaving")).toBe(0);
+    await leavingMarks.leave(pool, [browser], "NodeLeaving");
+    expect(await leavingMarks.stay(pool, [browser], "NodeLeaving")).toBe(0);
     expect(await stateOf(browser)).toBe("retired");
   });
 });

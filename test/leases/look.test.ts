@@ -2,9 +2,9 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Grants } from "../../src/leases/grants.ts";
-import { type LookDeps, type LookResult, lookAt } from "../../src/leases/inspect.ts";
+import { type InspectDeps, type InspectResult, inspect } from "../../src/leases/inspect.ts";
 import type { NewBrowser } from "../../src/leases/lease-store.ts";
-import { createDepartures } from "../../src/leases/leaving-marks.ts";
+import { createLeavingMarks } from "../../src/leases/leaving-marks.ts";
 import { poolKey } from "../../src/leases/pool-keys.ts";
 import type { LeaseRecord } from "../../src/leases/records.ts";
 import { releaseLease } from "../../src/leases/release-lease.ts";
@@ -42,16 +42,16 @@ const begin = async (next: number): Promise<void> => {
   epoch = next;
   expect(await parts.repairs.establish(pool, next)).toBe(true);
 };
-const depsWith = (more: Partial<LookDeps> = {}): LookDeps => ({
+const depsWith = (more: Partial<InspectDeps> = {}): InspectDeps => ({
   repairs: parts.repairs,
   agents: parts.agents,
   names,
   check: () => undefined,
   ...more,
 });
-const look = (more: Partial<LookDeps> = {}): Promise<LookResult> =>
-  lookAt({ poolUid: pool, epoch, browser }, depsWith(more));
-const corrections = async (more: Partial<LookDeps> = {}): Promise<string[]> =>
+const look = (more: Partial<InspectDeps> = {}): Promise<InspectResult> =>
+  inspect({ poolUid: pool, epoch, browser }, depsWith(more));
+const corrections = async (more: Partial<InspectDeps> = {}): Promise<string[]> =>
   (await look(more)).corrected.map(({ why }) => why);
 
 const requestOf = (session: string): string =>
@@ -103,7 +103,7 @@ const secondBrowser = async () => {
     id: target.id,
     agent: other,
     corrections: async () =>
-      (await lookAt({ poolUid: pool, epoch, browser: target }, depsWith())).corrected.map(({ why }) => why),
+      (await inspect({ poolUid: pool, epoch, browser: target }, depsWith())).corrected.map(({ why }) => why),
     [Symbol.asyncDispose]: () => other[Symbol.asyncDispose](),
   };
 };
@@ -117,7 +117,7 @@ describe("a browser without a record", () => {
   test("enters as idle once, and goes to who waits", async () => {
     await take("a");
     const woken = wakeOf("a");
-    expect(await corrections()).toEqual(["Entered"]);
+    expect(await corrections()).toEqual(["Registered"]);
     expect(await woken).toMatchObject({ kind: "granted", lease: { browser: browser.id, epoch: 1, seq: 1 } });
     expect(await corrections()).toEqual([]);
     expect(await recordOf(browser.id)).toMatchObject({ state: "leased", session: "a" });
@@ -153,7 +153,7 @@ describe("a browser without a record", () => {
     const lease = await granted("a");
     await parts.store.drop(pool);
     await begin(2);
-    expect(await corrections()).toEqual(["Entered"]);
+    expect(await corrections()).toEqual(["Registered"]);
     expect(await bind(lease)).toEqual({ kind: "refused", code: "stale_fence" });
     expect(agent.holder()).toBeUndefined();
     await held("b");
@@ -176,7 +176,7 @@ describe("a browser without a record", () => {
     agent.letGo();
     await binding;
     const address = "127.0.0.9:9";
-    expect(await lookAt({ poolUid: pool, epoch, browser: { ...browser, address } }, depsWith())).toMatchObject({
+    expect(await inspect({ poolUid: pool, epoch, browser: { ...browser, address } }, depsWith())).toMatchObject({
       is: "silent",
     });
     expect(await recordOf(browser.id)).toBeUndefined();
@@ -187,7 +187,7 @@ describe("a browser that is to leave", () => {
   test("enters as retired, and who waits goes on waiting", async () => {
     await take("a");
     browser = { ...browser, leaving: "NodeLeaving" };
-    expect(await corrections()).toEqual(["Entered"]);
+    expect(await corrections()).toEqual(["Registered"]);
     expect(await recordOf(browser.id)).toMatchObject({ state: "retired", reason: "NodeLeaving" });
     expect((await parts.store.snapshot(pool)).waiting).toBe(1);
   });
@@ -207,7 +207,7 @@ describe("a browser that is to leave", () => {
   test("is retired when what got stuck on its way to idle is finished", async () => {
     await look();
     await held("a");
-    await createDepartures(parts.redis).leave(pool, [browser.id], "NodeLeaving");
+    await createLeavingMarks(parts.redis).leave(pool, [browser.id], "NodeLeaving");
     await parts.store.release(pool, "a", "releasing", "released");
     await age();
     expect(await corrections()).toEqual(["OfferLost"]);
@@ -360,7 +360,7 @@ describe("writes that a failover has lost", () => {
     await using second = await secondBrowser();
     await take("a");
     await losing(() => look().then(() => bindGranted("a")));
-    expect(await second.corrections()).toEqual(["Entered"]);
+    expect(await second.corrections()).toEqual(["Registered"]);
     expect(await parts.store.lease(pool, "a")).toMatchObject({ browser: second.id });
     expect(await look()).toMatchObject({ is: "later", corrected: [] });
     await age(second.id);
@@ -401,21 +401,21 @@ describe("writes that a failover has lost", () => {
     test("and if the later one is found first", async () => {
       await using second = await boundTwice();
       expect(await second.corrections()).toEqual(["Restored"]);
-      expect(await corrections()).toEqual(["Entered"]);
+      expect(await corrections()).toEqual(["Registered"]);
       expect(await parts.store.lease(pool, "a")).toMatchObject({ browser: second.id });
       expect([agent.holder(), second.agent.holder()]).toEqual([undefined, "a"]);
     });
   });
 
   test.each([
-    { aheadMs: 1000, keeps: "second", found: "Entered" },
+    { aheadMs: 1000, keeps: "second", found: "Registered" },
     { aheadMs: -1000, keeps: "first", found: "Restored" },
   ])("two binds under one epoch: the agents' clocks tell the later one ($keeps)", async ({ aheadMs, keeps, found }) => {
     await using second = await secondBrowser();
     second.agent.aheadMs = aheadMs;
     await take("a");
     await losing(() => look().then(() => bindGranted("a")));
-    expect(await second.corrections()).toEqual(["Entered"]);
+    expect(await second.corrections()).toEqual(["Registered"]);
     await bindGranted("a");
     expect(await corrections()).toEqual([found]);
     const owner = keeps === "first" ? browser.id : second.id;
@@ -442,7 +442,7 @@ describe("beside everything else", () => {
     await look();
     await losing(() => held("lost").then(() => release("lost")));
     let asked = 0;
-    const state: LookDeps["agents"]["state"] = async (...args) => {
+    const state: InspectDeps["agents"]["state"] = async (...args) => {
       const answer = await parts.agents.state(...args);
       asked += 1;
       if (asked === 1) await granted("a");
@@ -499,7 +499,7 @@ describe("a browser that is given up", () => {
   const giveUp = (): Promise<boolean> => retireUnknown({ poolUid: pool, epoch, browser }, parts.repairs);
 
   test("while it is looked at does not come in any more", async () => {
-    const state: LookDeps["agents"]["state"] = async (...asked) => {
+    const state: InspectDeps["agents"]["state"] = async (...asked) => {
       const answer = await parts.agents.state(...asked);
       expect(await giveUp()).toBe(true);
       return answer;
@@ -509,7 +509,7 @@ describe("a browser that is given up", () => {
   });
 
   test("after it has come in stays", async () => {
-    expect(await corrections()).toEqual(["Entered"]);
+    expect(await corrections()).toEqual(["Registered"]);
     expect(await giveUp()).toBe(false);
     expect(await stateOf(browser.id)).toBe("idle");
   });

@@ -153,7 +153,7 @@ describe("a caller whose browser refuses its bind", () => {
     agent.behaviour = "refuse";
     agent.letGo();
     await expect(acquiring).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 1 });
-    await parts.giveBacks.settle(5000);
+    await parts.abandonedSessions.drain(5000);
     expect(await parts.store.counts(poolUid)).toEqual({ acquired: 0, available: 0 });
   });
 });

@@ -7,7 +7,7 @@ import { changeObject } from "../../src/services/objects/change-object.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { createProject } from "../../src/services/projects/create-project.ts";
 import { deleteProject } from "../../src/services/projects/delete-project.ts";
-import { readOrganizationLimits, updateOrganizationLimits } from "../../src/services/projects/organization-limits.ts";
+import { fetchOrganizationLimits, updateOrganizationLimits } from "../../src/services/projects/organization-limits.ts";
 import { updateProjectLimits } from "../../src/services/projects/project-limits.ts";
 import { type Project, readProject } from "../../src/services/projects/project-namespace.ts";
 import { updateProject } from "../../src/services/projects/update-project.ts";
@@ -158,11 +158,11 @@ describe("limits", () => {
       maxConcurrentSessions: total,
       defaultProjectMaxConcurrentSessions: defaultCap,
     });
-    expect(await readOrganizationLimits(org)).toEqual(limits());
+    expect(await fetchOrganizationLimits(org)).toEqual(limits());
     expect(await updateOrganizationLimits(10, org)).toEqual(limits(10));
     expect(await updateOrganizationLimits(undefined, org)).toEqual(limits(10));
     await expect(updateOrganizationLimits(total + 1, org)).rejects.toMatchObject({ code: "bad_request" });
-    expect(await readOrganizationLimits(org)).toEqual(limits(10));
+    expect(await fetchOrganizationLimits(org)).toEqual(limits(10));
     expect(await updateOrganizationLimits(0, org)).toEqual(limits());
     await updateOrganizationLimits(total, org);
     expect(await updateOrganizationLimits(null, org)).toEqual(limits());
@@ -171,7 +171,7 @@ describe("limits", () => {
   test("of the organization bound the default also when they were lowered since", async () => {
     await updateOrganizationLimits(10, org);
     const config = { ...org.config, limits: { ...org.config.limits, pooledSessions: 4 } };
-    const { defaultProjectMaxConcurrentSessions } = await readOrganizationLimits({ ...org, config });
+    const { defaultProjectMaxConcurrentSessions } = await fetchOrganizationLimits({ ...org, config });
     expect(defaultProjectMaxConcurrentSessions).toBe(4);
   });
 });

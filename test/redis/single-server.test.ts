@@ -11,7 +11,7 @@ import type { Logger } from "../../src/log.ts";
 import { checkRedis } from "../../src/redis/check-redis.ts";
 import { connectRedis, type RedisConnection, whenReady } from "../../src/redis/connection.ts";
 import { createItemEvents } from "../../src/redis/item-events.ts";
-import { createTurns } from "../../src/redis/locks.ts";
+import { createLocks } from "../../src/redis/locks.ts";
 import { eventually } from "../support/eventually.ts";
 import { runLeaseFlow, startLeaseFlow } from "../support/lease-flow.ts";
 import { silent } from "../support/lease-parts.ts";
@@ -55,7 +55,7 @@ test("a user who may do what docs/redis.md says, and nothing else, can do all th
   {
     await using flow = await startLeaseFlow(url, { checkMs: 20 });
     await runLeaseFlow(flow);
-    await createTurns(flow.parts.redis).take(["thing"], () => runItemEvents(flow.parts.redis));
+    await createLocks(flow.parts.redis).hold(["thing"], () => runItemEvents(flow.parts.redis));
     await expect((flow.parts.redis as Redis).get("other")).rejects.toThrow("NOPERM");
     expect(await admin.call("ACL", "LOG")).toHaveLength(1);
   }

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { Redis } from "ioredis";
 import { createLeaseFence, type LeaseName } from "../../src/agent/lease-fence.ts";
-import { createGiveBacks, type GiveBacks } from "../../src/leases/abandoned-sessions.ts";
+import { type AbandonedSessions, createAbandonedSessions } from "../../src/leases/abandoned-sessions.ts";
 import { type AgentClient, createAgentClient } from "../../src/leases/agent-client.ts";
 import { type Grants, startGrants } from "../../src/leases/grants.ts";
 import { createLeaseStore, type LeaseStore } from "../../src/leases/lease-store.ts";
@@ -30,7 +30,7 @@ export type LeaseParts = {
   store: LeaseStore;
   repairs: RepairStore;
   agents: AgentClient;
-  giveBacks: GiveBacks;
+  abandonedSessions: AbandonedSessions;
   /** Grants of another API replica. `url`: another way to Redis; `checkMs`, `keptMs`: as startGrants has them. */
   replica(options?: { url?: string; checkMs?: number; keptMs?: number }): Promise<Replica>;
   /** An idle browser in the pool; its id. */
@@ -51,7 +51,7 @@ export const startLeaseParts = async (url?: string): Promise<LeaseParts> => {
   const store = createLeaseStore(redis);
   const repairs = createRepairStore(redis);
   const agents = createAgentClient(createAgentTokens(generateKeyPairSync("ed25519").privateKey));
-  const giveBacks = createGiveBacks({ store, agents, log: silent });
+  const abandonedSessions = createAbandonedSessions({ store, agents, log: silent });
   const replicas: Grants[] = [];
   return {
     redis,
@@ -59,7 +59,7 @@ export const startLeaseParts = async (url?: string): Promise<LeaseParts> => {
     store,
     repairs,
     agents,
-    giveBacks,
+    abandonedSessions,
     async replica({ url: own = redisUrl, ...options } = {}) {
       const subscriber = connectRedis(own, silent);
       await whenReady(subscriber, 10_000);
@@ -76,11 +76,11 @@ export const startLeaseParts = async (url?: string): Promise<LeaseParts> => {
       await repairs.establish(poolUid, 1);
       const record = { id, pod: `pod-${id}`, address, config: configHash, seq: 0, state: "idle" as const };
       const examined = await repairs.examine(poolUid, id);
-      await repairs.settle(poolUid, examined, { record, former: "kept" });
+      await repairs.repair(poolUid, examined, { record, former: "kept" });
       return id;
     },
     async [Symbol.asyncDispose]() {
-      await giveBacks.settle(5000);
+      await abandonedSessions.drain(5000);
       await Promise.all([...replicas.map((grants) => grants.close()), agents.close()]);
       redis.disconnect();
     },

@@ -1,5 +1,10 @@
 /** Builders of what a round of the pool loop sees, for tests of its pure parts. */
-import type { LookedAt, Seen, SeenNode, SeenPod } from "../../src/controllers/browser-pool/observe/observed.ts";
+import type {
+  LastInspection,
+  Observed,
+  ObservedNode,
+  ObservedPod,
+} from "../../src/controllers/browser-pool/observe/observed.ts";
 import type { BrowserRecord } from "../../src/leases/records.ts";
 import {
   type BrowserPool,
@@ -28,19 +33,19 @@ export const aPool = (
 });
 
 export type PodOptions = {
-  state: SeenPod["state"];
+  state: ObservedPod["state"];
   browser?: BrowserRecord["state"];
   configHash?: string;
   /** How long ago it was created, and came into its state, ms. */
   ageMs?: number;
   /** The last look at it; left out, in this moment, for a warm one never. */
-  look?: Partial<LookedAt> | "never";
+  look?: Partial<LastInspection> | "never";
   /** When its deletion is over by its grace, relative to now, ms; below 0 it should be gone. */
   deletedInMs?: number;
   /** Failed starts of its pool when it was made. */
   failedStarts?: number;
   /** Its node, `node-1`, if it is not a well one. */
-  node?: Partial<SeenNode>;
+  node?: Partial<ObservedNode>;
   /** Why its record says that it is to leave. */
   leaving?: string;
   /** New pods get another image or template. */
@@ -70,7 +75,7 @@ export const aRecord = (
   ...more,
 });
 
-const aNode = (node: Partial<SeenNode> = {}): SeenNode => ({
+const aNode = (node: Partial<ObservedNode> = {}): ObservedNode => ({
   name: "node-1",
   leaving: undefined,
   isLost: false,
@@ -82,7 +87,7 @@ const scheduledCondition = ({ status, inMs = 0 }: NonNullable<PodOptions["schedu
   conditions: [{ type: "PodScheduled", status, lastTransitionTime: iso(nowMs + inMs) }],
 });
 
-export const aPod = (uid: string, options: PodOptions): SeenPod => {
+export const aPod = (uid: string, options: PodOptions): ObservedPod => {
   const { state, browser, configHash = currentHash, ageMs = 0, deletedInMs, failedStarts = 0 } = options;
   const {
     look = state.is === "warm" ? "never" : {},
@@ -98,7 +103,7 @@ export const aPod = (uid: string, options: PodOptions): SeenPod => {
     configHash,
     state,
     isOutdated,
-    look: look === "never" ? undefined : { atMs: nowMs, epoch: 1, failures: 0, failingSinceMs: 0, ...look },
+    inspection: look === "never" ? undefined : { atMs: nowMs, epoch: 1, failures: 0, failingSinceMs: 0, ...look },
     browser: browser && aRecord(uid, browser, ageMs, leaving ? { leaving } : {}),
     node: scheduled?.status === "False" ? undefined : aNode(node),
     pod: {
@@ -116,10 +121,10 @@ export const aPod = (uid: string, options: PodOptions): SeenPod => {
   };
 };
 
-export type SeenOptions = Partial<Omit<Seen, "leases">> & { leases?: Partial<Seen["leases"]> };
+export type SeenOptions = Partial<Omit<Observed, "leases">> & { leases?: Partial<Observed["leases"]> };
 
 /** What is seen of a pool: the records are those of the pods, and `leases.browsers` on top. */
-export const aSeen = ({ leases = {}, pods = [], ...rest }: SeenOptions = {}): Seen => ({
+export const aSeen = ({ leases = {}, pods = [], ...rest }: SeenOptions = {}): Observed => ({
   pool: aPool(),
   pods,
   pendingCreations: 0,
@@ -199,5 +204,5 @@ export const podKinds = {
 export type PodKind = keyof typeof podKinds;
 
 /** Pods of these kinds; their uids are `<kind>-<place>`. */
-export const podsOf = (...kinds: PodKind[]): SeenPod[] =>
+export const podsOf = (...kinds: PodKind[]): ObservedPod[] =>
   kinds.map((kind, place) => aPod(`${kind.replaceAll(" ", "-")}-${place}`, podKinds[kind]));

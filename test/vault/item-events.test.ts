@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createLogger } from "../../src/log.ts";
 import { connectRedis, type RedisConnection, whenReady } from "../../src/redis/connection.ts";
 import { createItemEvents, type ItemEvent, type ItemEvents } from "../../src/redis/item-events.ts";
-import { createTurns } from "../../src/redis/locks.ts";
+import { createLocks } from "../../src/redis/locks.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { sharedServers } from "../support/control-plane.ts";
 
@@ -69,7 +69,7 @@ describe("events of an item", () => {
 
 describe("a turn", () => {
   test("is one at a time for the same thing, in whatever replica", async () => {
-    const [a, b] = [createTurns(redis), createTurns(redis)];
+    const [a, b] = [createLocks(redis), createLocks(redis)];
     const what = ["vault", newId()];
     let running = 0;
     let most = 0;
@@ -79,20 +79,20 @@ describe("a turn", () => {
       await redis.ping();
       running -= 1;
     };
-    await Promise.all(Array.from({ length: 20 }, (_, i) => (i % 2 ? a : b).take(what, work)));
+    await Promise.all(Array.from({ length: 20 }, (_, i) => (i % 2 ? a : b).hold(what, work)));
     expect(most).toBe(1);
   });
 
   test("is not waited for by what has another name", async () => {
-    const turns = createTurns(redis);
+    const turns = createLocks(redis);
     const id = newId();
-    expect(await turns.take(["a", id], () => turns.take(["b", id], async () => "both"))).toBe("both");
+    expect(await turns.hold(["a", id], () => turns.hold(["b", id], async () => "both"))).toBe("both");
   });
 
   test("ends with the work, also when that fails", async () => {
-    const turns = createTurns(redis);
+    const turns = createLocks(redis);
     const what = [newId()];
-    await expect(turns.take(what, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
-    expect(await turns.take(what, async () => "next")).toBe("next");
+    await expect(turns.hold(what, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+    expect(await turns.hold(what, async () => "next")).toBe("next");
   });
 });

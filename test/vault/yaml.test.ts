@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { secrets } from "../../src/kube/resource-type.ts";
 import { vaultItemKind } from "../../src/resources/vault-item.ts";
-import { readItem } from "../../src/services/vaults/find-item.ts";
+import { fetchItem } from "../../src/services/vaults/fetch-item.ts";
 import { openItem } from "../../src/services/vaults/open-item.ts";
 import { eventually } from "../support/eventually.ts";
 import { openShell, type Shell } from "./kubectl.ts";
@@ -153,7 +153,7 @@ describe("a Secret of one's own", () => {
   const openOf = async (vault: string) => {
     const project = parts.services.projects.find(parts.projectId);
     if (!project) throw new Error("no project");
-    const { item } = await readItem({ vault, key: "shop" }, project, parts.services);
+    const { item } = await fetchItem({ vault, key: "shop" }, project, parts.services);
     return openItem(item, project, parts.services);
   };
 

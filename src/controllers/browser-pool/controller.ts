@@ -8,7 +8,7 @@ import { pods as podType } from "../../kube/resource-type.ts";
 import { type Requeue, startWorkQueue } from "../../kube/work-queue.ts";
 import type { AgentClient } from "../../leases/agent-client.ts";
 import type { LeaseStore } from "../../leases/lease-store.ts";
-import type { Departures } from "../../leases/leaving-marks.ts";
+import type { LeavingMarks } from "../../leases/leaving-marks.ts";
 import { followPoolChanges, type PoolChange } from "../../leases/pool-changes.ts";
 import type { RepairStore } from "../../leases/repair-store.ts";
 import type { Logger } from "../../log.ts";
@@ -16,18 +16,18 @@ import type { OperatorMetrics } from "../../metrics/operator-metrics.ts";
 import type { RedisConnection } from "../../redis/connection.ts";
 import type { SessionNames } from "../../redis/session-names.ts";
 import type { BrowserPool } from "../../resources/browser-pool.ts";
-import { createNews } from "../predicates.ts";
+import { createSpecPredicate } from "../predicates.ts";
 import type { StartGate } from "../start-gate.ts";
-import { leadOver } from "../when-lead-ends.ts";
+import { whenLeadEnds } from "../when-lead-ends.ts";
 import { createStartCount } from "./apply/start-count.ts";
-import { startLooks } from "./inspect/inspections.ts";
+import { startInspections } from "./inspect/inspections.ts";
 import { watchEpochs } from "./inspect/watch-epochs.ts";
 import type { Nodes } from "./observe/nodes.ts";
 import type { PoolLimits } from "./observe/refusal.ts";
 import { onDemandView } from "./on-demand/browser-as-pool.ts";
 import { reconcileOnDemand } from "./on-demand/reconcile-on-demand.ts";
 import { browserPodSelector, type PodSettings, poolLabel } from "./pod/pod.ts";
-import { type Homes, type HomeView, poolView, type Statused, startHomes } from "./pool-source.ts";
+import { type PoolSource, type PoolView, poolView, type Statused, startPoolSource } from "./pool-source.ts";
 import { type ReconcileDeps, reconcilePool } from "./reconcile.ts";
 
 export type ControllerDeps = {
@@ -35,7 +35,7 @@ export type ControllerDeps = {
   store: LeaseStore;
   repairs: RepairStore;
   names: SessionNames;
-  departures: Departures;
+  leavingMarks: LeavingMarks;
   nodes: Nodes;
   agents: AgentClient;
   /** A connection for subscriptions only, owned by the caller. */
@@ -50,17 +50,17 @@ export type ControllerDeps = {
 const concurrency = 4;
 
 /** Changes of mere counts are looked at together after this time, ms: fresh enough for `kubectl get`, and one status write instead of hundreds. Scripts count on it (scripts/includes/notify.lua). */
-const settleMs = 500;
+const batchMs = 500;
 
 /** What the loop is run for: one kind, and a round for one object of it. */
 type Loop<T extends Statused> = {
   name: string;
-  view: HomeView<T>;
+  view: PoolView<T>;
   limits: PoolLimits | undefined;
   reconcile(key: string, deps: LoopDeps<T>): Promise<Requeue | undefined>;
 };
 
-type LoopDeps<T> = ReconcileDeps & ControllerDeps & { homes: Homes<T>; now: () => number };
+type LoopDeps<T> = ReconcileDeps & ControllerDeps & { source: PoolSource<T>; now: () => number };
 
 /** Keeps pools at their size while this replica leads. */
 export const runPoolController = (deps: ControllerDeps & { limits: PoolLimits }, lead: Lead): Promise<void> =>
@@ -71,15 +71,18 @@ export const runOnDemandController = (deps: ControllerDeps, lead: Lead): Promise
   runLoop({ name: "browser", view: onDemandView, limits: undefined, reconcile: reconcileOnDemand }, deps, lead);
 
 /** `steadyMs`: of a clock that nobody sets. */
-const clocks = { now: Date.now, steadyMs: () => performance.now() };
+const clocks = { now: Date.now, monotonicMs: () => performance.now() };
 
-type News = { disturb(): void; onNode(name: string): void; onNamespace(name: string): void };
+type EventHandlers = { disturb(): void; onNode(name: string): void; onNamespace(name: string): void };
 
 /** What else a loop hears of than its own objects and pods, until the result is called. */
-const hear = ({ subscriber, nodes, gate }: ControllerDeps, { disturb, onNode, onNamespace }: News): (() => void) => {
+const subscribe = (
+  { subscriber, nodes, gate }: ControllerDeps,
+  { disturb, onNode, onNamespace }: EventHandlers,
+): (() => void) => {
   // It may be another server that answers now, one that has not heard of the last writes.
   subscriber.on("ready", disturb);
-  const stops = [nodes.listen(onNode), gate.onChange(onNamespace), () => subscriber.off("ready", disturb)];
+  const stops = [nodes.subscribe(onNode), gate.onChange(onNamespace), () => subscriber.off("ready", disturb)];
   return () => {
     for (const stop of stops) stop();
   };
@@ -92,33 +95,33 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   const dying = new Set<string>();
   const acceptedSizes = new Map<string, number>();
   const keyByUid = new Map<string, string>();
-  const news = createNews();
+  const predicate = createSpecPredicate();
   const starts = createStartCount((result) => deps.metrics.started(result));
-  let disturbedAtMs = clocks.steadyMs();
+  let disturbedAtMs = clocks.monotonicMs();
   /** Of what was announced before messages came here, or while they did not, nobody here has heard. */
-  const settleAll = (): void => {
-    for (const key of keyByUid.values()) queue.settle(key, settleMs);
+  const enqueueAll = (): void => {
+    for (const key of keyByUid.values()) queue.addBatched(key, batchMs);
   };
   const disturb = (): void => {
-    disturbedAtMs = clocks.steadyMs();
-    settleAll();
+    disturbedAtMs = clocks.monotonicMs();
+    enqueueAll();
   };
 
   const onPool = (pool: BrowserPool, change: string): void => {
     const uid = pool.metadata.uid ?? "";
     if (change === "DELETED") {
       keyByUid.delete(uid);
-      news.forget(pool);
+      predicate.forget(pool);
       acceptedSizes.delete(uid);
       expectations.forget(uid);
-      looks.forget(uid);
+      inspections.forget(uid);
       if (loop.limits) for (const key of keyByUid.values()) queue.add(key); // a name or a place may be free now
       return;
     }
     keyByUid.set(uid, keyOf(pool.metadata));
-    const isNews = news.isNews(pool);
-    if (isNews) queue.add(keyOf(pool.metadata));
-    if (!isNews || change === "ADDED") queue.settle(keyOf(pool.metadata), settleMs);
+    const hasSpecChanged = predicate.specChanged(pool);
+    if (hasSpecChanged) queue.add(keyOf(pool.metadata));
+    if (!hasSpecChanged || change === "ADDED") queue.addBatched(keyOf(pool.metadata), batchMs);
   };
   const addPool = (uid = ""): void => {
     const key = keyByUid.get(uid);
@@ -127,16 +130,16 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   const onMessage = ({ poolUid, urgent }: PoolChange): void => {
     const key = keyByUid.get(poolUid);
     if (key && urgent) queue.add(key);
-    else if (key) queue.settle(key, settleMs);
+    else if (key) queue.addBatched(key, batchMs);
   };
   const forgetPod = (uid: string): void => {
     dying.delete(uid);
-    looks.forget(uid);
+    inspections.forget(uid);
     starts.forget(uid);
   };
   const onPod = ({ metadata }: Pod, change: string): void => {
     const poolUid = metadata.labels?.[poolLabel] ?? "";
-    expectations.settle(poolUid, metadata.name);
+    expectations.creationObserved(poolUid, metadata.name);
     if (change === "DELETED") forgetPod(metadata.uid ?? "");
     addPool(poolUid);
   };
@@ -148,7 +151,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     for (const key of keyByUid.values()) if (refOf(key).namespace === name) queue.add(key);
   };
 
-  const homes: Homes<T> = startHomes({ kube, view: loop.view, onChange: onPool, log });
+  const source: PoolSource<T> = startPoolSource({ kube, view: loop.view, onChange: onPool, log });
   const labelSelector = browserPodSelector(loop.view.type.kind);
   const pods = startReflector({ kube, type: podType, labelSelector, onChange: onPod, log });
   const queue = startWorkQueue({
@@ -157,13 +160,13 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     log,
     meter: deps.metrics.work,
     work: async (key) => {
-      await Promise.all([homes.synced(lead.signal), pods.synced(lead.signal), deps.nodes.synced(lead.signal)]);
-      const caches = { homes, pods, expectations, dying, acceptedSizes, starts, disturbedAtMs: () => disturbedAtMs };
-      return loop.reconcile(key, { ...deps, ...caches, ...clocks, limits: loop.limits, looks, lead, record });
+      await Promise.all([source.synced(lead.signal), pods.synced(lead.signal), deps.nodes.synced(lead.signal)]);
+      const caches = { source, pods, expectations, dying, acceptedSizes, starts, disturbedAtMs: () => disturbedAtMs };
+      return loop.reconcile(key, { ...deps, ...caches, ...clocks, limits: loop.limits, inspections, lead, record });
     },
   });
   const record = createEventRecorder(kube, loop.name, log);
-  const looks = startLooks({
+  const inspections = startInspections({
     ...deps,
     name: `${loop.name}-looks`,
     meter: deps.metrics.work,
@@ -171,18 +174,18 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     dying,
     lead,
     record,
-    onPool: ({ metadata }) => queue.settle(keyOf(metadata), settleMs),
-    steadyMs: clocks.steadyMs,
+    onPool: ({ metadata }) => queue.addBatched(keyOf(metadata), batchMs),
+    monotonicMs: clocks.monotonicMs,
   });
-  const deafen = hear(deps, { disturb, onNode, onNamespace });
-  const watching = watchEpochs({ homes, repairs, onDiffers: (key) => queue.add(key), onReturn: disturb }, lead.signal);
+  const unsubscribe = subscribe(deps, { disturb, onNode, onNamespace });
+  const watching = watchEpochs({ source, repairs, onDiffers: (key) => queue.add(key), onReturn: disturb }, lead.signal);
   try {
     await followPoolChanges(deps.subscriber, onMessage, log);
-    settleAll();
-    await leadOver(lead);
+    enqueueAll();
+    await whenLeadEnds(lead);
   } finally {
-    deafen();
-    await Promise.all([queue.stop(), looks.stop(), watching]);
-    await Promise.all([homes.stop(), pods.stop()]);
+    unsubscribe();
+    await Promise.all([queue.stop(), inspections.stop(), watching]);
+    await Promise.all([source.stop(), pods.stop()]);
   }
 };

@@ -11,23 +11,23 @@ import type { Logger } from "../../log.ts";
 import { type BrowserPool, type BrowserPoolStatus, browserPoolKind } from "../../resources/browser-pool.ts";
 import type { Condition } from "../../resources/conditions.ts";
 import { dropFinalizer, withFinalizer } from "../finalizers.ts";
-import type { Seen } from "./observe/observed.ts";
+import type { Observed } from "./observe/observed.ts";
 
 export type Statused = KubeObject & { status?: { conditions: Condition[] } };
 
 /** How the loop sees the objects of one kind. */
-export type HomeView<T extends Statused> = {
+export type PoolView<T extends Statused> = {
   type: ResourceType<T>;
   /** Keeps `metadata`; always the same for the same object. */
   toPool(object: T): BrowserPool;
   /** The object with what a round found out in its status. */
-  withStatus(object: T, status: BrowserPoolStatus, seen: Seen): T;
+  withStatus(object: T, status: BrowserPoolStatus, seen: Observed): T;
 };
 
 /** Keeps an object until its browsers are gone; nothing here relies on garbage collection. */
 export const drainFinalizer = "browserpool.dev/drain";
 
-export type Homes<T = unknown> = Pick<Reflector<BrowserPool>, "get" | "list" | "synced" | "stop"> & {
+export type PoolSource<T = unknown> = Pick<Reflector<BrowserPool>, "get" | "list" | "synced" | "stop"> & {
   /** What a pool stands for. Throws for one that was not read from here. */
   objectOf(pool: BrowserPool): T;
   /** `apiVersion` and `kind` of the objects themselves, for owner references and events. */
@@ -36,28 +36,33 @@ export type Homes<T = unknown> = Pick<Reflector<BrowserPool>, "get" | "list" | "
   ensureFinalizer(pool: BrowserPool): Promise<void>;
   dropFinalizer(pool: BrowserPool): Promise<void>;
   /** Writes the status when it differs; the conditions before and after, or undefined when nothing was written. */
-  writeStatus(seen: Seen, status: BrowserPoolStatus, check: () => void): Promise<StatusChange | undefined>;
+  writeStatus(seen: Observed, status: BrowserPoolStatus, check: () => void): Promise<StatusChange | undefined>;
 };
 
 export type StatusChange = { before: Condition[]; after: Condition[] };
 
-export type HomesOptions<T extends Statused> = {
+export type PoolSourceOptions<T extends Statused> = {
   kube: Kube;
-  view: HomeView<T>;
+  view: PoolView<T>;
   onChange: (pool: BrowserPool, change: Change) => void;
   log: Logger;
 };
 
-export const poolView: HomeView<BrowserPool> = {
+export const poolView: PoolView<BrowserPool> = {
   type: browserPoolKind,
   toPool: (pool) => pool,
   withStatus: (pool, status) => ({ ...pool, status }),
 };
 
-export const startHomes = <T extends Statused>({ kube, view, onChange, log }: HomesOptions<T>): Homes<T> => {
+export const startPoolSource = <T extends Statused>({
+  kube,
+  view,
+  onChange,
+  log,
+}: PoolSourceOptions<T>): PoolSource<T> => {
   const views = new WeakMap<T, BrowserPool>();
   const objects = new WeakMap<BrowserPool, T>();
-  const seenAs = (object: T): BrowserPool => {
+  const asPool = (object: T): BrowserPool => {
     const known = views.get(object);
     if (known) return known;
     const pool = view.toPool(object);
@@ -73,7 +78,7 @@ export const startHomes = <T extends Statused>({ kube, view, onChange, log }: Ho
   const reflector = startReflector<T>({
     kube,
     type: view.type,
-    onChange: (object, change) => onChange(seenAs(object), change),
+    onChange: (object, change) => onChange(asPool(object), change),
     log,
   });
   return {
@@ -81,9 +86,9 @@ export const startHomes = <T extends Statused>({ kube, view, onChange, log }: Ho
     objectOf,
     get(ref) {
       const object = reflector.get(ref);
-      return object && seenAs(object);
+      return object && asPool(object);
     },
-    list: () => reflector.list().map(seenAs),
+    list: () => reflector.list().map(asPool),
     synced: reflector.synced,
     stop: reflector.stop,
     async ensureFinalizer(pool) {

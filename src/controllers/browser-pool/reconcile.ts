@@ -4,19 +4,19 @@ import { type ApplyDeps, applyPlan } from "./apply/apply.ts";
 import type { StartCount } from "./apply/start-count.ts";
 import { type ObserveDeps, observePool } from "./observe/observe.ts";
 import { planPool } from "./plan/plan.ts";
-import { drainFinalizer, type Homes } from "./pool-source.ts";
+import { drainFinalizer, type PoolSource } from "./pool-source.ts";
 
 export type ReconcileDeps = ObserveDeps &
-  ApplyDeps & { homes: Pick<Homes, "ensureFinalizer">; starts: Pick<StartCount, "note"> };
+  ApplyDeps & { source: Pick<PoolSource, "ensureFinalizer">; starts: Pick<StartCount, "note"> };
 
 /** One round for one pool; `key` is `namespace/name`. Safe to repeat at any point. */
 export const reconcilePool = async (key: string, deps: ReconcileDeps): Promise<Requeue | undefined> => {
-  const known = deps.homes.get(refOf(key));
+  const known = deps.source.get(refOf(key));
   if (!known) return undefined;
   const { deletionTimestamp, finalizers = [] } = known.metadata;
   if (deletionTimestamp && !finalizers.includes(drainFinalizer)) return undefined;
   deps.lead.check();
-  await deps.homes.ensureFinalizer(known);
+  await deps.source.ensureFinalizer(known);
 
   const seen = await observePool(key, deps);
   if (!seen) return undefined;

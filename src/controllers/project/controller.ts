@@ -14,9 +14,9 @@ import { createResourceTypes } from "../../kube/resource-types.ts";
 import { startWorkQueue, type WorkMeter } from "../../kube/work-queue.ts";
 import type { Logger } from "../../log.ts";
 import { projectLabel } from "../../resources/identity.ts";
-import { createNews } from "../predicates.ts";
+import { createSpecPredicate } from "../predicates.ts";
 import type { ProjectGate } from "../start-gate.ts";
-import { leadOver } from "../when-lead-ends.ts";
+import { whenLeadEnds } from "../when-lead-ends.ts";
 import type { ProjectObjects } from "./project-objects.ts";
 import { reconcileProject } from "./reconcile.ts";
 
@@ -34,7 +34,7 @@ const concurrency = 4;
 /** Resolves when the lead is over and everything has ended. */
 export const runProjectController = async (deps: ProjectControllerDeps, lead: Lead): Promise<void> => {
   const { kube, gate, log } = deps;
-  const news = createNews();
+  const news = createSpecPredicate();
   const projects = startReflector({
     kube,
     type: namespaces,
@@ -43,7 +43,7 @@ export const runProjectController = async (deps: ProjectControllerDeps, lead: Le
     onChange(namespace, change) {
       const { name } = namespace.metadata;
       if (change !== "DELETED") {
-        if (news.isNews(namespace)) queue.add(name);
+        if (news.specChanged(namespace)) queue.add(name);
         return;
       }
       news.forget(namespace);
@@ -62,7 +62,7 @@ export const runProjectController = async (deps: ProjectControllerDeps, lead: Le
       return reconcileProject(name, { ...deps, projects, types, record, lead });
     },
   });
-  await leadOver(lead);
+  await whenLeadEnds(lead);
   await queue.stop();
   await projects.stop();
 };

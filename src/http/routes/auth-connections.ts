@@ -9,7 +9,7 @@ import {
 import { connectionAnswer } from "../../services/connections/connection-answer.ts";
 import { createConnection } from "../../services/connections/create-connection.ts";
 import { deleteConnection } from "../../services/connections/delete-connection.ts";
-import { readConnection, readConnections } from "../../services/connections/find-connection.ts";
+import { fetchConnection, fetchConnections } from "../../services/connections/fetch-connection.ts";
 import { startLogin } from "../../services/connections/start-login.ts";
 import { updateConnection } from "../../services/connections/update-connection.ts";
 import { Paging, pageOf } from "../paging.ts";
@@ -53,7 +53,7 @@ export const listConnectionsRoute = defineRoute(
     errors: ["bad_request"],
   },
   async ({ query: { domain, profile_name, ...paging }, project, deps }) => {
-    const connections = (await readConnections(project, deps)).filter(
+    const connections = (await fetchConnections(project, deps)).filter(
       ({ spec }) =>
         (domain === undefined || spec.domain.toLowerCase() === domain.toLowerCase()) &&
         (profile_name === undefined || spec.profileName === profile_name),
@@ -77,7 +77,7 @@ export const getConnectionRoute = defineRoute(
   },
   async ({ params, project, deps }) => ({
     status: 200,
-    body: connectionAnswer(await readConnection(params.id, project, deps)),
+    body: connectionAnswer(await fetchConnection(params.id, project, deps)),
   }),
 );
 

@@ -4,7 +4,7 @@ import { wireName } from "../../resources/identity.ts";
 import { AcquireBrowser, ReleaseBrowser, Session } from "../../resources/session-wire.ts";
 import { createPool } from "../../services/pools/create-pool.ts";
 import { deletePool } from "../../services/pools/delete-pool.ts";
-import { readPool, readPools } from "../../services/pools/find-pool.ts";
+import { fetchPool, fetchPools } from "../../services/pools/fetch-pool.ts";
 import { flushPool } from "../../services/pools/flush-pool.ts";
 import { poolAnswer } from "../../services/pools/pool-answer.ts";
 import { updatePool } from "../../services/pools/update-pool.ts";
@@ -56,7 +56,7 @@ export const listPoolsRoute = defineRoute(
     errors: ["bad_request"],
   },
   async ({ query, project, deps }) => {
-    const pools = (await readPools(project, deps)).filter((pool) =>
+    const pools = (await fetchPools(project, deps)).filter((pool) =>
       isWanted({ id: pool.metadata.name, name: wireName(pool) }, query),
     );
     const page = pageOf(pools, query);
@@ -81,7 +81,7 @@ export const getPoolRoute = defineRoute(
   },
   async ({ params, project, deps }) => ({
     status: 200,
-    body: await poolAnswer(await readPool(params.id_or_name, project, deps), deps),
+    body: await poolAnswer(await fetchPool(params.id_or_name, project, deps), deps),
   }),
 );
 

@@ -9,7 +9,7 @@ import {
 import { createCredential } from "../../services/credentials/create-credential.ts";
 import { credentialAnswer } from "../../services/credentials/credential-answer.ts";
 import { deleteCredential } from "../../services/credentials/delete-credential.ts";
-import { readCredential } from "../../services/credentials/find-credential.ts";
+import { fetchCredential } from "../../services/credentials/fetch-credential.ts";
 import { listCredentials } from "../../services/credentials/list-credentials.ts";
 import { readTotpCode } from "../../services/credentials/read-totp-code.ts";
 import { updateCredential } from "../../services/credentials/update-credential.ts";
@@ -76,7 +76,7 @@ export const getCredentialRoute = defineRoute(
     errors: ["not_found"],
   },
   async ({ params, project, deps }) => {
-    const credential = await readCredential(params.id_or_name, project, deps);
+    const credential = await fetchCredential(params.id_or_name, project, deps);
     return { status: 200, body: await credentialAnswer(credential, { valueKeys: true }, deps) };
   },
 );

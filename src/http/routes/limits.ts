@@ -1,5 +1,5 @@
-import { findProject } from "../../services/projects/find-project.ts";
-import { readOrganizationLimits, updateOrganizationLimits } from "../../services/projects/organization-limits.ts";
+import { cachedProject } from "../../services/projects/cached-project.ts";
+import { fetchOrganizationLimits, updateOrganizationLimits } from "../../services/projects/organization-limits.ts";
 import { updateProjectLimits } from "../../services/projects/project-limits.ts";
 import {
   OrganizationLimitsWire,
@@ -30,7 +30,7 @@ export const getOrganizationLimitsRoute = defineRoute(
     answers: { 200: OrganizationLimits },
     errors: [],
   },
-  async ({ deps }) => ({ status: 200, body: organizationLimitsAnswer(await readOrganizationLimits(deps)) }),
+  async ({ deps }) => ({ status: 200, body: organizationLimitsAnswer(await fetchOrganizationLimits(deps)) }),
 );
 
 export const updateOrganizationLimitsRoute = defineRoute(
@@ -63,7 +63,7 @@ export const getProjectLimitsRoute = defineRoute(
     answers: { 200: ProjectLimits },
     errors: ["project_not_found"],
   },
-  async ({ params, deps }) => ({ status: 200, body: projectLimitsAnswer(findProject(params.id, deps)) }),
+  async ({ params, deps }) => ({ status: 200, body: projectLimitsAnswer(cachedProject(params.id, deps)) }),
 );
 
 export const updateProjectLimitsRoute = defineRoute(

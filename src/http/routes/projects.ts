@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { cachedVisibleProject } from "../../services/projects/cached-project.ts";
 import { createProject } from "../../services/projects/create-project.ts";
 import { deleteProject } from "../../services/projects/delete-project.ts";
-import { findVisibleProject } from "../../services/projects/find-project.ts";
 import type { Project } from "../../services/projects/projects.ts";
 import { updateProject } from "../../services/projects/update-project.ts";
 import { CreateProject, ProjectWire, projectAnswer, UpdateProject } from "../org-wire.ts";
@@ -66,7 +66,7 @@ export const getProjectRoute = defineRoute(
   },
   async ({ params, principal, deps }) => ({
     status: 200,
-    body: projectAnswer(findVisibleProject(params.id, principal, deps)),
+    body: projectAnswer(cachedVisibleProject(params.id, principal, deps)),
   }),
 );
 

@@ -3,8 +3,8 @@ import { namePattern } from "../../resources/selector.ts";
 import type { VaultItem } from "../../resources/vault-item.ts";
 import { ItemEventRecord, ItemRecord, PutItem } from "../../resources/vault-wire.ts";
 import { deleteItem } from "../../services/vaults/delete-item.ts";
-import { readItem, readItems } from "../../services/vaults/find-item.ts";
-import { readVault } from "../../services/vaults/find-vault.ts";
+import { fetchItem, fetchItems } from "../../services/vaults/fetch-item.ts";
+import { fetchVault } from "../../services/vaults/fetch-vault.ts";
 import { itemAnswer, itemAnswers } from "../../services/vaults/item-answer.ts";
 import { putItem } from "../../services/vaults/put-item.ts";
 import { readItemEvents } from "../../services/vaults/read-item-events.ts";
@@ -48,8 +48,8 @@ export const listItemsRoute = defineRoute(
     errors: ["bad_request", "not_found"],
   },
   async ({ params, query, project, deps }) => {
-    const vault = await readVault(params.id_or_name, project, deps);
-    const wanted = (await readItems(vault, project, deps)).filter(({ metadata, spec }) =>
+    const vault = await fetchVault(params.id_or_name, project, deps);
+    const wanted = (await fetchItems(vault, project, deps)).filter(({ metadata, spec }) =>
       isWanted({ id: metadata.name, name: spec.key }, query),
     );
     const page = pageOf(wanted, query);
@@ -96,7 +96,7 @@ export const getItemRoute = defineRoute(
     errors: ["not_found"],
   },
   async ({ params, project, deps }) => {
-    const { item } = await readItem(pathOf(params), project, deps);
+    const { item } = await fetchItem(pathOf(params), project, deps);
     return { status: 200, body: await itemAnswer(item, project, deps) };
   },
 );

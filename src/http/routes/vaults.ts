@@ -3,7 +3,7 @@ import { wireName } from "../../resources/identity.ts";
 import type { Vault } from "../../resources/vault.ts";
 import { UpsertVault, VaultRecord } from "../../resources/vault-wire.ts";
 import { deleteVault } from "../../services/vaults/delete-vault.ts";
-import { readVault, readVaults, vaultAnswer } from "../../services/vaults/find-vault.ts";
+import { fetchVault, fetchVaults, vaultAnswer } from "../../services/vaults/fetch-vault.ts";
 import { upsertVault } from "../../services/vaults/upsert-vault.ts";
 import { isWanted, Paging, pageOf } from "../paging.ts";
 import { defineRoute } from "../route.ts";
@@ -46,7 +46,7 @@ export const listVaultsRoute = defineRoute(
     errors: ["bad_request"],
   },
   async ({ query, project, deps }) => {
-    const vaults = (await readVaults(project, deps)).filter((vault) =>
+    const vaults = (await fetchVaults(project, deps)).filter((vault) =>
       isWanted({ id: vault.metadata.name, name: wireName(vault) }, query),
     );
     const page = pageOf(vaults, query);
@@ -68,7 +68,7 @@ export const getVaultRoute = defineRoute(
   },
   async ({ params, project, deps }) => ({
     status: 200,
-    body: vaultAnswer(await readVault(params.id_or_name, project, deps)),
+    body: vaultAnswer(await fetchVault(params.id_or_name, project, deps)),
   }),
 );
 

@@ -4,16 +4,16 @@ import { credentialOfName } from "../../domain/item-source.ts";
 import { AppError } from "../../errors.ts";
 import { type AuthConnection, authenticatedAtAnnotation } from "../../resources/auth-connection.ts";
 import { storeCredential } from "../credentials/create-credential.ts";
-import { readCredentials } from "../credentials/find-credential.ts";
+import { fetchCredentials } from "../credentials/fetch-credential.ts";
 import { changeCredential } from "../credentials/update-credential.ts";
 import { newId } from "../objects/new-id.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { readConnection } from "./find-connection.ts";
+import { fetchConnection } from "./fetch-connection.ts";
 import { badTicket, endVisit, openVisit, requireVisit } from "./login-code.ts";
 import { changeConnection } from "./update-connection.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "turns" | "secretsKeys" | "projects">;
+type Deps = Pick<ServiceDeps, "kube" | "locks" | "secretsKeys" | "projects">;
 
 /** Whose login it is, as the page's URL says. */
 export type LoginPlace = { projectId: string; connectionId: string };
@@ -28,7 +28,7 @@ const placeOf = async (
   const project = deps.projects.find(projectId);
   if (project?.status !== "active" || project.id !== projectId) throw badTicket();
   try {
-    return { project, connection: await readConnection(connectionId, project, deps) };
+    return { project, connection: await fetchConnection(connectionId, project, deps) };
   } catch (error) {
     throw error instanceof AppError && error.code === "not_found" ? badTicket() : error;
   }
@@ -50,7 +50,7 @@ export const readLoginForm = async ({ ticket, ...place }: LoginVisit, deps: Deps
   const { project, connection } = await placeOf(place, deps);
   await requireVisit(connection, ticket, deps);
   const { domain, credential } = connection.spec;
-  const known = credential?.name && credentialOfName(await readCredentials(project, deps), credential.name);
+  const known = credential?.name && credentialOfName(await fetchCredentials(project, deps), credential.name);
   const fields = known ? known.spec.valueKeys : [];
   return { domain, fields: fields.length > 0 ? fields : usualFields };
 };
@@ -70,7 +70,7 @@ const save = async (
 ): Promise<string | undefined> => {
   const { credential: linked, saveCredentials, domain } = connection.spec;
   if (!saveCredentials || linked?.provider !== undefined) return undefined;
-  const known = linked?.name && credentialOfName(await readCredentials(project, deps), linked.name);
+  const known = linked?.name && credentialOfName(await fetchCredentials(project, deps), linked.name);
   if (known) {
     await changeCredential(known, { request: { values }, project }, deps);
     return undefined;

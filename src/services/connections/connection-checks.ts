@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { credentialOfName } from "../../domain/item-source.ts";
 import { invalidInput } from "../../errors.ts";
 import type { AuthConnectionSpec } from "../../resources/auth-connection.ts";
-import { readCredentials } from "../credentials/find-credential.ts";
+import { fetchCredentials } from "../credentials/fetch-credential.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
@@ -13,6 +13,6 @@ export const requireCredential = async (
 ): Promise<void> => {
   const name = spec.credential?.name;
   if (name === undefined || isDeepStrictEqual(spec.credential, before?.credential)) return;
-  if (!credentialOfName(await readCredentials(project, deps), name))
+  if (!credentialOfName(await fetchCredentials(project, deps), name))
     throw invalidInput([{ path: "credential.name", message: `no credential with name ${name} in this project` }]);
 };

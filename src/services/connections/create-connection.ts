@@ -8,20 +8,20 @@ import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { connectionAnswer } from "./connection-answer.ts";
 import { requireCredential } from "./connection-checks.ts";
-import { readConnections } from "./find-connection.ts";
+import { fetchConnections } from "./fetch-connection.ts";
 
 /** Creates a connection. Throws `bad_request`, and `conflict` when the profile has one for the domain already. */
 export const createConnection = async (
   request: CreateConnection,
   project: Project,
-  deps: Pick<ServiceDeps, "kube" | "turns">,
+  deps: Pick<ServiceDeps, "kube" | "locks">,
 ): Promise<ConnectionRecord> => {
   const made = newConnectionSpec(request);
   if (!made.ok) throw invalidInput(made.problems);
   const { domain, profileName } = made.spec;
   await requireCredential({ spec: made.spec, project }, deps);
-  return deps.turns.take(["connection", project.namespace, profileName, domain], async () => {
-    const rival = (await readConnections(project, deps)).find(
+  return deps.locks.hold(["connection", project.namespace, profileName, domain], async () => {
+    const rival = (await fetchConnections(project, deps)).find(
       ({ spec }) => spec.profileName === profileName && spec.domain.toLowerCase() === domain,
     );
     if (rival)

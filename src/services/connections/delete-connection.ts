@@ -1,7 +1,7 @@
 import { authConnectionKind } from "../../resources/auth-connection.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { readConnection } from "./find-connection.ts";
+import { fetchConnection } from "./fetch-connection.ts";
 
 /** Deletes a connection; its credential stays. The operator deletes its login code. Throws `not_found`. */
 export const deleteConnection = async (
@@ -9,6 +9,6 @@ export const deleteConnection = async (
   project: Project,
   deps: Pick<ServiceDeps, "kube">,
 ): Promise<void> => {
-  const { metadata } = await readConnection(id, project, deps);
+  const { metadata } = await fetchConnection(id, project, deps);
   await deps.kube.delete(authConnectionKind, metadata, metadata.uid ? { uid: metadata.uid } : {});
 };

@@ -2,7 +2,7 @@ import type { LoginRecord } from "../../resources/auth-connection-wire.ts";
 import { wireId } from "../../resources/identity.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { readConnection } from "./find-connection.ts";
+import { fetchConnection } from "./fetch-connection.ts";
 import { newLoginCode } from "./login-code.ts";
 
 /**
@@ -14,7 +14,7 @@ export const startLogin = async (
   { id, project, baseUrl }: { id: string; project: Project; baseUrl: string },
   deps: Pick<ServiceDeps, "kube">,
 ): Promise<LoginRecord> => {
-  const connection = await readConnection(id, project, deps);
+  const connection = await fetchConnection(id, project, deps);
   const { code, expiresAtMs } = await newLoginCode(connection, deps);
   return {
     id: wireId(connection),

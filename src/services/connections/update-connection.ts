@@ -4,12 +4,12 @@ import { invalidInput } from "../../errors.ts";
 import { type AuthConnection, authConnectionKind } from "../../resources/auth-connection.ts";
 import type { ConnectionRecord, UpdateConnection } from "../../resources/auth-connection-wire.ts";
 import { updatedAtAnnotation } from "../../resources/identity.ts";
-import { overConflicts } from "../objects/retry-conflicts.ts";
+import { retryConflicts } from "../objects/retry-conflicts.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { connectionAnswer } from "./connection-answer.ts";
 import { requireCredential } from "./connection-checks.ts";
-import { readConnection } from "./find-connection.ts";
+import { fetchConnection } from "./fetch-connection.ts";
 
 type Change = (connection: AuthConnection) => Promise<AuthConnection>;
 
@@ -19,8 +19,8 @@ export const changeConnection = (
   deps: Pick<ServiceDeps, "kube">,
   change: Change,
 ): Promise<AuthConnection> =>
-  overConflicts("the connection", async () => {
-    const before = await readConnection(id, project, deps);
+  retryConflicts("the connection", async () => {
+    const before = await fetchConnection(id, project, deps);
     const after = await change(before);
     if (isDeepStrictEqual(before, after)) return before;
     const annotations = { ...after.metadata.annotations, [updatedAtAnnotation]: new Date().toISOString() };

@@ -10,7 +10,7 @@ import type { ServiceDeps } from "../service-deps.ts";
 import { credentialAnswer } from "./credential-answer.ts";
 import { withCredentialName } from "./credential-names.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "turns" | "secretsKeys">;
+type Deps = Pick<ServiceDeps, "kube" | "locks" | "secretsKeys">;
 
 const newCredential = (
   { name, domain, sso_provider }: CreateCredential,

@@ -3,7 +3,7 @@ import type { Credential } from "../../resources/credential.ts";
 import type { CredentialRecord } from "../../resources/credential-wire.ts";
 import { createdAt, updatedAt, wireId, wireName } from "../../resources/identity.ts";
 import type { Sensitive } from "../../sensitive.ts";
-import { readLoginShape } from "../secrets/stored-login.ts";
+import { fetchLoginShape } from "../secrets/stored-login.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
 /** How much of a credential an answer shows. `newTotpSecret`: the one that the request has just stored. */
@@ -15,7 +15,7 @@ export const credentialAnswer = async (
   { valueKeys, newTotpSecret }: Shown,
   deps: Pick<ServiceDeps, "kube" | "secretsKeys">,
 ): Promise<CredentialRecord> => {
-  const { names, valueNames, hasTotp } = await readLoginShape(credential, deps);
+  const { names, valueNames, hasTotp } = await fetchLoginShape(credential, deps);
   const code = newTotpSecret && totpCode(newTotpSecret.reveal(), Date.now());
   return {
     id: wireId(credential),

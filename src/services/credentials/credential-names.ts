@@ -2,9 +2,9 @@ import { credentialOfName } from "../../domain/item-source.ts";
 import { AppError } from "../../errors.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { readCredentials } from "./find-credential.ts";
+import { fetchCredentials } from "./fetch-credential.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "turns">;
+type Deps = Pick<ServiceDeps, "kube" | "locks">;
 
 /**
  * Runs `work`, which gives a credential this name, while no other request does so. `ownId`: of a credential that may have
@@ -15,8 +15,8 @@ export const withCredentialName = <T>(
   deps: Deps,
   work: () => Promise<T>,
 ): Promise<T> =>
-  deps.turns.take(["credential", project.namespace, name], async () => {
-    const holder = credentialOfName(await readCredentials(project, deps), name);
+  deps.locks.hold(["credential", project.namespace, name], async () => {
+    const holder = credentialOfName(await fetchCredentials(project, deps), name);
     if (holder && holder.metadata.name !== ownId)
       throw new AppError("name_taken", `name: ${name} is the name of another credential of this project`);
     return work();

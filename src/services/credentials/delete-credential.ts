@@ -1,7 +1,7 @@
 import { credentialKind } from "../../resources/credential.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { readCredential } from "./find-credential.ts";
+import { fetchCredential } from "./fetch-credential.ts";
 
 /** Deletes a credential; the operator deletes its Secret and then lets it go. Throws `not_found`. */
 export const deleteCredential = async (
@@ -9,6 +9,6 @@ export const deleteCredential = async (
   project: Project,
   deps: Pick<ServiceDeps, "kube">,
 ): Promise<void> => {
-  const { metadata } = await readCredential(idOrName, project, deps);
+  const { metadata } = await fetchCredential(idOrName, project, deps);
   await deps.kube.delete(credentialKind, metadata, metadata.uid ? { uid: metadata.uid } : {});
 };

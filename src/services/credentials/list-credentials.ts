@@ -2,7 +2,7 @@ import type { Credential } from "../../resources/credential.ts";
 import { wireName } from "../../resources/identity.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { readCredentials } from "./find-credential.ts";
+import { fetchCredentials } from "./fetch-credential.ts";
 
 export type CredentialQuery = {
   /** Exact. */
@@ -27,4 +27,4 @@ export const listCredentials = async (
   query: CredentialQuery,
   project: Project,
   deps: Pick<ServiceDeps, "kube">,
-): Promise<Credential[]> => (await readCredentials(project, deps)).filter((credential) => isWanted(credential, query));
+): Promise<Credential[]> => (await fetchCredentials(project, deps)).filter((credential) => isWanted(credential, query));

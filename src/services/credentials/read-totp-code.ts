@@ -3,7 +3,7 @@ import { AppError } from "../../errors.ts";
 import type { Project } from "../projects/projects.ts";
 import { openLogin } from "../secrets/stored-login.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { readCredential } from "./find-credential.ts";
+import { fetchCredential } from "./fetch-credential.ts";
 
 /** The code of this moment. Throws `not_found`, also for a credential without a TOTP secret, and `conflict` for a malformed one. */
 export const readTotpCode = async (
@@ -11,7 +11,7 @@ export const readTotpCode = async (
   project: Project,
   deps: Pick<ServiceDeps, "kube" | "secretsKeys">,
 ): Promise<TotpCode> => {
-  const { totpSecret } = await openLogin(await readCredential(idOrName, project, deps), deps);
+  const { totpSecret } = await openLogin(await fetchCredential(idOrName, project, deps), deps);
   if (!totpSecret) throw new AppError("not_found", `credential ${idOrName} has no TOTP secret`);
   const code = totpCode(totpSecret.reveal(), Date.now());
   if (!code) throw new AppError("conflict", `the TOTP secret of credential ${idOrName} is no base32 text`);

@@ -10,10 +10,10 @@ import { changeLogin } from "../secrets/stored-login.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { credentialAnswer } from "./credential-answer.ts";
 import { withCredentialName } from "./credential-names.ts";
-import { readCredential } from "./find-credential.ts";
+import { fetchCredential } from "./fetch-credential.ts";
 import { renameCredentialOfConnections } from "./rename-credential.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "turns" | "secretsKeys">;
+type Deps = Pick<ServiceDeps, "kube" | "locks" | "secretsKeys">;
 
 const loginChange = ({ values, remove_value_keys, totp_secret }: UpdateCredential): LoginChange => ({
   values,
@@ -59,7 +59,7 @@ export const changeCredential = (
   { request, project }: { request: UpdateCredential; project: Project },
   deps: Deps,
 ): Promise<{ credential: Credential; login: Login | undefined }> =>
-  deps.turns.take(["change-credential", credential.metadata.uid ?? ""], async () => {
+  deps.locks.hold(["change-credential", credential.metadata.uid ?? ""], async () => {
     const write = async () => {
       const login = await writeLogin(credential, request, deps);
       return { login, credential: await writeSpec(credential, { request, login }, deps) };
@@ -78,7 +78,7 @@ export const updateCredential = async (
   project: Project,
   deps: Deps,
 ): Promise<CredentialRecord> => {
-  const before = await readCredential(idOrName, project, deps);
+  const before = await fetchCredential(idOrName, project, deps);
   const { credential, login } = await changeCredential(before, { request, project }, deps);
   const newTotpSecret = request.totp_secret ? login?.totpSecret : undefined;
   return credentialAnswer(credential, { valueKeys: true, newTotpSecret }, deps);

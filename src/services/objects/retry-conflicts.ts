@@ -12,7 +12,7 @@ const firstRetryMs = 5;
  * Does `readAndWrite` again when somebody else wrote in between, each time from the newest version. Throws `unavailable` when
  * that happens all the time; `what`: the object, for people, e.g. `the pool`.
  */
-export const overConflicts = async <T>(what: string, readAndWrite: () => Promise<T>): Promise<T> => {
+export const retryConflicts = async <T>(what: string, readAndWrite: () => Promise<T>): Promise<T> => {
   for (let tries = 0; tries < maxTries; tries++) {
     if (tries > 0) await sleep(firstRetryMs * 2 ** tries * Math.random());
     try {

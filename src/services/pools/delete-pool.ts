@@ -2,7 +2,7 @@ import { AppError } from "../../errors.ts";
 import { browserPoolKind } from "../../resources/browser-pool.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { readPool } from "./find-pool.ts";
+import { fetchPool } from "./fetch-pool.ts";
 import { isRecovering } from "./refuse-while-recovering.ts";
 
 /** Read by the operator: a deleted pool with it ends its leases at once. */
@@ -17,7 +17,7 @@ export const deletePool = async (
   project: Project,
   deps: ServiceDeps,
 ): Promise<void> => {
-  const pool = await readPool(idOrName, project, deps);
+  const pool = await fetchPool(idOrName, project, deps);
   const uid = pool.metadata.uid ?? "";
   if (!force && (await isRecovering(pool, deps)))
     throw new AppError("unavailable", "the sessions of this pool are being recovered; repeat the request", {

@@ -1,9 +1,9 @@
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { readPool } from "./find-pool.ts";
+import { fetchPool } from "./fetch-pool.ts";
 
 /** Destroys all idle browsers of a pool, which refills at its rate. Leased ones are untouched. */
 export const flushPool = async (idOrName: string, project: Project, deps: ServiceDeps): Promise<void> => {
-  const pool = await readPool(idOrName, project, deps);
+  const pool = await fetchPool(idOrName, project, deps);
   await deps.store.retire(pool.metadata.uid ?? "", { reason: "Flushed" });
 };

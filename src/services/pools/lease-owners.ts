@@ -12,10 +12,10 @@ export const browsersOf = (project: Project, { browsers }: Pick<ServiceDeps, "br
   browsers.list().filter(({ metadata }) => metadata.namespace === project.namespace);
 
 /** Whatever keeps leases: pools, and on-demand browsers, each of which has one. */
-export type Home = BrowserPool | Browser;
+export type LeaseOwner = BrowserPool | Browser;
 
 /** All that keep leases of a project. */
-export const homesOf = (project: Project, deps: Pick<ServiceDeps, "pools" | "browsers">): Home[] => [
+export const leaseOwnersOf = (project: Project, deps: Pick<ServiceDeps, "pools" | "browsers">): LeaseOwner[] => [
   ...poolsOf(project, deps),
   ...browsersOf(project, deps),
 ];

@@ -3,7 +3,7 @@ import { missingReference, type Reference, referencesOf } from "../../domain/poo
 import { AppError, type ErrorDetail, invalidInput } from "../../errors.ts";
 import { type BrowserPool, type BrowserPoolSpec, browserPoolKind } from "../../resources/browser-pool.ts";
 import { wireName } from "../../resources/identity.ts";
-import { readOrganizationLimits } from "../projects/organization-limits.ts";
+import { fetchOrganizationLimits } from "../projects/organization-limits.ts";
 import { projectSessionLimit } from "../projects/project-limits.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
@@ -33,7 +33,7 @@ const limitDetails = async (
       path: "size",
       message: `with ${total} of other pools it exceeds the organization's limit of ${pooledSessions} pooled sessions`,
     });
-  const { defaultProjectMaxConcurrentSessions } = await readOrganizationLimits({ kube, config });
+  const { defaultProjectMaxConcurrentSessions } = await fetchOrganizationLimits({ kube, config });
   const cap = projectSessionLimit(project, defaultProjectMaxConcurrentSessions);
   const inProject = sumOfSizes(others.filter(({ metadata }) => metadata.namespace === project.namespace));
   if (cap !== undefined && inProject + spec.size > cap)

@@ -1,10 +1,10 @@
 import { AppError } from "../../errors.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import type { Home } from "./lease-owners.ts";
+import type { LeaseOwner } from "./lease-owners.ts";
 
 /** Whether Redis has lost what it knew of a pool or an on-demand browser, and not all of its agents were asked yet. */
 export const isRecovering = async (
-  { metadata, status }: Home,
+  { metadata, status }: LeaseOwner,
   { store }: Pick<ServiceDeps, "store">,
 ): Promise<boolean> =>
   // What the operator has not begun with has handed out nothing.
@@ -16,11 +16,11 @@ export const isRecovering = async (
  */
 export const refuseWhileRecovering = async (
   session: string,
-  homes: Home[],
+  owners: LeaseOwner[],
   deps: Pick<ServiceDeps, "store">,
 ): Promise<void> => {
   const mayLive = await Promise.all(
-    homes.map(
+    owners.map(
       async (home) =>
         (await isRecovering(home, deps)) && !(await deps.store.endedLease(home.metadata.uid ?? "", session)),
     ),

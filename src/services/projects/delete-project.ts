@@ -9,7 +9,7 @@ import { wireName } from "../../resources/identity.ts";
 import type { Kind } from "../../resources/kind.ts";
 import { vaultKind } from "../../resources/vault.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { findProject, isDefaultProject } from "./find-project.ts";
+import { cachedProject, isDefaultProject } from "./cached-project.ts";
 import { type Project, projectStatusLabel } from "./project-namespace.ts";
 
 /** How many things that are left a message names. */
@@ -47,7 +47,7 @@ export const deleteProject = async (
   idOrName: string,
   { kube, projects, config }: Pick<ServiceDeps, "kube" | "projects" | "config">,
 ): Promise<void> => {
-  const project = findProject(idOrName, { projects });
+  const project = cachedProject(idOrName, { projects });
   if (isDefaultProject(project, { projects, config }))
     throw new AppError("conflict", "the default project can't be deleted");
   const mark = async (status: Project["status"] | "deleted"): Promise<void> => {

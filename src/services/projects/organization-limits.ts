@@ -25,7 +25,7 @@ const limitsOf = (namespace: Namespace | undefined, maxConcurrentSessions: numbe
 };
 
 /** One read from the API server. */
-export const readOrganizationLimits = async ({ kube, config }: Deps): Promise<OrganizationLimits> =>
+export const fetchOrganizationLimits = async ({ kube, config }: Deps): Promise<OrganizationLimits> =>
   limitsOf(await kube.get(namespaces, { name: config.systemNamespace }), config.limits.pooledSessions);
 
 /** `defaultCap`: 0 and null remove the default, undefined leaves it. Throws `bad_request` above the organization's limit. */
@@ -33,7 +33,7 @@ export const updateOrganizationLimits = async (
   defaultCap: number | null | undefined,
   { kube, config }: Deps,
 ): Promise<OrganizationLimits> => {
-  if (defaultCap === undefined) return readOrganizationLimits({ kube, config });
+  if (defaultCap === undefined) return fetchOrganizationLimits({ kube, config });
   const { pooledSessions } = config.limits;
   if (defaultCap !== null && defaultCap > pooledSessions)
     throw invalidInput([

@@ -1,6 +1,6 @@
 import type { ServiceDeps } from "../service-deps.ts";
+import { cachedProject } from "./cached-project.ts";
 import { changeProject } from "./change-project.ts";
-import { findProject } from "./find-project.ts";
 import { type Project, projectAnnotations } from "./project-namespace.ts";
 
 /** 0 and null remove a cap; undefined leaves it. */
@@ -24,7 +24,7 @@ export const updateProjectLimits = async (
   update: ProjectLimitsUpdate,
   deps: Pick<ServiceDeps, "kube" | "projects">,
 ): Promise<Project> => {
-  const project = findProject(idOrName, deps);
+  const project = cachedProject(idOrName, deps);
   const annotations: Record<string, string | null> = {};
   for (const field of ["maxConcurrentSessions", "maxConcurrentInvocations"] as const) {
     const cap = update[field];

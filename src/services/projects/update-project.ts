@@ -1,7 +1,7 @@
 import { AppError } from "../../errors.ts";
 import type { ServiceDeps } from "../service-deps.ts";
+import { cachedProject, isDefaultProject } from "./cached-project.ts";
 import { changeProject } from "./change-project.ts";
-import { findProject, isDefaultProject } from "./find-project.ts";
 import { requireFreeProjectName } from "./project-name.ts";
 import { type Project, projectAnnotations, projectStatusLabel } from "./project-namespace.ts";
 
@@ -22,7 +22,7 @@ const requireAllowed = (project: Project, { name, status }: ProjectUpdate, deps:
  * become. Requests to an archived project are refused until it is active again; what runs in it goes on.
  */
 export const updateProject = async (idOrName: string, update: ProjectUpdate, deps: Deps): Promise<Project> => {
-  const project = findProject(idOrName, deps);
+  const project = cachedProject(idOrName, deps);
   const { name, status } = update;
   requireAllowed(project, update, deps);
   const isRenamed = name !== undefined && name !== project.name;

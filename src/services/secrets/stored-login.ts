@@ -27,7 +27,7 @@ const refOf = ({ metadata, spec }: Credential): { namespace: string; name: strin
   name: spec.secretRef.name,
 });
 
-const readSecret = async (credential: Credential, { kube }: Deps): Promise<Secret | undefined> => {
+const fetchSecret = async (credential: Credential, { kube }: Deps): Promise<Secret | undefined> => {
   const secret = await kube.get(secrets, refOf(credential));
   return secret && readableTypes.includes(secret.type ?? "Opaque") ? secret : undefined;
 };
@@ -50,8 +50,8 @@ const totpOf = ({ spec }: Credential, isOwn: boolean, data: Record<string, strin
 export type LoginShape = StoredLogin & { names: string[] };
 
 /** What a credential holds, without opening it; nothing when its Secret is gone. */
-export const readLoginShape = async (credential: Credential, deps: Deps): Promise<LoginShape> => {
-  const data = (await readSecret(credential, deps))?.data ?? {};
+export const fetchLoginShape = async (credential: Credential, deps: Deps): Promise<LoginShape> => {
+  const data = (await fetchSecret(credential, deps))?.data ?? {};
   const entries = valueEntries(credential, data);
   return {
     names: entries.map(([name]) => name).sort(),
@@ -77,7 +77,7 @@ const openSecret = (credential: Credential, secret: Secret | undefined, { secret
 
 /** The login with its values. Throws `internal_error` for one that is encrypted with a key that is not known here. */
 export const openLogin = async (credential: Credential, deps: Deps): Promise<Login> =>
-  openSecret(credential, await readSecret(credential, deps), deps);
+  openSecret(credential, await fetchSecret(credential, deps), deps);
 
 const dataOf = ({ values, totpSecret }: Login, place: Omit<Place, "entry">, { secretsKeys }: Deps) => {
   const stored = (entry: string, value: Sensitive): [string, string] => {

@@ -6,14 +6,14 @@ import { AppError, invalidInput } from "../../errors.ts";
 import { type Acquired, acquireLease } from "../../leases/acquire-lease.ts";
 import type { LeaseRecord, SessionRequest } from "../../leases/records.ts";
 import type { AcquireResult } from "../../metrics/api-metrics.ts";
-import { overHiccup } from "../../redis/while-unavailable.ts";
+import { retryBriefly } from "../../redis/while-unavailable.ts";
 import { type BrowserPool, BrowserPoolSpec } from "../../resources/browser-pool.ts";
 import { wireName } from "../../resources/identity.ts";
 import type { AcquireBrowser, Session } from "../../resources/session-wire.ts";
 import { Telemetry } from "../../resources/telemetry.ts";
 import { fromWire } from "../../resources/wire.ts";
 import { newId } from "../objects/new-id.ts";
-import { findPool } from "../pools/find-pool.ts";
+import { cachedOrFetchedPool } from "../pools/fetch-pool.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { sessionAnswer } from "./session-answer.ts";
@@ -69,7 +69,7 @@ const prepareAnswer = (
   deps: ServiceDeps,
   signal: AbortSignal,
 ): Promise<Session> => {
-  const answer = nextTurn().then(() => overHiccup(() => sessionAnswer(lease, baseUrl, deps), signal));
+  const answer = nextTurn().then(() => retryBriefly(() => sessionAnswer(lease, baseUrl, deps), signal));
   // Whether it failed is asked when the lease is held.
   answer.catch(() => undefined);
   return answer;
@@ -87,7 +87,7 @@ const answerHeld = async (
     signal.throwIfAborted();
     return answer;
   } catch (error) {
-    deps.giveBacks.start(poolUid, session);
+    deps.abandonedSessions.add(poolUid, session);
     throw error;
   }
 };
@@ -107,13 +107,13 @@ export const acquireBrowser = async (
   deps: ServiceDeps,
   signal: AbortSignal,
 ): Promise<HandedOut | undefined> => {
-  const pool = await findPool(idOrName, project, deps);
+  const pool = await cachedOrFetchedPool(idOrName, project, deps);
   checkTelemetry(pool, request);
   const poolUid = pool.metadata.uid ?? "";
   const session = newId();
   const owner = { poolUid, session };
   const { name } = request;
-  if (name && !(await overHiccup(() => deps.names.reserve(project.id, name, owner), signal)))
+  if (name && !(await retryBriefly(() => deps.names.reserve(project.id, name, owner), signal)))
     throw sessionNameTaken(name);
 
   const waitSeconds = request.acquire_timeout_seconds ?? defaultAcquireTimeoutSeconds(pool.spec);
@@ -132,7 +132,7 @@ export const acquireBrowser = async (
     const acquired = await measured(() => acquireLease(wanted, deps, signal), deps, signal);
     if (acquired.kind === "draining") throw new AppError("not_found", `browser pool ${idOrName} is being deleted`);
     if (acquired.kind === "held") answer = await answerHeld(prepared, owner, deps, signal);
-    return answer && { session: answer, takeBack: () => deps.giveBacks.start(poolUid, session) };
+    return answer && { session: answer, takeBack: () => deps.abandonedSessions.add(poolUid, session) };
   } finally {
     if (!answer && name) await deps.names.free(project.id, name, owner).catch(() => undefined);
   }

@@ -7,23 +7,23 @@ import type { ServiceDeps } from "../service-deps.ts";
 /** Where a session's CDP is served, and the headers that its agent wants on the upgrade. */
 export type SessionTarget = { address: string; headers: Record<string, string> };
 
-export type OpenSessionDeps = Pick<ServiceDeps, "store" | "pools" | "browsers" | "agentTokens" | "verifyKey">;
+export type AuthorizeSessionDeps = Pick<ServiceDeps, "store" | "pools" | "browsers" | "agentTokens" | "verifyKey">;
 
 /**
  * The way to a session's browser for whoever holds its token. Throws `unauthorized` for a token that is not this
  * session's, `not_found` when the session has ended, and `unavailable` while that is not known.
  */
-export const openSession = async (
+export const authorizeSession = async (
   { sessionId, token }: { sessionId: string; token: string },
-  { store, pools, browsers, agentTokens, verifyKey }: OpenSessionDeps,
+  { store, pools, browsers, agentTokens, verifyKey }: AuthorizeSessionDeps,
 ): Promise<SessionTarget> => {
   const claims = await verifySessionToken(verifyKey, token);
   if (claims?.sessionId !== sessionId)
     throw new AppError("unauthorized", "the jwt of this URL is missing or not valid");
   const lease = await store.lease(claims.poolUid, sessionId);
   if (!lease) {
-    const homes = [...pools.list(), ...browsers.list()].filter(({ metadata }) => metadata.uid === claims.poolUid);
-    await refuseWhileRecovering(sessionId, homes, { store });
+    const owners = [...pools.list(), ...browsers.list()].filter(({ metadata }) => metadata.uid === claims.poolUid);
+    await refuseWhileRecovering(sessionId, owners, { store });
     throw new AppError("not_found", `session ${sessionId} has ended`);
   }
   const authorization = `Bearer ${agentTokens.tokenFor(lease.browser)}`;

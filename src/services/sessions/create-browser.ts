@@ -3,14 +3,14 @@ import { onDemandRequest } from "../../domain/on-demand-request.ts";
 import { missingReference, referencesOf } from "../../domain/pool-references.ts";
 import { AppError, type ErrorDetail, invalidInput } from "../../errors.ts";
 import { acquireLease } from "../../leases/acquire-lease.ts";
-import { overHiccup } from "../../redis/while-unavailable.ts";
+import { retryBriefly } from "../../redis/while-unavailable.ts";
 import { type Browser, type BrowserSpec, browserKind, isOver } from "../../resources/browser.ts";
 import type { CreateBrowser } from "../../resources/browser-wire.ts";
 import { type Vault, vaultKind } from "../../resources/vault.ts";
-import { getObject } from "../objects/find-object.ts";
+import { fetchObject } from "../objects/fetch-object.ts";
 import { newId } from "../objects/new-id.ts";
 import { browsersOf, poolsOf } from "../pools/lease-owners.ts";
-import { readOrganizationLimits } from "../projects/organization-limits.ts";
+import { fetchOrganizationLimits } from "../projects/organization-limits.ts";
 import { projectSessionLimit } from "../projects/project-limits.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
@@ -22,7 +22,7 @@ import { sessionNameTaken } from "./session-name.ts";
 const startWaitMs = 185_000;
 
 const missingVaults = async ({ vaults }: BrowserSpec, project: Project, deps: ServiceDeps): Promise<ErrorDetail[]> => {
-  const found = await Promise.all(vaults.map(({ id }) => getObject<Vault>(vaultKind, { id, project }, deps)));
+  const found = await Promise.all(vaults.map(({ id }) => fetchObject<Vault>(vaultKind, { id, project }, deps)));
   return vaults.flatMap(({ id }, index) =>
     found[index] ? [] : [{ path: `vaults[${index}].id`, message: `no vault with id ${id} in this project` }],
   );
@@ -42,7 +42,7 @@ const checkReferences = async (spec: BrowserSpec, project: Project, deps: Servic
  * pass. Throws `too_many_requests`.
  */
 const requireRoom = async (project: Project, deps: ServiceDeps): Promise<void> => {
-  const { defaultProjectMaxConcurrentSessions } = await readOrganizationLimits(deps);
+  const { defaultProjectMaxConcurrentSessions } = await fetchOrganizationLimits(deps);
   const cap = projectSessionLimit(project, defaultProjectMaxConcurrentSessions);
   if (cap === undefined) return;
   const pooled = poolsOf(project, deps).reduce((sum, { spec }) => sum + spec.size, 0);
@@ -68,14 +68,14 @@ const failureOf = (uid: string, { browsers }: ServiceDeps): { signal: AbortSigna
 /** The browser and everything that it may be in; what fails here is ended by its idle time-out. */
 const undo = async (
   browser: Browser,
-  { kube, names, giveBacks, log }: ServiceDeps,
+  { kube, names, abandonedSessions, log }: ServiceDeps,
   project: Project,
 ): Promise<void> => {
   const { metadata, spec } = browser;
   const poolUid = metadata.uid ?? "";
-  giveBacks.start(poolUid, metadata.name);
+  abandonedSessions.add(poolUid, metadata.name);
   if (spec.name) await names.free(project.id, spec.name, { poolUid, session: metadata.name }).catch(() => undefined);
-  await overHiccup(() => kube.delete(browserKind, metadata, { uid: poolUid })).catch((err: unknown) =>
+  await retryBriefly(() => kube.delete(browserKind, metadata, { uid: poolUid })).catch((err: unknown) =>
     log.warn({ err, browser: metadata.name }, "an abandoned browser is left to its idle time-out"),
   );
 };
@@ -100,12 +100,12 @@ export const createBrowser = async (
   const owner = { poolUid: browser.metadata.uid ?? "", session: browser.metadata.name };
   const failure = failureOf(owner.poolUid, deps);
   try {
-    if (spec.name && !(await overHiccup(() => deps.names.reserve(project.id, spec.name ?? "", owner), signal)))
+    if (spec.name && !(await retryBriefly(() => deps.names.reserve(project.id, spec.name ?? "", owner), signal)))
       throw sessionNameTaken(spec.name);
     const wanted = { ...owner, request: onDemandRequest(browser, project.id), waitMs: startWaitMs };
     const acquired = await acquireLease(wanted, deps, AbortSignal.any([signal, failure.signal]));
     if (acquired.kind !== "held") throw notStarted("it was not up in time");
-    const session = await overHiccup(() => sessionAnswer(acquired.lease, baseUrl, deps), signal);
+    const session = await retryBriefly(() => sessionAnswer(acquired.lease, baseUrl, deps), signal);
     signal.throwIfAborted();
     return { session, takeBack: () => void undo(browser, deps, project) };
   } catch (error) {

@@ -1,8 +1,8 @@
 import { AppError } from "../../errors.ts";
 import type { LeaseRecord } from "../../leases/records.ts";
 import { type Browser, browserKind } from "../../resources/browser.ts";
-import { getObject } from "../objects/find-object.ts";
-import { type Home, poolsOf } from "../pools/lease-owners.ts";
+import { fetchObject } from "../objects/fetch-object.ts";
+import { type LeaseOwner, poolsOf } from "../pools/lease-owners.ts";
 import { refuseWhileRecovering } from "../pools/refuse-while-recovering.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
@@ -12,13 +12,13 @@ export type FoundSession = { lease: LeaseRecord; poolUid: string };
 /** The on-demand browser of this id; the watch of this replica may not have heard of it yet. */
 const browserOf = async (id: string, project: Project, deps: ServiceDeps): Promise<Browser | undefined> =>
   deps.browsers.get({ namespace: project.namespace, name: id }) ??
-  getObject<Browser>(browserKind, { id, project }, deps);
+  fetchObject<Browser>(browserKind, { id, project }, deps);
 
 type Lookup = (poolUid: string) => Promise<LeaseRecord | undefined>;
 
-const findIn = async (homes: Home[], lookup: Lookup): Promise<FoundSession | undefined> => {
+const findIn = async (owners: LeaseOwner[], lookup: Lookup): Promise<FoundSession | undefined> => {
   const found = await Promise.all(
-    homes.map(async ({ metadata }) => {
+    owners.map(async ({ metadata }) => {
       const lease = await lookup(metadata.uid ?? "");
       return lease && { lease, poolUid: metadata.uid ?? "" };
     }),
@@ -65,13 +65,13 @@ const findEnded = async (
   deps: ServiceDeps,
 ): Promise<FoundSession> => {
   const onDemand = await browserOf(idOrName, project, deps);
-  const homes = onDemand ? [onDemand] : poolsOf(project, deps);
-  const active = onDemand && (await findIn(homes, (uid) => deps.store.lease(uid, idOrName)));
+  const owners = onDemand ? [onDemand] : poolsOf(project, deps);
+  const active = onDemand && (await findIn(owners, (uid) => deps.store.lease(uid, idOrName)));
   if (active) return active;
-  const ended = await findIn(homes, (uid) => deps.store.endedLease(uid, idOrName));
+  const ended = await findIn(owners, (uid) => deps.store.endedLease(uid, idOrName));
   if (!ended) {
     if (onDemand) refuseUnstarted(onDemand);
-    await refuseWhileRecovering(idOrName, homes, deps);
+    await refuseWhileRecovering(idOrName, owners, deps);
     throw new AppError("not_found", `no browser ${idOrName} in this project`);
   }
   if (!includeEnded) throw new AppError("not_found", endedMessage(idOrName, ended.lease));

@@ -1,5 +1,5 @@
 import { type LeaseRecord, SessionRequest } from "../../leases/records.ts";
-import { homesOf } from "../pools/lease-owners.ts";
+import { leaseOwnersOf } from "../pools/lease-owners.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
@@ -31,7 +31,9 @@ export const listSessions = async (
       ? (["leases", "ended"] as const)
       : [filter.status === "active" ? ("leases" as const) : ("ended" as const)];
   const found = await Promise.all(
-    homesOf(project, deps).flatMap(({ metadata }) => parts.map((part) => deps.store.leases(metadata.uid ?? "", part))),
+    leaseOwnersOf(project, deps).flatMap(({ metadata }) =>
+      parts.map((part) => deps.store.leases(metadata.uid ?? "", part)),
+    ),
   );
   return found
     .flat()

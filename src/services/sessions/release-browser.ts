@@ -4,7 +4,7 @@ import { releaseLease } from "../../leases/release-lease.ts";
 import type { BrowserPool } from "../../resources/browser-pool.ts";
 import { wireName } from "../../resources/identity.ts";
 import type { ReleaseBrowser } from "../../resources/session-wire.ts";
-import { readPool } from "../pools/find-pool.ts";
+import { fetchPool } from "../pools/fetch-pool.ts";
 import { poolsOf } from "../pools/lease-owners.ts";
 import { refuseWhileRecovering } from "../pools/refuse-while-recovering.ts";
 import type { Project } from "../projects/projects.ts";
@@ -26,7 +26,7 @@ export const endSession = async (
 /** The pools that an id or a name can mean; one that is being deleted still takes its browsers back. */
 const poolsMeant = async (idOrName: string, project: Project, deps: ServiceDeps): Promise<BrowserPool[]> => {
   const known = poolsOf(project, deps).filter((pool) => pool.metadata.name === idOrName || wireName(pool) === idOrName);
-  return known.length > 0 ? known : [await readPool(idOrName, project, deps)];
+  return known.length > 0 ? known : [await fetchPool(idOrName, project, deps)];
 };
 
 /**

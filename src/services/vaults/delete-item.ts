@@ -2,7 +2,7 @@ import { type VaultItem, vaultItemKind } from "../../resources/vault-item.ts";
 import type { Principal } from "../api-keys/api-keys.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { type ItemPath, readItem } from "./find-item.ts";
+import { fetchItem, type ItemPath } from "./fetch-item.ts";
 import { noteItemEvent } from "./item-event.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "apiKeys" | "itemEvents" | "log">;
@@ -20,6 +20,6 @@ export const deleteItem = async (
   { project, principal }: { project: Project; principal: Principal },
   deps: Deps,
 ): Promise<void> => {
-  const { item } = await readItem(path, project, deps);
+  const { item } = await fetchItem(path, project, deps);
   await removeItem(item, principal, deps);
 };

@@ -3,8 +3,8 @@ import type { Principal } from "../api-keys/api-keys.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { removeItem } from "./delete-item.ts";
-import { readItems } from "./find-item.ts";
-import { readVault } from "./find-vault.ts";
+import { fetchItems } from "./fetch-item.ts";
+import { fetchVault } from "./fetch-vault.ts";
 
 /** Deletes a vault with its items; the operator deletes those that come in this moment. Throws `not_found`. */
 export const deleteVault = async (
@@ -12,8 +12,8 @@ export const deleteVault = async (
   { project, principal }: { project: Project; principal: Principal },
   deps: Pick<ServiceDeps, "kube" | "apiKeys" | "itemEvents" | "log">,
 ): Promise<void> => {
-  const vault = await readVault(idOrName, project, deps);
+  const vault = await fetchVault(idOrName, project, deps);
   const { uid } = vault.metadata;
   await deps.kube.delete(vaultKind, vault.metadata, uid ? { uid } : {});
-  for (const item of await readItems(vault, project, deps)) await removeItem(item, principal, deps);
+  for (const item of await fetchItems(vault, project, deps)) await removeItem(item, principal, deps);
 };

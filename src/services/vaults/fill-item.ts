@@ -19,7 +19,7 @@ import type { Principal } from "../api-keys/api-keys.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { attachedBrowser } from "./attached-browser.ts";
-import { type ItemPath, readItem } from "./find-item.ts";
+import { fetchItem, type ItemPath } from "./fetch-item.ts";
 import { noteItemEvent } from "./item-event.ts";
 import { openItem } from "./open-item.ts";
 
@@ -85,7 +85,7 @@ const outcomeOf = (error: unknown): string => (error instanceof FillRefused ? er
 /** Throws what contract.md lists for "before writing"; nothing was written then. */
 export const fillItem = async (input: FillInput, deps: ServiceDeps, signal: AbortSignal): Promise<FillAnswer> => {
   const { path, request, project, principal } = input;
-  const { vault, item } = await readItem(path, project, deps);
+  const { vault, item } = await fetchItem(path, project, deps);
   const [connect, bindings] = await Promise.all([
     attachedBrowser(request.browser_id, { vault, project }, deps),
     openBindings(item, input, deps),

@@ -2,10 +2,10 @@
 import { type CredentialSource, connectionOf, credentialSource } from "../../domain/item-source.ts";
 import type { ItemSource } from "../../domain/item-state.ts";
 import type { VaultItem } from "../../resources/vault-item.ts";
-import { readConnections } from "../connections/find-connection.ts";
-import { readCredentials } from "../credentials/find-credential.ts";
+import { fetchConnections } from "../connections/fetch-connection.ts";
+import { fetchCredentials } from "../credentials/fetch-credential.ts";
 import type { Project } from "../projects/projects.ts";
-import { readLoginShape } from "../secrets/stored-login.ts";
+import { fetchLoginShape } from "../secrets/stored-login.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "secretsKeys">;
@@ -17,15 +17,15 @@ export const credentialSources = async (
   deps: Deps,
 ): Promise<CredentialSource[]> => {
   const [connections, credentials] = await Promise.all([
-    readConnections(project, deps),
-    readCredentials(project, deps),
+    fetchConnections(project, deps),
+    fetchCredentials(project, deps),
   ]);
   return items.map((item) => credentialSource(connectionOf(item, connections), credentials));
 };
 
 /** With what the credential holds. */
 export const withShape = async (source: CredentialSource, deps: Deps): Promise<ItemSource> =>
-  source.is === "credential" ? { is: "stored", login: await readLoginShape(source.credential, deps) } : source;
+  source.is === "credential" ? { is: "stored", login: await fetchLoginShape(source.credential, deps) } : source;
 
 /** What each item points at, in the order of the items. */
 export const itemSources = async (items: VaultItem[], project: Project, deps: Deps): Promise<ItemSource[]> =>

@@ -9,18 +9,18 @@ import { type VaultItem, type VaultItemSpec, vaultItemKind } from "../../resourc
 import { type ItemRecord, ItemSpec, type PutItem } from "../../resources/vault-wire.ts";
 import { fromWire } from "../../resources/wire.ts";
 import type { Principal } from "../api-keys/api-keys.ts";
-import { readCredentials } from "../credentials/find-credential.ts";
-import { getObject } from "../objects/find-object.ts";
+import { fetchCredentials } from "../credentials/fetch-credential.ts";
+import { fetchObject } from "../objects/fetch-object.ts";
 import { newId } from "../objects/new-id.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { type ItemPath, readItems } from "./find-item.ts";
-import { readVault } from "./find-vault.ts";
+import { fetchItems, type ItemPath } from "./fetch-item.ts";
+import { fetchVault } from "./fetch-vault.ts";
 import { itemAnswer } from "./item-answer.ts";
 import { noteItemEvent } from "./item-event.ts";
 import { withShape } from "./item-source.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "turns" | "secretsKeys" | "projects" | "apiKeys" | "itemEvents" | "log">;
+type Deps = Pick<ServiceDeps, "kube" | "locks" | "secretsKeys" | "projects" | "apiKeys" | "itemEvents" | "log">;
 
 /** Browsers compare origins letter by letter; one that none would ever write is a slip that would shut every page out. */
 const requireOrigins = ({ allowedOrigins = [] }: VaultItemSpec): void => {
@@ -41,8 +41,8 @@ const isInOtherProject = async (id: string, { kube, projects }: Pick<Deps, "kube
 /** What can be the name of an object; anything else could say more in a field selector than a name. */
 const isObjectName = (id: string): boolean => /^[a-z0-9.-]+$/.test(id);
 
-const readOwnConnection = async (id: string, project: Project, deps: Deps): Promise<AuthConnection> => {
-  const connection = await getObject<AuthConnection>(authConnectionKind, { id, project }, deps);
+const fetchOwnConnection = async (id: string, project: Project, deps: Deps): Promise<AuthConnection> => {
+  const connection = await fetchObject<AuthConnection>(authConnectionKind, { id, project }, deps);
   if (connection) return connection;
   if (isObjectName(id) && (await isInOtherProject(id, deps)))
     throw new AppError("connection_in_other_project", `connection ${id} belongs to another project`);
@@ -51,8 +51,8 @@ const readOwnConnection = async (id: string, project: Project, deps: Deps): Prom
 
 /** The connection, with a credential that can back an item (service.md, PUT, rules 1, 2 and 6). */
 const requireUsable = async (id: string, project: Project, deps: Deps): Promise<AuthConnection> => {
-  const connection = await readOwnConnection(id, project, deps);
-  const source = credentialSource(connection, await readCredentials(project, deps));
+  const connection = await fetchOwnConnection(id, project, deps);
+  const source = credentialSource(connection, await fetchCredentials(project, deps));
   const state = itemState(await withShape(source, deps));
   if (state.status === "ready") return connection;
   if (state.reason === "external_credential")
@@ -89,11 +89,11 @@ const findOrCreate = async (
   deps: Deps,
 ): Promise<{ item: VaultItem; isNew: boolean }> => {
   const find = async (): Promise<VaultItem | undefined> =>
-    (await readItems(vault, project, deps)).find((item) => item.spec.key === spec.key);
+    (await fetchItems(vault, project, deps)).find((item) => item.spec.key === spec.key);
   const known = await find();
   if (known) return { item: requireSame(known, spec), isNew: false };
   await requireUsable(spec.connectionId, project, deps);
-  return deps.turns.take(["item", vault.metadata.uid ?? "", spec.key], async () => {
+  return deps.locks.hold(["item", vault.metadata.uid ?? "", spec.key], async () => {
     const rival = await find();
     if (rival) return { item: requireSame(rival, spec), isNew: false };
     return { item: await createItem(vault, spec, deps), isNew: true };
@@ -110,7 +110,7 @@ export const putItem = async (
   project: Project,
   deps: Deps,
 ): Promise<ItemRecord> => {
-  const vault = await readVault(path.vault, project, deps);
+  const vault = await fetchVault(path.vault, project, deps);
   const given = fromWire(ItemSpec, request.spec);
   const spec: VaultItemSpec = { ...given, vault: vault.metadata.name, key: path.key, type: request.type };
   requireOrigins(spec);

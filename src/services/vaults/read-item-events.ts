@@ -1,7 +1,7 @@
 import type { EventsQuery, StoredItemEvent } from "../../redis/item-events.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { type ItemPath, readItem } from "./find-item.ts";
+import { fetchItem, type ItemPath } from "./fetch-item.ts";
 
 /** What was done with an item, oldest first; waits for the first event when there is none. Throws `not_found`. */
 export const readItemEvents = async (
@@ -9,6 +9,6 @@ export const readItemEvents = async (
   { project, query, signal }: { project: Project; query: EventsQuery; signal: AbortSignal },
   deps: Pick<ServiceDeps, "kube" | "itemEvents">,
 ): Promise<StoredItemEvent[]> => {
-  const { item } = await readItem(path, project, deps);
+  const { item } = await fetchItem(path, project, deps);
   return deps.itemEvents.read(item.metadata.uid ?? "", query, signal);
 };

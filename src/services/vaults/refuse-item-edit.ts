@@ -1,7 +1,7 @@
 import { AppError } from "../../errors.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { type ItemPath, readItem } from "./find-item.ts";
+import { fetchItem, type ItemPath } from "./fetch-item.ts";
 
 /** Items that are backed by a connection can't be edited (service.md, PUT, rule 4): always throws, `not_found` or `conflict`. */
 export const refuseItemEdit = async (
@@ -9,7 +9,7 @@ export const refuseItemEdit = async (
   project: Project,
   deps: Pick<ServiceDeps, "kube">,
 ): Promise<never> => {
-  await readItem(path, project, deps);
+  await fetchItem(path, project, deps);
   throw new AppError(
     "conflict",
     "this item can't be edited: its values are changed through the credential of its connection; for another connection or description, delete it and create a new one",

@@ -51,8 +51,9 @@ export const agentBugs: readonly SeededBug[] = [
     patches: [
       {
         file: "leases/diagnose.ts",
-        find: "return word.lease ? judgeHeld(facts, word.lease, word.fence) : judgeFree(facts, word);",
-        replace: "return word.lease && record ? judgeHeld(facts, word.lease, word.fence) : judgeFree(facts, word);",
+        find: "return agentState.lease ? diagnoseHeld(facts, agentState.lease, agentState.fence) : diagnoseFree(facts, agentState);",
+        replace:
+          "return agentState.lease && record ? diagnoseHeld(facts, agentState.lease, agentState.fence) : diagnoseFree(facts, agentState);",
       },
     ],
   },
@@ -64,9 +65,9 @@ export const agentBugs: readonly SeededBug[] = [
     patches: [
       {
         file: "controllers/browser-pool/plan/next-inspection.ts",
-        find: "if (!isUp(pod, nowMs)) return undefined;",
+        find: "if (!isInspectable(pod, nowMs)) return undefined;",
         replace:
-          'if (!isUp(pod) || pod.browser?.state === "leased" || pod.browser?.state === "releasing") return undefined;',
+          'if (!isInspectable(pod, nowMs) || pod.browser?.state === "leased" || pod.browser?.state === "releasing") return undefined;',
       },
     ],
   },

@@ -104,7 +104,7 @@ test("an eviction that leaves the browser to who uses it is well; one that stops
 
 const entered = scripts([
   [0, "establish", { what: "epoch", epoch: 2 }],
-  [100, "settle", change.state("b", "none", "idle")],
+  [100, "repair", change.state("b", "none", "idle")],
 ]);
 const boundUnder = (at: number, epoch: number) => agent(at, "b", "bound", { session: "s1", seq: 1, epoch });
 const raised = (at: number, epoch: number) => agent(at, "b", "raised", { epoch });

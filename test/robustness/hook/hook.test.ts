@@ -52,7 +52,7 @@ const record = { id: "b", pod: "pod", address: "a:1", config: "h", seq: 0, state
 /** Calls by which the browser b enters a pool of the first epoch. */
 const entering = (pool: string): [string, ...unknown[]][] => [
   ["establish", pool, 1],
-  ["settle", pool, { epoch: 1, text: "" }, { record, former: "kept" }],
+  ["repair", pool, { epoch: 1, text: "" }, { record, former: "kept" }],
 ];
 const wished = (wish: string): string => JSON.stringify({ tags: { wish } });
 
@@ -76,7 +76,7 @@ test("scripts record what they change, in their order", async () => {
     entries.filter((entry) => entry.script === script).map(({ changes }) => changes);
   expect(entries.map(({ script }) => script)).toEqual([
     "establish",
-    "settle",
+    "repair",
     "take",
     "take",
     "cancel",
@@ -85,7 +85,7 @@ test("scripts record what they change, in their order", async () => {
     "close",
   ]);
   expect(changesOf("establish")).toEqual([[{ what: "epoch", epoch: 1 }]]);
-  expect(changesOf("settle")[0]).toContainEqual({ what: "state", browser: "b", from: "none", to: "idle", seq: 0 });
+  expect(changesOf("repair")[0]).toContainEqual({ what: "state", browser: "b", from: "none", to: "idle", seq: 0 });
   const [queued] = changesOf("take")[0] ?? [];
   const first = queued?.what === "queued" ? queued.ticket : 0;
   // Microseconds since 1970 have 16 digits, and all of them count.

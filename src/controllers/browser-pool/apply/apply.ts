@@ -18,16 +18,16 @@ import type { Reflector } from "../../../kube/reflector.ts";
 import { pods as podType } from "../../../kube/resource-type.ts";
 import type { AgentClient } from "../../../leases/agent-client.ts";
 import type { LeaseStore, NewBrowser } from "../../../leases/lease-store.ts";
-import type { Departures } from "../../../leases/leaving-marks.ts";
+import type { LeavingMarks } from "../../../leases/leaving-marks.ts";
 import type { RepairStore } from "../../../leases/repair-store.ts";
 import { retireUnknown } from "../../../leases/retire-unknown.ts";
 import type { Logger } from "../../../log.ts";
 import type { BrowserPool, BrowserPoolStatus } from "../../../resources/browser-pool.ts";
-import type { Looks } from "../inspect/inspections.ts";
-import type { Seen, SeenPod } from "../observe/observed.ts";
+import type { Inspections } from "../inspect/inspections.ts";
+import type { Observed, ObservedPod } from "../observe/observed.ts";
 import type { PoolAction, PoolPlan } from "../plan/actions.ts";
 import { addressOf, buildPod, endGraceSeconds, markPatch, type PodOwner, type PodSettings } from "../pod/pod.ts";
-import type { Homes } from "../pool-source.ts";
+import type { PoolSource } from "../pool-source.ts";
 import { conditionNotes } from "./condition-events.ts";
 import { dropPolicyParts } from "./delete-policy-parts.ts";
 import type { StartCount } from "./start-count.ts";
@@ -35,12 +35,12 @@ import type { StartCount } from "./start-count.ts";
 export type ApplyDeps = {
   kube: Kube;
   store: LeaseStore;
-  departures: Departures;
+  leavingMarks: LeavingMarks;
   agents: Pick<AgentClient, "end">;
-  repairs: Pick<RepairStore, "establish" | "recovered" | "settle">;
-  looks: Pick<Looks, "ask">;
+  repairs: Pick<RepairStore, "establish" | "recovered" | "repair">;
+  inspections: Pick<Inspections, "request">;
   lead: Lead;
-  homes: Pick<Homes, "meta" | "writeStatus" | "dropFinalizer">;
+  source: Pick<PoolSource, "meta" | "writeStatus" | "dropFinalizer">;
   pods: Reflector<Pod>;
   expectations: Expectations;
   dying: Set<string>;
@@ -52,7 +52,7 @@ export type ApplyDeps = {
 
 type Act<Kind extends PoolAction["do"]> = Extract<PoolAction, { do: Kind }>;
 
-const regarding = (pool: BrowserPool, { homes }: ApplyDeps): PodOwner => ({ ...pool, ...homes.meta });
+const regarding = (pool: BrowserPool, { source }: ApplyDeps): PodOwner => ({ ...pool, ...source.meta });
 
 const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789";
 const newSuffix = (): string =>
@@ -65,7 +65,7 @@ const noteRefusal = (error: unknown, pool: PodOwner, { record }: ApplyDeps): voi
   record({ regarding: pool, type: "Warning", reason: "FailedCreate", note });
 };
 
-const createPod = async (seen: Seen, deps: ApplyDeps): Promise<void> => {
+const createPod = async (seen: Observed, deps: ApplyDeps): Promise<void> => {
   const uid = seen.pool.metadata.uid ?? "";
   const pool = regarding(seen.pool, deps);
   const pod = buildPod(pool, newSuffix(), deps.podSettings);
@@ -76,20 +76,20 @@ const createPod = async (seen: Seen, deps: ApplyDeps): Promise<void> => {
     deps.starts.begun(made.metadata.uid ?? "");
     deps.pods.put(made);
   } catch (error) {
-    deps.expectations.settle(uid, pod.metadata.name);
+    deps.expectations.creationObserved(uid, pod.metadata.name);
     noteRefusal(error, pool, deps);
     throw error;
   }
 };
 
-const create = async ({ count, paced }: Act<"create">, seen: Seen, deps: ApplyDeps): Promise<void> => {
+const create = async ({ count, paced }: Act<"create">, seen: Observed, deps: ApplyDeps): Promise<void> => {
   const uid = seen.pool.metadata.uid ?? "";
   const allowed = paced ? count : await deps.store.spendUnpaced(uid, count);
   await Promise.all(Array.from({ length: allowed }, () => createPod(seen, deps)));
 };
 
 /** The present configuration is known for as long as a browser is made with it; Redis may have forgotten it. */
-const keepConfig = async (seen: Seen, plan: PoolPlan, deps: ApplyDeps): Promise<void> => {
+const keepConfig = async (seen: Observed, plan: PoolPlan, deps: ApplyDeps): Promise<void> => {
   const { configHash, leases, pods, pool } = seen;
   if (leases.configs.includes(configHash)) return;
   if (!pods.some((pod) => pod.configHash === configHash) && !plan.actions.some((action) => action.do === "create"))
@@ -98,7 +98,7 @@ const keepConfig = async (seen: Seen, plan: PoolPlan, deps: ApplyDeps): Promise<
   await deps.store.keepConfig(pool.metadata.uid ?? "", configHash, JSON.stringify(sessionConfigOf(pool.spec)));
 };
 
-const browserOf = ({ pod, uid, name, configHash, browser }: SeenPod): NewBrowser => ({
+const browserOf = ({ pod, uid, name, configHash, browser }: ObservedPod): NewBrowser => ({
   id: uid,
   pod: name,
   address: browser?.address ?? addressOf(pod),
@@ -106,13 +106,13 @@ const browserOf = ({ pod, uid, name, configHash, browser }: SeenPod): NewBrowser
 });
 
 /** An agent that was silent for long may have answered a look just now, and its browser be in use. */
-const isStillUnknown = ({ pod }: Act<"delete">, { pool, leases }: Seen, { repairs }: ApplyDeps): Promise<boolean> =>
+const isStillUnknown = ({ pod }: Act<"delete">, { pool, leases }: Observed, { repairs }: ApplyDeps): Promise<boolean> =>
   retireUnknown({ poolUid: pool.metadata.uid ?? "", epoch: leases.epoch, browser: browserOf(pod) }, repairs);
 
 /** Nobody confirms the end of a pod that has ended, or whose node is gone. */
-const graceOf = ({ state, node }: SeenPod): number => (state.is === "ended" || node?.isGone ? 0 : endGraceSeconds);
+const graceOf = ({ state, node }: ObservedPod): number => (state.is === "ended" || node?.isGone ? 0 : endGraceSeconds);
 
-const deletePod = async (action: Act<"delete">, seen: Seen, deps: ApplyDeps): Promise<void> => {
+const deletePod = async (action: Act<"delete">, seen: Observed, deps: ApplyDeps): Promise<void> => {
   const { pod, why } = action;
   if (deps.dying.has(pod.uid)) return;
   if (why === "Unreachable" && !(await isStillUnknown(action, seen, deps))) return;
@@ -127,7 +127,7 @@ const deletePod = async (action: Act<"delete">, seen: Seen, deps: ApplyDeps): Pr
 };
 
 /** The loop does not depend on it: what fails is tried again in the next round. */
-const mark = async ({ do: what, pod }: Act<"mark" | "unmark">, { pool }: Seen, deps: ApplyDeps): Promise<void> => {
+const mark = async ({ do: what, pod }: Act<"mark" | "unmark">, { pool }: Observed, deps: ApplyDeps): Promise<void> => {
   const metadata = { uid: pod.uid, ...markPatch(what === "mark") };
   try {
     deps.pods.put(await deps.kube.patch(podType, pod.pod.metadata, { metadata }));
@@ -139,27 +139,27 @@ const mark = async ({ do: what, pod }: Act<"mark" | "unmark">, { pool }: Seen, d
 };
 
 /** An agent that is told to stop would serve its lease on: one whose pool is deleted by force hears first that it is over. */
-const close = async ({ browser, why }: Act<"close">, seen: Seen, deps: ApplyDeps): Promise<void> => {
+const close = async ({ browser, why }: Act<"close">, seen: Observed, deps: ApplyDeps): Promise<void> => {
   const lease = await deps.store.close(seen.pool.metadata.uid ?? "", browser, why);
   if (!lease) return;
   deps.log.info({ session: lease.session, browser, why }, "lease ended with its browser");
   if (why === "pool_deleted") await deps.agents.end(lease);
 };
 
-const look = ({ pod, epoch, leaving, afterMs }: Act<"look">, { pool }: Seen, deps: ApplyDeps): void => {
+const look = ({ pod, epoch, leaving, afterMs }: Act<"look">, { pool }: Observed, deps: ApplyDeps): void => {
   const browser = { ...browserOf(pod), ...(leaving && { leaving }) };
-  deps.looks.ask({ pool: regarding(pool, deps), pod: pod.pod, browser, epoch }, afterMs);
+  deps.inspections.request({ pool: regarding(pool, deps), pod: pod.pod, browser, epoch }, afterMs);
 };
 
 /** Forgets a drained pool everywhere and lets Kubernetes remove the object. */
-const drop = async (seen: Seen, deps: ApplyDeps): Promise<void> => {
+const drop = async (seen: Observed, deps: ApplyDeps): Promise<void> => {
   const { metadata } = seen.pool;
   await dropPolicyParts(seen.pool, deps.kube);
   await deps.store.drop(metadata.uid ?? "");
-  await deps.homes.dropFinalizer(seen.pool);
+  await deps.source.dropFinalizer(seen.pool);
 };
 
-const carryOut = async (action: PoolAction, seen: Seen, deps: ApplyDeps): Promise<void> => {
+const carryOut = async (action: PoolAction, seen: Observed, deps: ApplyDeps): Promise<void> => {
   const uid = seen.pool.metadata.uid ?? "";
   deps.lead.check();
   switch (action.do) {
@@ -179,7 +179,7 @@ const carryOut = async (action: PoolAction, seen: Seen, deps: ApplyDeps): Promis
       return;
     case "leave":
     case "stay":
-      await deps.departures[action.do](uid, action.ids, action.why);
+      await deps.leavingMarks[action.do](uid, action.ids, action.why);
       return;
     case "discard":
       await deps.store.retire(uid, { reason: "Discarded", unpaced: true, token: action.token });
@@ -212,14 +212,14 @@ const carryOut = async (action: PoolAction, seen: Seen, deps: ApplyDeps): Promis
   }
 };
 
-const writeStatus = async (seen: Seen, status: BrowserPoolStatus, deps: ApplyDeps): Promise<void> => {
-  const change = await deps.homes.writeStatus(seen, status, deps.lead.check);
+const writeStatus = async (seen: Observed, status: BrowserPoolStatus, deps: ApplyDeps): Promise<void> => {
+  const change = await deps.source.writeStatus(seen, status, deps.lead.check);
   if (!change) return;
   for (const note of conditionNotes(change)) deps.record({ regarding: regarding(seen.pool, deps), ...note });
 };
 
 /** Configurations that no browser, no pod and no future pod refers to any more. */
-const unusedConfigs = ({ leases, pods, configHash }: Seen): string[] => {
+const unusedConfigs = ({ leases, pods, configHash }: Observed): string[] => {
   const used = new Set([
     configHash,
     ...leases.browsers.map(({ config }) => config),
@@ -233,7 +233,7 @@ const last: readonly PoolAction["do"][] = ["create", "drop", "raise"];
 /** One for each browser, each with a call that may take seconds. */
 const many: readonly PoolAction["do"][] = ["close", "mark", "unmark", "delete"];
 
-export const applyPlan = async (seen: Seen, plan: PoolPlan, deps: ApplyDeps): Promise<void> => {
+export const applyPlan = async (seen: Observed, plan: PoolPlan, deps: ApplyDeps): Promise<void> => {
   const isLast = ({ do: kind }: PoolAction): boolean => last.includes(kind);
   const isMany = ({ do: kind }: PoolAction): boolean => many.includes(kind);
   const sideBySide = async (...kinds: PoolAction["do"][]): Promise<void> => {

@@ -9,11 +9,11 @@ import type { Pod } from "../../../kube/objects.ts";
 import { keyOf } from "../../../kube/objects.ts";
 import type { Reflector } from "../../../kube/reflector.ts";
 import { type Requeue, startWorkQueue, type WorkMeter } from "../../../kube/work-queue.ts";
-import { type Corrected, type LookDeps, type LookResult, lookAt } from "../../../leases/inspect.ts";
+import { type Corrected, type InspectDeps, type InspectResult, inspect } from "../../../leases/inspect.ts";
 import type { NewBrowser } from "../../../leases/lease-store.ts";
 import type { Logger } from "../../../log.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
-import type { LookedAt } from "../observe/observed.ts";
+import type { LastInspection } from "../observe/observed.ts";
 
 /** Looks at a time. Most of a look is waiting; more makes a recovery faster and costs the agents' nodes bursts. */
 const concurrency = 32;
@@ -21,13 +21,13 @@ const concurrency = 32;
 /** When Redis is away, ms: it is asked again that often for each browser. */
 const redisAwayMs = 1000;
 
-export type LookWish = { pool: BrowserPool; pod: Pod; browser: NewBrowser; epoch: number };
+export type InspectionRequest = { pool: BrowserPool; pod: Pod; browser: NewBrowser; epoch: number };
 
-export type Looks = {
+export type Inspections = {
   /** Has a browser looked at after this time, ms, or earlier when that was wished before. The newest wish says under which epoch. */
-  ask(wish: LookWish, afterMs: number): void;
+  request(wish: InspectionRequest, afterMs: number): void;
   /** Its times are of `steadyMs`. */
-  lookedAt(podUid: string): LookedAt | undefined;
+  lastInspection(podUid: string): LastInspection | undefined;
   /** The highest epoch that an agent of this pool was found to know; 0 for none. */
   agentEpoch(poolUid: string): number;
   /** Drops what is known of a pod or a pool that is gone. */
@@ -35,7 +35,7 @@ export type Looks = {
   stop(): Promise<void>;
 };
 
-export type LooksDeps = Omit<LookDeps, "check"> & {
+export type InspectionsDeps = Omit<InspectDeps, "check"> & {
   pods: Pick<Reflector<Pod>, "get">;
   dying: ReadonlySet<string>;
   lead: Lead;
@@ -43,50 +43,50 @@ export type LooksDeps = Omit<LookDeps, "check"> & {
   onPool(pool: BrowserPool): void;
   record: RecordEvent;
   /** ms of a clock that nobody sets: a look says how long an agent has been silent, and that a browser goes for. */
-  steadyMs: () => number;
+  monotonicMs: () => number;
   /** Of the queue of looks. */
   name: string;
   meter: WorkMeter;
   log: Logger;
 };
 
-export const startLooks = (deps: LooksDeps): Looks => {
-  const wishes = new Map<string, LookWish>();
-  const looked = new Map<string, LookedAt>();
+export const startInspections = (deps: InspectionsDeps): Inspections => {
+  const requests = new Map<string, InspectionRequest>();
+  const lastInspections = new Map<string, LastInspection>();
   const agentEpochs = new Map<string, number>();
 
-  const isThere = ({ pod: { metadata }, browser }: LookWish): boolean => {
+  const isThere = ({ pod: { metadata }, browser }: InspectionRequest): boolean => {
     const known = deps.pods.get(metadata)?.metadata;
     if (known?.uid !== metadata.uid || deps.dying.has(metadata.uid ?? "")) return false;
     // Evicted since this was wished: the round that sees it asks anew, and says that it must not become idle.
     return !known?.deletionTimestamp || browser.leaving !== undefined;
   };
-  const noteLook = ({ browser, epoch }: LookWish, result: LookResult): void => {
-    const before = looked.get(browser.id);
-    const atMs = deps.steadyMs();
-    if (result.is === "done") looked.set(browser.id, { atMs, epoch, failures: 0, failingSinceMs: 0 });
+  const noteResult = ({ browser, epoch }: InspectionRequest, result: InspectResult): void => {
+    const before = lastInspections.get(browser.id);
+    const atMs = deps.monotonicMs();
+    if (result.is === "done") lastInspections.set(browser.id, { atMs, epoch, failures: 0, failingSinceMs: 0 });
     if (result.is !== "silent") return;
     const failures = (before?.failures ?? 0) + 1;
-    looked.set(browser.id, {
+    lastInspections.set(browser.id, {
       atMs,
       epoch,
       failures,
       failingSinceMs: failures > 1 ? (before?.failingSinceMs ?? atMs) : atMs,
     });
   };
-  const tell = ({ pool, browser }: LookWish, { why, reason }: Corrected): void => {
-    if (why === "Entered") return;
+  const report = ({ pool, browser }: InspectionRequest, { why, reason }: Corrected): void => {
+    if (why === "Registered") return;
     deps.log.info({ pool: keyOf(pool.metadata), pod: browser.pod, why, reason }, "lease state corrected");
     if (why !== "Retired") return;
     const note = `browser ${browser.pod} is replaced: ${reason}`;
     deps.record({ regarding: pool, type: "Warning", reason: "Suspect", note });
   };
-  const look = async (wish: LookWish): Promise<Requeue | undefined> => {
+  const inspectOne = async (wish: InspectionRequest): Promise<Requeue | undefined> => {
     const { pool, browser, epoch } = wish;
     const poolUid = pool.metadata.uid ?? "";
-    const result = await lookAt({ poolUid, epoch, browser }, { ...deps, check: deps.lead.check });
-    noteLook(wish, result);
-    for (const corrected of result.corrected) tell(wish, corrected);
+    const result = await inspect({ poolUid, epoch, browser }, { ...deps, check: deps.lead.check });
+    noteResult(wish, result);
+    for (const corrected of result.corrected) report(wish, corrected);
     if (result.is === "ahead") agentEpochs.set(poolUid, Math.max(result.epoch, agentEpochs.get(poolUid) ?? 0));
     if (result.is === "ahead" || result.is === "outdated" || result.is === "silent") deps.onPool(pool);
     return result.is === "later" ? { requeueAfterMs: result.afterMs } : undefined;
@@ -98,10 +98,10 @@ export const startLooks = (deps: LooksDeps): Looks => {
     log: deps.log,
     meter: deps.meter,
     async work(key) {
-      const wish = wishes.get(key);
+      const wish = requests.get(key);
       if (!wish || !isThere(wish) || deps.lead.signal.aborted) return undefined;
       try {
-        return await look(wish);
+        return await inspectOne(wish);
       } catch (error) {
         if (error instanceof AppError && error.code === "unavailable") return { requeueAfterMs: redisAwayMs };
         throw error;
@@ -109,15 +109,15 @@ export const startLooks = (deps: LooksDeps): Looks => {
     },
   });
   return {
-    ask(wish, afterMs) {
-      wishes.set(wish.browser.id, wish);
+    request(wish, afterMs) {
+      requests.set(wish.browser.id, wish);
       queue.add(wish.browser.id, afterMs);
     },
-    lookedAt: (podUid) => looked.get(podUid),
+    lastInspection: (podUid) => lastInspections.get(podUid),
     agentEpoch: (poolUid) => agentEpochs.get(poolUid) ?? 0,
     forget(uid) {
-      wishes.delete(uid);
-      looked.delete(uid);
+      requests.delete(uid);
+      lastInspections.delete(uid);
       agentEpochs.delete(uid);
     },
     stop: queue.stop,

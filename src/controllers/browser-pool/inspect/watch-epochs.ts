@@ -2,13 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { keyOf } from "../../../kube/objects.ts";
 import type { RepairStore } from "../../../leases/repair-store.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
-import type { Homes } from "../pool-source.ts";
+import type { PoolSource } from "../pool-source.ts";
 
 /** How often each pool's epoch is read, ms. A FLUSHALL breaks no connection and tells nobody; this is how it is noticed. */
 const intervalMs = 1000;
 
 export type WatchEpochsDeps = {
-  homes: Pick<Homes, "list">;
+  source: Pick<PoolSource, "list">;
   repairs: Pick<RepairStore, "epoch">;
   /** Redis has another epoch than the pool's status. */
   onDiffers(poolKey: string): void;
@@ -32,7 +32,7 @@ export const watchEpochs = async (deps: WatchEpochsDeps, signal: AbortSignal): P
   while (!signal.aborted) {
     await sleep(intervalMs, undefined, { signal }).catch(() => undefined);
     // A pool that no round has begun with has no epoch to lose.
-    const begun = deps.homes.list().filter(({ status }) => status?.leaseEpoch !== undefined);
+    const begun = deps.source.list().filter(({ status }) => status?.leaseEpoch !== undefined);
     if (!signal.aborted) await Promise.all(begun.map(compare));
     for (const uid of away) if (!begun.some(({ metadata }) => metadata.uid === uid)) away.delete(uid);
   }

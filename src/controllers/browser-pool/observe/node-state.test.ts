@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Node } from "../../../kube/objects.ts";
-import { judgeNode } from "./node-state.ts";
+import { nodeState } from "./node-state.ts";
 
 const aNode = (spec: object = {}, ready = "True"): Node => ({
   metadata: { name: "n" },
@@ -11,13 +11,13 @@ const well = { name: "n", leaving: undefined, isLost: false, isGone: false };
 const tainted = (key: string, effect: string): Node => aNode({ taints: [{ key, effect }] });
 
 test("a node that takes pods and reports is well; so is one of which nothing is known yet", () => {
-  expect(judgeNode("n", aNode())).toEqual(well);
-  expect(judgeNode("n", { metadata: { name: "n" } })).toEqual(well);
+  expect(nodeState("n", aNode())).toEqual(well);
+  expect(nodeState("n", { metadata: { name: "n" } })).toEqual(well);
 });
 
 describe("browsers leave", () => {
   test("a cordoned node", () => {
-    expect(judgeNode("n", aNode({ unschedulable: true }))).toEqual({ ...well, leaving: "it is cordoned" });
+    expect(nodeState("n", aNode({ unschedulable: true }))).toEqual({ ...well, leaving: "it is cordoned" });
   });
 
   test.each([
@@ -27,12 +27,12 @@ describe("browsers leave", () => {
     "node.kubernetes.io/out-of-service",
   ])("one with the taint %s", (key) => {
     const leaving = `it has the taint ${key}`;
-    expect(judgeNode("n", tainted(key, "NoSchedule"))).toMatchObject({ leaving });
-    expect(judgeNode("n", tainted(key, "NoExecute"))).toMatchObject({ leaving });
+    expect(nodeState("n", tainted(key, "NoSchedule"))).toMatchObject({ leaving });
+    expect(nodeState("n", tainted(key, "NoExecute"))).toMatchObject({ leaving });
   });
 
   test("one that is gone, of which nothing is heard any more either", () => {
-    expect(judgeNode("n", undefined)).toEqual({ name: "n", leaving: "it is gone", isLost: true, isGone: true });
+    expect(nodeState("n", undefined)).toEqual({ name: "n", leaving: "it is gone", isLost: true, isGone: true });
   });
 });
 
@@ -43,10 +43,10 @@ describe("browsers stay", () => {
     ["example.com/dedicated", "NoSchedule"],
     ["node.kubernetes.io/unreachable", "NoExecute"],
   ])("on one with the taint %s:%s", (key, effect) => {
-    expect(judgeNode("n", tainted(key, effect))).toMatchObject({ leaving: undefined });
+    expect(nodeState("n", tainted(key, effect))).toMatchObject({ leaving: undefined });
   });
 
   test.each(["False", "Unknown"])("on one whose Ready is %s, which may come back", (ready) => {
-    expect(judgeNode("n", aNode({}, ready))).toEqual({ ...well, isLost: true });
+    expect(nodeState("n", aNode({}, ready))).toEqual({ ...well, isLost: true });
   });
 });

@@ -1,20 +1,20 @@
 import type { Node } from "../../../kube/objects.ts";
-import type { SeenNode } from "./observed.ts";
+import type { ObservedNode } from "./observed.ts";
 
 /**
  * Taints by which nodes are announced to go away, each with who sets it. `DeletionCandidateOfClusterAutoscaler` is not among
  * them: it is a preference (PreferNoSchedule) for nodes that may be removed in ten minutes, and is often taken back.
  */
-const farewells = new Set([
+const drainTaints = new Set([
   "ToBeDeletedByClusterAutoscaler", // Cluster Autoscaler, before it drains
   "karpenter.sh/disrupted", // Karpenter, before it drains
   "node.kubernetes.io/unschedulable", // the node controller, for a cordon
   "node.kubernetes.io/out-of-service", // an administrator: the machine is off
 ]);
 
-const farewellOf = ({ spec }: Node): string | undefined => {
+const leavingReason = ({ spec }: Node): string | undefined => {
   if (spec?.unschedulable) return "it is cordoned";
-  const taint = spec?.taints?.find(({ key, effect }) => farewells.has(key) && effect !== "PreferNoSchedule");
+  const taint = spec?.taints?.find(({ key, effect }) => drainTaints.has(key) && effect !== "PreferNoSchedule");
   return taint && `it has the taint ${taint.key}`;
 };
 
@@ -23,7 +23,7 @@ const isSilent = ({ status }: Node): boolean =>
   status?.conditions?.some(({ type, status: is }) => type === "Ready" && is !== "True") ?? false;
 
 /** What a node is to the browsers on it; pure. `node`: undefined when there is none of this name (any more). */
-export const judgeNode = (name: string, node: Node | undefined): SeenNode => {
+export const nodeState = (name: string, node: Node | undefined): ObservedNode => {
   if (!node) return { name, leaving: "it is gone", isLost: true, isGone: true };
-  return { name, leaving: farewellOf(node), isLost: isSilent(node), isGone: false };
+  return { name, leaving: leavingReason(node), isLost: isSilent(node), isGone: false };
 };

@@ -4,15 +4,15 @@ import type { Node } from "../../../kube/objects.ts";
 import { startReflector } from "../../../kube/reflector.ts";
 import { nodes as nodeType } from "../../../kube/resource-type.ts";
 import type { Logger } from "../../../log.ts";
-import { judgeNode } from "./node-state.ts";
-import type { SeenNode } from "./observed.ts";
+import { nodeState } from "./node-state.ts";
+import type { ObservedNode } from "./observed.ts";
 
 /** The nodes of the cluster, as far as browsers depend on them. */
 export type Nodes = {
   /** By name. What the watch does not show is asked for: a pod may be seen sooner than its new node. Throws when that fails. */
-  find(names: Iterable<string>): Promise<Map<string, SeenNode>>;
+  find(names: Iterable<string>): Promise<Map<string, ObservedNode>>;
   /** Calls `listener` with every node that has become something else to its browsers; answers how to end that. */
-  listen(listener: (name: string) => void): () => void;
+  subscribe(listener: (name: string) => void): () => void;
   /** Resolves when all nodes are known; rejects when `signal` is aborted before. */
   synced(signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;
@@ -20,28 +20,28 @@ export type Nodes = {
 
 /** Watches all nodes until `stop`. */
 export const startNodes = ({ kube, log }: { kube: Kube; log: Logger }): Nodes => {
-  const judged = new Map<string, SeenNode>();
+  const states = new Map<string, ObservedNode>();
   const listeners = new Set<(name: string) => void>();
 
   const onNode = (node: Node, change: string): void => {
     const { name } = node.metadata;
-    const before = judged.get(name);
-    const now = judgeNode(name, change === "DELETED" ? undefined : node);
+    const before = states.get(name);
+    const now = nodeState(name, change === "DELETED" ? undefined : node);
     // Kubelets report all the time; few reports change anything here.
     if (isDeepStrictEqual(before, now)) return;
-    if (now.isGone) judged.delete(name);
-    else judged.set(name, now);
+    if (now.isGone) states.delete(name);
+    else states.set(name, now);
     for (const listener of listeners) listener(name);
   };
   const reflector = startReflector({ kube, type: nodeType, onChange: onNode, log });
-  const find = async (name: string): Promise<SeenNode> =>
-    judged.get(name) ?? judgeNode(name, await kube.get(nodeType, { name }));
+  const find = async (name: string): Promise<ObservedNode> =>
+    states.get(name) ?? nodeState(name, await kube.get(nodeType, { name }));
   return {
     find: async (names) => {
       const found = await Promise.all([...new Set(names)].map(find));
       return new Map(found.map((node) => [node.name, node]));
     },
-    listen(listener) {
+    subscribe(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },

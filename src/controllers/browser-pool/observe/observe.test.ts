@@ -21,7 +21,7 @@ const deps = (silentMs: number, setByMs: number): ObserveDeps => {
   const failingSinceMs = steadyMs - silentMs;
   const look = { atMs: steadyMs - 1, epoch: 1, failures: 1, failingSinceMs };
   return {
-    homes: { get: () => pool, list: () => [pool] },
+    source: { get: () => pool, list: () => [pool] },
     pods: { list: () => [warm] } as unknown as Reflector<Pod>,
     store: {
       snapshot: async () => aSeen({ leases: { nowMs: nowMs + setByMs } }).leases,
@@ -30,10 +30,10 @@ const deps = (silentMs: number, setByMs: number): ObserveDeps => {
     expectations: createExpectations(),
     dying: new Set(),
     acceptedSizes: new Map(),
-    looks: { lookedAt: () => look, agentEpoch: () => 1 },
+    inspections: { lastInspection: () => look, agentEpoch: () => 1 },
     nodes: { find: async () => new Map() },
     disturbedAtMs: () => 0,
-    steadyMs: () => steadyMs,
+    monotonicMs: () => steadyMs,
     podSettings: { image: "browser:1", agentPublicKey: "key", template: undefined },
     limits: undefined,
     gate: openGate,

@@ -4,10 +4,10 @@ import type { LeaseRecord } from "../../../leases/records.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
 
 /** Everything that one round of the pool loop goes by: read in `observe`, judged in `plan`. */
-export type Seen = {
+export type Observed = {
   pool: BrowserPool;
   /** All pods of the pool that are known, any order. */
-  pods: SeenPod[];
+  pods: ObservedPod[];
   leases: PoolSnapshot;
   /** Pods that were asked for and that the watch has not shown yet. */
   pendingCreations: number;
@@ -25,7 +25,7 @@ export type Seen = {
   disturbedAtMs: number;
 };
 
-export type SeenPod = {
+export type ObservedPod = {
   pod: Pod;
   uid: string;
   name: string;
@@ -35,16 +35,16 @@ export type SeenPod = {
   /** New pods get another image or pod template. */
   isOutdated: boolean;
   /** Where it runs; undefined before it has a node. */
-  node: SeenNode | undefined;
+  node: ObservedNode | undefined;
   /** The last look at it by this replica. */
-  look: LookedAt | undefined;
+  inspection: LastInspection | undefined;
 };
 
 /** A look that came to an end. `atMs`: ms since the epoch; `failures`: in a row, without an answer of the agent, up to now. */
-export type LookedAt = { atMs: number; epoch: number; failures: number; failingSinceMs: number };
+export type LastInspection = { atMs: number; epoch: number; failures: number; failingSinceMs: number };
 
 /** A node as far as the browsers on it depend on it. */
-export type SeenNode = {
+export type ObservedNode = {
   name: string;
   /** Why browsers are to leave it, for people; undefined while they may stay. */
   leaving: string | undefined;

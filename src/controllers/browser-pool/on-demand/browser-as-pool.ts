@@ -11,9 +11,9 @@ import type { KubeObject } from "../../../kube/objects.ts";
 import { type Browser, type BrowserSpec, type BrowserStatus, browserKind, isOver } from "../../../resources/browser.ts";
 import type { BrowserPool, BrowserPoolStatus } from "../../../resources/browser-pool.ts";
 import { conditionsOf, type Draft } from "../../conditions.ts";
-import type { Seen, SeenPod } from "../observe/observed.ts";
+import type { Observed, ObservedPod } from "../observe/observed.ts";
 import { startDeadlineMs } from "../plan/starts.ts";
-import type { HomeView } from "../pool-source.ts";
+import type { PoolView } from "../pool-source.ts";
 
 /** Its one start waits for nothing. */
 const atOnce = 6000;
@@ -54,15 +54,15 @@ type Phase = Pick<BrowserStatus, "phase" | "endReason" | "message" | "endTime">;
 
 const time = (ms: number): string => new Date(ms).toISOString();
 
-const isUp = ({ state }: SeenPod): boolean => state.is !== "ended" && state.is !== "terminating";
+const mayRun = ({ state }: ObservedPod): boolean => state.is !== "ended" && state.is !== "terminating";
 
-const whyFailed = ({ pods }: Seen): string => {
+const whyFailed = ({ pods }: Observed): string => {
   const ended = pods.find(({ state }) => state.is === "ended")?.state;
   if (ended?.is === "ended") return `the browser did not start: ${ended.message}`.slice(0, 1024);
   return `the browser was not ready after ${startDeadlineMs / 1000} s, or its pod was deleted`;
 };
 
-const phaseOf = ({ status }: Browser, seen: Seen): Phase => {
+const phaseOf = ({ status }: Browser, seen: Observed): Phase => {
   const { phase = "Starting", endReason, message, endTime } = status ?? {};
   if (phase === "Ended" || phase === "Failed")
     return { phase, ...(endReason && { endReason }), ...(message && { message }), ...(endTime && { endTime }) };
@@ -70,7 +70,7 @@ const phaseOf = ({ status }: Browser, seen: Seen): Phase => {
   if (ended)
     return { phase: "Ended", endReason: ended.reason ?? "unknown", endTime: time(ended.ended_at ?? leases.nowMs) };
   if (leases.browsers.some(({ state }) => state === "leased")) return { phase: "Active" };
-  const isGone = status?.pod !== undefined && !pods.some(isUp) && seen.pendingCreations === 0;
+  const isGone = status?.pod !== undefined && !pods.some(mayRun) && seen.pendingCreations === 0;
   if (!isGone) return { phase };
   if (phase === "Active") return { phase: "Ended", endReason: "browser_lost", endTime: time(leases.nowMs) };
   return { phase: "Failed", message: whyFailed(seen), endTime: time(leases.nowMs) };
@@ -83,7 +83,7 @@ const texts: Record<BrowserStatus["phase"], string> = {
   Failed: "the browser could not be started",
 };
 
-const readyDraft = ({ phase, endReason, message }: Phase, { waitsFor }: Seen): Draft => {
+const readyDraft = ({ phase, endReason, message }: Phase, { waitsFor }: Observed): Draft => {
   if (phase === "Starting" && waitsFor !== undefined)
     return { type: "Ready", status: false, reason: "WaitingForProject", message: waitsFor };
   return {
@@ -94,7 +94,7 @@ const readyDraft = ({ phase, endReason, message }: Phase, { waitsFor }: Seen): D
   };
 };
 
-const withStatus = (browser: Browser, status: BrowserPoolStatus, seen: Seen): Browser => {
+const withStatus = (browser: Browser, status: BrowserPoolStatus, seen: Observed): Browser => {
   const phase = phaseOf(browser, seen);
   const pod = browser.status?.pod ?? seen.pods[0]?.name;
   return {
@@ -109,7 +109,7 @@ const withStatus = (browser: Browser, status: BrowserPoolStatus, seen: Seen): Br
   };
 };
 
-export const onDemandView: HomeView<Browser> = { type: browserKind, toPool, withStatus };
+export const onDemandView: PoolView<Browser> = { type: browserKind, toPool, withStatus };
 
 /** The id of its session, which is its own. */
 export const sessionOf = ({ metadata }: KubeObject): string => metadata.name;

@@ -4,13 +4,13 @@ import type { Requeue } from "../../../kube/work-queue.ts";
 import { type Browser, browserKind, endedLifeMs, isOver } from "../../../resources/browser.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
 import { poolLabel } from "../pod/pod.ts";
-import type { Homes } from "../pool-source.ts";
+import type { PoolSource } from "../pool-source.ts";
 import { type ReconcileDeps, reconcilePool } from "../reconcile.ts";
 import { sessionOf } from "./browser-as-pool.ts";
 import { type HandOverDeps, handOver } from "./hand-over.ts";
 
 export type ReconcileOnDemandDeps = ReconcileDeps &
-  Omit<HandOverDeps, "store"> & { homes: Homes<Browser> } & {
+  Omit<HandOverDeps, "store"> & { source: PoolSource<Browser> } & {
     store: ReconcileDeps["store"] & HandOverDeps["store"];
     /** ms since the epoch. */
     now: () => number;
@@ -34,9 +34,9 @@ const hasPods = ({ metadata }: BrowserPool, pods: Reflector<Pod>): boolean =>
 
 /** One round for one on-demand browser. Safe to repeat at any point. */
 export const reconcileOnDemand = async (key: string, deps: ReconcileOnDemandDeps): Promise<Requeue | undefined> => {
-  const known = deps.homes.get(refOf(key));
+  const known = deps.source.get(refOf(key));
   if (!known) return undefined;
-  const browser = deps.homes.objectOf(known);
+  const browser = deps.source.objectOf(known);
   const isDeleted = known.metadata.deletionTimestamp !== undefined;
   if (!isDeleted && isOver(browser) && !hasPods(known, deps.pods)) return expire(browser, deps);
   const requeue = await reconcilePool(key, { ...deps, sessionOf: () => sessionOf(browser) });

@@ -1,8 +1,8 @@
 /** What the pool loop can do: the words in which a plan (plan.ts) tells apply.ts. */
 import type { EndReason } from "../../../leases/records.ts";
 import type { BrowserPoolStatus } from "../../../resources/browser-pool.ts";
-import type { SeenPod } from "../observe/observed.ts";
-import type { LookReason } from "./next-inspection.ts";
+import type { ObservedPod } from "../observe/observed.ts";
+import type { InspectionReason } from "./next-inspection.ts";
 
 /** Why browsers leave (plan-leaving.ts); stands in their records. */
 export type LeavingReason = "Evicted" | "NodeLeaving" | "PodOutdated";
@@ -24,21 +24,21 @@ export type PoolAction =
   | { do: "recovered"; epoch: number }
   | {
       do: "look";
-      pod: SeenPod;
+      pod: ObservedPod;
       epoch: number;
       /** Why the browser must not become idle. */
       leaving: LeavingReason | undefined;
       afterMs: number;
-      why: LookReason;
+      why: InspectionReason;
     }
   | { do: "close"; browser: string; why: EndReason }
   | { do: "retire"; ids: string[]; count: number; why: "Surplus" | "PoolDeleted" | "Unready" | "PodOutdated" }
   | { do: "leave"; ids: string[]; why: LeavingReason }
   | { do: "stay"; ids: string[]; why: LeavingReason }
   | { do: "discard"; token: string }
-  | { do: "mark"; pod: SeenPod }
-  | { do: "unmark"; pod: SeenPod }
-  | { do: "delete"; pod: SeenPod; why: DeleteReason }
+  | { do: "mark"; pod: ObservedPod }
+  | { do: "unmark"; pod: ObservedPod }
+  | { do: "delete"; pod: ObservedPod; why: DeleteReason }
   | { do: "create"; count: number; paced: boolean }
   | { do: "forfeit"; count: number }
   | { do: "drain" }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { full, planned } from "../../../../test/support/planned.ts";
 import { aPod, aPool, aSeen, nowMs, type PodKind, podKinds } from "../../../../test/support/seen-pool.ts";
-import { steadyMs } from "./in-use-marks.ts";
+import { unchangedMs } from "./in-use-marks.ts";
 import { planPool } from "./plan.ts";
 
 describe("rule 8: the mark of a pod", () => {
@@ -15,8 +15,8 @@ describe("rule 8: the mark of a pod", () => {
 
   test("is looked after when its time has come, however quiet the pool is", () => {
     const wait = (...kinds: PodKind[]): number => planPool(aSeen(full(...kinds)), nowMs).requeueAfterMs;
-    expect(wait("leased", "long leased, marked")).toBe(steadyMs);
-    expect(wait("just idle, marked")).toBe(steadyMs);
+    expect(wait("leased", "long leased, marked")).toBe(unchangedMs);
+    expect(wait("just idle, marked")).toBe(unchangedMs);
     expect(wait("idle", "long leased, marked")).toBe(30_000);
   });
 

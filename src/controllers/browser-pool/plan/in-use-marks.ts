@@ -6,12 +6,12 @@
  * seconds, by Redis' clock. A lease that is younger is protected by its pod's grace period alone.
  */
 
-import type { Seen, SeenPod } from "../observe/observed.ts";
+import type { Observed, ObservedPod } from "../observe/observed.ts";
 import { isMarked } from "../pod/pod.ts";
 import type { PoolAction } from "./actions.ts";
 
 /** How long a browser has been as it is before its pod shows it, ms. Also the least time between two writes for one browser. */
-export const steadyMs = 5000;
+export const unchangedMs = 5000;
 
 /** Writes of one round: a pool of hundreds that is taken at once costs ten a second. */
 const marksPerRound = 10;
@@ -20,21 +20,21 @@ const nextMarksMs = 1000;
 export type Marks = { actions: PoolAction[]; requeueAfterMs: number };
 
 /** What its pod should show; undefined: what it shows now. */
-const wanted = ({ state, browser }: SeenPod): "mark" | "unmark" | undefined => {
+const wanted = ({ state, browser }: ObservedPod): "mark" | "unmark" | undefined => {
   if (state.is !== "known" && state.is !== "unready") return undefined;
   if (browser?.state === "leased") return "mark";
   return browser?.state === "idle" ? "unmark" : undefined;
 };
 
 /** `otherwiseMs`: when to look again if nothing is due. */
-export const marks = ({ pods, leases }: Seen, otherwiseMs: number): Marks => {
-  const wishes = pods.flatMap((pod) => {
+export const marks = ({ pods, leases }: Observed, otherwiseMs: number): Marks => {
+  const changes = pods.flatMap((pod) => {
     const action = wanted(pod);
     if (!action || (action === "mark") === isMarked(pod.pod)) return [];
-    return [{ action, pod, dueInMs: (pod.browser?.since ?? 0) + steadyMs - leases.nowMs }];
+    return [{ action, pod, dueInMs: (pod.browser?.since ?? 0) + unchangedMs - leases.nowMs }];
   });
-  const due = wishes.filter(({ dueInMs }) => dueInMs <= 0).sort((a, b) => a.dueInMs - b.dueInMs);
-  const later = wishes.filter(({ dueInMs }) => dueInMs > 0).map(({ dueInMs }) => dueInMs);
+  const due = changes.filter(({ dueInMs }) => dueInMs <= 0).sort((a, b) => a.dueInMs - b.dueInMs);
+  const later = changes.filter(({ dueInMs }) => dueInMs > 0).map(({ dueInMs }) => dueInMs);
   return {
     actions: due.slice(0, marksPerRound).map(({ action, pod }) => ({ do: action, pod })),
     requeueAfterMs: due.length > marksPerRound ? nextMarksMs : Math.min(otherwiseMs, ...later),

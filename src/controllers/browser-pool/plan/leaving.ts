@@ -13,7 +13,7 @@
  * can't be used by anybody: its lease ends.
  */
 
-import type { Seen, SeenPod } from "../observe/observed.ts";
+import type { Observed, ObservedPod } from "../observe/observed.ts";
 import type { LeavingReason, PoolAction } from "./actions.ts";
 import { isAlive } from "./pod-life.ts";
 
@@ -21,46 +21,46 @@ import { isAlive } from "./pod-life.ts";
 const lostMs = 60_000;
 
 /** Why a browser is to leave its place; undefined when it may stay there. */
-export const leavingReason = ({ state, node }: SeenPod): LeavingReason | undefined => {
+export const leavingReason = ({ state, node }: ObservedPod): LeavingReason | undefined => {
   if (state.is === "evicted") return "Evicted";
   return node?.leaving ? "NodeLeaving" : undefined;
 };
 
 /** Known to the leases, which are not told yet that it leaves, or why. */
-const isNews = (pod: SeenPod): boolean =>
+const isMarkStale = (pod: ObservedPod): boolean =>
   pod.browser !== undefined && pod.browser.state !== "retired" && pod.browser.leaving !== leavingReason(pod);
 
 /** It starts on a node that is leaving: nobody waits for it there. */
-export const isStartInVain = ({ state, node }: SeenPod): boolean =>
+export const startsOnLeavingNode = ({ state, node }: ObservedPod): boolean =>
   state.is === "starting" && node?.leaving !== undefined;
 
 /** It is idle, and retired at once. */
-export const leavesAtOnce = (pod: SeenPod): boolean =>
+export const leavesAtOnce = (pod: ObservedPod): boolean =>
   pod.browser?.state === "idle" && leavingReason(pod) !== undefined;
 
-const departures = ({ pods }: Seen): PoolAction[] =>
+const newMarks = ({ pods }: Observed): PoolAction[] =>
   (["Evicted", "NodeLeaving"] as const).flatMap((why): PoolAction[] => {
-    const ids = pods.filter((pod) => isNews(pod) && leavingReason(pod) === why).map(({ uid }) => uid);
+    const ids = pods.filter((pod) => isMarkStale(pod) && leavingReason(pod) === why).map(({ uid }) => uid);
     return ids.length > 0 ? [{ do: "leave", ids, why }] : [];
   });
 
 /** Their node is of use again, or their image the wanted one. An eviction is for good. */
-const returns = ({ pods }: Seen): PoolAction[] => {
+const staleMarks = ({ pods }: Observed): PoolAction[] => {
   const mayStay = pods.filter((pod) => !leavingReason(pod));
   const moved = mayStay.filter((pod) => pod.browser?.leaving === "NodeLeaving");
   const renewed = mayStay.filter((pod) => pod.browser?.leaving === "PodOutdated" && !pod.isOutdated);
-  const stay = (those: SeenPod[], why: LeavingReason): PoolAction[] =>
+  const stay = (those: ObservedPod[], why: LeavingReason): PoolAction[] =>
     those.length > 0 ? [{ do: "stay", ids: those.map(({ uid }) => uid), why }] : [];
   return [...stay(moved, "NodeLeaving"), ...stay(renewed, "PodOutdated")];
 };
 
 /** One for each node, whatever number of browsers it is about. */
-const perNode = (pods: SeenPod[], note: (pod: SeenPod) => PoolAction): PoolAction[] =>
+const perNode = (pods: ObservedPod[], note: (pod: ObservedPod) => PoolAction): PoolAction[] =>
   [...new Map(pods.map((pod) => [pod.node?.name, pod])).values()].map(note);
 
-const notes = (seen: Seen, nowMs: number): PoolAction[] => [
+const notes = (seen: Observed, nowMs: number): PoolAction[] => [
   ...perNode(
-    seen.pods.filter((pod) => leavingReason(pod) === "NodeLeaving" && (isNews(pod) || isStartInVain(pod))),
+    seen.pods.filter((pod) => leavingReason(pod) === "NodeLeaving" && (isMarkStale(pod) || startsOnLeavingNode(pod))),
     ({ node }) => ({
       do: "note",
       type: "Normal",
@@ -80,17 +80,17 @@ const notes = (seen: Seen, nowMs: number): PoolAction[] => [
 ];
 
 /** What is told to the leases and to people. */
-export const leaving = (seen: Seen, nowMs: number): PoolAction[] => [
+export const leaving = (seen: Observed, nowMs: number): PoolAction[] => [
   ...notes(seen, nowMs),
-  ...departures(seen),
-  ...returns(seen),
+  ...newMarks(seen),
+  ...staleMarks(seen),
 ];
 
 /** In use, and nobody can reach it. */
-export const isLostWithNode = (pod: SeenPod, nowMs: number): boolean =>
+export const isLostWithNode = (pod: ObservedPod, nowMs: number): boolean =>
   pod.browser?.state === "leased" &&
   isAlive(pod, nowMs) &&
   pod.node?.isLost === true &&
-  pod.look !== undefined &&
-  pod.look.failures > 0 &&
-  nowMs - pod.look.failingSinceMs >= lostMs;
+  pod.inspection !== undefined &&
+  pod.inspection.failures > 0 &&
+  nowMs - pod.inspection.failingSinceMs >= lostMs;

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { aPod, aSeen, nowMs, type PodOptions, podKinds, type SeenOptions } from "../../../../test/support/seen-pool.ts";
-import { auditMs, nextLook } from "./next-inspection.ts";
+import { auditMs, nextInspection } from "./next-inspection.ts";
 
 const second = 1000;
 
 /** `why` and in how many ms. */
 const next = (options: PodOptions, seen: SeenOptions = {}, uid = "a"): [string, number] | undefined => {
-  const look = nextLook(aPod(uid, options), aSeen(seen), nowMs);
+  const look = nextInspection(aPod(uid, options), aSeen(seen), nowMs);
   return look && [look.why, look.dueMs - nowMs];
 };
 const lookedAgo = (agoMs: number, more: object = {}) => ({ look: { atMs: nowMs - agoMs, ...more } });
@@ -71,7 +71,7 @@ test("each browser is audited once a minute at its own moment, and many are spre
     expect(why).toBe("Audit");
     expect(first).toBeGreaterThanOrEqual(auditMs / 2);
     expect(first).toBeLessThanOrEqual(auditMs * 1.5);
-    const then = nextLook(aPod(uid, { ...podKinds.idle, look: { atMs: nowMs + first } }), aSeen(), nowMs + first);
+    const then = nextInspection(aPod(uid, { ...podKinds.idle, look: { atMs: nowMs + first } }), aSeen(), nowMs + first);
     expect((then?.dueMs ?? 0) - nowMs - first).toBe(auditMs);
     const moment = Math.floor((first % auditMs) / second);
     perSecond.set(moment, (perSecond.get(moment) ?? 0) + 1);

@@ -11,13 +11,13 @@
  * A browser whose agent does not answer is looked at again after a back-off, whatever it is.
  */
 import { stepMs } from "../../../leases/diagnose.ts";
-import type { LookedAt, Seen, SeenPod } from "../observe/observed.ts";
+import type { LastInspection, Observed, ObservedPod } from "../observe/observed.ts";
 import { isAlive } from "./pod-life.ts";
 
-export type LookReason = "Warm" | "Suspect" | "Releasing" | "Leased" | "Audit" | "Disturbed";
+export type InspectionReason = "Warm" | "Suspect" | "Releasing" | "Leased" | "Audit" | "Disturbed";
 
 /** `dueMs`: ms since the epoch; in the past when it is overdue. */
-export type NextLook = { dueMs: number; why: LookReason };
+export type NextInspection = { dueMs: number; why: InspectionReason };
 
 /** Each browser is audited once in this time, ms. A lease that Redis has lost is found within it. */
 export const auditMs = 60_000;
@@ -46,22 +46,27 @@ const nextAuditMs = (uid: string, atMs: number): number => {
 };
 
 /** A pod that starts, ends, or is to be destroyed is not looked at. */
-const isUp = (pod: SeenPod, nowMs: number): boolean => {
+const isInspectable = (pod: ObservedPod, nowMs: number): boolean => {
   const { state, browser } = pod;
   if (browser?.state === "retired") return false;
   if (state.is === "warm" || state.is === "known") return true;
   return (state.is === "unready" || state.is === "evicted") && browser?.state !== "idle" && isAlive(pod, nowMs);
 };
 
-const whyAtOnce = ({ state, browser }: SeenPod): LookReason | undefined => {
+const whyAtOnce = ({ state, browser }: ObservedPod): InspectionReason | undefined => {
   if (state.is === "warm" || (state.is === "evicted" && !browser)) return "Warm";
   return browser?.state === "suspect" ? "Suspect" : undefined;
 };
 
-const retryMs = ({ failures }: LookedAt): number => Math.min(firstRetryMs * 2 ** (failures - 1), lastRetryMs);
+const retryMs = ({ failures }: LastInspection): number => Math.min(firstRetryMs * 2 ** (failures - 1), lastRetryMs);
 
 /** The next one in order, after a look that found all well. */
-const regularLook = ({ browser, uid }: SeenPod, look: LookedAt, { leases }: Seen, nowMs: number): NextLook => {
+const regularInspection = (
+  { browser, uid }: ObservedPod,
+  look: LastInspection,
+  { leases }: Observed,
+  nowMs: number,
+): NextInspection => {
   const doneMs = (browser?.since ?? 0) + stepMs + (nowMs - leases.nowMs);
   if (browser?.state === "releasing")
     return { dueMs: look.atMs < doneMs ? doneMs : look.atMs + stepMs, why: "Releasing" };
@@ -70,14 +75,15 @@ const regularLook = ({ browser, uid }: SeenPod, look: LookedAt, { leases }: Seen
 };
 
 /** Undefined for a pod that is not to be looked at. */
-export const nextLook = (pod: SeenPod, seen: Seen, nowMs: number): NextLook | undefined => {
-  if (!isUp(pod, nowMs)) return undefined;
-  const { look } = pod;
-  const isPresent = look?.epoch === seen.leases.epoch;
+export const nextInspection = (pod: ObservedPod, seen: Observed, nowMs: number): NextInspection | undefined => {
+  if (!isInspectable(pod, nowMs)) return undefined;
+  const { inspection } = pod;
+  const isPresent = inspection?.epoch === seen.leases.epoch;
   const atOnce = whyAtOnce(pod);
-  if (look && look.failures > 0) return { dueMs: look.atMs + retryMs(look), why: atOnce ?? "Audit" };
-  if (atOnce) return { dueMs: look && isPresent ? look.atMs + againMs : nowMs, why: atOnce };
-  if (!look || !isPresent || look.atMs < seen.disturbedAtMs)
+  if (inspection && inspection.failures > 0)
+    return { dueMs: inspection.atMs + retryMs(inspection), why: atOnce ?? "Audit" };
+  if (atOnce) return { dueMs: inspection && isPresent ? inspection.atMs + againMs : nowMs, why: atOnce };
+  if (!inspection || !isPresent || inspection.atMs < seen.disturbedAtMs)
     return { dueMs: seen.disturbedAtMs + shareOf(pod.uid, disturbedSpreadMs), why: "Disturbed" };
-  return regularLook(pod, look, seen, nowMs);
+  return regularInspection(pod, inspection, seen, nowMs);
 };

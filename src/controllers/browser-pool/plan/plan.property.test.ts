@@ -4,13 +4,13 @@ import { expect, test } from "vitest";
 import { aPool, aRecord, aSeen, nowMs, type PodKind, podKinds, podsOf } from "../../../../test/support/seen-pool.ts";
 import { startIntervalMs } from "../../../domain/fill-pacing.ts";
 import type { BrowserRecord } from "../../../leases/records.ts";
-import type { Seen, SeenPod } from "../observe/observed.ts";
+import type { Observed, ObservedPod } from "../observe/observed.ts";
 import type { PoolAction } from "./actions.ts";
 import { planPool } from "./plan.ts";
 
 const at = (ms: number): string => new Date(ms).toISOString();
 
-const anySeen: fc.Arbitrary<Seen> = fc
+const anySeen: fc.Arbitrary<Observed> = fc
   .record({
     kinds: fc.array(fc.constantFrom(...(Object.keys(podKinds) as PodKind[])), { maxLength: 9 }),
     size: fc.integer({ min: 1, max: 6 }),
@@ -55,12 +55,12 @@ const anySeen: fc.Arbitrary<Seen> = fc
     });
   });
 
-const mayRun = ({ state, pod }: SeenPod): boolean => {
+const mayRun = ({ state, pod }: ObservedPod): boolean => {
   if (state.is === "ended") return false;
   const { deletionTimestamp } = pod.metadata;
   return !deletionTimestamp || Date.parse(deletionTimestamp) > nowMs - 30_000;
 };
-const isForced = ({ pool }: Seen): boolean => pool.metadata.annotations !== undefined;
+const isForced = ({ pool }: Observed): boolean => pool.metadata.annotations !== undefined;
 const of = <Kind extends PoolAction["do"]>(actions: PoolAction[], kind: Kind) =>
   actions.filter((action): action is Extract<PoolAction, { do: Kind }> => action.do === kind);
 const sum = (counts: number[]): number => counts.reduce((total, count) => total + count, 0);
@@ -92,7 +92,7 @@ test("a browser in use is never deleted, retired or closed while it can be reach
           (pod.browser?.state === "leased" || pod.browser?.state === "releasing") &&
           (pod.state.is === "known" || pod.state.is === "unready" || pod.state.is === "evicted") &&
           mayRun(pod) &&
-          !(pod.node?.isLost && pod.look?.failures),
+          !(pod.node?.isLost && pod.inspection?.failures),
       );
       if (!isForced(seen)) expect(inUse.filter(({ uid }) => touched.has(uid))).toEqual([]);
     }),
@@ -161,7 +161,7 @@ test("a warm pod, which may be in use, is never touched before it is known, unle
     fc.property(anySeen, (seen) => {
       const deleted = of(planPool(seen, nowMs).actions, "delete").filter(({ pod }) => pod.state.is === "warm");
       if (!isForced(seen))
-        expect(deleted.filter(({ why, pod }) => !pod.look?.failures || why === "Surplus")).toEqual([]);
+        expect(deleted.filter(({ why, pod }) => !pod.inspection?.failures || why === "Surplus")).toEqual([]);
     }),
   );
 });
@@ -208,7 +208,7 @@ test("a roll takes one browser at most, of a full pool with nothing missing or s
   );
 });
 
-type Leases = Pick<Seen["leases"], "epoch" | "unpaced" | "draining" | "recoveringSinceMs"> & {
+type Leases = Pick<Observed["leases"], "epoch" | "unpaced" | "draining" | "recoveringSinceMs"> & {
   records: Map<string, BrowserRecord>;
 };
 
@@ -254,22 +254,22 @@ const carryOut = (action: PoolAction, leases: Leases): void => {
 };
 
 /** The world after a plan was carried out and the watch has shown it: deleted pods are gone, created ones start. */
-const afterwards = (seen: Seen, { actions, status }: ReturnType<typeof planPool>, round: number): Seen => {
+const afterwards = (seen: Observed, { actions, status }: ReturnType<typeof planPool>, round: number): Observed => {
   const records = new Map(seen.leases.browsers.map((record) => [record.id, record]));
   const leases: Leases = { ...seen.leases, records };
   for (const action of actions) carryOut(action, leases);
   const deleted = new Set(of(actions, "delete").map(({ pod }) => pod.uid));
   const looked = new Set(of(actions, "look").map(({ pod }) => pod.uid));
-  const isOver = ({ uid, state }: SeenPod): boolean =>
+  const isOver = ({ uid, state }: ObservedPod): boolean =>
     state.is === "terminating" || (state.is === "evicted" && records.get(uid)?.state === "retired");
   const kept = seen.pods.filter((pod) => !deleted.has(pod.uid) && !isOver(pod));
   const created = Array.from({ length: sum(of(actions, "create").map(({ count }) => count)) }, (_, place) => ({
-    ...(podsOf("starting")[0] as SeenPod),
+    ...(podsOf("starting")[0] as ObservedPod),
     uid: `created-${round}-${place}`,
   }));
   const marked = new Set(of(actions, "mark").map(({ pod }) => pod.uid));
   const unmarked = new Set(of(actions, "unmark").map(({ pod }) => pod.uid));
-  const labelsOf = ({ uid, pod }: SeenPod) => {
+  const labelsOf = ({ uid, pod }: ObservedPod) => {
     if (marked.has(uid)) return { labels: { "browserpool.dev/leased": "true" } };
     return unmarked.has(uid) ? { labels: {} } : { labels: pod.metadata.labels ?? {} };
   };
@@ -284,7 +284,7 @@ const afterwards = (seen: Seen, { actions, status }: ReturnType<typeof planPool>
       ...pod,
       pod: { ...pod.pod, metadata: { ...pod.pod.metadata, ...labelsOf(pod) } },
       browser: records.get(pod.uid),
-      look: looked.has(pod.uid) ? found : pod.look,
+      look: looked.has(pod.uid) ? found : pod.inspection,
       state: pod.state.is === "warm" && looked.has(pod.uid) ? { is: "known" as const } : pod.state,
     })),
   };
@@ -323,7 +323,7 @@ test("over any time, with rounds and crashes whenever they come, starts are an i
           const pods = seen.pods.map((pod) =>
             pod.state.is === "starting" ? { ...pod, state: podKinds.warm.state } : pod,
           );
-          seen = { ...seen, pods: pods as SeenPod[] };
+          seen = { ...seen, pods: pods as ObservedPod[] };
         };
         for (const { afterMs, crash } of times) {
           timeMs += afterMs;

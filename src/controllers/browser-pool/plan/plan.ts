@@ -17,14 +17,14 @@
  * A pod counts as alive until its process is surely gone, so that a pool never runs more than `size` browsers.
  */
 import type { BrowserRecord, EndReason } from "../../../leases/records.ts";
-import type { EndedReason, Seen, SeenPod } from "../observe/observed.ts";
+import type { EndedReason, Observed, ObservedPod } from "../observe/observed.ts";
 import { endGraceSeconds } from "../pod/pod.ts";
 import type { DeleteReason, Deletion, PoolAction, PoolPlan } from "./actions.ts";
 import { marks } from "./in-use-marks.ts";
-import { isLostWithNode, isStartInVain, leavesAtOnce, leaving } from "./leaving.ts";
+import { isLostWithNode, leavesAtOnce, leaving, startsOnLeavingNode } from "./leaving.ts";
 import { isAlive, isInUse, timeMs } from "./pod-life.ts";
-import { isFailing, isUnreachable, looks, nextEpoch, planRaise, recovery, unreachableMs } from "./recovery.ts";
-import { roll, rollNotes } from "./rollout.ts";
+import { inspections, isFailing, isUnreachable, nextEpoch, planRaise, recovery, unreachableMs } from "./recovery.ts";
+import { rollout, rolloutEvents } from "./rollout.ts";
 import { isFailedStart, isLate, nextFailedStarts, nextSlot, resyncMs, startDeadlineMs, starts } from "./starts.ts";
 import { poolStatus } from "./status.ts";
 
@@ -37,7 +37,7 @@ const endReason: Record<EndedReason, EndReason> = {
 };
 
 /** Rule 1: why the record of a browser is closed, and its lease ends, if it does. */
-const closeReason = (browser: BrowserRecord, pod: SeenPod | undefined, nowMs: number): EndReason | undefined => {
+const closeReason = (browser: BrowserRecord, pod: ObservedPod | undefined, nowMs: number): EndReason | undefined => {
   // Whoever evicted it is why its pod is gone, whether or not that pod was seen to end.
   if (!pod) return browser.leaving === "Evicted" ? "pod_deleted" : "browser_lost";
   const { state } = pod;
@@ -48,7 +48,7 @@ const closeReason = (browser: BrowserRecord, pod: SeenPod | undefined, nowMs: nu
   return isOver ? "pod_deleted" : undefined;
 };
 
-const closings = ({ pods, leases }: Seen, nowMs: number): PoolAction[] => {
+const closings = ({ pods, leases }: Observed, nowMs: number): PoolAction[] => {
   const byUid = new Map(pods.map((pod) => [pod.uid, pod]));
   return leases.browsers.flatMap((browser): PoolAction[] => {
     const why = closeReason(browser, byUid.get(browser.id), nowMs);
@@ -57,36 +57,36 @@ const closings = ({ pods, leases }: Seen, nowMs: number): PoolAction[] => {
 };
 
 /** It is being deleted, and whoever does that has given it longer than the operator would. */
-const mayEndSooner = ({ state, browser, pod }: SeenPod, nowMs: number): boolean =>
+const mayEndSooner = ({ state, browser, pod }: ObservedPod, nowMs: number): boolean =>
   state.is === "terminating" &&
   browser?.state === "retired" &&
   timeMs(pod.metadata.deletionTimestamp) - nowMs > 2 * endGraceSeconds * 1000;
 
 /** Rules 1 and 2: why a pod has to go now, if it has to. */
-const deleteReason = (seen: SeenPod, nowMs: number): DeleteReason | undefined => {
+const deleteReason = (seen: ObservedPod, nowMs: number): DeleteReason | undefined => {
   const { state, browser } = seen;
   if (state.is === "ended") return isFailedStart(seen) ? "FailedStart" : "Ended";
   if (isLostWithNode(seen, nowMs)) return "NodeLost";
   if (state.is === "evicted" || (state.is === "terminating" && !mayEndSooner(seen, nowMs))) return undefined;
   if (browser?.state === "retired") return "Retired";
   if (isUnreachable(seen, nowMs)) return "Unreachable";
-  if (isStartInVain(seen)) return "NodeLeaving";
+  if (startsOnLeavingNode(seen)) return "NodeLeaving";
   return isLate(seen, nowMs) ? "StartDeadlineExceeded" : undefined;
 };
 
-const deletions = ({ pods }: Seen, nowMs: number): Deletion[] =>
+const deletions = ({ pods }: Observed, nowMs: number): Deletion[] =>
   pods.flatMap((pod) => {
     const why = deleteReason(pod, nowMs);
     return why ? [{ do: "delete", pod, why }] : [];
   });
 
-const isEnding = ({ state }: SeenPod): boolean => state.is === "terminating" || state.is === "evicted";
+const isEnding = ({ state }: ObservedPod): boolean => state.is === "terminating" || state.is === "evicted";
 
 /** Rule 5: the pods that go when there are too many, in this order. */
 const bySurplusOrder =
   (currentHash: string) =>
-  (a: SeenPod, b: SeenPod): number => {
-    const rank = ({ state, configHash, isOutdated }: SeenPod): number => {
+  (a: ObservedPod, b: ObservedPod): number => {
+    const rank = ({ state, configHash, isOutdated }: ObservedPod): number => {
       if (state.is === "starting") return 0;
       if (state.is === "warm") return 1;
       return configHash === currentHash && !isOutdated ? 3 : 2;
@@ -95,7 +95,7 @@ const bySurplusOrder =
   };
 
 /** A warm pod has its turn, so that no idle one goes in its place, and goes when it has entered. */
-const shrink = (candidates: SeenPod[], surplus: number, currentHash: string): PoolAction[] => {
+const shrink = (candidates: ObservedPod[], surplus: number, currentHash: string): PoolAction[] => {
   const order = candidates.filter((pod) => !isInUse(pod)).sort(bySurplusOrder(currentHash));
   const chosen = order.slice(0, Math.max(0, surplus));
   const idle = order.filter(({ state }) => state.is === "known").map(({ uid }) => uid);
@@ -136,7 +136,7 @@ const failureNotes = (dying: Deletion[]): PoolAction[] =>
   });
 
 /** `nowMs`: ms since the epoch. */
-export const planPool = (seen: Seen, nowMs: number): PoolPlan => {
+export const planPool = (seen: Observed, nowMs: number): PoolPlan => {
   const epoch = nextEpoch(seen);
   if (epoch !== undefined) return planRaise(seen, epoch, nowMs);
   const plan = seen.pool.metadata.deletionTimestamp ? planDeletion(seen, nowMs) : planUpkeep(seen, nowMs);
@@ -146,7 +146,7 @@ export const planPool = (seen: Seen, nowMs: number): PoolPlan => {
     actions: [
       ...plan.actions,
       ...leaving(seen, nowMs),
-      ...looks(seen, nowMs, resyncMs),
+      ...inspections(seen, nowMs, resyncMs),
       ...marking.actions,
       ...recovering.actions,
     ],
@@ -155,7 +155,7 @@ export const planPool = (seen: Seen, nowMs: number): PoolPlan => {
   };
 };
 
-const planUpkeep = (seen: Seen, nowMs: number): PoolPlan => {
+const planUpkeep = (seen: Observed, nowMs: number): PoolPlan => {
   const size = seen.refusal ? (seen.pool.status?.acceptedSize ?? 0) : seen.pool.spec.size;
   const dying = deletions(seen, nowMs);
   const unready = seen.pods.filter(({ state, browser }) => state.is === "unready" && browser?.state === "idle");
@@ -170,7 +170,7 @@ const planUpkeep = (seen: Seen, nowMs: number): PoolPlan => {
   const next = starts(seen, missing, slot, nowMs);
   const isFull = missing <= 0 && staying.length === alive.length;
   const isExact = isFull && staying.length === size && !seen.refusal && seen.waitsFor === undefined;
-  const rolling = roll(isExact ? staying : [], slot, nowMs);
+  const rolling = rollout(isExact ? staying : [], slot, nowMs);
   const nextStartTime = rolling.nextStartTime ?? next.nextStartTime;
   const status = poolStatus(seen, { nowMs, size, failedStarts, nextStartTime });
   const token = seen.pool.spec.discardIdle;
@@ -194,7 +194,7 @@ const planUpkeep = (seen: Seen, nowMs: number): PoolPlan => {
           ]
         : []),
       ...surplus,
-      ...rollNotes(seen, status, slot),
+      ...rolloutEvents(seen, status, slot),
       ...rolling.actions,
       ...next.actions,
       ...(isFull && seen.leases.unpaced > 0 ? [{ do: "forfeit" as const, count: seen.leases.unpaced }] : []),
@@ -208,9 +208,9 @@ const planUpkeep = (seen: Seen, nowMs: number): PoolPlan => {
  * Deletion drains: idle browsers go, one in use goes when its lease ends, or at once when the deletion is forced. What a
  * warm or suspect one is, a look tells first.
  */
-const planDeletion = (seen: Seen, nowMs: number): PoolPlan => {
+const planDeletion = (seen: Observed, nowMs: number): PoolPlan => {
   const isForced = seen.pool.metadata.annotations?.["browserpool.dev/force-delete"] === "true";
-  const mayGo = (pod: SeenPod): boolean =>
+  const mayGo = (pod: ObservedPod): boolean =>
     isForced || pod.state.is === "starting" || pod.browser?.state === "retired" || isUnreachable(pod, nowMs);
   const going = seen.pods.filter((pod) => deleteReason(pod, nowMs) || (pod.state.is !== "terminating" && mayGo(pod)));
   const idle = seen.leases.browsers.filter(({ state }) => state === "idle").map(({ id }) => id);

@@ -1,5 +1,5 @@
 /** What several parts of the plan ask of one pod; pure. */
-import type { SeenPod } from "../observe/observed.ts";
+import type { ObservedPod } from "../observe/observed.ts";
 
 /** How long after the end of its grace period a terminating pod still counts as alive, ms. A node that is gone never confirms. */
 const lostNodeMs = 30_000;
@@ -8,21 +8,22 @@ const lostNodeMs = 30_000;
 export const timeMs = (time: string | undefined): number => (time ? Date.parse(time) : 0);
 
 /** Its process may still run. */
-export const isAlive = ({ state, pod }: SeenPod, nowMs: number): boolean => {
+export const isAlive = ({ state, pod }: ObservedPod, nowMs: number): boolean => {
   if (state.is === "ended") return false;
   if (!pod.metadata.deletionTimestamp) return true;
   return nowMs < timeMs(pod.metadata.deletionTimestamp) + lostNodeMs;
 };
 
-export const isInUse = ({ browser }: SeenPod): boolean => browser?.state === "leased" || browser?.state === "releasing";
+export const isInUse = ({ browser }: ObservedPod): boolean =>
+  browser?.state === "leased" || browser?.state === "releasing";
 
 /** The scheduler has found no node for it (yet), which says nothing about its browser. */
-export const isUnscheduled = ({ pod: { spec, status } }: SeenPod): boolean =>
+export const isUnscheduled = ({ pod: { spec, status } }: ObservedPod): boolean =>
   !spec?.nodeName &&
   (status?.conditions?.some(({ type, status: is }) => type === "PodScheduled" && is === "False") ?? false);
 
 /** When it got its node, ms since the epoch; without one, when it was made. */
-export const placedAtMs = ({ pod: { metadata, status } }: SeenPod): number => {
+export const placedAtMs = ({ pod: { metadata, status } }: ObservedPod): number => {
   const placed = status?.conditions?.find(({ type, status: is }) => type === "PodScheduled" && is === "True");
   return Math.max(timeMs(metadata.creationTimestamp), timeMs(placed?.lastTransitionTime));
 };

@@ -4,10 +4,10 @@
  *   present ──Redis and the status disagree, or another server answers──► raised in both ──► recovering ──every browser looked at, or 10 s──► present
  */
 
-import type { Seen, SeenPod } from "../observe/observed.ts";
+import type { Observed, ObservedPod } from "../observe/observed.ts";
 import type { PoolAction, PoolPlan } from "./actions.ts";
 import { leavingReason } from "./leaving.ts";
-import { nextLook } from "./next-inspection.ts";
+import { nextInspection } from "./next-inspection.ts";
 import { poolStatus } from "./status.ts";
 
 /** A warm pod whose agent does not answer for this time, ms, is replaced. */
@@ -20,24 +20,24 @@ const recoveryMs = 10_000;
 const recoveryRoundMs = 500;
 
 /** Its agent did not answer the last look. */
-export const isFailing = ({ look }: SeenPod): boolean => look !== undefined && look.failures > 0;
+export const isFailing = ({ inspection }: ObservedPod): boolean => inspection !== undefined && inspection.failures > 0;
 
 /** A warm pod that is not to be waited for any longer. */
-export const isUnreachable = (pod: SeenPod, nowMs: number): boolean =>
-  pod.state.is === "warm" && isFailing(pod) && nowMs - (pod.look?.failingSinceMs ?? nowMs) >= unreachableMs;
+export const isUnreachable = (pod: ObservedPod, nowMs: number): boolean =>
+  pod.state.is === "warm" && isFailing(pod) && nowMs - (pod.inspection?.failingSinceMs ?? nowMs) >= unreachableMs;
 
 /**
  * Rule 0: the epoch to begin, above all that anybody has seen; undefined when Redis and the status agree on the present one.
  * A server that was started again, or was a replica until now, has its epoch and may lack the writes of its last second.
  */
-export const nextEpoch = ({ leases: { epoch, isSameServer }, pool, agentEpoch }: Seen): number | undefined => {
+export const nextEpoch = ({ leases: { epoch, isSameServer }, pool, agentEpoch }: Observed): number | undefined => {
   const noted = pool.status?.leaseEpoch ?? 0;
   const isPresent = epoch > 0 && epoch === noted && epoch >= agentEpoch && isSameServer;
   return isPresent ? undefined : Math.max(epoch, noted, agentEpoch) + 1;
 };
 
 /** What is noted of the pool stays as it is: the counts of a Redis that was emptied are nobody's business. */
-export const planRaise = (seen: Seen, epoch: number, nowMs: number): PoolPlan => {
+export const planRaise = (seen: Observed, epoch: number, nowMs: number): PoolPlan => {
   const { status } = seen.pool;
   const first = { nowMs, size: 0, failedStarts: 0, nextStartTime: undefined };
   return {
@@ -48,9 +48,9 @@ export const planRaise = (seen: Seen, epoch: number, nowMs: number): PoolPlan =>
 };
 
 /** Rule 3: the looks that are due within this time, ms. */
-export const looks = (seen: Seen, nowMs: number, withinMs: number): PoolAction[] =>
+export const inspections = (seen: Observed, nowMs: number, withinMs: number): PoolAction[] =>
   seen.pods.flatMap((pod): PoolAction[] => {
-    const next = nextLook(pod, seen, nowMs);
+    const next = nextInspection(pod, seen, nowMs);
     if (!next || next.dueMs > nowMs + withinMs) return [];
     return [
       {
@@ -65,13 +65,13 @@ export const looks = (seen: Seen, nowMs: number, withinMs: number): PoolAction[]
   });
 
 /** A recovery is over when every browser that may hold a lease was looked at under the epoch, or its time is up. */
-export const recovery = ({ leases, pods }: Seen): { actions: PoolAction[]; requeueAfterMs?: number } => {
+export const recovery = ({ leases, pods }: Observed): { actions: PoolAction[]; requeueAfterMs?: number } => {
   const { epoch, recoveringSinceMs, nowMs } = leases;
   if (recoveringSinceMs === undefined) return { actions: [] };
-  const isOpen = (pod: SeenPod): boolean =>
+  const isOpen = (pod: ObservedPod): boolean =>
     (pod.state.is === "warm" || pod.state.is === "known" || pod.state.is === "evicted") &&
     pod.browser?.state !== "retired" &&
-    (pod.look?.epoch !== epoch || isFailing(pod));
+    (pod.inspection?.epoch !== epoch || isFailing(pod));
   const isOver = nowMs - recoveringSinceMs >= recoveryMs || !pods.some(isOpen);
   return { actions: isOver ? [{ do: "recovered", epoch }] : [], requeueAfterMs: recoveryRoundMs };
 };

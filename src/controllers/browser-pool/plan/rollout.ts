@@ -10,18 +10,18 @@
  * as they do when their callers ask for new browsers.
  */
 import type { BrowserPoolStatus } from "../../../resources/browser-pool.ts";
-import type { Seen, SeenPod } from "../observe/observed.ts";
+import type { Observed, ObservedPod } from "../observe/observed.ts";
 import type { PoolAction } from "./actions.ts";
 import { resyncMs, type Slot } from "./starts.ts";
 
-export type Roll = { actions: PoolAction[]; nextStartTime?: string; requeueAfterMs: number };
+export type Rollout = { actions: PoolAction[]; nextStartTime?: string; requeueAfterMs: number };
 
-const bySince = (a: SeenPod, b: SeenPod): number => (a.browser?.since ?? 0) - (b.browser?.since ?? 0);
+const bySince = (a: ObservedPod, b: ObservedPod): number => (a.browser?.since ?? 0) - (b.browser?.since ?? 0);
 
-const nothing: Roll = { actions: [], requeueAfterMs: resyncMs };
+const nothing: Rollout = { actions: [], requeueAfterMs: resyncMs };
 
 /** `staying`: all pods of a pool that is full. */
-export const roll = (staying: SeenPod[], { dueMs, everyMs }: Slot, nowMs: number): Roll => {
+export const rollout = (staying: ObservedPod[], { dueMs, everyMs }: Slot, nowMs: number): Rollout => {
   const isBusy = staying.some(({ state }) => state.is === "starting" || state.is === "warm");
   if (isBusy || !Number.isFinite(everyMs)) return nothing;
   const outdated = staying.filter(({ isOutdated }) => isOutdated).sort(bySince);
@@ -41,7 +41,11 @@ export const roll = (staying: SeenPod[], { dueMs, everyMs }: Slot, nowMs: number
 };
 
 /** Tells people of the beginning and the end of a roll. */
-export const rollNotes = ({ pool }: Seen, { outdatedPods }: BrowserPoolStatus, { everyMs }: Slot): PoolAction[] => {
+export const rolloutEvents = (
+  { pool }: Observed,
+  { outdatedPods }: BrowserPoolStatus,
+  { everyMs }: Slot,
+): PoolAction[] => {
   const before = pool.status?.outdatedPods ?? 0;
   if (before === 0 && outdatedPods > 0 && Number.isFinite(everyMs))
     return [

@@ -6,7 +6,7 @@
  * is not ready for browsers yet.
  */
 import { failedStartBackOffMs, startIntervalMs } from "../../../domain/fill-pacing.ts";
-import type { Seen, SeenPod } from "../observe/observed.ts";
+import type { Observed, ObservedPod } from "../observe/observed.ts";
 import { failedStartsBefore } from "../pod/pod.ts";
 import type { Deletion, PoolAction } from "./actions.ts";
 import { isUnscheduled, placedAtMs, timeMs } from "./pod-life.ts";
@@ -17,18 +17,18 @@ export const startDeadlineMs = 180_000;
 /** A round for every pool even when nothing seems to happen, ms. */
 export const resyncMs = 30_000;
 
-export const isLate = (pod: SeenPod, nowMs: number): boolean =>
+export const isLate = (pod: ObservedPod, nowMs: number): boolean =>
   pod.state.is === "starting" && !isUnscheduled(pod) && nowMs - placedAtMs(pod) > startDeadlineMs;
 
 /** Ended without ever having entered the pool; `stopped` is the wish of whoever deleted it. */
-export const isFailedStart = ({ state, browser }: SeenPod): boolean =>
+export const isFailedStart = ({ state, browser }: ObservedPod): boolean =>
   state.is === "ended" && !browser && state.reason !== "stopped";
 
 /** When the fill rate allows the next start, ms since the epoch, and how far apart starts are, ms; Infinity while it allows none. */
 export type Slot = { dueMs: number; everyMs: number };
 
 /** While starts fail they are further apart. */
-export const nextSlot = (seen: Seen, failedStarts: number, nowMs: number): Slot => {
+export const nextSlot = (seen: Observed, failedStarts: number, nowMs: number): Slot => {
   const { spec, status } = seen.pool;
   const backOffMs = failedStartBackOffMs(failedStarts);
   const everyMs = Math.max(startIntervalMs(spec), backOffMs);
@@ -41,7 +41,7 @@ export const nextSlot = (seen: Seen, failedStarts: number, nowMs: number): Slot 
 export type Starts = { actions: PoolAction[]; nextStartTime: string | undefined; requeueAfterMs: number };
 
 /** `missing`: how many browsers the pool is short of. */
-export const starts = (seen: Seen, missing: number, { dueMs, everyMs }: Slot, nowMs: number): Starts => {
+export const starts = (seen: Observed, missing: number, { dueMs, everyMs }: Slot, nowMs: number): Starts => {
   const unpaced = Math.min(missing, seen.leases.unpaced);
   const actions: PoolAction[] = unpaced > 0 ? [{ do: "create", count: unpaced, paced: false }] : [];
   const kept = dueMs > 0 ? new Date(dueMs).toISOString() : undefined;
@@ -58,12 +58,12 @@ export const starts = (seen: Seen, missing: number, { dueMs, everyMs }: Slot, no
 };
 
 /** Starts that were under way together count once: they tell of one trouble, and one by one they would add up to minutes. */
-export const nextFailedStarts = (seen: Seen, dying: Deletion[], isWarm: boolean): number => {
+export const nextFailedStarts = (seen: Observed, dying: Deletion[], isWarm: boolean): number => {
   if (isWarm) return 0;
   const known = seen.pool.status?.failedStarts ?? 0;
-  const isNews = dying.some(
+  const isFirstOfRound = dying.some(
     ({ pod, why }) =>
       (why === "FailedStart" || why === "StartDeadlineExceeded") && failedStartsBefore(pod.pod) >= known,
   );
-  return isNews ? known + 1 : known;
+  return isFirstOfRound ? known + 1 : known;
 };

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { aPool, aSeen, nowMs, type PodKind, podsOf, type SeenOptions } from "../../../../test/support/seen-pool.ts";
 import { BrowserPoolStatus } from "../../../resources/browser-pool.ts";
-import { type Judged, poolStatus } from "./status.ts";
+import { poolStatus, type RoundOutcome } from "./status.ts";
 
-const statusOf = (seen: SeenOptions, judged: Partial<Judged> = {}): BrowserPoolStatus =>
+const statusOf = (seen: SeenOptions, judged: Partial<RoundOutcome> = {}): BrowserPoolStatus =>
   poolStatus(aSeen(seen), { nowMs, size: 1, failedStarts: 0, nextStartTime: undefined, ...judged });
-const conditionOf = (seen: SeenOptions, type: string, judged?: Partial<Judged>): string => {
+const conditionOf = (seen: SeenOptions, type: string, judged?: Partial<RoundOutcome>): string => {
   const { status, reason } = statusOf(seen, judged).conditions.find((condition) => condition.type === type) ?? {};
   return `${status} ${reason}`;
 };
@@ -43,7 +43,7 @@ describe("conditions", () => {
   const deleted = aPool({}, {}, { deletionTimestamp: "2030-01-01T00:00:00Z" });
   const paused = aPool({ size: 2, fillRatePerMinute: 0 });
   const two = { size: 2 };
-  test.each<[string, SeenOptions, Partial<Judged>, Record<string, string>]>([
+  test.each<[string, SeenOptions, Partial<RoundOutcome>, Record<string, string>]>([
     [
       "as many up as wanted",
       { pool, pods: podsOf("idle", "leased") },

@@ -1,10 +1,10 @@
 import type { BrowserPoolStatus } from "../../../resources/browser-pool.ts";
 import { conditionsOf, type Draft } from "../../conditions.ts";
-import type { Seen, SeenPod } from "../observe/observed.ts";
+import type { Observed, ObservedPod } from "../observe/observed.ts";
 import { podSelector } from "../pod/pod.ts";
 import { isInUse, isUnscheduled } from "./pod-life.ts";
 
-export type Judged = {
+export type RoundOutcome = {
   nowMs: number;
   /** The size that the pool is kept at; differs from the spec's while that is refused. */
   size: number;
@@ -12,14 +12,14 @@ export type Judged = {
   nextStartTime: string | undefined;
 };
 
-const accepted = ({ refusal }: Seen): Draft =>
+const accepted = ({ refusal }: Observed): Draft =>
   refusal
     ? { type: "Accepted", status: false, ...refusal }
     : { type: "Accepted", status: true, reason: "Accepted", message: "the configuration is in force" };
 
 const browsers = (count: number): string => `${count} browser${count === 1 ? "" : "s"}`;
 
-const ready = ({ refusal, pool }: Seen, { size }: Judged, up: number): Draft => {
+const ready = ({ refusal, pool }: Observed, { size }: RoundOutcome, up: number): Draft => {
   const type = "Ready";
   if (pool.metadata.deletionTimestamp)
     return { type, status: false, reason: "Deleting", message: "the pool is drained" };
@@ -31,13 +31,13 @@ const ready = ({ refusal, pool }: Seen, { size }: Judged, up: number): Draft => 
 };
 
 /** Who waits for a deletion has to learn here what it waits for. */
-const draining = ({ pods }: Seen): string => {
+const draining = ({ pods }: Observed): string => {
   const inUse = pods.filter(isInUse).length;
   if (inUse === 0) return "destroying the browsers";
   return `waiting for ${browsers(inUse)} in use; annotate browserpool.dev/force-delete=true to end them at once`;
 };
 
-const progressing = (seen: Seen, { size, failedStarts }: Judged, up: number): Draft => {
+const progressing = (seen: Observed, { size, failedStarts }: RoundOutcome, up: number): Draft => {
   const type = "Progressing";
   const { pool, refusal } = seen;
   if (pool.metadata.deletionTimestamp) return { type, status: true, reason: "Draining", message: draining(seen) };
@@ -65,17 +65,17 @@ const progressing = (seen: Seen, { size, failedStarts }: Judged, up: number): Dr
 };
 
 /** The status that the pool has after this round, pure. Equal inputs give equal statuses, so that a quiet pool is never written. */
-export const poolStatus = (seen: Seen, judged: Judged): BrowserPoolStatus => {
-  const count = (is: (pod: SeenPod) => boolean): number => seen.pods.filter(is).length;
-  const idle = (pod: SeenPod): boolean => pod.state.is === "known" && pod.browser?.state === "idle";
+export const poolStatus = (seen: Observed, outcome: RoundOutcome): BrowserPoolStatus => {
+  const count = (is: (pod: ObservedPod) => boolean): number => seen.pods.filter(is).length;
+  const idle = (pod: ObservedPod): boolean => pod.state.is === "known" && pod.browser?.state === "idle";
   const available = count(idle);
   const acquired = count(({ browser }) => browser?.state === "leased");
   const up = available + count(isInUse);
-  const drafts = [accepted(seen), ready(seen, judged, up), progressing(seen, judged, up)];
+  const drafts = [accepted(seen), ready(seen, outcome, up), progressing(seen, outcome, up)];
   const acceptedSize = seen.refusal ? seen.pool.status?.acceptedSize : seen.pool.spec.size;
   return {
     observedGeneration: seen.pool.metadata.generation ?? 0,
-    conditions: conditionsOf(seen.pool, drafts, judged.nowMs),
+    conditions: conditionsOf(seen.pool, drafts, outcome.nowMs),
     replicas: count(({ state }) => state.is !== "ended" && state.is !== "terminating"),
     available,
     acquired,
@@ -84,9 +84,9 @@ export const poolStatus = (seen: Seen, judged: Judged): BrowserPoolStatus => {
     outdatedPods: count(({ state, isOutdated }) => isOutdated && state.is !== "ended" && state.is !== "terminating"),
     outdated: count((pod) => idle(pod) && pod.configHash !== seen.configHash),
     selector: podSelector(seen.pool.metadata.uid ?? ""),
-    failedStarts: judged.failedStarts,
+    failedStarts: outcome.failedStarts,
     ...(seen.pool.status?.leaseEpoch !== undefined && { leaseEpoch: seen.pool.status.leaseEpoch }),
-    ...(judged.nextStartTime && { nextStartTime: judged.nextStartTime }),
+    ...(outcome.nextStartTime && { nextStartTime: outcome.nextStartTime }),
     ...(acceptedSize !== undefined && { acceptedSize }),
     ...(seen.pool.spec.discardIdle && { discardedToken: seen.pool.spec.discardIdle }),
   };

@@ -1,18 +1,18 @@
 import { AppError } from "../../errors.ts";
 import { type AuthConnection, authConnectionKind } from "../../resources/auth-connection.ts";
-import { getObject, listObjects } from "../objects/find-object.ts";
+import { fetchObject, fetchObjects } from "../objects/fetch-object.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
 type Deps = Pick<ServiceDeps, "kube">;
 
 /** The connections of a project as the API server has them now, oldest first. */
-export const readConnections = (project: Pick<Project, "namespace">, deps: Deps): Promise<AuthConnection[]> =>
-  listObjects<AuthConnection>(authConnectionKind, project, deps);
+export const fetchConnections = (project: Pick<Project, "namespace">, deps: Deps): Promise<AuthConnection[]> =>
+  fetchObjects<AuthConnection>(authConnectionKind, project, deps);
 
 /** Connections have no names. Throws `not_found`. */
-export const readConnection = async (id: string, project: Project, deps: Deps): Promise<AuthConnection> => {
-  const connection = await getObject<AuthConnection>(authConnectionKind, { id, project }, deps);
+export const fetchConnection = async (id: string, project: Project, deps: Deps): Promise<AuthConnection> => {
+  const connection = await fetchObject<AuthConnection>(authConnectionKind, { id, project }, deps);
   if (!connection) throw new AppError("not_found", `no auth connection ${id} in this project`);
   return connection;
 };

@@ -13,23 +13,23 @@ const Findings = z.object({
 });
 
 /** What one frame has of each selector. */
-export type Look = z.infer<typeof Findings> & { frame: Frame };
+export type FrameFields = z.infer<typeof Findings> & { frame: Frame };
 
-export type LookRequest = {
+export type LocateRequest = {
   selectors: string[];
   /** Time from now on in which the page lets fields be written, ms: a page that hangs longer than anybody waits must not write then. */
   limitMs: number;
 };
 
 /** Looks for all selectors in all frames at once. Frames that are gone, or can't say, are left out. */
-export const lookForFields = async (
+export const locateFields = async (
   cdp: CdpConnection,
   frames: Frame[],
-  { selectors, limitMs }: LookRequest,
-): Promise<Look[]> => {
-  const looks = frames.map(async (frame) => {
+  { selectors, limitMs }: LocateRequest,
+): Promise<FrameFields[]> => {
+  const located = frames.map(async (frame) => {
     const answer = Findings.safeParse(await unlessGone(callInFrame(cdp, frame, "find", [selectors, limitMs])));
     return answer.success ? [{ ...answer.data, frame }] : [];
   });
-  return (await Promise.all(looks)).flat();
+  return (await Promise.all(located)).flat();
 };

@@ -18,7 +18,7 @@ const idPattern = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 const isThere = (object: KubeObject): boolean => !object.metadata.deletionTimestamp;
 
 /** All of a kind in a project as the API server has them now, oldest first. */
-export const listObjects = async <T extends KubeObject>(
+export const fetchObjects = async <T extends KubeObject>(
   kind: KindOf<T>,
   { namespace }: Pick<Project, "namespace">,
   { kube }: Deps,
@@ -28,7 +28,7 @@ export const listObjects = async <T extends KubeObject>(
 };
 
 /** The object of this id as the API server has it now. */
-export const getObject = async <T extends KubeObject>(
+export const fetchObject = async <T extends KubeObject>(
   kind: KindOf<T>,
   { id, project }: { id: string; project: Pick<Project, "namespace"> },
   { kube }: Deps,
@@ -39,14 +39,14 @@ export const getObject = async <T extends KubeObject>(
 };
 
 /** By id, else by name; of two with one name the older. `what`: how messages call the kind. Throws `not_found`. */
-export const readObject = async <T extends Named>(
+export const fetchNamedObject = async <T extends Named>(
   kind: KindOf<T>,
   { idOrName, project, what }: { idOrName: string; project: Project; what: string },
   deps: Deps,
 ): Promise<T> => {
   const object =
-    (await getObject(kind, { id: idOrName, project }, deps)) ??
-    (await listObjects(kind, project, deps)).find((known) => wireName(known) === idOrName);
+    (await fetchObject(kind, { id: idOrName, project }, deps)) ??
+    (await fetchObjects(kind, project, deps)).find((known) => wireName(known) === idOrName);
   if (!object) throw new AppError("not_found", `no ${what} ${idOrName} in this project`);
   return object;
 };

@@ -3,21 +3,21 @@ import type { Principal } from "../api-keys/api-keys.ts";
 import type { Project, Projects } from "./projects.ts";
 
 /** The project by id or name, archived ones too; throws `project_not_found`. */
-export const findProject = (idOrName: string, { projects }: { projects: Projects }): Project => {
+export const cachedProject = (idOrName: string, { projects }: { projects: Projects }): Project => {
   const project = projects.find(idOrName);
   if (!project) throw new AppError("project_not_found", `no project ${idOrName}`);
   return project;
 };
 
 /** As `findProject`, but a key of one project gets `forbidden` for everything else, also for what does not exist. */
-export const findVisibleProject = (
+export const cachedVisibleProject = (
   idOrName: string,
   { scope }: Principal,
   { projects }: { projects: Projects },
 ): Project => {
   if (scope.kind === "project" && projects.find(idOrName)?.id !== scope.projectId)
     throw new AppError("forbidden", "this API key sees its own project alone");
-  return findProject(idOrName, { projects });
+  return cachedProject(idOrName, { projects });
 };
 
 /** True for the project of requests that name none; it must stay usable. */

@@ -1,19 +1,19 @@
 import { createdAt, updatedAt, wireId, wireName } from "../../resources/identity.ts";
 import { type Vault, vaultKind } from "../../resources/vault.ts";
 import type { VaultRecord } from "../../resources/vault-wire.ts";
-import { listObjects, readObject } from "../objects/find-object.ts";
+import { fetchNamedObject, fetchObjects } from "../objects/fetch-object.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
 type Deps = Pick<ServiceDeps, "kube">;
 
 /** The vaults of a project as the API server has them now, oldest first. */
-export const readVaults = (project: Project, deps: Deps): Promise<Vault[]> =>
-  listObjects<Vault>(vaultKind, project, deps);
+export const fetchVaults = (project: Project, deps: Deps): Promise<Vault[]> =>
+  fetchObjects<Vault>(vaultKind, project, deps);
 
 /** By id, else by name. Throws `not_found`. */
-export const readVault = (idOrName: string, project: Project, deps: Deps): Promise<Vault> =>
-  readObject<Vault>(vaultKind, { idOrName, project, what: "vault" }, deps);
+export const fetchVault = (idOrName: string, project: Project, deps: Deps): Promise<Vault> =>
+  fetchNamedObject<Vault>(vaultKind, { idOrName, project, what: "vault" }, deps);
 
 /** A vault as answers show it; pure. */
 export const vaultAnswer = (vault: Vault): VaultRecord => {

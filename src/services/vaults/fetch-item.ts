@@ -1,16 +1,16 @@
 import { AppError } from "../../errors.ts";
 import type { Vault } from "../../resources/vault.ts";
 import { type VaultItem, vaultItemKind } from "../../resources/vault-item.ts";
-import { listObjects } from "../objects/find-object.ts";
+import { fetchObjects } from "../objects/fetch-object.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { readVault } from "./find-vault.ts";
+import { fetchVault } from "./fetch-vault.ts";
 
 type Deps = Pick<ServiceDeps, "kube">;
 
 /** The items of a vault as the API server has them now, oldest first; of two with one key, which YAML can write, the older. */
-export const readItems = async ({ metadata }: Vault, project: Project, deps: Deps): Promise<VaultItem[]> => {
-  const items = await listObjects<VaultItem>(vaultItemKind, project, deps);
+export const fetchItems = async ({ metadata }: Vault, project: Project, deps: Deps): Promise<VaultItem[]> => {
+  const items = await fetchObjects<VaultItem>(vaultItemKind, project, deps);
   const byKey = new Map<string, VaultItem>();
   for (const item of items)
     if (item.spec.vault === metadata.name && !byKey.has(item.spec.key)) byKey.set(item.spec.key, item);
@@ -21,13 +21,13 @@ export const readItems = async ({ metadata }: Vault, project: Project, deps: Dep
 export type ItemPath = { vault: string; key: string };
 
 /** The item with its vault. Throws `not_found`. */
-export const readItem = async (
+export const fetchItem = async (
   { vault: idOrName, key }: ItemPath,
   project: Project,
   deps: Deps,
 ): Promise<{ vault: Vault; item: VaultItem }> => {
-  const vault = await readVault(idOrName, project, deps);
-  const item = (await readItems(vault, project, deps)).find(({ spec }) => spec.key === key);
+  const vault = await fetchVault(idOrName, project, deps);
+  const item = (await fetchItems(vault, project, deps)).find(({ spec }) => spec.key === key);
   if (!item) throw new AppError("not_found", `no item ${key} in vault ${idOrName}`);
   return { vault, item };
 };
