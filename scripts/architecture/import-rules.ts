@@ -70,9 +70,7 @@ export const packageHomes: Readonly<Record<string, readonly string[]>> = {
 
 /** Decisions, which come out the same whenever they are taken: no I/O, clock or chance, in themselves or in what they import. */
 export const isPure = (file: string): boolean =>
-  file.startsWith("domain/") ||
-  file.startsWith("controllers/browser-pool/plan/") ||
-  /^controllers\/.*\/status\.ts$/.test(file);
+  file.startsWith("domain/") || /^controllers\/.*\/(plan|status|plan\/[^/]+)\.ts$/.test(file);
 
 /** Packages that do no I/O and read no clock where they are told the time. */
 export const purePackages: readonly string[] = ["otpauth", "zod"];

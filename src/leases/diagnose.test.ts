@@ -101,7 +101,7 @@ describe.each<[string, BrowserRecord | undefined, [string, Partial<Facts>, strin
     "without a record",
     undefined,
     [
-      ["holds nothing: enters", { agentState: free(at(2, 5)) }, "Entered: idle 5"],
+      ["holds nothing: enters", { agentState: free(at(2, 5)) }, "Registered: idle 5"],
       ["holds a lease: it is restored", { agentState: holding(5, { under: 2 }) }, "Restored: leased 5, restored s5"],
       [
         "holds one that is over: it is ended",
