@@ -6,7 +6,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { inspect } from "node:util";
 import { seededRandom } from "../test/support/seeded-random.ts";
-import { type Judged, judge } from "./judge.ts";
+import { type AssessedRow, assess } from "./assess.ts";
 import { loadSections } from "./load-sections.ts";
 import { describeMachine, type Machine } from "./machine.ts";
 import { type Options, readOptions } from "./options.ts";
@@ -22,7 +22,7 @@ const usage = `usage: npm run bench -- [--only name,name] [--seconds N] [--seed 
 
 `;
 
-type Done = { section: string; seconds: number; rows: Judged[]; detail?: unknown; error?: string };
+type Done = { section: string; seconds: number; rows: AssessedRow[]; detail?: unknown; error?: string };
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
@@ -35,7 +35,7 @@ const runSection = async (section: Section, bench: Bench): Promise<Done> => {
     return {
       section: section.name,
       seconds: seconds(),
-      rows: rows.map(judge),
+      rows: rows.map(assess),
       ...(detail !== undefined && { detail }),
     };
   } catch (error) {

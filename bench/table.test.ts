@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { judge } from "./judge.ts";
+import { assess } from "./assess.ts";
 import type { Row } from "./section.ts";
 import { formatQuantity, formatTable } from "./table.ts";
 
@@ -14,12 +14,12 @@ test.each([
   [{ of: "added", atMost: 3 }, true],
   [{ of: "added", atMost: 2.9 }, false],
 ] as const)("a target of %j is met: %s", (target, met) => {
-  expect(judge(row({ target })).met).toBe(met);
+  expect(assess(row({ target })).met).toBe(met);
 });
 
 test("what could not be measured misses its target", () => {
-  expect(judge(row({ measured: Number.NaN, target: { of: "measured", atMost: 1 } })).met).toBe(false);
-  expect(judge({ what: "x", unit: "ms", measured: 1, target: { of: "ratio", atMost: 1 } }).met).toBe(false);
+  expect(assess(row({ measured: Number.NaN, target: { of: "measured", atMost: 1 } })).met).toBe(false);
+  expect(assess({ what: "x", unit: "ms", measured: 1, target: { of: "ratio", atMost: 1 } }).met).toBe(false);
 });
 
 test.each([
@@ -36,8 +36,8 @@ test.each([
 
 test("a table says of each figure what it was compared with, and which targets were missed", () => {
   const table = formatTable([
-    { section: "gateway", row: judge(row({ target: { of: "added", atMost: 0.3 } })) },
-    { section: "plan", row: judge({ what: "10,000 pods", unit: "ms", measured: 8 }) },
+    { section: "gateway", row: assess(row({ target: { of: "added", atMost: 0.3 } })) },
+    { section: "plan", row: assess({ what: "10,000 pods", unit: "ms", measured: 8 }) },
   ]);
   expect(table.split("\n").slice(2)).toEqual([
     "gateway  round trip   5.00 ms   2.00 ms (direct)  2.50 ×  3.00 ms  added ≤ 0.300 ms  MISSED",

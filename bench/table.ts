@@ -1,4 +1,4 @@
-import type { Judged } from "./judge.ts";
+import type { AssessedRow } from "./assess.ts";
 import type { Unit } from "./section.ts";
 
 const prefixes = [
@@ -20,14 +20,14 @@ export const formatQuantity = (value: number, unit: Unit): string => {
   return `${digits(value / scale)} ${prefix}${unit === "bytes" ? "B" : "B/s"}`;
 };
 
-const formatTarget = ({ target, unit }: Judged): string => {
+const formatTarget = ({ target, unit }: AssessedRow): string => {
   if (!target) return "";
   const [sign, bound] = "atMost" in target ? ["≤", target.atMost] : ["≥", target.atLeast];
   if (target.of === "ratio") return `${sign} ${bound} ×`;
   return `${target.of === "added" ? "added " : ""}${sign} ${formatQuantity(bound, unit)}`;
 };
 
-const cells = (section: string, row: Judged): string[] => [
+const cells = (section: string, row: AssessedRow): string[] => [
   section,
   row.what,
   formatQuantity(row.measured, row.unit),
@@ -41,7 +41,7 @@ const cells = (section: string, row: Judged): string[] => [
 const head = ["section", "what", "measured", "floor", "ratio", "added", "target", ""];
 
 /** All rows of a run as text, one line each, columns aligned. */
-export const formatTable = (rows: readonly { section: string; row: Judged }[]): string => {
+export const formatTable = (rows: readonly { section: string; row: AssessedRow }[]): string => {
   const lines = [head, ...rows.map(({ section, row }) => cells(section, row))];
   const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   const format = (line: string[]): string =>

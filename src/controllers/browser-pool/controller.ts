@@ -1,3 +1,18 @@
+/**
+ * Runs the loop of pools, and that of on-demand browsers, while this replica leads. Watch callbacks only enqueue keys; a round
+ * (reconcile.ts) does the work.
+ *
+ * A pool's first browser takes four rounds, from `kubectl apply` to warm:
+ *
+ *   what happens                    round                                          what it leaves
+ *   the watch shows the pool     1  finalizer; the first epoch (plan/recovery.ts)  epoch in the status, then in Redis
+ *   the round asked for another  2  a start is due (plan/starts.ts)                time of the next start, then the pod
+ *   the pod's probe succeeds     3  it is warm and due (plan/next-inspection.ts)   an inspection in a queue of its own
+ *                                                                                  (inspect/), which registers it as idle
+ *   Redis announces the change   4  it is counted (plan/status.ts)                 available: 1, Ready=True
+ *
+ * A caller can have the browser as soon as it is registered; nobody waits for round 4.
+ */
 import type { Kube } from "../../kube/client.ts";
 import { createEventRecorder } from "../../kube/event-recorder.ts";
 import { createExpectations } from "../../kube/expectations.ts";
@@ -49,10 +64,10 @@ export type ControllerDeps = {
 /** Pools worked on at the same time. More makes a restart with many pools faster, and costs the API server bursts. */
 const concurrency = 4;
 
-/** Changes of mere counts are looked at together after this time, ms: fresh enough for `kubectl get`, and one status write instead of hundreds. Scripts count on it (scripts/includes/notify.lua). */
+/** Changes of counts alone are batched for this time, ms: fresh enough for `kubectl get`, and one status write instead of hundreds. Scripts rely on it (leases/scripts/includes/notify.lua). */
 const batchMs = 500;
 
-/** What the loop is run for: one kind, and a round for one object of it. */
+/** One kind that the loop runs for, and its round for one object. */
 type Loop<T extends Statused> = {
   name: string;
   view: PoolView<T>;
@@ -75,12 +90,12 @@ const clocks = { now: Date.now, monotonicMs: () => performance.now() };
 
 type EventHandlers = { disturb(): void; onNode(name: string): void; onNamespace(name: string): void };
 
-/** What else a loop hears of than its own objects and pods, until the result is called. */
+/** Subscribes the loop to what is neither its objects nor its pods. The result unsubscribes. */
 const subscribe = (
   { subscriber, nodes, gate }: ControllerDeps,
   { disturb, onNode, onNamespace }: EventHandlers,
 ): (() => void) => {
-  // It may be another server that answers now, one that has not heard of the last writes.
+  // After a reconnect another Redis server may answer, one without the last writes.
   subscriber.on("ready", disturb);
   const stops = [nodes.subscribe(onNode), gate.onChange(onNamespace), () => subscriber.off("ready", disturb)];
   return () => {
@@ -88,7 +103,6 @@ const subscribe = (
   };
 };
 
-/** Watch callbacks only enqueue keys. */
 const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, lead: Lead): Promise<void> => {
   const { kube, repairs, log } = deps;
   const expectations = createExpectations();
@@ -98,7 +112,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   const predicate = createSpecPredicate();
   const starts = createStartCount((result) => deps.metrics.started(result));
   let disturbedAtMs = clocks.monotonicMs();
-  /** Of what was announced before messages came here, or while they did not, nobody here has heard. */
+  /** Messages sent before we subscribed, or while we were disconnected, are lost: enqueue every object. */
   const enqueueAll = (): void => {
     for (const key of keyByUid.values()) queue.addBatched(key, batchMs);
   };
@@ -168,6 +182,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   const record = createEventRecorder(kube, loop.name, log);
   const inspections = startInspections({
     ...deps,
+    // A label of the metrics, kept from when inspections were called looks.
     name: `${loop.name}-looks`,
     meter: deps.metrics.work,
     pods,

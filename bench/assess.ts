@@ -1,10 +1,10 @@
 import type { Row } from "./section.ts";
 
 /** A row with what follows from it. `met`: undefined when it has no target. */
-export type Judged = Row & { ratio: number | undefined; added: number | undefined; met: boolean | undefined };
+export type AssessedRow = Row & { ratio: number | undefined; added: number | undefined; met: boolean | undefined };
 
 /** A figure that could not be had (NaN) misses its target. */
-export const judge = (row: Row): Judged => {
+export const assess = (row: Row): AssessedRow => {
   const { measured, floor, target } = row;
   const ratio = floor && measured / floor.value;
   const added = floor && measured - floor.value;
