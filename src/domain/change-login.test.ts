@@ -21,17 +21,20 @@ const complaint = (work: () => unknown): AppError => {
 describe("a change", () => {
   const before = login({ user: "a", pass: "b" }, "JBSWY3DPEHPK3PXP");
 
+  // CREDENTIAL-7
   test("adds and replaces values, and leaves the others", () =>
     expect(shown(change(before, { values: { pass: "c", pin: "" } }))).toEqual({
       values: { user: "a", pass: "c", pin: "" },
       totpSecret: "JBSWY3DPEHPK3PXP",
     }));
 
+  // CREDENTIAL-8
   test("removes first, so that what is also given stays", () =>
     expect(shown(change(before, { removeValueKeys: ["user", "pass", "no"], values: { user: "n" } }))).toMatchObject({
       values: { user: "n" },
     }));
 
+  // CREDENTIAL-9, CREDENTIAL-10
   test("replaces the TOTP secret in its bare form, and removes it by an empty one", () => {
     expect(shown(change(before, { totpSecret: "gezd gnbv" }))).toMatchObject({ totpSecret: "GEZDGNBV" });
     expect(change(before, { totpSecret: "" }).totpSecret).toBeUndefined();

@@ -1,4 +1,4 @@
-/** What a request makes of a stored login (contract.md, Credentials). */
+/** What a request makes of a stored login (CREDENTIAL-7 to CREDENTIAL-10). */
 import { type ErrorDetail, invalidInput } from "../errors.ts";
 import { maxValues, totpEntry } from "../resources/credential.ts";
 import { Sensitive } from "../sensitive.ts";

@@ -20,6 +20,7 @@ const specOf = (more: object) => {
 };
 
 describe("a new connection", () => {
+  // CONNECTION-2
   test("has the defaults, and its domain in lower case", () => expect(specOf({})).toEqual(defaults));
 
   test("keeps every setting", () =>
@@ -50,6 +51,7 @@ describe("a new connection", () => {
       browserTelemetry: { browser: { page: { enabled: true } } },
     }));
 
+  // CONNECTION-3
   test.each<[object, string]>([
     [{ credential: {} }, "credential"],
     [{ credential: { name: "a", provider: "p" } }, "credential"],

@@ -1,4 +1,4 @@
-/** A connection's spec out of requests (contract.md, Credentials and connections). */
+/** A connection's spec out of requests (CONNECTION-1 to CONNECTION-3). */
 import { type AuthConnectionSpec, credentialChoice } from "../resources/auth-connection.ts";
 import {
   ConnectionPatch,

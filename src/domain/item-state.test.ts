@@ -8,7 +8,7 @@ const stored = (valueNames: string[], hasTotp = false): ItemSource => ({
 const unavailable = (reason: string): object => ({ status: "unavailable", reason });
 const text = { type: "text" };
 
-/** The table of service.md: each row is a situation in which an item is read, and what it is then. */
+/** Each row is a situation in which an item is read, and what it is then. */
 const situations: [string, ItemSource, object][] = [
   ["saved values", stored(["user"]), { status: "ready", fields: { user: text } }],
   ["a TOTP secret alone", stored([], true), { status: "ready", fields: { totp: { type: "totp" } } }],
@@ -19,10 +19,12 @@ const situations: [string, ItemSource, object][] = [
   ["no connection", { is: "connectionGone" }, unavailable("connection_not_found")],
 ];
 
+// ITEM-9, ITEM-10, ITEM-15, ITEM-20
 describe("an item whose connection leads to", () => {
   test.each(situations)("%s", (_name, source, state) => expect(itemState(source)).toEqual(state));
 });
 
+// ITEM-9, ITEM-14
 describe("the state of a moment depends on nothing before it, so that every transition is possible", () => {
   const pairs = situations.flatMap(([from, before]) =>
     situations.map(([to, after, state]): [string, string, ItemSource[], object] => [from, to, [before, after], state]),
@@ -33,6 +35,7 @@ describe("the state of a moment depends on nothing before it, so that every tran
   });
 });
 
+// ITEM-17, ITEM-18, ITEM-19, ITEM-20, FILL-10
 test("fields have the type that their name tells, and a TOTP secret is the field totp", () =>
   expect(
     fieldsOf({
@@ -59,6 +62,7 @@ test("fields have the type that their name tells, and a TOTP secret is the field
     totp: { type: "totp" },
   }));
 
+// ITEM-19
 test("a value that is named totp is a value, until there is a TOTP secret", () => {
   expect(fieldsOf({ valueNames: ["totp"], hasTotp: false })).toEqual({ totp: text });
   expect(fieldsOf({ valueNames: ["totp"], hasTotp: true })).toEqual({ totp: { type: "totp" } });

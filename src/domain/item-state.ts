@@ -1,5 +1,5 @@
 /**
- * Whether a vault item can be used: computed on every read from what it points at (service.md, States and transitions).
+ * Whether a vault item can be used: computed on every read from what it points at (ITEM-9 to ITEM-15).
  *
  *   connection gone              unavailable, connection_not_found: for good, since an item keeps its connection
  *   credential kept elsewhere    unavailable, external_credential
@@ -34,7 +34,7 @@ const fieldType = (name: string): FieldType => {
   return lower.includes("email") ? "email" : "text";
 };
 
-/** The fields that can be filled, by name (contract.md, `state.fields`). */
+/** The fields that can be filled, by name (ITEM-17 to ITEM-20). */
 export const fieldsOf = ({ valueNames, hasTotp }: StoredLogin): Record<string, { type: FieldType }> => {
   const listed = valueNames.filter((name) => name !== totpEntry);
   const fields = listed.map((name): [string, { type: FieldType }] => [name, { type: fieldType(name) }]);

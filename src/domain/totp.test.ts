@@ -13,6 +13,7 @@ const hasOathtool = await run("oathtool", "--version").then(
   () => false,
 );
 
+// FILL-39
 describe("a code", () => {
   // The appendix gives 8 digits; 6 are the last ones of them.
   test.each([
@@ -44,6 +45,7 @@ describe("a code", () => {
   });
 });
 
+// CREDENTIAL-9
 describe("a secret", () => {
   test.each([
     ["jbsw y3dp ehpk 3pxp", "JBSWY3DPEHPK3PXP"],

@@ -1,4 +1,4 @@
-/** One-time codes of authenticator apps: RFC 6238 with HMAC-SHA1, 6 digits and steps of 30 s (contract.md, fill). */
+/** One-time codes of authenticator apps: RFC 6238 with HMAC-SHA1, 6 digits and steps of 30 s (FILL-39). */
 import { Secret, TOTP } from "otpauth";
 
 /** Seconds for which a code is good. */

@@ -18,6 +18,7 @@ const hash = target("https://a.test/#login");
 const blank = target("about:blank");
 const twin = { ...a, targetId: "twin" };
 
+// FILL-12, FILL-13
 test.each<[string, Target[], string | undefined, string]>([
   ["the one with exactly this URL", [a, hash], "https://a.test/#login", hash.targetId],
   ["the one without the fragment", [a, hash], "https://a.test/", a.targetId],
@@ -46,6 +47,7 @@ test.each<[string, Target[], string | undefined, string]>([
   expect(choosePage(targets, pageUrl)).toBe(expected);
 });
 
+// FILL-12, FILL-13
 test.each<[string, Target[], string | undefined, string]>([
   ["no page has the URL", [a], "https://a.test", "page_not_found"],
   ["it is the browser's own", [target("chrome://settings/")], "chrome://settings/", "page_not_found"],

@@ -5,7 +5,7 @@ import { FillRefused } from "./fill-result.ts";
 const ownPages = /^(?:chrome|chrome-untrusted|chrome-extension|devtools):/;
 
 /**
- * The one open top-level page that is meant, as the browser lists them (contract.md, Vaults): the one with exactly this
+ * The one open top-level page that is meant, as the browser lists them (FILL-12, FILL-13): the one with exactly this
  * URL, fragment included, or the only one. Throws `page_not_found` or `page_ambiguous`.
  */
 export const choosePage = (targets: Protocol.Target.TargetInfo[], pageUrl: string | undefined): string => {

@@ -27,6 +27,7 @@ const refusal = (looks: FrameFields[], selectors: string[], allowed?: string[]):
   }
 };
 
+// FILL-14, FILL-15
 test("each selector means the one field that any frame has", () => {
   const looks = [look(main, "a", nothing, field(0)), look(child, "a", field(0), nothing)];
   expect(chooseTargets(looks, ["#x", "#y"], undefined)).toEqual([
@@ -39,6 +40,7 @@ test("a match without a field does not count beside a field", () => {
   expect(chooseTargets([look(main, "a", field()), look(child, "a", field(3))], ["#x"], undefined)).toHaveLength(1);
 });
 
+// FILL-16, FILL-17
 test.each<[string, FrameFields[], unknown]>([
   [
     "no frame has a match",
@@ -68,6 +70,7 @@ test("fields of two frames with the same number are two fields", () => {
   expect(chooseTargets(looks, ["#x", "#y"], undefined)).toHaveLength(2);
 });
 
+// FILL-19
 test.each<[string, string[], string[], unknown]>([
   ["its frame", ["a", "a", "b"], ["a"], ["origin_not_allowed", 0]],
   ["a frame around it", ["a", "b", "a"], ["a"], ["origin_not_allowed", 0]],

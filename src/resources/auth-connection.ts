@@ -1,4 +1,4 @@
-/** The kind AuthConnection: how one profile is logged in to one domain (contract.md, Credentials and connections). */
+/** The kind AuthConnection: how one profile is logged in to one domain (docs/rules.md, CONNECTION). */
 import { z } from "zod";
 import { Conditions } from "./conditions.ts";
 import { hostName } from "./host-name.ts";

@@ -1,4 +1,4 @@
-/** The kind Credential: what is known of a stored login; its values are in a Secret (contract.md, Credentials). */
+/** The kind Credential: what is known of a stored login; its values are in a Secret (VAULT-15). */
 import { z } from "zod";
 import { Conditions } from "./conditions.ts";
 import { hostName } from "./host-name.ts";

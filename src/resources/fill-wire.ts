@@ -1,4 +1,4 @@
-/** The item operation `fill` over HTTP (service.md, "Item operation `fill`"; contract.md, "Vaults, items, fill"). */
+/** The item operation `fill` over HTTP (docs/rules.md, FILL). */
 import { z } from "zod";
 import { maxIdLength } from "./selector.ts";
 
@@ -31,7 +31,7 @@ export const FillItem = z.object({
 });
 export type FillItem = z.output<typeof FillItem>;
 
-/** What is wrong with a field that was reached (contract.md, Vaults). */
+/** What is wrong with a field that was reached (FILL-32). */
 export const fieldErrors = [
   "target_changed",
   "element_not_found",

@@ -1,4 +1,4 @@
-/** The kind VaultItem: a login in a vault, which points at a connection and holds no values (service.md). */
+/** The kind VaultItem: a login in a vault, which points at a connection and holds no values (ITEM-7). */
 import { z } from "zod";
 import { Conditions } from "./conditions.ts";
 import { apiGroup, type CustomResource, type Kind, validations } from "./kind.ts";

@@ -1,4 +1,4 @@
-/** Vaults and their items over HTTP; field names as on the wire (service.md, contract.md). */
+/** Vaults and their items over HTTP; field names as on the wire. */
 import { z } from "zod";
 import { totpEntry } from "./credential.ts";
 import { namePattern } from "./selector.ts";

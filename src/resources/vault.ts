@@ -1,4 +1,4 @@
-/** The kind Vault: a named set of items that browsers may be given (contract.md, "Vaults, items, fill"). */
+/** The kind Vault: a named set of items that browsers may be given (VAULT-8). */
 import { z } from "zod";
 import { Conditions } from "./conditions.ts";
 import { apiGroup, type CustomResource, type Kind, validations } from "./kind.ts";

@@ -267,6 +267,7 @@ describe("by YAML", () => {
     await expect(apply(`yaml-${newId()}`, spec)).rejects.toThrow(message);
   });
 
+  // VAULT-9
   test("vaults can't be changed, added or taken away", async () => {
     const name = `yaml-${newId()}`;
     await apply(name, { headless: true, vaults: [{ id: "a" }] });

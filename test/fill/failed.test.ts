@@ -123,6 +123,7 @@ const cases: Record<string, Case> = {
   },
 };
 
+// FILL-20, FILL-21, FILL-29, FILL-31, FILL-32, FILL-34, FILL-35, FILL-37
 test.each(Object.entries(cases))("%s ends the fill", async (_name, { page: name, values, code, shows = {} }) => {
   const page = await parts.open(name);
   const last = Object.keys(values).length - 1;
@@ -139,6 +140,7 @@ const meddle = (selector: string, work: () => Promise<unknown>) =>
     before: ({ params }) => (params?.arguments?.[1]?.value === selector ? work() : undefined),
   });
 
+// FILL-34
 test.each<[string, string, string, (page: Page) => () => Promise<unknown>]>([
   ["the page has gone to another one", "plain", "#user", (page) => () => page.goto(parts.site.url("next"))],
   ["the page was loaded again", "plain", "#user", (page) => () => page.reload()],
@@ -154,6 +156,7 @@ test.each<[string, string, string, (page: Page) => () => Promise<unknown>]>([
   expect(await parts.shown(page, selector)).not.toBe("never");
 });
 
+// FILL-30, FILL-31
 test.each<[string, string, string, (page: Page) => () => Promise<unknown>]>([
   ["its tab", "plain", "#user", (page) => () => page.close()],
   [
@@ -172,6 +175,7 @@ test.each<[string, string, string, (page: Page) => () => Promise<unknown>]>([
   });
 });
 
+// FILL-21, FILL-22, FILL-27, FILL-31, FILL-40
 test("nothing is attempted after the first failure, no value made for it, and what was written stays", async () => {
   const page = await parts.open("kinds");
   const asked: string[] = [];
@@ -194,6 +198,7 @@ test("nothing is attempted after the first failure, no value made for it, and wh
   expect(asked).toEqual(["#text", "#short"]);
 });
 
+// FILL-33
 test("a value that can't be made fails its field and says nothing of the reason", async () => {
   const page = await parts.open("plain");
   const value = (): Sensitive => {

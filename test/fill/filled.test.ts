@@ -126,6 +126,7 @@ const cases: Record<string, Case> = {
   "a form in a page with a router": { page: "route", values: { "#user": "ada", "#password": "s3cret" } },
 };
 
+// FILL-14, FILL-15, FILL-20, FILL-27, FILL-28
 test.each(Object.entries(cases))("%s", async (_name, { page: name, values, shows = values }) => {
   const page = await parts.open(name);
   const result = await parts.fill(page, values);
@@ -157,6 +158,7 @@ describe("what the page is told", () => {
   const toldAll = [...told("user"), ...told("password")];
   const values = { "#user": "ada", "#password": "s3cret" };
 
+  // FILL-21, FILL-23
   test("is what typing tells, field by field, and no submit", async () => {
     const page = await parts.open("plain");
     await parts.fill(page, values);

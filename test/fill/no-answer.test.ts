@@ -37,6 +37,7 @@ const nextPause = (session: CDPSession): Promise<unknown> =>
 /** Ends the script that a page hangs in. */
 const interrupt = (session: CDPSession): Promise<unknown> => session.send("Runtime.terminateExecution");
 
+// FILL-25
 describe("before the first write", () => {
   test("a page in an endless loop is not ready", async () => {
     const page = await parts.open("hangs");
@@ -118,6 +119,7 @@ describe("before the first write", () => {
   });
 });
 
+// FILL-7, FILL-30, FILL-31, FILL-32, FILL-36
 describe("after the first write", () => {
   const fields = [
     { index: 0, status: "filled" },

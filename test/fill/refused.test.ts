@@ -31,6 +31,7 @@ const notEditable = [
 
 type Case = [page: string, selector: string, code: FillRefusal];
 
+// FILL-11, FILL-15, FILL-16
 test.each<Case>([
   ...notEditable.map((id): Case => ["not-editable", `#${id}`, "element_not_editable"]),
   ["dialog", "#outside", "element_not_editable"],
@@ -51,6 +52,7 @@ test.each<Case>([
   expect(await refusalOf(page, { [selector]: "never" })).toEqual({ code, index: 0 });
 });
 
+// FILL-18
 test("one wrong binding is enough that none is written", async () => {
   const page = await parts.open("plain");
   expect(await refusalOf(page, { "#user": "never", "#password": "never", "#nobody": "never" })).toEqual({
@@ -61,6 +63,7 @@ test("one wrong binding is enough that none is written", async () => {
   expect(await page.evaluate("events")).toEqual([]);
 });
 
+// FILL-17
 test("two bindings may not mean one field, by whatever selectors", async () => {
   const page = await parts.open("plain");
   expect(await refusalOf(page, { "#user": "never", "label:first-of-type": "never" })).toEqual({
@@ -70,6 +73,7 @@ test("two bindings may not mean one field, by whatever selectors", async () => {
   expect(await parts.shown(page, "#user")).toBe("someone else");
 });
 
+// FILL-12, FILL-13
 describe("which page", () => {
   const refused = async (pageUrl: string | undefined): Promise<unknown> => {
     const [page] = await parts.browser.pages();
@@ -110,6 +114,7 @@ describe("which page", () => {
   });
 });
 
+// FILL-19
 describe("allowed origins", () => {
   const inner = { "#in-innermost": "a" };
 

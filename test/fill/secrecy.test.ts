@@ -31,6 +31,7 @@ test("a value is an argument of the one call that writes it", async () => {
   expect(relay.received.join()).not.toContain(secret);
 });
 
+// FILL-23
 test("no domain is enabled, and nothing is attached but the page and its frames", async () => {
   await using relay = await startCdpRelay(parts.connect);
   await parts.open("plain", "?other");
@@ -52,6 +53,7 @@ test("no domain is enabled, and nothing is attached but the page and its frames"
   expect(kinds.filter((kind) => kind !== "page" && kind !== "iframe")).toEqual([]);
 });
 
+// FILL-33
 test.each<[string, string]>([
   ["fails", "#short"],
   ["is refused", "#nobody"],

@@ -24,6 +24,7 @@ const create = (more: object = {}) =>
   connections.create({ domain: "shop.example", profile_name: fresh("profile"), ...more });
 
 describe("a connection by the SDK", () => {
+  // CONNECTION-1, CONNECTION-2, CONNECTION-5, CONNECTION-6, CONNECTION-7, CONNECTION-11
   test("is created, read, changed, listed and deleted", async () => {
     const profile = fresh("profile");
     const { name } = await connected(parts);
@@ -77,6 +78,7 @@ describe("a connection by the SDK", () => {
     await eventually("it is gone", async () => !(await parts.kube.get(authConnectionKind, ref)));
   });
 
+  // CONNECTION-9
   test("is one for a profile and a domain", async () => {
     const profile_name = fresh("profile");
     const request = { domain: "shop.example", profile_name };
@@ -89,6 +91,7 @@ describe("a connection by the SDK", () => {
     await parts.client(parts.other.projectId).auth.connections.create(request);
   });
 
+  // CONNECTION-3, CONNECTION-4
   test.each<[object, string]>([
     [{ domain: undefined }, "domain"],
     [{ domain: "https://a.test/" }, "domain"],
@@ -106,6 +109,7 @@ describe("a connection by the SDK", () => {
     expect(answer).toMatchObject({ status: 400, body: { code: "bad_request", details: [{ path }] } });
   });
 
+  // CONNECTION-10
   test("is not reached from another project", async () => {
     const { id } = await create();
     for (const [method, path] of [
@@ -125,6 +129,7 @@ describe("a connection by the SDK", () => {
     expect((await connections.retrieve(id)).id).toBe(id);
   });
 
+  // CONNECTION-20
   test("says that no browser logs in by itself", async () => {
     const { id } = await create();
     for (const attempt of [
@@ -156,6 +161,7 @@ describe("a login by a person", () => {
     );
   const secretOf = (id: string) => parts.kube.get(secrets, { namespace: parts.namespace, name: `login-${id}` });
 
+  // CONNECTION-12, CONNECTION-17
   test("begins with a page and a code, which is behind the # and stored as a hash only", async () => {
     const { id, login, link } = await start();
     expect(login).toMatchObject({ id, flow_type: "LOGIN" });
@@ -174,6 +180,7 @@ describe("a login by a person", () => {
     expect(await isGood(link)).toBe(true);
   });
 
+  // CONNECTION-11, CONNECTION-13, CONNECTION-16, CONNECTION-17
   test("saves what was typed as the connection's credential, once", async () => {
     const { id, link } = await start();
     const begun = await visit(link);
@@ -198,6 +205,7 @@ describe("a login by a person", () => {
     expect(item.body.state).toMatchObject({ status: "ready", fields: { email: { type: "email" } } });
   });
 
+  // CONNECTION-14
   test("again changes the same credential", async () => {
     const { id, link } = await start();
     await collectLogin(await visit(link), { user: "a", pin: "1" }, parts.services);
@@ -210,6 +218,7 @@ describe("a login by a person", () => {
     expect((await parts.client().credentials.retrieve(credential?.name ?? "")).value_keys).toEqual(["pin", "user"]);
   });
 
+  // CONNECTION-11, CONNECTION-15
   test("is not saved where the connection says so, and where another provider keeps the credential", async () => {
     for (const more of [{ save_credentials: false }, { credential: { provider: "p", auto: true } }]) {
       const { id, link } = await start(more);
@@ -220,6 +229,7 @@ describe("a login by a person", () => {
     }
   });
 
+  // CONNECTION-17
   test("has one code at a time: a new one ends the former", async () => {
     const { id, link } = await start();
     const begun = await visit(link);
@@ -238,6 +248,7 @@ describe("a login by a person", () => {
     expect(tries.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   });
 
+  // CONNECTION-18
   test("is refused in one way, whatever is wrong with it", async () => {
     const { id, link } = await start();
     const other = await start();

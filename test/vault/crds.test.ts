@@ -138,6 +138,7 @@ describe("the API server refuses, and names the field", () => {
   ])("%s", async (_what, kind, spec, message) => expect(await refusal(create(kind, spec))).toContain(message));
 });
 
+// VAULT-4, ITEM-6, CONNECTION-8
 describe("what cannot change", () => {
   test.each<[string, unknown, object, object, string]>([
     ["the name of a vault", vaultKind, { name: "a" }, { name: "b" }, "the name of a vault cannot change"],

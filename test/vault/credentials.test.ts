@@ -23,6 +23,7 @@ const entriesOf = async (id: string): Promise<Record<string, string>> =>
   );
 
 describe("a credential by the SDK", () => {
+  // CREDENTIAL-1, CREDENTIAL-2, CREDENTIAL-3, CREDENTIAL-4, CREDENTIAL-5, CREDENTIAL-6, CREDENTIAL-8, CREDENTIAL-14
   test("is stored, read, changed, listed and deleted, and never shows a value", async () => {
     const { credentials } = parts.client();
     const name = fresh("cred");
@@ -76,6 +77,7 @@ describe("a credential by the SDK", () => {
     );
   });
 
+  // CREDENTIAL-4, CREDENTIAL-7, CREDENTIAL-9, CREDENTIAL-10, CREDENTIAL-11
   test("has a TOTP secret that gives codes and is never shown", async () => {
     const { credentials } = parts.client();
     const made = await credentials.create({
@@ -109,6 +111,7 @@ describe("a credential by the SDK", () => {
     await expect(credentials.totpCode(made.id)).rejects.toMatchObject({ status: 404 });
   });
 
+  // CREDENTIAL-6
   test("comes in pages, by domain too", async () => {
     const { credentials } = parts.client(parts.other.projectId);
     const names = [fresh("p"), fresh("p"), fresh("p")];
@@ -125,6 +128,7 @@ describe("a credential by the SDK", () => {
 
 describe("a request is refused, naming the field and not its content", () => {
   const good = { name: "n", domain: "a.test", values: {} };
+  // CREDENTIAL-9, CREDENTIAL-16
   test.each<[object, string]>([
     [{ ...good, name: "a b" }, "name"],
     [{ ...good, domain: "https://canary.test" }, "domain"],
@@ -146,6 +150,7 @@ describe("a request is refused, naming the field and not its content", () => {
     expect(JSON.stringify(error)).not.toContain("canary");
   });
 
+  // CREDENTIAL-16
   test("a body that is no JSON is not quoted, and not logged", async () => {
     const { status, body } = await parts.call("POST", "/credentials", '{"values": {"password": "canary-broken"');
     expect(status).toBe(400);
@@ -159,6 +164,7 @@ describe("a request is refused, naming the field and not its content", () => {
     expect((await parts.call("GET", `/credentials/${name}`)).status).toBe(404);
   });
 
+  // CREDENTIAL-12
   test("a name that is taken is a conflict, also for a new name", async () => {
     const { credentials } = parts.client();
     const [a, b] = [fresh("a"), fresh("b")];
@@ -175,6 +181,7 @@ describe("a request is refused, naming the field and not its content", () => {
     await parts.client(parts.other.projectId).credentials.create({ ...good, name: a });
   });
 
+  // CREDENTIAL-6, CREDENTIAL-12
   test("of many that ask for one name at once one gets it", async () => {
     const name = fresh("race");
     const second = await parts.replica();
@@ -186,6 +193,7 @@ describe("a request is refused, naming the field and not its content", () => {
     expect((await parts.call("GET", `/credentials?name=${name}`)).body).toHaveLength(1);
   });
 
+  // CREDENTIAL-15
   test.each(["GET", "PATCH", "DELETE"])("%s of what is not there, or in another project, is 404", async (method) => {
     const { credential } = await connected(parts);
     const body = method === "PATCH" ? {} : undefined;

@@ -135,6 +135,7 @@ describe("with one browser and one item", () => {
     });
   });
 
+  // VAULT-8, FILL-1, FILL-24, FILL-27, FILL-28, FILL-33, FILL-38
   test("values are where they belong, in order, and the answer has none of them", async () => {
     const { status, body } = await fill(shop.item, tab, {
       page_url: `${siteUrl}/`,
@@ -156,6 +157,14 @@ describe("with one browser and one item", () => {
       expect((await fill(shop.item, tab, { fields: [{ field: "totp", selector: "#otp" }] })).status).toBe(200);
   });
 
+  // FILL-38, FILL-41
+  test("a code alone is written, and leaves the other fields as they are", async () => {
+    const { status, body } = await fill(shop.item, tab, { fields: [{ field: "totp", selector: "#otp" }] });
+    expect([status, body.status]).toEqual([200, "completed"]);
+    expect(await typed(tab)).toEqual(["", "", expect.stringMatching(/^\d{6}$/)]);
+  });
+
+  // FILL-2, FILL-6, FILL-8, FILL-9, FILL-10, FILL-11, FILL-12, FILL-16, FILL-17
   test.each<[string, number, string, object]>([
     ["a field that the item has not", 400, "field_unavailable", { fields: [{ field: "pin", selector: "#pw" }] }],
     ["the seed by its name", 400, "field_unavailable", { fields: [{ field: "totp_secret", selector: "#pw" }] }],
@@ -191,11 +200,13 @@ describe("with one browser and one item", () => {
     expect(await typed(tab)).toEqual(["", "", ""]);
   });
 
+  // FILL-3
   test("a vault or an item that is not there", async () => {
     expect(await fill("/vaults/nobody/items/login", tab)).toMatchObject({ status: 404, body: { code: "not_found" } });
     expect(await fill(`/vaults/${shop.vault}/items/nothing`, tab)).toMatchObject({ status: 404 });
   });
 
+  // FILL-12, FILL-13
   test("of two pages with one URL none is chosen, nor of two pages when none is named", async () => {
     const second = await tab.browser.newPage();
     await second.goto(`${siteUrl}/`);
@@ -205,6 +216,7 @@ describe("with one browser and one item", () => {
     expect((await fill(shop.item, tab)).status).toBe(200);
   });
 
+  // VAULT-13, FILL-4
   test("another vault is not attached, and a pooled browser has none", async () => {
     const other = await newShop();
     expect(await fill(other.item, tab)).toMatchObject({ status: 403, body: { code: "vault_not_attached" } });
@@ -235,6 +247,7 @@ describe("with one browser and one item", () => {
     expect((await typed(tab))[1]).toBe("mine");
   });
 
+  // ITEM-34, ITEM-35, ITEM-36
   test("every fill leaves an event that names who, what and where, and no value", async () => {
     const { body: before } = await call("GET", `${shop.item}/events`);
     const waiting = call("GET", `${shop.item}/events?after=${before.at(-1).id}&wait=20`);
@@ -257,6 +270,7 @@ describe("with one browser and one item", () => {
 });
 
 describe("an item for some origins only", () => {
+  // ITEM-37, FILL-19
   test("is filled into pages of these, and refused anywhere else", async () => {
     const here = await newShop({ allowed_origins: [siteUrl] });
     const tab = await open(here.vault);
@@ -273,6 +287,7 @@ describe("an item for some origins only", () => {
 });
 
 describe("projects are walls", () => {
+  // VAULT-11, VAULT-14, FILL-2
   test("a browser, a vault and a connection of different projects never meet", async () => {
     const { id: project } = await made("POST", "/org/projects", { name: `p-${newId()}` });
     const there = { "x-kernel-project-id": project };
@@ -288,6 +303,7 @@ describe("projects are walls", () => {
 });
 
 describe("what an item points at is gone", () => {
+  // ITEM-7, FILL-5
   test.each<[string, (shop: Shop) => Promise<unknown>]>([
     ["its credential", ({ credential }) => call("DELETE", `/credentials/${credential}`)],
     ["its connection", ({ connection }) => call("DELETE", `/auth/connections/${connection}`)],
@@ -310,6 +326,7 @@ describe("what an item points at is gone", () => {
     await close(tab);
   });
 
+  // VAULT-12, FILL-4
   test("a vault that was made anew under the id of the attached one is another one", async () => {
     const name = `vault-${newId()}`;
     const ref = { namespace: "default", name };
@@ -334,6 +351,7 @@ describe("in the middle of a fill", () => {
     shop = await newShop();
   });
   const fields = [binding.username, binding.password];
+  // FILL-27, FILL-30
   test("its browser is destroyed: it is unknown what was written, and the rest was not tried", async () => {
     const tab = await open(shop.vault, "/slow");
     const filling = fill(shop.item, tab, { fields });
@@ -370,6 +388,17 @@ describe("in the middle of a fill", () => {
     await tab.browser.disconnect();
   });
 
+  // FILL-26
+  test("a second one in the same browser is refused, and the first one goes on", async () => {
+    const tab = await open(shop.vault, "/slow");
+    const filling = fill(shop.item, tab, { fields });
+    await sleep(1000);
+    expect(await fill(shop.item, tab)).toMatchObject({ status: 409, body: { code: "fill_in_progress" } });
+    expect(await filling).toMatchObject({ status: 200, body: { status: "completed" } });
+    await close(tab);
+  });
+
+  // FILL-7, FILL-30
   test("its time is up: it says so, within its time", async () => {
     const tab = await open(shop.vault, "/slow");
     const { status, body } = await fill(shop.item, tab, { fields, timeout_ms: 1000 });

@@ -47,6 +47,7 @@ const opened = async (hostedUrl: string): Promise<Page> => {
 };
 
 describe("a person", () => {
+  // CONNECTION-11, CONNECTION-13
   test("types a login of a new connection, which then backs an item", async () => {
     const connection = await connect();
     const login = await kernel.auth.connections.login(connection.id);
@@ -94,6 +95,7 @@ describe("a person", () => {
     await page.browserContext().close();
   });
 
+  // CONNECTION-15
   test("is heard also when nothing is to be saved", async () => {
     const connection = await connect({ save_credentials: false });
     const page = await opened((await kernel.auth.connections.login(connection.id)).hosted_url);
@@ -132,6 +134,7 @@ describe("a code", () => {
     expect(texts.join()).not.toContain(Buffer.from(code, "base64url").toString("hex"));
   });
 
+  // CONNECTION-17
   test("is good once, of many that try at the same time too", async () => {
     const { url, code } = await login();
     const answers = await Promise.all(Array.from({ length: 5 }, () => exchange(url, code)));
@@ -150,6 +153,7 @@ describe("a code", () => {
     expect(response.headers.get("location")).toMatch(/\/form$/);
   });
 
+  // CONNECTION-18
   test.each<[string, (url: string, code: string) => [string, string]]>([
     ["a wrong code", (url) => [url, "x".repeat(43)]],
     ["no code", (url) => [url, ""]],

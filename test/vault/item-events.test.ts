@@ -25,6 +25,7 @@ const never = new AbortController().signal;
 const all = { limit: 100, waitMs: 0 };
 
 describe("events of an item", () => {
+  // ITEM-34
   test("are read oldest first, after one that is known, and so many at most", async () => {
     const item = newId();
     for (const outcome of ["one", "two", "three"]) await events.append(item, event(outcome));
@@ -36,6 +37,7 @@ describe("events of an item", () => {
     expect(await events.read(newId(), all, never)).toEqual([]);
   });
 
+  // ITEM-34
   test("wake who waits for them", async () => {
     const item = newId();
     const reading = events.read(item, { limit: 10, waitMs: 30_000 }, never);
@@ -59,6 +61,7 @@ describe("events of an item", () => {
     expect(await redis.ttl(key)).toBeGreaterThan(24 * 60 * 60);
   });
 
+  // ITEM-36
   test("hold what an event may say and nothing else", async () => {
     const item = newId();
     await events.append(item, { ...event(), value: "canary" } as ItemEvent);

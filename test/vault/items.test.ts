@@ -1,4 +1,4 @@
-/** Vaults and their items over HTTP: the specification's rules, states and errors. */
+/** Vaults and their items over HTTP: the rules, states and errors of docs/rules.md. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { secrets } from "../../src/kube/resource-type.ts";
 import { vaultItemKind } from "../../src/resources/vault-item.ts";
@@ -22,6 +22,7 @@ const patchConnection = (id: string, body: object): Promise<Answer> =>
 type Vault = { id: string; name: string; created_at: string; updated_at: string };
 
 describe("a vault", () => {
+  // VAULT-1, VAULT-2, VAULT-5, VAULT-6, VAULT-7
   test("is made once for its name, found by id and name, listed and deleted", async () => {
     const client = parts.client();
     const name = fresh("team");
@@ -38,6 +39,7 @@ describe("a vault", () => {
     expect(again.id).not.toBe(made.id);
   });
 
+  // VAULT-2
   test("is one, however many ask for it at once", async () => {
     const name = fresh("race");
     const second = await parts.replica();
@@ -48,10 +50,12 @@ describe("a vault", () => {
     expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
   });
 
+  // VAULT-3
   test.each([{}, { name: "" }, { name: "a b" }, { name: 7 }])("is not made of %j", async (body) =>
     expect(await parts.call("POST", "/vaults", body)).toMatchObject({ status: 400, body: { code: "bad_request" } }),
   );
 
+  // VAULT-5
   test("comes in pages", async () => {
     const project = parts.other.projectId;
     for (let i = 0; i < 3; i++) await parts.call("POST", "/vaults", { name: fresh("page") }, project);
@@ -62,6 +66,7 @@ describe("a vault", () => {
     expect(new Set([...first.body, ...last.body].map(({ id }) => id)).size).toBe(3);
   });
 
+  // VAULT-6, VAULT-7
   test("takes its items along, and leaves connections and credentials", async () => {
     const name = fresh("full");
     const { id } = (await parts.call("POST", "/vaults", { name })).body;
@@ -75,6 +80,7 @@ describe("a vault", () => {
   });
 });
 
+// CONNECTION-19
 test("a project is not deleted while there is a vault, a connection or a credential in it", async () => {
   const { id } = (await parts.call("POST", "/org/projects", { name: fresh("project") })).body;
   const vaultId = (await parts.call("POST", "/vaults", { name: fresh("vault") }, id)).body.id;
@@ -97,6 +103,7 @@ test("a project is not deleted while there is a vault, a connection or a credent
 });
 
 describe("an item", () => {
+  // ITEM-1, ITEM-4, ITEM-8, ITEM-17, ITEM-19, ITEM-21, ITEM-22
   test("is made ready, with the fields of its login", async () => {
     const values = { email: "a@b.test", password: "canary", note: "" };
     const { connection } = await connected(parts, values, { totp_secret: "JBSWY3DPEHPK3PXP" });
@@ -126,6 +133,7 @@ describe("an item", () => {
     expect(list.headers.get("x-has-more")).toBe("false");
   });
 
+  // ITEM-28
   test("is the same for the same request, whatever its order of fields", async () => {
     const { connection } = await connected(parts);
     const key = fresh("item");
@@ -136,6 +144,7 @@ describe("an item", () => {
     expect(await put(key, { spec, type: "credential" })).toMatchObject({ status: 200, body: { id: made.body.id } });
   });
 
+  // ITEM-28, ITEM-35
   test("is one, however many ask for it at once", async () => {
     const { connection } = await connected(parts);
     const key = fresh("race");
@@ -159,6 +168,7 @@ describe("an item", () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
+  // ITEM-31, ITEM-32
   test("that is deleted and made again is another one", async () => {
     const { connection } = await connected(parts);
     const key = fresh("item");
@@ -189,6 +199,7 @@ describe("an item's state follows its connection", () => {
     return { ...made, key, id: body.id };
   };
 
+  // ITEM-7, ITEM-9, ITEM-10, ITEM-11, ITEM-14, ITEM-22
   test("ready → no_credential when the credential is deleted → ready by a relink", async () => {
     const { key, id, credential, connection } = await start();
     await parts.call("DELETE", `/credentials/${credential}`);
@@ -199,6 +210,7 @@ describe("an item's state follows its connection", () => {
     expect((await read(key)).body.id).toBe(id);
   });
 
+  // ITEM-5, ITEM-7, ITEM-11, ITEM-14, ITEM-15
   test("ready → no_credential when it is emptied → ready when values come again, without a new version", async () => {
     const { key, credential } = await start();
     await parts.call("PATCH", `/credentials/${credential}`, { remove_value_keys: ["username", "password"] });
@@ -209,12 +221,14 @@ describe("an item's state follows its connection", () => {
     expect(await stateOf(key)).toMatchObject({ ...ready, fields: { totp: { type: "totp" } } });
   });
 
+  // ITEM-11
   test("ready → no_credential when the Secret is deleted by hand", async () => {
     const { key, credential } = await start();
     await parts.kube.delete(secrets, { namespace: parts.namespace, name: `credential-${credential}` });
     expect(await stateOf(key)).toMatchObject(unavailable("no_credential"));
   });
 
+  // ITEM-7, ITEM-10, ITEM-13, ITEM-14, CONNECTION-7
   test("ready → external_credential → no_credential → external_credential → ready", async () => {
     const { key, connection, credential, name } = await start();
     const external = { credential: { provider: "p", path: "a/b" } };
@@ -230,6 +244,7 @@ describe("an item's state follows its connection", () => {
     expect(await stateOf(key)).toMatchObject(ready);
   });
 
+  // ITEM-10, ITEM-12, ITEM-23
   test("ready → connection_not_found, for good; a PUT of the same still answers it", async () => {
     const { key, id, connection } = await start();
     await parts.call("DELETE", `/auth/connections/${connection}`);
@@ -238,6 +253,7 @@ describe("an item's state follows its connection", () => {
     expect((await put(fresh("new"), itemOf(connection))).status).toBe(404);
   });
 
+  // CREDENTIAL-13
   test("stays ready when its credential gets another name", async () => {
     const { key, credential, connection } = await start();
     const name = fresh("renamed");
@@ -261,22 +277,26 @@ describe("a PUT is refused", () => {
     return answer.body.message;
   };
 
+  // ITEM-23
   test("for a connection that is not there", async () => {
     for (const id of ["nothing", "NOT_an-id", "a".repeat(253)])
       expect(await refusal(id, 404, "not_found")).toContain("no auth connection");
   });
 
+  // ITEM-24, ITEM-27
   test("for one without a saved credential, or with an empty one", async () => {
     expect(await refusal(await emptyConnection(), 409, "no_saved_credential")).toContain("no saved credential");
     const { connection } = await connected(parts, { username: "" });
     await refusal(connection, 409, "no_saved_credential");
   });
 
+  // ITEM-26, ITEM-27
   test("for one whose credential is kept elsewhere", async () => {
     const connection = await emptyConnection({ credential: { provider: "my-1p", auto: true } });
     expect(await refusal(connection, 409, "external_credential_provider")).toContain("external provider");
   });
 
+  // ITEM-25, ITEM-27
   test("for one of another project, of which it tells no more", async () => {
     const { connection, name } = await connected(parts, { username: "x" }, { project: parts.other.projectId });
     const message = await refusal(connection, 409, "connection_in_other_project");
@@ -285,6 +305,7 @@ describe("a PUT is refused", () => {
       expect(message).not.toContain(secret);
   });
 
+  // VAULT-14
   test("for a vault that is not there, or in another project", async () => {
     const { connection } = await connected(parts);
     const answer = await parts.call("PUT", "/vaults/nothing/items/a", itemOf(connection));
@@ -293,6 +314,7 @@ describe("a PUT is refused", () => {
     expect((await put("a", itemOf(connection), parts.other.projectId)).status).toBe(404);
   });
 
+  // ITEM-6, ITEM-29
   test("for a key that has another connection, description or origins; the item stays as it is", async () => {
     const [a, b] = [await connected(parts), await connected(parts)];
     const key = fresh("item");
@@ -307,6 +329,7 @@ describe("a PUT is refused", () => {
     expect((await read(key)).body).toEqual(made.body);
   });
 
+  // ITEM-2, ITEM-37
   test.each<[string, object]>([
     ["type", { type: "note", spec: { provider: "managed_auth", connection_id: "c" } }],
     ["type", { spec: { provider: "managed_auth", connection_id: "c" } }],
@@ -330,11 +353,13 @@ describe("a PUT is refused", () => {
     expect(answer.body.details[0].path).toBe(path);
   });
 
+  // ITEM-3
   test("for a key that is no name", async () =>
     expect(await put("a%20b", itemOf("c"))).toMatchObject({ status: 400, body: { details: [{ path: "key" }] } }));
 });
 
 describe("an item can't be", () => {
+  // ITEM-30
   test("edited, and the answer says what to do instead", async () => {
     const { connection } = await connected(parts);
     const key = fresh("item");
@@ -346,6 +371,7 @@ describe("an item can't be", () => {
     expect((await parts.call("PATCH", `/vaults/${vault}/items/nothing`, {})).status).toBe(404);
   });
 
+  // ITEM-32
   test.each(["GET", "PATCH", "DELETE"])("reached by %s from another project, or where it is not", async (method) => {
     const { connection } = await connected(parts);
     const key = fresh("item");
@@ -359,6 +385,7 @@ describe("an item can't be", () => {
 });
 
 describe("events of an item", () => {
+  // ITEM-34, ITEM-35, ITEM-36
   test("tell who made it, come after a known one, and wait for the next", async () => {
     const { connection } = await connected(parts);
     const key = fresh("item");

@@ -63,6 +63,7 @@ const opened = async (id: string, deps: Pick<ServiceDeps, "kube" | "secretsKeys"
 };
 
 describe("a value", () => {
+  // VAULT-15, ITEM-33, CREDENTIAL-2, CREDENTIAL-16
   test("is in no answer, log line, custom resource, event, Redis key, metric or Secret as plain text", async () => {
     const [user, password, changed] = ["user", "password", "changed"].map(
       (what) => `canary-${what}-${randomBytes(9).toString("hex")}`,

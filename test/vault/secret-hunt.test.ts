@@ -95,6 +95,7 @@ const call = async (
   return { status: response.status, body: text === "" ? {} : JSON.parse(text) };
 };
 
+// VAULT-10, VAULT-15, ITEM-33, FILL-33
 test("no secret is anywhere but in its Secret and in the field that it was typed into", async () => {
   const shopUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}/`;
   hunt = await startHunt(stack, {

@@ -69,6 +69,7 @@ const stack = async (name: string, more: { valueKeys?: string[]; totp?: boolean 
 };
 
 describe("kubectl", () => {
+  // ITEM-16
   test("applies the sample, and shows that its item is ready; HTTP agrees", async () => {
     await kubectl(`apply -f ${sample}`);
     for (const object of ["cred/shop", "ac/shop-alice", "vlt/team", "vi/team-shop"])
@@ -124,6 +125,7 @@ describe("kubectl", () => {
     expect(await columns(`vi ${name}`)).toMatchObject({ STATUS: "unavailable", REASON: "ConnectionNotFound" });
   });
 
+  // ITEM-12
   test("can't bring an item back by another connection of the same name", async () => {
     const name = fresh("again");
     await stack(name);

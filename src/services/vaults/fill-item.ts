@@ -1,5 +1,5 @@
 /**
- * Types values of an item into fields of a page (service.md, "Item operation `fill`").
+ * Types values of an item into fields of a page (FILL-1).
  *
  *   vault, item ──► browser, vault attached? ──► item ready? ──► values read ──► fields known? ──► fillPage ──► audit event
  *
@@ -82,7 +82,7 @@ const asAppError = (error: unknown): unknown => {
 
 const outcomeOf = (error: unknown): string => (error instanceof FillRefused ? error.code : "refused");
 
-/** Throws what contract.md lists for "before writing"; nothing was written then. */
+/** Throws for what goes wrong before the first write (FILL-2 to FILL-26); nothing was written then. */
 export const fillItem = async (input: FillInput, deps: ServiceDeps, signal: AbortSignal): Promise<FillAnswer> => {
   const { path, request, project, principal } = input;
   const { vault, item } = await fetchItem(path, project, deps);

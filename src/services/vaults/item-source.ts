@@ -1,4 +1,4 @@
-/** What items point at, as it is now: connection, credential, Secret. Read anew for every answer (service.md, States). */
+/** What items point at, as it is now: connection, credential, Secret. Read anew for every answer (ITEM-7). */
 import { type CredentialSource, connectionOf, credentialSource } from "../../domain/item-source.ts";
 import type { ItemSource } from "../../domain/item-state.ts";
 import type { VaultItem } from "../../resources/vault-item.ts";

@@ -49,7 +49,7 @@ const fetchOwnConnection = async (id: string, project: Project, deps: Deps): Pro
   throw new AppError("not_found", `no auth connection ${id} in this project`);
 };
 
-/** The connection, with a credential that can back an item (service.md, PUT, rules 1, 2 and 6). */
+/** The connection, with a credential that can back an item (ITEM-23 to ITEM-26). */
 const requireUsable = async (id: string, project: Project, deps: Deps): Promise<AuthConnection> => {
   const connection = await fetchOwnConnection(id, project, deps);
   const source = credentialSource(connection, await fetchCredentials(project, deps));
