@@ -28,3 +28,11 @@ test.each([
 ])("a caller of a pool of %i at %d percent waits as long as the pool needs to fill: %i s", (size, rate, seconds) => {
   expect(defaultAcquireTimeoutSeconds({ size, fillRatePerMinute: rate })).toBe(seconds);
 });
+
+// LEASE-4
+test.each([
+  [50, 6000, 30],
+  [1, 0.1, 3600],
+])("a caller of a pool of %i at %d percent waits 30 s to an hour: %i s", (size, rate, seconds) => {
+  expect(defaultAcquireTimeoutSeconds({ size, fillRatePerMinute: rate })).toBe(seconds);
+});

@@ -135,6 +135,9 @@ describe("the document of the API", () => {
   test("is the same each time it is made", () =>
     expect(JSON.stringify(openApiDocument(routeTable))).toBe(JSON.stringify(document)));
 
+  // HTTP-28
+  test("is that of version 0.1.0", () => expect(document).toMatchObject({ info: { version: "0.1.0" } }));
+
   test("has every route", () =>
     expect(operationsOf(document).map(({ path, method }) => `${method} ${path}`)).toEqual(
       [...Map.groupBy(routeTable, ({ path }) => path).values()].flat().map(({ method, path }) => `${method} ${path}`),

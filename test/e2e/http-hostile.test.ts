@@ -1,8 +1,11 @@
 /** Requests of attackers, of odd clients and of those that ask twice. */
 import { once } from "node:events";
+import { readdir, readFile } from "node:fs/promises";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { newId } from "../../src/services/objects/new-id.ts";
+import { eventually } from "../support/eventually.ts";
 import { collect, emptyPool, filledPool } from "../support/filled-pool.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { type RawAnswer, upgrade, upgradeAt } from "../support/raw-http.ts";
@@ -154,6 +157,20 @@ describe("a repetition with the same Idempotency-Key", () => {
       await sendJson("POST", "/browser_pools", { size: 1 }, { "idempotency-key": "k".repeat(256) }),
       badRequest,
     ));
+});
+
+// HTTP-23
+test("the log lines of a request carry its id", async () => {
+  const id = `seen-${newId()}`;
+  await send("GET", "/browser_pools", { headers: { "x-request-id": id } });
+  const folder = join(stack.dataDir, "logs");
+  const lines = await eventually("it is logged", async () => {
+    const files = (await readdir(folder, { withFileTypes: true })).filter((file) => file.isFile());
+    const texts = await Promise.all(files.map(({ name }) => readFile(join(folder, name), "utf8")));
+    const found = texts.flatMap((text) => text.split("\n")).filter((line) => line.includes(id));
+    return found.length > 0 && found;
+  });
+  expect(lines.map((line) => JSON.parse(line))).toEqual([expect.objectContaining({ request_id: id, status: 200 })]);
 });
 
 /** What the server answers to bytes, until it closes the connection; the client keeps its side open. */

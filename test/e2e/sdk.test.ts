@@ -144,6 +144,16 @@ describe("browsers acquired by the SDK", () => {
     await kernel.browserPools.release(pool.id, { session_id: session.session_id });
   });
 
+  // LEASE-10
+  test("are answered with every field that a session has", async () => {
+    const { session_id, ...session } = await acquire(pool.id);
+    const fields = ["cdp_ws_url", "webdriver_ws_url", "base_url", "created_at", "headless", "stealth", "kiosk_mode"];
+    expect(Object.keys(session)).toEqual(
+      expect.arrayContaining([...fields, "gpu", "timeout_seconds", "viewport", "pool"]),
+    );
+    await kernel.browserPools.release(pool.id, { session_id });
+  });
+
   test("come back with their cookies and tabs when released for reuse, in a new session", async () => {
     const first = await acquire(pool.id, { name: newName(), tags: { a: "b" } });
     await withCdp(first.cdp_ws_url, async (cdp) => {

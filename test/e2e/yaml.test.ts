@@ -119,6 +119,17 @@ describe("kubectl", () => {
     expect((await stack.kernel.browserPools.retrieve(id)).browser_pool_config.timeout_seconds).toBe(55);
     await done(`delete bp ${id} --timeout=30s`);
   });
+
+  // HTTP-12
+  test("gives a pool the id of another one as its name: HTTP reads the one with that id", async () => {
+    await done("apply -f -", yamlOf("front", { ...idle, name: "else" }));
+    await done("apply -f -", yamlOf("back", { ...idle, name: "front" }));
+    expect((await stack.kernel.browserPools.retrieve("front")).id).toBe("front");
+    expect((await stack.kernel.browserPools.retrieve("else")).id).toBe("front");
+    await done("delete bp front --timeout=30s");
+    expect((await stack.kernel.browserPools.retrieve("front")).id).toBe("back");
+    await done("delete bp back --timeout=30s");
+  });
 });
 
 describe("a vault", () => {
