@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { hostPatternProblem, privateHostProblem } from "./host-pattern.ts";
 
 describe("private hosts", () => {
+  // NETWORK-2
   test.each([
     "db",
     "db.internal",
@@ -27,6 +28,7 @@ describe("private hosts", () => {
     expect(privateHostProblem(text)).toBeUndefined();
   });
 
+  // NETWORK-2, NETWORK-3
   test.each([
     ["8.8.8.8", "must be private"],
     ["172.32.0.1", "must be private"],
@@ -94,6 +96,7 @@ describe("private hosts", () => {
     expect(privateHostProblem(text)).toContain(message);
   });
 
+  // NETWORK-2, NETWORK-3
   test("may be any address of the private ranges and none outside, whatever its notation", () => {
     const isPrivate = ([a, b]: number[]): boolean =>
       a === 10 ||
@@ -135,6 +138,7 @@ describe("allowed hosts and hosts of proxy routes", () => {
     },
   );
 
+  // NETWORK-1
   test.each([
     ["10.0.0.0/8", "not a CIDR range"],
     ["https://example.com", "without a scheme"],

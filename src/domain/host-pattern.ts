@@ -7,7 +7,7 @@
  *   CIDR range       `10.0.0.0/8`, `fd00::/8`               privateHosts (private only)
  *   everything       `*`                                    allowedHosts, proxyRoutes
  *
- * Rules of privateHosts: contract.md, `network.private_hosts`.
+ * Rules of privateHosts: NETWORK-2 and NETWORK-3.
  */
 import { type Address, contains, hasHostBits, parseAddress, parseRange, type Range, range } from "./ip-range.ts";
 

@@ -1,4 +1,4 @@
-/** The window of a browser when the caller says nothing or not all (service.md, "Viewport defaults and presets"). */
+/** The window of a browser when the caller says nothing or not all (BROWSER-13, BROWSER-14). */
 import type { Viewport } from "../resources/browser-settings.ts";
 
 type FullViewport = { width: number; height: number; refreshRate: number };
@@ -11,7 +11,7 @@ const rates = [
   { maxPixels: 1920 * 1200, refreshRate: 25 },
 ];
 
-/** Hz; lower for higher resolutions. Gives every preset of service.md its own rate. */
+/** Hz; lower for higher resolutions. Gives every preset its own rate (BROWSER-13). */
 export const refreshRateFor = (width: number, height: number): number =>
   rates.find(({ maxPixels }) => width * height <= maxPixels)?.refreshRate ?? 10;
 

@@ -14,7 +14,7 @@ const refusalOf = (answer: AgentAnswer): string => {
 export type BindDeps = { agents: Pick<AgentClient, "bind">; log: Logger };
 
 /**
- * Asks the agent of a granted browser to take the lease (design.md, the lease protocol, step 2). Undefined when it has;
+ * Asks the agent of a granted browser to take the lease (docs/design.md, The lease protocol, step 2). Undefined when it has;
  * else why the browser can't be handed out. `whileBinding`: called when the question is on its way.
  */
 export const bindLease = async (

@@ -1,5 +1,5 @@
 /**
- * The end of a lease by its holder (design.md, the lease protocol, step 5): the session ends first, so that nothing late
+ * The end of a lease by its holder (docs/design.md, The lease protocol, step 5): the session ends first, so that nothing late
  * can touch the browser's next lease; then the agent cuts the sockets and confirms Chromium; then the browser is offered.
  */
 import { AppError } from "../errors.ts";

@@ -31,7 +31,7 @@ export const sessionHeader = "x-browserpool-session";
 export const purposeHeader = "x-browserpool-purpose";
 
 /**
- * A lease's fence: grows with every lease of one browser, ordered by epoch, then seq (design.md, the lease protocol).
+ * A lease's fence: grows with every lease of one browser, ordered by epoch, then seq (docs/design.md, The lease protocol).
  * The agent refuses whatever carries a lower one than the highest it has seen.
  */
 export const Fence = z.object({ epoch: z.int().min(0), seq: z.int().min(0) });

@@ -1,5 +1,5 @@
 /**
- * Answers of requests with an `Idempotency-Key`, kept for a day (contract.md, Retries).
+ * Answers of requests with an `Idempotency-Key`, kept for a day (HTTP-21).
  *
  *   (none) ──begin──► pending ──finish──► done (replayed)
  *                      │  ▲ renewed while the request runs; expires soon when its replica dies

@@ -1,4 +1,4 @@
-/** The kind BrowserPool: identically configured browsers that are kept warm (service.md, "Browser pool"). */
+/** The kind BrowserPool: identically configured browsers that are kept warm (the POOL rules). */
 import { z } from "zod";
 import {
   chromePolicy,

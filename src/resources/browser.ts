@@ -1,4 +1,4 @@
-/** The kind Browser: one browser on demand, outside any pool, for one session (contract.md, "Browsers"). */
+/** The kind Browser: one browser on demand, outside any pool, for one session (the BROWSER rules). */
 import { z } from "zod";
 import {
   chromePolicy,

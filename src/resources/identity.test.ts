@@ -3,6 +3,7 @@ import { wireName } from "./identity.ts";
 
 const pool = (name: string, specName?: string) => ({ metadata: { name }, spec: { name: specName } });
 
+// HTTP-11
 test("a pool goes by its spec's name, else by its own, but never by a generated id", () => {
   expect(wireName(pool("demo", "work"))).toBe("work");
   expect(wireName(pool("demo"))).toBe("demo");

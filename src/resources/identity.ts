@@ -1,4 +1,4 @@
-/** The id, the name and the time of creation of an object as the HTTP API shows them (contract.md, Ids). */
+/** The id, the name and the time of creation of an object as the HTTP API shows them (HTTP-11). */
 import type { KubeObject } from "../kube/objects.ts";
 
 /** Label of a Namespace that is a project; its value is the project's id. */

@@ -1,4 +1,4 @@
-/** Which telemetry of a browser is captured and where it goes, as service.md's telemetry table has it. */
+/** Which telemetry of a browser is captured and where it goes (the TELEMETRY rules). */
 import { z } from "zod";
 import { validations } from "./kind.ts";
 import { Selector } from "./selector.ts";

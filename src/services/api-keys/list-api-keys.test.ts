@@ -55,6 +55,7 @@ describe("the list of API keys", () => {
     expect(ids({ status: "all" })).toEqual(["k1", "k3", "k4", "k2"]);
   });
 
+  // ORG-6
   test("is sorted by time, name or expiry, either way; what never expires counts as last", () => {
     expect(ids({ direction: "desc" })).toEqual(["k2", "k4", "k1"]);
     expect(ids({ sortBy: "name" })).toEqual(["k2", "k4", "k1"]);

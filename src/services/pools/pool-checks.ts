@@ -53,7 +53,7 @@ const newReferences = ({ spec, before }: Wanted): Reference[] => {
 };
 
 /**
- * What a pool's spec may not do beside the others: exceed limits (service.md PATCH rule 12), take a name, refer to what
+ * What a pool's spec may not do beside the others: exceed limits (LIMIT-2), take a name, refer to what
  * is not there. Throws `bad_request` or `name_taken`. Two requests at once can both pass; the operator has the last word.
  */
 export const checkPool = async (wanted: Wanted, deps: ServiceDeps): Promise<void> => {

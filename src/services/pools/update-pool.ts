@@ -38,7 +38,7 @@ const update = (idOrName: string, wanted: Update, deps: ServiceDeps): Promise<Up
   retryConflicts("the pool", async () => writePool(await fetchPool(idOrName, wanted.project, deps), wanted, deps));
 
 /**
- * Changes a pool by the rules of service.md. Rule 14: what is idle is retired here, in the request, so that it is what
+ * Changes a pool by the POOL-PATCH rules. POOL-PATCH-14: what is idle is retired here, in the request, so that it is what
  * was idle at update time; the operator repeats it by the same token if this process dies in between.
  */
 export const updatePool = async (

@@ -80,6 +80,7 @@ describe("the index of projects", () => {
   });
 });
 
+// PROJECT-8
 test("a project's own cap goes before the organization's default, whichever is larger", () => {
   expect(projectSessionLimit({ maxConcurrentSessions: 9 }, 5)).toBe(9);
   expect(projectSessionLimit({ maxConcurrentSessions: undefined }, 5)).toBe(5);

@@ -1,5 +1,5 @@
 /**
- * The decision of the pool loop, pure: what is seen and the time in, named actions and the next status out (design.md, Law 4).
+ * The decision of the pool loop, pure: what is seen and the time in, named actions and the next status out (docs/design.md, Laws).
  *
  * Rules, in the order in which they stand below:
  *   0. Redis and the status disagree about the epoch: it is raised, and nothing else is done by what may have been lost.
