@@ -48,12 +48,17 @@ export type PoolSourceOptions<T extends Statused> = {
   log: Logger;
 };
 
+/** How the loop reads and writes pools themselves. */
 export const poolView: PoolView<BrowserPool> = {
   type: browserPoolKind,
   toPool: (pool) => pool,
   withStatus: (pool, status) => ({ ...pool, status }),
 };
 
+/**
+ * Starts a watch of one kind. `objectOf` and all that writes take only pools that came from this watch. The caller must
+ * call `stop`.
+ */
 export const startPoolSource = <T extends Statused>({
   kube,
   view,
