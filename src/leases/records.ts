@@ -12,7 +12,7 @@
  *                                                            └─look──► idle (agent answers and holds nothing)
  *
  * `starting` is not recorded: a pod that is not in Redis yet, or not any more. `suspect` and `retired` browsers are given to
- * nobody. A look (look.ts) asks the agent; where Redis has lost something it leads from any state to `leased`, when the agent
+ * nobody. A look (inspect.ts) asks the agent; where Redis has lost something it leads from any state to `leased`, when the agent
  * holds a lease, or to `idle`, when a grant was never bound, or an end or an offer was lost. A restored lease has its session,
  * request and fence, but neither ticket nor channel of its own: nobody waits for it.
  *

@@ -1,6 +1,6 @@
 /**
  * What the loop keeps browsers for. Its rules are those of pools; what else has browsers is seen by it as a pool
- * (on-demand.ts), and gets its own status written.
+ * (on-demand/browser-as-pool.ts), and gets its own status written.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Kube } from "../../kube/client.ts";
