@@ -67,14 +67,3 @@ export const packageHomes: Readonly<Record<string, readonly string[]>> = {
   yaml: ["controllers/yaml-file.ts", "local"],
   zod: ["*"],
 };
-
-/** Decisions, which come out the same whenever they are taken: no I/O, clock or chance, in themselves or in what they import. */
-export const isPure = (file: string): boolean =>
-  file.startsWith("domain/") || /^controllers\/.*\/(plan|status|plan\/[^/]+)\.ts$/.test(file);
-
-/** Packages that do no I/O and read no clock where they are told the time. */
-export const purePackages: readonly string[] = ["otpauth", "zod"];
-
-/** Modules of Node that do no I/O; of node:net only what works on the text of an address. */
-export const pureNodeModules: readonly string[] = ["node:crypto", "node:util"];
-export const pureNetNames: readonly string[] = ["BlockList", "isIP", "isIPv4", "isIPv6"];

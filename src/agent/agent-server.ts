@@ -128,7 +128,7 @@ const listen = (server: ReturnType<typeof createServer>, port: number, address: 
     });
   });
 
-/** The agent's HTTP server (protocol.ts). Rejects when it cannot listen. */
+/** The agent's HTTP server (src/protocol/agent-api.ts). Rejects when it cannot listen. */
 export const startAgentServer = async (deps: AgentServerDeps): Promise<AgentServer> => {
   const routes = createRoutes(deps);
   const isAuthorized = createAuthorizer(deps.verify);

@@ -49,6 +49,7 @@ export const range = (text: string): Range => {
   return parsed;
 };
 
+/** Whether bits after the prefix are set, as in `10.0.0.1/8`. */
 export const hasHostBits = ({ bits, value, prefix }: Range): boolean => value % (1n << BigInt(bits - prefix)) !== 0n;
 
 /** Whether all of `inner` (an address or a range) lies in `outer`. */

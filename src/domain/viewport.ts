@@ -3,6 +3,7 @@ import type { Viewport } from "../resources/browser-settings.ts";
 
 type FullViewport = { width: number; height: number; refreshRate: number };
 
+/** Pixels and Hz of a browser for which the caller gave no viewport. */
 export const defaultViewport: FullViewport = { width: 1920, height: 1080, refreshRate: 25 };
 
 /** The largest pixel counts that the presets give 60 Hz (1280x800) and 25 Hz (1920x1200); 2560x1440 has 10 Hz. */

@@ -19,5 +19,6 @@ export class KubeError extends Error {
 export const isTransient = (error: unknown): boolean =>
   error instanceof KubeError && (error.status === 0 || error.status === 429 || error.status >= 500);
 
+/** Whether the API server refused with this reason, such as `AlreadyExists` or `Conflict`. */
 export const hasReason = (error: unknown, reason: string): boolean =>
   error instanceof KubeError && error.reason === reason;

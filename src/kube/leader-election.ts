@@ -47,6 +47,10 @@ type Seen = { version: string | undefined; atMs: number };
 
 const micro = (): string => new Date().toISOString().replace("Z", "000Z");
 
+/**
+ * Joins the election and runs `lead` each time this replica wins. `stop` waits for `lead` to end and then frees the
+ * lease.
+ */
 export const startLeaderElection = (options: LeaderElectionOptions): LeaderElection => {
   const { kube, lease: ref, identity, lead, log, timing = defaultTiming } = options;
   const stopping = new AbortController();

@@ -43,6 +43,7 @@ const lastRetryMs = 5000;
 const isOlder = (a: KubeObject, b: KubeObject): boolean =>
   Number(a.metadata.resourceVersion ?? 0) < Number(b.metadata.resourceVersion ?? 0);
 
+/** Starts a list and a watch, which retry for ever until `stop`. Reads before `synced` find an incomplete copy. */
 export const startReflector = <T extends KubeObject>(options: ReflectorOptions<T>): Reflector<T> => {
   const { kube, type, onChange, log, ...selection } = options;
   const objects = new Map<string, T>();

@@ -109,6 +109,7 @@ export const diagnoseWithoutAgent = (record: BrowserRecord | undefined): Diagnos
   return record?.state === "suspect" && hopeless.has(record.reason) ? retire(record) : undefined;
 };
 
+/** What to do about one browser, by the table above. The same facts always give the same answer. */
 export const diagnose = (facts: Facts): Diagnosis => {
   const { record, agentState } = facts;
   const unasked = diagnoseWithoutAgent(record);

@@ -1,5 +1,5 @@
 /**
- * A look at one browser: what Redis knows is read, the agent asked, both judged (judge.ts), and what is wrong corrected.
+ * A look at one browser: what Redis knows is read, the agent asked, both judged (diagnose.ts), and what is wrong corrected.
  *
  *   examine ──► ask under the epoch ──► judge ──► settle ──► done
  *      ▲                                  │         └─ something has changed meanwhile: once more

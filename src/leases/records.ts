@@ -12,7 +12,7 @@
  *                                                            └─look──► idle (agent answers and holds nothing)
  *
  * `starting` is not recorded: a pod that is not in Redis yet, or not any more. `suspect` and `retired` browsers are given to
- * nobody. A look (look.ts) asks the agent; where Redis has lost something it leads from any state to `leased`, when the agent
+ * nobody. A look (inspect.ts) asks the agent; where Redis has lost something it leads from any state to `leased`, when the agent
  * holds a lease, or to `idle`, when a grant was never bound, or an end or an offer was lost. A restored lease has its session,
  * request and fence, but neither ticket nor channel of its own: nobody waits for it.
  *
@@ -21,6 +21,7 @@
  */
 import { z } from "zod";
 
+/** One browser in the hash `browsers` of its pool. */
 export const BrowserRecord = z.object({
   /** The pod's uid. */
   id: z.string(),
@@ -43,6 +44,7 @@ export const BrowserRecord = z.object({
 });
 export type BrowserRecord = z.infer<typeof BrowserRecord>;
 
+/** One lease in the hash `leases` of its pool. */
 export const LeaseRecord = z.object({
   session: z.string(),
   browser: z.string(),

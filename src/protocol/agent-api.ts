@@ -52,6 +52,7 @@ export const Epoch = z
   .regex(/^\d{1,15}$/)
   .transform(Number);
 
+/** The body of `PUT /lease`. */
 export const BindLease = Fence.extend({
   session_id: z.string().min(1).max(maxSessionId),
   /** Idle time in seconds after which the agent ends the browser: none of its sockets open for that long. */
@@ -63,9 +64,11 @@ export const BindLease = Fence.extend({
 });
 export type BindLease = z.infer<typeof BindLease>;
 
+/** The body of `DELETE /lease`: the lease to end, by session and fence. */
 export const EndLease = Fence.extend({ session_id: z.string().min(1).max(maxSessionId) });
 export type EndLease = z.infer<typeof EndLease>;
 
+/** What an agent says of itself and its browser, also in the answer to every change. */
 export const AgentState = z.object({
   pod_uid: z.string(),
   /**

@@ -62,6 +62,7 @@ const begin = async (redis: RedisConnection, key: string, entry: Entry): Promise
   return known.sealed === undefined ? { kind: "running" } : { kind: "replay", sealed: known.sealed };
 };
 
+/** Answers in this Redis. Every call throws `unavailable` when Redis does not answer. */
 export const createIdempotentAnswers = (redis: RedisConnection): IdempotentAnswers => {
   const change = (digest: string, mark: string, next: string, seconds: number): Promise<unknown> =>
     orUnavailable(runScript(redis, changeMark, [idempotencyKey(digest)], [mark, next, seconds]));

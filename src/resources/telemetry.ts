@@ -18,6 +18,7 @@ const categoryTexts = {
 } as const;
 
 export type TelemetryCategory = keyof typeof categoryTexts;
+/** The names of all categories, in the order of the document. */
 export const telemetryCategories = Object.keys(categoryTexts) as TelemetryCategory[];
 
 const Category = z.object({ enabled: z.boolean().optional().describe("Whether the category is captured.") });

@@ -1,6 +1,6 @@
 /**
  * What the loop keeps browsers for. Its rules are those of pools; what else has browsers is seen by it as a pool
- * (on-demand.ts), and gets its own status written.
+ * (on-demand/browser-as-pool.ts), and gets its own status written.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Kube } from "../../kube/client.ts";
@@ -48,12 +48,17 @@ export type PoolSourceOptions<T extends Statused> = {
   log: Logger;
 };
 
+/** How the loop reads and writes pools themselves. */
 export const poolView: PoolView<BrowserPool> = {
   type: browserPoolKind,
   toPool: (pool) => pool,
   withStatus: (pool, status) => ({ ...pool, status }),
 };
 
+/**
+ * Starts a watch of one kind. `objectOf` and all that writes take only pools that came from this watch. The caller must
+ * call `stop`.
+ */
 export const startPoolSource = <T extends Statused>({
   kube,
   view,

@@ -21,12 +21,14 @@ export type ApiKeyRecord = {
   lifetimeDays: number | undefined;
 };
 
+/** Label selector of the Secrets that hold API keys. */
 export const apiKeySelector = "browserpool.dev/kind=api-key";
 
 const label = { "browserpool.dev/kind": "api-key" };
 const secretType = "browserpool.dev/api-key";
 const namePrefix = "api-key-";
 
+/** The annotation of the Secret that holds each field of a key. */
 export const apiKeyAnnotations = {
   name: "browserpool.dev/name",
   maskedKey: "browserpool.dev/masked-key",
@@ -38,6 +40,7 @@ export const apiKeyAnnotations = {
   lifetimeDays: "browserpool.dev/lifetime-days",
 } as const satisfies Record<Exclude<keyof ApiKeyRecord, "id">, string>;
 
+/** The name of the Secret of the key with this id. */
 export const apiKeySecretName = (id: string): string => `${namePrefix}${id}`;
 
 /** `bp_` and 32 random bytes in base64url: 46 characters. */

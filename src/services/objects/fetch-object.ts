@@ -3,7 +3,6 @@ import { AppError } from "../../errors.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { ResourceType } from "../../kube/resource-type.ts";
 import { byAge, wireName } from "../../resources/identity.ts";
-import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
 /** A kind of this project; `T` is the type of its objects. */
@@ -11,6 +10,9 @@ export type KindOf<T extends KubeObject> = ResourceType<KubeObject> & { readonly
 
 type Named = KubeObject & { spec: { name?: string | undefined } };
 type Deps = Pick<ServiceDeps, "kube">;
+
+/** Where the objects of a project are. */
+type Place = { namespace: string };
 
 /** What can be an object's name; anything else is looked for as a name only. */
 const idPattern = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
@@ -20,7 +22,7 @@ const isThere = (object: KubeObject): boolean => !object.metadata.deletionTimest
 /** All of a kind in a project as the API server has them now, oldest first. */
 export const fetchObjects = async <T extends KubeObject>(
   kind: KindOf<T>,
-  { namespace }: Pick<Project, "namespace">,
+  { namespace }: Place,
   { kube }: Deps,
 ): Promise<T[]> => {
   const { items } = await kube.list(kind as ResourceType<KubeObject>, { namespace });
@@ -30,7 +32,7 @@ export const fetchObjects = async <T extends KubeObject>(
 /** The object of this id as the API server has it now. */
 export const fetchObject = async <T extends KubeObject>(
   kind: KindOf<T>,
-  { id, project }: { id: string; project: Pick<Project, "namespace"> },
+  { id, project }: { id: string; project: Place },
   { kube }: Deps,
 ): Promise<T | undefined> => {
   if (!idPattern.test(id)) return undefined;
@@ -41,7 +43,7 @@ export const fetchObject = async <T extends KubeObject>(
 /** By id, else by name; of two with one name the older. `what`: how messages call the kind. Throws `not_found`. */
 export const fetchNamedObject = async <T extends Named>(
   kind: KindOf<T>,
-  { idOrName, project, what }: { idOrName: string; project: Project; what: string },
+  { idOrName, project, what }: { idOrName: string; project: Place; what: string },
   deps: Deps,
 ): Promise<T> => {
   const object =

@@ -46,6 +46,7 @@ export type PolicyUpload = {
   orUndo<Result>(work: () => Promise<Result>): Promise<Result>;
 };
 
+/** An upload for one request. Nothing is stored before `place` gets a policy that is too large for the pool's object. */
 export const createPolicyUpload = (deps: Deps): PolicyUpload => {
   let stored: Awaited<ReturnType<typeof packPolicy>> | undefined;
   const store = async (policy: ChromePolicy, pool: ObjectMeta): Promise<typeof stored> => {

@@ -233,6 +233,7 @@ const last: readonly PoolAction["do"][] = ["create", "drop", "raise"];
 /** One for each browser, each with a call that may take seconds. */
 const many: readonly PoolAction["do"][] = ["close", "mark", "unmark", "delete"];
 
+/** Carries out a plan. Throws when a write fails or when this replica no longer leads; the next round plans anew. */
 export const applyPlan = async (seen: Observed, plan: PoolPlan, deps: ApplyDeps): Promise<void> => {
   const isLast = ({ do: kind }: PoolAction): boolean => last.includes(kind);
   const isMany = ({ do: kind }: PoolAction): boolean => many.includes(kind);

@@ -50,6 +50,7 @@ export type InspectionsDeps = Omit<InspectDeps, "check"> & {
   log: Logger;
 };
 
+/** Starts the queue; nothing is asked of an agent before `ask`. The caller must call `stop`. */
 export const startInspections = (deps: InspectionsDeps): Inspections => {
   const requests = new Map<string, InspectionRequest>();
   const lastInspections = new Map<string, LastInspection>();

@@ -6,6 +6,13 @@
  * A round is a computation on copies and writes only what differs, so looking at a few too many costs next to nothing, and
  * there is no list of who depends on whom that could be wrong.
  */
+import { reconcileConnection } from "../controllers/auth-connection/reconcile.ts";
+import { reconcileCredential } from "../controllers/credential/reconcile.ts";
+import { createSpecPredicate } from "../controllers/predicates.ts";
+import { reconcileVault } from "../controllers/vault/reconcile.ts";
+import type { VaultCaches, VaultDeps } from "../controllers/vault-deps.ts";
+import { reconcileItem } from "../controllers/vault-item/reconcile.ts";
+import { whenLeadEnds } from "../controllers/when-lead-ends.ts";
 import type { Kube } from "../kube/client.ts";
 import type { Lead } from "../kube/leader-election.ts";
 import { type KubeObject, keyOf } from "../kube/objects.ts";
@@ -17,13 +24,6 @@ import { authConnectionKind } from "../resources/auth-connection.ts";
 import { credentialKind } from "../resources/credential.ts";
 import { vaultKind } from "../resources/vault.ts";
 import { vaultItemKind } from "../resources/vault-item.ts";
-import { reconcileConnection } from "./auth-connection/reconcile.ts";
-import { reconcileCredential } from "./credential/reconcile.ts";
-import { createSpecPredicate } from "./predicates.ts";
-import { reconcileVault } from "./vault/reconcile.ts";
-import type { VaultCaches, VaultDeps } from "./vault-deps.ts";
-import { reconcileItem } from "./vault-item/reconcile.ts";
-import { whenLeadEnds } from "./when-lead-ends.ts";
 
 /** Objects of one kind that are worked on at the same time. */
 const concurrency = 4;
