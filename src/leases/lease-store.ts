@@ -1,4 +1,3 @@
-import { AppError, unavailable } from "../errors.ts";
 import type { RedisConnection } from "../redis/connection.ts";
 import { orUnavailable } from "../redis/or-unavailable.ts";
 import { loadScript, runScript, type Script } from "../redis/script.ts";
