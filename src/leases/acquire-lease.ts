@@ -15,7 +15,7 @@
  */
 import { AppError } from "../errors.ts";
 import type { Logger } from "../log.ts";
-import { overHiccup, whileUnavailable } from "../redis/while-unavailable.ts";
+import { retryBriefly, whileUnavailable } from "../redis/while-unavailable.ts";
 import type { GiveBacks } from "./abandoned-sessions.ts";
 import type { AgentClient } from "./agent-client.ts";
 import { bindLease } from "./bind-lease.ts";
@@ -46,7 +46,7 @@ export const acquireLease = async (
 ): Promise<Acquired> => {
   const { poolUid, session, waitMs } = wanted;
   const untilMs = performance.now() + waitMs;
-  await overHiccup(() => deps.grants.follow(poolUid), signal);
+  await retryBriefly(() => deps.grants.follow(poolUid), signal);
   const listener = deps.grants.listen(poolUid, session);
   try {
     return await waitAndBind(wanted, deps, { listener, signal, untilMs, refused: new Set() });
@@ -68,7 +68,7 @@ const fenceOf = ({ browser, epoch, seq }: LeaseRecord): string => `${browser}/${
 
 const waitAndBind = async (wanted: AcquireRequest, deps: AcquireDeps, waiting: Waiting): Promise<Acquired> => {
   const { signal } = waiting;
-  let outcome: Outcome = await overHiccup(() => take(wanted, deps), signal);
+  let outcome: Outcome = await retryBriefly(() => take(wanted, deps), signal);
   for (;;) {
     switch (outcome.kind) {
       case "granted": {
@@ -78,7 +78,7 @@ const waitAndBind = async (wanted: AcquireRequest, deps: AcquireDeps, waiting: W
         signal.throwIfAborted();
         if (refusal === undefined) return { kind: "held", lease };
         waiting.refused.add(fenceOf(lease));
-        outcome = await overHiccup(() => rejectOrRetake(wanted, lease, refusal, deps), signal);
+        outcome = await retryBriefly(() => rejectOrRetake(wanted, lease, refusal, deps), signal);
         break;
       }
       case "waiting":

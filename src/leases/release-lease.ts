@@ -3,7 +3,7 @@
  * can touch the browser's next lease; then the agent cuts the sockets and confirms Chromium; then the browser is offered.
  */
 import { AppError } from "../errors.ts";
-import { overHiccup } from "../redis/while-unavailable.ts";
+import { retryBriefly } from "../redis/while-unavailable.ts";
 import type { AgentClient } from "./agent-client.ts";
 import type { LeaseStore } from "./lease-store.ts";
 import type { EndReason, LeaseRecord } from "./records.ts";
@@ -26,7 +26,7 @@ export const releaseLease = async (release: Release, deps: ReleaseDeps): Promise
 
 const endSession = ({ poolUid, session, reuse, reason }: Release, { store }: ReleaseDeps) => {
   let tries = 0;
-  return overHiccup(async () => {
+  return retryBriefly(async () => {
     tries += 1;
     const lease = await store.release(poolUid, session, reuse ? "releasing" : "retired", reason);
     // An earlier try may have ended the session though its answer was lost. Should it have been someone else's release after
@@ -45,7 +45,7 @@ export const endOnAgent = async (poolUid: string, lease: LeaseRecord, deps: Rele
     answer.kind === "ok"
       ? deps.store.offer(poolUid, lease)
       : deps.store.suspect(poolUid, lease, answer.kind === "refused" ? answer.code : "unreachable");
-  await overHiccup(note).catch(ignoreOutage);
+  await retryBriefly(note).catch(ignoreOutage);
 };
 
 const ignoreOutage = (error: unknown): void => {

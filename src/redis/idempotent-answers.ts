@@ -15,7 +15,7 @@ import type { RedisConnection } from "./connection.ts";
 import { idempotencyKey } from "./keys.ts";
 import { orUnavailable } from "./or-unavailable.ts";
 import { loadScript, runScript } from "./script.ts";
-import { overHiccup } from "./while-unavailable.ts";
+import { retryBriefly } from "./while-unavailable.ts";
 
 const keptSeconds = 24 * 60 * 60;
 const pendingSeconds = 30;
@@ -69,7 +69,7 @@ export const createIdempotentAnswers = (redis: RedisConnection): IdempotentAnswe
     renewMs,
     begin(digest, bodyDigest) {
       const entry: Entry = { bodyDigest, by: randomUUID() };
-      return overHiccup(() => begin(redis, idempotencyKey(digest), entry));
+      return retryBriefly(() => begin(redis, idempotencyKey(digest), entry));
     },
     async renew(digest, mark) {
       await change(digest, mark, mark, pendingSeconds);
@@ -77,10 +77,10 @@ export const createIdempotentAnswers = (redis: RedisConnection): IdempotentAnswe
     async finish(digest, mark, { bodyDigest, sealed }) {
       const entry: Entry = { bodyDigest, ...(sealed.length > longestKept ? { isTooLong: true } : { sealed }) };
       const text = JSON.stringify(entry);
-      await overHiccup(() => change(digest, mark, text, keptSeconds));
+      await retryBriefly(() => change(digest, mark, text, keptSeconds));
     },
     async forget(digest, mark) {
-      await overHiccup(() => change(digest, mark, "", 0));
+      await retryBriefly(() => change(digest, mark, "", 0));
     },
   };
 };

@@ -7,7 +7,7 @@ import { z } from "zod";
 import type { RedisConnection } from "./connection.ts";
 import { itemEventsKey } from "./keys.ts";
 import { orUnavailable } from "./or-unavailable.ts";
-import { overHiccup } from "./while-unavailable.ts";
+import { retryBriefly } from "./while-unavailable.ts";
 
 /** One thing that was done with an item. Holds no value, no selector and nothing of a page but its origin. */
 const ItemEvent = z.object({
@@ -71,7 +71,7 @@ export const createItemEvents = (redis: RedisConnection): ItemEvents => {
     async append(itemUid, event) {
       const key = itemEventsKey(itemUid);
       const text = JSON.stringify(ItemEvent.parse(event));
-      await overHiccup(() => orUnavailable(redis.xadd(key, "MAXLEN", "~", keptEvents, "*", "event", text)));
+      await retryBriefly(() => orUnavailable(redis.xadd(key, "MAXLEN", "~", keptEvents, "*", "event", text)));
       await orUnavailable(redis.expire(key, keptSeconds));
     },
     async read(itemUid, query, signal) {

@@ -4,7 +4,7 @@ import { invalidInput } from "../../errors.ts";
 import { type AuthConnection, authConnectionKind } from "../../resources/auth-connection.ts";
 import type { ConnectionRecord, UpdateConnection } from "../../resources/auth-connection-wire.ts";
 import { updatedAtAnnotation } from "../../resources/identity.ts";
-import { overConflicts } from "../objects/retry-conflicts.ts";
+import { retryConflicts } from "../objects/retry-conflicts.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { connectionAnswer } from "./connection-answer.ts";
@@ -19,7 +19,7 @@ export const changeConnection = (
   deps: Pick<ServiceDeps, "kube">,
   change: Change,
 ): Promise<AuthConnection> =>
-  overConflicts("the connection", async () => {
+  retryConflicts("the connection", async () => {
     const before = await readConnection(id, project, deps);
     const after = await change(before);
     if (isDeepStrictEqual(before, after)) return before;

@@ -2,7 +2,7 @@ import type { Kube } from "../../kube/client.ts";
 import { hasReason } from "../../kube/kube-error.ts";
 import type { KubeObject, Ref } from "../../kube/objects.ts";
 import type { ResourceType } from "../../kube/resource-type.ts";
-import { overConflicts } from "./retry-conflicts.ts";
+import { retryConflicts } from "./retry-conflicts.ts";
 
 /** A JSON merge patch; `null` removes an entry. */
 export type MergePatch = {
@@ -20,7 +20,7 @@ export const changeObject = async <T extends KubeObject>(
   ref: Ref,
   change: (current: T) => MergePatch,
 ): Promise<T | undefined> =>
-  overConflicts(`${type.kind} ${ref.name}`, async () => {
+  retryConflicts(`${type.kind} ${ref.name}`, async () => {
     const current = await kube.get(type, ref);
     if (!current) return undefined;
     const { resourceVersion } = current.metadata;

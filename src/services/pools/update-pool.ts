@@ -4,7 +4,7 @@ import { invalidInput } from "../../errors.ts";
 import { type BrowserPool, browserPoolKind } from "../../resources/browser-pool.ts";
 import type { BrowserPoolRecord, UpdateBrowserPool } from "../../resources/browser-pool-wire.ts";
 import { newId } from "../objects/new-id.ts";
-import { overConflicts } from "../objects/retry-conflicts.ts";
+import { retryConflicts } from "../objects/retry-conflicts.ts";
 import { createPolicyUpload, deleteReplacedParts, type PolicyUpload } from "../policies/policy-upload.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
@@ -35,7 +35,7 @@ const writePool = async (
 };
 
 const update = (idOrName: string, wanted: Update, deps: ServiceDeps): Promise<Updated> =>
-  overConflicts("the pool", async () => writePool(await readPool(idOrName, wanted.project, deps), wanted, deps));
+  retryConflicts("the pool", async () => writePool(await readPool(idOrName, wanted.project, deps), wanted, deps));
 
 /**
  * Changes a pool by the rules of service.md. Rule 14: what is idle is retired here, in the request, so that it is what

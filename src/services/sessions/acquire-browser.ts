@@ -6,7 +6,7 @@ import { AppError, invalidInput } from "../../errors.ts";
 import { type Acquired, acquireLease } from "../../leases/acquire-lease.ts";
 import type { LeaseRecord, SessionRequest } from "../../leases/records.ts";
 import type { AcquireResult } from "../../metrics/api-metrics.ts";
-import { overHiccup } from "../../redis/while-unavailable.ts";
+import { retryBriefly } from "../../redis/while-unavailable.ts";
 import { type BrowserPool, BrowserPoolSpec } from "../../resources/browser-pool.ts";
 import { wireName } from "../../resources/identity.ts";
 import type { AcquireBrowser, Session } from "../../resources/session-wire.ts";
@@ -69,7 +69,7 @@ const prepareAnswer = (
   deps: ServiceDeps,
   signal: AbortSignal,
 ): Promise<Session> => {
-  const answer = nextTurn().then(() => overHiccup(() => sessionAnswer(lease, baseUrl, deps), signal));
+  const answer = nextTurn().then(() => retryBriefly(() => sessionAnswer(lease, baseUrl, deps), signal));
   // Whether it failed is asked when the lease is held.
   answer.catch(() => undefined);
   return answer;
@@ -113,7 +113,7 @@ export const acquireBrowser = async (
   const session = newId();
   const owner = { poolUid, session };
   const { name } = request;
-  if (name && !(await overHiccup(() => deps.names.reserve(project.id, name, owner), signal)))
+  if (name && !(await retryBriefly(() => deps.names.reserve(project.id, name, owner), signal)))
     throw sessionNameTaken(name);
 
   const waitSeconds = request.acquire_timeout_seconds ?? defaultAcquireTimeoutSeconds(pool.spec);

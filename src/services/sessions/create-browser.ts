@@ -3,7 +3,7 @@ import { onDemandRequest } from "../../domain/on-demand-request.ts";
 import { missingReference, referencesOf } from "../../domain/pool-references.ts";
 import { AppError, type ErrorDetail, invalidInput } from "../../errors.ts";
 import { acquireLease } from "../../leases/acquire-lease.ts";
-import { overHiccup } from "../../redis/while-unavailable.ts";
+import { retryBriefly } from "../../redis/while-unavailable.ts";
 import { type Browser, type BrowserSpec, browserKind, isOver } from "../../resources/browser.ts";
 import type { CreateBrowser } from "../../resources/browser-wire.ts";
 import { type Vault, vaultKind } from "../../resources/vault.ts";
@@ -75,7 +75,7 @@ const undo = async (
   const poolUid = metadata.uid ?? "";
   giveBacks.start(poolUid, metadata.name);
   if (spec.name) await names.free(project.id, spec.name, { poolUid, session: metadata.name }).catch(() => undefined);
-  await overHiccup(() => kube.delete(browserKind, metadata, { uid: poolUid })).catch((err: unknown) =>
+  await retryBriefly(() => kube.delete(browserKind, metadata, { uid: poolUid })).catch((err: unknown) =>
     log.warn({ err, browser: metadata.name }, "an abandoned browser is left to its idle time-out"),
   );
 };
@@ -100,12 +100,12 @@ export const createBrowser = async (
   const owner = { poolUid: browser.metadata.uid ?? "", session: browser.metadata.name };
   const failure = failureOf(owner.poolUid, deps);
   try {
-    if (spec.name && !(await overHiccup(() => deps.names.reserve(project.id, spec.name ?? "", owner), signal)))
+    if (spec.name && !(await retryBriefly(() => deps.names.reserve(project.id, spec.name ?? "", owner), signal)))
       throw sessionNameTaken(spec.name);
     const wanted = { ...owner, request: onDemandRequest(browser, project.id), waitMs: startWaitMs };
     const acquired = await acquireLease(wanted, deps, AbortSignal.any([signal, failure.signal]));
     if (acquired.kind !== "held") throw notStarted("it was not up in time");
-    const session = await overHiccup(() => sessionAnswer(acquired.lease, baseUrl, deps), signal);
+    const session = await retryBriefly(() => sessionAnswer(acquired.lease, baseUrl, deps), signal);
     signal.throwIfAborted();
     return { session, takeBack: () => void undo(browser, deps, project) };
   } catch (error) {

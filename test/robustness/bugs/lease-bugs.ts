@@ -138,9 +138,9 @@ export const leaseBugs: readonly SeededBug[] = [
     patches: [
       {
         file: "leases/acquire-lease.ts",
-        find: "let outcome: Outcome = await overHiccup(() => take(wanted, deps), signal);",
+        find: "let outcome: Outcome = await retryBriefly(() => take(wanted, deps), signal);",
         replace: `let tries = 10;
-          let outcome: Outcome = await overHiccup(() => {
+          let outcome: Outcome = await retryBriefly(() => {
             const session = tries++ === 10 ? wanted.session : wanted.session.slice(0, -2) + tries;
             return take({ ...wanted, session }, deps);
           }, signal);`,
