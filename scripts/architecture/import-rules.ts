@@ -23,9 +23,10 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   "config.ts": { may: [] },
   "errors.ts": { may: [] },
   "log.ts": { may: [] },
+  "retry.ts": { may: [] },
   metrics: { may: [] },
-  kube: { may: [] },
-  redis: { may: [] },
+  kube: { may: ["retry.ts"] },
+  redis: { may: ["retry.ts"] },
   process: { may: [] },
   cdp: { may: [] },
   protocol: { may: [] },
@@ -35,7 +36,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   controllers: { may: ["domain", "kube", "leases", "protocol", "redis", "resources"], types: ["metrics"] },
   bootstrap: { may: ["kube", "resources", "services/api-keys/api-key-secret.ts"], types: ["services/api-keys"] },
   services: {
-    may: ["domain", "fill", "kube", "leases", "protocol", "redis", "resources"],
+    may: ["domain", "fill", "kube", "leases", "protocol", "redis", "resources", "retry.ts"],
     types: ["config.ts", "metrics"],
   },
   http: {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Protocol } from "devtools-protocol";
-import { type CdpConnection, CdpRefused } from "../cdp/cdp-connection.ts";
+import type { CdpConnection } from "../cdp/cdp-connection.ts";
+import { CdpRefused } from "../cdp/cdp-errors.ts";
 
 const fieldsScript = readFileSync(new URL("in-page/fields.js", import.meta.url), "utf8");
 
@@ -33,7 +34,7 @@ const placesOf = ({ frame, childFrames = [] }: Protocol.Page.FrameTree, sessionI
 /** The frames that a session's process renders, outer ones first, and those of other processes below them. */
 const listFrames = async (cdp: CdpConnection, sessionId: string): Promise<Place[]> => {
   const [tree] = await Promise.all([
-    cdp.send("Page.getFrameTree", undefined, sessionId),
+    cdp.send("Page.getFrameTree", undefined, { sessionId }),
     cdp.send(
       "Target.setAutoAttach",
       {
@@ -43,7 +44,7 @@ const listFrames = async (cdp: CdpConnection, sessionId: string): Promise<Place[
         // Frames of other processes and nothing else: no worker.
         filter: [{ type: "iframe" }, { exclude: true }],
       },
-      sessionId,
+      { sessionId },
     ),
   ]);
   const below = cdp.attachedBelow(sessionId).map((child) => unlessGone(listFrames(cdp, child)));
@@ -52,9 +53,9 @@ const listFrames = async (cdp: CdpConnection, sessionId: string): Promise<Place[
 
 /** Loads the script in a new isolated world of the frame; answers the script's handle. */
 const loadScript = async (cdp: CdpConnection, { frameId, sessionId }: Place): Promise<string | undefined> => {
-  const world = await cdp.send("Page.createIsolatedWorld", { frameId, worldName: "fill" }, sessionId);
+  const world = await cdp.send("Page.createIsolatedWorld", { frameId, worldName: "fill" }, { sessionId });
   const evaluation = { expression: fieldsScript, contextId: world.executionContextId, silent: true };
-  const { result } = await cdp.send("Runtime.evaluate", evaluation, sessionId);
+  const { result } = await cdp.send("Runtime.evaluate", evaluation, { sessionId });
   return result.objectId;
 };
 
@@ -95,7 +96,7 @@ export const callInFrame = async (
       awaitPromise: true,
       silent: true,
     },
-    sessionId,
+    { sessionId },
   );
   return exceptionDetails ? undefined : (result.value as unknown);
 };

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { type CdpConnection, CdpRefused } from "../cdp/cdp-connection.ts";
+import type { CdpConnection } from "../cdp/cdp-connection.ts";
+import { CdpRefused } from "../cdp/cdp-errors.ts";
 import { fieldErrors } from "../resources/fill-wire.ts";
 import type { Target } from "./choose-targets.ts";
 import type { Binding, FieldError, FieldResult } from "./fill-result.ts";
