@@ -7,21 +7,12 @@ import type { SourceTree, Violation } from "./source-tree.ts";
 /** Tests whose small trees and texts name files that are not there. */
 const examples = /^scripts\/(architecture\.test\.ts|architecture\/[^/]+\.test\.ts)$/;
 
-/**
- * LENIENT UNTIL docs/rules.md IS THERE: documents that the rules replace may be cited as long as it is missing.
- * To be removed with `isExcused` once it is there.
- */
-const replaced = ["contract.md", "design.md", "docs/rules.md", "service.md"];
-
 /** `ends`: ends of the paths of files that a remark in src/ may mean, and of those that one in test/ may mean. */
 type Repository = {
   files: ReadonlySet<string>;
   folders: ReadonlySet<string>;
   ends: { src: ReadonlySet<string>; test: ReadonlySet<string> };
 };
-
-const isExcused = (cited: string, { files }: Repository): boolean =>
-  !files.has("docs/rules.md") && replaced.includes(cited);
 
 /** Ends of paths: `plan/plan.ts` and `plan.ts` for `src/controllers/browser-pool/plan/plan.ts`. */
 const endsOf = (file: string): string[] => {
@@ -105,7 +96,7 @@ const dangling = (file: string, { kind, text }: CitedText, repository: Repositor
     .flatMap(({ pattern, isRight }) =>
       [...plain.matchAll(pattern)]
         .map(({ 0: cited, index }) => ({ cited, at: index }))
-        .filter(({ cited }) => !isRight(cited, file, repository) && !isExcused(cited, repository)),
+        .filter(({ cited }) => !isRight(cited, file, repository)),
     );
 };
 
