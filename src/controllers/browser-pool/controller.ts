@@ -108,7 +108,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   };
 
   const onPool = (pool: BrowserPool, change: string): void => {
-    const uid = pool.metadata.uid ?? "";
+    const uid = pool.metadata.uid;
     if (change === "DELETED") {
       keyByUid.delete(uid);
       predicate.forget(pool);
@@ -140,7 +140,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   const onPod = ({ metadata }: Pod, change: string): void => {
     const poolUid = metadata.labels?.[poolLabel] ?? "";
     expectations.creationObserved(poolUid, metadata.name);
-    if (change === "DELETED") forgetPod(metadata.uid ?? "");
+    if (change === "DELETED") forgetPod(metadata.uid);
     addPool(poolUid);
   };
   const onNode = (name: string): void => {
