@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
+import { storedMeta } from "../../test/support/stored-meta.ts";
 import { type BrowserPool, BrowserPoolSpec } from "../resources/browser-pool.ts";
 import { BrowserPoolRecord } from "../resources/browser-pool-wire.ts";
 import { browserPoolRecord } from "./pool-record.ts";
 
 const pool = (spec: object, name = "demo"): BrowserPool => ({
-  metadata: { name, creationTimestamp: "2026-01-02T03:04:05Z" },
+  metadata: storedMeta(name, { creationTimestamp: "2026-01-02T03:04:05Z" }),
   spec: BrowserPoolSpec.parse({ size: 2, ...spec }),
 });
 
@@ -99,6 +100,6 @@ test("a pool written as YAML goes by its own name, and refreshes as soon as it h
 });
 
 test("an object that was not read from the API server is refused", () => {
-  const unread = { ...pool({}), metadata: { name: "demo" } };
+  const unread = { ...pool({}), metadata: storedMeta("demo") };
   expect(() => browserPoolRecord(unread, counts, { extensionIds: [] })).toThrow("demo has no creationTimestamp");
 });

@@ -120,9 +120,7 @@ export type BrowserPoolStatus = z.infer<typeof BrowserPoolStatus>;
 
 export type BrowserPool = CustomResource<typeof BrowserPoolSpec, typeof BrowserPoolStatus>;
 
-export const browserPoolKind: Kind<typeof BrowserPoolSpec, typeof BrowserPoolStatus> & {
-  readonly object?: BrowserPool;
-} = {
+export const browserPoolKind: Kind<typeof BrowserPoolSpec, typeof BrowserPoolStatus> = {
   ...apiGroup,
   kind: "BrowserPool",
   plural: "browserpools",

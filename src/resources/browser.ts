@@ -88,7 +88,7 @@ export type BrowserStatus = z.infer<typeof BrowserStatus>;
 
 export type Browser = CustomResource<typeof BrowserSpec, typeof BrowserStatus>;
 
-export const browserKind: Kind<typeof BrowserSpec, typeof BrowserStatus> & { readonly object?: Browser } = {
+export const browserKind: Kind<typeof BrowserSpec, typeof BrowserStatus> = {
   ...apiGroup,
   kind: "Browser",
   plural: "browsers",

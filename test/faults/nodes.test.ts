@@ -188,7 +188,7 @@ test("a session that lasts is shown on its pod, so that a budget keeps it from b
   };
   const selector = { matchLabels: { "browserpool.dev/leased": "true" } };
   const budget = { metadata: { namespace, name: "in-use" }, spec: { maxUnavailable: 0, selector } };
-  await stack.kube.create(budgets, budget as KubeObject);
+  await stack.kube.create(budgets, budget);
   const session = await pool.acquire();
   const { metadata } = await podOf(session);
   const shown = async (): Promise<(string | undefined)[]> => {

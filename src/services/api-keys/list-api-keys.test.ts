@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { storedMeta } from "../../../test/support/stored-meta.ts";
 import { readProject } from "../projects/project-namespace.ts";
 import type { ApiKeyRecord } from "./api-key-secret.ts";
 import { type ApiKeyQuery, getApiKey, listApiKeys } from "./list-api-keys.ts";
@@ -24,11 +25,10 @@ const keys = [
 ];
 
 const alpha = readProject({
-  metadata: {
-    name: "n",
+  metadata: storedMeta("n", {
     labels: { "browserpool.dev/project": "alpha" },
     annotations: { "browserpool.dev/project-name": "Team Blue" },
-  },
+  }),
 });
 
 const deps = {

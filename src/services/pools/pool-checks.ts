@@ -58,7 +58,7 @@ const newReferences = ({ spec, before }: Wanted): Reference[] => {
  */
 export const checkPool = async (wanted: Wanted, deps: ServiceDeps): Promise<void> => {
   const { items } = await deps.kube.list(browserPoolKind);
-  const others = (items as BrowserPool[]).filter(
+  const others = items.filter(
     ({ metadata }) => !metadata.deletionTimestamp && metadata.uid !== wanted.before?.metadata.uid,
   );
   const { name } = wanted.spec;

@@ -33,8 +33,7 @@ const isOlder = (a: BrowserPool, b: BrowserPool, acceptedSize: AcceptedSize): bo
 
 /** Why a pool's spec can't be carried out though the API server took it; pure. The older object keeps a name (HTTP-16). */
 export const refusalOf = ({ pool, pools, acceptedSizes, limits }: RefusalInput): Refusal | undefined => {
-  const acceptedSize: AcceptedSize = ({ metadata, status }) =>
-    acceptedSizes.get(metadata.uid ?? "") ?? status?.acceptedSize;
+  const acceptedSize: AcceptedSize = ({ metadata, status }) => acceptedSizes.get(metadata.uid) ?? status?.acceptedSize;
   const others = pools.filter(({ metadata }) => metadata.uid !== pool.metadata.uid && !metadata.deletionTimestamp);
   const rival = others.find(
     (other) =>
