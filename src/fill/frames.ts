@@ -8,7 +8,7 @@ const fieldsScript = readFileSync(new URL("in-page/fields.js", import.meta.url),
 /** One frame of the page, with an isolated world in which in-page/fields.js is loaded. */
 export type Frame = {
   sessionId: string;
-  /** The world's `{ find, write }`. */
+  /** The world's `{ find, write, leaves }`. */
   objectId: string;
   /** The frame around it; undefined for the main frame. */
   parent: Frame | undefined;
@@ -77,13 +77,13 @@ export const openFrames = async (cdp: CdpConnection, pageSession: string): Promi
 };
 
 /**
- * Calls `find` or `write` of in-page/fields.js in a frame; answers what it returns, undefined when it throws. The arguments
+ * Calls a function of in-page/fields.js in a frame; answers what it returns, undefined when it throws. The arguments
  * are in this one message and nowhere else. Rejects with `CdpRefused` when the frame's document is gone or goes meanwhile.
  */
 export const callInFrame = async (
   cdp: CdpConnection,
   { sessionId, objectId }: Frame,
-  name: "find" | "write",
+  name: "find" | "write" | "leaves",
   args: unknown[],
 ): Promise<unknown> => {
   const { result, exceptionDetails } = await cdp.send(
