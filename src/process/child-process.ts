@@ -1,7 +1,11 @@
 /**
- * A long-running program started by this process, in a process group of its own, so that a terminal's Ctrl-C reaches
- * only this process and the child is ended in order. Every living child is in the process register, for the case
- * that this process is killed before it can end its children.
+ * A child of local mode: a long-running program started by this process, in a process group of its own, so that a
+ * terminal's Ctrl-C reaches only this process and the child is ended in order. Every living child is in the process
+ * register, for the case that this process is killed before it can end its children.
+ *
+ * supervised-child.ts adds readiness and restarts. group-process.ts, for the agent, is another thing: it reads the program's
+ * output through pipes and keeps no log, and it ends the group when the agent says so. Here the output goes to a log file, and
+ * the group ends with its leader. Both record groups with process-groups.ts.
  */
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { once } from "node:events";

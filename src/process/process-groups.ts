@@ -1,6 +1,6 @@
 /**
- * The process groups of a browser, on record in a file, so that they can be ended even after the agent itself was
- * killed. Chromium and Xvfb each lead a group of their own and everything they start stays in it.
+ * Process groups, on record in a file, so that they can be ended even after the process that started them was killed. The
+ * agent records Chromium and Xvfb, local mode each of its children; everything that they start stays in their group.
  *
  * Format: one line a group, `<pgid> <starttime>`; starttime is field 22 of /proc/<pgid>/stat (clock ticks since boot)
  * and tells the leader from a later process that was given the same number.

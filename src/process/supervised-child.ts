@@ -1,5 +1,6 @@
 /**
- * A program that has to run as long as this process does.
+ * A program that has to run as long as this process does: a child of child-process.ts that is asked whether it is ready, and
+ * started again when it ends.
  *
  *   starting ──(ready)──► running ──(ends by itself)──► waiting ──► running …
  *      │ ends, or not ready in time                        │
