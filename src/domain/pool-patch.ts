@@ -8,6 +8,7 @@ import { BrowserPoolSpec } from "../resources/browser-pool.ts";
 import { PoolPatch, type UpdateBrowserPool } from "../resources/browser-pool-wire.ts";
 import type { Telemetry } from "../resources/telemetry.ts";
 import { fromWire } from "../resources/wire.ts";
+import { withoutUndefined } from "./given-fields.ts";
 import { refreshProblems, settingProblems } from "./pool-problems.ts";
 import { chooseProfile } from "./pool-profile.ts";
 import { type Problem, problemAt, type SpecProblem, wireProblems } from "./problem.ts";
@@ -18,8 +19,12 @@ export type PatchedPool =
   | { ok: true; spec: BrowserPoolSpec; discardIdle: boolean }
   | { ok: false; problems: Problem[] };
 
-/** Fields to set; a field that is present with the value undefined is cleared. */
-type Changes = { [Key in keyof BrowserPoolSpec]?: BrowserPoolSpec[Key] | undefined };
+/** Fields to set; an optional one that is present with the value undefined is cleared. */
+type Changes = {
+  [Key in keyof BrowserPoolSpec]?: object extends Pick<BrowserPoolSpec, Key>
+    ? BrowserPoolSpec[Key] | undefined
+    : BrowserPoolSpec[Key];
+};
 
 const replaced = [
   "size",
@@ -82,9 +87,7 @@ const telemetryChanges = (spec: BrowserPoolSpec, asked: Telemetry | null | undef
 };
 
 const applyChanges = (spec: BrowserPoolSpec, changes: Changes): BrowserPoolSpec =>
-  Object.fromEntries(
-    Object.entries({ ...spec, ...changes }).filter(([, value]) => value !== undefined),
-  ) as BrowserPoolSpec;
+  withoutUndefined({ ...spec, ...changes });
 
 /**
  * `patch`: as parsed by `UpdateBrowserPool`. Only what the patch gives is checked beyond the schema, so that a pool with
