@@ -8,6 +8,7 @@
  * callers ask again when a subscription stands anew, when the operator says that Redis lost data, and when a check of all
  * who wait here, every ten seconds and one script a pool, finds that they are not in the queue (any more).
  */
+import { z } from "zod";
 import type { Logger } from "../log.ts";
 import type { RedisConnection } from "../redis/connection.ts";
 import { type LeaseStore, parseLease } from "./lease-store.ts";
@@ -47,7 +48,11 @@ export type GrantsOptions = {
 /** Sessions that one check script looks at. */
 const sessionsPerCheck = 500;
 
-type Message = { session: string; wake: "granted" | "draining" | "recheck"; lease?: string };
+const Message = z.object({
+  session: z.string(),
+  wake: z.enum(["granted", "draining", "recheck"]),
+  lease: z.string().optional(),
+});
 type Tell = (wake: Wake) => void;
 
 const inbox = (onStop: () => void): Listener & { tell: Tell } => {
@@ -59,7 +64,9 @@ const inbox = (onStop: () => void): Listener & { tell: Tell } => {
       wakeUp?.();
     },
     async next(signal) {
-      while (wakes.length === 0) {
+      for (;;) {
+        const wake = wakes.shift();
+        if (wake) return wake;
         signal.throwIfAborted();
         const woken = Promise.withResolvers<void>();
         wakeUp = woken.resolve;
@@ -67,7 +74,6 @@ const inbox = (onStop: () => void): Listener & { tell: Tell } => {
         await woken.promise;
         signal.removeEventListener("abort", wakeUp);
       }
-      return wakes.shift() as Wake;
     },
     stop: onStop,
   };
@@ -91,7 +97,7 @@ export const startGrants = ({
     silent.delete(poolUid);
     if (text === "") return;
     try {
-      const message = JSON.parse(text) as Message;
+      const message = Message.parse(JSON.parse(text));
       const tell = waiting.get(poolUid)?.get(message.session);
       if (message.wake !== "granted") tell?.({ kind: message.wake });
       else if (message.lease) tell?.({ kind: "granted", lease: parseLease(message.lease) });
