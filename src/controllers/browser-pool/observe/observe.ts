@@ -48,13 +48,14 @@ const byTheClock = (look: LastInspection | undefined, aheadMs: number): LastInsp
 /** All reads of one round; undefined when the pool is gone. */
 export const observePool = async (key: string, deps: ObserveDeps): Promise<Observed | undefined> => {
   const uid = deps.source.get(refOf(key))?.metadata.uid;
-  const leases = uid && (await deps.store.snapshot(uid));
-  const nodes = await deps.nodes.find(podsOf(deps.pods, uid ?? "").flatMap(({ spec }) => spec?.nodeName ?? []));
-  const session = uid && deps.sessionOf?.(key);
+  if (!uid) return undefined;
+  const leases = await deps.store.snapshot(uid);
+  const nodes = await deps.nodes.find(podsOf(deps.pods, uid).flatMap(({ spec }) => spec?.nodeName ?? []));
+  const session = deps.sessionOf?.(key);
   const ended = session ? await deps.store.endedLease(uid, session) : undefined;
   // Read after the wait: what changed meanwhile has to count.
   const pool = deps.source.get(refOf(key));
-  if (!pool || !uid || !leases || pool.metadata.uid !== uid) return undefined;
+  if (pool?.metadata.uid !== uid) return undefined;
 
   const aheadMs = leases.nowMs - deps.monotonicMs();
   const records = new Map(leases.browsers.map((browser) => [browser.id, browser]));
