@@ -1,4 +1,4 @@
-import { type KubeCall, telling } from "./kube-call.ts";
+import { type KubeCall, reportingCalls } from "./kube-call.ts";
 import { KubeError } from "./kube-error.ts";
 import type { KubeObject, Ref } from "./objects.ts";
 import { pathOf, type ResourceType, typeMeta } from "./resource-type.ts";
@@ -10,22 +10,22 @@ export type Selection = { namespace?: string; labelSelector?: string; fieldSelec
 export type ApiResource = { name: string; kind: string; namespaced: boolean };
 export type ObjectList<T> = { items: T[]; resourceVersion: string };
 
-/** The door to the Kubernetes API. Every call has a deadline; a refusal is a `KubeError`. */
+/** The client of the Kubernetes API. Every call has a deadline and throws a `KubeError` when it fails. */
 export type Kube = {
-  /** The object, or undefined when there is none. */
+  /** Returns the object, or undefined when there is none. */
   get<T extends KubeObject>(type: ResourceType<T>, ref: Ref): Promise<T | undefined>;
   list<T extends KubeObject>(type: ResourceType<T>, selection?: Selection): Promise<ObjectList<T>>;
   create<T extends KubeObject>(type: ResourceType<T>, object: T): Promise<T>;
   /** Writes the whole object; fails with `Conflict` when its `resourceVersion` is not the newest. */
   replace<T extends KubeObject>(type: ResourceType<T>, object: T, options?: { subresource?: "status" }): Promise<T>;
-  /** JSON merge patch; lists are replaced whole. Put `metadata.resourceVersion` in to fail on a concurrent change. */
+  /** JSON merge patch; replaces lists whole. With `metadata.resourceVersion` in the patch, it fails on a concurrent change. */
   patch<T extends KubeObject>(
     type: ResourceType<T>,
     ref: Ref,
     mergePatch: object,
     options?: { subresource?: "status" },
   ): Promise<T>;
-  /** Deletes; an object that is gone, or that has another `uid` by now, is fine. */
+  /** Deletes an object. It is no error when the object is gone or now has another `uid`. */
   delete<T extends KubeObject>(
     type: ResourceType<T>,
     ref: Ref,
@@ -39,38 +39,40 @@ export type Kube = {
     subresource: string,
     body: object,
   ): Promise<void>;
-  /** Events after `resourceVersion`, until the server or `signal` ends the stream; throws `Expired` when that version is too old. */
+  /**
+   * Events after `resourceVersion`, until the server or `signal` ends the stream; throws `Expired` when that version is too old.
+   */
   watch<T extends KubeObject>(
     type: ResourceType<T>,
     options: Selection & { resourceVersion: string },
     signal: AbortSignal,
   ): AsyncIterable<WatchEvent<T>>;
-  /** What there is in a group and version, e.g. `apps/v1`, or `v1` of the core group. */
+  /** Lists the resources of a group and version, e.g. `apps/v1`, or `v1` of the core group. */
   resources(apiVersion: string): Promise<ApiResource[]>;
-  /** True when the API server says that it is ready. Never throws. */
+  /** Returns true when the API server reports itself ready. Never throws. */
   ready(): Promise<boolean>;
   close(): Promise<void>;
 };
 
 export type KubeOptions = {
-  /** Left out: `KUBECONFIG`, the home folder, the pod's service account, in this order. */
+  /** Default: `KUBECONFIG`, the home folder, the pod's service account, in this order. */
   kubeconfigPath?: string;
   /** Deadline of each call but `watch`, ms. */
   requestTimeoutMs?: number;
-  /** Told of every call when its answer begins, or does not come. */
+  /** Called for each call when its answer begins, or when none comes. */
   onCall?: (call: KubeCall) => void;
 };
 
-/** Longest body of an error answer that is read, bytes: a Status object is far below. */
-const maxErrorBytes = 64 * 1024;
+/** Longest part of an error answer that is kept, characters: a Status object is far shorter. */
+const maxErrorLength = 64 * 1024;
 
 const readError = async (response: KubeResponse, request: KubeRequest): Promise<KubeError> => {
-  const text = (await response.body.text().catch(() => "")).slice(0, maxErrorBytes);
+  const text = (await response.body.text().catch(() => "")).slice(0, maxErrorLength);
   let status: { reason?: string; message?: string } = {};
   try {
     status = JSON.parse(text);
   } catch {
-    // Proxies answer with HTML; the status code says enough then.
+    // Proxies answer with HTML; then the status code is enough.
   }
   const message = status.message ?? `${request.method} ${request.path} was answered with ${response.statusCode}`;
   return new KubeError(status.reason || `Http${response.statusCode}`, response.statusCode, message);
@@ -83,10 +85,10 @@ const selectors = ({ labelSelector, fieldSelector }: Selection): Record<string, 
 
 const withTypeMeta = <T extends KubeObject>(type: ResourceType<T>, object: T): T => ({ ...typeMeta(type), ...object });
 
-/** Reading the kubeconfig is the only I/O before the first call. */
+/** Makes a client. It reads the kubeconfig at once and connects with the first call. */
 export const connectKube = ({ kubeconfigPath, requestTimeoutMs = 10_000, onCall }: KubeOptions = {}): Kube => {
   const connection = openTransport(kubeconfigPath);
-  const transport = onCall ? telling(connection, onCall) : connection;
+  const transport = onCall ? reportingCalls(connection, onCall) : connection;
 
   const open = async (request: KubeRequest): Promise<KubeResponse> => {
     const response = await transport.send(request);

@@ -9,7 +9,7 @@ export type OwnerReference = {
   blockOwnerDeletion?: boolean;
 };
 
-/** The part of `metadata` that is read or written here; times are RFC 3339 strings, as they travel. */
+/** The part of `metadata` that this product reads or writes; times are RFC 3339 strings, as in JSON. */
 export type ObjectMeta = {
   name: string;
   generateName?: string;
@@ -31,7 +31,7 @@ export type KubeObject = { apiVersion?: string; kind?: string; metadata: ObjectM
 /** Names one object of a kind; `namespace` is left out for cluster-scoped kinds. */
 export type Ref = { name: string; namespace?: string };
 
-/** A generated client type as it travels as JSON: dates are strings there, and `metadata` is always present. */
+/** A generated client type in its JSON form: dates are strings, and `metadata` is always present. */
 type AsJson<T> = T extends Date
   ? string
   : T extends (infer Item)[]
