@@ -2,7 +2,7 @@ import type { KeyObject } from "node:crypto";
 import { jwtVerify } from "jose";
 import { signJwt } from "./sign-jwt.ts";
 
-/** Seconds that a token for an agent is good for. Long enough to be reused for many calls, short enough that a leaked one dies soon. */
+/** Lifetime of a token for an agent, s. Long enough for many calls, short enough that a leaked token expires soon. */
 export const agentTokenSeconds = 120;
 
 /** Tolerated difference between the clocks of two nodes, in seconds. */
@@ -11,7 +11,7 @@ const clockToleranceSeconds = 30;
 const audience = (podUid: string): string => `agent:${podUid}`;
 
 export type AgentTokens = {
-  /** A token that this pod's agent accepts; the same one is given until half of its life is over, and forgotten then. */
+  /** Returns a token that this pod's agent accepts, and the same one again until half of its lifetime is over. */
   tokenFor(podUid: string): string;
 };
 
@@ -22,7 +22,7 @@ export const createAgentTokens = (privateKey: KeyObject, now: () => number = Dat
     const iat = Math.floor(now() / 1000);
     return signJwt(privateKey, { aud: audience(podUid), iat, exp: iat + agentTokenSeconds });
   };
-  /** All live equally long, so the oldest stand first. */
+  /** All tokens live equally long, so the map begins with the oldest. */
   const dropOld = (): void => {
     for (const [podUid, { renewAtMs }] of cache) {
       if (renewAtMs > now()) return;
@@ -41,14 +41,14 @@ export const createAgentTokens = (privateKey: KeyObject, now: () => number = Dat
   };
 };
 
-/** Tokens that an agent remembers: two of each of its callers. */
+/** Tokens that an agent remembers: two for each of its callers. */
 const maxRemembered = 32;
 
 export type VerifyAgentToken = (token: string) => Promise<boolean>;
 
 /**
- * The agent's side: true for a token that was signed for this pod and has not expired.
- * Accepted tokens are remembered until they expire, since callers, every API replica and the operator, reuse theirs.
+ * The agent's side: true for a token that was signed for this pod and has not expired. Remembers accepted tokens until they
+ * expire, because the agent's callers (every API replica and the operator) reuse theirs.
  */
 export const createAgentTokenVerifier = (publicKey: KeyObject, podUid: string): VerifyAgentToken => {
   const expiresAtMs = new Map<string, number>();
