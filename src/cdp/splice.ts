@@ -1,14 +1,14 @@
 import { connect, type Socket } from "node:net";
 
-/** Time to reach an agent, ms. */
+/** Deadline for connecting to an agent, ms. */
 const connectTimeoutMs = 3000;
 
-/** Time for the other end to say anything at all, ms: a Chromium on a busy node takes a second, one that hangs never answers. */
+/** Deadline for the agent's first byte, ms: a Chromium on a busy node takes a second, one that hangs never answers. */
 const firstByteTimeoutMs = 30_000;
 
 /**
- * A peer whose machine vanished without a word is found by TCP probes, ten of them a second apart, after this time, ms.
- * The agent can't find it: it sees this process, which is well, and would count the lease as used for ever.
+ * Idle time after which TCP probes the peer, ms: ten probes, a second apart, detect a machine that vanished without closing
+ * its connections. The agent can't detect this: its peer is this process, so it would count the lease as used for ever.
  */
 const keepAliveMs = 15_000;
 
@@ -35,8 +35,8 @@ export const connectTo = async (address: string): Promise<Socket> => {
 };
 
 /**
- * Joins a client to its agent: bytes go through as they are, with back-pressure, and when one side ends or fails the other
- * is closed too; so it is when the agent never begins to answer. No frame is looked at.
+ * Joins a client to its agent: passes the bytes on as they are, with back-pressure, and parses no frame. Closes both sides when
+ * one ends or fails, or when the agent never begins to answer.
  */
 export const splice = (client: Socket, agent: Socket): void => {
   const close = (): void => {
