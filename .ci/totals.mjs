@@ -1,23 +1,36 @@
 /**
- * Reads the JSON reports of vitest.
+ * Reads what the stages of `.ci/run` have left in a folder. Each file may be missing but `first.json`:
  *
- *   failed-files REPORT     the files in which something failed, a line each; fails when there is none, or no whole report
- *   totals FIRST SECOND     the failed tests in their order, each with the first words of every try, since others may have
- *                           followed from the first cause; then the totals, in which a file of SECOND replaces that of FIRST
+ *   first.json, second.json           vitest's reports; of a file in both, the second one's tests count
+ *   unhandled-errors                  errors that no test caught, a JSON text a line
+ *   robustness.json, cluster.json     summaries; `unsteady` is what passed at its second try only
  *
- * SECOND need not exist.
+ *   failed-files FOLDER     the files in which something failed, a line each; fails when there is none, or no whole report
+ *   totals FOLDER           what failed in its order, each with the first words of every try, since others may have followed
+ *                           from the first cause; what was unsteady; then the totals. Fails when an error was not caught, or
+ *                           more was unsteady than a run may have
  */
 import { existsSync, readFileSync } from "node:fs";
-import { relative } from "node:path";
+import { join, relative } from "node:path";
 
-const [command, first, second] = process.argv.slice(2);
+/** How many unsteady tests a run may have. */
+const maxUnsteady = 10;
 
-const read = (path) => {
-  const text = existsSync(path) ? readFileSync(path, "utf8") : "";
+const [command, folder = "."] = process.argv.slice(2);
+
+const textOf = (name) => {
+  const path = join(folder, name);
+  return existsSync(path) ? readFileSync(path, "utf8") : "";
+};
+
+const readReport = (name) => {
+  const text = textOf(name);
   if (text !== "") return JSON.parse(text).testResults;
   console.error("no totals: the tests did not come to their end");
   process.exit(1);
 };
+
+const readAgain = () => (existsSync(join(folder, "second.json")) ? readReport("second.json") : []);
 
 const pathOf = (file) => relative(process.cwd(), file.name);
 const testsOf = (file, ...states) => file.assertionResults.filter(({ status }) => states.includes(status));
@@ -25,36 +38,85 @@ const testsOf = (file, ...states) => file.assertionResults.filter(({ status }) =
 /** A file that can't even be set up has no failed test. */
 const isBroken = (file) => file.status === "failed" && testsOf(file, "failed").length === 0;
 
+/** What an error says, without where it was thrown. */
+const wordsOf = (error = "", lines = 1) => {
+  const said = error.split("\n");
+  const end = said.findIndex((line) => /^\s+at /.test(line));
+  return said.slice(0, Math.min(lines, end === -1 ? lines : Math.max(1, end))).map((line) => line.slice(0, 300));
+};
+
 const printFailed = (files, what) => {
   for (const file of files) {
     if (isBroken(file)) console.log(`${what}: ${pathOf(file)}`);
     for (const test of testsOf(file, "failed")) {
       console.log(`${what}: ${test.fullName}`);
-      for (const message of test.failureMessages) console.log(`  ${message.split("\n")[0].slice(0, 300)}`);
+      for (const message of test.failureMessages) console.log(`  ${wordsOf(message)[0]}`);
     }
   }
 };
 
+/** A test that passed keeps the errors of the tries before. */
+const retriedIn = (file) =>
+  testsOf(file, "passed")
+    .filter(({ failureMessages }) => failureMessages.length > 0)
+    .map(({ fullName, failureMessages }) => ({ name: `${pathOf(file)}: ${fullName}`, firstError: failureMessages[0] }));
+
+/** What failed in `file` and passed when it ran once more. */
+const mendedIn = (file, again) => {
+  if (isBroken(file)) return again.status === "passed" ? [{ name: pathOf(file), firstError: file.message }] : [];
+  const passed = new Set(testsOf(again, "passed").map(({ fullName }) => fullName));
+  return testsOf(file, "failed")
+    .filter(({ fullName }) => passed.has(fullName))
+    .map(({ fullName, failureMessages }) => ({ name: `${pathOf(file)}: ${fullName}`, firstError: failureMessages[0] }));
+};
+
+/** Each test once, with its first error. */
+const unsteadyOf = (all, again) => {
+  const mended = all.flatMap((file) => {
+    const second = again.find(({ name }) => name === file.name);
+    return second ? mendedIn(file, second) : [];
+  });
+  const found = [...all.flatMap(retriedIn), ...mended, ...again.flatMap(retriedIn)];
+  const others = ["robustness.json", "cluster.json"].flatMap((name) => JSON.parse(textOf(name) || "{}").unsteady ?? []);
+  return [...new Map([...found, ...others].toReversed().map((one) => [one.name, one])).values()].toReversed();
+};
+
+const printUnsteady = (unsteady) => {
+  if (unsteady.length === 0) return;
+  console.log(`unsteady, passed at a second try only (${unsteady.length}):`);
+  for (const { name, firstError } of unsteady) {
+    console.log(`  ${name}`);
+    for (const line of wordsOf(firstError, 3)) console.log(`    ${line}`);
+  }
+  if (unsteady.length > maxUnsteady) console.log(`more than ${maxUnsteady} are unsteady: the run fails`);
+};
+
 const commands = {
   "failed-files": () => {
-    const paths = read(first)
+    const paths = readReport("first.json")
       .filter(({ status }) => status === "failed")
       .map(pathOf);
     for (const path of paths) console.log(path);
     if (paths.length === 0) process.exitCode = 1;
   },
   totals: () => {
-    const all = read(first);
-    const again = existsSync(second) ? read(second) : [];
+    const all = readReport("first.json");
+    const again = readAgain();
     const files = [...new Map([...all, ...again].map((file) => [file.name, file])).values()];
+    const unhandled = textOf("unhandled-errors")
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+    const unsteady = unsteadyOf(all, again);
     printFailed(all, "failed");
     printFailed(again, "failed again");
+    for (const error of unhandled) console.log(`not caught by any test: ${wordsOf(error)[0]}`);
     if (again.length > 0) console.log(`ran once more: ${again.map(pathOf).join(", ")}`);
+    printUnsteady(unsteady);
+    if (unhandled.length > 0 || unsteady.length > maxUnsteady) process.exitCode = 1;
     const count = (...states) => files.flatMap((file) => testsOf(file, ...states)).length;
-    const broken = files.filter(isBroken).length;
-    console.log(
-      `${count("passed")} passed, ${count("failed") + broken} failed, ${count("skipped", "pending", "todo")} skipped`,
-    );
+    const failed = count("failed") + files.filter(isBroken).length + unhandled.length;
+    console.log(`${count("passed")} passed, ${failed} failed, ${count("skipped", "pending", "todo")} skipped`);
   },
 };
 commands[command]();

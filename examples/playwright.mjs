@@ -1,4 +1,4 @@
-// Acquires a browser of the pool "demo", drives it with Playwright and gives it back.
+// Acquires a browser of the pool "demo", drives it with Playwright and releases it.
 import Kernel from "@onkernel/sdk";
 import { chromium } from "playwright-core";
 

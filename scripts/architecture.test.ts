@@ -1,10 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { checkDocstrings } from "./architecture/check-docstrings.ts";
 import { checkImports } from "./architecture/check-imports.ts";
 import { checkLua } from "./architecture/check-lua.ts";
-import { importsOf } from "./architecture/source-tree.ts";
+import { checkPurity } from "./architecture/check-purity.ts";
+import { importsOf } from "./architecture/imports.ts";
 
-const importProblems = (files: Record<string, string>): string[] => checkImports(new Map(Object.entries(files)));
+const importProblems = (files: Record<string, string>): string[] => {
+  const tree = new Map(Object.entries(files));
+  return [...checkImports(tree), ...checkPurity(tree)];
+};
 
 describe("imports", () => {
   test("that follow the tree are fine", () =>
@@ -149,18 +152,4 @@ describe("a Lua script", () => {
     expect(checkLua(new Map([["leases/scripts/includes/a.lua", "-- A.\nreturn ARGV[1]\n"]]))).toEqual([
       "leases/scripts/includes/a.lua uses ARGV[1]; an include takes arguments",
     ]));
-});
-
-test("an exported value is explained by itself, by its docstring or at the top of its file", () => {
-  const problems = (text: string): string[] => checkDocstrings(new Map([["kube/a.ts", text]]));
-  expect(problems("export const a = (): number => 1;")).toEqual(["kube/a.ts exports a without a docstring"]);
-  expect(problems("import x;\n\nexport async function a() {}")).toHaveLength(1);
-  for (const fine of [
-    "/** One. */\nexport const a = (): number => 1;",
-    "import x;\n/** One. */\n// biome-ignore lint/x: y\nexport const a = 1;",
-    "/** All of it. */\nimport x;\n\nexport const a = 1;",
-    "export const Thing = z.object({});",
-    "export type A = { b: string };",
-  ])
-    expect(problems(fine)).toEqual([]);
 });

@@ -16,7 +16,7 @@ const program = (name: string, ...args: string[]): Promise<string> =>
   outputOf(join(root, "node_modules", ".bin", name), args);
 
 const architecture = async (): Promise<void> => {
-  const violations = checkArchitecture().map((violation) => `src/${violation}`);
+  const violations = checkArchitecture();
   if (violations.length > 0) throw new Error(violations.join("\n"));
 };
 

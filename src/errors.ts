@@ -1,6 +1,6 @@
 /**
  * The errors that this service answers with. Expected outcomes of a protocol are return values; an `AppError`
- * is what a caller did wrong or what is out of order, and reaches the caller as the Error shape of `service.md`.
+ * is what a caller did wrong or what is out of order, and reaches the caller in the one shape of errors (HTTP-1).
  */
 
 /** HTTP status of every error code; the union of codes is read off this table. */
@@ -69,7 +69,7 @@ export class AppError extends Error {
   }
 }
 
-/** `bad_request` with one detail per bad field (contract.md, Errors). */
+/** `bad_request` with one detail per bad field (HTTP-2). */
 export const invalidInput = (details: ErrorDetail[]): AppError =>
   new AppError(
     "bad_request",

@@ -1,7 +1,6 @@
-import { importRules, isPure, packageHomes, pureNetNames, pureNodeModules, purePackages } from "./import-rules.ts";
-import { type Import, importsOfTree, type SourceTree, type Violation } from "./source-tree.ts";
-
-type Imports = Map<string, Import[]>;
+import { importRules, packageHomes } from "./import-rules.ts";
+import { type Import, type Imports, importsOfTree, valueTargets } from "./imports.ts";
+import type { SourceTree, Violation } from "./source-tree.ts";
 
 const isIn = (place: string, file: string): boolean => place === "*" || file === place || file.startsWith(`${place}/`);
 
@@ -43,9 +42,6 @@ const placeViolations = (imports: Imports): Violation[] =>
     return problem === undefined ? [] : [`${item.file} ${problem}`];
   });
 
-const valueTargets = (imports: Imports, file: string): string[] =>
-  (imports.get(file) ?? []).filter(({ isType, isLocal }) => isLocal && !isType).map(({ target }) => target);
-
 /** Cycles of imports at run time; a cycle of types alone is gone once the types are. */
 const cycleViolations = (imports: Imports): Violation[] => {
   const done = new Set<string>();
@@ -61,43 +57,8 @@ const cycleViolations = (imports: Imports): Violation[] => {
   return found;
 };
 
-const doesIo = ({ target, isType, isLocal, names }: Import): boolean => {
-  if (isType || isLocal || [...purePackages, ...pureNodeModules].includes(target)) return false;
-  if (target !== "node:net") return true;
-  return names
-    .replace(/[{}]/g, "")
-    .split(",")
-    .some((name) => name.trim() !== "" && !pureNetNames.includes(name.trim()));
-};
-
-/** The way from a pure file to an import that does I/O, or undefined. */
-const wayToIo = (imports: Imports, file: string, seen: Set<string>): string | undefined => {
-  if (seen.has(file)) return undefined;
-  seen.add(file);
-  const direct = (imports.get(file) ?? []).find(doesIo);
-  if (direct) return `${file} → ${direct.target}`;
-  for (const target of valueTargets(imports, file)) {
-    const way = wayToIo(imports, target, seen);
-    if (way !== undefined) return `${file} → ${way}`;
-  }
-  return undefined;
-};
-
-const impureCall =
-  /\b(Date\.now|Math\.random|performance\.now|randomUUID|randomBytes|setTimeout|setInterval|fetch|console)\b|new Date\(\)/;
-
-const pureViolations = (tree: SourceTree, imports: Imports): Violation[] =>
-  [...imports.keys()].filter(isPure).flatMap((file) => {
-    const way = wayToIo(imports, file, new Set());
-    const [call] = impureCall.exec(tree.get(file) ?? "") ?? [];
-    return [
-      ...(way === undefined ? [] : [`${file} decides and must do no I/O: ${way}`]),
-      ...(call === undefined ? [] : [`${file} decides and must take the time and chance that it needs: ${call}`]),
-    ];
-  });
-
-/** Where the imports of `tree` break import-rules.ts, go round in a circle, or lead from a pure file to I/O. */
+/** Where the imports of `tree` break import-rules.ts, or go round in a circle. */
 export const checkImports = (tree: SourceTree): Violation[] => {
   const imports = importsOfTree(tree);
-  return [...placeViolations(imports), ...cycleViolations(imports), ...pureViolations(tree, imports)];
+  return [...placeViolations(imports), ...cycleViolations(imports)];
 };

@@ -23,9 +23,10 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   "config.ts": { may: [] },
   "errors.ts": { may: [] },
   "log.ts": { may: [] },
+  "retry.ts": { may: [] },
   metrics: { may: [] },
-  kube: { may: [] },
-  redis: { may: [] },
+  kube: { may: ["retry.ts"] },
+  redis: { may: ["retry.ts"] },
   process: { may: [] },
   cdp: { may: [] },
   protocol: { may: [] },
@@ -35,7 +36,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   controllers: { may: ["domain", "kube", "leases", "protocol", "redis", "resources"], types: ["metrics"] },
   bootstrap: { may: ["kube", "resources", "services/api-keys/api-key-secret.ts"], types: ["services/api-keys"] },
   services: {
-    may: ["domain", "fill", "kube", "leases", "protocol", "redis", "resources"],
+    may: ["domain", "fill", "kube", "leases", "protocol", "redis", "resources", "retry.ts"],
     types: ["config.ts", "metrics"],
   },
   http: {
@@ -56,7 +57,9 @@ export const packageHomes: Readonly<Record<string, readonly string[]>> = {
   express: ["http"],
   "express-rate-limit": ["http"],
   ioredis: ["redis"],
+  "ipaddr.js": ["domain"],
   jose: ["protocol"],
+  "lru-cache": ["protocol", "services"],
   otpauth: ["domain"],
   pino: ["log.ts"],
   "prom-client": ["metrics"],
@@ -67,14 +70,3 @@ export const packageHomes: Readonly<Record<string, readonly string[]>> = {
   yaml: ["controllers/yaml-file.ts", "local"],
   zod: ["*"],
 };
-
-/** Decisions, which come out the same whenever they are taken: no I/O, clock or chance, in themselves or in what they import. */
-export const isPure = (file: string): boolean =>
-  file.startsWith("domain/") || /^controllers\/.*\/(plan|status|plan\/[^/]+)\.ts$/.test(file);
-
-/** Packages that do no I/O and read no clock where they are told the time. */
-export const purePackages: readonly string[] = ["otpauth", "zod"];
-
-/** Modules of Node that do no I/O; of node:net only what works on the text of an address. */
-export const pureNodeModules: readonly string[] = ["node:crypto", "node:util"];
-export const pureNetNames: readonly string[] = ["BlockList", "isIP", "isIPv4", "isIPv6"];

@@ -5,18 +5,18 @@
 import { parseAllDocuments } from "yaml";
 import { buildPod, type PodOwner } from "../../src/controllers/browser-pool/pod/pod.ts";
 import { checkPodTemplate } from "../../src/controllers/browser-pool/pod/pod-template.ts";
-import { checkProjectObjects } from "../../src/controllers/project/project-objects.ts";
-import type { KubeObject, Pod } from "../../src/kube/objects.ts";
+import { checkProjectObjects, type ProjectObject } from "../../src/controllers/project/project-objects.ts";
+import type { NewObject, Pod } from "../../src/kube/objects.ts";
 import { BrowserPoolSpec } from "../../src/resources/browser-pool.ts";
 
 type ConfigMap = { kind?: string; data?: Record<string, string> } | null;
 
 export type EmbeddedObjects = {
   /** The pod of a browser in each region. */
-  pods: Pod[];
+  pods: NewObject<Pod>[];
   /** Labels of a project's namespace, and what is in it; without a namespace. */
   namespaceLabels: Record<string, string>;
-  projectObjects: KubeObject[];
+  projectObjects: ProjectObject[];
 };
 
 const documentsOf = (yaml: string): unknown[] => parseAllDocuments(yaml).map((document) => document.toJS() as unknown);
@@ -24,11 +24,11 @@ const documentsOf = (yaml: string): unknown[] => parseAllDocuments(yaml).map((do
 const poolIn = (region: string): PodOwner => ({
   apiVersion: "browserpool.dev/v1alpha1",
   kind: "BrowserPool",
-  metadata: { name: region, uid: "00000000-0000-4000-8000-000000000000" },
+  metadata: { name: region, namespace: "project", uid: "00000000-0000-4000-8000-000000000000", resourceVersion: "1" },
   spec: BrowserPoolSpec.parse({ size: 1, region }),
 });
 
-const podsOf = (yaml: string): Pod[] => {
+const podsOf = (yaml: string): NewObject<Pod>[] => {
   const template = checkPodTemplate(documentsOf(yaml)[0], "pod-template.yaml");
   const settings = { image: "browser", agentPublicKey: "", template };
   return BrowserPoolSpec.shape.region.unwrap().options.map((region) => ({

@@ -2,16 +2,16 @@ import { mkdir, mkdtemp, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { CdpConnection } from "../cdp/cdp-connection.ts";
 import { startGroupProcess } from "../process/group-process.ts";
 import type { AgentConfig } from "./agent-config.ts";
-import { type CdpConnection, connectCdp } from "./cdp-connection.ts";
 import { chromiumFlags } from "./chromium-flags.ts";
+import { connectDevTools } from "./connect-dev-tools.ts";
 import { openUrl } from "./open-url.ts";
 import { startVirtualScreen } from "./virtual-screen.ts";
 
 /** Chromium answers after 0.4 to 1.1 s; it needs longer on a machine where many start at once. */
 const startDeadlineMs = 30_000;
-const connectTimeoutMs = 5000;
 const healthTimeoutMs = 2000;
 
 /** Time for Chromium to exit after SIGTERM; then it is killed. A pod has 10 s in all. */
@@ -72,7 +72,7 @@ const createHealthCheck = (cdp: CdpConnection): (() => Promise<boolean>) => {
   let running: Promise<boolean> | undefined;
   const check = async (): Promise<boolean> => {
     try {
-      await cdp.send("Browser.getVersion", {}, { timeoutMs: healthTimeoutMs });
+      await cdp.send("Browser.getVersion", undefined, { timeoutMs: healthTimeoutMs });
       return true;
     } catch {
       return false;
@@ -120,8 +120,9 @@ export const startBrowser = async (config: AgentConfig, signal: AbortSignal): Pr
   );
   parts.defer(() => chromium.end(graceMs));
 
-  const cdp = await connectCdp(chromium.ready, connectTimeoutMs);
-  parts.defer(() => cdp.close());
+  const cdp = await connectDevTools(chromium.ready);
+  // Not waited for: a Chromium that hangs does not close its side, and is killed next.
+  parts.defer(() => void cdp[Symbol.asyncDispose]());
   const kept = parts.move();
   const address = new URL(chromium.ready);
   let stopped: Promise<void> | undefined;

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { splice } from "../cdp/splice.ts";
 import { purposeHeader, sessionHeader } from "../protocol/agent-api.ts";
 import { type AgentReply, refusal, refusals } from "./agent-reply.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
@@ -44,21 +45,6 @@ const upgradeHead = ({ headers }: IncomingMessage, { port, path }: CdpProxyDeps[
   ].join("\r\n");
 };
 
-/** Joins two sockets: bytes as they come, at the pace of the slower, and both gone as soon as one is done. */
-const splice = (client: Socket, devTools: Socket): void => {
-  for (const [from, to] of [
-    [client, devTools],
-    [devTools, client],
-  ] as const) {
-    from.setNoDelay(true);
-    from.pipe(to);
-    // `pipe` ends the other side after the last byte; once that is flushed there is nothing left to carry.
-    to.once("finish", () => from.destroy());
-    from.once("close", () => to.destroy());
-    from.on("error", () => from.destroy());
-  }
-};
-
 const isWebSocketUpgrade = ({ method, headers }: IncomingMessage): boolean =>
   method === "GET" &&
   headers.upgrade?.toLowerCase() === "websocket" &&
@@ -90,7 +76,7 @@ export const createCdpProxy =
     if (admitted === "fill_in_progress") return refuse(client, refusals.fill_in_progress);
     if (admitted === "too_many") return refuse(client, refusals.too_many_requests);
 
-    const devTools = connect({ host: "127.0.0.1", port: deps.devTools.port });
+    const devTools = connect({ host: "127.0.0.1", port: deps.devTools.port, noDelay: true });
     const failed = (): void => refuse(client, refusals.browser_unhealthy);
     devTools.once("error", failed);
     client.once("close", () => devTools.destroy());
@@ -98,6 +84,7 @@ export const createCdpProxy =
       devTools.off("error", failed);
       devTools.write(upgradeHead(request, deps.devTools), "latin1");
       devTools.write(head);
-      splice(client, devTools);
+      // A Chromium that hangs never ends its side, and the socket would keep the lease in use.
+      splice(client, devTools, { closeAtFirstEnd: true });
     });
   };

@@ -52,6 +52,7 @@ export type LeaseFence = {
 
 const same = (a: LeaseName, b: LeaseName): boolean => a.session_id === b.session_id && compareFences(a, b) === 0;
 
+/** A fence that has seen no lease: it takes any fence above `{epoch: 0, seq: 0}`. It keeps no time and does no I/O. */
 export const createLeaseFence = (): LeaseFence => {
   let highest: Fence = { epoch: 0, seq: 0 };
   let state: State = { name: "idle" };

@@ -140,6 +140,7 @@ test("a browser that is not healthy is not bound, opens nothing, and the fence i
   expect(await keeper.bind(lease("b", 1))).toBe("stale_fence");
 });
 
+// LEASE-20
 test("an end cuts the sockets even when the browser is not healthy", async () => {
   const { keeper, answer, bound } = setUp();
   await bound(lease("a", 1));
@@ -203,6 +204,7 @@ describe("the idle timer", () => {
     await vi.advanceTimersByTimeAsync(0);
   };
 
+  // LEASE-31, LEASE-32
   test("runs from the bind for the lease's timeout", async () => {
     const { onIdle, bound } = setUp();
     await bound(lease("a", 1));
@@ -226,6 +228,7 @@ describe("the idle timer", () => {
     expect(onIdle).toHaveBeenCalledOnce();
   });
 
+  // LEASE-32
   test.each(["ended", "closed"])(
     "does not outlive a lease that is %s, nor do its sockets start it again",
     async (how) => {

@@ -1,20 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { z } from "zod";
-import type { CdpConnection } from "./cdp-connection.ts";
+import type { CdpConnection } from "../cdp/cdp-connection.ts";
 
 /** A browser that has just started has its first page a moment after DevTools answers. */
 const firstPageTries = 5;
 const firstPagePauseMs = 200;
 
+const timeoutMs = 5000;
+
 /** A server may take its time until it answers; the page keeps loading after that. */
 const navigateTimeoutMs = 30_000;
 
-const Targets = z.object({ targetInfos: z.array(z.object({ targetId: z.string(), type: z.string() })) });
-const Attached = z.object({ sessionId: z.string() });
-
 const firstPage = async (cdp: CdpConnection): Promise<string | undefined> => {
   for (let tries = 1; ; tries += 1) {
-    const { targetInfos } = Targets.parse(await cdp.send("Target.getTargets"));
+    const { targetInfos } = await cdp.send("Target.getTargets", {}, { timeoutMs });
     const page = targetInfos.find(({ type }) => type === "page");
     if (page || tries === firstPageTries) return page?.targetId;
     await sleep(firstPagePauseMs);
@@ -25,13 +23,13 @@ const firstPage = async (cdp: CdpConnection): Promise<string | undefined> => {
 export const openUrl = async (cdp: CdpConnection, url: string): Promise<void> => {
   const targetId = await firstPage(cdp);
   if (targetId === undefined) {
-    await cdp.send("Target.createTarget", { url });
+    await cdp.send("Target.createTarget", { url }, { timeoutMs });
     return;
   }
-  const { sessionId } = Attached.parse(await cdp.send("Target.attachToTarget", { targetId, flatten: true }));
+  const { sessionId } = await cdp.send("Target.attachToTarget", { targetId, flatten: true }, { timeoutMs });
   try {
     await cdp.send("Page.navigate", { url }, { sessionId, timeoutMs: navigateTimeoutMs });
   } finally {
-    await cdp.send("Target.detachFromTarget", { sessionId });
+    await cdp.send("Target.detachFromTarget", { sessionId }, { timeoutMs });
   }
 };

@@ -1,6 +1,6 @@
 import type { Kube } from "../kube/client.ts";
 import { hasReason } from "../kube/kube-error.ts";
-import type { Ref, Secret } from "../kube/objects.ts";
+import type { NamespacedRef, Secret } from "../kube/objects.ts";
 import { secrets } from "../kube/resource-type.ts";
 import type { Logger } from "../log.ts";
 import { isUsable, newApiKey } from "../services/api-keys/api-key-secret.ts";
@@ -25,7 +25,7 @@ const keyIn = ({ data }: Secret): string =>
     .trim();
 
 /** Leaves a new key in the Secret, in place of `left`'s; of replicas that do it together one wins, and all get its key. */
-const leaveKey = async (ref: Ref, left: Secret | undefined, kube: Kube): Promise<string> => {
+const leaveKey = async (ref: NamespacedRef, left: Secret | undefined, kube: Kube): Promise<string> => {
   const key = newApiKey();
   const data = { [dataKey]: Buffer.from(key).toString("base64") };
   const labels = { "browserpool.dev/kind": "initial-key" };

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import type { Kube } from "../kube/client.ts";
 import { hasReason } from "../kube/kube-error.ts";
-import type { Secret } from "../kube/objects.ts";
+import type { NewObject, Secret } from "../kube/objects.ts";
 import { secrets } from "../kube/resource-type.ts";
 
 /** Ed25519. The private key signs tokens for sessions and for agents, the public key checks them. */
@@ -10,7 +10,7 @@ export type SigningKey = { privateKey: KeyObject; publicKey: KeyObject };
 const secretName = "signing-key";
 const dataKey = "private-key.pem";
 
-const newSecret = (namespace: string): Secret => {
+const newSecret = (namespace: string): NewObject<Secret> => {
   const { privateKey } = generateKeyPairSync("ed25519");
   const pem = privateKey.export({ type: "pkcs8", format: "pem" });
   return {

@@ -1,56 +1,30 @@
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 
-/** Deadline for connecting to an agent, ms. */
-const connectTimeoutMs = 3000;
-
-/** Deadline for the agent's first byte, ms: a Chromium on a busy node takes a second, one that hangs never answers. */
-const firstByteTimeoutMs = 30_000;
-
-/**
- * Idle time after which TCP probes the peer, ms: ten probes, a second apart, detect a machine that vanished without closing
- * its connections. The agent can't detect this: its peer is this process, so it would count the lease as used for ever.
- */
-const keepAliveMs = 15_000;
-
-/** Connects to `host:port`. */
-export const connectTo = async (address: string): Promise<Socket> => {
-  const colon = address.lastIndexOf(":");
-  const socket = connect({ host: address.slice(0, colon), port: Number(address.slice(colon + 1)), noDelay: true });
-  const connected = Promise.withResolvers<void>();
-  const timer = setTimeout(
-    () => connected.reject(new Error(`no connection within ${connectTimeoutMs} ms`)),
-    connectTimeoutMs,
-  );
-  socket.once("connect", () => connected.resolve());
-  socket.once("error", (error) => connected.reject(error));
-  try {
-    await connected.promise;
-    return socket;
-  } catch (error) {
-    socket.destroy();
-    throw error;
-  } finally {
-    clearTimeout(timer);
-  }
+export type SpliceOptions = {
+  /**
+   * Closes both sides as soon as one has ended and its last byte is passed on. Without it both stay until the other side ends
+   * too, and what that side still sends arrives.
+   */
+  closeAtFirstEnd?: boolean;
 };
 
 /**
- * Joins a client to its agent: passes the bytes on as they are, with back-pressure, and parses no frame. Closes both sides when
- * one ends or fails, or when the agent never begins to answer.
+ * Joins two sockets: bytes go through as they are, at the pace of the slower side, and when one side fails or is closed the
+ * other is closed too. No frame is looked at.
  */
-export const splice = (client: Socket, agent: Socket): void => {
+export const splice = (near: Socket, far: Socket, { closeAtFirstEnd = false }: SpliceOptions = {}): void => {
   const close = (): void => {
-    client.destroy();
-    agent.destroy();
+    near.destroy();
+    far.destroy();
   };
-  for (const side of [client, agent]) {
-    side.setKeepAlive(true, keepAliveMs);
-    side.on("error", close);
-    side.on("close", close);
+  for (const [from, to] of [
+    [near, far],
+    [far, near],
+  ] as const) {
+    from.on("error", close);
+    from.on("close", close);
+    // `pipe` ends the other side after the last byte; `finish` says that this end is flushed.
+    if (closeAtFirstEnd) to.once("finish", close);
+    from.pipe(to);
   }
-  const silent = setTimeout(close, firstByteTimeoutMs);
-  agent.once("data", () => clearTimeout(silent));
-  agent.once("close", () => clearTimeout(silent));
-  client.pipe(agent);
-  agent.pipe(client);
 };

@@ -55,7 +55,7 @@ const startCaches = ({ kube, config, log }: ApiParts, stack: AsyncDisposableStac
   const caches = {
     projects: startProjects({ kube, log }),
     apiKeys: startApiKeys({ kube, namespace: config.systemNamespace, log }),
-    pools: startReflector<BrowserPool>({ kube, type: browserPoolKind, onChange: () => undefined, log }),
+    pools: startReflector({ kube, type: browserPoolKind, onChange: () => undefined, log }),
     browsers: startOnDemandBrowsers({ kube, log }),
   };
   for (const cache of Object.values(caches)) stack.defer(() => cache.stop());

@@ -8,7 +8,6 @@ import { readPodTemplate } from "../controllers/browser-pool/pod/read-pod-templa
 import { runProjectController } from "../controllers/project/controller.ts";
 import type { ProjectObjects } from "../controllers/project/project-objects.ts";
 import { readProjectObjects } from "../controllers/project/read-project-objects.ts";
-import { runVaultControllers } from "../controllers/run-vault-controllers.ts";
 import { createProjectGate, openGate } from "../controllers/start-gate.ts";
 import { createHealth } from "../http/ops/health.ts";
 import { connectKube } from "../kube/client.ts";
@@ -26,6 +25,7 @@ import { checkRedis } from "../redis/check-redis.ts";
 import { connectRedis, whenReady } from "../redis/connection.ts";
 import { createSessionNames } from "../redis/session-names.ts";
 import { startOps } from "./ops.ts";
+import { runVaultControllers } from "./run-vault-controllers.ts";
 import { startLimitMs, withinStartLimit } from "./start-limit.ts";
 
 export type RunningOperator = {

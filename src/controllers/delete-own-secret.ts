@@ -1,4 +1,4 @@
-import type { KubeObject } from "../kube/objects.ts";
+import type { NamespacedObject } from "../kube/objects.ts";
 import { type ResourceType, secrets } from "../kube/resource-type.ts";
 import { secretFinalizer } from "../resources/finalizers.ts";
 import { dropFinalizer } from "./finalizers.ts";
@@ -8,14 +8,14 @@ import type { VaultDeps } from "./vault-deps.ts";
  * Deletes the Secret that belongs to an object that is being deleted, and lets the object go. The Secret is named, not looked
  * for: the operator may delete Secrets and read none.
  */
-export const deleteOwnSecret = async <T extends KubeObject>(
-  kind: ResourceType<KubeObject> & { readonly object?: T },
+export const deleteOwnSecret = async <T extends NamespacedObject>(
+  kind: ResourceType<T>,
   { object, secret }: { object: T; secret: string },
   { kube, lead }: VaultDeps,
 ): Promise<void> => {
   const { finalizers = [], namespace } = object.metadata;
   if (!finalizers.includes(secretFinalizer)) return;
   lead.check();
-  await kube.delete(secrets, { name: secret, ...(namespace && { namespace }) });
-  await dropFinalizer<T>(kind, { object, finalizer: secretFinalizer }, kube);
+  await kube.delete(secrets, { name: secret, namespace });
+  await dropFinalizer(kind, { object, finalizer: secretFinalizer }, kube);
 };

@@ -17,12 +17,12 @@ export const createSpecPredicate = (): {
   const known = new Map<string, string>();
   return {
     specChanged(object) {
-      const uid = object.metadata.uid ?? "";
+      const uid = object.metadata.uid;
       const wish = specOf(object);
       const isChanged = known.get(uid) !== wish;
       known.set(uid, wish);
       return isChanged;
     },
-    forget: ({ metadata }) => void known.delete(metadata.uid ?? ""),
+    forget: ({ metadata }) => void known.delete(metadata.uid),
   };
 };

@@ -28,7 +28,7 @@ export type VaultDeps = {
 };
 
 /** The objects of a namespace that are not being deleted. */
-export const liveIn = <T extends KubeObject>(namespace: string | undefined, objects: Pick<Reflector<T>, "list">): T[] =>
+export const liveIn = <T extends KubeObject>(namespace: string, objects: Pick<Reflector<T>, "list">): T[] =>
   objects.list().filter(({ metadata }) => metadata.namespace === namespace && !metadata.deletionTimestamp);
 
 /** The object that has what several claim: the oldest one. `others`: may hold `object` itself. */
@@ -37,16 +37,11 @@ export const holderOf = <T extends KubeObject>(object: T, others: T[], claimOf: 
 
 /** Writes a status if it differs from the one that the object has. */
 export const writeStatus = async <T extends KubeObject & { status?: object }>(
-  kind: ResourceType<KubeObject> & { readonly object?: T },
-  { object, status, cache }: { object: T; status: object; cache: Reflector<T> },
+  kind: ResourceType<T>,
+  { object, status, cache }: { object: T; status: NonNullable<T["status"]>; cache: Reflector<T> },
   { kube, lead }: VaultDeps,
 ): Promise<void> => {
   if (isDeepStrictEqual(object.status, status)) return;
   lead.check();
-  const written = await kube.replace(
-    kind as ResourceType<KubeObject>,
-    { ...object, status },
-    { subresource: "status" },
-  );
-  cache.put(written as T);
+  cache.put(await kube.replace(kind, { ...object, status }, { subresource: "status" }));
 };

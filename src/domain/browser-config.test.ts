@@ -5,6 +5,7 @@ import { agentConfigOf, configHash, sessionConfigOf } from "./browser-config.ts"
 const spec = (fields: Partial<BrowserPoolSpec> = {}): BrowserPoolSpec => BrowserPoolSpec.parse({ size: 1, ...fields });
 
 describe("the hash of a configuration", () => {
+  // POOL-20
   test.each<[string, Partial<BrowserPoolSpec>]>([
     ["headless", { headless: true }],
     ["stealth", { stealth: true }],

@@ -16,6 +16,7 @@ export type LoginChange = {
   totpSecret?: string | undefined;
 };
 
+/** A login without values and without a TOTP secret. */
 export const noLogin: Login = { values: new Map(), totpSecret: undefined };
 
 const totpAfter = (before: Sensitive | undefined, given: string | undefined): Sensitive | undefined => {

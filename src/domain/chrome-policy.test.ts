@@ -16,6 +16,7 @@ describe("a Chrome policy", () => {
     expect(chromePolicyProblems({})).toEqual([]);
   });
 
+  // POOL-16
   test.each([
     "ExtensionInstallForcelist",
     "ExtensionInstallBlocklist",
@@ -53,6 +54,7 @@ describe("a Chrome policy", () => {
     expect(paths({ PrintingEnabled: null })).toEqual(["chromePolicy.PrintingEnabled"]);
   });
 
+  // LIMIT-6
   test("may be 5 MiB when serialized, and not one byte more", () => {
     const frame = JSON.stringify({ Text: "" }).length;
     expect(chromePolicyProblems({ Text: "a".repeat(maxChromePolicyBytes - frame) })).toEqual([]);

@@ -1,10 +1,10 @@
 /**
  * Which Chrome enterprise policies a pool may set. The values' types are left to Chromium, which ignores a policy whose
- * value it cannot read; their names and total size are checked here (service.md, `chrome_policy`).
+ * value it cannot read; their names and total size are checked here (POOL-16, LIMIT-6).
  */
 import { problemAt, type SpecProblem } from "./problem.ts";
 
-/** service.md: "serialized payload max 5 MiB". */
+/** Bytes of a policy as JSON (LIMIT-6). */
 export const maxChromePolicyBytes = 5 * 1024 * 1024;
 
 /** A request can carry a great many bad names; the first ones tell enough. */

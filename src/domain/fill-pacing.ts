@@ -1,5 +1,5 @@
 /**
- * Fill pacing (contract.md, Browser pools): `r = size × fill_rate_per_minute / 100` browsers are started a minute, one by
+ * Fill pacing (FILL-RATE-1 to FILL-RATE-3): `r = size × fill_rate_per_minute / 100` browsers are started a minute, one by
  * one, `60 / r` seconds apart, the first at once; a rate of 0 pauses filling.
  */
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { hostPatternProblem, privateHostProblem } from "./host-pattern.ts";
 
 describe("private hosts", () => {
+  // NETWORK-2
   test.each([
     "db",
     "db.internal",
@@ -17,6 +18,7 @@ describe("private hosts", () => {
     "100.127.255.255",
     "[fd00::5]",
     "[fdff:ffff::1]:65535",
+    "[fd00::10.0.0.1]",
     "10.0.0.0/8",
     "10.1.0.0/16",
     "192.168.1.7/32",
@@ -27,6 +29,7 @@ describe("private hosts", () => {
     expect(privateHostProblem(text)).toBeUndefined();
   });
 
+  // NETWORK-2, NETWORK-3
   test.each([
     ["8.8.8.8", "must be private"],
     ["172.32.0.1", "must be private"],
@@ -37,6 +40,8 @@ describe("private hosts", () => {
     ["[2001:db8::1]", "must be private"],
     ["::/0", "must be private"],
     ["[::ffff:10.0.0.1]", "must be private"],
+    ["[::10.0.0.1]", "must be private"],
+    ["[::127.0.0.1]", "must be private"],
     ["127.0.0.1", "loopback"],
     ["127.0.0.0/8", "loopback"],
     ["[::1]:80", "loopback"],
@@ -74,12 +79,15 @@ describe("private hosts", () => {
     ["[10.0.0.1]", "not an IPv6 address"],
     ["[fd00::1%eth0]", "not an IPv6 address"],
     ["[fd00::1", "not an IPv6 address"],
+    ["[fd00::00001]", "not an IPv6 address"],
+    ["[fd00::010.0.0.1]", "not an IPv6 address"],
     ["[fd00::1]x", "not an IPv6 address"],
     ["db:0", "port"],
     ["db:65536", "port"],
     ["db:", "port"],
     ["db:080", "port"],
     ["10.0.0", "not an IPv4 address"],
+    ["10.1", "not an IPv4 address"],
     ["010.0.0.1", "not an IPv4 address"],
     ["2130706433", "not an IPv4 address"],
     ["0x7f000001", "not an IPv4 address"],
@@ -94,6 +102,7 @@ describe("private hosts", () => {
     expect(privateHostProblem(text)).toContain(message);
   });
 
+  // NETWORK-2, NETWORK-3
   test("may be any address of the private ranges and none outside, whatever its notation", () => {
     const isPrivate = ([a, b]: number[]): boolean =>
       a === 10 ||
@@ -135,6 +144,7 @@ describe("allowed hosts and hosts of proxy routes", () => {
     },
   );
 
+  // NETWORK-1
   test.each([
     ["10.0.0.0/8", "not a CIDR range"],
     ["https://example.com", "without a scheme"],

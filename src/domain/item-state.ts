@@ -41,6 +41,7 @@ export const fieldsOf = ({ valueNames, hasTotp }: StoredLogin): Record<string, {
   return Object.fromEntries(hasTotp ? [...fields, [totpField, { type: "totp" }]] : fields);
 };
 
+/** The state of an item by the table above. An item is `ready` when at least one field has a value. */
 export const itemState = (source: ItemSource): ItemState => {
   if (source.is === "connectionGone") return { status: "unavailable", reason: "connection_not_found" };
   if (source.is === "external") return { status: "unavailable", reason: "external_credential" };

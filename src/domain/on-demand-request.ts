@@ -20,7 +20,7 @@ export const onDemandRequest = (browser: Browser, project: string): OnDemandRequ
   const name = wireName(browser);
   return {
     timeout_seconds: spec.timeoutSeconds,
-    pool: { id: metadata.name, uid: metadata.uid ?? "" },
+    pool: { id: metadata.name, uid: metadata.uid },
     on_demand: true,
     project,
     ...(name && { name }),

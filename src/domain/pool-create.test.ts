@@ -27,14 +27,17 @@ const defaults = {
 };
 
 describe("a new pool", () => {
+  // POOL-2, POOL-3
   test("has the defaults and nothing else", () => {
     expect(specOf({})).toStrictEqual(defaults);
   });
 
+  // POOL-3
   test("is in the region that was asked for", () => {
     expect(specOf({ region: "eu-west" }).region).toBe("eu-west");
   });
 
+  // POOL-4
   test("replaces idle browsers when its profile changes, unless that is turned off", () => {
     expect(specOf({ profile: { name: "work" } })).toMatchObject({
       profile: { name: "work" },
@@ -43,6 +46,7 @@ describe("a new pool", () => {
     expect(specOf({ profile: { id: "p" }, refresh_on_profile_update: false }).refreshOnProfileUpdate).toBe(false);
   });
 
+  // POOL-5
   test("takes empty values as not set", () => {
     const empty = {
       start_url: "",
@@ -57,11 +61,13 @@ describe("a new pool", () => {
     expect(specOf({ telemetry: null })).toStrictEqual(defaults);
   });
 
+  // NETWORK-4
   test("keeps the names of policies and an explicit empty list of private hosts", () => {
     const spec = specOf({ chrome_policy: { URLBlocklist: [] }, network: { private_hosts: [] } });
     expect(spec).toMatchObject({ chromePolicy: { URLBlocklist: [] }, network: { privateHosts: [] } });
   });
 
+  // TELEMETRY-2, TELEMETRY-3
   test("has telemetry in its resolved form, from the default set on", () => {
     const { telemetry } = specOf({ telemetry: { enabled: true, browser: { page: { enabled: true } } } });
     const on = Object.entries(telemetry?.browser ?? {}).flatMap(([name, category]) =>
@@ -71,6 +77,7 @@ describe("a new pool", () => {
     expect(specOf({ telemetry: { enabled: false } })).not.toHaveProperty("telemetry");
   });
 
+  // NETWORK-1, NETWORK-5, PROFILE-1, EXTENSION-1, TELEMETRY-4, TELEMETRY-6
   test.each<[object, string]>([
     [{ refresh_on_profile_update: true }, "refresh_on_profile_update"],
     [{ profile: {} }, "profile"],

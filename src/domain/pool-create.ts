@@ -18,7 +18,7 @@ const profileOf = (request: PoolRequest): Pick<BrowserPoolSpec, "profile" | "ref
 
 /**
  * `request`: as parsed by `CreateBrowserPool`, which has filled in the defaults. A profile turns
- * `refreshOnProfileUpdate` on unless it is given (contract.md, Browser pools); telemetry is laid over nothing.
+ * `refreshOnProfileUpdate` on unless it is given (POOL-4); telemetry is laid over nothing.
  * Limits of the organization are the caller's matter.
  */
 export const createPool = (request: CreateBrowserPool): CreatedPool => {

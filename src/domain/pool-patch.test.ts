@@ -37,7 +37,7 @@ const paths = (spec: BrowserPoolSpec, body: object): string[] => {
 const without = (spec: BrowserPoolSpec, ...keys: (keyof BrowserPoolSpec)[]) =>
   Object.fromEntries(Object.entries(spec).filter(([key]) => !(keys as string[]).includes(key)));
 
-/** Rule of service.md; what is patched; the request; the fields that are then different (undefined: gone). */
+/** Number of a POOL-PATCH rule; what is patched; the request; the fields that are then different (undefined: gone). */
 const rules: [string, BrowserPoolSpec, object, Partial<Record<keyof BrowserPoolSpec, unknown>>][] = [
   [
     "1: save_changes is ignored",
@@ -140,6 +140,8 @@ const rules: [string, BrowserPoolSpec, object, Partial<Record<keyof BrowserPoolS
 ];
 
 describe("an update changes what its rule says and nothing else", () => {
+  // POOL-PATCH-1, POOL-PATCH-2, POOL-PATCH-3, POOL-PATCH-4, POOL-PATCH-5, POOL-PATCH-6, POOL-PATCH-7, POOL-PATCH-8
+  // POOL-PATCH-9, POOL-PATCH-10, POOL-PATCH-11, POOL-3
   test.each(rules)("rule %s", (_rule, spec, body, changes) => {
     const next = patched(spec, body);
     const set = Object.entries(changes).filter(([, value]) => value !== undefined);
@@ -149,6 +151,7 @@ describe("an update changes what its rule says and nothing else", () => {
     });
   });
 
+  // POOL-PATCH-11, TELEMETRY-3
   test("rule 11: categories merge onto the present ones, enabled: true starts again", () => {
     const enabled = (body: object) => {
       const categories = Object.entries(patched(full, { telemetry: body }).telemetry?.browser ?? {});
@@ -164,6 +167,7 @@ describe("an update changes what its rule says and nothing else", () => {
     expect(enabled({ enabled: true })).toEqual(["captcha", "connection", "control", "system"]);
   });
 
+  // POOL-PATCH-14
   test("rule 14: the wish to discard what is idle is passed on, and is off by default", () => {
     expect(result(full, { discard_all_idle: true })).toMatchObject({ discardIdle: true });
     expect(result(full, { size: 2 })).toMatchObject({ discardIdle: false });
@@ -182,6 +186,7 @@ describe("an update changes what its rule says and nothing else", () => {
 });
 
 describe("an update is refused, naming the field as it was written", () => {
+  // POOL-PATCH-2, POOL-PATCH-10, POOL-PATCH-16, TELEMETRY-4
   test.each<[string, BrowserPoolSpec, object, string[]]>([
     ["2: an empty profile", full, { profile: {} }, ["profile"]],
     ["2: a profile with nothing but save_changes", full, { profile: { save_changes: false } }, ["profile"]],
@@ -222,6 +227,7 @@ describe("an update is refused, naming the field as it was written", () => {
     expect(paths(spec, body)).toEqual(expected);
   });
 
+  // POOL-PATCH-18
   test("but not for a fault that the pool had before, so that it can still be resized", () => {
     const faulty = { ...full, network: { privateHosts: ["8.8.8.8"] }, profile: {} };
     expect(patched(faulty, { size: 3 })).toEqual({ ...faulty, size: 3 });
@@ -260,6 +266,7 @@ const anyBody: fc.Arbitrary<object> = fc
   .map((body) => JSON.parse(JSON.stringify(body)));
 
 describe("for any update", () => {
+  // POOL-PATCH-15
   test("an empty one changes nothing", () => {
     fc.assert(
       fc.property(anyBody, (body) => {

@@ -1,7 +1,7 @@
 /**
- * The request of `PATCH /browser_pools/{id_or_name}` over the spec of a pool. The numbers are those of the rules in
- * service.md. Rule 1 (`save_changes`) is in the request's schema; rule 12 (the sum of all sizes) needs the other pools
- * and is the caller's; rules 13 and 14 are about browsers that exist, and the operator's.
+ * The request of `PATCH /browser_pools/{id_or_name}` over the spec of a pool. A number in brackets is that
+ * of a rule: (4) is POOL-PATCH-4. Rule 1 (`save_changes`) is in the request's schema; rule 12 (the sum of all sizes) needs
+ * the other pools and is the caller's; rules 13 and 14 are about browsers that exist, and the operator's.
  */
 import { isDeepStrictEqual } from "node:util";
 import { BrowserPoolSpec } from "../resources/browser-pool.ts";

@@ -1,4 +1,4 @@
-/** A profile as requests name it, where an empty id or name stands for "none" (service.md PATCH rule 2). */
+/** A profile as requests name it, where an empty id or name stands for "none" (POOL-PATCH-2). */
 import type { Selector } from "../resources/selector.ts";
 import { problemAt, type SpecProblem } from "./problem.ts";
 

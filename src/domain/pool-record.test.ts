@@ -1,15 +1,17 @@
 import { expect, test } from "vitest";
+import { storedMeta } from "../../test/support/stored-meta.ts";
 import { type BrowserPool, BrowserPoolSpec } from "../resources/browser-pool.ts";
 import { BrowserPoolRecord } from "../resources/browser-pool-wire.ts";
 import { browserPoolRecord } from "./pool-record.ts";
 
 const pool = (spec: object, name = "demo"): BrowserPool => ({
-  metadata: { name, creationTimestamp: "2026-01-02T03:04:05Z" },
+  metadata: storedMeta(name, { creationTimestamp: "2026-01-02T03:04:05Z" }),
   spec: BrowserPoolSpec.parse({ size: 2, ...spec }),
 });
 
 const counts = { acquired: 1, available: 3 };
 
+// POOL-6, POOL-8, POOL-20, PROFILE-8, EXTENSION-5
 test("a bare pool is answered with its defaults, and nothing that was not set", () => {
   expect(browserPoolRecord(pool({}, "tz4a98xxat96iws9zmbrgj3a"), counts, { extensionIds: [] })).toStrictEqual({
     id: "tz4a98xxat96iws9zmbrgj3a",
@@ -30,6 +32,7 @@ test("a bare pool is answered with its defaults, and nothing that was not set", 
   });
 });
 
+// POOL-6, POOL-8
 test("a full pool is answered with all of its settings, the selectors as they were given", () => {
   const record = browserPoolRecord(
     pool({
@@ -71,6 +74,7 @@ test("a full pool is answered with all of its settings, the selectors as they we
   expect(record.browser_pool_config).not.toHaveProperty("region");
 });
 
+// POOL-9
 test("telemetry is answered in its resolved form, with the destination as a string", () => {
   const telemetry = {
     browser: { control: { cdp: { excludedMethods: ["A.b"] } } },
@@ -85,6 +89,7 @@ test("telemetry is answered in its resolved form, with the destination as a stri
   });
 });
 
+// HTTP-11
 test("a pool written as YAML goes by its own name, and refreshes as soon as it has a profile", () => {
   const record = browserPoolRecord(pool({ profile: { id: "p" } }), counts, { profileId: "p", extensionIds: [] });
   expect(record).toMatchObject({
@@ -95,6 +100,6 @@ test("a pool written as YAML goes by its own name, and refreshes as soon as it h
 });
 
 test("an object that was not read from the API server is refused", () => {
-  const unread = { ...pool({}), metadata: { name: "demo" } };
+  const unread = { ...pool({}), metadata: storedMeta("demo") };
   expect(() => browserPoolRecord(unread, counts, { extensionIds: [] })).toThrow("demo has no creationTimestamp");
 });

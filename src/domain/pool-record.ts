@@ -1,4 +1,4 @@
-/** A pool as the HTTP API answers it (service.md, "Pool record"). */
+/** A pool as the HTTP API answers it (POOL-6 to POOL-9). */
 import type { BrowserPool, BrowserPoolSpec } from "../resources/browser-pool.ts";
 import { type BrowserPoolRecord, PoolRecord } from "../resources/browser-pool-wire.ts";
 import { createdAt, wireId, wireName } from "../resources/identity.ts";

@@ -19,6 +19,7 @@ const current = (): Telemetry | undefined => merged(undefined, { browser: { cons
 const exporting = (): Telemetry | undefined => merged(undefined, { export: { otlp: { destination: { id: "d" } } } });
 
 describe("telemetry over what is present", () => {
+  // POOL-PATCH-11
   test.each<[string, Telemetry | null | undefined]>([
     ["left out", undefined],
     ["null", null],
@@ -31,6 +32,7 @@ describe("telemetry over what is present", () => {
     expect(merged(undefined, patch)).toBeUndefined();
   });
 
+  // TELEMETRY-3
   test("merges categories that come without enabled", () => {
     expect(captured(merged(current(), { browser: { page: on } }))).toEqual([
       "connection",
@@ -41,6 +43,7 @@ describe("telemetry over what is present", () => {
     ]);
   });
 
+  // TELEMETRY-3
   test("starts again from the default set with enabled: true, given categories on top", () => {
     expect(captured(merged(current(), on))).toEqual(defaults);
     expect(captured(merged(current(), { ...on, browser: { network: on, system: off } }))).toEqual([
@@ -51,11 +54,13 @@ describe("telemetry over what is present", () => {
     ]);
   });
 
+  // TELEMETRY-7
   test("keeps export and storage when the categories start again", () => {
     const present = merged(exporting(), { storage: off });
     expect(merged(present, on)).toMatchObject({ export: { otlp: { destination: { id: "d" } } }, storage: off });
   });
 
+  // TELEMETRY-4
   test("is cleared by enabled: false", () => {
     expect(merged(exporting(), off)).toBeUndefined();
   });
@@ -68,6 +73,7 @@ describe("telemetry over what is present", () => {
     expect(captured(twice)).toEqual([]);
   });
 
+  // TELEMETRY-4
   test("is refused with enabled: false and categories", () => {
     expect(mergeTelemetry(current(), { ...off, browser: { page: off } })).toEqual({
       ok: false,
@@ -79,6 +85,7 @@ describe("telemetry over what is present", () => {
 });
 
 describe("telemetry where there is none", () => {
+  // TELEMETRY-2
   test("has the default set with the given categories on top", () => {
     expect(merged(undefined, on)).toEqual({
       enabled: true,
@@ -92,6 +99,7 @@ describe("telemetry where there is none", () => {
     ]);
   });
 
+  // TELEMETRY-6, TELEMETRY-7
   test("is started by what wants events, and not by what wants none", () => {
     expect(captured(exporting())).toEqual(defaults);
     expect(captured(merged(undefined, { storage: on }))).toEqual(defaults);
@@ -104,6 +112,7 @@ describe("the methods that are left out of control", () => {
     browser: { control: { cdp: { excludedMethods } } },
   });
 
+  // TELEMETRY-5
   test("replace those of before and leave the category as it is", () => {
     const quiet = merged(undefined, { browser: { control: off, page: on } });
     const patched = merged(merged(quiet, excluding("Input.insertText")), excluding("Page.navigate"));
@@ -120,6 +129,7 @@ describe("an export", () => {
   const otlp = (current_: Telemetry | undefined, patch: NonNullable<Telemetry["export"]>["otlp"]) =>
     mergeTelemetry(current_, { export: { otlp: patch } });
 
+  // TELEMETRY-6
   test("is turned on by a destination", () => {
     expect(exporting()?.export).toEqual({ otlp: { enabled: true, destination: { id: "d" } } });
   });
@@ -135,6 +145,7 @@ describe("an export", () => {
     expect(merged(exporting(), { export: { otlp: off } })?.export?.otlp).not.toHaveProperty("destination");
   });
 
+  // TELEMETRY-6
   test.each<[string, NonNullable<Telemetry["export"]>["otlp"], string]>([
     ["a destination and enabled: false", { ...off, destination: { id: "d" } }, "cannot be combined"],
     ["enabled: true and no destination", on, "needs a destination"],

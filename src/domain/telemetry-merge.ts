@@ -1,6 +1,6 @@
 /**
  * Telemetry settings laid over telemetry settings: a PATCH over a pool's, a lease's override over its pool's, a new
- * pool's over nothing (service.md PATCH rule 11; contract.md, `telemetry` on PATCH).
+ * pool's over nothing (POOL-PATCH-11, TELEMETRY-2 to TELEMETRY-7).
  *
  * The resolved form is what is stored and echoed: either nothing (no capture), or `enabled: true` with an `enabled` flag
  * for each of the ten categories, and `export` and `storage` where they were set. It resolves to itself. YAML may hold

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { defaultViewport, resolveViewport } from "./viewport.ts";
 
+// BROWSER-13, BROWSER-12
 test.each([
   [2560, 1440, 10],
   [1920, 1080, 25],
@@ -21,6 +22,7 @@ test("a refresh rate that is given stays", () => {
   expect(resolveViewport({ width: 3840, height: 2160, refreshRate: 60 }).refreshRate).toBe(60);
 });
 
+// BROWSER-14
 test("no viewport is 1920x1080 at 25 Hz", () => {
   expect(resolveViewport(undefined)).toEqual({ width: 1920, height: 1080, refreshRate: 25 });
   expect(defaultViewport).toEqual(resolveViewport({ width: 1920, height: 1080 }));

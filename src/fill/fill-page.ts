@@ -19,14 +19,8 @@
  *   page has none: a tab in the background fires no `focus`, `blur` and `change` otherwise. The browser undoes it when the
  *   connection ends. No CDP domain is enabled: with `Page` enabled the browser would keep dialogs open for an answer.
  */
-import {
-  type CdpAddress,
-  CdpBusy,
-  CdpClosed,
-  type CdpConnection,
-  CdpRefused,
-  connectCdp,
-} from "../cdp/cdp-connection.ts";
+import { type CdpAddress, type CdpConnection, connectCdp } from "../cdp/cdp-connection.ts";
+import { CdpBusy, CdpClosed, CdpRefused } from "../cdp/cdp-errors.ts";
 import { choosePage } from "./choose-page.ts";
 import { chooseTargets, type Target } from "./choose-targets.ts";
 import { type Binding, type FieldResult, FillRefused, type FillResult } from "./fill-result.ts";
@@ -53,7 +47,7 @@ type PreparedPage = { origin: string; targets: Target[] };
 const emulateFocus = (cdp: CdpConnection, sessionIds: string[]): void => {
   // Not waited for: it comes before the writes all the same. Without it the field is written too.
   for (const sessionId of new Set(sessionIds))
-    cdp.send("Emulation.setFocusEmulationEnabled", { enabled: true }, sessionId).catch(() => undefined);
+    cdp.send("Emulation.setFocusEmulationEnabled", { enabled: true }, { sessionId }).catch(() => undefined);
 };
 
 const preparePage = async (cdp: CdpConnection, request: FillRequest, endsAtMs: number): Promise<PreparedPage> => {

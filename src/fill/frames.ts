@@ -1,13 +1,14 @@
 import { readFileSync } from "node:fs";
 import type { Protocol } from "devtools-protocol";
-import { type CdpConnection, CdpRefused } from "../cdp/cdp-connection.ts";
+import type { CdpConnection } from "../cdp/cdp-connection.ts";
+import { CdpRefused } from "../cdp/cdp-errors.ts";
 
 const fieldsScript = readFileSync(new URL("in-page/fields.js", import.meta.url), "utf8");
 
 /** One frame of the page, with an isolated world in which in-page/fields.js is loaded. */
 export type Frame = {
   sessionId: string;
-  /** The world's `{ find, write }`. */
+  /** The world's `{ find, write, leaves }`. */
   objectId: string;
   /** The frame around it; undefined for the main frame. */
   parent: Frame | undefined;
@@ -33,7 +34,7 @@ const placesOf = ({ frame, childFrames = [] }: Protocol.Page.FrameTree, sessionI
 /** The frames that a session's process renders, outer ones first, and those of other processes below them. */
 const listFrames = async (cdp: CdpConnection, sessionId: string): Promise<Place[]> => {
   const [tree] = await Promise.all([
-    cdp.send("Page.getFrameTree", undefined, sessionId),
+    cdp.send("Page.getFrameTree", undefined, { sessionId }),
     cdp.send(
       "Target.setAutoAttach",
       {
@@ -43,7 +44,7 @@ const listFrames = async (cdp: CdpConnection, sessionId: string): Promise<Place[
         // Frames of other processes and nothing else: no worker.
         filter: [{ type: "iframe" }, { exclude: true }],
       },
-      sessionId,
+      { sessionId },
     ),
   ]);
   const below = cdp.attachedBelow(sessionId).map((child) => unlessGone(listFrames(cdp, child)));
@@ -52,9 +53,9 @@ const listFrames = async (cdp: CdpConnection, sessionId: string): Promise<Place[
 
 /** Loads the script in a new isolated world of the frame; answers the script's handle. */
 const loadScript = async (cdp: CdpConnection, { frameId, sessionId }: Place): Promise<string | undefined> => {
-  const world = await cdp.send("Page.createIsolatedWorld", { frameId, worldName: "fill" }, sessionId);
+  const world = await cdp.send("Page.createIsolatedWorld", { frameId, worldName: "fill" }, { sessionId });
   const evaluation = { expression: fieldsScript, contextId: world.executionContextId, silent: true };
-  const { result } = await cdp.send("Runtime.evaluate", evaluation, sessionId);
+  const { result } = await cdp.send("Runtime.evaluate", evaluation, { sessionId });
   return result.objectId;
 };
 
@@ -76,13 +77,13 @@ export const openFrames = async (cdp: CdpConnection, pageSession: string): Promi
 };
 
 /**
- * Calls `find` or `write` of in-page/fields.js in a frame; answers what it returns, undefined when it throws. The arguments
+ * Calls a function of in-page/fields.js in a frame; answers what it returns, undefined when it throws. The arguments
  * are in this one message and nowhere else. Rejects with `CdpRefused` when the frame's document is gone or goes meanwhile.
  */
 export const callInFrame = async (
   cdp: CdpConnection,
   { sessionId, objectId }: Frame,
-  name: "find" | "write",
+  name: "find" | "write" | "leaves",
   args: unknown[],
 ): Promise<unknown> => {
   const { result, exceptionDetails } = await cdp.send(
@@ -95,7 +96,7 @@ export const callInFrame = async (
       awaitPromise: true,
       silent: true,
     },
-    sessionId,
+    { sessionId },
   );
   return exceptionDetails ? undefined : (result.value as unknown);
 };

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { type CdpConnection, CdpRefused } from "../cdp/cdp-connection.ts";
+import type { CdpConnection } from "../cdp/cdp-connection.ts";
+import { CdpRefused } from "../cdp/cdp-errors.ts";
 import { fieldErrors } from "../resources/fill-wire.ts";
 import type { Target } from "./choose-targets.ts";
 import type { Binding, FieldError, FieldResult } from "./fill-result.ts";
@@ -27,7 +28,12 @@ const Answer = z.object({
   problem: z.enum(fieldErrors).optional(),
   /** Whether the frame's document is on its way to be replaced by another one. */
   isLeaving: z.boolean(),
+  /** Whether it may be, which only `leaves` can tell. */
+  mayLeave: z.boolean(),
 });
+
+/** Frames whose documents are on their way out, and those that must be asked before the next write. */
+type Going = { leaving: Set<Frame>; unsure: Set<Frame> };
 
 /** Why the connection is closed. `deadline`: aborted when the time is over. */
 const lossOf = (deadline: AbortSignal): FieldError => (deadline.aborted ? "timeout" : "execution_failed");
@@ -48,26 +54,43 @@ const makeValue = ({ value }: Binding): string | undefined => {
   }
 };
 
+/**
+ * Whether the frame's document leaves, or is gone by now. The call carries no value: when the next document cuts it off, the
+ * field is known to be as it was.
+ */
+const leaves = async (cdp: CdpConnection, frame: Frame): Promise<boolean> => {
+  try {
+    return (await callInFrame(cdp, frame, "leaves", [])) !== false;
+  } catch {
+    return true;
+  }
+};
+
 /** Whether the frame's document, or one around it, is about to go. */
-const isDoomed = (frame: Frame, leaving: Set<Frame>): boolean => {
-  for (let each: Frame | undefined = frame; each; each = each.parent) if (leaving.has(each)) return true;
+const isDoomed = async (cdp: CdpConnection, frame: Frame, { leaving, unsure }: Going): Promise<boolean> => {
+  for (let each: Frame | undefined = frame; each; each = each.parent) {
+    if (unsure.delete(each) && (await leaves(cdp, each))) leaving.add(each);
+    if (leaving.has(each)) return true;
+  }
   return false;
 };
 
 const writeField = async (
   cdp: CdpConnection,
   { target: { frame, id, selector }, binding }: Write,
-  { leaving, deadline }: { leaving: Set<Frame>; deadline: AbortSignal },
+  { going, deadline }: { going: Going; deadline: AbortSignal },
 ): Promise<Outcome> => {
-  if (!cdp.isOpen()) return failed(lossOf(deadline));
   // Until the next document is there the browser may keep back what is sent to this one.
-  if (isDoomed(frame, leaving)) return failed("target_changed");
+  const isTooLate = await isDoomed(cdp, frame, going);
+  if (!cdp.isOpen()) return failed(lossOf(deadline));
+  if (isTooLate) return failed("target_changed");
   const value = makeValue(binding);
   if (value === undefined) return failed("execution_failed");
   try {
     const answer = Answer.safeParse(await callInFrame(cdp, frame, "write", [id, selector, value]));
     if (!answer.success) return failed("execution_failed");
-    if (answer.data.isLeaving) leaving.add(frame);
+    if (answer.data.isLeaving) going.leaving.add(frame);
+    if (answer.data.mayLeave) going.unsure.add(frame);
     return answer.data.problem === undefined ? { status: "filled" } : failed(answer.data.problem);
   } catch (error) {
     return outcomeWithoutAnswer(error, deadline);
@@ -84,10 +107,10 @@ export const writeFields = async (
   deadline: AbortSignal,
 ): Promise<FieldResult[]> => {
   const results: FieldResult[] = [];
-  const leaving = new Set<Frame>();
+  const going: Going = { leaving: new Set(), unsure: new Set() };
   let isStopped = false;
   for (const [index, write] of writes.entries()) {
-    const outcome: Outcome = isStopped ? notAttempted : await writeField(cdp, write, { leaving, deadline });
+    const outcome: Outcome = isStopped ? notAttempted : await writeField(cdp, write, { going, deadline });
     isStopped ||= outcome.status !== "filled";
     results.push({ index, ...outcome });
   }

@@ -8,7 +8,6 @@
  */
 import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
-import { connectTo, splice } from "../cdp/splice.ts";
 import { AppError } from "../errors.ts";
 import { asAppError } from "../http/middleware/error-answer.ts";
 import { checkHost } from "../http/middleware/host-check.ts";
@@ -16,6 +15,7 @@ import { refuseSocket } from "../http/refuse-socket.ts";
 import type { Logger } from "../log.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
 import { authorizeSession, type SessionTarget } from "../services/sessions/authorize-session.ts";
+import { connectTo, spliceToAgent } from "./agent-socket.ts";
 
 export type Gateway = {
   /** Number of open connections. */
@@ -91,7 +91,7 @@ export const attachGateway = (server: Server, deps: ServiceDeps, log: Logger): G
     if (client.destroyed) return void agent.destroy();
     agent.write(handshake(request, target));
     if (head.length > 0) agent.write(head);
-    splice(client, agent);
+    spliceToAgent(client, agent);
     open.add(client);
     deps.metrics.gatewayConnections.set(open.size);
     client.on("close", () => {

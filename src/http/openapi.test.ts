@@ -135,6 +135,10 @@ describe("the document of the API", () => {
   test("is the same each time it is made", () =>
     expect(JSON.stringify(openApiDocument(routeTable))).toBe(JSON.stringify(document)));
 
+  // HTTP-28
+  test("is that of version 0.1.0", () => expect(document).toMatchObject({ info: { version: "0.1.0" } }));
+
+  // HTTP-28
   test("has every route", () =>
     expect(operationsOf(document).map(({ path, method }) => `${method} ${path}`)).toEqual(
       [...Map.groupBy(routeTable, ({ path }) => path).values()].flat().map(({ method, path }) => `${method} ${path}`),
@@ -148,6 +152,7 @@ describe("the document of the API", () => {
     }
   });
 
+  // HTTP-28
   test("tells every caller of 401, 403, 404, 500 and 503, and when to come back after a 503", () => {
     for (const { operation } of operationsOf(document)) {
       for (const status of [401, 403, 404, 500, 503])
@@ -157,6 +162,7 @@ describe("the document of the API", () => {
     }
   });
 
+  // HTTP-28, HTTP-1
   test("says that errors have the shape Error", () => {
     for (const { operation } of operationsOf(document))
       for (const status of Object.keys(operation.responses).filter((text) => Number(text) >= 400)) {

@@ -31,6 +31,7 @@ export const UpdateProject = z.object({
   status: z.enum(["active", "archived"]).optional().describe("The new status."),
 });
 
+/** A project as answers show it. */
 export const projectAnswer = ({ id, name, status, createdAt, updatedAt }: Project): z.input<typeof ProjectWire> => ({
   id,
   name,
@@ -54,6 +55,7 @@ export const UpdateProjectLimits = z.object({
     .describe("Deprecated: only 0 and null are accepted, and change nothing."),
 });
 
+/** The project's own caps as answers show them: null for none. */
 export const projectLimitsAnswer = (project: Project): z.input<typeof ProjectLimitsWire> => ({
   max_concurrent_sessions: project.maxConcurrentSessions ?? null,
   max_concurrent_invocations: project.maxConcurrentInvocations ?? null,
@@ -73,6 +75,7 @@ export const UpdateOrganizationLimits = z.object({
   ),
 });
 
+/** The organization's limits as answers show them: null for no default cap. */
 export const organizationLimitsAnswer = (limits: OrganizationLimits): z.input<typeof OrganizationLimitsWire> => ({
   max_concurrent_sessions: limits.maxConcurrentSessions,
   default_project_max_concurrent_sessions: limits.defaultProjectMaxConcurrentSessions ?? null,
@@ -111,6 +114,7 @@ export const RotateApiKey = z.object({
   expire_in_days: days(0).describe("Days for which the old key still works. Left out: 7."),
 });
 
+/** A key as answers show it, without the key itself. */
 export const apiKeyAnswer = (key: ApiKeyView): z.input<typeof ApiKeyWire> => ({
   id: key.id,
   name: key.name,

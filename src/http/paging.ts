@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Answer } from "./route.ts";
 
-/** Query fields of every list (contract.md, Lists). */
+/** Query fields of every list (HTTP-7, HTTP-8, HTTP-9). */
 export const Paging = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(20).describe("Items a page."),
   offset: z.coerce.number().int().min(0).max(1_000_000).default(0).describe("Where the page starts."),

@@ -1,23 +1,43 @@
+import { z } from "zod";
+import { createCalls } from "./calls.ts";
 import { type KubeCall, telling } from "./kube-call.ts";
 import { KubeError } from "./kube-error.ts";
-import type { KubeObject, Ref } from "./objects.ts";
+import type { KubeObject, NewObject, Ref } from "./objects.ts";
 import { pathOf, type ResourceType, typeMeta } from "./resource-type.ts";
-import { type KubeRequest, type KubeResponse, openTransport } from "./transport.ts";
+import { storedObject } from "./stored-object.ts";
+import { openTransport } from "./transport.ts";
 import { readWatch, type WatchEvent } from "./watch.ts";
 
 export type Selection = { namespace?: string; labelSelector?: string; fieldSelector?: string };
+
 /** One entry of API discovery. `name`: the plural, with `/<subresource>` for one. */
-export type ApiResource = { name: string; kind: string; namespaced: boolean };
+export type ApiResource = z.infer<typeof ApiResource>;
+const ApiResource = z.object({ name: z.string(), kind: z.string(), namespaced: z.boolean() });
+const ApiResourceList = z.object({ resources: z.array(ApiResource) });
+
+/** A list's own fields; its items are checked one by one. */
+const ListAnswer = z.object({
+  items: z.array(z.unknown()).nullish(),
+  metadata: z.object({ resourceVersion: z.string() }),
+});
+
 export type ObjectList<T> = { items: T[]; resourceVersion: string };
 
-/** The door to the Kubernetes API. Every call has a deadline; a refusal is a `KubeError`. */
+/**
+ * The door to the Kubernetes API. Every call has a deadline; a refusal is a `KubeError`. So is an answer with an object that
+ * lacks what every stored object has (stored-object.ts).
+ */
 export type Kube = {
   /** The object, or undefined when there is none. */
   get<T extends KubeObject>(type: ResourceType<T>, ref: Ref): Promise<T | undefined>;
   list<T extends KubeObject>(type: ResourceType<T>, selection?: Selection): Promise<ObjectList<T>>;
-  create<T extends KubeObject>(type: ResourceType<T>, object: T): Promise<T>;
+  create<T extends KubeObject>(type: ResourceType<T>, object: NoInfer<NewObject<T>>): Promise<T>;
   /** Writes the whole object; fails with `Conflict` when its `resourceVersion` is not the newest. */
-  replace<T extends KubeObject>(type: ResourceType<T>, object: T, options?: { subresource?: "status" }): Promise<T>;
+  replace<T extends KubeObject>(
+    type: ResourceType<T>,
+    object: NoInfer<T>,
+    options?: { subresource?: "status" },
+  ): Promise<T>;
   /** JSON merge patch; lists are replaced whole. Put `metadata.resourceVersion` in to fail on a concurrent change. */
   patch<T extends KubeObject>(
     type: ResourceType<T>,
@@ -32,7 +52,11 @@ export type Kube = {
     options?: { uid?: string; gracePeriodSeconds?: number },
   ): Promise<void>;
   /** Server-side apply, taking over conflicting fields. */
-  apply<T extends KubeObject>(type: ResourceType<T>, object: T, options: { fieldManager: string }): Promise<T>;
+  apply<T extends KubeObject>(
+    type: ResourceType<T>,
+    object: NoInfer<NewObject<T>>,
+    options: { fieldManager: string },
+  ): Promise<void>;
   createSubresource<T extends KubeObject>(
     type: ResourceType<T>,
     ref: Ref,
@@ -61,47 +85,19 @@ export type KubeOptions = {
   onCall?: (call: KubeCall) => void;
 };
 
-/** Longest body of an error answer that is read, bytes: a Status object is far below. */
-const maxErrorBytes = 64 * 1024;
-
-const readError = async (response: KubeResponse, request: KubeRequest): Promise<KubeError> => {
-  const text = (await response.body.text().catch(() => "")).slice(0, maxErrorBytes);
-  let status: { reason?: string; message?: string } = {};
-  try {
-    status = JSON.parse(text);
-  } catch {
-    // Proxies answer with HTML; the status code says enough then.
-  }
-  const message = status.message ?? `${request.method} ${request.path} was answered with ${response.statusCode}`;
-  return new KubeError(status.reason || `Http${response.statusCode}`, response.statusCode, message);
-};
-
 const selectors = ({ labelSelector, fieldSelector }: Selection): Record<string, string | undefined> => ({
   labelSelector,
   fieldSelector,
 });
 
-const withTypeMeta = <T extends KubeObject>(type: ResourceType<T>, object: T): T => ({ ...typeMeta(type), ...object });
+const withTypeMeta = (type: ResourceType<KubeObject>, object: object): object => ({ ...typeMeta(type), ...object });
 
 /** Reading the kubeconfig is the only I/O before the first call. */
 export const connectKube = ({ kubeconfigPath, requestTimeoutMs = 10_000, onCall }: KubeOptions = {}): Kube => {
   const connection = openTransport(kubeconfigPath);
   const transport = onCall ? telling(connection, onCall) : connection;
 
-  const open = async (request: KubeRequest): Promise<KubeResponse> => {
-    const response = await transport.send(request);
-    if (response.statusCode >= 300) throw await readError(response, request);
-    return response;
-  };
-  const call = async <T>(request: Omit<KubeRequest, "signal">): Promise<T> => {
-    const signal = AbortSignal.timeout(requestTimeoutMs);
-    const response = await open({ ...request, signal });
-    try {
-      return (await response.body.json()) as T;
-    } catch (cause) {
-      throw new KubeError("Unreachable", 0, `the answer to ${request.method} ${request.path} broke off`, { cause });
-    }
-  };
+  const { open, call, parsed, one } = createCalls(transport, requestTimeoutMs);
   const unless = async <T>(reasons: string[], result: Promise<T>): Promise<T | undefined> =>
     result.catch((error: unknown) => {
       if (error instanceof KubeError && reasons.includes(error.reason)) return undefined;
@@ -109,31 +105,30 @@ export const connectKube = ({ kubeconfigPath, requestTimeoutMs = 10_000, onCall 
     });
 
   return {
-    get: (type, ref) => unless(["NotFound"], call({ method: "GET", path: pathOf(type, ref) })),
+    get: (type, ref) => unless(["NotFound"], one(type, { method: "GET", path: pathOf(type, ref) })),
     async list(type, selection = {}) {
       const namespace = selection.namespace;
       const path = pathOf(type, namespace ? { namespace } : {});
-      const list = await call<{ items?: never[]; metadata: { resourceVersion: string } }>({
-        method: "GET",
-        path,
-        query: selectors(selection),
-      });
-      return { items: list.items ?? [], resourceVersion: list.metadata.resourceVersion };
+      const { items, metadata } = await parsed({ method: "GET", path, query: selectors(selection) }, ListAnswer);
+      return {
+        items: (items ?? []).map((item) => storedObject(type, item)),
+        resourceVersion: metadata.resourceVersion,
+      };
     },
     create: (type, object) =>
-      call({
+      one(type, {
         method: "POST",
         path: pathOf(type, object.metadata.namespace ? { namespace: object.metadata.namespace } : {}),
         body: withTypeMeta(type, object),
       }),
     replace: (type, object, options) =>
-      call({
+      one(type, {
         method: "PUT",
         path: pathOf(type, object.metadata, options?.subresource),
         body: withTypeMeta(type, object),
       }),
     patch: (type, ref, mergePatch, options) =>
-      call({
+      one(type, {
         method: "PATCH",
         path: pathOf(type, ref, options?.subresource),
         body: mergePatch,
@@ -150,19 +145,21 @@ export const connectKube = ({ kubeconfigPath, requestTimeoutMs = 10_000, onCall 
         call({ method: "DELETE", path: pathOf(type, ref), body }),
       );
     },
-    apply: (type, object, { fieldManager }) =>
-      call({
+    async apply(type, object, { fieldManager }) {
+      await call({
         method: "PATCH",
         path: pathOf(type, object.metadata),
         query: { fieldManager, force: true },
         body: withTypeMeta(type, object),
         contentType: "application/apply-patch+yaml",
-      }),
+      });
+    },
     createSubresource: async (type, ref, subresource, body) => {
       await call({ method: "POST", path: pathOf(type, ref, subresource), body });
     },
     watch: (type, { namespace, resourceVersion, ...selection }, signal) =>
       readWatch(
+        type,
         (query, watchSignal) =>
           open({
             method: "GET",
@@ -174,7 +171,7 @@ export const connectKube = ({ kubeconfigPath, requestTimeoutMs = 10_000, onCall 
       ),
     async resources(apiVersion) {
       const path = `/${apiVersion.includes("/") ? "apis" : "api"}/${apiVersion}`;
-      return (await call<{ resources: ApiResource[] }>({ method: "GET", path })).resources;
+      return (await parsed({ method: "GET", path }, ApiResourceList)).resources;
     },
     async ready() {
       try {

@@ -6,8 +6,8 @@ import type { KubeObject } from "./objects.ts";
 import { events } from "./resource-type.ts";
 
 export type EventNote = {
-  /** The object that the event is about; needs its type meta, namespace, name and uid. */
-  regarding: KubeObject;
+  /** The object that the event is about. Objects of lists carry no type meta: it is added to them. */
+  regarding: KubeObject & { apiVersion: string; kind: string };
   type: "Normal" | "Warning";
   /** CamelCase, from a fixed set. */
   reason: string;
@@ -17,8 +17,6 @@ export type EventNote = {
 
 /** Records an event without waiting for it: an event that can't be written is only logged. */
 export type RecordEvent = (note: EventNote) => void;
-
-type Series = KubeObject & { series?: { count: number; lastObservedTime: string } };
 
 const microTime = (): string => new Date().toISOString().replace("Z", "000Z");
 
@@ -43,7 +41,7 @@ export const createEventRecorder = (kube: Kube, controller: string, log: Logger)
       await kube.create(events, event);
     } catch (error) {
       if (!hasReason(error, "AlreadyExists")) throw error;
-      const known = (await kube.get(events, ref)) as Series | undefined;
+      const known = await kube.get(events, ref);
       const count = (known?.series?.count ?? 1) + 1;
       await kube.patch(events, ref, { series: { count, lastObservedTime: microTime() } });
     }

@@ -1,7 +1,9 @@
+import { z } from "zod";
+
 /**
  * A refusal or failure of the Kubernetes API. `reason` is the API's own word (`NotFound`, `Conflict`, `AlreadyExists`,
- * `Invalid`, `Forbidden`, …), or `Unreachable` when no answer came; `status` is the HTTP status, 0 when there was none.
- * The message is the API's, which names the object and the field; bodies and headers are never kept, they may hold secrets.
+ * `Invalid`, `Forbidden`, …), `Unreachable` when no answer came, or `Malformed` for an answer that can't be used; `status` is the
+ * HTTP status, 0 when there was none. The message is the API's, which names the object and the field; bodies and headers are never kept, they may hold secrets.
  */
 export class KubeError extends Error {
   override name = "KubeError";
@@ -19,5 +21,12 @@ export class KubeError extends Error {
 export const isTransient = (error: unknown): boolean =>
   error instanceof KubeError && (error.status === 0 || error.status === 429 || error.status >= 500);
 
+/** Whether the API server refused with this reason, such as `AlreadyExists` or `Conflict`. */
 export const hasReason = (error: unknown, reason: string): boolean =>
   error instanceof KubeError && error.reason === reason;
+
+const text = z.string().optional().catch(undefined);
+const Status = z.object({ reason: text, message: text, code: z.number().optional().catch(undefined) });
+
+/** What a Status object of the API says; empty for anything else. */
+export const statusOf = (answer: unknown): z.infer<typeof Status> => Status.safeParse(answer).data ?? {};

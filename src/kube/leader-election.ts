@@ -11,12 +11,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../log.ts";
 import type { Kube } from "./client.ts";
-import type { Lease, Ref } from "./objects.ts";
+import type { Lease, NamespacedRef } from "./objects.ts";
 import { leases } from "./resource-type.ts";
 
 export type LeaderElectionOptions = {
   kube: Kube;
-  lease: Ref & { namespace: string };
+  lease: NamespacedRef;
   /** Unique among the replicas. */
   identity: string;
   /** Runs while this replica leads; must end soon when the lead's signal is aborted. */
@@ -47,25 +47,41 @@ type Seen = { version: string | undefined; atMs: number };
 
 const micro = (): string => new Date().toISOString().replace("Z", "000Z");
 
+/** The lease as this replica holds it. */
+const claimSpec = (
+  known: Lease | undefined,
+  identity: string,
+  { durationMs }: ElectionTiming,
+): Lease["spec"] & object => {
+  const isOurs = known?.spec?.holderIdentity === identity;
+  const transitions = known?.spec?.leaseTransitions ?? 0;
+  return {
+    holderIdentity: identity,
+    leaseDurationSeconds: Math.ceil(durationMs / 1000),
+    acquireTime: (isOurs && known?.spec?.acquireTime) || micro(),
+    renewTime: micro(),
+    leaseTransitions: isOurs ? transitions : transitions + 1,
+  };
+};
+
+/**
+ * Joins the election and runs `lead` each time this replica wins. `stop` waits for `lead` to end and then frees the
+ * lease.
+ */
 export const startLeaderElection = (options: LeaderElectionOptions): LeaderElection => {
   const { kube, lease: ref, identity, lead, log, timing = defaultTiming } = options;
   const stopping = new AbortController();
   let seen: Seen = { version: undefined, atMs: performance.now() };
   let leading = false;
 
-  const claim = (known: Lease | undefined): Lease => {
-    const isOurs = known?.spec?.holderIdentity === identity;
-    const transitions = known?.spec?.leaseTransitions ?? 0;
-    return {
-      metadata: { ...ref, ...(known?.metadata.resourceVersion && { resourceVersion: known.metadata.resourceVersion }) },
-      spec: {
-        holderIdentity: identity,
-        leaseDurationSeconds: Math.ceil(timing.durationMs / 1000),
-        acquireTime: (isOurs && known?.spec?.acquireTime) || micro(),
-        renewTime: micro(),
-        leaseTransitions: isOurs ? transitions : transitions + 1,
-      },
-    };
+  const write = async (known: Lease | undefined): Promise<void> => {
+    const spec = claimSpec(known, identity, timing);
+    if (!known) {
+      await kube.create(leases, { metadata: ref, spec });
+      return;
+    }
+    const { uid, resourceVersion } = known.metadata;
+    await kube.replace(leases, { metadata: { ...ref, uid, resourceVersion }, spec });
   };
   const mayClaim = (known: Lease | undefined): boolean => {
     const holder = known?.spec?.holderIdentity;
@@ -81,8 +97,7 @@ export const startLeaderElection = (options: LeaderElectionOptions): LeaderElect
     try {
       const known = await kube.get(leases, ref);
       if (!mayClaim(known)) return "another's";
-      if (known) await kube.replace(leases, claim(known));
-      else await kube.create(leases, claim(undefined));
+      await write(known);
       return "ours";
     } catch (err) {
       log.debug({ err }, "leader election: the lease could not be written");

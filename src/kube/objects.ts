@@ -1,4 +1,13 @@
-import type { V1ConfigMap, V1Lease, V1Namespace, V1Node, V1Pod, V1Secret } from "@kubernetes/client-node";
+import type {
+  EventsV1Event,
+  V1ConfigMap,
+  V1CustomResourceDefinition,
+  V1Lease,
+  V1Namespace,
+  V1Node,
+  V1Pod,
+  V1Secret,
+} from "@kubernetes/client-node";
 
 export type OwnerReference = {
   apiVersion: string;
@@ -14,8 +23,8 @@ export type ObjectMeta = {
   name: string;
   generateName?: string;
   namespace?: string;
-  uid?: string;
-  resourceVersion?: string;
+  uid: string;
+  resourceVersion: string;
   generation?: number;
   creationTimestamp?: string;
   deletionTimestamp?: string;
@@ -26,10 +35,22 @@ export type ObjectMeta = {
   ownerReferences?: OwnerReference[];
 };
 
+/** An object as the API server answers it, with the uid and the version that every stored object has (stored-object.ts). */
 export type KubeObject = { apiVersion?: string; kind?: string; metadata: ObjectMeta };
+
+/** An object of a namespaced kind. */
+export type NamespacedObject = KubeObject & { metadata: { namespace: string } };
+
+/** An object to create or to apply: the API server gives it its uid and version. */
+export type NewObject<T extends KubeObject> = Omit<T, "metadata"> & {
+  metadata: Omit<ObjectMeta, "uid" | "resourceVersion"> & Pick<T["metadata"], "namespace">;
+};
 
 /** Names one object of a kind; `namespace` is left out for cluster-scoped kinds. */
 export type Ref = { name: string; namespace?: string };
+
+/** Names one object of a namespaced kind. */
+export type NamespacedRef = { name: string; namespace: string };
 
 /** A generated client type as it travels as JSON: dates are strings there, and `metadata` is always present. */
 type AsJson<T> = T extends Date
@@ -40,13 +61,16 @@ type AsJson<T> = T extends Date
       ? { [Key in keyof T]: AsJson<T[Key]> }
       : T;
 type Object_<T> = Omit<AsJson<T>, "metadata"> & KubeObject;
+type Namespaced<T> = Omit<AsJson<T>, "metadata"> & NamespacedObject;
 
-export type Pod = Object_<V1Pod>;
-export type ConfigMap = Object_<V1ConfigMap>;
-export type Secret = Object_<V1Secret>;
+export type Pod = Namespaced<V1Pod>;
+export type ConfigMap = Namespaced<V1ConfigMap>;
+export type Secret = Namespaced<V1Secret>;
 export type Namespace = Object_<V1Namespace>;
 export type Node = Object_<V1Node>;
-export type Lease = Object_<V1Lease>;
+export type Lease = Namespaced<V1Lease>;
+export type KubeEvent = Namespaced<EventsV1Event>;
+export type CustomResourceDefinition = Object_<V1CustomResourceDefinition>;
 
 /** `namespace/name`, or the bare name of a cluster-scoped object: the key of caches and work queues. */
 export const keyOf = (ref: Ref): string => (ref.namespace ? `${ref.namespace}/${ref.name}` : ref.name);

@@ -41,8 +41,9 @@ const firstRetryMs = 200;
 const lastRetryMs = 5000;
 
 const isOlder = (a: KubeObject, b: KubeObject): boolean =>
-  Number(a.metadata.resourceVersion ?? 0) < Number(b.metadata.resourceVersion ?? 0);
+  Number(a.metadata.resourceVersion) < Number(b.metadata.resourceVersion);
 
+/** Starts a list and a watch, which retry for ever until `stop`. Reads before `synced` find an incomplete copy. */
 export const startReflector = <T extends KubeObject>(options: ReflectorOptions<T>): Reflector<T> => {
   const { kube, type, onChange, log, ...selection } = options;
   const objects = new Map<string, T>();
@@ -77,7 +78,7 @@ export const startReflector = <T extends KubeObject>(options: ReflectorOptions<T
     const listed = new Set(items.map((item) => keyOf(item.metadata)));
     for (const object of [...objects.values()]) {
       // What was put after this list was made is younger than it and stays.
-      const isNewer = Number(object.metadata.resourceVersion ?? 0) > Number(resourceVersion);
+      const isNewer = Number(object.metadata.resourceVersion) > Number(resourceVersion);
       if (!listed.has(keyOf(object.metadata)) && !isNewer) remove(object);
     }
     for (const item of items) put(item);
@@ -89,7 +90,7 @@ export const startReflector = <T extends KubeObject>(options: ReflectorOptions<T
     for await (const { type: change, object } of stream) {
       if (change === "DELETED") remove(object);
       else if (change !== "BOOKMARK") put(object);
-      if (object.metadata.resourceVersion) onProgress(object.metadata.resourceVersion);
+      onProgress(object.metadata.resourceVersion);
     }
   };
 

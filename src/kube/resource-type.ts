@@ -1,4 +1,15 @@
-import type { ConfigMap, KubeObject, Lease, Namespace, Node, Pod, Ref, Secret } from "./objects.ts";
+import type {
+  ConfigMap,
+  CustomResourceDefinition,
+  KubeEvent,
+  KubeObject,
+  Lease,
+  Namespace,
+  Node,
+  Pod,
+  Ref,
+  Secret,
+} from "./objects.ts";
 
 /** Where a kind lives in the Kubernetes API. `group` is "" for the core group. `T` is the object's type. */
 export type ResourceType<T extends KubeObject> = {
@@ -47,7 +58,7 @@ export const leases: ResourceType<Lease> = {
   namespaced: true,
 };
 
-export const events: ResourceType<KubeObject> = {
+export const events: ResourceType<KubeEvent> = {
   group: "events.k8s.io",
   version: "v1",
   kind: "Event",
@@ -55,7 +66,7 @@ export const events: ResourceType<KubeObject> = {
   namespaced: true,
 };
 
-export const customResourceDefinitions: ResourceType<KubeObject> = {
+export const customResourceDefinitions: ResourceType<CustomResourceDefinition> = {
   group: "apiextensions.k8s.io",
   version: "v1",
   kind: "CustomResourceDefinition",

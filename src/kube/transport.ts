@@ -47,9 +47,9 @@ export const openTransport = (kubeconfigPath?: string): Transport => {
 
   const authenticate = async (): Promise<Record<string, string>> => {
     if (headers && headers.untilMs > performance.now()) return headers.values;
-    const context = new RequestContext(server, "GET" as never);
+    const context = new RequestContext(server, "GET");
     await config.applySecurityAuthentication(context);
-    const fresh = context.getDispatcher() as Dispatcher | undefined;
+    const fresh = context.getDispatcher();
     if (dispatcher) await fresh?.close();
     else dispatcher = fresh;
     headers = { values: context.getHeaders(), untilMs: performance.now() + headersLifeMs };

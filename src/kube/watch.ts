@@ -1,10 +1,17 @@
 import { createInterface } from "node:readline";
-import { KubeError } from "./kube-error.ts";
+import { z } from "zod";
+import { KubeError, statusOf } from "./kube-error.ts";
 import type { KubeObject } from "./objects.ts";
+import type { ResourceType } from "./resource-type.ts";
+import { malformed, storedObject } from "./stored-object.ts";
 import type { KubeResponse } from "./transport.ts";
 
 /** `BOOKMARK` carries nothing but a newer `resourceVersion` to go on from. */
-export type WatchEvent<T> = { type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK"; object: T };
+export type WatchEvent<T> =
+  | { type: "ADDED" | "MODIFIED" | "DELETED"; object: T }
+  | { type: "BOOKMARK"; object: z.infer<typeof Bookmark> };
+
+const Bookmark = z.object({ metadata: z.object({ resourceVersion: z.string() }) });
 
 /** The server ends a watch after this time, s; a new one goes on from the last version. */
 const serverTimeoutSeconds = 80;
@@ -17,8 +24,30 @@ const silenceLimitMs = 100_000;
 
 type OpenWatch = (query: Record<string, string | number | boolean>, signal: AbortSignal) => Promise<KubeResponse>;
 
+const watchError = (answer: unknown): KubeError => {
+  const { code, reason = "Unknown", message = "the watch failed" } = statusOf(answer);
+  return new KubeError(code === 410 ? "Expired" : reason, code ?? 0, message);
+};
+
+const eventOf = <T extends KubeObject>(type: ResourceType<T>, line: string): WatchEvent<T> => {
+  const event: { type?: unknown; object?: unknown } = JSON.parse(line);
+  switch (event.type) {
+    case "ADDED":
+    case "MODIFIED":
+    case "DELETED":
+      return { type: event.type, object: storedObject(type, event.object) };
+    case "BOOKMARK":
+      return { type: event.type, object: Bookmark.parse(event.object) };
+    case "ERROR":
+      throw watchError(event.object);
+    default:
+      throw malformed(`sent an unknown watch event for ${type.plural}`);
+  }
+};
+
 /** Reads one watch stream, line by line. Throws a `KubeError`: `Expired` (start from a new list), or whatever ended the stream. */
 export async function* readWatch<T extends KubeObject>(
+  type: ResourceType<T>,
   open: OpenWatch,
   signal: AbortSignal,
 ): AsyncGenerator<WatchEvent<T>, void, undefined> {
@@ -32,9 +61,7 @@ export async function* readWatch<T extends KubeObject>(
     lines.on("error", () => undefined);
     for await (const line of lines) {
       timer.refresh();
-      const event = JSON.parse(line) as { type: string; object: { reason?: string; code?: number; message?: string } };
-      if (event.type === "ERROR") throw watchError(event.object);
-      yield event as unknown as WatchEvent<T>;
+      yield eventOf(type, line);
     }
   } catch (error) {
     if (signal.aborted || error instanceof KubeError) throw error;
@@ -44,10 +71,3 @@ export async function* readWatch<T extends KubeObject>(
     silence.abort();
   }
 }
-
-const watchError = (status: { reason?: string; code?: number; message?: string }): KubeError =>
-  new KubeError(
-    status.code === 410 ? "Expired" : (status.reason ?? "Unknown"),
-    status.code ?? 0,
-    status.message ?? "the watch failed",
-  );

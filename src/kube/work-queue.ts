@@ -47,6 +47,10 @@ export type WorkQueueOptions = {
 const firstBackOffMs = 100;
 const lastBackOffMs = 30_000;
 
+/**
+ * A queue that works on each key by one call at a time. A key whose work throws comes back after 0.1 s, doubling up to
+ * 30 s.
+ */
 export const startWorkQueue = ({ name, work, concurrency, log, meter }: WorkQueueOptions): WorkQueue => {
   const waiting = new Set<string>();
   const active = new Map<string, Promise<void>>();

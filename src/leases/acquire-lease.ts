@@ -1,5 +1,5 @@
 /**
- * How one caller gets a browser (design.md, the lease protocol, steps 1, 2 and 4).
+ * How one caller gets a browser (docs/design.md, The lease protocol, steps 1, 2 and 4).
  *
  *   follow ──► take ──granted──► bind ──ok──► held
  *               │                 └─refused──► reject (the browser is suspect, the caller keeps its place) ──► as after take

@@ -14,7 +14,7 @@ const refusalOf = (answer: AgentAnswer): string => {
 export type BindDeps = { agents: Pick<AgentClient, "bind">; log: Logger };
 
 /**
- * Asks the agent of a granted browser to take the lease (design.md, the lease protocol, step 2). Returns undefined when the
+ * Asks the agent of a granted browser to take the lease (docs/design.md, The lease protocol, step 2). Returns undefined when the
  * agent took it, else the reason why the caller can't have this browser. `whileBinding`: called once the request is sent.
  */
 export const bindLease = async (

@@ -111,6 +111,7 @@ export const diagnoseWithoutAgent = (record: BrowserRecord | undefined): Diagnos
   return record?.state === "suspect" && unrecoverable.has(record.reason) ? retire(record) : undefined;
 };
 
+/** What to do about one browser, by the table above. The same facts always give the same answer. */
 export const diagnose = (facts: Facts): Diagnosis => {
   const { record, agentState } = facts;
   const withoutAgent = diagnoseWithoutAgent(record);

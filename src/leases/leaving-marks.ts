@@ -16,6 +16,7 @@ export type LeavingMarks = {
   stay(poolUid: string, ids: string[], reason: string): Promise<number>;
 };
 
+/** Marks in Redis that take browsers out of their pools. */
 export const createLeavingMarks = (redis: RedisConnection): LeavingMarks => ({
   leave: async (poolUid, ids, reason) =>
     Number(await orUnavailable(runScript(redis, leave, poolKeys(poolUid), [reason, ...ids]))),

@@ -18,8 +18,10 @@ const parts = ["pool", "browsers", "idle", "waiters", "requests", "leases", "end
 
 export type PoolPart = (typeof parts)[number];
 
+/** The Redis key of one part of a pool. The braces put all parts into one slot of a Redis Cluster. */
 export const poolKey = (poolUid: string, part: PoolPart): string => `bp:{${poolUid}}:${part}`;
 
+/** The keys of all parts, in the order that scripts/includes/keys.lua expects. */
 export const poolKeys = (poolUid: string): string[] => parts.map((part) => poolKey(poolUid, part));
 
 /**

@@ -21,6 +21,7 @@
  */
 import { z } from "zod";
 
+/** One browser in the hash `browsers` of its pool. */
 export const BrowserRecord = z.object({
   /** The pod's uid. */
   id: z.string(),
@@ -43,6 +44,7 @@ export const BrowserRecord = z.object({
 });
 export type BrowserRecord = z.infer<typeof BrowserRecord>;
 
+/** One lease in the hash `leases` of its pool. */
 export const LeaseRecord = z.object({
   session: z.string(),
   browser: z.string(),

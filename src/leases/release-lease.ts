@@ -1,5 +1,5 @@
 /**
- * The end of a lease by its holder (design.md, the lease protocol, step 5). The session ends first, so that no late call can
+ * The end of a lease by its holder (docs/design.md, The lease protocol, step 5). The session ends first, so that no late call can
  * touch the browser's next lease. Then the agent cuts the sockets and confirms Chromium. Then a script offers the browser.
  */
 import { AppError } from "../errors.ts";

@@ -40,6 +40,7 @@ const scripts = {
   repair: loadScript("repair", import.meta.url),
 };
 
+/** A store over this connection. It keeps nothing itself. */
 export const createRepairStore = (redis: RedisConnection) => {
   const run = (script: Script, poolUid: string, argv: (string | number)[]): Promise<unknown> =>
     orUnavailable(runScript(redis, script, poolKeys(poolUid), argv));

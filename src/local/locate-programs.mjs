@@ -41,13 +41,16 @@ const cachedVersions = {
 /** @typedef {{ [name in CachedProgram | SystemProgram]?: string | undefined }} Programs */
 /** @typedef {{ [name: string]: string | undefined }} Environment */
 
+/** What only tests run besides. */
 export const testPrograms = /** @type {readonly TestProgram[]} */ (Object.freeze(Object.keys(testProgramVersions)));
 
+/** What checks the chart. */
 export const chartPrograms = /** @type {readonly ChartProgram[]} */ (Object.freeze(Object.keys(chartProgramVersions)));
 
 /** What the cluster tests bring themselves; Docker must be there. */
 export const clusterPrograms = /** @type {const} */ (["kubectl", "helm", "kind"]);
 
+/** What local mode runs as the control plane. */
 export const controlPlanePrograms = /** @type {readonly ControlPlaneProgram[]} */ (
   Object.freeze(Object.keys(pinnedVersions))
 );

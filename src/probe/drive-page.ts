@@ -21,10 +21,10 @@ export const drivePage = async (url: string, signal: AbortSignal): Promise<void>
   await using browser = await connectCdp({ url, headers: {} }, signal);
   const { targetId } = await browser.send("Target.createTarget", { url: "about:blank" });
   const { sessionId } = await browser.send("Target.attachToTarget", { targetId, flatten: true });
-  await browser.send("Page.navigate", { url: page }, sessionId);
+  await browser.send("Page.navigate", { url: page }, { sessionId });
   // The answer comes when the page begins; its title is there a moment later.
   for (;;) {
-    const { result } = await browser.send("Runtime.evaluate", { expression: "document.title" }, sessionId);
+    const { result } = await browser.send("Runtime.evaluate", { expression: "document.title" }, { sessionId });
     if (result.value === title) break;
     await sleep(lookEveryMs, undefined, { signal });
   }

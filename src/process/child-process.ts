@@ -1,7 +1,11 @@
 /**
- * Starts a long-running program in a process group of its own, so that a terminal's Ctrl-C reaches only this process, which
- * then ends the child in order. Every living child is in the process register, in case this process is killed before it can
- * end its children.
+ * A child of local mode: starts a long-running program in a process group of its own, so that a terminal's Ctrl-C reaches only
+ * this process, which then ends the child in order. Every living child is in the process register, in case this process is
+ * killed before it can end its children.
+ *
+ * supervised-child.ts adds readiness and restarts. group-process.ts serves the agent and differs: it reads the program's output
+ * through pipes, keeps no log, and ends the group when the agent says so. Here the output goes to a log file, and the group
+ * ends with its leader. Both record groups with process-groups.ts.
  */
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,3 +1,11 @@
+/**
+ * A program of the agent, Chromium or Xvfb, as the leader of a process group of its own. A line of its output says that it is
+ * up and under which address, so the agent reads that output through a pipe and drops what follows. Nothing restarts it: an
+ * agent ends with its browser.
+ *
+ * child-process.ts, for local mode, differs: it writes the output to a log file, and supervised-child.ts finds out by a
+ * question to the program whether it is up.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";

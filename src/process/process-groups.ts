@@ -1,6 +1,6 @@
 /**
- * Records the process groups of a browser in a file, so that they can be ended even after the agent itself was killed.
- * Chromium and Xvfb each lead a group of their own, and everything they start stays in it.
+ * Records process groups in a file, so that they can be ended even after the process that started them was killed. The agent
+ * records Chromium and Xvfb, local mode each of its children. Everything that they start stays in their group.
  *
  * Format: one line a group, `<pgid> <starttime>`. The start time is field 22 of /proc/<pgid>/stat (clock ticks since boot); it
  * distinguishes the leader from a later process with the same number.

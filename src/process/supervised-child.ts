@@ -1,5 +1,6 @@
 /**
- * Keeps a program running as long as this process runs.
+ * Keeps a program running as long as this process runs: starts it with child-process.ts, asks whether it is ready, and starts it
+ * again when it ends.
  *
  *   starting ──(ready)──► running ──(ends by itself)──► waiting ──► running …
  *      │ ends, or not ready in time                        │

@@ -31,7 +31,7 @@ export const sessionHeader = "x-browserpool-session";
 export const purposeHeader = "x-browserpool-purpose";
 
 /**
- * A lease's fence: rises with every lease of one browser, ordered by epoch, then seq (design.md, the lease protocol).
+ * A lease's fence: rises with every lease of one browser, ordered by epoch, then seq (docs/design.md, The lease protocol).
  * The agent refuses calls with a lower fence than the highest it has seen.
  */
 export const Fence = z.object({ epoch: z.int().min(0), seq: z.int().min(0) });
@@ -52,6 +52,7 @@ export const Epoch = z
   .regex(/^\d{1,15}$/)
   .transform(Number);
 
+/** The body of `PUT /lease`. */
 export const BindLease = Fence.extend({
   session_id: z.string().min(1).max(maxSessionId),
   /** The agent ends the browser when the lease has had no open socket for this long, s. */
@@ -63,9 +64,11 @@ export const BindLease = Fence.extend({
 });
 export type BindLease = z.infer<typeof BindLease>;
 
+/** The body of `DELETE /lease`: the lease to end, by session and fence. */
 export const EndLease = Fence.extend({ session_id: z.string().min(1).max(maxSessionId) });
 export type EndLease = z.infer<typeof EndLease>;
 
+/** What an agent says of itself and its browser, also in the answer to every change. */
 export const AgentState = z.object({
   pod_uid: z.string(),
   /**

@@ -1,5 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import { jwtVerify } from "jose";
+import { LRUCache } from "lru-cache";
 import { signJwt } from "./sign-jwt.ts";
 
 /** Lifetime of a token for an agent, s. Long enough for many calls, short enough that a leaked token expires soon. */
@@ -7,6 +8,9 @@ export const agentTokenSeconds = 120;
 
 /** Tolerated difference between the clocks of two nodes, in seconds. */
 const clockToleranceSeconds = 30;
+
+/** Tokens that a caller of agents keeps, 4 MB of them: more browsers than it calls in half of a token's life. */
+const maxKept = 10_000;
 
 const audience = (podUid: string): string => `agent:${podUid}`;
 
@@ -17,25 +21,22 @@ export type AgentTokens = {
 
 /** Tokens for agents: Ed25519 JWTs, each for the one pod named in `aud`. `now` is in ms since the epoch. */
 export const createAgentTokens = (privateKey: KeyObject, now: () => number = Date.now): AgentTokens => {
-  const cache = new Map<string, { token: string; renewAtMs: number }>();
+  const kept = new LRUCache<string, string>({
+    max: maxKept,
+    ttl: (agentTokenSeconds * 1000) / 2,
+    ttlResolution: 0,
+    perf: { now },
+  });
   const sign = (podUid: string): string => {
     const iat = Math.floor(now() / 1000);
     return signJwt(privateKey, { aud: audience(podUid), iat, exp: iat + agentTokenSeconds });
   };
-  /** All tokens live equally long, so the map begins with the oldest. */
-  const dropOld = (): void => {
-    for (const [podUid, { renewAtMs }] of cache) {
-      if (renewAtMs > now()) return;
-      cache.delete(podUid);
-    }
-  };
   return {
     tokenFor(podUid) {
-      const known = cache.get(podUid);
-      if (known && known.renewAtMs > now()) return known.token;
-      dropOld();
+      const known = kept.get(podUid);
+      if (known !== undefined) return known;
       const token = sign(podUid);
-      cache.set(podUid, { token, renewAtMs: now() + (agentTokenSeconds * 1000) / 2 });
+      kept.set(podUid, token);
       return token;
     },
   };
@@ -51,7 +52,7 @@ export type VerifyAgentToken = (token: string) => Promise<boolean>;
  * expire, because the agent's callers (every API replica and the operator) reuse theirs.
  */
 export const createAgentTokenVerifier = (publicKey: KeyObject, podUid: string): VerifyAgentToken => {
-  const expiresAtMs = new Map<string, number>();
+  const expiresAtMs = new LRUCache<string, number>({ max: maxRemembered });
   return async (token) => {
     if ((expiresAtMs.get(token) ?? 0) > Date.now()) return true;
     expiresAtMs.delete(token);
@@ -62,8 +63,6 @@ export const createAgentTokenVerifier = (publicKey: KeyObject, podUid: string): 
         clockTolerance: clockToleranceSeconds,
         requiredClaims: ["exp"],
       });
-      const [oldest] = expiresAtMs.keys();
-      if (expiresAtMs.size >= maxRemembered && oldest !== undefined) expiresAtMs.delete(oldest);
       expiresAtMs.set(token, (payload.exp ?? 0) * 1000);
       return true;
     } catch {

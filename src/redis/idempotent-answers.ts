@@ -1,5 +1,5 @@
 /**
- * Answers of requests with an `Idempotency-Key`, kept for a day (contract.md, Retries).
+ * Answers of requests with an `Idempotency-Key`, kept for a day (HTTP-21).
  *
  *   (none) ──begin──► pending ──finish──► done (replayed)
  *                      │  ▲ renewed while the request runs; expires soon when its replica dies
@@ -62,6 +62,7 @@ const begin = async (redis: RedisConnection, key: string, entry: Entry): Promise
   return known.sealed === undefined ? { kind: "running" } : { kind: "replay", sealed: known.sealed };
 };
 
+/** Answers in this Redis. Every call throws `unavailable` when Redis does not answer. */
 export const createIdempotentAnswers = (redis: RedisConnection): IdempotentAnswers => {
   const change = (digest: string, mark: string, next: string, seconds: number): Promise<unknown> =>
     orUnavailable(runScript(redis, changeMark, [idempotencyKey(digest)], [mark, next, seconds]));

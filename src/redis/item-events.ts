@@ -61,6 +61,7 @@ const parse = ([id, [, text = ""]]: [string, string[]]): StoredItemEvent => ({
   ...ItemEvent.parse(JSON.parse(text)),
 });
 
+/** Events in this Redis, one stream for each item. */
 export const createItemEvents = (redis: RedisConnection): ItemEvents => {
   const findEvents = async (itemUid: string, { after, limit }: EventsQuery): Promise<StoredItemEvent[]> => {
     const from = after === undefined ? "-" : `(${after}`;

@@ -29,6 +29,7 @@ const retryEveryMs = 10;
 
 const releaseScript = loadScript("release-lock", import.meta.url);
 
+/** Locks in this Redis, shared by all replicas. */
 export const createLocks = (redis: RedisConnection): Locks => {
   const acquire = async (key: string, holder: string): Promise<void> => {
     const untilMs = performance.now() + waitMs;

@@ -9,7 +9,7 @@ export type NameOwner = { poolUid: string; session: string };
 /** Tells whether a session still has its lease (src/leases/lease-store.ts). */
 export type Sessions = { isAlive(poolUid: string, session: string): Promise<boolean> };
 
-/** Names of active sessions, unique within a project (contract.md, acquire). */
+/** Names of active sessions, unique within a project (LEASE-6). */
 export type SessionNames = {
   /** False when another session that is alive has the name. */
   reserve(projectId: string, name: string, owner: NameOwner): Promise<boolean>;

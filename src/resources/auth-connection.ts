@@ -69,9 +69,7 @@ export const AuthConnectionStatus = z
 
 export type AuthConnection = CustomResource<typeof AuthConnectionSpec, typeof AuthConnectionStatus>;
 
-export const authConnectionKind: Kind<typeof AuthConnectionSpec, typeof AuthConnectionStatus> & {
-  readonly object?: AuthConnection;
-} = {
+export const authConnectionKind: Kind<typeof AuthConnectionSpec, typeof AuthConnectionStatus> = {
   ...apiGroup,
   kind: "AuthConnection",
   plural: "authconnections",

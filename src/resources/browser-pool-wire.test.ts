@@ -6,6 +6,7 @@ import { type BrowserPoolRecord, CreateBrowserPool, UpdateBrowserPool } from "./
 const refused = (schema: z.ZodType, value: object): string[] =>
   (schema.safeParse(value).error?.issues ?? []).map((issue) => issue.path.join("."));
 
+// HTTP-27
 test("what the public client sends and reads fits", () => {
   expectTypeOf<Kernel.BrowserPoolCreateParams>().toExtend<z.input<typeof CreateBrowserPool>>();
   expectTypeOf<Kernel.BrowserPoolUpdateParams>().toExtend<z.input<typeof UpdateBrowserPool>>();
@@ -15,6 +16,7 @@ test("what the public client sends and reads fits", () => {
 });
 
 describe("a request to create", () => {
+  // POOL-1, POOL-2
   test("needs only a size and gets the defaults", () => {
     expect(CreateBrowserPool.parse({ size: 1 })).toEqual({
       size: 1,
@@ -29,6 +31,7 @@ describe("a request to create", () => {
     expect(refused(CreateBrowserPool, {})).toEqual(["size"]);
   });
 
+  // HTTP-6, POOL-PATCH-1
   test("may hold unknown fields, save_changes among them, which are ignored", () => {
     const parsed = CreateBrowserPool.parse({
       size: 1,
@@ -43,6 +46,7 @@ describe("a request to create", () => {
 });
 
 describe("a request to update", () => {
+  // POOL-PATCH-15
   test("has no defaults but that of discard_all_idle, so that what is left out stays", () => {
     expect(UpdateBrowserPool.parse({})).toEqual({ discard_all_idle: false });
   });
@@ -59,10 +63,12 @@ describe("a request to update", () => {
     expect(UpdateBrowserPool.parse(body)).toEqual(body);
   });
 
+  // POOL-3
   test("ignores the region, which is fixed", () => {
     expect(UpdateBrowserPool.parse({ region: "mars" })).toEqual({ discard_all_idle: false });
   });
 
+  // LIMIT-1, LIMIT-4, LIMIT-5, LIMIT-7, LIMIT-8
   test.each<[object, string]>([
     [{ size: 0 }, "size"],
     [{ size: 1.5 }, "size"],

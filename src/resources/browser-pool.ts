@@ -1,4 +1,4 @@
-/** The kind BrowserPool: identically configured browsers that are kept warm (service.md, "Browser pool"). */
+/** The kind BrowserPool: identically configured browsers that are kept warm (the POOL rules). */
 import { z } from "zod";
 import {
   chromePolicy,
@@ -120,9 +120,7 @@ export type BrowserPoolStatus = z.infer<typeof BrowserPoolStatus>;
 
 export type BrowserPool = CustomResource<typeof BrowserPoolSpec, typeof BrowserPoolStatus>;
 
-export const browserPoolKind: Kind<typeof BrowserPoolSpec, typeof BrowserPoolStatus> & {
-  readonly object?: BrowserPool;
-} = {
+export const browserPoolKind: Kind<typeof BrowserPoolSpec, typeof BrowserPoolStatus> = {
   ...apiGroup,
   kind: "BrowserPool",
   plural: "browserpools",

@@ -19,7 +19,7 @@ export const Viewport = z.object({
 });
 export type Viewport = z.infer<typeof Viewport>;
 
-/** The longest host pattern (contract.md, network.private_hosts). */
+/** The longest host pattern (LIMIT-8). */
 const hostPattern = z.string().min(1).max(255);
 
 const ProxyRoute = z
@@ -76,7 +76,7 @@ export const startUrl = z
   .max(2048)
   .describe("The URL that a new browser opens, best effort. Any URL that Chromium resolves.");
 
-/** Seconds; the bounds are those of service.md (72 hours). Defaults differ per kind. */
+/** Seconds; the bounds are LIMIT-4 (72 hours). Defaults differ per kind. */
 export const timeoutSeconds = z
   .int()
   .min(10)

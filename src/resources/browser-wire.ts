@@ -1,4 +1,4 @@
-/** The requests for on-demand browsers over HTTP (contract.md, "Browsers"), derived from the spec of the kind (browser.ts). */
+/** The requests for on-demand browsers over HTTP (BROWSER-2), derived from the spec of the kind (browser.ts). */
 import { z } from "zod";
 import { BrowserSpec } from "./browser.ts";
 import { lenientFields } from "./browser-pool-wire.ts";

@@ -1,4 +1,4 @@
-/** The kind Browser: one browser on demand, outside any pool, for one session (contract.md, "Browsers"). */
+/** The kind Browser: one browser on demand, outside any pool, for one session (the BROWSER rules). */
 import { z } from "zod";
 import {
   chromePolicy,
@@ -88,7 +88,7 @@ export type BrowserStatus = z.infer<typeof BrowserStatus>;
 
 export type Browser = CustomResource<typeof BrowserSpec, typeof BrowserStatus>;
 
-export const browserKind: Kind<typeof BrowserSpec, typeof BrowserStatus> & { readonly object?: Browser } = {
+export const browserKind: Kind<typeof BrowserSpec, typeof BrowserStatus> = {
   ...apiGroup,
   kind: "Browser",
   plural: "browsers",

@@ -44,7 +44,7 @@ export const CredentialStatus = z
 
 export type Credential = CustomResource<typeof CredentialSpec, typeof CredentialStatus>;
 
-export const credentialKind: Kind<typeof CredentialSpec, typeof CredentialStatus> & { readonly object?: Credential } = {
+export const credentialKind: Kind<typeof CredentialSpec, typeof CredentialStatus> = {
   ...apiGroup,
   kind: "Credential",
   plural: "credentials",

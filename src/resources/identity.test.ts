@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
+import { storedMeta } from "../../test/support/stored-meta.ts";
 import { wireName } from "./identity.ts";
 
-const pool = (name: string, specName?: string) => ({ metadata: { name }, spec: { name: specName } });
+const pool = (name: string, specName?: string) => ({ metadata: storedMeta(name), spec: { name: specName } });
 
+// HTTP-11
 test("a pool goes by its spec's name, else by its own, but never by a generated id", () => {
   expect(wireName(pool("demo", "work"))).toBe("work");
   expect(wireName(pool("demo"))).toBe("demo");

@@ -1,4 +1,4 @@
-/** The id, the name and the time of creation of an object as the HTTP API shows them (contract.md, Ids). */
+/** The id, the name and the time of creation of an object as the HTTP API shows them (HTTP-11). */
 import type { KubeObject } from "../kube/objects.ts";
 
 /** Label of a Namespace that is a project; its value is the project's id. */
@@ -7,6 +7,7 @@ export const projectLabel = "browserpool.dev/project";
 /** Ids that the HTTP API gives out: 24 characters (services/objects/new-id.ts). Such a `metadata.name` is an id and nobody's name. */
 const generatedId = /^[a-z][a-z0-9]{23}$/;
 
+/** The id of an object on the wire: `metadata.name`. */
 export const wireId = (object: KubeObject): string => object.metadata.name;
 
 /** `spec.name`; what YAML created without one goes by its own name, what HTTP created without one has none. */

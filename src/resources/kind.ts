@@ -3,7 +3,7 @@
  * TypeScript type, CRD (crd.ts) and wire schema (wire.ts).
  */
 import type { z } from "zod";
-import type { KubeObject } from "../kube/objects.ts";
+import type { NamespacedObject } from "../kube/objects.ts";
 import type { ResourceType } from "../kube/resource-type.ts";
 
 /** The API group and version of every kind of this project. */
@@ -16,16 +16,18 @@ export type PrinterColumn = { name: string; type: "string" | "integer" | "date";
 export type Scale = { specReplicasPath: string; statusReplicasPath: string; labelSelectorPath: string };
 
 /** An object of a kind as it is read from the API server, which has filled in the defaults of the schema. */
-export type CustomResource<Spec extends z.ZodType, Status extends z.ZodType> = KubeObject & {
+export type CustomResource<Spec extends z.ZodType, Status extends z.ZodType> = NamespacedObject & {
   spec: z.output<Spec>;
   status?: z.output<Status>;
 };
 
-/** `spec` and `status` stay within the subset of zod that crd-safe.ts lets through. */
-export type Kind<
-  Spec extends z.ZodObject = z.ZodObject,
-  Status extends z.ZodObject = z.ZodObject,
-> = ResourceType<KubeObject> & {
+/**
+ * `spec` and `status` stay within the subset of zod that crd-safe.ts lets through. The client (kube/client.ts) takes the type
+ * of the objects from the kind.
+ */
+export type Kind<Spec extends z.ZodObject = z.ZodObject, Status extends z.ZodObject = z.ZodObject> = ResourceType<
+  CustomResource<Spec, Status>
+> & {
   shortNames: string[];
   /** Shown by `kubectl explain` for the kind itself. */
   description: string;

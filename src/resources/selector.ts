@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { validations } from "./kind.ts";
 
-/** Names of the service (contract.md, Names). */
+/** Names of the service (HTTP-14). */
 export const namePattern = /^[a-zA-Z0-9._-]{1,255}$/;
 
 /** An id is the `metadata.name` of the object, so 253 characters at most. */

@@ -1,4 +1,4 @@
-/** Sessions over HTTP: the requests of acquire and release, and a browser as it is answered (contract.md). */
+/** Sessions over HTTP: the requests of acquire and release, and a browser as it is answered (the LEASE rules). */
 import { z } from "zod";
 import { BrowserPoolSpec } from "./browser-pool.ts";
 import { maxIdLength, namePattern } from "./selector.ts";

@@ -1,4 +1,4 @@
-/** Which telemetry of a browser is captured and where it goes, as service.md's telemetry table has it. */
+/** Which telemetry of a browser is captured and where it goes (the TELEMETRY rules). */
 import { z } from "zod";
 import { validations } from "./kind.ts";
 import { Selector } from "./selector.ts";
@@ -18,6 +18,7 @@ const categoryTexts = {
 } as const;
 
 export type TelemetryCategory = keyof typeof categoryTexts;
+/** The names of all categories, in the order of the document. */
 export const telemetryCategories = Object.keys(categoryTexts) as TelemetryCategory[];
 
 const Category = z.object({ enabled: z.boolean().optional().describe("Whether the category is captured.") });

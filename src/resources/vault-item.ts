@@ -62,7 +62,7 @@ export type VaultItemStatus = z.infer<typeof VaultItemStatus>;
 
 export type VaultItem = CustomResource<typeof VaultItemSpec, typeof VaultItemStatus>;
 
-export const vaultItemKind: Kind<typeof VaultItemSpec, typeof VaultItemStatus> & { readonly object?: VaultItem } = {
+export const vaultItemKind: Kind<typeof VaultItemSpec, typeof VaultItemStatus> = {
   ...apiGroup,
   kind: "VaultItem",
   plural: "vaultitems",

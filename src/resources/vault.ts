@@ -28,7 +28,7 @@ export const VaultStatus = z
 
 export type Vault = CustomResource<typeof VaultSpec, typeof VaultStatus>;
 
-export const vaultKind: Kind<typeof VaultSpec, typeof VaultStatus> & { readonly object?: Vault } = {
+export const vaultKind: Kind<typeof VaultSpec, typeof VaultStatus> = {
   ...apiGroup,
   kind: "Vault",
   plural: "vaults",

@@ -41,6 +41,7 @@ const firstPage = (agent: TestAgent): Promise<Page> =>
     return page;
   });
 
+// BROWSER-15
 test("a headless browser gives every page the viewport", async () => {
   const agent = await agents.start({ viewport: { width: 1001, height: 703, refresh_rate: 30 } });
   await agent.bind("s", 1);
@@ -52,6 +53,7 @@ test("a headless browser gives every page the viewport", async () => {
 });
 
 describe("a headful browser", () => {
+  // BROWSER-15, BROWSER-18
   test("has a screen of the viewport's size, and its window fills it but for the last row", async () => {
     const agent = await agents.start({ headless: false, viewport: { width: 1024, height: 768 } });
     await agent.bind("s", 1);
@@ -64,6 +66,7 @@ describe("a headful browser", () => {
     expect(await page.browser().version()).not.toContain("Headless");
   });
 
+  // BROWSER-19
   test("in kiosk mode shows the page alone", async () => {
     const agent = await agents.start({ headless: false, kiosk_mode: true, viewport: { width: 1024, height: 768 } });
     await agent.bind("s", 1);
@@ -83,6 +86,7 @@ describe("a headful browser", () => {
 });
 
 describe("the start URL", () => {
+  // BROWSER-20
   test("of the pool is open in the first page of a browser", async () => {
     const agent = await agents.start({ start_url: `${siteUrl}/pool` });
     await expect.poll(() => visits, { timeout: 20_000 }).toContain("/pool");
@@ -92,6 +96,7 @@ describe("the start URL", () => {
     expect(page.url()).toBe(`${siteUrl}/pool`);
   });
 
+  // LEASE-8
   test("of a lease is opened when it is bound, in place of what was there", async () => {
     const agent = await agents.start();
     await agent.bind("s", 1, { start_url: `${siteUrl}/lease` });
@@ -100,6 +105,7 @@ describe("the start URL", () => {
     await expect.poll(() => page.url()).toBe(`${siteUrl}/lease`);
   });
 
+  // LEASE-8
   test("that cannot be opened keeps nobody from the browser", async () => {
     const agent = await agents.start({ start_url: "no url at all" });
     expect((await agent.bind("s", 1, { start_url: "http://127.0.0.1:1/" })).status).toBe(200);

@@ -28,6 +28,7 @@ beforeAll(async () => {
 afterAll(() => agents[Symbol.asyncDispose]());
 
 describe("a lease", () => {
+  // LEASE-20
   test("lets its session drive the browser until it is released, which cuts its sockets", async () => {
     const fence = await bound("drive");
     const client = await agent.connect("drive");
@@ -67,6 +68,7 @@ describe("a lease", () => {
     await agent.release("second", fence);
   });
 
+  // LEASE-38
   test("with a newer fence replaces the one before and cuts its sockets", async () => {
     await bound("old");
     const socket = await open("old");
@@ -78,6 +80,7 @@ describe("a lease", () => {
     await agent.release("new", fence);
   });
 
+  // LEASE-37
   test("is refused when its fence is not above the highest, and the holder stays", async () => {
     const fence = await bound("holder");
     expect(await agent.bind("late", fence)).toMatchObject({ status: 409, body: { code: "stale_fence" } });
@@ -105,6 +108,7 @@ describe("a lease", () => {
     await agent.release("mine", fence);
   });
 
+  // LEASE-40
   test("goes to one of many binds at once, the one with the highest fence", async () => {
     const fences = [3, 1, 5, 2, 4].map((step) => seq + step);
     seq += 5;
@@ -116,6 +120,7 @@ describe("a lease", () => {
     await agent.release(`s${seq}`, seq);
   });
 
+  // LIMIT-11
   test("has at most 64 sockets", async () => {
     const fence = await bound("many");
     const sockets = await Promise.all(Array.from({ length: 64 }, () => open("many")));

@@ -29,6 +29,7 @@ const openSocket = async (agent: TestAgent): Promise<WebSocket> => {
   return socket;
 };
 
+// LEASE-39
 test("a browser that does not answer DevTools is neither ready nor given to a lease, and uses up the fence", async () => {
   const agent = await agents.start();
   const [group] = agent.groups();
@@ -159,6 +160,7 @@ describe("the idle timeout", () => {
     expect(leftovers(agent)).toEqual([]);
   });
 
+  // LEASE-31
   test("does not run while a client is connected, and starts over when the last one leaves", async () => {
     const agent = await agents.start();
     await agent.bind("s", 1, { timeout_seconds: 1 });
@@ -171,6 +173,7 @@ describe("the idle timeout", () => {
     expect(agent.termination()?.reason).toBe("timeout");
   });
 
+  // LEASE-32
   test("ends with the lease", async () => {
     const agent = await agents.start();
     await agent.bind("s", 1, { timeout_seconds: 1 });

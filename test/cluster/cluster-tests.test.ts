@@ -2,13 +2,17 @@
 import { describe, expect, test } from "vitest";
 import { readOptions, UsageError } from "./options.ts";
 import { createReport, Skipped, totals } from "./report.ts";
+import { phasesToRepeat, unsteadyIn } from "./second-try.ts";
 import { kindNameOf } from "./setup/cluster.ts";
 import { exportsOf } from "./setup/programs.ts";
+import { TimeOver } from "./time-over.ts";
 
 test("a phase that there is not is a wrong command line", () => {
   expect(readOptions(["--only", "a,b", "--keep"], ["a", "b"])).toMatchObject({ only: ["a", "b"], keep: true });
   expect(() => readOptions(["--only", "a,c"], ["a", "b"])).toThrow(UsageError);
   expect(() => readOptions(["--nope"], [])).toThrow(UsageError);
+  expect(readOptions(["--second-try-within", "60"], [])).toMatchObject({ secondTryWithin: 60 });
+  expect(() => readOptions(["--second-try-within", "soon"], [])).toThrow(UsageError);
 });
 
 test("the environment that a program prints is read, and nothing else that it prints", () => {
@@ -53,5 +57,39 @@ describe("the report", () => {
       expect.stringMatching(/^cluster: 3 nodes/),
       expect.stringMatching(/^images: FAILED/),
     ]);
+  });
+});
+
+describe("a phase is done once more", () => {
+  const phase = async (errors: Error[]) => {
+    const report = createReport(() => undefined);
+    await report.phase("good", async (check) => check("fine", async () => undefined));
+    await report.phase("bad", async (check) => {
+      for (const error of errors) await check("in time", () => Promise.reject(error));
+    });
+    return report;
+  };
+  const late = new TimeOver("not within 60 s: it is gone");
+
+  test("when nothing failed in it but that a time was over, however that is said", async () => {
+    for (const error of [late, new Error("exit code 1\nerror: timed out waiting for the condition")]) {
+      const report = await phase([error]);
+      const before = phasesToRepeat(report.outcomes.phases);
+      expect(before.map(({ name }) => name)).toEqual(["bad"]);
+      expect(unsteadyIn(before, report.outcomes.phases)).toEqual([]);
+
+      await report.phase("bad", async (check) => check("in time", async () => undefined));
+      expect(unsteadyIn(before, report.outcomes.phases)).toEqual([
+        { name: "cluster: bad: in time", firstError: error.message },
+      ]);
+      expect(totals(report.outcomes.phases)).toEqual({ passed: 2, failed: 0, skipped: 0 });
+    }
+  });
+
+  test("never when anything else failed, in whichever phase", async () => {
+    const report = await phase([late, new Error("a lease was lost")]);
+    expect(phasesToRepeat(report.outcomes.phases)).toEqual([]);
+    await report.phase("late", () => Promise.reject(late));
+    expect(phasesToRepeat(report.outcomes.phases)).toEqual([]);
   });
 });

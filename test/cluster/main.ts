@@ -1,13 +1,20 @@
 /** `npm run test:cluster`: argv → set-up → suite → exit code. The only place that handles signals and ends the process. */
+import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
 import { makeScratchFolder } from "../robustness/scratch-folder.ts";
+import type { Phase } from "./lane.ts";
 import { type Options, readOptions, UsageError, usage } from "./options.ts";
 import { createReport, type Report, totals } from "./report.ts";
+import { phasesToRepeat, type Unsteady, unsteadyIn } from "./second-try.ts";
 import { NoCluster, whyImpossible } from "./setup/cluster.ts";
-import { setUp } from "./setup/set-up.ts";
+import { installRelease } from "./setup/install-release.ts";
+import { remove } from "./setup/release.ts";
+import { type Ground, setUp } from "./setup/set-up.ts";
 import { allPhases } from "./suite/all-phases.ts";
+import { isTimeOver } from "./time-over.ts";
 
 /** Not in the repository: `.gitignore` names the folder above. */
 const keepFolder = resolve(import.meta.dirname, "../../.browserpool/cluster");
@@ -37,34 +44,89 @@ const endBy = (error: unknown, { ifPossible }: Options): End => {
   return ifPossible && error instanceof NoCluster ? "left out" : "broken off";
 };
 
+const logFile = join(keepFolder, "log");
+
+/** Resolves when there is no file to wait for, or it is there. */
+const whenWanted = async (file: string | undefined, signal: AbortSignal): Promise<void> => {
+  if (file === undefined || existsSync(file)) return;
+  say("all is there: the suite begins when it is told to");
+  while (!existsSync(file)) await sleep(200, undefined, { signal });
+};
+
+/** What phases are done with, and whether a second try may begin. */
+type Suite = { options: Options; report: Report; folder: string; signal: AbortSignal; mayTryAgain: () => boolean };
+
+/** Installs the release, and does these phases on it. */
+const doPhases = async (ground: Ground, phases: readonly Phase[], { options, report, folder, signal }: Suite) => {
+  await using stack = new AsyncDisposableStack();
+  const names = phases.map(({ name }) => name);
+  const lane = await installRelease(ground, { options, report, folder, signal, stack, names });
+  await whenWanted(options.suiteWhen, signal);
+  for (const phase of phases) if (!signal.aborted) await report.phase(phase.name, (check) => phase.run(lane, check));
+};
+
+/** All phases, and once more those in which nothing failed but that a time was over. Resolves with those that have passed then. */
+const doSuite = async (ground: Ground, suite: Suite): Promise<Unsteady[]> => {
+  const { options, report, signal, mayTryAgain } = suite;
+  const phases = allPhases.filter(({ name }) => options.only?.includes(name) ?? true);
+  const unsteady: Unsteady[] = [];
+  await doPhases(ground, phases, suite).catch(async (error: unknown) => {
+    if (!isTimeOver(error) || signal.aborted || !mayTryAgain()) throw error;
+    say("the release was not ready in time: once more");
+    await remove(ground.run);
+    await doPhases(ground, phases, suite);
+    unsteady.push({ name: "cluster: release", firstError: error instanceof Error ? error.message : inspect(error) });
+  });
+  const late = phasesToRepeat(report.outcomes.phases);
+  if (late.length === 0 || signal.aborted || !mayTryAgain()) return unsteady;
+  const again = allPhases.filter(({ name }) => late.some((phase) => phase.name === name));
+  say(`a time was over: once more, on a new release: ${again.map(({ name }) => name).join(", ")}`);
+  await remove(ground.run);
+  await doPhases(ground, again, suite);
+  return [...unsteady, ...unsteadyIn(late, report.outcomes.phases)];
+};
+
+/** One try to bring up the cluster and its images; what is there by then is taken back when it fails. */
+const tryToSetUp = async (suite: Suite): Promise<Ground & { stack: AsyncDisposableStack }> => {
+  await using stack = new AsyncDisposableStack();
+  const ground = await setUp({ ...suite, env: process.env, logFile, stack });
+  return { ...ground, stack: stack.move() };
+};
+
 /** Set-up and suite; what was made is gone when it resolves. */
-const carryOut = async (options: Options, report: Report): Promise<End> => {
+const carryOut = async (options: Options, report: Report): Promise<{ end: End; unsteady: Unsteady[] }> => {
+  const startMs = performance.now();
   const signal = stopSignal();
   await mkdir(keepFolder, { recursive: true });
-  const logFile = join(keepFolder, "log");
   await writeFile(logFile, "", { mode: 0o600 });
-  const phases = allPhases.filter(({ name }) => options.only?.includes(name) ?? true);
-  await using stack = new AsyncDisposableStack();
-  const scratch = stack.use(await makeScratchFolder("browserpool-cluster"));
+  await using parts = new AsyncDisposableStack();
+  const scratch = parts.use(await makeScratchFolder("browserpool-cluster"));
+  const mayTryAgain = (): boolean => performance.now() - startMs < (options.secondTryWithin ?? 0) * 1000;
+  const suite: Suite = { options, report, folder: scratch.path, signal, mayTryAgain };
   try {
-    const lane = await setUp({ options, report, env: process.env, folder: scratch.path, logFile, signal, stack });
-    for (const phase of phases) if (!signal.aborted) await report.phase(phase.name, (check) => phase.run(lane, check));
+    const ground = await tryToSetUp(suite).catch((error: unknown) => {
+      if (signal.aborted || !mayTryAgain()) throw error;
+      say(`${error instanceof Error ? error.message : inspect(error)}\nno cluster: once more`);
+      return tryToSetUp(suite);
+    });
+    parts.use(ground.stack);
+    const unsteady = await doSuite(ground, suite);
+    return { end: signal.aborted ? "broken off" : "complete", unsteady };
   } catch (error) {
     const end = signal.aborted ? "broken off" : endBy(error, options);
     say(`what all programs have said: ${logFile}`);
-    return end;
+    return { end, unsteady: [] };
   } finally {
     if (!options.keep) say("cleaning up");
   }
-  return signal.aborted ? "broken off" : "complete";
 };
 
 const run = async (options: Options): Promise<number> => {
   const startMs = performance.now();
   const report = createReport(say);
-  const end = await carryOut(options, report).catch((error: unknown): End => {
+  const { end, unsteady } = await carryOut(options, report).catch((error: unknown) => {
     say(`clean-up failed: ${inspect(error)}`);
-    return "broken off";
+    return { end: "broken off" as const, unsteady: [] };
   });
   if (end === "left out") {
     say("cluster tests left out: the machine gives no cluster");
@@ -74,7 +136,11 @@ const run = async (options: Options): Promise<number> => {
   const seconds = Math.round((performance.now() - startMs) / 1000);
   const sum = totals(report.outcomes.phases);
   const file = join(keepFolder, "summary.json");
-  await writeFile(file, `${JSON.stringify({ seconds, isComplete, ...sum, ...report.outcomes }, undefined, 2)}\n`);
+  await writeFile(
+    file,
+    `${JSON.stringify({ seconds, isComplete, ...sum, unsteady, ...report.outcomes }, undefined, 2)}\n`,
+  );
+  for (const { name, firstError } of unsteady) say(`only at the second try: ${name}\n  ${firstError}`);
   say(`\nas JSON: ${file}\ntook ${seconds} s`);
   say(`${sum.passed} passed, ${sum.failed} failed, ${sum.skipped} skipped${isComplete ? "" : "; broken off"}`);
   return isComplete && sum.failed === 0 ? 0 : 1;

@@ -7,6 +7,9 @@ Brings up a Kubernetes cluster of three nodes, builds the images, installs the c
   --only a,b    these phases of the suite alone (default: all)
   --keep        leaves the cluster and the release as they are at the end, for a look and for the next run
   --tag TAG     images that are there already, for example from another run with --keep: builds none
+  --suite-when FILE      sets everything up, and begins the suite once this file is there
+  --second-try-within N  does once more, if that begins before N s are over: bringing up the cluster, when that fails;
+                         phases in which nothing failed but that a time was over
   --if-possible says so and succeeds where the machine gives no cluster
   --help        this text
 
@@ -30,16 +33,23 @@ export type Options = {
   keep: boolean;
   tag: string | undefined;
   ifPossible: boolean;
+  suiteWhen: string | undefined;
+  /** From the start of the run, s; without it nothing is tried twice. */
+  secondTryWithin: number | undefined;
 };
 
 /** `names`: of all phases of the suite. Throws a `UsageError`. */
 export const readOptions = (argv: string[], names: readonly string[]): Options => {
-  const { help, only, keep, tag, "if-possible": ifPossible } = parse(argv);
+  const { help, only, keep, tag, "if-possible": ifPossible, "suite-when": suiteWhen, ...rest } = parse(argv);
+  const within = rest["second-try-within"];
+  if (within !== undefined && !/^\d+$/.test(within))
+    throw new UsageError(`--second-try-within ${within}: give a whole number of seconds`);
+  const secondTryWithin = within === undefined ? undefined : Number(within);
   const wanted = only?.split(",");
   const unknown = wanted?.find((name) => !names.includes(name));
   if (unknown !== undefined)
     throw new UsageError(`--only: there is no phase ${unknown}; there are ${names.join(", ")}`);
-  return { help, only: wanted, keep, tag, ifPossible };
+  return { help, only: wanted, keep, tag, ifPossible, suiteWhen, secondTryWithin };
 };
 
 const parse = (argv: string[]) => {
@@ -50,6 +60,8 @@ const parse = (argv: string[]) => {
         only: { type: "string" },
         keep: { type: "boolean", default: false },
         tag: { type: "string" },
+        "suite-when": { type: "string" },
+        "second-try-within": { type: "string" },
         "if-possible": { type: "boolean", default: false },
         help: { type: "boolean", default: false },
       },

@@ -1,7 +1,9 @@
 /** What a run says while it goes on, and what it leaves as JSON: every step and every check with its time. */
 import { inspect } from "node:util";
+import { isTimeOver } from "./time-over.ts";
 
-export type Outcome = { name: string; seconds: number; detail?: string; error?: string };
+/** `isTimeOver`: the error says that a time was over, and nothing else. */
+export type Outcome = { name: string; seconds: number; detail?: string; error?: string; isTimeOver?: boolean };
 export type PhaseOutcome = Outcome & { checks: Outcome[]; skipped?: string };
 
 /** One thing that must be so. A text that `does` resolves with is said beside it; a failure is noted and the phase goes on. */
@@ -15,7 +17,7 @@ export class Skipped extends Error {
 export type Report = {
   /** A step without which nothing goes on: passes on what `does` throws. The second of what it resolves with is said. */
   step<T>(name: string, does: () => Promise<readonly [T, string]>): Promise<T>;
-  /** A phase of the suite; never rejects. */
+  /** A phase of the suite; never rejects. Done once more, its second outcome takes the place of the first. */
   phase(name: string, does: (check: Check) => Promise<void>): Promise<void>;
   outcomes: { steps: Outcome[]; phases: PhaseOutcome[] };
 };
@@ -48,7 +50,7 @@ const outcomeOf = (name: string, { seconds, value, error }: Timed<unknown>): Out
   name,
   seconds,
   ...(typeof value === "string" && { detail: value }),
-  ...(error !== undefined && { error: textOf(error) }),
+  ...(error !== undefined && { error: textOf(error), isTimeOver: isTimeOver(error) }),
 });
 
 const isLong = (detail: string): boolean => detail.includes("\n");
@@ -89,6 +91,7 @@ export const createReport = (say: (line: string) => void): Report => {
       say(name);
       const checks: Outcome[] = [];
       const done = await timed(() => does(createCheck(checks)));
+      outcomes.phases = outcomes.phases.filter((phase) => phase.name !== name);
       const skipped = done.error instanceof Skipped ? done.error.message : undefined;
       if (skipped !== undefined) {
         say(`  skipped: ${skipped}`);

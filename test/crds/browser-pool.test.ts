@@ -33,6 +33,7 @@ const refusal = async (attempt: Promise<unknown>): Promise<string> => {
 const selector = { name: "work" };
 
 describe("a pool that is written as YAML", () => {
+  // POOL-2
   test("gets the defaults of the service and nothing else", async () => {
     expect((await create({ size: 2 })).spec).toEqual({
       size: 2,
@@ -87,6 +88,7 @@ describe("a pool that is written as YAML", () => {
     expect((await create(spec)).spec).toEqual(spec);
   });
 
+  // POOL-24, LIMIT-8
   test.each<[string, object, string]>([
     ["no size", {}, "spec.size: Required value"],
     ["size 0", { size: 0 }, "spec.size: Invalid value: 0"],
@@ -168,6 +170,7 @@ describe("a pool that is written as YAML", () => {
     expect((await create(spec)).spec).toMatchObject(spec);
   });
 
+  // POOL-3
   test("keeps its region, also when the default gave it", async () => {
     const pool = await create({ size: 1 });
     const patch = plane.kube.patch(browserPoolKind, pool.metadata, { spec: { region: "us-west" } });

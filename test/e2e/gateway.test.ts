@@ -57,6 +57,7 @@ const expectRefused = async (url: string, status: keyof typeof refusal): Promise
 };
 
 describe("a session's cdp_ws_url", () => {
+  // LEASE-17
   test("is what Puppeteer connects to", () =>
     using(async ({ cdp_ws_url }) => {
       const browser = await puppeteer.connect({ browserWSEndpoint: cdp_ws_url });
@@ -67,6 +68,7 @@ describe("a session's cdp_ws_url", () => {
       await browser.disconnect();
     }));
 
+  // LEASE-17
   test("is what Playwright connects to", () =>
     using(async ({ cdp_ws_url }) => {
       const browser = await chromium.connectOverCDP(cdp_ws_url);
@@ -77,12 +79,14 @@ describe("a session's cdp_ws_url", () => {
       await browser.close();
     }));
 
+  // LEASE-17
   test("speaks plain CDP", () =>
     using(async ({ cdp_ws_url }) => {
       const { product } = await withCdp(cdp_ws_url, (cdp) => cdp.send<{ product: string }>("Browser.getVersion"));
       expect(product).toMatch(/Chrome/);
     }));
 
+  // LEASE-17
   test("carries large messages both ways", () =>
     using(async ({ cdp_ws_url }) => {
       const long = "x".repeat(3_000_000);
@@ -99,6 +103,7 @@ describe("a session's cdp_ws_url", () => {
       });
     }));
 
+  // LEASE-16
   test("works again after a disconnect, and by several connections at once", () =>
     using(async ({ cdp_ws_url }) => {
       await withCdp(cdp_ws_url, (cdp) => setCookie(cdp, "again", "yes"));
@@ -109,6 +114,7 @@ describe("a session's cdp_ws_url", () => {
       await b.close();
     }));
 
+  // LEASE-15
   test("is the same whenever the session is asked for", () =>
     using(async ({ session_id, cdp_ws_url }) => {
       expect((await stack.kernel.browsers.retrieve(session_id)).cdp_ws_url).toBe(cdp_ws_url);
@@ -116,6 +122,7 @@ describe("a session's cdp_ws_url", () => {
 });
 
 describe("an upgrade is refused", () => {
+  // LEASE-18
   test("with 401 without a token, with a forged one and with that of another session", async () => {
     const former = await acquire();
     await release(former.session_id);
@@ -149,6 +156,7 @@ describe("an upgrade is refused", () => {
         expect((await upgradeAt(stack.url, path + search)).status).toBe(404);
     }));
 
+  // LEASE-19, LEASE-14
   test("with 404 after the release, also while the same browser is leased again", async () => {
     const first = await acquire();
     await withCdp(first.cdp_ws_url, (cdp) => setCookie(cdp, "same", "browser"));
@@ -168,6 +176,7 @@ describe("a connection dies", () => {
     ["with a release that destroys the browser", (id) => release(id, false)],
     ["with the session's deletion", (id) => stack.kernel.browsers.deleteByID(id)],
   ];
+  // LEASE-20, LEASE-19
   test.each(ends)("%s, and its URL is 404 from then on", async (_what, end) => {
     const { session_id, cdp_ws_url } = await acquire();
     const cdp = await connectRawCdp(cdp_ws_url);
@@ -185,6 +194,7 @@ describe("a connection dies", () => {
     await expectRefused(cdp_ws_url, 404);
   });
 
+  // LEASE-20, POOL-14
   test("with the pool that is deleted by force", async () => {
     const { id } = await filledPool(stack.kernel);
     const { cdp_ws_url } = await stack.kernel.browserPools.acquire(id, {});
@@ -195,6 +205,7 @@ describe("a connection dies", () => {
   });
 });
 
+// LEASE-19
 test("what comes late for an ended session does not touch the next lease of its browser", async () => {
   const former = await acquire();
   await release(former.session_id);
@@ -212,6 +223,7 @@ test("what comes late for an ended session does not touch the next lease of its 
   });
 });
 
+// AUTH-10
 test("no key and no token of all this stands in a log file", async () => {
   await fetch(`${stack.url}/browser_pools?jwt=${stack.api_key}`, { headers: { authorization: "Bearer wrong-key-1" } });
   secrets.add("wrong-key-1");

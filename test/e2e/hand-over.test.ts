@@ -52,6 +52,7 @@ const stayOnce = async (): Promise<Stay> => {
   return { browser, asked, from, until, served, kept };
 };
 
+// LEASE-40
 test(`${callers * roundsEach} holders take turns with ${size} browsers, and no two have the same one at once`, async () => {
   const stays: Stay[] = [];
   await Promise.all(

@@ -28,6 +28,7 @@ const send = (method: string, path: string, more: Send = {}): Promise<RawAnswer>
 const sendJson = (method: string, path: string, body: unknown, headers = {}): Promise<RawAnswer> =>
   send(method, path, { body: JSON.stringify(body), headers });
 
+// HTTP-1, HTTP-19
 describe("a request that is refused", () => {
   let before: unknown;
   beforeEach(async () => {
@@ -35,6 +36,8 @@ describe("a request that is refused", () => {
   });
   afterEach(async () => expect(await storedState(stack)).toEqual(before));
 
+  // HTTP-2, HTTP-6, HTTP-14, LIMIT-1, LIMIT-3, LIMIT-4, LIMIT-5, LIMIT-7, POOL-3, POOL-20, BROWSER-12, PROFILE-1
+  // EXTENSION-1, PROXY-1, NETWORK-5
   test.each([
     ["size", {}],
     ["size", { size: 0 }],
@@ -79,12 +82,14 @@ describe("a request that is refused", () => {
     expectRefusal(await sendJson("POST", "/browser_pools", body), invalid(path)),
   );
 
+  // HTTP-2
   test("for several fields names all of them", async () => {
     const body = { size: 0, timeout_seconds: 1, viewport: { width: "a", height: 1 } };
     const answer = await sendJson("POST", "/browser_pools", body);
     for (const path of ["size", "timeout_seconds", "viewport.width"]) expectRefusal(answer, invalid(path));
   });
 
+  // HTTP-14, LIMIT-9
   test.each([
     ["acquire_timeout_seconds", { acquire_timeout_seconds: -1 }],
     ["acquire_timeout_seconds", { acquire_timeout_seconds: "soon" }],
@@ -100,6 +105,7 @@ describe("a request that is refused", () => {
     expectRefusal(await sendJson("POST", `/browser_pools/${poolId}/acquire`, body), invalid(path)),
   );
 
+  // LEASE-26
   test.each([
     ["session_id", {}],
     ["session_id", { session_id: 7 }],
@@ -109,6 +115,7 @@ describe("a request that is refused", () => {
     expectRefusal(await sendJson("POST", `/browser_pools/${poolId}/release`, body), invalid(path)),
   );
 
+  // HTTP-7
   test.each([
     ["limit", "/browser_pools?limit=0"],
     ["limit", "/browser_pools?limit=101"],
@@ -121,6 +128,7 @@ describe("a request that is refused", () => {
     ["tags[a]", "/browsers?tags[a]=1&tags[a]=2"],
   ])("for the %s of a query names it: %s", async (path, url) => expectRefusal(await send("GET", url), invalid(path)));
 
+  // HTTP-3
   test.each([
     ["GET", "/browser_pools/nothing-here"],
     ["PATCH", "/browser_pools/nothing-here"],
@@ -142,11 +150,13 @@ describe("a request that is refused", () => {
     ["GET", "/browser_pools/a/b/c"],
   ])("as unknown: %s %s", async (method, path) => expectRefusal(await send(method, path), notFound));
 
+  // LEASE-26
   test("for a session that the pool does not hold", async () => {
     const release = `/browser_pools/${poolId}/release`;
     expectRefusal(await sendJson("POST", release, { session_id: newId() }), notFound);
   });
 
+  // AUTH-1
   test.each([
     ["no key", {}],
     ["an unknown key", { authorization: "Bearer nobody-knows-this" }],
@@ -165,6 +175,7 @@ describe("a request that is refused", () => {
       expectRefusal(await rawRequest(stack.url, { method, path, headers }), unauthorized);
   });
 
+  // AUTH-7
   test.each([["nothing-here"], ["../default"], ["__proto__"], ["x".repeat(5000)]])(
     "for a project that does not exist: %s",
     async (id) => {
@@ -173,6 +184,7 @@ describe("a request that is refused", () => {
     },
   );
 
+  // HTTP-25
   test.each([
     ["{", "cut off"],
     ["{'size': 1}", "single quotes"],
@@ -187,6 +199,7 @@ describe("a request that is refused", () => {
   test("for a body that is no text", async () =>
     expectRefusal(await send("POST", "/browser_pools", { body: Buffer.from([0xff, 0xfe, 0x00]) }), badRequest));
 
+  // HTTP-25
   test.each([
     "text/plain",
     "application/x-www-form-urlencoded",
@@ -207,6 +220,7 @@ describe("a request that is refused", () => {
     expectRefusal(await send("POST", "/browser_pools", { body, headers }), wanted);
   });
 
+  // HTTP-24
   test.each([
     ["PUT", "/browser_pools", "POST, GET"],
     ["POST", "/browser_pools/x", "GET, PATCH, DELETE"],
@@ -218,6 +232,7 @@ describe("a request that is refused", () => {
     expect(answer.headers.allow).toBe(allowed);
   });
 
+  // HTTP-4, HTTP-15
   test("for a taken name, and not retried", async () => {
     const taken = { status: 409, code: "name_taken" };
     expectRefusal(await sendJson("POST", "/browser_pools", { size: 1, name: poolName }), taken);
@@ -226,6 +241,7 @@ describe("a request that is refused", () => {
     await stack.kernel.browserPools.delete(id);
   });
 
+  // LIMIT-2
   test("for a sum of sizes above the organization's limit", async () => {
     const others = await emptyPool(stack.kernel, { size: 40 });
     expectRefusal(await sendJson("POST", "/browser_pools", { size: 9 }), invalid("size"));
@@ -233,6 +249,7 @@ describe("a request that is refused", () => {
     await stack.kernel.browserPools.delete(others.id);
   });
 
+  // HTTP-23
   test("carries the id of the request", async () => {
     const answer = await send("GET", "/nothing", { headers: { "x-request-id": "my-id.1" } });
     expect(answer.headers["x-request-id"]).toBe("my-id.1");

@@ -1,8 +1,11 @@
 /** Requests of attackers, of odd clients and of those that ask twice. */
 import { once } from "node:events";
+import { readdir, readFile } from "node:fs/promises";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { newId } from "../../src/services/objects/new-id.ts";
+import { eventually } from "../support/eventually.ts";
 import { collect, emptyPool, filledPool } from "../support/filled-pool.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { type RawAnswer, upgrade, upgradeAt } from "../support/raw-http.ts";
@@ -36,6 +39,7 @@ describe("a hostile request is refused", () => {
   });
   afterEach(async () => expect(await storedState(stack)).toEqual(before));
 
+  // HTTP-26
   test("for a body that is too large", async () => {
     const huge = JSON.stringify({ size: 1, chrome_policy: { Text: "x".repeat(7 * 1024 * 1024) } });
     const tooLarge = { status: 413, code: "payload_too_large" };
@@ -64,6 +68,7 @@ describe("a hostile request is refused", () => {
     expectRefusal(await sendJson("POST", "/browser_pools", {}), invalid("size"));
   });
 
+  // AUTH-9
   test.each(["evil.test", "127.0.0.1.evil.test", "localhost.evil.test:80", "169.254.169.254"])(
     "for a Host that is not ours: %j",
     async (host) => {
@@ -72,6 +77,7 @@ describe("a hostile request is refused", () => {
     },
   );
 
+  // AUTH-9
   test.each(["https://evil.test", "null", "http://localhost:1", "not an origin"])(
     "for a page of another Origin: %s",
     async (origin) => {
@@ -102,6 +108,7 @@ describe("a request of our own page", () => {
 describe("a repetition with the same Idempotency-Key", () => {
   const key = (): Record<string, string> => ({ "idempotency-key": newId() });
 
+  // HTTP-21
   test("creates no second pool and gets the same answer", async () => {
     const [headers, body] = [key(), { size: 1, fill_rate_per_minute: 0, name: "only-once" }];
     const first = await sendJson("POST", "/browser_pools", body, headers);
@@ -113,6 +120,7 @@ describe("a repetition with the same Idempotency-Key", () => {
     await stack.kernel.browserPools.delete("only-once");
   });
 
+  // HTTP-22
   test("and another body is a conflict that is not retried", async () => {
     const headers = key();
     const first = await sendJson("POST", "/browser_pools", { size: 1, fill_rate_per_minute: 0 }, headers);
@@ -121,6 +129,7 @@ describe("a repetition with the same Idempotency-Key", () => {
     await stack.kernel.browserPools.delete((JSON.parse(first.text) as { id: string }).id);
   });
 
+  // HTTP-21, POOL-7
   test("takes no second browser and gets the same session", async () => {
     const { id } = await filledPool(stack.kernel, { size: 2 });
     const headers = key();
@@ -131,6 +140,7 @@ describe("a repetition with the same Idempotency-Key", () => {
     await stack.kernel.browserPools.delete(id, { force: true });
   });
 
+  // HTTP-18, HTTP-22
   test("is the same without a body as with an empty one", async () => {
     const headers = key();
     const flush = (more: Send): Promise<RawAnswer> => send("POST", `/browser_pools/${poolId}/flush`, more);
@@ -149,11 +159,26 @@ describe("a repetition with the same Idempotency-Key", () => {
     for (const id of ids) await stack.kernel.browserPools.delete(id);
   });
 
+  // LIMIT-12
   test("that is too long is refused", async () =>
     expectRefusal(
       await sendJson("POST", "/browser_pools", { size: 1 }, { "idempotency-key": "k".repeat(256) }),
       badRequest,
     ));
+});
+
+// HTTP-23
+test("the log lines of a request carry its id", async () => {
+  const id = `seen-${newId()}`;
+  await send("GET", "/browser_pools", { headers: { "x-request-id": id } });
+  const folder = join(stack.dataDir, "logs");
+  const lines = await eventually("it is logged", async () => {
+    const files = (await readdir(folder, { withFileTypes: true })).filter((file) => file.isFile());
+    const texts = await Promise.all(files.map(({ name }) => readFile(join(folder, name), "utf8")));
+    const found = texts.flatMap((text) => text.split("\n")).filter((line) => line.includes(id));
+    return found.length > 0 && found;
+  });
+  expect(lines.map((line) => JSON.parse(line))).toEqual([expect.objectContaining({ request_id: id, status: 200 })]);
 });
 
 /** What the server answers to bytes, until it closes the connection; the client keeps its side open. */
@@ -176,6 +201,7 @@ const answerTo = async (bytes: string): Promise<string> => {
   return answer;
 };
 
+// HTTP-1
 test.each([
   ["no HTTP at all", "hello\r\n\r\n"],
   ["a header without a name", "GET / HTTP/1.1\r\nHost: localhost\r\n: x\r\n\r\n"],

@@ -11,6 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
+// LEASE-31, LEASE-22
 test("a browser in use ends when nobody was connected for its time-out, one with a connection goes on", async () => {
   const { kernel } = stack;
   const pool = await filledPool(kernel, { size: 2, timeout_seconds: 10 });

@@ -1,4 +1,4 @@
-/** Chrome policies that no custom resource can hold: up to 5 MiB (service.md, `chrome_policy`). */
+/** Chrome policies that no custom resource can hold: up to 5 MiB (POOL-17, LIMIT-6). */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { configMaps } from "../../src/kube/resource-type.ts";
@@ -54,6 +54,7 @@ const patch = async (id: string, body: object) => {
   return { status: response.status, body: (await response.json()) as { browser_pool_config: object; code?: string } };
 };
 
+// POOL-17, POOL-PATCH-4, LIMIT-6
 test("a policy of 5 MiB is stored and read back whole, changed, cleared, and gone with its pool", async () => {
   const first = policyOf(maxBytes);
   const created = await emptyPool(stack.kernel, { chrome_policy: first });
@@ -103,6 +104,7 @@ test("policies that several callers write at once leave the parts of one", async
   expect(policies.some((policy) => JSON.stringify(policy) === JSON.stringify(chrome_policy))).toBe(true);
 });
 
+// LEASE-11
 test("a session tells its large policy, and leaves it out when the pool has another one", async () => {
   const policy = policyOf(1_000_000);
   const { id } = await filledPool(stack.kernel, { chrome_policy: policy });
@@ -117,6 +119,7 @@ test("a session tells its large policy, and leaves it out when the pool has anot
 });
 
 describe("a pool's policy is refused or left out", () => {
+  // LIMIT-6
   test("when it is above 5 MiB, and nothing of it stays", async () => {
     const before = (await stack.kube.list(configMaps, { namespace })).items.length;
     const response = await stack.call("POST", "/browser_pools", { size: 1, chrome_policy: policyOf(maxBytes + 1) });

@@ -35,6 +35,7 @@ const apply = (name: string, spec: object) =>
 const notFound = { status: 404, error: { code: "not_found" } };
 
 describe("by HTTP", () => {
+  // BROWSER-1, BROWSER-2, BROWSER-4
   test("the answer comes with a browser that is up, and tells what was asked for", async () => {
     const name = newName();
     const session = await kernel.browsers.create({
@@ -64,6 +65,7 @@ describe("by HTTP", () => {
     await kernel.browsers.deleteByID(name);
   });
 
+  // BROWSER-1, BROWSER-3
   test("the default time-out is a minute, and no pool or pooled session knows of it", async () => {
     const { session_id, timeout_seconds } = await kernel.browsers.create({ headless: true });
     expect(timeout_seconds).toBe(60);
@@ -71,6 +73,7 @@ describe("by HTTP", () => {
     await kernel.browsers.deleteByID(session_id);
   });
 
+  // BROWSER-8, LEASE-22, LEASE-23
   test("its end destroys it for good, is told for a day, and frees its name", async () => {
     const name = newName();
     const { session_id, cdp_ws_url } = await kernel.browsers.create({ headless: true, name });
@@ -96,6 +99,7 @@ describe("by HTTP", () => {
     await kernel.browsers.deleteByID(second.session_id);
   });
 
+  // LEASE-31
   test("is ended when nobody is connected for its time-out", async () => {
     const { session_id } = await kernel.browsers.create({ headless: true, timeout_seconds: 10 });
     const { status } = await eventually("it has ended", async () => {
@@ -117,6 +121,7 @@ describe("by HTTP", () => {
     await kernel.browsers.deleteByID(first.session_id);
   });
 
+  // LEASE-24
   test("name, tags and telemetry change while it runs; what is left out stays", async () => {
     const { session_id, name } = await kernel.browsers.create({ headless: true, name: newName(), tags: { a: "1" } });
     const renamed = newName();
@@ -137,6 +142,7 @@ describe("by HTTP", () => {
     await expect(kernel.browsers.update(session_id, { name: "late" })).rejects.toMatchObject(notFound);
   });
 
+  // HTTP-2, LIMIT-4, LIMIT-9, BROWSER-6, BROWSER-7, PROFILE-1
   test.each<[string, object, string]>([
     ["a time-out below 10 s", { timeout_seconds: 9 }, "timeout_seconds"],
     ["a time-out above three days", { timeout_seconds: 259_201 }, "timeout_seconds"],
@@ -156,6 +162,7 @@ describe("by HTTP", () => {
     expect((await stack.kube.list(browserKind, { namespace: stack.namespace })).items.length).toBe(before);
   });
 
+  // LIMIT-10, HTTP-20, AUTH-4
   test("a project's cap counts them and its pools, and an ended one makes room", async () => {
     const { id } = (await kernel.projects.create({ name: newName() })) as { id: string };
     await stack.call("PATCH", `/org/projects/${id}/limits`, { max_concurrent_sessions: 2 });
@@ -172,6 +179,7 @@ describe("by HTTP", () => {
     await eventually("there is room", async () => (await ask()).status === 200);
   });
 
+  // BROWSER-7
   test('a proxy of the mode "direct" is none', async () => {
     const response = await stack.call("POST", "/browsers", { headless: true, proxy: { mode: "direct" } });
     const session = (await response.json()) as { session_id: string };
@@ -180,6 +188,7 @@ describe("by HTTP", () => {
     await kernel.browsers.deleteByID(session.session_id);
   });
 
+  // BROWSER-10
   test("a caller who hangs up before it is up leaves nothing behind", async () => {
     const before = new Set(
       (await stack.kube.list(browserKind, { namespace: stack.namespace })).items.map(({ metadata }) => metadata.name),
@@ -207,6 +216,7 @@ describe("by HTTP", () => {
 });
 
 describe("by YAML", () => {
+  // BROWSER-11
   test("a session begins by itself, under the name of the object, and ends with it", async () => {
     const name = `yaml-${newId()}`;
     await apply(name, { headless: true, tags: { from: "yaml" } });
@@ -244,6 +254,7 @@ describe("by YAML", () => {
     await whenPhase(name, "Ended");
   });
 
+  // HTTP-13
   test("an object that is made anew under the name is a new session", async () => {
     const name = `yaml-${newId()}`;
     await apply(name, { headless: true });
@@ -267,7 +278,7 @@ describe("by YAML", () => {
     await expect(apply(`yaml-${newId()}`, spec)).rejects.toThrow(message);
   });
 
-  // VAULT-9
+  // BROWSER-5, VAULT-9
   test("vaults can't be changed, added or taken away", async () => {
     const name = `yaml-${newId()}`;
     await apply(name, { headless: true, vaults: [{ id: "a" }] });
@@ -279,6 +290,7 @@ describe("by YAML", () => {
   });
 });
 
+// BROWSER-8
 test("its pod is deleted by hand: the session ends with the reason, and no other pod comes", async () => {
   const { session_id } = await kernel.browsers.create({ headless: true });
   const [name = ""] = await podsOf(session_id);

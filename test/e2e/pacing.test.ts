@@ -63,6 +63,7 @@ afterEach(async () => {
 const aWhileMs = 2000;
 
 describe("a pool with a fill rate", () => {
+  // FILL-RATE-1, FILL-RATE-4
   test("starts its browsers one by one, and replaces what is destroyed at the same rate", async () => {
     const id = await newPool({ size: 3, fill_rate_per_minute: rateFor(3, 2) });
     await untilAvailable(stack.kernel, id, 3);
@@ -76,6 +77,7 @@ describe("a pool with a fill rate", () => {
     expectSpacing(watch.creations(uidOf(id)), 2);
   });
 
+  // FILL-RATE-2
   test("starts the first browser at once, also when the next is minutes away", async () => {
     const id = await newPool({ size: 2, fill_rate_per_minute: rateFor(2, 300) });
     await untilAvailable(stack.kernel, id, 1);
@@ -84,6 +86,7 @@ describe("a pool with a fill rate", () => {
     expect(watch.creations(uidOf(id))).toHaveLength(1);
   });
 
+  // FILL-RATE-7
   test("follows a raised rate without waiting for the start that the old rate had planned", async () => {
     const id = await newPool({ size: 2, fill_rate_per_minute: rateFor(2, 300) });
     await untilAvailable(stack.kernel, id, 1);
@@ -91,6 +94,7 @@ describe("a pool with a fill rate", () => {
     await untilAvailable(stack.kernel, id, 2);
   });
 
+  // FILL-RATE-3
   test("of 0 starts nothing, and goes on when the rate is raised", async () => {
     const id = await newPool({ size: 2, fill_rate_per_minute: 0 });
     await sleep(aWhileMs);
@@ -107,6 +111,7 @@ describe("a pool with a fill rate", () => {
     await untilAvailable(stack.kernel, id, 2);
   });
 
+  // POOL-13, FILL-RATE-4
   test("fills up again after a flush one by one, and leaves the browser in use alone", async () => {
     const id = await newPool({ size: 4, fill_rate_per_minute: fastest });
     await untilAvailable(stack.kernel, id, 4);
@@ -127,6 +132,7 @@ describe("a pool whose size changes", () => {
     return { acquired: status?.acquired, available: status?.available, starting: status?.starting };
   };
 
+  // POOL-12
   test("gives up idle browsers first, and one in use only when its lease ends", async () => {
     const id = await newPool({ size: 4, fill_rate_per_minute: fastest });
     await untilAvailable(stack.kernel, id, 4);
@@ -154,6 +160,7 @@ describe("a pool whose size changes", () => {
     expect(watch.creations(uidOf(id))).toHaveLength(4);
   });
 
+  // POOL-11, FILL-RATE-4
   test("grows at its rate and does not top up for browsers in use", async () => {
     const id = await newPool({ size: 1, fill_rate_per_minute: fastest });
     await untilAvailable(stack.kernel, id, 1);

@@ -1,4 +1,4 @@
-/** The rules of the pool update (service.md, PATCH) as a caller sees them; each test names its rule. */
+/** The rules of the pool update (the POOL-PATCH rules) as a caller sees them; each test names its rule. */
 import type { BrowserPool as WirePool } from "@onkernel/sdk/resources/browser-pools";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
@@ -58,6 +58,7 @@ const yamlPool = async (spec: object): Promise<string> => {
 };
 
 describe("a PATCH of a pool", () => {
+  // POOL-PATCH-15, POOL-PATCH-16
   test("changes what it gives and nothing else", async () => {
     const id = await newPool({ start_url: "https://a.test", chrome_policy: { PrintingEnabled: false } });
     const before = await configOf(id);
@@ -69,6 +70,7 @@ describe("a PATCH of a pool", () => {
     expect(await patched(id, {})).toEqual({ ...before, stealth: true, timeout_seconds: 99 });
   });
 
+  // POOL-PATCH-1
   test("ignores save_changes inside profile (1)", async () => {
     const id = await yamlPool({ profile: { name: "work" } });
     expect(await patched(id, { profile: { name: "work", save_changes: true } })).toMatchObject({
@@ -77,6 +79,7 @@ describe("a PATCH of a pool", () => {
     expect(await patched(id, { profile: { id: "", save_changes: true } })).not.toHaveProperty("profile");
   });
 
+  // POOL-PATCH-2
   test.each([{ id: "" }, { name: "" }])(
     "clears the profile by %j, and refresh_on_profile_update with it (2)",
     async (profile) => {
@@ -88,6 +91,7 @@ describe("a PATCH of a pool", () => {
     },
   );
 
+  // POOL-PATCH-3, EXTENSION-1
   test("replaces the list of extensions, and an empty one clears it (3)", async () => {
     const id = await yamlPool({ extensions: [{ name: "a" }, { id: "b" }] });
     expect((await patched(id, { size: 2 })).extensions).toEqual([{ name: "a" }, { id: "b" }]);
@@ -96,6 +100,7 @@ describe("a PATCH of a pool", () => {
     expect(await patched(id, { extensions: [] })).not.toHaveProperty("extensions");
   });
 
+  // POOL-PATCH-4, POOL-PATCH-16
   test("replaces the Chrome policy, and an empty one clears it (4)", async () => {
     const id = await newPool({ chrome_policy: { PrintingEnabled: false, URLBlocklist: ["a.test"] } });
     expect((await patched(id, { size: 2 })).chrome_policy).toEqual({
@@ -109,6 +114,7 @@ describe("a PATCH of a pool", () => {
     expect(await patched(id, { chrome_policy: {} })).not.toHaveProperty("chrome_policy");
   });
 
+  // POOL-PATCH-5, PROXY-1
   test("clears proxy_id by an empty string (5)", async () => {
     const id = await yamlPool({ proxyId: "somewhere" });
     expect((await patched(id, { size: 2 })).proxy_id).toBe("somewhere");
@@ -116,6 +122,7 @@ describe("a PATCH of a pool", () => {
     await refused(id, { proxy_id: "nowhere" }, "proxy_id");
   });
 
+  // POOL-PATCH-6
   test("clears start_url by an empty string (6)", async () => {
     const id = await newPool({ start_url: "https://a.test" });
     expect((await patched(id, { start_url: "https://b.test" })).start_url).toBe("https://b.test");
@@ -123,6 +130,7 @@ describe("a PATCH of a pool", () => {
     expect(await patched(id, { start_url: "" })).not.toHaveProperty("start_url");
   });
 
+  // POOL-PATCH-7
   test("takes an empty name for none (7)", async () => {
     const name = newId();
     const id = await newPool({ name });
@@ -131,6 +139,7 @@ describe("a PATCH of a pool", () => {
     expect((await patched(id, { name: `${name}-2` })).name).toBe(`${name}-2`);
   });
 
+  // POOL-PATCH-8, BROWSER-12
   test("replaces the viewport whole, and can't clear it (8)", async () => {
     const id = await newPool({ viewport: { width: 800, height: 600, refresh_rate: 30 } });
     await refused(id, { viewport: null }, "viewport");
@@ -142,6 +151,7 @@ describe("a PATCH of a pool", () => {
     expect((await patched(id, { size: 2 })).viewport).toEqual({ width: 1024, height: 768 });
   });
 
+  // POOL-PATCH-9, NETWORK-4
   test("replaces the network block, an empty one removes it, an empty list stays a list (9)", async () => {
     const id = await newPool({ network: { allowed_hosts: ["a.test"], private_hosts: ["10.0.0.0/8"] } });
     expect((await patched(id, { network: { private_hosts: [] } })).network).toEqual({ private_hosts: [] });
@@ -150,6 +160,7 @@ describe("a PATCH of a pool", () => {
     expect(await patched(id, { network: {} })).not.toHaveProperty("network");
   });
 
+  // POOL-PATCH-10
   test("turns refresh_on_profile_update on only with a profile, and leaves it with the same one (10)", async () => {
     const id = await yamlPool({ profile: { name: "work" }, refreshOnProfileUpdate: false });
     expect((await patched(id, { profile: { name: "work" } })).refresh_on_profile_update).toBe(false);
@@ -157,6 +168,7 @@ describe("a PATCH of a pool", () => {
     await refused(await newPool(), { refresh_on_profile_update: true }, "refresh_on_profile_update");
   });
 
+  // POOL-PATCH-11, TELEMETRY-2, TELEMETRY-3, TELEMETRY-4
   test("merges telemetry; what says nothing leaves it, enabled: false clears it (11)", async () => {
     const id = await newPool();
     const on = (config: Config): string[] => {
@@ -173,6 +185,7 @@ describe("a PATCH of a pool", () => {
     expect(await patched(id, { telemetry: { enabled: false } })).not.toHaveProperty("telemetry");
   });
 
+  // POOL-PATCH-12, LIMIT-2
   test("keeps the sum of all sizes within the organization's limit (12)", async () => {
     const id = await newPool();
     const used = (await stack.kube.list(browserPoolKind)).items.reduce((sum, { spec }) => sum + spec.size, 0);
@@ -181,6 +194,7 @@ describe("a PATCH of a pool", () => {
     await patched(id, { size: 1 });
   });
 
+  // POOL-PATCH-17
   test("may be sent by several callers at once, and none of the changes is lost", async () => {
     const id = await newPool();
     const changes = [
@@ -212,6 +226,7 @@ describe("browsers of a pool whose configuration changes", () => {
   };
   const release = (session_id: string) => stack.kernel.browserPools.release(id, { session_id });
 
+  // POOL-PATCH-13, BROWSER-15
   test("keep the one that they were made with: idle ones too (13)", async () => {
     await patched(id, { viewport: large });
     const session = await acquire();
@@ -219,6 +234,7 @@ describe("browsers of a pool whose configuration changes", () => {
     await release(session.session_id);
   });
 
+  // POOL-PATCH-14, FILL-RATE-5, LEASE-27
   test("are discarded by discard_all_idle and rebuilt at once, whatever the rate; the one in use stays as it is (14)", async () => {
     await patched(id, { viewport: small, fill_rate_per_minute: 25, discard_all_idle: false });
     const held = await acquire();
@@ -241,6 +257,7 @@ describe("browsers of a pool whose configuration changes", () => {
     for (const { session_id } of [...rebuilt, again]) await release(session_id);
   });
 
+  // POOL-PATCH-14
   test("are discarded by a later discard_all_idle when they came back with an old configuration (14)", async () => {
     await patched(id, { discard_all_idle: true });
     const sessions = [];
@@ -249,6 +266,7 @@ describe("browsers of a pool whose configuration changes", () => {
     for (const { session_id } of sessions) await release(session_id);
   });
 
+  // POOL-PATCH-14
   test("are renewed by a flush, at the rate of the pool", async () => {
     await patched(id, { viewport: small, fill_rate_per_minute: fastest });
     await stack.kernel.browserPools.flush(id);

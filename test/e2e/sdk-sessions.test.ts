@@ -28,6 +28,7 @@ const acquire = async (pool: string, body: object = {}, client = kernel) => {
   return session;
 };
 
+// HTTP-27
 describe("sessions by the SDK", () => {
   let poolId: string;
   beforeAll(async () => {
@@ -35,6 +36,7 @@ describe("sessions by the SDK", () => {
   });
   afterAll(() => kernel.browserPools.delete(poolId, { force: true }));
 
+  // LEASE-21, LEASE-22
   test("are retrieved by id and by name, and after their end only with include_deleted", async () => {
     const name = newName();
     const { session_id } = await acquire(poolId, { name });
@@ -47,6 +49,7 @@ describe("sessions by the SDK", () => {
     expect(ended).toMatchObject({ session_id, name, deleted_at: expect.stringMatching(/Z$/) });
   });
 
+  // LEASE-6
   test("have names that are unique among the active ones and free again after the release", async () => {
     const name = newName();
     const first = await acquire(poolId, { name });
@@ -61,6 +64,7 @@ describe("sessions by the SDK", () => {
     await kernel.browserPools.release(poolId, { session_id: third.session_id });
   });
 
+  // LEASE-7, LEASE-23
   test("are listed by tags, by name and by status", async () => {
     const team = newName();
     const [a, b] = [
@@ -82,6 +86,7 @@ describe("sessions by the SDK", () => {
     await kernel.browserPools.release(poolId, { session_id: b.session_id });
   });
 
+  // LEASE-25
   test("end by deleteByID, and their browser is replaced by a new one", async () => {
     await untilAvailable(kernel, poolId, 2);
     const session = await acquire(poolId);
@@ -96,6 +101,7 @@ describe("sessions by the SDK", () => {
     }
   });
 
+  // LEASE-9, LEASE-27
   test("merge their own telemetry onto the pool's", async () => {
     const { id } = await filledPool(kernel, { telemetry: { enabled: true } });
     const session = await acquire(id, { telemetry: { browser: { console: { enabled: true } } } });
@@ -126,6 +132,7 @@ describe("the organization by the SDK", () => {
     await expect(clientWith(rotated.key).browserPools.list()).rejects.toMatchObject({ status: 401 });
   });
 
+  // AUTH-5, AUTH-8, HTTP-15
   test("has projects that share nothing: pools, sessions and names", async () => {
     const project = await kernel.projects.create({ name: newName() });
     const key = await kernel.apiKeys.create({ name: newName(), project_id: project.id });
@@ -159,6 +166,7 @@ describe("the organization by the SDK", () => {
     await kernel.browserPools.delete(ours.id, { force: true });
   });
 
+  // AUTH-2, AUTH-6, ORG-9
   test("lets a project's key nowhere else", async () => {
     const [project, another] = [
       await kernel.projects.create({ name: newName() }),
@@ -177,6 +185,7 @@ describe("the organization by the SDK", () => {
     expect(await collect(inside.browserPools.list())).toEqual([]);
   });
 
+  // PROJECT-1, PROJECT-4, AUTH-4
   test("has projects that are created, listed, changed and deleted once they are empty", async () => {
     const name = newName();
     const project = await kernel.projects.create({ name });
@@ -199,6 +208,7 @@ describe("the organization by the SDK", () => {
     await expect(kernel.projects.retrieve(project.id)).rejects.toMatchObject({ status: 404 });
   });
 
+  // LIMIT-10, LIMIT-3, PROJECT-7, ORG-8
   test("limits the browsers of a project, and of all projects together", async () => {
     expect(await kernel.organization.limits.retrieve()).toMatchObject({ max_concurrent_sessions: 50 });
     const project = await kernel.projects.create({ name: newName() });

@@ -32,7 +32,9 @@ const acquire = async (pool: string, body: object = {}) => {
   return session;
 };
 
+// HTTP-27
 describe("pools by the SDK", () => {
+  // POOL-2, POOL-10, HTTP-10
   test("are created with the defaults of the service, and retrieved by id and by name", async () => {
     const name = newName();
     const created = await kernel.browserPools.create({ size: 2, name, fill_rate_per_minute: 0 });
@@ -47,6 +49,7 @@ describe("pools by the SDK", () => {
     expect(await kernel.browserPools.retrieve(name)).toEqual(created);
   });
 
+  // HTTP-8, HTTP-9, POOL-10
   test("are listed over as many pages as there are, without gaps and repetitions", async () => {
     const tag = newName();
     const made = [];
@@ -62,6 +65,7 @@ describe("pools by the SDK", () => {
     expect(await collect(kernel.browserPools.list({ query: tag }))).toEqual([]);
   });
 
+  // POOL-PATCH-15, POOL-PATCH-16
   test("are updated field by field", async () => {
     const pool = await emptyPool(kernel, { name: newName(), start_url: "https://a.test" });
     const renamed = newName();
@@ -75,6 +79,7 @@ describe("pools by the SDK", () => {
     await expect(kernel.browserPools.retrieve(pool.name ?? "")).rejects.toMatchObject(notFound);
   });
 
+  // POOL-14, HTTP-4
   test("that are in use are deleted only by force, which ends their sessions", async () => {
     const pool = await filledPool(kernel);
     const { session_id } = await acquire(pool.id);
@@ -91,6 +96,7 @@ describe("pools by the SDK", () => {
     );
   });
 
+  // POOL-14
   test("that nobody uses any more are deleted without force, and take their browsers with them", async () => {
     const pool = await filledPool(kernel);
     const { session_id } = await acquire(pool.id);
@@ -102,6 +108,7 @@ describe("pools by the SDK", () => {
     });
   });
 
+  // POOL-13
   test("lose their idle browsers by a flush, but not the one in use, and fill up again", async () => {
     const pool = await filledPool(kernel, { size: 2 });
     const held = await acquire(pool.id);
@@ -117,6 +124,7 @@ describe("pools by the SDK", () => {
   });
 });
 
+// HTTP-27
 describe("browsers acquired by the SDK", () => {
   let pool: { id: string; name?: string };
   beforeAll(async () => {
@@ -124,6 +132,7 @@ describe("browsers acquired by the SDK", () => {
   });
   afterAll(() => kernel.browserPools.delete(pool.id, { force: true }));
 
+  // LEASE-7, LEASE-10, LEASE-15
   test("are described as the pool's", async () => {
     const session = await acquire(pool.name ?? "", { tags: { team: "a" } });
     expect(session).toMatchObject({
@@ -144,6 +153,17 @@ describe("browsers acquired by the SDK", () => {
     await kernel.browserPools.release(pool.id, { session_id: session.session_id });
   });
 
+  // LEASE-10
+  test("are answered with every field that a session has", async () => {
+    const { session_id, ...session } = await acquire(pool.id);
+    const fields = ["cdp_ws_url", "webdriver_ws_url", "base_url", "created_at", "headless", "stealth", "kiosk_mode"];
+    expect(Object.keys(session)).toEqual(
+      expect.arrayContaining([...fields, "gpu", "timeout_seconds", "viewport", "pool"]),
+    );
+    await kernel.browserPools.release(pool.id, { session_id });
+  });
+
+  // LEASE-14, LEASE-27, LEASE-28, LEASE-26
   test("come back with their cookies and tabs when released for reuse, in a new session", async () => {
     const first = await acquire(pool.id, { name: newName(), tags: { a: "b" } });
     await withCdp(first.cdp_ws_url, async (cdp) => {
@@ -163,6 +183,7 @@ describe("browsers acquired by the SDK", () => {
     await kernel.browserPools.release(pool.id, { session_id: second.session_id });
   });
 
+  // LEASE-30
   test("are replaced by new ones when released without reuse", async () => {
     const first = await acquire(pool.id);
     await withCdp(first.cdp_ws_url, async (cdp) => {
@@ -179,6 +200,7 @@ describe("browsers acquired by the SDK", () => {
     await kernel.browserPools.release(pool.id, { session_id: second.session_id });
   });
 
+  // LEASE-2
   test("go to waiting callers in the order in which they came", async () => {
     const held = await acquire(pool.id);
     const served: string[] = [];
@@ -199,6 +221,7 @@ describe("browsers acquired by the SDK", () => {
     expect(served).toEqual(["first", "second"]);
   });
 
+  // LEASE-3
   test("are not there in time: the answer is empty, and the caller has left the queue", async () => {
     const held = await acquire(pool.id);
     expect(await kernel.browserPools.acquire(pool.id, { acquire_timeout_seconds: 1 })).toBeFalsy();
@@ -208,6 +231,7 @@ describe("browsers acquired by the SDK", () => {
     expect(await kernel.browserPools.retrieve(pool.id)).toMatchObject({ acquired_count: 0 });
   });
 
+  // LEASE-5, POOL-7
   test("are not taken by a caller that hangs up while it waits", async () => {
     const held = await acquire(pool.id);
     const caller = new AbortController();
@@ -220,6 +244,7 @@ describe("browsers acquired by the SDK", () => {
     expect(await kernel.browserPools.retrieve(pool.id)).toMatchObject({ acquired_count: 0, available_count: 1 });
   });
 
+  // LEASE-8
   test("open the lease's own start_url", async () => {
     const url = "data:text/html,start";
     const session = await acquire(pool.id, { start_url: url });

@@ -61,6 +61,7 @@ const columnsOf = async (name: string): Promise<Record<string, string>> => {
 };
 
 describe("kubectl", () => {
+  // POOL-25, HTTP-11
   test("applies a pool, waits until it is ready, shows, scales and deletes it; HTTP hands out its browsers", async () => {
     expect(await done("apply -f -", yamlOf("demo", { size: 2, headless: true, fillRatePerMinute: 6000 }))).toContain(
       "browserpool.browserpool.dev/demo created",
@@ -93,6 +94,7 @@ describe("kubectl", () => {
     await expect(stack.kernel.browserPools.retrieve("demo")).rejects.toMatchObject({ status: 404 });
   });
 
+  // POOL-15
   test("keeps a pool that is deleted while a browser is in use until the lease ends", async () => {
     await apply("busy", { size: 1, headless: true, fillRatePerMinute: 6000 });
     await waitFor("busy", "condition=Ready");
@@ -104,6 +106,7 @@ describe("kubectl", () => {
     await waitFor("busy", "delete");
   });
 
+  // POOL-25
   test("explains every field of a pool", async () => {
     const spec = await done("explain bp.spec");
     for (const field of ["size", "fillRatePerMinute", "timeoutSeconds", "headless", "viewport", "chromePolicy"])
@@ -112,12 +115,24 @@ describe("kubectl", () => {
     expect(await done("explain bp.status")).toContain("nextStartTime");
   });
 
+  // HTTP-11, AUTH-5
   test("gets the pools that HTTP made, by the id that HTTP answers", async () => {
     const { id } = await stack.kernel.browserPools.create({ size: 1, headless: true, fill_rate_per_minute: 0 });
     expect(await path(id, "{.spec.headless}")).toBe("true");
     await done(`patch bp ${id} --type=merge -p {"spec":{"timeoutSeconds":55}}`);
     expect((await stack.kernel.browserPools.retrieve(id)).browser_pool_config.timeout_seconds).toBe(55);
     await done(`delete bp ${id} --timeout=30s`);
+  });
+
+  // HTTP-12
+  test("gives a pool the id of another one as its name: HTTP reads the one with that id", async () => {
+    await done("apply -f -", yamlOf("front", { ...idle, name: "else" }));
+    await done("apply -f -", yamlOf("back", { ...idle, name: "front" }));
+    expect((await stack.kernel.browserPools.retrieve("front")).id).toBe("front");
+    expect((await stack.kernel.browserPools.retrieve("else")).id).toBe("front");
+    await done("delete bp front --timeout=30s");
+    expect((await stack.kernel.browserPools.retrieve("front")).id).toBe("back");
+    await done("delete bp back --timeout=30s");
   });
 });
 
@@ -134,6 +149,7 @@ describe("a vault", () => {
 });
 
 describe("a pool that breaks a rule is refused by the API server, and the field is named", () => {
+  // POOL-24, POOL-PATCH-10
   test.each([
     ["spec.size", { size: 0 }],
     ["spec.size", { size: "two" }],
@@ -162,6 +178,7 @@ describe("a pool that can't be carried out says so in its Accepted condition", (
     );
   };
 
+  // POOL-24
   test.each([
     ["PooledSessionsLimit", "spec.size", { ...idle, size: 51 }],
     ["FillRateAboveCap", "spec.fillRatePerMinute", { ...idle, fillRatePerMinute: 6001 }],
@@ -180,6 +197,7 @@ describe("a pool that can't be carried out says so in its Accepted condition", (
     await done("delete bp odd --timeout=30s");
   });
 
+  // HTTP-16
   test("NameTaken for the younger of two, which gets the name when the older is gone", async () => {
     await done("apply -f -", yamlOf("older", { ...idle, name: "wanted" }));
     await waitFor("older", "condition=Accepted");
@@ -192,6 +210,7 @@ describe("a pool that can't be carried out says so in its Accepted condition", (
     await done("delete bp younger --timeout=30s");
   });
 
+  // POOL-24, LIMIT-2
   test("PooledSessionsLimit when a pool that runs is made too large; it keeps its size", async () => {
     await done("apply -f -", yamlOf("grown", { size: 1, headless: true, fillRatePerMinute: 6000 }));
     await waitFor("grown", "condition=Ready");

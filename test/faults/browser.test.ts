@@ -49,6 +49,7 @@ const worksFor = async (session: { cdp_ws_url: string }): Promise<void> => {
 };
 
 describe("a browser that is idle", () => {
+  // LEASE-39
   test("and is killed is never handed out, not even in the instant before anyone noticed, and is replaced", async () => {
     for (let round = 0; round < 3; round++) {
       await pool.whenCounts({ acquired: 0, available: 2 });
@@ -62,6 +63,7 @@ describe("a browser that is idle", () => {
     }
   });
 
+  // LEASE-39
   test("and hangs is refused when it is to be handed out, so that the caller gets another one", async () => {
     const stopped = await idlePids();
     // The one that is given first; the other one stays well.
@@ -77,6 +79,7 @@ describe("a browser that is idle", () => {
 });
 
 describe("a browser that is leased", () => {
+  // LEASE-34, LEASE-22
   test("and is killed ends its lease: the socket closes, the session says why and when, and it is replaced", async () => {
     const session = await pool.acquire();
     const cdp = await openCdp(session);
@@ -113,6 +116,7 @@ describe("a browser that is leased", () => {
     expect(ended.message).toContain("has ended (browser_lost)");
   });
 
+  // LEASE-43
   test("and hangs is not offered again when it is given back", async () => {
     const session = await pool.acquire();
     const hanging = await heldPid(session.session_id);
@@ -176,6 +180,7 @@ describe("a caller who hangs up", () => {
     return Number(line?.[1] ?? 0);
   };
 
+  // LEASE-5
   test("in the instant of the grant leaves the browser to the pool, whenever that is", async () => {
     const kept = await pool.acquire(); // so that all is about one browser
     const delivered = await deliveredAnswers();

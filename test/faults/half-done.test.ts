@@ -65,6 +65,7 @@ const works = async (): Promise<void> => {
   expect(await pool.release(session)).toBe(204);
 };
 
+// LEASE-44
 test("an API that dies between the grant and its bind: the browser comes back, though the bind arrives after all", async () => {
   const agent = await freezeAgent();
   const asked = pool.ask().catch(() => "hung up");
@@ -76,6 +77,7 @@ test("an API that dies between the grant and its bind: the browser comes back, t
   await works();
 });
 
+// LEASE-44
 test("an API that dies between the release and the offer: the browser comes back", async () => {
   const session = await pool.acquire();
   const agent = await freezeAgent();
@@ -88,6 +90,7 @@ test("an API that dies between the release and the offer: the browser comes back
   await works();
 });
 
+// LEASE-48
 test("an operator that is frozen past its lease and goes on does nothing more, while another one leads", async () => {
   const size = 3;
   const podNames = async (): Promise<string[]> =>
@@ -113,6 +116,7 @@ test("an operator that is frozen past its lease and goes on does nothing more, w
   await works();
 });
 
+// LEASE-46, HTTP-20
 test("all data gone and no operator: what is not found may live, which is said with 503, and is found when there is one again", async () => {
   const session = await pool.acquire();
   const cdp = await openCdp(session);

@@ -67,6 +67,7 @@ const evict = ({ metadata }: Pod, gracePeriodSeconds?: number) =>
   });
 
 describe("a node that is cordoned", () => {
+  // LEASE-49
   test("loses what is idle at once; who is in use stays until its session ends; nobody is given a browser from it", async () => {
     pool = await fullPool(stack.call, 3);
     const session = await pool.acquire();
@@ -124,6 +125,7 @@ describe("a node that is cordoned", () => {
 });
 
 describe("a browser in use that is evicted", () => {
+  // LEASE-49
   test("serves its session on, over open connections and new ones; then it goes, and another one takes its place", async () => {
     pool = await fullPool(stack.call, 1);
     const session = await pool.acquire();
@@ -186,7 +188,7 @@ test("a session that lasts is shown on its pod, so that a budget keeps it from b
   };
   const selector = { matchLabels: { "browserpool.dev/leased": "true" } };
   const budget = { metadata: { namespace, name: "in-use" }, spec: { maxUnavailable: 0, selector } };
-  await stack.kube.create(budgets, budget as KubeObject);
+  await stack.kube.create(budgets, budget);
   const session = await pool.acquire();
   const { metadata } = await podOf(session);
   const shown = async (): Promise<(string | undefined)[]> => {

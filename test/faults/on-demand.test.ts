@@ -71,6 +71,7 @@ test("the replica that waited for it dies: its session begins all the same, and 
   expect(ended.endReason).toBe("timeout");
 });
 
+// BROWSER-8, LEASE-34
 test("its Chromium crashes: the session ends with the reason, and nothing takes its place", async () => {
   const session = await create();
   await withCdp(session.cdp_ws_url, (cdp) => cdp.send("Browser.crash")).catch(() => undefined);
@@ -85,6 +86,7 @@ test("its Chromium crashes: the session ends with the reason, and nothing takes 
   });
 });
 
+// BROWSER-9, BROWSER-18
 test("its Chromium does not start: the caller is told why, and YAML users read it in the status", async () => {
   await using broken = await startLocalStack({ env: { BROWSERPOOL_CHROMIUM_HEADLESS: "/bin/false" } });
   const response = await broken.call("POST", "/browsers", { headless: true });

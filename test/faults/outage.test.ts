@@ -98,6 +98,7 @@ const needKubernetes = (): Promise<Asked>[] => [
 ];
 
 describe("Redis", () => {
+  // HTTP-29
   test("that answers nothing: 503 within 2 s, open connections go on, and all is well again when it does", async () => {
     const { pid } = await processNamed(stack.dataDir, "redis-server");
     process.kill(pid, "SIGSTOP");
@@ -137,6 +138,7 @@ describe("Redis", () => {
 });
 
 describe("the API server", () => {
+  // HTTP-29
   test("that answers nothing: what needs it is 503 within 2 s, browsers are still handed out, and what died meanwhile is replaced", async () => {
     const { pid } = await processNamed(stack.dataDir, "kube-apiserver");
     process.kill(pid, "SIGSTOP");

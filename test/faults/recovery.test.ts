@@ -64,6 +64,7 @@ const rememberPool = async (pool: PoolClient): Promise<{ restore(): Promise<void
   };
 };
 
+// LEASE-45
 test("all data gone: leases are back as they were with their connections open, idle browsers too, and waiting callers keep their order", async () => {
   const [busy, quiet] = [await fullPool(stack.call, 2), await fullPool(stack.call, 1)];
   const fields = { name: "kept", tags: { team: "a" }, acquire_timeout_seconds: 30 };
@@ -124,6 +125,7 @@ test("the last writes gone, a grant and a release: the holder keeps its browser,
   await pool.whenCounts({ acquired: 0, available: 2 });
 });
 
+// LEASE-40
 test("the last writes gone, and the browser given to somebody else: it stays with its holder, and the other waits", async () => {
   const pool = await fullPool(stack.call, 1);
   const before = await rememberPool(pool);

@@ -36,6 +36,7 @@ const through = (replica: ApiReplica, { session_id, cdp_ws_url }: Session): Sess
 const whenWaiting = (count: number) =>
   eventually(`${count} wait`, async () => (await leases.store.snapshot(await leases.uidOf(pool.id))).waiting === count);
 
+// LEASE-41
 test("an API that is killed loses no lease, and its waiting callers hold up nobody, also when it comes back by the same name", async () => {
   const session = await pool.acquire();
   const cut = await openCdp(session);
@@ -59,6 +60,7 @@ test("an API that is killed loses no lease, and its waiting callers hold up nobo
   await pool.whenCounts({ acquired: 0, available: 1 });
 });
 
+// LEASE-50
 test("an API that is told to stop serves on what is open and whoever waits, asks all to come again elsewhere, and exits with 0", async () => {
   const session = await pool.acquire();
   const waiting = pool.ask();
@@ -105,6 +107,7 @@ test("an API whose time to stop is over answers who still waits, cuts connection
   expect(await pool.release(session)).toBe(204);
 });
 
+// FILL-RATE-6
 test("an operator that is killed while it fills a pool is followed by another one, which starts no browser twice", async () => {
   const standby = cluster.startOperator("operator-b");
   const size = 4;

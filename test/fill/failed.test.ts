@@ -3,7 +3,7 @@ import type { Page } from "puppeteer-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { FieldError, FieldResult } from "../../src/fill/fill-result.ts";
 import type { Sensitive } from "../../src/sensitive.ts";
-import { startCdpRelay } from "../support/cdp-relay.ts";
+import { type SentCommand, startCdpRelay } from "../support/cdp-relay.ts";
 import { bindingsOf, type FillParts, startFillParts, type Values } from "../support/fill-parts.ts";
 
 let parts: FillParts;
@@ -132,6 +132,25 @@ test.each(Object.entries(cases))("%s ends the fill", async (_name, { page: name,
   expect(await parts.fill(page, values)).toEqual({ status: "failed", fields, origin: parts.site.origin });
   for (const [selector, value] of Object.entries(shows))
     expect(await parts.shown(page, selector), selector).toBe(value);
+});
+
+// A value on its way into a page that leaves has an unknown effect. Not sent, its field is known to be failed.
+test.each([
+  ["by requestSubmit()", "#otp"],
+  ["by submit()", "#pin"],
+])("a page that has submitted itself %s is sent no other value", async (_how, selector) => {
+  const page = await parts.open("otp");
+  await using relay = await startCdpRelay(parts.connect);
+  const result = await parts.fill(page, { [selector]: "123456", "#after": "never" }, { connect: relay.connect });
+  expect(result).toMatchObject({
+    status: "failed",
+    fields: [
+      { index: 0, status: "filled" },
+      { index: 1, status: "failed", error_code: "target_changed" },
+    ],
+  });
+  const values = relay.sent.flatMap((text) => (JSON.parse(text) as SentCommand).params?.arguments ?? []);
+  expect(values.map(({ value }) => value)).not.toContain("never");
 });
 
 /** Does `work` in the page when everything is checked and the field `selector` is next to be written. */

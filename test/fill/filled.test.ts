@@ -123,6 +123,11 @@ const cases: Record<string, Case> = {
     values: { "#clear": "123456" },
     shows: { "#clear": "" },
   },
+  "a field after one whose form the page reads and doesn't submit": {
+    page: "otp",
+    values: { "#draft": "123456", "#after": "x" },
+  },
+  "a field after one whose form a router submits": { page: "route", values: { "#code": "1", "#password": "s3cret" } },
   "a form in a page with a router": { page: "route", values: { "#user": "ada", "#password": "s3cret" } },
 };
 

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { splice } from "../../src/cdp/splice.ts";
+import { spliceToAgent } from "../../src/gateway/agent-socket.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** The two ends of one TCP connection. The first is as Node's HTTP server has it: half-open until told otherwise. */
@@ -34,7 +35,7 @@ const allClosed = (): Promise<true> =>
   eventually("all four ends are closed", () => [near, far].every(({ destroyed }) => destroyed) && client.closed);
 
 test("bytes go both ways, the last ones too", async () => {
-  splice(near, far);
+  spliceToAgent(near, far);
   client.write("to the agent");
   expect(String((await once(agent, "data"))[0])).toBe("to the agent");
   agent.end("and back");
@@ -43,7 +44,7 @@ test("bytes go both ways, the last ones too", async () => {
 });
 
 test("nobody is read faster than the other side takes it", async () => {
-  splice(near, far);
+  spliceToAgent(near, far);
   const chunk = Buffer.alloc(1_000_000);
   const sent = 64;
   for (let count = 0; count < sent; count++) agent.write(chunk);
@@ -65,7 +66,7 @@ test("nobody is read faster than the other side takes it", async () => {
 });
 
 test.each(["client", "agent"])("when the %s ends, or is cut, the other side is closed too", async (who) => {
-  splice(near, far);
+  spliceToAgent(near, far);
   agent.resume();
   if (who === "client") client.end();
   else agent.destroy();
@@ -74,9 +75,27 @@ test.each(["client", "agent"])("when the %s ends, or is cut, the other side is c
   await allClosed();
 });
 
+test("what one side still sends after the other's end arrives", async () => {
+  spliceToAgent(near, far);
+  client.end("question");
+  agent.resume();
+  await once(agent, "end");
+  agent.end("answer");
+  expect(String((await once(client, "data"))[0])).toBe("answer");
+  await allClosed();
+});
+
+test("where the first end closes both sides, nobody waits for the other's", async () => {
+  splice(near, far, { closeAtFirstEnd: true });
+  client.end("last words");
+  expect(String((await once(agent, "data"))[0])).toBe("last words");
+  await allClosed();
+  expect(agent.writableEnded).toBe(false);
+});
+
 test("an agent that never answers is not waited for", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  splice(near, far);
+  spliceToAgent(near, far);
   vi.advanceTimersByTime(29_999);
   expect(near.destroyed).toBe(false);
   vi.advanceTimersByTime(1);
@@ -85,7 +104,7 @@ test("an agent that never answers is not waited for", async () => {
 
 test("one that has answered may be silent as long as it likes", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  splice(near, far);
+  spliceToAgent(near, far);
   agent.write("hello");
   await once(client, "data");
   vi.advanceTimersByTime(3_600_000);
@@ -102,6 +121,6 @@ const timerOf = async ({ localPort, remotePort }: Socket): Promise<number> => {
 
 test("a client or an agent whose machine has vanished is found by probes, so that it does not keep a lease in use", async () => {
   expect(await timerOf(near)).toBe(0);
-  splice(near, far);
+  spliceToAgent(near, far);
   expect(await Promise.all([near, far].map(timerOf))).toEqual([2, 2]);
 });

@@ -90,7 +90,8 @@ test("it misses nothing of what happens while its connections break", async () =
 
 test("when its version is too old it lists again, and reports what has vanished since", async () => {
   const name = "vanishes";
-  const pool = (poolName: string) => kube.create(browserPoolKind, aPool({}, undefined, { name: poolName, namespace }));
+  const pool = (poolName: string) =>
+    kube.create(browserPoolKind, { ...aPool(), metadata: { name: poolName, namespace } });
   // The API server opens the storage of a custom resource at its first use, and refuses requests meanwhile.
   await eventually("a pool can be created", () => pool(name).catch(() => undefined));
   let watches = 0;

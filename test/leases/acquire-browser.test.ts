@@ -33,7 +33,7 @@ const setUp = async (poolUid: string, store: Partial<ServiceDeps["store"]>) => {
     log: silent,
   } as unknown as ServiceDeps;
   const project = { id: newId(), namespace: "project" } as never;
-  const acquire = (request: { name?: string }) =>
+  const acquire = (request: { name?: string; tags?: Record<string, string> }) =>
     acquireBrowser(
       { idOrName: "pool", request, project, baseUrl: "http://127.0.0.1" },
       deps,
@@ -66,4 +66,21 @@ test("the answer tells of the browser that was bound, not of one that refused", 
   const { acquire } = await setUp(poolUid, { config: async (_pool, hash) => JSON.stringify(configs[hash]) });
   const handedOut = await acquire({});
   expect(handedOut?.session).toMatchObject({ session_id: healthy.holder(), kiosk_mode: false });
+});
+
+// LEASE-11
+test("the answer has what is set of the request and of the configuration that made the browser", async () => {
+  const poolUid = newId();
+  await using agent = await startSmallAgent();
+  await parts.addBrowser(poolUid, agent.address, newId());
+  const set = {
+    start_url: "https://a.test",
+    proxy_id: "p",
+    profile: { name: "work" },
+    chrome_policy: { PrintingEnabled: false },
+    telemetry: { enabled: true },
+  };
+  const { acquire } = await setUp(poolUid, { config: async () => JSON.stringify(set) });
+  const handedOut = await acquire({ name: "n", tags: { team: "a" } });
+  expect(handedOut?.session).toMatchObject({ ...set, name: "n", tags: { team: "a" } });
 });

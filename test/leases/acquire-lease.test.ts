@@ -54,12 +54,14 @@ const waiters = async (): Promise<number> => (await parts.store.snapshot(poolUid
 const whenWaiting = (count: number) => eventually(`${count} wait`, async () => (await waiters()) === count);
 
 describe("a caller", () => {
+  // LEASE-1
   test("gets an idle browser that its agent has bound", async () => {
     const { id, agent } = await browser();
     expect((await heldBy(acquire("a"))).browser).toBe(id);
     expect(agent.holder()).toBe("a");
   });
 
+  // LEASE-39
   test("gets the next one when the agent refuses, lies, is dead or does not answer in time", async () => {
     const refusing = await browser("refuse");
     const lying = await browser("lie");
@@ -80,6 +82,7 @@ describe("a caller", () => {
     expect((await heldBy(acquiring)).browser).toBe(good.id);
   });
 
+  // LEASE-3
   test("is told when its time is up, and leaves the queue", async () => {
     expect(await acquire("a", { waitMs: 50 })).toEqual({ kind: "timeout" });
     expect(await waiters()).toBe(0);
@@ -92,6 +95,7 @@ describe("a caller", () => {
     expect(await acquiring).toEqual({ kind: "draining" });
   });
 
+  // LEASE-42
   test("finds its grant though the message was lost", async () => {
     const acquiring = acquire("a");
     await whenWaiting(1);
@@ -105,6 +109,7 @@ describe("a caller", () => {
 describe("a caller who hangs up", () => {
   const gone = new Error("the caller has hung up");
 
+  // LEASE-5
   test("while it waits leaves the queue and takes no browser", async () => {
     const caller = new AbortController();
     const acquiring = acquire("a", { signal: caller.signal });
@@ -131,6 +136,7 @@ describe("a caller who hangs up", () => {
     expect(agent.holder()).toBe("b");
   });
 
+  // LEASE-5
   test("at any moment leaves the browser idle, or with the one who got it", async () => {
     const { id } = await browser();
     for (let round = 0; round < 60; round++) {
@@ -171,6 +177,7 @@ describe("what nobody gets", () => {
 });
 
 describe("a release", () => {
+  // LEASE-43
   test("offers the browser when the agent confirms", async () => {
     const { id, agent } = await browser();
     await acquire("a");
@@ -180,6 +187,7 @@ describe("a release", () => {
     expect(await releaseLease({ poolUid, session: "a", reuse: true, reason: "released" }, parts)).toBeUndefined();
   });
 
+  // LEASE-43
   test("makes it suspect when the agent does not", async () => {
     const { id, agent } = await browser();
     await acquire("a");
@@ -188,6 +196,7 @@ describe("a release", () => {
     expect(await stateOf(id)).toBe("suspect");
   });
 
+  // LEASE-30
   test("without reuse leaves the browser to be destroyed, whatever the agent says", async () => {
     const { id, agent } = await browser();
     await acquire("a");

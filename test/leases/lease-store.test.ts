@@ -32,6 +32,7 @@ beforeEach(() => {
 const { take, held, addBrowser, recordOf, stateOf, wakeOf } = leaseCalls(() => ({ parts, replica, pool }));
 
 describe("release", () => {
+  // LEASE-43
   test("to be used again: nobody gets the browser before it is offered", async () => {
     const browser = await addBrowser();
     const lease = await held("a");
@@ -245,6 +246,7 @@ test("a snapshot shows the pool of one moment, and a dropped pool is gone from R
   expect(await parts.redis.exists(...poolKeys(pool))).toBe(0);
 });
 
+// LEASE-22
 test("ended sessions are kept for a day", async () => {
   const [yesterday, endedAt] = [Date.now() - 24 * 3_600_000 - 1000, poolKeys(pool)[7] ?? ""];
   await addBrowser();

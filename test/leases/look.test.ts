@@ -123,6 +123,7 @@ describe("a browser without a record", () => {
     expect(await recordOf(browser.id)).toMatchObject({ state: "leased", session: "a" });
   });
 
+  // LEASE-45
   test("comes back after a loss of all data with its lease, which works as before, and its name", async () => {
     await look();
     const lease = await held("a");
@@ -216,6 +217,7 @@ describe("a browser that is to leave", () => {
 });
 
 describe("half-done steps", () => {
+  // LEASE-44
   test("a grant that was never bound goes to the next caller; its bind comes too late, and its session has not ended", async () => {
     await look();
     const lease = await granted("a");
@@ -230,6 +232,7 @@ describe("half-done steps", () => {
     expect(await parts.store.lease(pool, "a")).toBeUndefined();
   });
 
+  // LEASE-44
   test("a release that got stuck before the agent heard of it is finished", async () => {
     await look();
     await held("a");
@@ -307,6 +310,7 @@ describe("writes that a failover has lost", () => {
     expect((await take("b")).kind).toBe("waiting");
   });
 
+  // LEASE-40
   test("a grant, after which another caller was given the browser: the agent refuses, and the holder keeps it", async () => {
     await look();
     await losing(() => held("a"));

@@ -56,6 +56,7 @@ const subscribers = async (grants: Grants): Promise<unknown> => {
 };
 
 describe("a caller whose place Redis has lost", () => {
+  // LEASE-42
   test("gets it back when the operator says so, before those who came later", async () => {
     const early = acquire("early");
     await whenWaiting(1);
@@ -82,6 +83,7 @@ describe("a caller whose place Redis has lost", () => {
 });
 
 describe("a caller whose grant is not heard of", () => {
+  // LEASE-42
   test("gets its browser though the connection for messages hangs, and later ones by message again", async () => {
     const link = await startBreakableLink(Number(new URL((await sharedServers()).redisUrl).port));
     try {

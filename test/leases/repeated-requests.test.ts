@@ -29,6 +29,7 @@ const askUntilAnswered = async (key: string, work: () => Promise<Answer>): Promi
   }
 };
 
+// HTTP-21
 test("fifty at once with one key take one browser, and all are told of it", async () => {
   const [key, poolUid] = [newId(), newId()];
   for (let browser = 0; browser < 3; browser++) await parts.addBrowser(poolUid);
@@ -42,6 +43,7 @@ test("fifty at once with one key take one browser, and all are told of it", asyn
   expect(await parts.store.counts(poolUid)).toEqual({ acquired: 1, available: 2 });
 });
 
+// LIMIT-12
 test("a large answer that shrinks well is kept, and one that does not is not made twice", async () => {
   const large = {
     status: 201,

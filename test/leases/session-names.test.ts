@@ -29,6 +29,7 @@ const activeSession = async () => {
 };
 
 describe("the name of a session", () => {
+  // LEASE-6
   test("belongs to one active session of a project", async () => {
     const [first, second] = [await activeSession(), await activeSession()];
     expect(await names.reserve(project, "n", first)).toBe(true);
@@ -72,6 +73,7 @@ describe("the answer of a repeated request", () => {
     return begun.mark;
   };
 
+  // HTTP-21, HTTP-22
   test("is begun once, and replayed when it is done", async () => {
     const digest = newId();
     const mark = await begin(digest);

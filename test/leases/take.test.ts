@@ -26,6 +26,7 @@ beforeEach(() => {
 const { take, held, addBrowser, recordOf, stateOf, wakeOf } = leaseCalls(() => ({ parts, replica, pool }));
 
 describe("take", () => {
+  // LEASE-1, LEASE-35
   test("gives the longest idle browser, with a fence that rises with every lease", async () => {
     const first = await addBrowser();
     const second = await addBrowser();
@@ -38,6 +39,7 @@ describe("take", () => {
     expect(await store.counts(pool)).toEqual({ acquired: 2, available: 0 });
   });
 
+  // LEASE-36
   test("asked again with the same session gives the same answer and never a second browser", async () => {
     await addBrowser();
     await addBrowser();
@@ -50,6 +52,7 @@ describe("take", () => {
     expect((await store.snapshot(pool)).waiting).toBe(1);
   });
 
+  // LEASE-2, LEASE-35
   test("grants in the order of asking, and tells each caller's replica", async () => {
     const wakes = ["a", "b", "c"].map((session) => wakeOf(session));
     for (const session of ["a", "b", "c"]) await take(session);
@@ -104,6 +107,7 @@ describe("take", () => {
     expect((await take("a")).kind).toBe("granted");
   });
 
+  // LEASE-41
   test("passes over a waiter whose replica is dead", async () => {
     const dead = await parts.replica();
     await take("dead", dead);
@@ -131,6 +135,7 @@ describe("reject", () => {
     expect(await recordOf(bad)).toMatchObject({ state: "suspect", reason: "browser_unhealthy" });
   });
 
+  // LEASE-39
   test("keeps the caller's place before those who came later", async () => {
     await addBrowser();
     const lease = await held("first");

@@ -252,8 +252,8 @@ test("in the life of a pod that becomes ready soon the node writes its status on
   await create({ name });
   const changes: Pod[] = [];
   const watched = (async () => {
-    for await (const { object } of kube.watch(pods, { resourceVersion, namespace }, watching.signal))
-      if (object.metadata.name === name) changes.push(object);
+    for await (const { type, object } of kube.watch(pods, { resourceVersion, namespace }, watching.signal))
+      if (type !== "BOOKMARK" && object.metadata.name === name) changes.push(object);
   })();
   await whenReady(name);
   await kube.delete(pods, { namespace, name });

@@ -26,6 +26,7 @@ const secretOf = (id: string) =>
   org.kube.get(secrets, { name: apiKeySecretName(id), namespace: org.config.systemNamespace });
 
 describe("a new API key", () => {
+  // ORG-2
   test("is accepted at once where it was made, and soon by every other replica", async () => {
     const other = await org.replica();
     const { key, record } = await create();
@@ -35,6 +36,7 @@ describe("a new API key", () => {
     expect(other.apiKeys.authenticate(key)).toEqual(principal);
   });
 
+  // ORG-7
   test("is nowhere in its Secret", async () => {
     const { key, record } = await create();
     const secret = await secretOf(record.id);
@@ -44,12 +46,14 @@ describe("a new API key", () => {
     expect(decoded.join()).not.toContain(key.slice(3));
   });
 
+  // AUTH-3, ORG-3
   test("of a project is bound to it", async () => {
     const project = await createProject({ name: `keys ${newApiKey()}` }, org);
     const { key } = await create({ projectId: project.id });
     expect(org.apiKeys.authenticate(key)?.scope).toEqual({ kind: "project", projectId: project.id });
   });
 
+  // ORG-3
   test("needs an active project, by its id", async () => {
     const project = await createProject({ name: `archived ${newApiKey()}` }, org);
     await expect(create({ projectId: "nowhere" })).rejects.toMatchObject({ code: "project_not_found" });
@@ -58,6 +62,7 @@ describe("a new API key", () => {
     await expect(create({ projectId: project.id })).rejects.toMatchObject({ code: "project_not_found" });
   });
 
+  // ORG-2, ORG-3
   test("ends after its lifetime", async () => {
     let nowMs = Date.now();
     const other = await org.replica(() => nowMs);
@@ -75,6 +80,7 @@ test.each(["", "bp_", newApiKey(), "x".repeat(257), "x".repeat(1_000_000)])("an 
 });
 
 describe("a deleted API key", () => {
+  // ORG-2
   test("is refused everywhere; its hash is gone, its record stays", async () => {
     const other = await org.replica();
     const { key, record } = await create();
@@ -108,6 +114,7 @@ test("an id that names no key never becomes the name of a Secret", async () => {
 });
 
 describe("a rotated API key", () => {
+  // ORG-4
   test("hands its name, project and lifetime on, and ends after the grace period", async () => {
     const project = await createProject({ name: `rotation ${newApiKey()}` }, org);
     const old = await create({ projectId: project.id, daysToExpire: 30 });
@@ -127,6 +134,7 @@ describe("a rotated API key", () => {
     expect(org.apiKeys.authenticate(fresh.key)).toBeDefined();
   });
 
+  // ORG-4
   test("never lives longer for it, not even when rotated again", async () => {
     const old = await create({ daysToExpire: 3 });
     const { expiresAt } = old.record;

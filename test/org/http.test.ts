@@ -20,6 +20,7 @@ const collect = async <T>(pages: AsyncIterable<T>): Promise<T[]> => {
 };
 
 describe("projects", () => {
+  // PROJECT-1, HTTP-17
   test("are created, read by id and name, changed and deleted", async () => {
     const { projects } = api.client();
     const name = newName();
@@ -33,6 +34,7 @@ describe("projects", () => {
     await expect(projects.retrieve(id)).rejects.toMatchObject({ status: 404 });
   });
 
+  // PROJECT-1, HTTP-9
   test("are listed page by page, narrowed by name and part of the name", async () => {
     const { projects } = api.client();
     const tag = newId();
@@ -42,6 +44,7 @@ describe("projects", () => {
     expect((await collect(projects.list({ name: `${tag} b` }))).map(({ name }) => name)).toEqual([`${tag} b`]);
   });
 
+  // PROJECT-3, AUTH-7
   test("that are archived take no requests but come back", async () => {
     const { projects } = api.client();
     const { id } = await projects.create({ name: newName() });
@@ -52,6 +55,7 @@ describe("projects", () => {
     expect(await collect(inside.browserPools.list())).toEqual([]);
   });
 
+  // PROJECT-2
   test.each([{}, { name: "" }, { name: 7 }, { name: "x".repeat(256) }, { name: "a\nb" }, { name: "\ud800" }])(
     "can't be created with %j",
     async (body) => {
@@ -64,11 +68,13 @@ describe("projects", () => {
     },
   );
 
+  // PROJECT-2
   test("may have a name of 255 characters of any script", async () => {
     const name = "😀".repeat(243) + newId().slice(0, 12);
     expect((await api.client().projects.create({ name })).name).toBe(name);
   });
 
+  // PROJECT-2, PROJECT-5
   test("answer 409 for a taken name and for the default project's end", async () => {
     const name = newName();
     await api.client().projects.create({ name });
@@ -80,6 +86,7 @@ describe("projects", () => {
 });
 
 describe("limits", () => {
+  // PROJECT-7
   test("of a project are set and removed", async () => {
     const { projects } = api.client();
     const { id } = await projects.create({ name: newName() });
@@ -101,6 +108,7 @@ describe("limits", () => {
     },
   );
 
+  // ORG-8
   test("of the organization have a default for projects", async () => {
     const { limits } = api.client().organization;
     const { max_concurrent_sessions: total = 0 } = await limits.retrieve();
@@ -114,6 +122,7 @@ describe("limits", () => {
 });
 
 describe("API keys", () => {
+  // ORG-1, ORG-2
   test("are created, shown once, masked afterwards, renamed and deleted", async () => {
     const { apiKeys } = api.client();
     const { key, ...created } = await apiKeys.create({ name: "ci", days_to_expire: 30 });
@@ -137,6 +146,7 @@ describe("API keys", () => {
     expect((await apiKeys.retrieve(created.id, { include_deleted: true })).deleted_at).toEqual(time);
   });
 
+  // ORG-6
   test("are listed by status, order and page, never with a key or a hash", async () => {
     const { apiKeys } = api.client();
     const tag = newId();
@@ -154,6 +164,7 @@ describe("API keys", () => {
     expect(listed).not.toMatch(/sha256|[0-9a-f]{64}/);
   });
 
+  // ORG-1, ORG-4
   test("are rotated", async () => {
     const { apiKeys } = api.client();
     const old = await apiKeys.create({ name: "old" });
@@ -180,6 +191,7 @@ describe("API keys", () => {
     expect(answer).toMatchObject({ status: 404, body: { code: "project_not_found" } });
   });
 
+  // ORG-5
   test("can't delete themselves", async () => {
     const { id, key } = await api.client().apiKeys.create({ name: "self" });
     const answer = await api.call("DELETE", `/org/api_keys/${id}`, { key });
@@ -201,6 +213,7 @@ describe("a key of one project", () => {
     return { id, name, key };
   };
 
+  // PROJECT-6
   test("reads its own project, by id and name, and no other", async () => {
     const { id, name, key } = await projectKey();
     const client = api.client(key);
@@ -210,6 +223,7 @@ describe("a key of one project", () => {
       await expect(client.projects.retrieve(other)).rejects.toMatchObject({ status: 403 });
   });
 
+  // AUTH-2, ORG-9
   test.each([
     ["GET", "/org/projects"],
     ["POST", "/org/projects"],

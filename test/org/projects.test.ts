@@ -48,6 +48,7 @@ describe("a new project", () => {
     await eventually("the other replica knows it", () => other.projects.find(project.id));
   });
 
+  // PROJECT-2
   test("can't have a name that is taken", async () => {
     const { name } = await create();
     await expect(create(name)).rejects.toMatchObject({ code: "name_taken" });
@@ -90,6 +91,7 @@ describe("a changed project", () => {
     expect((await named(name)).length).toBeLessThanOrEqual(1);
   });
 
+  // PROJECT-5
   test("is not the default project on its way to the archive", async () => {
     const { defaultProject } = org.config;
     const attempt = updateProject(defaultProject, { status: "archived" }, org);
@@ -103,6 +105,7 @@ describe("a changed project", () => {
 });
 
 describe("a deleted project", () => {
+  // PROJECT-4
   test("is gone, leaves its namespace, and frees its name", async () => {
     const project = await create();
     await deleteProject(project.id, org);
@@ -112,6 +115,7 @@ describe("a deleted project", () => {
     expect((await create(project.name)).id).not.toBe(project.id);
   });
 
+  // PROJECT-4
   test("was empty: one with browser pools stays and the error names them", async () => {
     const project = await create();
     await createPool(project.namespace, "busy-pool");
@@ -142,6 +146,7 @@ describe("a deleted project", () => {
 });
 
 describe("limits", () => {
+  // PROJECT-7
   test("of a project are set, kept when left out, and removed by 0 or null", async () => {
     const { id } = await create();
     await updateProjectLimits(id, { maxConcurrentSessions: 5, maxConcurrentInvocations: 6 }, org);
@@ -152,6 +157,7 @@ describe("limits", () => {
     expect([maxConcurrentSessions, maxConcurrentInvocations]).toEqual([undefined, undefined]);
   });
 
+  // ORG-8
   test("of all projects have a default that is set, kept, and removed", async () => {
     const total = org.config.limits.pooledSessions;
     const limits = (defaultCap?: number) => ({

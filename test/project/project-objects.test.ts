@@ -5,7 +5,13 @@ import { checkProjectObjects } from "../../src/controllers/project/project-objec
 import { createProjectGate, type ProjectGate } from "../../src/controllers/start-gate.ts";
 import { connectKube, type Kube } from "../../src/kube/client.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
-import { configMaps, events, namespaces, type ResourceType } from "../../src/kube/resource-type.ts";
+import {
+  configMaps,
+  customResourceDefinitions,
+  events,
+  namespaces,
+  type ResourceType,
+} from "../../src/kube/resource-type.ts";
 import { createLogger } from "../../src/log.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
@@ -114,24 +120,15 @@ describe("the objects of projects", () => {
     await using running = run({ apiVersion: `${group}/v1`, kind: "Thing", metadata: { name: "thing" } });
     await eventually("it is told why", () => running.gate.waitsFor(namespace)?.includes("Thing thing"));
     const schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
-    await kube.create(
-      {
-        group: "apiextensions.k8s.io",
-        version: "v1",
-        kind: "CustomResourceDefinition",
-        plural: "customresourcedefinitions",
-        namespaced: false,
+    await kube.create(customResourceDefinitions, {
+      metadata: { name: `things.${group}` },
+      spec: {
+        group,
+        scope: "Namespaced",
+        names: { kind: "Thing", plural: "things" },
+        versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: schema } }],
       },
-      {
-        metadata: { name: `things.${group}` },
-        spec: {
-          group,
-          scope: "Namespaced",
-          names: { kind: "Thing", plural: "things" },
-          versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: schema } }],
-        },
-      } as KubeObject,
-    );
+    });
     await opened(running, namespace);
     const things = { group, version: "v1", kind: "Thing", plural: "things", namespaced: true };
     expect(await kube.get(things, { namespace, name: "thing" })).toBeDefined();

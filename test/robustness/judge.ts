@@ -6,6 +6,13 @@ import { checkLinearizable } from "./linearizability/check-linearizable.ts";
 /** `undecided`: pools on which the search for an order came to no end in its time. */
 export type Judgement = { findings: Finding[]; undecided: number };
 
+/**
+ * What can be said of a history that broke off: that a safety check was violated before. Limits of time say nothing there, and
+ * neither does the search for an order of operations that have no end.
+ */
+export const judgeBrokenOff = (events: HistoryEvent[]): Finding[] =>
+  checkHistory(events).filter(({ kind }) => kind === "safety");
+
 /** Everything that can be said of one history on this machine. Rejects when the program for linearizability fails. */
 export const judgeHistory = async (events: HistoryEvent[]): Promise<Judgement> => {
   const program = locatePrograms(process.env).linearizability;

@@ -3,9 +3,10 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { inspect } from "node:util";
 import { runBugs } from "./bugs/run-bugs.ts";
-import { leftOut, type Options, possibleFaults, readOptions, UsageError, usage } from "./options.ts";
+import { leftOut, type Options, possibleFaults, type RunOptions, readOptions, UsageError, usage } from "./options.ts";
 import { replayHistory } from "./replay.ts";
-import { type HistoryWish, runHistories } from "./run-histories.ts";
+import { BrokenOff, type HistoryResult, type HistoryWish, type RunResults, runHistories } from "./run-histories.ts";
+import { isUnsafe, type Outcome, runWithSecondTry } from "./second-try.ts";
 import { shortTier } from "./short-tier.ts";
 import { failureText, progressLine, summarize, summaryText } from "./summary.ts";
 
@@ -26,36 +27,81 @@ const stopSignal = (): AbortSignal => {
   return stop.signal;
 };
 
-const commandOf = ({ seed, loadMs, faults }: HistoryWish, chromium: boolean): string =>
+const commandOf = ({ seed, loadMs, faults }: HistoryWish, { chromium, bug }: RunOptions): string =>
   [
     `npm run test:robustness -- --seed ${seed} --histories 1 --seconds ${loadMs / 1000}`,
     `--faults ${faults.join(",") || "none"}`,
     ...(chromium ? ["--chromium"] : []),
+    ...(bug === undefined ? [] : [`--bug ${bug}`]),
   ].join(" ");
 
+/** As the page of the options has them. */
+const exitCodes = { passed: 0, failed: 1, usage: 2, unsafe: 3, brokenOff: 4 } as const;
+
+/** Whether a second try may begin now; says so of these wishes. */
+const maySecondTryBegin = (wishes: HistoryWish[], secondsOver: number, withinSeconds: number): boolean => {
+  const seeds = wishes.map(({ seed }) => seed).join(", ");
+  const isEarly = secondsOver < withinSeconds;
+  say(`${isEarly ? "" : "no time is left to try again: "}timing checks found something: once more seeds ${seeds}`);
+  return isEarly;
+};
+
+const runAll = async (wishes: HistoryWish[], options: RunOptions): Promise<Outcome> => {
+  const startMs = performance.now();
+  const { chromium, bug, secondTryWithin } = options;
+  const unsafe = new AbortController();
+  const signal = AbortSignal.any([stopSignal(), unsafe.signal]);
+  let folder = keepFolder;
+  const run = async (some: HistoryWish[]): Promise<RunResults> => {
+    const onHistory = (result: HistoryResult): void => {
+      say(progressLine(result));
+      if (secondTryWithin !== undefined && isUnsafe(result)) unsafe.abort();
+    };
+    const found = await runHistories(some, { keepFolder: folder, chromium, bug, onHistory, signal });
+    folder = join(keepFolder, "second-try");
+    return found;
+  };
+  const mayTryAgain = (again: HistoryWish[]): boolean =>
+    secondTryWithin !== undefined &&
+    !signal.aborted &&
+    maySecondTryBegin(again, (performance.now() - startMs) / 1000, secondTryWithin);
+  return runWithSecondTry(wishes, { run, mayTryAgain });
+};
+
+/** Says what failed and what passed at its second try only, and writes the summary. Returns the exit code. */
+const report = async (wishes: HistoryWish[], outcome: Outcome, options: RunOptions & { seconds: number }) => {
+  const { results, failed, growth, unsteady } = outcome;
+  const summary = summarize(outcome, options.seconds);
+  const summaryFile = join(keepFolder, "summary.json");
+  await writeFile(summaryFile, `${JSON.stringify(summary, undefined, 2)}\n`);
+  for (const result of failed) {
+    const wish = wishes.find(({ seed }) => seed === result.seed);
+    if (wish) say(`\n${failureText(result, commandOf(wish, options))}`);
+  }
+  for (const { what } of growth) say(`\nno-growth: ${what}`);
+  for (const { name, firstError } of unsteady) say(`\nonly at the second try: ${name}\n  ${firstError}`);
+  say(`\n${summaryText(summary)}\nas JSON: ${summaryFile}`);
+  if (failed.some(isUnsafe)) return exitCodes.unsafe;
+  const isWhole = results.length >= wishes.length;
+  return isWhole && failed.length + growth.length === 0 ? exitCodes.passed : exitCodes.failed;
+};
+
 /** Resolves with the exit code. */
-const run = async (wishes: HistoryWish[], { chromium = false } = {}): Promise<number> => {
+const run = async (wishes: HistoryWish[], options: RunOptions): Promise<number> => {
   const startMs = performance.now();
   await mkdir(keepFolder, { recursive: true });
   for (const line of leftOut()) say(line);
   say(`seeds ${wishes.map(({ seed }) => seed).join(", ")}`);
-  const { results, growth } = await runHistories(wishes, {
-    keepFolder,
-    chromium,
-    onHistory: (result) => say(progressLine(result)),
-    signal: stopSignal(),
-  });
-  const summary = summarize(results, growth, (performance.now() - startMs) / 1000);
-  const summaryFile = join(keepFolder, "summary.json");
-  await writeFile(summaryFile, `${JSON.stringify(summary, undefined, 2)}\n`);
-  for (const result of results) {
-    const wish = wishes.find(({ seed }) => seed === result.seed);
-    if (result.findings.length > 0 && wish) say(`\n${failureText(result, commandOf(wish, chromium))}`);
+  try {
+    const outcome = await runAll(wishes, options);
+    return await report(wishes, outcome, { ...options, seconds: (performance.now() - startMs) / 1000 });
+  } catch (error) {
+    say(inspect(error instanceof BrokenOff ? error.cause : error));
+    if (!(error instanceof BrokenOff)) return exitCodes.brokenOff;
+    const wish = wishes.find(({ seed }) => seed === error.result.seed);
+    say(`\n${error.message}\n${failureText(error.result, wish ? commandOf(wish, options) : "")}`);
+    return isUnsafe(error.result) ? exitCodes.unsafe : exitCodes.brokenOff;
   }
-  for (const { what } of growth) say(`\nno-growth: ${what}`);
-  say(`\n${summaryText(summary)}\nas JSON: ${summaryFile}`);
-  const isWhole = results.length === wishes.length;
-  return isWhole && Object.keys(summary.violations).length === 0 ? 0 : 1;
 };
 
 const carryOut = async (options: Options): Promise<number> => {
@@ -64,7 +110,7 @@ const carryOut = async (options: Options): Promise<number> => {
       say(usage);
       return 0;
     case "short":
-      return run(shortTier(possibleFaults()));
+      return run(shortTier(possibleFaults()), options);
     case "run":
       return run(
         Array.from({ length: options.histories }, (_, index) => ({
@@ -87,5 +133,5 @@ try {
 } catch (error) {
   if (error instanceof UsageError) process.stderr.write(`test:robustness: ${error.message}\n\n${usage}`);
   else process.stderr.write(`test:robustness: ${inspect(error)}\n`);
-  process.exit(2);
+  process.exit(exitCodes.usage);
 }

@@ -24,3 +24,10 @@ test("a wrong command line is refused with what is wrong", () => {
 test("the help names every kind of fault", () => {
   for (const name of faultNames) expect(usage).toContain(` ${name}`);
 });
+
+test("a second try and a seeded bug are asked for", () => {
+  const options = readOptions(["--short", "--second-try-within", "60", "--bug", "no-sweep"]);
+  expect(options).toEqual({ do: "short", chromium: false, secondTryWithin: 60, bug: "no-sweep" });
+  expect(readOptions(["--short"])).not.toHaveProperty("secondTryWithin");
+  expect(() => readOptions(["--second-try-within", "soon"])).toThrow("--second-try-within soon");
+});

@@ -14,9 +14,16 @@ Runs the service under seeded faults, records what every part did, and checks th
   --faults a,b    kinds of faults to choose from (default: all); "none" for a load without any
   --chromium      real browsers instead of simulated ones, and small pools
   --replay FILE   checks a history that was kept
+  --second-try-within N
+                  as the unattended run does: a violation of a safety check ends the run at once; a history in which only
+                  timing checks found something runs once more from its seed, if that begins before N s are over
+  --bug NAME      puts a seeded bug into the product, and runs as usual
   --bugs          seeds known bugs into the product one by one and shows which check finds each
   --only a,b      with --bugs: only these
   --help          this text
+
+exit code: 0 passed, 1 a check found something, 2 a wrong command line, 3 a safety check found something,
+4 a part of the run itself failed
 
 kinds of faults:
 ${wrapped(faultNames)}
@@ -40,8 +47,16 @@ export type Options =
   | { do: "help" }
   | { do: "replay"; file: string }
   | { do: "bugs"; only: string[] }
-  | { do: "short" }
-  | { do: "run"; seed: number; histories: number; loadMs: number; faults: FaultName[]; chromium: boolean };
+  | ({ do: "short" } & RunOptions)
+  | ({ do: "run"; seed: number; histories: number; loadMs: number; faults: FaultName[] } & RunOptions);
+
+export type RunOptions = {
+  chromium: boolean;
+  /** Name of a seeded bug. */
+  bug?: string;
+  /** From the start of the run, s; without it nothing is tried twice. */
+  secondTryWithin?: number;
+};
 
 /** Largest seed; a drawn one is short enough to be typed. */
 const maxSeed = 999_999;
@@ -90,14 +105,20 @@ export const readOptions = (argv: string[]): Options => {
   if (values.help) return { do: "help" };
   if (values.replay !== undefined) return { do: "replay", file: values.replay };
   if (values.bugs) return { do: "bugs", only: values.only?.split(",") ?? [] };
-  if (values.short) return { do: "short" };
+  const { chromium, bug, "second-try-within": within } = values;
+  const run: RunOptions = {
+    chromium,
+    ...(bug !== undefined && { bug }),
+    ...(within !== undefined && { secondTryWithin: number("second-try-within", within, 86_400) }),
+  };
+  if (values.short) return { do: "short", ...run, chromium: false };
   return {
     do: "run",
+    ...run,
     seed: values.seed === undefined ? freshSeed() : number("seed", values.seed, maxSeed * 2),
     histories: number("histories", values.histories, 10_000),
     loadMs: number("seconds", values.seconds, 3600) * 1000,
     faults: values.faults === undefined ? possibleFaults(values) : faultList(values.faults),
-    chromium: values.chromium,
   };
 };
 
@@ -113,6 +134,8 @@ const parse = (argv: string[]) => {
         faults: { type: "string" },
         chromium: { type: "boolean", default: false },
         replay: { type: "string" },
+        bug: { type: "string" },
+        "second-try-within": { type: "string" },
         bugs: { type: "boolean", default: false },
         only: { type: "string" },
         help: { type: "boolean", default: false },

@@ -5,7 +5,7 @@ import type { Finding } from "./checks/all-checks.ts";
 import { findGrowth } from "./checks/no-growth.ts";
 import type { FaultName } from "./faults/all-faults.ts";
 import { type EventOf, type HistoryEvent, ofKind, readHistory } from "./history/history.ts";
-import { judgeHistory } from "./judge.ts";
+import { judgeBrokenOff, judgeHistory } from "./judge.ts";
 import { createRecorder } from "./recorder/recorder.ts";
 import { runHistory } from "./run-history.ts";
 import type { PlanOptions } from "./schedule.ts";
@@ -46,7 +46,9 @@ const countOf = (events: HistoryEvent[]) => {
 
 /** Unrest is found by the checks too, as far as they know of it; what is left after the end only here. */
 const unrestFinding = (unrest: string[]): Finding[] =>
-  unrest.length === 0 ? [] : [{ check: "at-rest", what: `not at rest in time: ${unrest.join("; ")}`, events: [] }];
+  unrest.length === 0
+    ? []
+    : [{ check: "at-rest", kind: "timing", what: `not at rest in time: ${unrest.join("; ")}`, events: [] }];
 
 /** `what` went wrong, readable, with the events that prove it. */
 const describe = ({ check, what, events }: Finding): string =>
@@ -65,20 +67,30 @@ const keep = async (result: HistoryResult, { file, events, topology, keepFolder 
   return folder;
 };
 
-/** Beyond its load a history takes this long at most, ms; one that takes longer hangs. */
-const graceMs = 5 * 60_000;
+/**
+ * A part of the run itself failed: something could not be started, a fault not be caused, a history not be ended. What that
+ * history holds is kept, and `result` has the violations of safety checks in it.
+ */
+export class BrokenOff extends Error {
+  override name = "BrokenOff";
+  readonly result: HistoryResult;
+  constructor(result: HistoryResult, cause: unknown) {
+    super(`the history of seed ${result.seed} broke off`, { cause });
+    this.result = result;
+  }
+}
 
-const inTime = async <T>(work: Promise<T>, withinMs: number): Promise<T> => {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error("a history did not come to its end")), withinMs);
-  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
-};
+/** What a run of histories found. `growth`: of all of them together. */
+export type RunResults = { results: HistoryResult[]; growth: Finding[] };
 
-/** Runs them all; rejects when a part of the run itself fails. The samples of all histories are looked at together in the end. */
+/**
+ * Runs them all; rejects when a part of the run itself fails, with a `BrokenOff` when it fails within a history. The samples of
+ * all histories are looked at together in the end.
+ */
 export const runHistories = async (
   wishes: HistoryWish[],
   { keepFolder, onHistory, signal, ...topologyOptions }: RunOptions,
-): Promise<{ results: HistoryResult[]; growth: Finding[] }> => {
+): Promise<RunResults> => {
   const recorder = createRecorder();
   await using parts = new AsyncDisposableStack();
   const { path: scratch } = parts.use(await makeScratchFolder("browserpool-histories"));
@@ -90,22 +102,29 @@ export const runHistories = async (
     if (signal.aborted) break;
     const startMs = performance.now();
     const file = join(scratch, `${index}.jsonl`);
-    const { unrest } = await inTime(
-      runHistory({ ...wish, bug: topologyOptions.bug, file }, topology, recorder),
-      wish.loadMs + graceMs,
+    const resultOf = (events: HistoryEvent[], findings: Finding[], undecided = 0): HistoryResult => {
+      const seconds = (performance.now() - startMs) / 1000;
+      return { seed: wish.seed, ...countOf(events), seconds, findings, undecided };
+    };
+    const breakOff = async (cause: unknown): Promise<never> => {
+      const events = await readHistory(file);
+      const result = resultOf(events, judgeBrokenOff(events));
+      throw new BrokenOff({ ...result, folder: await keep(result, { file, events, topology, keepFolder }) }, cause);
+    };
+    const { unrest } = await runHistory({ ...wish, bug: topologyOptions.bug, file }, topology, recorder).catch(
+      breakOff,
     );
     const events = await readHistory(file);
     samples.push(...ofKind(events, "process").filter(({ what }) => what === "sample"));
-    const judged = await judgeHistory(events);
-    const findings = [...judged.findings, ...unrestFinding(unrest)];
-    const seconds = (performance.now() - startMs) / 1000;
-    const { undecided } = judged;
-    const result: HistoryResult = { seed: wish.seed, ...countOf(events), seconds, findings, undecided };
-    if (findings.length > 0) result.folder = await keep(result, { file, events, topology, keepFolder });
+    const { findings, undecided } = await judgeHistory(events);
+    const result = resultOf(events, [...findings, ...unrestFinding(unrest)], undecided);
+    if (result.findings.length > 0) result.folder = await keep(result, { file, events, topology, keepFolder });
     await rm(file, { force: true });
     results.push(result);
     onHistory(result);
   }
-  const growth = findGrowth(samples).map((violation) => ({ ...violation, check: "no-growth" }));
+  const growth = findGrowth(samples).map(
+    (violation): Finding => ({ ...violation, check: "no-growth", kind: "timing" }),
+  );
   return { results, growth };
 };

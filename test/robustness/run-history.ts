@@ -3,6 +3,8 @@
  *
  *   pools full ──► load begins ──► faults, in waves ──► faults over ──► the load goes on a little ──► load over
  *     ──► at rest (or not in time) ──► quiet time ──► end ──► pools deleted
+ *
+ * One that breaks off is closed with what its agents and processes have told by then, so that it can be checked.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startClients } from "./clients.ts";
@@ -16,7 +18,7 @@ import { randomOf } from "./random.ts";
 import { grownLines } from "./recorder/grown-lines.ts";
 import { startLeaseStreams } from "./recorder/lease-streams.ts";
 import { startPodWatch } from "./recorder/pod-watch.ts";
-import { createProcessRecords } from "./recorder/process-records.ts";
+import { createProcessRecords, type ProcessRecords } from "./recorder/process-records.ts";
 import type { Recorder } from "./recorder/recorder.ts";
 import { type PlanOptions, planHistory } from "./schedule.ts";
 import type { Topology } from "./topology.ts";
@@ -31,10 +33,25 @@ const afterFaultsMs = [3000, 3000, 14_000];
 
 /** Until everything must be at rest, ms. */
 const restWithinMs = 30_000;
+
+/**
+ * How long the end of a history waits for that, ms. `comes-to-rest` finds what is later than it must be; what is read after
+ * this long time is lost, not late.
+ */
+const settledWithinMs = 120_000;
 const lookEveryMs = 250;
 
 /** Longest life of a history's faults beyond the load, ms; a fault that hangs is an error of the run. */
 const faultGraceMs = 120_000;
+
+/** Beyond its load a history takes this long at most, ms; one that takes longer hangs. */
+const graceMs = 7 * 60_000;
+
+const inTime = async <T>(work: Promise<T>, withinMs: number): Promise<T> => {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error("a history did not come to its end")), withinMs);
+  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
+};
 
 /** Asks until nothing is unrestful; what is still so after `withinMs`. */
 const whenAtRest = async (pools: Pools, topology: Topology, withinMs: number): Promise<string[]> => {
@@ -46,21 +63,17 @@ const whenAtRest = async (pools: Pools, topology: Topology, withinMs: number): P
   }
 };
 
-export const runHistory = async (
+type Parts = { topology: Topology; recorder: Recorder };
+type Logs = { processes: ProcessRecords; noteAgents: () => Promise<void> };
+
+const carryOut = async (
   { seed, bug, file, ...planned }: HistoryOptions,
-  topology: Topology,
-  recorder: Recorder,
+  { topology, recorder }: Parts,
+  { processes, noteAgents }: Logs,
 ): Promise<HistoryRun> => {
   const random = randomOf(seed);
   const plan = planHistory(random.fork("plan"), planned);
-  const replicas = [...topology.apis, ...topology.operators];
-  const agentEvents = grownLines(topology.agentEventsFile);
-  const processes = createProcessRecords(replicas, recorder);
   const mark = (name: EventOf<"mark">["mark"]): void => recorder.write({ kind: "mark", at: monotonicMs(), mark: name });
-  await agentEvents();
-  await processes.noteFailures();
-
-  recorder.open(file);
   recorder.write({
     kind: "history",
     at: monotonicMs(),
@@ -93,7 +106,8 @@ export const runHistory = async (
   await clients.stop();
   mark("load-over");
 
-  const unrest = await whenAtRest(pools, topology, restWithinMs);
+  // A product with a bug may never come to rest.
+  const unrest = await whenAtRest(pools, topology, bug === undefined ? settledWithinMs : restWithinMs);
   if (unrest.length === 0) mark("converged");
   mark("quiet-begin");
   const quiet = await observeQuietTime(topology);
@@ -101,7 +115,7 @@ export const runHistory = async (
   await processes.sample();
   await processes.noteFailures();
   await streams.stop();
-  for (const line of await agentEvents()) recorder.write(JSON.parse(line));
+  await noteAgents();
   const final = await readFinalState(pools.list(), topology);
   recorder.write({ kind: "end", at: monotonicMs(), pools: final, quiet });
   await recorder.close();
@@ -116,4 +130,29 @@ export const runHistory = async (
   );
   const left = await whenAtRest(pools, topology, restWithinMs);
   return { file, unrest: [...unrest, ...left] };
+};
+
+/** Rejects when a part of the run itself fails or hangs; `file` then holds what was seen until that moment. */
+export const runHistory = async (
+  options: HistoryOptions,
+  topology: Topology,
+  recorder: Recorder,
+): Promise<HistoryRun> => {
+  const agentEvents = grownLines(topology.agentEventsFile);
+  const processes = createProcessRecords([...topology.apis, ...topology.operators], recorder);
+  const noteAgents = async (): Promise<void> => {
+    for (const line of await agentEvents()) recorder.write(JSON.parse(line));
+  };
+  await agentEvents();
+  await processes.noteFailures();
+  recorder.open(options.file);
+  try {
+    const work = carryOut(options, { topology, recorder }, { processes, noteAgents });
+    return await inTime(work, options.loadMs + graceMs);
+  } catch (error) {
+    await Promise.allSettled([noteAgents(), processes.noteFailures()]);
+    throw error;
+  } finally {
+    await recorder.close();
+  }
 };

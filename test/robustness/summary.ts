@@ -1,6 +1,6 @@
 /** What a run tells: a line for each history, a table and the way to repeat a failure, and the same as JSON. */
-import type { Finding } from "./checks/all-checks.ts";
 import type { HistoryResult } from "./run-histories.ts";
+import type { Outcome, Unsteady } from "./second-try.ts";
 
 export type RunSummary = {
   histories: number;
@@ -8,11 +8,13 @@ export type RunSummary = {
   held: number;
   /** How often each kind of fault was caused. */
   faults: Record<string, number>;
-  /** How often each check found something. */
+  /** How often each check found something that fails the run. */
   violations: Record<string, number>;
   /** Pools on which the search for an order of all operations came to no end. */
   undecided: number;
   failedSeeds: number[];
+  /** What passed at its second try only. */
+  unsteady: Unsteady[];
   seconds: number;
 };
 
@@ -25,20 +27,22 @@ const countBy = (names: string[]): Record<string, number> => {
 const sum = (results: HistoryResult[], of: (result: HistoryResult) => number): number =>
   results.reduce((total, result) => total + of(result), 0);
 
-export const summarize = (results: HistoryResult[], growth: Finding[], seconds: number): RunSummary => ({
+export const summarize = ({ results, failed, growth, unsteady }: Outcome, seconds: number): RunSummary => ({
   histories: results.length,
   acquires: sum(results, ({ acquires }) => acquires),
   held: sum(results, ({ held }) => held),
   faults: countBy(results.flatMap(({ faults }) => faults)),
-  violations: countBy([...results.flatMap(({ findings }) => findings), ...growth].map(({ check }) => check)),
+  violations: countBy([...failed.flatMap(({ findings }) => findings), ...growth].map(({ check }) => check)),
   undecided: sum(results, ({ undecided }) => undecided),
-  failedSeeds: results.filter(({ findings }) => findings.length > 0).map(({ seed }) => seed),
+  failedSeeds: failed.map(({ seed }) => seed),
+  unsteady,
   seconds,
 });
 
 /** One line for a history that is over. */
 export const progressLine = ({ seed, acquires, held, faults, seconds, findings }: HistoryResult): string => {
-  const verdict = findings.length === 0 ? "ok" : `${findings.length} VIOLATIONS`;
+  const unsafe = findings.filter(({ kind }) => kind === "safety").length;
+  const verdict = findings.length === 0 ? "ok" : `${findings.length} VIOLATIONS, ${unsafe} of safety`;
   const what = faults.length === 0 ? "no faults" : faults.join(" ");
   return `seed ${seed}  ${acquires} acquires, ${held} held  ${seconds.toFixed(0)} s  ${verdict}  [${what}]`;
 };
@@ -47,9 +51,9 @@ export const progressLine = ({ seed, acquires, held, faults, seconds, findings }
 export const failureText = ({ seed, findings, folder }: HistoryResult, command: string): string =>
   [
     `seed ${seed} breaks ${[...new Set(findings.map(({ check }) => check))].join(", ")}:`,
-    ...findings.slice(0, 10).map(({ check, what }) => `  ${check}: ${what}`),
+    ...findings.slice(0, 10).map(({ check, kind, what }) => `  ${check} (${kind}): ${what}`),
     ...(findings.length > 10 ? [`  and ${findings.length - 10} more`] : []),
-    `  kept in ${folder}`,
+    `  kept in ${folder}: history.jsonl, timeline.txt, findings.txt, logs`,
     `  check again:  npm run test:robustness -- --replay ${folder}/history.jsonl`,
     `  run again:    ${command}`,
   ].join("\n");

@@ -20,7 +20,7 @@ test("a timeline shows every event with its time and the faults at work", () => 
 
 test("of a finding only that is shown which has to do with it", () => {
   const proof = events.filter((event) => event.kind === "agent" && event.what === "bound");
-  const text = timelineOf(events, [{ check: "c", what: "w", events: proof }]);
+  const text = timelineOf(events, [{ check: "c", kind: "safety", what: "w", events: proof }]);
   expect(text).toContain("acquire held sion-one");
   expect(text).toContain("redis-kill");
   expect(text).not.toContain("exit");

@@ -1,4 +1,4 @@
-import type { Pod } from "../../src/kube/objects.ts";
+import type { NewObject, Pod } from "../../src/kube/objects.ts";
 
 export type AgentPod = {
   name: string;
@@ -9,7 +9,7 @@ export type AgentPod = {
 };
 
 /** A pod of the shape that a pool's browsers have; `args` tell the fake agent (`fake-agent.ts`) how to behave. */
-export const agentPod = ({ name, namespace, args = [], env = {}, graceSeconds = 10 }: AgentPod): Pod => ({
+export const agentPod = ({ name, namespace, args = [], env = {}, graceSeconds = 10 }: AgentPod): NewObject<Pod> => ({
   metadata: { name, namespace },
   spec: {
     restartPolicy: "Never",

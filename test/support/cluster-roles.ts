@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { embeddedObjects } from "../../scripts/chart/embedded-objects.ts";
 import { root } from "../../scripts/generated-file.ts";
+import type { ProjectObject } from "../../src/controllers/project/project-objects.ts";
 import type { Kube } from "../../src/kube/client.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
 import { createResourceTypes } from "../../src/kube/resource-types.ts";
@@ -18,7 +19,7 @@ const manifests = readFileSync(join(root, "manifests/install.yaml"), "utf8");
 const rights = /^(ServiceAccount|(Cluster)?Role(Binding)?|ValidatingAdmissionPolicy(Binding)?)$/;
 
 /** What every project has; without the labels of Pod Security, which the processes of these tests know nothing of. */
-export const projectObjects = (): KubeObject[] => embeddedObjects(manifests).projectObjects;
+export const projectObjects = (): ProjectObject[] => embeddedObjects(manifests).projectObjects;
 
 /** Makes the two accounts with all they may do outside of projects, and the policies that hold them to it. */
 export const installRights = async (kube: Kube): Promise<void> => {

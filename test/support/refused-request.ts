@@ -34,7 +34,7 @@ export const forbidden: Refusal = { status: 403, code: "forbidden" };
 /** Refused for what stands at `path` of the request. */
 export const invalid = (path: string): Refusal => ({ ...badRequest, path });
 
-/** Expects the shape of errors (service.md, Error), no call for a repetition, and nothing that was not meant for callers. */
+/** Expects the shape of errors (HTTP-1), no call for a repetition, and nothing that was not meant for callers. */
 export const expectRefusal = (answer: RawAnswer, { status, code, path }: Refusal): void => {
   expect({ status: answer.status, text: answer.text }).toMatchObject({ status });
   expect(answer.headers["content-type"]).toMatch(/^application\/json/);

@@ -27,7 +27,7 @@ export const aPool = (
 ): BrowserPool => ({
   apiVersion: `${browserPoolKind.group}/${browserPoolKind.version}`,
   kind: browserPoolKind.kind,
-  metadata: { name: "pool", namespace: "project", uid: "pool-uid", generation: 1, ...metadata },
+  metadata: { name: "pool", namespace: "project", uid: "pool-uid", resourceVersion: "1", generation: 1, ...metadata },
   spec: BrowserPoolSpec.parse({ size: 1, ...spec }),
   status: BrowserPoolStatus.parse({ conditions: [], leaseEpoch: 1, ...status }),
 });
@@ -111,7 +111,9 @@ export const aPod = (uid: string, options: PodOptions): ObservedPod => {
       ...(scheduled?.status !== "False" && { spec: { containers: [], nodeName: "node-1" } }),
       metadata: {
         name: `pod-${uid}`,
+        namespace: "project",
         uid,
+        resourceVersion: "1",
         creationTimestamp: iso(nowMs - ageMs),
         annotations: { "browserpool.dev/failed-starts": `${failedStarts}` },
         ...(marked && { labels: { "browserpool.dev/leased": "true" } }),

@@ -26,10 +26,7 @@ afterAll(() => kube?.close());
 let made = 0;
 const create = (kind: unknown, spec: object): Promise<Custom> => {
   made += 1;
-  return kube.create(
-    kind as Kind,
-    { metadata: { name: `o-${made}`, namespace }, spec } as KubeObject,
-  ) as Promise<Custom>;
+  return kube.create(kind as Kind, { metadata: { name: `o-${made}`, namespace }, spec } as never) as Promise<Custom>;
 };
 
 const refusal = (attempt: Promise<unknown>): Promise<string> =>

@@ -32,13 +32,13 @@ app.kubernetes.io/instance: {{ $root.Release.Name }}
 app.kubernetes.io/component: {{ index . 1 }}
 {{- end -}}
 
-{{/* Labels of pods. Nothing of the chart's version: pods restart when what they run changes, not when the chart does. */}}
+{{/* Labels of pods. They omit the chart's version, so that pods restart only when their own contents change. */}}
 {{- define "browserpool.podLabels" -}}
 {{ include "browserpool.selector" . }}
 app.kubernetes.io/part-of: browserpool
 {{- end -}}
 
-{{/* Hash of what a ConfigMap of this chart holds, without its labels. Call with (list $ "path/of/template.yaml"). */}}
+{{/* Hash of the data of a ConfigMap of this chart, without its labels. Call with (list $ "path/of/template.yaml"). */}}
 {{- define "browserpool.checksum" -}}
 {{- $root := index . 0 -}}
 {{- (include (print $root.Template.BasePath "/" (index . 1)) $root | fromYaml).data | toJson | sha256sum -}}
@@ -55,7 +55,7 @@ app.kubernetes.io/part-of: browserpool
 {{- end -}}
 {{- end -}}
 
-{{/* Security of every container of the release: what Pod Security `restricted` asks for, and a root file system that stays as it is. */}}
+{{/* Security of every container of the release: the fields that Pod Security `restricted` requires, and a read-only root file system. */}}
 {{- define "browserpool.containerSecurity" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
@@ -91,7 +91,7 @@ affinity:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- if $values.topologySpread }}
-# Rather two replicas on one node than one replica.
+# Two replicas on one node are better than one replica.
 topologySpreadConstraints:
   {{- range $values.topologySpread }}
   - topologyKey: {{ . }}
@@ -113,7 +113,7 @@ topologySpreadConstraints:
 {{- .Values.redis.existingSecret | default (printf "%s-redis" (include "browserpool.fullname" .)) -}}
 {{- end -}}
 
-{{/* What every process of the service is told. */}}
+{{/* Environment of every process of the service. */}}
 {{- define "browserpool.env" -}}
 - name: BROWSERPOOL_SYSTEM_NAMESPACE
   valueFrom:
@@ -144,7 +144,7 @@ topologySpreadConstraints:
 {{- end }}
 {{- end -}}
 
-{{/* Both processes: restarted when they hang, left out of Services while a part that they need is away. */}}
+{{/* Probes of both processes: the kubelet restarts a hung one; Services skip one while Redis or Kubernetes is unavailable. */}}
 {{- define "browserpool.probes" -}}
 startupProbe:
   httpGet:
@@ -152,7 +152,7 @@ startupProbe:
     port: ops
   periodSeconds: 1
   timeoutSeconds: 2
-  # Alive from the first moment on; whether the parts that it needs are there is for readiness.
+  # The process is alive from its start; readiness reports whether Redis and Kubernetes answer.
   failureThreshold: 60
 livenessProbe:
   httpGet:
@@ -191,12 +191,12 @@ readinessProbe:
 {{- end }}
 {{- end -}}
 
-{{/* A new Redis URL is read by a new process only. Nothing to compare where somebody else keeps the Secret. */}}
+{{/* Only a new process reads a new Redis URL. With a Secret of the user's own the chart has nothing to compare. */}}
 {{- define "browserpool.redisChecksum" -}}
 checksum/redis: {{ toJson (list .Values.redis.url .Values.redis.existingSecret .Values.redis.ca) | sha256sum }}
 {{- end -}}
 
-{{/* The URL under which callers reach the API: as given, else that of the Ingress or the HTTPRoute. */}}
+{{/* The URL under which callers reach the API: api.publicUrl, else the URL of the Ingress or the HTTPRoute. */}}
 {{- define "browserpool.publicUrl" -}}
 {{- if .Values.api.publicUrl -}}
 {{- .Values.api.publicUrl -}}
@@ -205,7 +205,7 @@ checksum/redis: {{ toJson (list .Values.redis.url .Values.redis.existingSecret .
 {{- end -}}
 {{- end -}}
 
-{{/* Host names of requests that are served: the Service under each of its names, and the pod itself for probes and scrapes. */}}
+{{/* Host names that requests may carry: the Service under each of its names, and the pod itself for probes and scrapes. */}}
 {{- define "browserpool.allowedHosts" -}}
 {{- $service := printf "%s-api" (include "browserpool.fullname" .) -}}
 {{- $names := list "$(POD_IP)" -}}
@@ -242,7 +242,7 @@ matchLabels:
   app.kubernetes.io/name: browserpool-browser
 {{- end -}}
 
-{{/* A project admits only pods of this level, and warns of and logs what it refuses. */}}
+{{/* A project admits only pods of this Pod Security level, and warns of and logs those that it refuses. */}}
 {{- define "browserpool.podSecurityLabels" -}}
 pod-security.kubernetes.io/enforce: restricted
 pod-security.kubernetes.io/warn: restricted

@@ -16,19 +16,15 @@ export const reconcileConnection = async (key: string, deps: VaultDeps): Promise
   if (!known) return;
   if (known.metadata.deletionTimestamp) {
     const secret = loginSecretName(known.metadata.name);
-    await deleteOwnSecret<AuthConnection>(authConnectionKind, { object: known, secret }, deps);
+    await deleteOwnSecret(authConnectionKind, { object: known, secret }, deps);
     return;
   }
   deps.lead.check();
-  const connection = await withFinalizer<AuthConnection>(
-    authConnectionKind,
-    { object: known, finalizer: secretFinalizer },
-    deps.kube,
-  );
+  const connection = await withFinalizer(authConnectionKind, { object: known, finalizer: secretFinalizer }, deps.kube);
   connections.put(connection);
   const { namespace } = connection.metadata;
   const holder = holderOf(connection, liveIn(namespace, connections), claimOf) ?? connection;
   const source = credentialSource(connection, liveIn(namespace, credentials));
   const status = authConnectionStatus({ connection, holder, source, nowMs: deps.now() });
-  await writeStatus<AuthConnection>(authConnectionKind, { object: connection, status, cache: connections }, deps);
+  await writeStatus(authConnectionKind, { object: connection, status, cache: connections }, deps);
 };

@@ -122,7 +122,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   };
 
   const onPool = (pool: BrowserPool, change: string): void => {
-    const uid = pool.metadata.uid ?? "";
+    const uid = pool.metadata.uid;
     if (change === "DELETED") {
       keyByUid.delete(uid);
       predicate.forget(pool);
@@ -154,7 +154,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   const onPod = ({ metadata }: Pod, change: string): void => {
     const poolUid = metadata.labels?.[poolLabel] ?? "";
     expectations.creationObserved(poolUid, metadata.name);
-    if (change === "DELETED") forgetPod(metadata.uid ?? "");
+    if (change === "DELETED") forgetPod(metadata.uid);
     addPool(poolUid);
   };
   const onNode = (name: string): void => {

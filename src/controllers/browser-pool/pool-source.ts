@@ -1,10 +1,10 @@
 /**
  * What the loop keeps browsers for. Its rules are those of pools; what else has browsers is seen by it as a pool
- * (on-demand.ts), and gets its own status written.
+ * (on-demand/browser-as-pool.ts), and gets its own status written.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Kube } from "../../kube/client.ts";
-import type { KubeObject } from "../../kube/objects.ts";
+import type { NamespacedObject } from "../../kube/objects.ts";
 import { type Change, type Reflector, startReflector } from "../../kube/reflector.ts";
 import { type ResourceType, typeMeta } from "../../kube/resource-type.ts";
 import type { Logger } from "../../log.ts";
@@ -13,7 +13,7 @@ import type { Condition } from "../../resources/conditions.ts";
 import { dropFinalizer, withFinalizer } from "../finalizers.ts";
 import type { Observed } from "./observe/observed.ts";
 
-export type Statused = KubeObject & { status?: { conditions: Condition[] } };
+export type Statused = NamespacedObject & { status?: { conditions: Condition[] } };
 
 /** How the loop sees the objects of one kind. */
 export type PoolView<T extends Statused> = {
@@ -48,12 +48,17 @@ export type PoolSourceOptions<T extends Statused> = {
   log: Logger;
 };
 
+/** How the loop reads and writes pools themselves. */
 export const poolView: PoolView<BrowserPool> = {
   type: browserPoolKind,
   toPool: (pool) => pool,
   withStatus: (pool, status) => ({ ...pool, status }),
 };
 
+/**
+ * Starts a watch of one kind. `objectOf` and all that writes take only pools that came from this watch. The caller must
+ * call `stop`.
+ */
 export const startPoolSource = <T extends Statused>({
   kube,
   view,
@@ -93,17 +98,17 @@ export const startPoolSource = <T extends Statused>({
     stop: reflector.stop,
     async ensureFinalizer(pool) {
       const object = objectOf(pool);
-      reflector.put(await withFinalizer<T>(view.type, { object, finalizer: drainFinalizer }, kube));
+      reflector.put(await withFinalizer(view.type, { object, finalizer: drainFinalizer }, kube));
     },
     async dropFinalizer(pool) {
-      await dropFinalizer<T>(view.type, { object: objectOf(pool), finalizer: drainFinalizer }, kube);
+      await dropFinalizer(view.type, { object: objectOf(pool), finalizer: drainFinalizer }, kube);
     },
     async writeStatus(seen, status, check) {
       const object = objectOf(seen.pool);
       const next = view.withStatus(object, status, seen);
       if (isDeepStrictEqual(object.status, next.status)) return undefined;
       check();
-      reflector.put((await kube.replace(view.type, next, { subresource: "status" })) as T);
+      reflector.put(await kube.replace(view.type, next, { subresource: "status" }));
       return { before: object.status?.conditions ?? [], after: next.status?.conditions ?? [] };
     },
   };

@@ -1,5 +1,5 @@
 import { refOf } from "../../kube/objects.ts";
-import { type Credential, credentialKind, ownSecretName } from "../../resources/credential.ts";
+import { credentialKind, ownSecretName } from "../../resources/credential.ts";
 import { secretFinalizer } from "../../resources/finalizers.ts";
 import { wireName } from "../../resources/identity.ts";
 import { deleteOwnSecret } from "../delete-own-secret.ts";
@@ -14,18 +14,14 @@ export const reconcileCredential = async (key: string, deps: VaultDeps): Promise
   if (!known) return;
   if (known.metadata.deletionTimestamp) {
     const secret = ownSecretName(known.metadata.name);
-    await deleteOwnSecret<Credential>(credentialKind, { object: known, secret }, deps);
+    await deleteOwnSecret(credentialKind, { object: known, secret }, deps);
     return;
   }
   deps.lead.check();
-  const credential = await withFinalizer<Credential>(
-    credentialKind,
-    { object: known, finalizer: secretFinalizer },
-    deps.kube,
-  );
+  const credential = await withFinalizer(credentialKind, { object: known, finalizer: secretFinalizer }, deps.kube);
   credentials.put(credential);
   const rivals = liveIn(credential.metadata.namespace, credentials);
   const holder = holderOf(credential, rivals, (other) => wireName(other) ?? "") ?? credential;
   const status = credentialStatus(credential, { holder, nowMs: deps.now() });
-  await writeStatus<Credential>(credentialKind, { object: credential, status, cache: credentials }, deps);
+  await writeStatus(credentialKind, { object: credential, status, cache: credentials }, deps);
 };

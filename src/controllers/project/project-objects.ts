@@ -1,14 +1,16 @@
 import { z } from "zod";
-import type { KubeObject } from "../../kube/objects.ts";
 import { projectLabel } from "../../resources/identity.ts";
 import { checkValue } from "../check-value.ts";
+
+/** An object without a namespace. All else that it says is the API server's to check. */
+export type ProjectObject = { apiVersion: string; kind: string; metadata: { name: string } };
 
 /** What every project has in its namespace. */
 export type ProjectObjects = {
   /** Labels of the namespace itself. */
   namespaceLabels: Record<string, string>;
   /** Without a namespace; in the order of the file. */
-  objects: KubeObject[];
+  objects: ProjectObject[];
 };
 
 const texts = z.record(z.string(), z.string());
@@ -43,7 +45,7 @@ export const checkProjectObjects = (documents: unknown[], where: string): Projec
     const place = `${where}, document ${index + 1}`;
     if (kindOf(document) === "Namespace")
       Object.assign(wanted.namespaceLabels, checkValue(NamespaceDocument, document, place).metadata.labels);
-    else wanted.objects.push(checkValue(ObjectDocument, document, place) as KubeObject);
+    else wanted.objects.push(checkValue(ObjectDocument, document, place));
   }
   return wanted;
 };

@@ -1,14 +1,14 @@
 import type { Kube } from "../../kube/client.ts";
 import type { RecordEvent } from "../../kube/event-recorder.ts";
 import type { Lead } from "../../kube/leader-election.ts";
-import type { KubeObject, Namespace } from "../../kube/objects.ts";
+import type { Namespace } from "../../kube/objects.ts";
 import type { Reflector } from "../../kube/reflector.ts";
 import { namespaces, typeMeta } from "../../kube/resource-type.ts";
 import type { ResourceTypes } from "../../kube/resource-types.ts";
 import type { Requeue } from "../../kube/work-queue.ts";
 import type { Logger } from "../../log.ts";
 import type { ProjectGate } from "../start-gate.ts";
-import type { ProjectObjects } from "./project-objects.ts";
+import type { ProjectObject, ProjectObjects } from "./project-objects.ts";
 
 export type ReconcileProjectDeps = {
   kube: Pick<Kube, "apply">;
@@ -30,9 +30,9 @@ const repeatMs = 10 * 60_000;
 /** Longest account of what failed, characters: it stands in conditions and events. */
 const maxWhy = 900;
 
-const nameOf = ({ kind, metadata }: KubeObject): string => `${kind} ${metadata.name}`;
+const nameOf = ({ kind, metadata }: ProjectObject): string => `${kind} ${metadata.name}`;
 
-const applyObject = async (object: KubeObject, namespace: string, { kube, types }: ReconcileProjectDeps) => {
+const applyObject = async (object: ProjectObject, namespace: string, { kube, types }: ReconcileProjectDeps) => {
   const type = await types.of(object);
   if (!type.namespaced) throw new Error(`${object.kind} lives in no namespace, so it can't be a project's`);
   await kube.apply(type, { ...object, metadata: { ...object.metadata, namespace } }, { fieldManager });

@@ -25,12 +25,12 @@ export const reconcileItem = async (key: string, deps: VaultDeps): Promise<undef
   const hasVault = vaults.some(({ metadata }) => metadata.name === item.spec.vault);
   if (!hasVault && (await isOrphan(item, deps))) {
     lead.check();
-    await kube.delete(vaultItemKind, item.metadata, uid ? { uid } : {});
+    await kube.delete(vaultItemKind, item.metadata, { uid });
     return;
   }
   const connection = connectionOf(item, liveIn(namespace, caches.connections));
   const source = credentialSource(connection, liveIn(namespace, caches.credentials));
   const holder = holderOf(item, liveIn(namespace, caches.items), claimOf) ?? item;
   const status = itemStatus({ item, hasVault, holder, connection, source, nowMs: deps.now() });
-  await writeStatus<VaultItem>(vaultItemKind, { object: item, status, cache: caches.items }, deps);
+  await writeStatus(vaultItemKind, { object: item, status, cache: caches.items }, deps);
 };

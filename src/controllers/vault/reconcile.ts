@@ -3,7 +3,7 @@ import type { Requeue } from "../../kube/work-queue.ts";
 import { itemsFinalizer } from "../../resources/finalizers.ts";
 import { wireName } from "../../resources/identity.ts";
 import { type Vault, vaultKind } from "../../resources/vault.ts";
-import { type VaultItem, vaultItemKind } from "../../resources/vault-item.ts";
+import { vaultItemKind } from "../../resources/vault-item.ts";
 import { dropFinalizer, withFinalizer } from "../finalizers.ts";
 import { holderOf, liveIn, type VaultDeps, writeStatus } from "../vault-deps.ts";
 import { vaultStatus } from "./status.ts";
@@ -13,13 +13,13 @@ const lookAgainMs = 1000;
 
 /** Deletes the items of a vault, as the API server has them; lets the vault go when there are none. */
 const drain = async (vault: Vault, { kube, lead }: VaultDeps): Promise<Requeue | undefined> => {
-  const { name, namespace = "" } = vault.metadata;
+  const { name, namespace } = vault.metadata;
   const { items } = await kube.list(vaultItemKind, { namespace });
-  const own = (items as VaultItem[]).filter(({ spec }) => spec.vault === name);
+  const own = items.filter(({ spec }) => spec.vault === name);
   lead.check();
-  for (const { metadata } of own) await kube.delete(vaultItemKind, metadata, metadata.uid ? { uid: metadata.uid } : {});
+  for (const { metadata } of own) await kube.delete(vaultItemKind, metadata, { uid: metadata.uid });
   if (own.length > 0) return { requeueAfterMs: lookAgainMs };
-  await dropFinalizer<Vault>(vaultKind, { object: vault, finalizer: itemsFinalizer }, kube);
+  await dropFinalizer(vaultKind, { object: vault, finalizer: itemsFinalizer }, kube);
   return undefined;
 };
 
@@ -31,10 +31,10 @@ export const reconcileVault = async (key: string, deps: VaultDeps): Promise<Requ
   const { deletionTimestamp, finalizers = [], namespace } = known.metadata;
   if (deletionTimestamp) return finalizers.includes(itemsFinalizer) ? drain(known, deps) : undefined;
   lead.check();
-  const vault = await withFinalizer<Vault>(vaultKind, { object: known, finalizer: itemsFinalizer }, kube);
+  const vault = await withFinalizer(vaultKind, { object: known, finalizer: itemsFinalizer }, kube);
   caches.vaults.put(vault);
   const holder = holderOf(vault, liveIn(namespace, caches.vaults), (other) => wireName(other) ?? "") ?? vault;
   const status = vaultStatus(vault, { holder, nowMs: deps.now() });
-  await writeStatus<Vault>(vaultKind, { object: vault, status, cache: caches.vaults }, deps);
+  await writeStatus(vaultKind, { object: vault, status, cache: caches.vaults }, deps);
   return undefined;
 };

@@ -1,6 +1,6 @@
 /**
  * What runs in a frame: finds fields and writes into them. An expression that is evaluated once in an isolated world of
- * each frame and yields `{ find, write }`; its state is the world's and goes with the connection that made it.
+ * each frame and yields `{ find, write, leaves }`; its state is the world's and goes with the connection that made it.
  *
  * An isolated world shares the DOM with the page, but no script object: what the page has done to prototypes, setters or
  * `querySelector` isn't seen here, and nothing here is seen by it. What the page can still do is name elements so that
@@ -65,6 +65,15 @@
     });
   // A router that has made the navigation its own is in a transition, and the document stays.
   const isLeaving = () => hasNavigated && navigation.transition === null;
+  /** Whether the page has collected a form's entries since the last write: it submits the form, or a script reads them. */
+  let isCollected = false;
+  addEventListener(
+    "formdata",
+    () => {
+      isCollected = true;
+    },
+    { capture: true },
+  );
 
   /** `scope` and all open shadow roots below it. @param {Scope} scope */
   const withShadowRoots = (scope) => {
@@ -272,7 +281,7 @@
   /**
    * Writes `value` into a field that `find` has named, in one turn: everything is checked again, then focused, checked
    * once more, and written. Afterwards the field loses the focus, which makes `change` and `blur` happen. `problem`: the
-   * error code of a field that isn't filled.
+   * error code of a field that isn't filled. `mayLeave`: a form may be on its way; ask `leaves`.
    * @param {number} id
    * @param {string} selector
    * @param {string} value
@@ -280,8 +289,21 @@
   const write = async (id, selector, value) => {
     const field = known[id];
     const problem = field ? await focusAndPut(field, selector, value) : "target_changed";
-    return { problem, isLeaving: isLeaving() };
+    const mayLeave = isCollected;
+    isCollected = false;
+    return { problem, isLeaving: isLeaving(), mayLeave };
   };
 
-  return { find, write };
+  /** Whether the document leaves. Answers behind the tasks that wait already: a submitted form begins its navigation in one. */
+  const leaves = async () => {
+    const { port1, port2 } = new MessageChannel();
+    await new Promise((resolve) => {
+      port1.onmessage = resolve;
+      port2.postMessage(undefined);
+    });
+    port1.close();
+    return isLeaving();
+  };
+
+  return { find, write, leaves };
 })();

@@ -103,6 +103,7 @@ const valuesOf = (form: Form, { fields }: LoginForm): Record<string, string> => 
   return Object.fromEntries(extra ? [...asked, [extra, text(form, "extra_value")]] : asked);
 };
 
+/** Adds the routes of the login to `app`. They need no API key: the code and the cookie stand for the caller. */
 export const mountLogin = (app: Express, { services }: AppDeps): void => {
   const limits = [limit(perAddress), limit(perConnection, (request) => Object.values(placeOf(request)).join("/"))];
   const form = express.urlencoded({ extended: false, limit: maxForm, parameterLimit: maxParameters });

@@ -75,6 +75,7 @@ ${fields.map(fieldInput).join("\n")}
 export const wordPage = (title: string, text: string): string =>
   layout(title, `      <p role="status">${escaped(text)}</p>`);
 
+/** The style sheet of all pages, as `/login/page.css` serves it. */
 export const style = `:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
 body { margin: 0; display: grid; place-items: center; min-height: 100vh; }
 main { width: min(28rem, 90vw); padding: 2rem 0; }

@@ -16,7 +16,7 @@ export const authenticate = (headers: IncomingHttpHeaders, apiKeys: ApiKeys): Pr
   return principal;
 };
 
-/** The header that names the project of a request (contract.md, Project). */
+/** The header that names the project of a request (AUTH-4). */
 const projectHeader = "x-kernel-project-id";
 
 /** The project that a request is about; throws `forbidden` or `project_not_found`. */

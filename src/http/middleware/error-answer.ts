@@ -2,7 +2,7 @@ import type { Response } from "express";
 import { AppError, type ErrorCode, httpStatus } from "../../errors.ts";
 import type { Logger } from "../../log.ts";
 
-/** Codes that a repetition of the same request can cure; all others tell the SDK not to try again (contract.md, Retries). */
+/** Codes that a repetition of the same request can cure; all others tell the SDK not to try again (HTTP-19). */
 const curable = new Set<ErrorCode>([
   "unavailable",
   "too_many_requests",
@@ -14,7 +14,7 @@ const curable = new Set<ErrorCode>([
   "browser_not_started",
 ]);
 
-/** The wire shape of an error (service.md, Error). */
+/** The wire shape of an error (HTTP-1). */
 export type ErrorBody = {
   code: string;
   message: string;
@@ -22,7 +22,7 @@ export type ErrorBody = {
   inner_error?: { code: string; message: string };
 };
 
-/** `inner_error` repeats the first detail, which is the more exact one (contract.md, Errors). */
+/** `inner_error` repeats the first detail, which is the more exact one (HTTP-2). */
 export const errorBody = ({ code, message, details }: AppError): ErrorBody => {
   const [first] = details;
   return {

@@ -75,7 +75,7 @@ const errorDetail = {
   required: ["code", "message"],
 };
 
-/** The body of every error (service.md, Error). */
+/** The body of every error (HTTP-1). */
 export const errorSchema: Json = {
   type: "object",
   description: "What went wrong. Callers go by `code`; `message` is for people.",

@@ -6,6 +6,7 @@ const sessionId = "pfh0haxfpzowht3oi213cqos";
 const connectionId = "k2v9x4c7b1n8m5q3w6e0r2ty";
 const settings = { headless: true, stealth: false, kiosk_mode: false };
 
+/** Schema name → example. A schema that has none here has no example in the document. */
 export const examples: Record<string, Json> = {
   CreateBrowserPool: { name: "checkout", size: 5, headless: true, viewport: { width: 1280, height: 800 } },
   UpdateBrowserPool: { size: 10, discard_all_idle: true },

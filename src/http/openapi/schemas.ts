@@ -51,6 +51,7 @@ const tidy = (schema: Json, direction: Direction): void => {
   mergeIntersection(schema);
 };
 
+/** A reference to a schema of the document by its name. */
 export const schemaRef = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
 
 const withoutDescription = ({ description, ...rest }: Json): string => JSON.stringify(rest, sortKeys);

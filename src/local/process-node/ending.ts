@@ -11,6 +11,7 @@ export type Ending = {
   onWish(listener: (wish: EndWish) => void): void;
 };
 
+/** An ending that nobody has asked for yet. */
 export const createEnding = (): Ending => {
   const wished = new AbortController();
   let urgent: EndWish = { graceMs: Number.POSITIVE_INFINITY, signal: "SIGTERM" };

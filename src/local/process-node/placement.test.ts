@@ -1,14 +1,15 @@
 import { describe, expect, test } from "vitest";
+import { storedMeta } from "../../../test/support/stored-meta.ts";
 import type { Node, Pod } from "../../kube/objects.ts";
 import { whyNotPlaced } from "./placement.ts";
 
 type Toleration = NonNullable<NonNullable<Pod["spec"]>["tolerations"]>[number];
 
 const aPod = (...tolerations: Toleration[]): Pod => ({
-  metadata: { name: "p" },
+  metadata: storedMeta("p"),
   spec: { containers: [], tolerations },
 });
-const aNode = (spec: object = {}): Node => ({ metadata: { name: "n" }, spec });
+const aNode = (spec: object = {}): Node => ({ metadata: storedMeta("n"), spec });
 const taint = { key: "going", value: "soon", effect: "NoSchedule" };
 const tainted = aNode({ taints: [taint] });
 

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { storedMeta } from "../../../test/support/stored-meta.ts";
 import type { Pod } from "../../kube/objects.ts";
 import { expandVariables, podEnvironment } from "./pod-environment.ts";
 
@@ -23,7 +24,7 @@ test("fields of the pod and earlier variables are resolved, later ones are not",
     { name: "EMPTY" },
   ];
   const pod: Pod = {
-    metadata: { name: "pod", uid: "u-1" },
+    metadata: storedMeta("pod", { uid: "u-1" }),
     spec: { containers: [{ name: "agent", args: ["run", "$(UID)"], env }] },
   };
   expect(podEnvironment(pod, "127.1.2.3")).toEqual({

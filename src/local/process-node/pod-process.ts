@@ -18,7 +18,7 @@ export type PodProcessOptions = {
 /** A termination message is cut at this length, bytes, as a kubelet does it. */
 const maxTerminationBytes = 4096;
 
-const podDirOf = (dataDir: string, pod: Pod): string => join(podsFolder(dataDir), pod.metadata.uid ?? "");
+const podDirOf = (dataDir: string, pod: Pod): string => join(podsFolder(dataDir), pod.metadata.uid);
 const terminationLog = (podDir: string): string => join(podDir, "termination-log");
 const logPathOf = (dataDir: string, ref: Ref): string =>
   join(podLogsFolder(dataDir), `${keyOf(ref).replace("/", "_")}.log`);

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
+import { storedMeta } from "../../../test/support/stored-meta.ts";
 import type { Pod } from "../../kube/objects.ts";
 import { statusOfRun } from "./pod-status.ts";
 
 const startedAt = "2026-01-01T00:00:00.000Z";
-const pod: Pod = { metadata: { name: "pod" }, spec: { containers: [{ name: "agent" }] } };
+const pod: Pod = { metadata: storedMeta("pod"), spec: { containers: [{ name: "agent" }] } };
 const running = (ready: boolean) => ({ phase: "running" as const, ready, podIp: "127.1.2.3", startedAt });
 
 test("a condition keeps its time for as long as it keeps its status, and conditions of others stay", () => {

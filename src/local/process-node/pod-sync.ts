@@ -61,6 +61,7 @@ const graceMsOf = ({ metadata, spec }: Pod): number =>
 
 type Entry = { pod: Pod; run: PodRun };
 
+/** Keeps the processes of the node's pods as the API has them. Starts nothing before the first `sync`. */
 export const createPodSync = (options: PodSyncOptions): PodSync => {
   const { kube, nodeName, binder, reports, cached, startRun, removeLog } = options;
   const entries = new Map<string, Entry>();

@@ -4,6 +4,7 @@ export type StartSlots = {
   take(signal: AbortSignal): Promise<(() => void) | undefined>;
 };
 
+/** `count`: starts at the same time, 1 or more. */
 export const createStartSlots = (count: number): StartSlots => {
   let free = count;
   const waiting = new Set<() => void>();

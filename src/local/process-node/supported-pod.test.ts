@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { storedMeta } from "../../../test/support/stored-meta.ts";
 import type { Pod } from "../../kube/objects.ts";
 import { whyUnsupported } from "./supported-pod.ts";
 
@@ -6,7 +7,7 @@ type Spec = NonNullable<Pod["spec"]>;
 type Container = Spec["containers"][number];
 
 const pod = (spec: Partial<Spec>, container: Partial<Container> = {}): Pod => ({
-  metadata: { name: "pod" },
+  metadata: storedMeta("pod"),
   spec: { restartPolicy: "Never", containers: [{ name: "agent", ...container }], ...spec },
 });
 

@@ -27,7 +27,7 @@ const containerRefusal = (container: Container): string | undefined => {
 };
 
 /** Why this pod can't run as a process, or undefined when it can. */
-export const whyUnsupported = ({ spec }: Pod): string | undefined => {
+export const whyUnsupported = ({ spec }: Pick<Pod, "spec">): string | undefined => {
   const [container, ...others] = spec?.containers ?? [];
   if (!spec || !container || others.length > 0) return "a number of containers other than one";
   if (spec.initContainers?.length) return "init containers";

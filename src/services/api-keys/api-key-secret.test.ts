@@ -28,6 +28,7 @@ describe("API keys", () => {
     expect(newApiKey()).not.toBe(newApiKey());
   });
 
+  // ORG-1
   test("are masked but for four characters at each end", () => {
     expect(maskApiKey(`bp_abcd${"x".repeat(35)}wxyz`)).toBe("bp_abcd…wxyz");
   });
@@ -37,6 +38,7 @@ describe("the Secret of an API key", () => {
   const key = newApiKey();
   const secret = apiKeySecret(record, key, "sys");
 
+  // ORG-7
   test("holds the hash of the key and not the key", () => {
     expect(JSON.stringify(secret)).not.toContain(key);
     expect(readDigest(secret)).toBe(createHash("sha256").update(key).digest("hex"));

@@ -3,7 +3,7 @@
  * the SHA-256 of the key, never the key itself; a deleted key's Secret stays without the hash, for audits.
  */
 import { createHash, randomBytes } from "node:crypto";
-import type { Secret } from "../../kube/objects.ts";
+import type { NewObject, Secret } from "../../kube/objects.ts";
 
 /** One key without anything secret, as the Secret's annotations hold it. Times are RFC 3339. */
 export type ApiKeyRecord = {
@@ -21,12 +21,14 @@ export type ApiKeyRecord = {
   lifetimeDays: number | undefined;
 };
 
+/** Label selector of the Secrets that hold API keys. */
 export const apiKeySelector = "browserpool.dev/kind=api-key";
 
 const label = { "browserpool.dev/kind": "api-key" };
 const secretType = "browserpool.dev/api-key";
 const namePrefix = "api-key-";
 
+/** The annotation of the Secret that holds each field of a key. */
 export const apiKeyAnnotations = {
   name: "browserpool.dev/name",
   maskedKey: "browserpool.dev/masked-key",
@@ -38,6 +40,7 @@ export const apiKeyAnnotations = {
   lifetimeDays: "browserpool.dev/lifetime-days",
 } as const satisfies Record<Exclude<keyof ApiKeyRecord, "id">, string>;
 
+/** The name of the Secret of the key with this id. */
 export const apiKeySecretName = (id: string): string => `${namePrefix}${id}`;
 
 /** `bp_` and 32 random bytes in base64url: 46 characters. */
@@ -50,7 +53,7 @@ export const maskApiKey = (key: string): string => `${key.slice(0, 7)}…${key.s
 export const digestApiKey = (key: string): string => createHash("sha256").update(key).digest("hex");
 
 /** The Secret of a new key. */
-export const apiKeySecret = (record: ApiKeyRecord, key: string, namespace: string): Secret => {
+export const apiKeySecret = (record: ApiKeyRecord, key: string, namespace: string): NewObject<Secret> => {
   const annotations: Record<string, string> = {};
   for (const [field, annotation] of Object.entries(apiKeyAnnotations)) {
     const value = record[field as keyof typeof apiKeyAnnotations];
@@ -64,7 +67,7 @@ export const apiKeySecret = (record: ApiKeyRecord, key: string, namespace: strin
 };
 
 /** The record of a Secret; undefined when it is not named or typed as an API key's. */
-export const readApiKey = ({ metadata, type }: Secret): ApiKeyRecord | undefined => {
+export const readApiKey = ({ metadata, type }: NewObject<Secret>): ApiKeyRecord | undefined => {
   if (type !== secretType || !metadata.name.startsWith(namePrefix)) return undefined;
   const { annotations = {}, creationTimestamp = "" } = metadata;
   const id = metadata.name.slice(namePrefix.length);
@@ -83,7 +86,7 @@ export const readApiKey = ({ metadata, type }: Secret): ApiKeyRecord | undefined
 };
 
 /** The SHA-256 that a Secret holds, in hex; undefined when there is none or it is malformed. */
-export const readDigest = ({ data }: Secret): string | undefined => {
+export const readDigest = ({ data }: Pick<Secret, "data">): string | undefined => {
   const digest = Buffer.from(data?.sha256 ?? "", "base64")
     .toString("latin1")
     .trim()

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { storedMeta } from "../../../test/support/stored-meta.ts";
 import { readProject } from "../projects/project-namespace.ts";
 import type { ApiKeyRecord } from "./api-key-secret.ts";
 import { type ApiKeyQuery, getApiKey, listApiKeys } from "./list-api-keys.ts";
@@ -24,11 +25,10 @@ const keys = [
 ];
 
 const alpha = readProject({
-  metadata: {
-    name: "n",
+  metadata: storedMeta("n", {
     labels: { "browserpool.dev/project": "alpha" },
     annotations: { "browserpool.dev/project-name": "Team Blue" },
-  },
+  }),
 });
 
 const deps = {
@@ -55,6 +55,7 @@ describe("the list of API keys", () => {
     expect(ids({ status: "all" })).toEqual(["k1", "k3", "k4", "k2"]);
   });
 
+  // ORG-6
   test("is sorted by time, name or expiry, either way; what never expires counts as last", () => {
     expect(ids({ direction: "desc" })).toEqual(["k2", "k4", "k1"]);
     expect(ids({ sortBy: "name" })).toEqual(["k2", "k4", "k1"]);

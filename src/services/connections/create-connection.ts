@@ -1,6 +1,6 @@
 import { newConnectionSpec } from "../../domain/connection-spec.ts";
 import { AppError, invalidInput } from "../../errors.ts";
-import { type AuthConnection, authConnectionKind } from "../../resources/auth-connection.ts";
+import { authConnectionKind } from "../../resources/auth-connection.ts";
 import type { ConnectionRecord, CreateConnection } from "../../resources/auth-connection-wire.ts";
 import { secretFinalizer } from "../../resources/finalizers.ts";
 import { newId } from "../objects/new-id.ts";
@@ -27,7 +27,6 @@ export const createConnection = async (
     if (rival)
       throw new AppError("conflict", `profile ${profileName} has the connection ${rival.metadata.name} for ${domain}`);
     const metadata = { name: newId(), namespace: project.namespace, finalizers: [secretFinalizer] };
-    const created = await deps.kube.create(authConnectionKind, { metadata, spec: made.spec } as AuthConnection);
-    return connectionAnswer(created as AuthConnection);
+    return connectionAnswer(await deps.kube.create(authConnectionKind, { metadata, spec: made.spec }));
   });
 };

@@ -10,5 +10,5 @@ export const deleteConnection = async (
   deps: Pick<ServiceDeps, "kube">,
 ): Promise<void> => {
   const { metadata } = await fetchConnection(id, project, deps);
-  await deps.kube.delete(authConnectionKind, metadata, metadata.uid ? { uid: metadata.uid } : {});
+  await deps.kube.delete(authConnectionKind, metadata, { uid: metadata.uid });
 };

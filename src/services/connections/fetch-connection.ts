@@ -8,11 +8,11 @@ type Deps = Pick<ServiceDeps, "kube">;
 
 /** The connections of a project as the API server has them now, oldest first. */
 export const fetchConnections = (project: Pick<Project, "namespace">, deps: Deps): Promise<AuthConnection[]> =>
-  fetchObjects<AuthConnection>(authConnectionKind, project, deps);
+  fetchObjects(authConnectionKind, project, deps);
 
 /** Connections have no names. Throws `not_found`. */
 export const fetchConnection = async (id: string, project: Project, deps: Deps): Promise<AuthConnection> => {
-  const connection = await fetchObject<AuthConnection>(authConnectionKind, { id, project }, deps);
+  const connection = await fetchObject(authConnectionKind, { id, project }, deps);
   if (!connection) throw new AppError("not_found", `no auth connection ${id} in this project`);
   return connection;
 };

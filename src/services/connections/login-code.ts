@@ -31,7 +31,7 @@ type Stage = "code" | "visit";
 const digest = (code: string): Buffer => createHash("sha256").update(code).digest();
 
 const refOf = ({ metadata }: AuthConnection): { namespace: string; name: string } => ({
-  namespace: metadata.namespace ?? "",
+  namespace: metadata.namespace,
   name: loginSecretName(metadata.name),
 });
 
@@ -57,7 +57,7 @@ export const newLoginCode = async (connection: AuthConnection, { kube }: Deps): 
   const code = newTicket();
   const expiresAtMs = Date.now() + lifetimeMs;
   const data = { ...dataOf("code", code), "expires-at": base64(String(expiresAtMs)) };
-  const { name, uid = "" } = connection.metadata;
+  const { name, uid } = connection.metadata;
   const ownerReferences = [{ ...typeMeta(authConnectionKind), name, uid }];
   try {
     const metadata = { ...refOf(connection), ownerReferences };

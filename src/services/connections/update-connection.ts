@@ -25,7 +25,7 @@ export const changeConnection = (
     if (isDeepStrictEqual(before, after)) return before;
     const annotations = { ...after.metadata.annotations, [updatedAtAnnotation]: new Date().toISOString() };
     const metadata = { ...after.metadata, annotations };
-    return (await deps.kube.replace(authConnectionKind, { ...after, metadata })) as AuthConnection;
+    return await deps.kube.replace(authConnectionKind, { ...after, metadata });
   });
 
 /** Changes what is given. Throws `not_found` and `bad_request`. */

@@ -1,4 +1,5 @@
 import { changedLogin, type Login, noLogin, shapeOf } from "../../domain/change-login.ts";
+import type { NewObject } from "../../kube/objects.ts";
 import { type Credential, credentialKind, ownSecretName } from "../../resources/credential.ts";
 import type { CreateCredential, CredentialRecord } from "../../resources/credential-wire.ts";
 import { secretFinalizer } from "../../resources/finalizers.ts";
@@ -16,7 +17,7 @@ const newCredential = (
   { name, domain, sso_provider }: CreateCredential,
   login: Login,
   project: Project,
-): Credential => {
+): NewObject<Credential> => {
   const id = newId();
   const { valueNames, hasTotp } = shapeOf(login);
   return {
@@ -33,8 +34,8 @@ const newCredential = (
 };
 
 /** The object first, which owns the Secret; when its values can't be stored it goes again. */
-const store = async (credential: Credential, login: Login, deps: Deps): Promise<Credential> => {
-  const created = (await deps.kube.create(credentialKind, credential)) as Credential;
+const store = async (credential: NewObject<Credential>, login: Login, deps: Deps): Promise<Credential> => {
+  const created = await deps.kube.create(credentialKind, credential);
   try {
     await changeLogin(created, () => login, deps);
   } catch (error) {

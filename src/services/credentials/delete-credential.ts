@@ -10,5 +10,5 @@ export const deleteCredential = async (
   deps: Pick<ServiceDeps, "kube">,
 ): Promise<void> => {
   const { metadata } = await fetchCredential(idOrName, project, deps);
-  await deps.kube.delete(credentialKind, metadata, metadata.uid ? { uid: metadata.uid } : {});
+  await deps.kube.delete(credentialKind, metadata, { uid: metadata.uid });
 };

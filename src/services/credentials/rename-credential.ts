@@ -1,4 +1,4 @@
-import { type AuthConnection, authConnectionKind } from "../../resources/auth-connection.ts";
+import { authConnectionKind } from "../../resources/auth-connection.ts";
 import { fetchObjects } from "../objects/fetch-object.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
@@ -8,7 +8,7 @@ export const renameCredentialOfConnections = async (
   { from, to, project }: { from: string; to: string; project: Project },
   deps: Pick<ServiceDeps, "kube">,
 ): Promise<void> => {
-  const connections = (await fetchObjects<AuthConnection>(authConnectionKind, project, deps)).filter(
+  const connections = (await fetchObjects(authConnectionKind, project, deps)).filter(
     ({ spec }) => spec.credential?.name === from,
   );
   await Promise.all(

@@ -46,7 +46,7 @@ const writeSpec = async (
   };
   const annotations = { [updatedAtAnnotation]: new Date().toISOString() };
   try {
-    return (await kube.patch(credentialKind, metadata, { metadata: { annotations }, spec })) as Credential;
+    return await kube.patch(credentialKind, metadata, { metadata: { annotations }, spec });
   } catch (error) {
     if (hasReason(error, "NotFound")) throw new AppError("not_found", "the credential was deleted meanwhile");
     throw error;
@@ -59,7 +59,7 @@ export const changeCredential = (
   { request, project }: { request: UpdateCredential; project: Project },
   deps: Deps,
 ): Promise<{ credential: Credential; login: Login | undefined }> =>
-  deps.locks.hold(["change-credential", credential.metadata.uid ?? ""], async () => {
+  deps.locks.hold(["change-credential", credential.metadata.uid], async () => {
     const write = async () => {
       const login = await writeLogin(credential, request, deps);
       return { login, credential: await writeSpec(credential, { request, login }, deps) };

@@ -3,14 +3,13 @@ import { AppError } from "../../errors.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { ResourceType } from "../../kube/resource-type.ts";
 import { byAge, wireName } from "../../resources/identity.ts";
-import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-
-/** A kind of this project; `T` is the type of its objects. */
-export type KindOf<T extends KubeObject> = ResourceType<KubeObject> & { readonly object?: T };
 
 type Named = KubeObject & { spec: { name?: string | undefined } };
 type Deps = Pick<ServiceDeps, "kube">;
+
+/** Where the objects of a project are. */
+type Place = { namespace: string };
 
 /** What can be an object's name; anything else is looked for as a name only. */
 const idPattern = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
@@ -19,29 +18,29 @@ const isThere = (object: KubeObject): boolean => !object.metadata.deletionTimest
 
 /** All of a kind in a project as the API server has them now, oldest first. */
 export const fetchObjects = async <T extends KubeObject>(
-  kind: KindOf<T>,
-  { namespace }: Pick<Project, "namespace">,
+  kind: ResourceType<T>,
+  { namespace }: Place,
   { kube }: Deps,
 ): Promise<T[]> => {
-  const { items } = await kube.list(kind as ResourceType<KubeObject>, { namespace });
-  return (items as T[]).filter(isThere).sort(byAge);
+  const { items } = await kube.list(kind, { namespace });
+  return items.filter(isThere).sort(byAge);
 };
 
 /** The object of this id as the API server has it now. */
 export const fetchObject = async <T extends KubeObject>(
-  kind: KindOf<T>,
-  { id, project }: { id: string; project: Pick<Project, "namespace"> },
+  kind: ResourceType<T>,
+  { id, project }: { id: string; project: Place },
   { kube }: Deps,
 ): Promise<T | undefined> => {
   if (!idPattern.test(id)) return undefined;
-  const object = await kube.get(kind as ResourceType<KubeObject>, { namespace: project.namespace, name: id });
-  return object && isThere(object) ? (object as T) : undefined;
+  const object = await kube.get(kind, { namespace: project.namespace, name: id });
+  return object && isThere(object) ? object : undefined;
 };
 
 /** By id, else by name; of two with one name the older. `what`: how messages call the kind. Throws `not_found`. */
 export const fetchNamedObject = async <T extends Named>(
-  kind: KindOf<T>,
-  { idOrName, project, what }: { idOrName: string; project: Project; what: string },
+  kind: ResourceType<T>,
+  { idOrName, project, what }: { idOrName: string; project: Place; what: string },
   deps: Deps,
 ): Promise<T> => {
   const object =

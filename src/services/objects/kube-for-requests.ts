@@ -30,23 +30,21 @@ const translate = (error: unknown): unknown => {
 
 /** The same client with failures that a caller may see: an outage is `unavailable`, an invalid object `bad_request`. */
 export const kubeForRequests = (kube: Kube): Kube => {
-  const translated =
-    <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) =>
-    async (...args: Args): Promise<Result> => {
-      try {
-        return await call(...args);
-      } catch (error) {
-        throw translate(error);
-      }
-    };
+  const translated = async <Result>(call: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await call();
+    } catch (error) {
+      throw translate(error);
+    }
+  };
   return {
     ...kube,
-    get: translated(kube.get) as Kube["get"],
-    list: translated(kube.list) as Kube["list"],
-    create: translated(kube.create) as Kube["create"],
-    replace: translated(kube.replace) as Kube["replace"],
-    patch: translated(kube.patch) as Kube["patch"],
-    delete: translated(kube.delete) as Kube["delete"],
-    apply: translated(kube.apply) as Kube["apply"],
+    get: (type, ref) => translated(() => kube.get(type, ref)),
+    list: (type, selection) => translated(() => kube.list(type, selection)),
+    create: (type, object) => translated(() => kube.create(type, object)),
+    replace: (type, object, options) => translated(() => kube.replace(type, object, options)),
+    patch: (type, ref, mergePatch, options) => translated(() => kube.patch(type, ref, mergePatch, options)),
+    delete: (type, ref, options) => translated(() => kube.delete(type, ref, options)),
+    apply: (type, object, options) => translated(() => kube.apply(type, object, options)),
   };
 };

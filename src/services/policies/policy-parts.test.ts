@@ -35,7 +35,7 @@ describe("a large policy", () => {
   test("has names and a label that fit, however long its pool's name is", async () => {
     for (const name of ["a", "a".repeat(63), "a".repeat(64), "a".repeat(253)]) {
       const { parts } = await packPolicy(policyOf(100), { ...pool, name }, "w".repeat(32));
-      const [{ metadata } = { metadata: { name: "" } }] = parts;
+      const [{ metadata } = { metadata: { ...pool, name: "", labels: {} } }] = parts;
       expect(metadata.name.length).toBeLessThanOrEqual(253);
       for (const value of Object.values(metadata.labels ?? {})) expect(value.length).toBeLessThanOrEqual(63);
       expect(metadata).toMatchObject({ namespace: "project" });

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import { maxChromePolicyBytes } from "../../domain/chrome-policy.ts";
-import type { ConfigMap, Ref } from "../../kube/objects.ts";
+import type { ConfigMap, NamespacedRef, NewObject } from "../../kube/objects.ts";
 import {
   type ChromePolicyRef,
   policyOwner,
@@ -34,16 +34,16 @@ const sha256 = (bytes: string | Buffer): string => createHash("sha256").update(b
  */
 export const packPolicy = async (
   policy: ChromePolicy,
-  pool: Ref,
+  pool: NamespacedRef,
   write: string,
-): Promise<{ ref: ChromePolicyRef; parts: ConfigMap[] }> => {
+): Promise<{ ref: ChromePolicyRef; parts: NewObject<ConfigMap>[] }> => {
   const text = JSON.stringify(policy);
   const packed = await compress(text);
   const count = Math.ceil(packed.length / maxPartBytes);
   const parts = Array.from({ length: count }, (_, index) => ({
     metadata: {
       name: `${policyPartPrefix(pool.name)}${write}-${index}`,
-      ...(pool.namespace && { namespace: pool.namespace }),
+      namespace: pool.namespace,
       labels: { [policyPartLabel]: policyOwner(pool.name) },
     },
     immutable: true,
@@ -57,7 +57,7 @@ export const packPolicy = async (
 /** `bytes`: of the policy's JSON. Throws an Error that says what is missing or wrong; a part never inflates above 5 MiB. */
 export const unpackPolicy = async (
   ref: ChromePolicyRef,
-  parts: (ConfigMap | undefined)[],
+  parts: (Pick<ConfigMap, "binaryData"> | undefined)[],
 ): Promise<{ policy: ChromePolicy; bytes: number }> => {
   const chunks = ref.configMaps.map((name, index) => {
     const data = parts[index]?.binaryData?.[policyPartKey];

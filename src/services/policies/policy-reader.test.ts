@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Kube } from "../../kube/client.ts";
 import { KubeError } from "../../kube/kube-error.ts";
-import type { ConfigMap, Ref } from "../../kube/objects.ts";
+import type { ConfigMap, NewObject, Ref } from "../../kube/objects.ts";
 import { createLogger } from "../../log.ts";
 import { packPolicy } from "./policy-parts.ts";
 import { createPolicyReader } from "./policy-reader.ts";
@@ -10,9 +10,9 @@ const namespace = "project";
 
 /** A Kubernetes API of ConfigMaps alone, which counts what is asked of it. */
 const fakeKube = () => {
-  const parts = new Map<string, ConfigMap>();
+  const parts = new Map<string, NewObject<ConfigMap>>();
   const asked = { times: 0, fails: false };
-  const get = async (_: unknown, ref: Ref): Promise<ConfigMap | undefined> => {
+  const get = async (_: unknown, ref: Ref): Promise<NewObject<ConfigMap> | undefined> => {
     asked.times += 1;
     if (asked.fails) throw new KubeError("Unreachable", 0, "out");
     return parts.get(`${ref.namespace}/${ref.name}`);

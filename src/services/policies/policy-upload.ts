@@ -7,7 +7,7 @@
  */
 
 import { AppError } from "../../errors.ts";
-import type { ObjectMeta, Ref } from "../../kube/objects.ts";
+import type { NamespacedRef, Ref } from "../../kube/objects.ts";
 import { configMaps } from "../../kube/resource-type.ts";
 import type { BrowserPool, BrowserPoolSpec } from "../../resources/browser-pool.ts";
 import { policyPartPrefix } from "../../resources/pool-policy.ts";
@@ -34,21 +34,22 @@ export const deleteReplacedParts = async (before: BrowserPool, after: BrowserPoo
     (name) => !kept.has(name) && name.startsWith(policyPartPrefix(poolName)),
   );
   await deleteParts(
-    names.map((name) => ({ name, ...(namespace && { namespace }) })),
+    names.map((name) => ({ name, namespace })),
     deps,
   );
 };
 
 export type PolicyUpload = {
   /** The spec as the pool is to have it; a large policy is stored at the first call, and referred to again at later ones. */
-  place(spec: BrowserPoolSpec, pool: ObjectMeta): Promise<BrowserPoolSpec>;
+  place(spec: BrowserPoolSpec, pool: NamespacedRef): Promise<BrowserPoolSpec>;
   /** Runs the writes of the request. When they are refused, the parts go again; after an outage they may be in use. */
   orUndo<Result>(work: () => Promise<Result>): Promise<Result>;
 };
 
+/** An upload for one request. Nothing is stored before `place` gets a policy that is too large for the pool's object. */
 export const createPolicyUpload = (deps: Deps): PolicyUpload => {
   let stored: Awaited<ReturnType<typeof packPolicy>> | undefined;
-  const store = async (policy: ChromePolicy, pool: ObjectMeta): Promise<typeof stored> => {
+  const store = async (policy: ChromePolicy, pool: NamespacedRef): Promise<typeof stored> => {
     stored = await packPolicy(policy, pool, newId());
     // All of them have ended before a failure is told: what is undone then must not come to be afterwards.
     const writes = await Promise.allSettled(stored.parts.map((part) => deps.kube.create(configMaps, part)));

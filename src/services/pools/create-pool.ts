@@ -1,6 +1,6 @@
 import { createPool as newPool } from "../../domain/pool-create.ts";
 import { invalidInput } from "../../errors.ts";
-import { type BrowserPool, browserPoolKind } from "../../resources/browser-pool.ts";
+import { browserPoolKind } from "../../resources/browser-pool.ts";
 import type { BrowserPoolRecord, CreateBrowserPool } from "../../resources/browser-pool-wire.ts";
 import { newId } from "../objects/new-id.ts";
 import { createPolicyUpload } from "../policies/policy-upload.ts";
@@ -22,7 +22,7 @@ export const createPool = async (
   const upload = createPolicyUpload(deps);
   const pool = await upload.orUndo(async () => {
     const spec = await upload.place(created.spec, metadata);
-    return (await deps.kube.create(browserPoolKind, { metadata, spec } as BrowserPool)) as BrowserPool;
+    return deps.kube.create(browserPoolKind, { metadata, spec });
   });
   deps.pools.put(pool);
   return poolAnswer(pool, deps);

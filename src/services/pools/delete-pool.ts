@@ -18,7 +18,7 @@ export const deletePool = async (
   deps: ServiceDeps,
 ): Promise<void> => {
   const pool = await fetchPool(idOrName, project, deps);
-  const uid = pool.metadata.uid ?? "";
+  const uid = pool.metadata.uid;
   if (!force && (await isRecovering(pool, deps)))
     throw new AppError("unavailable", "the sessions of this pool are being recovered; repeat the request", {
       retryAfterSeconds: 1,

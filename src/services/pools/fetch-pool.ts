@@ -12,11 +12,11 @@ const cachedByName = (pools: BrowserPool[], project: Project, name: string): Bro
 
 /** The pools of a project as the API server has them now, oldest first. */
 export const fetchPools = (project: Project, deps: Pick<ServiceDeps, "kube">): Promise<BrowserPool[]> =>
-  fetchObjects<BrowserPool>(browserPoolKind, project, deps);
+  fetchObjects(browserPoolKind, project, deps);
 
 /** The pool as the API server has it now, by id, else by name. Throws `not_found`. */
 export const fetchPool = (idOrName: string, project: Project, deps: Pick<ServiceDeps, "kube">): Promise<BrowserPool> =>
-  fetchNamedObject<BrowserPool>(browserPoolKind, { idOrName, project, what: "browser pool" }, deps);
+  fetchNamedObject(browserPoolKind, { idOrName, project, what: "browser pool" }, deps);
 
 /** The pool without a round trip where it is known already: for the way of an acquire. Throws `not_found`. */
 export const cachedOrFetchedPool = async (

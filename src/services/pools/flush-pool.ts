@@ -5,5 +5,5 @@ import { fetchPool } from "./fetch-pool.ts";
 /** Destroys all idle browsers of a pool, which refills at its rate. Leased ones are untouched. */
 export const flushPool = async (idOrName: string, project: Project, deps: ServiceDeps): Promise<void> => {
   const pool = await fetchPool(idOrName, project, deps);
-  await deps.store.retire(pool.metadata.uid ?? "", { reason: "Flushed" });
+  await deps.store.retire(pool.metadata.uid, { reason: "Flushed" });
 };

@@ -9,7 +9,7 @@ type Deps = Pick<ServiceDeps, "kube" | "policies" | "store">;
 const withPolicy = async (pool: BrowserPool, { policies }: Deps): Promise<BrowserPool | undefined> => {
   const ref = pool.spec.chromePolicyRef;
   if (!ref) return pool;
-  const chromePolicy = await policies.read(pool.metadata.namespace ?? "", ref);
+  const chromePolicy = await policies.read(pool.metadata.namespace, ref);
   return chromePolicy && { ...pool, spec: { ...pool.spec, chromePolicy } };
 };
 
@@ -17,12 +17,12 @@ const withPolicy = async (pool: BrowserPool, { policies }: Deps): Promise<Browse
 const asAnswered = async (pool: BrowserPool, deps: Deps): Promise<BrowserPool> => {
   const whole = await withPolicy(pool, deps);
   if (whole) return whole;
-  const newest = ((await deps.kube.get(browserPoolKind, pool.metadata)) as BrowserPool | undefined) ?? pool;
+  const newest = (await deps.kube.get(browserPoolKind, pool.metadata)) ?? pool;
   return (await withPolicy(newest, deps)) ?? newest;
 };
 
 /** The pool as answers show it, with its counts of this moment. */
 export const poolAnswer = async (pool: BrowserPool, deps: Deps): Promise<BrowserPoolRecord> => {
-  const [answered, counts] = await Promise.all([asAnswered(pool, deps), deps.store.counts(pool.metadata.uid ?? "")]);
+  const [answered, counts] = await Promise.all([asAnswered(pool, deps), deps.store.counts(pool.metadata.uid)]);
   return browserPoolRecord(answered, counts, { extensionIds: [] });
 };

@@ -53,12 +53,12 @@ const newReferences = ({ spec, before }: Wanted): Reference[] => {
 };
 
 /**
- * What a pool's spec may not do beside the others: exceed limits (service.md PATCH rule 12), take a name, refer to what
+ * What a pool's spec may not do beside the others: exceed limits (LIMIT-2), take a name, refer to what
  * is not there. Throws `bad_request` or `name_taken`. Two requests at once can both pass; the operator has the last word.
  */
 export const checkPool = async (wanted: Wanted, deps: ServiceDeps): Promise<void> => {
   const { items } = await deps.kube.list(browserPoolKind);
-  const others = (items as BrowserPool[]).filter(
+  const others = items.filter(
     ({ metadata }) => !metadata.deletionTimestamp && metadata.uid !== wanted.before?.metadata.uid,
   );
   const { name } = wanted.spec;

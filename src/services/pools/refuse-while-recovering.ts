@@ -8,7 +8,7 @@ export const isRecovering = async (
   { store }: Pick<ServiceDeps, "store">,
 ): Promise<boolean> =>
   // What the operator has not begun with has handed out nothing.
-  status?.leaseEpoch !== undefined && store.isRecovering(metadata.uid ?? "");
+  status?.leaseEpoch !== undefined && store.isRecovering(metadata.uid);
 
 /**
  * For a session that was not found in any of these places: throws `unavailable` when it may live all the same, because
@@ -21,8 +21,7 @@ export const refuseWhileRecovering = async (
 ): Promise<void> => {
   const mayLive = await Promise.all(
     owners.map(
-      async (home) =>
-        (await isRecovering(home, deps)) && !(await deps.store.endedLease(home.metadata.uid ?? "", session)),
+      async (home) => (await isRecovering(home, deps)) && !(await deps.store.endedLease(home.metadata.uid, session)),
     ),
   );
   if (mayLive.includes(true))

@@ -30,15 +30,14 @@ const writePool = async (
   await checkPool({ spec: asked, project, before }, deps);
   // A large policy that was written as YAML stays where its writer looks for it.
   const spec = request.chrome_policy ? await upload.place(asked, before.metadata) : asked;
-  const pool = await deps.kube.replace(browserPoolKind, { ...before, spec } as BrowserPool);
-  return { before, pool: pool as BrowserPool };
+  return { before, pool: await deps.kube.replace(browserPoolKind, { ...before, spec }) };
 };
 
 const update = (idOrName: string, wanted: Update, deps: ServiceDeps): Promise<Updated> =>
   retryConflicts("the pool", async () => writePool(await fetchPool(idOrName, wanted.project, deps), wanted, deps));
 
 /**
- * Changes a pool by the rules of service.md. Rule 14: what is idle is retired here, in the request, so that it is what
+ * Changes a pool by the POOL-PATCH rules. POOL-PATCH-14: what is idle is retired here, in the request, so that it is what
  * was idle at update time; the operator repeats it by the same token if this process dies in between.
  */
 export const updatePool = async (
@@ -51,7 +50,7 @@ export const updatePool = async (
   deps.pools.put(pool);
   await deleteReplacedParts(before, pool, deps);
   if (request.discard_all_idle && pool.spec.discardIdle)
-    await deps.store.retire(pool.metadata.uid ?? "", {
+    await deps.store.retire(pool.metadata.uid, {
       reason: "Discarded",
       unpaced: true,
       token: pool.spec.discardIdle,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { storedMeta } from "../../../test/support/stored-meta.ts";
 import type { Namespace } from "../../kube/objects.ts";
 import { projectSessionLimit } from "./project-limits.ts";
 import { readProject } from "./project-namespace.ts";
@@ -7,7 +8,7 @@ import { indexProjects } from "./projects.ts";
 type Parts = { labels?: Record<string, string>; annotations?: Record<string, string>; created?: string };
 
 const namespace = (name: string, { labels = {}, annotations = {}, created = "2026-01-01T00:00:00Z" }: Parts = {}) =>
-  ({ metadata: { name, labels, annotations, creationTimestamp: created } }) satisfies Namespace;
+  ({ metadata: storedMeta(name, { labels, annotations, creationTimestamp: created }) }) satisfies Namespace;
 
 const label = (id: string, status?: string): Record<string, string> => ({
   "browserpool.dev/project": id,
@@ -80,6 +81,7 @@ describe("the index of projects", () => {
   });
 });
 
+// PROJECT-8
 test("a project's own cap goes before the organization's default, whichever is larger", () => {
   expect(projectSessionLimit({ maxConcurrentSessions: 9 }, 5)).toBe(9);
   expect(projectSessionLimit({ maxConcurrentSessions: undefined }, 5)).toBe(5);

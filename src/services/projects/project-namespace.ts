@@ -21,6 +21,7 @@ export type Project = {
 /** Label with the status: `active` (also when missing), `archived` or `deleted`. */
 export const projectStatusLabel = "browserpool.dev/project-status";
 
+/** Annotations of a project's Namespace. */
 export const projectAnnotations = {
   name: "browserpool.dev/project-name",
   updatedAt: "browserpool.dev/project-updated-at",

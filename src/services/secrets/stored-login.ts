@@ -6,7 +6,7 @@ import { type Login, noLogin } from "../../domain/change-login.ts";
 import type { StoredLogin } from "../../domain/item-state.ts";
 import { AppError } from "../../errors.ts";
 import { hasReason } from "../../kube/kube-error.ts";
-import type { Secret } from "../../kube/objects.ts";
+import type { NewObject, Secret } from "../../kube/objects.ts";
 import { secrets, typeMeta } from "../../kube/resource-type.ts";
 import { type Credential, credentialKind, hasOwnSecret, totpEntry } from "../../resources/credential.ts";
 import { Sensitive } from "../../sensitive.ts";
@@ -23,7 +23,7 @@ const ownType = "browserpool.dev/credential";
 const readableTypes = [ownType, "Opaque", "kubernetes.io/basic-auth"];
 
 const refOf = ({ metadata, spec }: Credential): { namespace: string; name: string } => ({
-  namespace: metadata.namespace ?? "",
+  namespace: metadata.namespace,
   name: spec.secretRef.name,
 });
 
@@ -90,9 +90,9 @@ const dataOf = ({ values, totpSecret }: Login, place: Omit<Place, "entry">, { se
   ]);
 };
 
-const newSecret = (credential: Credential, login: Login, deps: Deps): Secret => {
+const newSecret = (credential: Credential, login: Login, deps: Deps): NewObject<Secret> => {
   const place = refOf(credential);
-  const { name, uid = "" } = credential.metadata;
+  const { name, uid } = credential.metadata;
   return {
     metadata: { ...place, ownerReferences: [{ ...typeMeta(credentialKind), name, uid }] },
     type: ownType,

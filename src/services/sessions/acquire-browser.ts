@@ -25,7 +25,7 @@ const sessionRequest = (pool: BrowserPool, request: AcquireBrowser, project: Pro
   const name = wireName(pool);
   return {
     timeout_seconds: pool.spec.timeoutSeconds,
-    pool: { id: pool.metadata.name, uid: pool.metadata.uid ?? "", ...(name && { name }) },
+    pool: { id: pool.metadata.name, uid: pool.metadata.uid, ...(name && { name }) },
     project: project.id,
     ...(request.name && { name: request.name }),
     ...(request.tags && { tags: request.tags }),
@@ -109,7 +109,7 @@ export const acquireBrowser = async (
 ): Promise<HandedOut | undefined> => {
   const pool = await cachedOrFetchedPool(idOrName, project, deps);
   checkTelemetry(pool, request);
-  const poolUid = pool.metadata.uid ?? "";
+  const poolUid = pool.metadata.uid;
   const session = newId();
   const owner = { poolUid, session };
   const { name } = request;

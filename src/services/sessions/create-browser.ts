@@ -6,7 +6,7 @@ import { acquireLease } from "../../leases/acquire-lease.ts";
 import { retryBriefly } from "../../redis/while-unavailable.ts";
 import { type Browser, type BrowserSpec, browserKind, isOver } from "../../resources/browser.ts";
 import type { CreateBrowser } from "../../resources/browser-wire.ts";
-import { type Vault, vaultKind } from "../../resources/vault.ts";
+import { vaultKind } from "../../resources/vault.ts";
 import { fetchObject } from "../objects/fetch-object.ts";
 import { newId } from "../objects/new-id.ts";
 import { browsersOf, poolsOf } from "../pools/lease-owners.ts";
@@ -22,7 +22,7 @@ import { sessionNameTaken } from "./session-name.ts";
 const startWaitMs = 185_000;
 
 const missingVaults = async ({ vaults }: BrowserSpec, project: Project, deps: ServiceDeps): Promise<ErrorDetail[]> => {
-  const found = await Promise.all(vaults.map(({ id }) => fetchObject<Vault>(vaultKind, { id, project }, deps)));
+  const found = await Promise.all(vaults.map(({ id }) => fetchObject(vaultKind, { id, project }, deps)));
   return vaults.flatMap(({ id }, index) =>
     found[index] ? [] : [{ path: `vaults[${index}].id`, message: `no vault with id ${id} in this project` }],
   );
@@ -72,7 +72,7 @@ const undo = async (
   project: Project,
 ): Promise<void> => {
   const { metadata, spec } = browser;
-  const poolUid = metadata.uid ?? "";
+  const poolUid = metadata.uid;
   abandonedSessions.add(poolUid, metadata.name);
   if (spec.name) await names.free(project.id, spec.name, { poolUid, session: metadata.name }).catch(() => undefined);
   await retryBriefly(() => kube.delete(browserKind, metadata, { uid: poolUid })).catch((err: unknown) =>
@@ -95,9 +95,9 @@ export const createBrowser = async (
   await checkReferences(spec, project, deps);
   await requireRoom(project, deps);
   const metadata = { name: newId(), namespace: project.namespace };
-  const browser = (await deps.kube.create(browserKind, { metadata, spec } as Browser)) as Browser;
+  const browser = await deps.kube.create(browserKind, { metadata, spec });
   deps.browsers.put(browser);
-  const owner = { poolUid: browser.metadata.uid ?? "", session: browser.metadata.name };
+  const owner = { poolUid: browser.metadata.uid, session: browser.metadata.name };
   const failure = failureOf(owner.poolUid, deps);
   try {
     if (spec.name && !(await retryBriefly(() => deps.names.reserve(project.id, spec.name ?? "", owner), signal)))

@@ -11,16 +11,15 @@ export type FoundSession = { lease: LeaseRecord; poolUid: string };
 
 /** The on-demand browser of this id; the watch of this replica may not have heard of it yet. */
 const browserOf = async (id: string, project: Project, deps: ServiceDeps): Promise<Browser | undefined> =>
-  deps.browsers.get({ namespace: project.namespace, name: id }) ??
-  fetchObject<Browser>(browserKind, { id, project }, deps);
+  deps.browsers.get({ namespace: project.namespace, name: id }) ?? fetchObject(browserKind, { id, project }, deps);
 
 type Lookup = (poolUid: string) => Promise<LeaseRecord | undefined>;
 
 const findIn = async (owners: LeaseOwner[], lookup: Lookup): Promise<FoundSession | undefined> => {
   const found = await Promise.all(
     owners.map(async ({ metadata }) => {
-      const lease = await lookup(metadata.uid ?? "");
-      return lease && { lease, poolUid: metadata.uid ?? "" };
+      const lease = await lookup(metadata.uid);
+      return lease && { lease, poolUid: metadata.uid };
     }),
   );
   return found.find((session) => session !== undefined);

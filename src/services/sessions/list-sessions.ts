@@ -31,9 +31,7 @@ export const listSessions = async (
       ? (["leases", "ended"] as const)
       : [filter.status === "active" ? ("leases" as const) : ("ended" as const)];
   const found = await Promise.all(
-    leaseOwnersOf(project, deps).flatMap(({ metadata }) =>
-      parts.map((part) => deps.store.leases(metadata.uid ?? "", part)),
-    ),
+    leaseOwnersOf(project, deps).flatMap(({ metadata }) => parts.map((part) => deps.store.leases(metadata.uid, part))),
   );
   return found
     .flat()

@@ -12,11 +12,11 @@ export type OnDemandBrowsers = Reflector<Browser> & {
 /** Nothing is found before `synced` has resolved. */
 export const startOnDemandBrowsers = ({ kube, log }: { kube: Kube; log: Logger }): OnDemandBrowsers => {
   const listeners = new Map<string, (browser: Browser) => void>();
-  const reflector = startReflector<Browser>({
+  const reflector = startReflector({
     kube,
     type: browserKind,
     log,
-    onChange: (browser) => listeners.get(browser.metadata.uid ?? "")?.(browser),
+    onChange: (browser) => listeners.get(browser.metadata.uid)?.(browser),
   });
   return {
     ...reflector,

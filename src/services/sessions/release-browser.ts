@@ -41,7 +41,7 @@ export const releaseBrowser = async (
   const { session_id: session, reuse } = request;
   const pools = await poolsMeant(idOrName, project, deps);
   for (const { metadata } of pools) {
-    const ended = await endSession({ poolUid: metadata.uid ?? "", session, reuse, reason: "released" }, deps);
+    const ended = await endSession({ poolUid: metadata.uid, session, reuse, reason: "released" }, deps);
     if (ended) {
       deps.metrics.releases.inc({ reuse: String(reuse) });
       return;

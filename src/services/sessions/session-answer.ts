@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { SessionConfig } from "../../domain/browser-config.ts";
 import { mergeTelemetry } from "../../domain/telemetry-merge.ts";
 import type { LeaseRecord } from "../../leases/records.ts";
@@ -17,9 +18,13 @@ const linksOf = (lease: LeaseRecord, poolUid: string, baseUrl: string, deps: Ser
   return { base_url: base, cdp_ws_url: `${socket}/cdp?jwt=${jwt}`, webdriver_ws_url: `${socket}/webdriver?jwt=${jwt}` };
 };
 
-/** Configurations by their hash never change, so each is read once. Bounded: a pool has few, and old ones are dropped first. */
+/**
+ * Configurations never change under their hash, so each is read once while it is among those that were asked for last. One
+ * holds a policy of up to 256 KiB, so a bound on their number alone would let them take 250 MB.
+ */
 const maxKnownConfigs = 1000;
-const knownConfigs = new Map<string, SessionConfig>();
+const maxKnownConfigBytes = 32 * 1024 * 1024;
+const knownConfigs = new LRUCache<string, SessionConfig>({ max: maxKnownConfigs, maxSize: maxKnownConfigBytes });
 
 const configOf = async (lease: LeaseRecord, poolUid: string, deps: ServiceDeps): Promise<SessionConfig | undefined> => {
   const known = knownConfigs.get(lease.config);
@@ -27,9 +32,7 @@ const configOf = async (lease: LeaseRecord, poolUid: string, deps: ServiceDeps):
   const text = await deps.store.config(poolUid, lease.config);
   if (!text) return undefined;
   const config = JSON.parse(text) as SessionConfig;
-  knownConfigs.set(lease.config, config);
-  const [oldest] = knownConfigs.keys();
-  if (knownConfigs.size > maxKnownConfigs && oldest) knownConfigs.delete(oldest);
+  knownConfigs.set(lease.config, config, { size: text.length });
   return config;
 };
 

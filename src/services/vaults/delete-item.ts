@@ -10,7 +10,7 @@ type Deps = Pick<ServiceDeps, "kube" | "apiKeys" | "itemEvents" | "log">;
 /** Deletes this very item; its connection and credential stay. */
 export const removeItem = async (item: VaultItem, principal: Principal, deps: Deps): Promise<void> => {
   const { metadata } = item;
-  await deps.kube.delete(vaultItemKind, metadata, metadata.uid ? { uid: metadata.uid } : {});
+  await deps.kube.delete(vaultItemKind, metadata, { uid: metadata.uid });
   await noteItemEvent(item, { type: "deleted", principal }, deps);
 };
 

@@ -14,6 +14,6 @@ export const deleteVault = async (
 ): Promise<void> => {
   const vault = await fetchVault(idOrName, project, deps);
   const { uid } = vault.metadata;
-  await deps.kube.delete(vaultKind, vault.metadata, uid ? { uid } : {});
+  await deps.kube.delete(vaultKind, vault.metadata, { uid });
   for (const item of await fetchItems(vault, project, deps)) await removeItem(item, principal, deps);
 };

@@ -10,7 +10,7 @@ type Deps = Pick<ServiceDeps, "kube">;
 
 /** The items of a vault as the API server has them now, oldest first; of two with one key, which YAML can write, the older. */
 export const fetchItems = async ({ metadata }: Vault, project: Project, deps: Deps): Promise<VaultItem[]> => {
-  const items = await fetchObjects<VaultItem>(vaultItemKind, project, deps);
+  const items = await fetchObjects(vaultItemKind, project, deps);
   const byKey = new Map<string, VaultItem>();
   for (const item of items)
     if (item.spec.vault === metadata.name && !byKey.has(item.spec.key)) byKey.set(item.spec.key, item);

@@ -8,12 +8,11 @@ import type { ServiceDeps } from "../service-deps.ts";
 type Deps = Pick<ServiceDeps, "kube">;
 
 /** The vaults of a project as the API server has them now, oldest first. */
-export const fetchVaults = (project: Project, deps: Deps): Promise<Vault[]> =>
-  fetchObjects<Vault>(vaultKind, project, deps);
+export const fetchVaults = (project: Project, deps: Deps): Promise<Vault[]> => fetchObjects(vaultKind, project, deps);
 
 /** By id, else by name. Throws `not_found`. */
 export const fetchVault = (idOrName: string, project: Project, deps: Deps): Promise<Vault> =>
-  fetchNamedObject<Vault>(vaultKind, { idOrName, project, what: "vault" }, deps);
+  fetchNamedObject(vaultKind, { idOrName, project, what: "vault" }, deps);
 
 /** A vault as answers show it; pure. */
 export const vaultAnswer = (vault: Vault): VaultRecord => {

@@ -17,7 +17,7 @@ export const noteItemEvent = async (
 ): Promise<void> => {
   const { principal, ...rest } = event;
   try {
-    await deps.itemEvents.append(item.metadata.uid ?? "", {
+    await deps.itemEvents.append(item.metadata.uid, {
       ...rest,
       item: item.spec.key,
       actor: actorOf(principal, deps),

@@ -35,14 +35,14 @@ const requireOrigins = ({ allowedOrigins = [] }: VaultItemSpec): void => {
 const isInOtherProject = async (id: string, { kube, projects }: Pick<Deps, "kube" | "projects">): Promise<boolean> => {
   const { items } = await kube.list(authConnectionKind, { fieldSelector: `metadata.name=${id}` });
   const namespaces = new Set(projects.list().map(({ namespace }) => namespace));
-  return items.some(({ metadata }) => namespaces.has(metadata.namespace ?? "") && !metadata.deletionTimestamp);
+  return items.some(({ metadata }) => namespaces.has(metadata.namespace) && !metadata.deletionTimestamp);
 };
 
 /** What can be the name of an object; anything else could say more in a field selector than a name. */
 const isObjectName = (id: string): boolean => /^[a-z0-9.-]+$/.test(id);
 
 const fetchOwnConnection = async (id: string, project: Project, deps: Deps): Promise<AuthConnection> => {
-  const connection = await fetchObject<AuthConnection>(authConnectionKind, { id, project }, deps);
+  const connection = await fetchObject(authConnectionKind, { id, project }, deps);
   if (connection) return connection;
   if (isObjectName(id) && (await isInOtherProject(id, deps)))
     throw new AppError("connection_in_other_project", `connection ${id} belongs to another project`);
@@ -74,13 +74,9 @@ const requireSame = (item: VaultItem, wanted: VaultItemSpec): VaultItem => {
 };
 
 const createItem = (vault: Vault, spec: VaultItemSpec, { kube }: Deps): Promise<VaultItem> => {
-  const { name, uid = "", namespace } = vault.metadata;
-  const metadata = {
-    name: newId(),
-    ...(namespace && { namespace }),
-    ownerReferences: [{ ...typeMeta(vaultKind), name, uid }],
-  };
-  return kube.create(vaultItemKind, { metadata, spec } as VaultItem) as Promise<VaultItem>;
+  const { name, uid, namespace } = vault.metadata;
+  const metadata = { name: newId(), namespace, ownerReferences: [{ ...typeMeta(vaultKind), name, uid }] };
+  return kube.create(vaultItemKind, { metadata, spec });
 };
 
 const findOrCreate = async (
@@ -93,7 +89,7 @@ const findOrCreate = async (
   const known = await find();
   if (known) return { item: requireSame(known, spec), isNew: false };
   await requireUsable(spec.connectionId, project, deps);
-  return deps.locks.hold(["item", vault.metadata.uid ?? "", spec.key], async () => {
+  return deps.locks.hold(["item", vault.metadata.uid, spec.key], async () => {
     const rival = await find();
     if (rival) return { item: requireSame(rival, spec), isNew: false };
     return { item: await createItem(vault, spec, deps), isNew: true };

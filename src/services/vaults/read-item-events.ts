@@ -10,5 +10,5 @@ export const readItemEvents = async (
   deps: Pick<ServiceDeps, "kube" | "itemEvents">,
 ): Promise<StoredItemEvent[]> => {
   const { item } = await fetchItem(path, project, deps);
-  return deps.itemEvents.read(item.metadata.uid ?? "", query, signal);
+  return deps.itemEvents.read(item.metadata.uid, query, signal);
 };

@@ -1,6 +1,6 @@
 import { itemsFinalizer } from "../../resources/finalizers.ts";
 import { wireName } from "../../resources/identity.ts";
-import { type Vault, vaultKind } from "../../resources/vault.ts";
+import { vaultKind } from "../../resources/vault.ts";
 import type { UpsertVault, VaultRecord } from "../../resources/vault-wire.ts";
 import { newId } from "../objects/new-id.ts";
 import type { Project } from "../projects/projects.ts";
@@ -17,5 +17,5 @@ export const upsertVault = (
     const known = (await fetchVaults(project, deps)).find((vault) => wireName(vault) === name);
     if (known) return vaultAnswer(known);
     const metadata = { name: newId(), namespace: project.namespace, finalizers: [itemsFinalizer] };
-    return vaultAnswer((await deps.kube.create(vaultKind, { metadata, spec: { name } } as Vault)) as Vault);
+    return vaultAnswer(await deps.kube.create(vaultKind, { metadata, spec: { name } }));
   });

@@ -5,6 +5,7 @@ import type { Kube } from "../../../src/kube/client.ts";
 import type { Node } from "../../../src/kube/objects.ts";
 import { nodes, secrets } from "../../../src/kube/resource-type.ts";
 import { projectNamespace, type Run, release, systemNamespace } from "../lane.ts";
+import { TimeOver } from "../time-over.ts";
 import { kindNameOf } from "./cluster.ts";
 
 const chart = resolve(import.meta.dirname, "../../../charts/browserpool");
@@ -96,7 +97,7 @@ export const reachableUrl = async (kube: Kube, signal: AbortSignal): Promise<str
     const url = await answering(hosts, signal);
     if (url) return url;
   }
-  throw new Error(`the API answers on port ${nodePort} of none of ${ways.flat().join(", ")}`);
+  throw new TimeOver(`the API answers on port ${nodePort} of none of ${ways.flat().join(", ")}`);
 };
 
 /** The key that the service leaves for its administrator. */

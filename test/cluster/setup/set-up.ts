@@ -1,26 +1,15 @@
-/** All that stands before the suite: programs, cluster, images, release. Each part says how long it took. */
-import { copyFile, writeFile } from "node:fs/promises";
+/** What a release is installed on: programs, cluster, images. Each part says how long it took. */
 import { delimiter, dirname, join } from "node:path";
 import { connectKube, type Kube } from "../../../src/kube/client.ts";
-import { namespaces, nodes, pods } from "../../../src/kube/resource-type.ts";
+import { nodes } from "../../../src/kube/resource-type.ts";
 import { locatePrograms } from "../../../src/local/locate-programs.mjs";
-import { connectStack } from "../../support/stack.ts";
-import {
-  type Cluster,
-  type Images,
-  type Lane,
-  projectNamespace,
-  type Run,
-  systemNamespace,
-  type Variables,
-} from "../lane.ts";
+import type { Cluster, Images, Run, Variables } from "../lane.ts";
 import type { Options } from "../options.ts";
 import type { Report } from "../report.ts";
 import { provideBaseImages } from "./base-images.ts";
 import { bringUp, kindNameOf } from "./cluster.ts";
 import { buildImages, distribute, removeImages, sizesOf, tagPrevious } from "./images.ts";
 import { programRunner } from "./programs.ts";
-import { deploy, initialKey, packageOlderChart, reachableUrl, remove } from "./release.ts";
 
 /** Longest time for each thing that is taken back, ms. */
 const takeBackMs = 10 * 60_000;
@@ -61,39 +50,22 @@ const describeCluster = async (kube: Kube, how: string): Promise<string> => {
   return `${items.length} nodes, Kubernetes ${items[0]?.status?.nodeInfo?.kubeletVersion} (${how})`;
 };
 
-/** A kubeconfig whose namespace is the default project's, as somebody has it who works in that project. */
-const projectKubeconfig = async (kubeconfig: string, folder: string, run: Run): Promise<string> => {
-  const file = join(folder, "project-kubeconfig");
-  await copyFile(kubeconfig, file);
-  await run("kubectl", "--kubeconfig", file, "config", "set-context", "--current", "--namespace", projectNamespace);
-  return file;
+/** A cluster with the images in it, and nothing installed. */
+export type Ground = {
+  cluster: Cluster;
+  /** Whether it is this run's own, and ends with it. */
+  isMade: boolean;
+  images: Images;
+  /** With the rights of the cluster's administrator. */
+  kube: Kube;
+  /** Programs that reach the cluster. */
+  run: Run;
+  /** The same, also when the run is stopped, but not for ever: for what is taken back. */
+  lastly: () => Run;
 };
 
-/** On the release's namespace: it is that of cluster tests, which may take it away. */
-const ownLabel = "browserpool.dev/cluster-tests";
-
-/** Rejects when the cluster has an installation that is none of these tests. */
-const expectNoOther = async (kube: Kube): Promise<void> => {
-  const found = await kube.get(namespaces, { name: systemNamespace });
-  if (found && !(ownLabel in (found.metadata.labels ?? {})))
-    throw new Error(`the cluster has a namespace ${systemNamespace} already: these tests would take it away`);
-};
-
-/** The version that an upgrade comes from, where that is to be seen; else the one under test. */
-const install = async (
-  images: Images,
-  { only }: Options,
-  { kube, run, folder }: { kube: Kube; run: Run; folder: string },
-): Promise<void> => {
-  const labels = { "pod-security.kubernetes.io/enforce": "restricted", [ownLabel]: "true" };
-  await kube.apply(namespaces, { metadata: { name: systemNamespace, labels } }, { fieldManager: "cluster-tests" });
-  const isUpgraded = only === undefined || only.includes("upgrade");
-  const older = { tag: images.previousTag, chartFile: await packageOlderChart(run, folder) };
-  await deploy({ prefix: images.prefix, tag: images.tag, ...(isUpgraded && older) }, { kube, run });
-};
-
-/** Brings up everything; rejects with what could not be had. What is there by then is on the stack. */
-export const setUp = async (setting: Setting): Promise<Lane> => {
+/** Brings up cluster and images; rejects with what could not be had. What is there by then is on the stack. */
+export const setUp = async (setting: Setting): Promise<Ground> => {
   const { options, report, folder, logFile, signal, stack } = setting;
   const runnerFor = (env: Variables) => programRunner(env, { logFile, signal });
   const own = await withPrograms(setting.env, folder, runnerFor(setting.env));
@@ -139,34 +111,5 @@ export const setUp = async (setting: Setting): Promise<Lane> => {
     const all = await distribute(images, { cluster, run, others: [redisImage] });
     return [undefined, `${all.length} images`];
   });
-  await report.step("release", async () => {
-    await expectNoOther(kube);
-    if (!brought.isMade) takeBack(() => remove(lastly(env)));
-    await install(images, options, { kube, run, folder });
-    const { items } = await kube.list(pods, { namespace: systemNamespace });
-    return [undefined, `${items.length} pods in ${systemNamespace}`];
-  });
-
-  const url = await reachableUrl(kube, signal);
-  const address = {
-    url,
-    api_key: await initialKey(kube),
-    kubeconfig: await projectKubeconfig(cluster.kubeconfig, folder, run),
-    namespace: projectNamespace,
-  };
-  const addressFile = join(folder, "address.json");
-  await writeFile(addressFile, JSON.stringify(address), { mode: 0o600 });
-  const service = connectStack(address);
-  stack.use(service);
-  return {
-    cluster,
-    images,
-    run,
-    kubectl: (...args) => run("kubectl", ...args),
-    kube,
-    stack: service,
-    addressFile,
-    folder,
-    signal,
-  };
+  return { cluster, isMade: brought.isMade, images, kube, run, lastly: () => lastly(env) };
 };

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Phase } from "../lane.ts";
 import { programRunner } from "../setup/programs.ts";
+import { TimeOver } from "../time-over.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
 
@@ -17,6 +18,9 @@ type Results = {
     assertionResults: { fullName: string; status: string; failureMessages: string[] }[];
   }[];
 };
+
+/** How vitest and the tests' own waits say that a time was over. */
+const timeOver = /: (Error: )?(not within \d+ s|(Test|Hook) timed out in \d+ms)/;
 
 /** One line a failed test, and one a file that could not be loaded. */
 const failuresIn = ({ testResults }: Results): string[] =>
@@ -49,13 +53,16 @@ export const endToEnd: Phase = {
           "--root",
           root,
           ...reporters,
+          // What is done once more is decided for the whole phase.
+          "--retry=0",
           `test/e2e/${file}.test.ts`,
         )
           .then(() => undefined)
           .catch((error: unknown) => error);
         const results = JSON.parse(await readFile(output, "utf8").catch(() => '{"testResults":[]}')) as Results;
         const failures = failuresIn(results);
-        if (failures.length > 0) throw new Error(failures.join("\n"));
+        if (failures.length > 0)
+          throw new (failures.every((failure) => timeOver.test(failure)) ? TimeOver : Error)(failures.join("\n"));
         if (failed) throw failed;
         return `${results.testResults.flatMap(({ assertionResults }) => assertionResults).length} tests`;
       });

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { TimeOver } from "../time-over.ts";
 
 /** Asks again every quarter of a second until the answer is neither undefined nor false; fails after `limitMs`, naming `what`. */
 export const until = async <T>(
@@ -9,7 +10,7 @@ export const until = async <T>(
   for (const deadline = performance.now() + limitMs; ; ) {
     const answer = await ask();
     if (answer !== undefined && answer !== false) return answer;
-    if (performance.now() > deadline) throw new Error(`not within ${limitMs / 1000} s: ${what}`);
+    if (performance.now() > deadline) throw new TimeOver(`not within ${limitMs / 1000} s: ${what}`);
     await sleep(250, undefined, { signal });
   }
 };

@@ -1,5 +1,5 @@
 import type { HistoryEvent } from "../history/history.ts";
-import type { Check, Violation } from "./check.ts";
+import type { Check, CheckKind, Violation } from "./check.ts";
 import { comesToRest } from "./comes-to-rest.ts";
 import { commandsByHolder } from "./commands-by-holder.ts";
 import { epochsBind } from "./epochs-bind.ts";
@@ -39,8 +39,8 @@ export const allChecks: readonly Check[] = [
   processesLive,
 ];
 
-export type Finding = Violation & { check: string };
+export type Finding = Violation & { check: string; kind: CheckKind };
 
 /** All that is wrong with one history. Growth is a matter of many (no-growth.ts). */
 export const checkHistory = (events: HistoryEvent[]): Finding[] =>
-  allChecks.flatMap(({ name, find }) => find(events).map((violation) => ({ ...violation, check: name })));
+  allChecks.flatMap(({ name, kind, find }) => find(events).map((violation) => ({ kind, ...violation, check: name })));

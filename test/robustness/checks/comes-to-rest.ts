@@ -21,6 +21,7 @@ const unserved = (events: Parameters<Check["find"]>[0]): Violation[] => {
 
 export const comesToRest: Check = {
   name: "comes-to-rest",
+  kind: "timing",
   promise:
     "callers are served ten seconds after the last fault, all is in order after thirty, and nobody writes any more",
   find(events) {

@@ -23,6 +23,7 @@ const find = (log: EventOf<"agent">[]): Violation[] => {
 
 export const commandsByHolder: Check = {
   name: "commands-by-holder",
+  kind: "safety",
   promise: "no CDP command of an ended session, or of one under an older fence, reaches a browser",
   find: (events) => agentLogs(events).flatMap(find),
 };

@@ -40,6 +40,7 @@ const judge = ({ epoch, event, browser }: Entry, log: EventOf<"agent">[]): Viola
 
 export const epochsBind: Check = {
   name: "epochs-bind",
+  kind: "safety",
   promise: "a browser comes in under an epoch only when its agent refuses binds of older ones",
   find(events) {
     const logs = new Map(agentLogs(events).map((log) => [log[0]?.browser ?? "", log]));

@@ -43,6 +43,7 @@ const robbery = (told: Map<string, Told>, forced: Map<string, number>, log: Even
 
 export const exclusiveUse: Check = {
   name: "exclusive-use",
+  kind: "safety",
   promise: "no browser is held by two sessions, and none is taken from its holder",
   find(events) {
     const told = toldBinds(events);

@@ -80,6 +80,7 @@ const find = (starts: Start[], { settings, permissions, disturbed }: Rules): Vio
 
 export const fillRate: Check = {
   name: "fill-rate",
+  kind: "safety",
   promise: "a pool starts browsers at its fill rate and no faster, over restarts and changes of leader too",
   find(events) {
     const settings = poolSettings(events);

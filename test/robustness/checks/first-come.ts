@@ -30,6 +30,7 @@ const find = (entries: Extract<HistoryEvent, { kind: "lease" }>[]): Violation[] 
 
 export const firstCome: Check = {
   name: "first-come",
+  kind: "safety",
   promise: "browsers go to waiting callers in the order of their tickets",
   find: (events) => [...groupBy(ofKind(events, "lease"), ({ pool }) => pool).values()].flatMap(find),
 };

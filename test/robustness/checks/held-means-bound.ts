@@ -4,6 +4,7 @@ import { holdsOf } from "./views.ts";
 
 export const heldMeansBound: Check = {
   name: "held-means-bound",
+  kind: "safety",
   promise: "a caller who is told of a browser has it: its agent had taken the lease before",
   find(events) {
     const boundAt = new Map<string, number>();

@@ -52,6 +52,7 @@ const stopped = (events: HistoryEvent[], find: Find): Violation[] => {
  */
 export const holdersKeepBrowsers: Check = {
   name: "holders-keep-browsers",
+  kind: "safety",
   promise: "no browser is destroyed while its client counts on it, unless its whole pool is deleted by force",
   find(events) {
     const find = userOf(events);

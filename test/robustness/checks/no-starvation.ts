@@ -88,6 +88,7 @@ const nextToIdle = (operations: Operation[], idle: IdleSpan[], faults: FaultSpan
 
 export const noStarvation: Check = {
   name: "no-starvation",
+  kind: "timing",
   promise: "no caller waits while later ones are served for long, or while a browser is idle",
   find(events) {
     const entries = groupBy(ofKind(events, "lease"), ({ pool }) => pool);

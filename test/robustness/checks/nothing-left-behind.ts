@@ -90,6 +90,7 @@ const tooLong = (
   if (!isCalm(faults, ended.at - recoveryMs, ended.at + giveUpMs)) return [];
   return [
     {
+      kind: "timing",
       what: `${call.client} hung up, and its session ${session} stayed for ${Math.round(untilMs - ended.at)} ms`,
       events: [since, call, ended].toSorted((a, b) => a.at - b.at),
     },
@@ -106,6 +107,7 @@ const tooLate = ({ session, grants }: Stay, { call, ended }: Leaver, obstacles: 
 
 export const nothingLeftBehind: Check = {
   name: "nothing-left-behind",
+  kind: "safety",
   promise: "a caller who is gone leaves the queue, holds no browser and gets none",
   find(events) {
     const leavers = leaversOf(events);

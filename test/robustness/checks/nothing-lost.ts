@@ -69,6 +69,7 @@ const finalFaults = ({ name, size, browsers, leases, waiters, pods }: FinalPool)
 
 export const nothingLost: Check = {
   name: "nothing-lost",
+  kind: "safety",
   promise: "leased, idle, starting and ending browsers are the pods, at every step and at the end",
   find: (events) => [
     ...[...groupBy(ofKind(events, "lease"), ({ pool }) => pool).values()].flatMap(records),

@@ -41,6 +41,7 @@ const doubleLeases = (events: HistoryEvent[]): Violation[] => {
 
 export const oneSessionAWish: Check = {
   name: "one-session-a-wish",
+  kind: "safety",
   promise: "a session answers one wish, and a wish has one browser at a time, however often it is repeated",
   find(events) {
     const holds = holdsOf(events);

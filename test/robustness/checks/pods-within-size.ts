@@ -28,6 +28,7 @@ const find = (pods: EventOf<"pod">[], settings: PoolSetting[]): Violation[] => {
 
 export const podsWithinSize: Check = {
   name: "pods-within-size",
+  kind: "safety",
   promise: "a pool never runs more browsers than its size, and counts one until it is surely gone",
   find(events) {
     const settings = poolSettings(events);

@@ -3,6 +3,7 @@ import type { Check } from "./check.ts";
 
 export const processesLive: Check = {
   name: "processes-live",
+  kind: "safety",
   promise: "no process dies by itself, and no rejection or exception goes unhandled",
   find: (events) =>
     ofKind(events, "process").flatMap((event) => {

@@ -33,6 +33,7 @@ const find = (log: EventOf<"agent">[]): Violation[] => {
 
 export const risingFences: Check = {
   name: "rising-fences",
+  kind: "safety",
   promise: "an agent takes a lease only when its fence is above every one that it has seen",
   find: (events) => agentLogs(events).flatMap(find),
 };

@@ -72,6 +72,7 @@ const unexplained = (events: HistoryEvent[]): Violation[] =>
 
 export const sessionsEnd: Check = {
   name: "sessions-end",
+  kind: "safety",
   promise: "every session and every browser ends in a recorded state, with a reason",
   find: (events) => [...sessions(events), ...pods(events), ...unexplained(events)],
 };

@@ -56,6 +56,7 @@ const find = (entries: EventOf<"lease">[], calledAt: Map<string, number>): Viola
 
 export const ticketsRise: Check = {
   name: "tickets-rise",
+  kind: "safety",
   promise: "later callers get higher tickets, and nobody's ticket gets worse, whatever Redis loses",
   find(events) {
     const calledAt = new Map<string, number>();

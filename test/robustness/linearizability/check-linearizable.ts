@@ -49,13 +49,14 @@ export const checkLinearizable = async (program: string, events: HistoryEvent[])
   const verdicts = await judgePools(program, poolOperations(events));
   const findings = verdicts
     .filter(({ verdict }) => verdict === "illegal")
-    .map(({ pool, operations, stuck }) => {
+    .map(({ pool, operations, stuck }): Finding => {
       const involved = new Set(stuck.map(({ session }) => session));
       const named = stuck.map(({ kind, session, browser, outcome }) =>
         `${kind} ${session} ${browser} ${outcome}`.trim(),
       );
       return {
         check: "linearizable",
+        kind: "safety",
         what: `no order explains the ${operations} operations on pool ${pool}; stuck at: ${named.join("; ")}`,
         events: events.filter((event) => "session" in event && involved.has(event.session ?? "")).slice(0, 40),
       };

@@ -66,14 +66,14 @@ const noteRefusal = (error: unknown, pool: PodOwner, { record }: ApplyDeps): voi
 };
 
 const createPod = async (seen: Observed, deps: ApplyDeps): Promise<void> => {
-  const uid = seen.pool.metadata.uid ?? "";
+  const uid = seen.pool.metadata.uid;
   const pool = regarding(seen.pool, deps);
   const pod = buildPod(pool, newSuffix(), deps.podSettings);
   deps.lead.check();
   deps.expectations.expect(uid, pod.metadata.name);
   try {
     const made = await deps.kube.create(podType, pod);
-    deps.starts.begun(made.metadata.uid ?? "");
+    deps.starts.begun(made.metadata.uid);
     deps.pods.put(made);
   } catch (error) {
     deps.expectations.creationObserved(uid, pod.metadata.name);
@@ -83,7 +83,7 @@ const createPod = async (seen: Observed, deps: ApplyDeps): Promise<void> => {
 };
 
 const create = async ({ count, paced }: Act<"create">, seen: Observed, deps: ApplyDeps): Promise<void> => {
-  const uid = seen.pool.metadata.uid ?? "";
+  const uid = seen.pool.metadata.uid;
   const allowed = paced ? count : await deps.store.spendUnpaced(uid, count);
   await Promise.all(Array.from({ length: allowed }, () => createPod(seen, deps)));
 };
@@ -95,7 +95,7 @@ const keepConfig = async (seen: Observed, plan: PoolPlan, deps: ApplyDeps): Prom
   if (!pods.some((pod) => pod.configHash === configHash) && !plan.actions.some((action) => action.do === "create"))
     return;
   deps.lead.check();
-  await deps.store.keepConfig(pool.metadata.uid ?? "", configHash, JSON.stringify(sessionConfigOf(pool.spec)));
+  await deps.store.keepConfig(pool.metadata.uid, configHash, JSON.stringify(sessionConfigOf(pool.spec)));
 };
 
 const browserOf = ({ pod, uid, name, configHash, browser }: ObservedPod): NewBrowser => ({
@@ -107,7 +107,7 @@ const browserOf = ({ pod, uid, name, configHash, browser }: ObservedPod): NewBro
 
 /** An agent that was silent for long may have answered a look just now, and its browser be in use. */
 const isStillUnknown = ({ pod }: Act<"delete">, { pool, leases }: Observed, { repairs }: ApplyDeps): Promise<boolean> =>
-  retireUnknown({ poolUid: pool.metadata.uid ?? "", epoch: leases.epoch, browser: browserOf(pod) }, repairs);
+  retireUnknown({ poolUid: pool.metadata.uid, epoch: leases.epoch, browser: browserOf(pod) }, repairs);
 
 /** Nobody confirms the end of a pod that has ended, or whose node is gone. */
 const graceOf = ({ state, node }: ObservedPod): number => (state.is === "ended" || node?.isGone ? 0 : endGraceSeconds);
@@ -140,7 +140,7 @@ const mark = async ({ do: what, pod }: Act<"mark" | "unmark">, { pool }: Observe
 
 /** An agent that is told to stop would serve its lease on: one whose pool is deleted by force hears first that it is over. */
 const close = async ({ browser, why }: Act<"close">, seen: Observed, deps: ApplyDeps): Promise<void> => {
-  const lease = await deps.store.close(seen.pool.metadata.uid ?? "", browser, why);
+  const lease = await deps.store.close(seen.pool.metadata.uid, browser, why);
   if (!lease) return;
   deps.log.info({ session: lease.session, browser, why }, "lease ended with its browser");
   if (why === "pool_deleted") await deps.agents.end(lease);
@@ -155,12 +155,12 @@ const look = ({ pod, epoch, leaving, afterMs }: Act<"look">, { pool }: Observed,
 const drop = async (seen: Observed, deps: ApplyDeps): Promise<void> => {
   const { metadata } = seen.pool;
   await dropPolicyParts(seen.pool, deps.kube);
-  await deps.store.drop(metadata.uid ?? "");
+  await deps.store.drop(metadata.uid);
   await deps.source.dropFinalizer(seen.pool);
 };
 
 const carryOut = async (action: PoolAction, seen: Observed, deps: ApplyDeps): Promise<void> => {
-  const uid = seen.pool.metadata.uid ?? "";
+  const uid = seen.pool.metadata.uid;
   deps.lead.check();
   switch (action.do) {
     case "close":
@@ -233,6 +233,7 @@ const last: readonly PoolAction["do"][] = ["create", "drop", "raise"];
 /** One for each browser, each with a call that may take seconds. */
 const many: readonly PoolAction["do"][] = ["close", "mark", "unmark", "delete"];
 
+/** Carries out a plan. Throws when a write fails or when this replica no longer leads; the next round plans anew. */
 export const applyPlan = async (seen: Observed, plan: PoolPlan, deps: ApplyDeps): Promise<void> => {
   const isLast = ({ do: kind }: PoolAction): boolean => last.includes(kind);
   const isMany = ({ do: kind }: PoolAction): boolean => many.includes(kind);
@@ -247,7 +248,7 @@ export const applyPlan = async (seen: Observed, plan: PoolPlan, deps: ApplyDeps)
     await carryOut(action, seen, deps);
   await sideBySide("mark", "unmark", "delete");
   deps.lead.check();
-  await deps.store.dropConfigs(seen.pool.metadata.uid ?? "", unusedConfigs(seen));
+  await deps.store.dropConfigs(seen.pool.metadata.uid, unusedConfigs(seen));
   const drops = plan.actions.some((action) => action.do === "drop");
   if (!drops) await writeStatus(seen, plan.status, deps);
   for (const action of plan.actions.filter(isLast)) await carryOut(action, seen, deps);

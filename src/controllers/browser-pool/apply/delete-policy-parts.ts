@@ -11,10 +11,8 @@ export const dropPolicyParts = async ({ metadata }: BrowserPool, kube: Kube): Pr
   const current = await kube.get(browserPoolKind, metadata);
   if (current?.metadata.uid !== metadata.uid) return;
   const { items } = await kube.list(configMaps, {
-    ...(metadata.namespace && { namespace: metadata.namespace }),
+    namespace: metadata.namespace,
     labelSelector: `${policyPartLabel}=${policyOwner(metadata.name)}`,
   });
-  await Promise.all(
-    items.map((part) => kube.delete(configMaps, part.metadata, part.metadata.uid ? { uid: part.metadata.uid } : {})),
-  );
+  await Promise.all(items.map((part) => kube.delete(configMaps, part.metadata, { uid: part.metadata.uid })));
 };

@@ -14,6 +14,7 @@ import type { NewBrowser } from "../../../leases/lease-store.ts";
 import type { Logger } from "../../../log.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
 import type { LastInspection } from "../observe/observed.ts";
+import type { PodOwner } from "../pod/pod.ts";
 
 /** Looks at a time. Most of a look is waiting; more makes a recovery faster and costs the agents' nodes bursts. */
 const concurrency = 32;
@@ -21,7 +22,7 @@ const concurrency = 32;
 /** When Redis is away, ms: it is asked again that often for each browser. */
 const redisAwayMs = 1000;
 
-export type InspectionRequest = { pool: BrowserPool; pod: Pod; browser: NewBrowser; epoch: number };
+export type InspectionRequest = { pool: PodOwner; pod: Pod; browser: NewBrowser; epoch: number };
 
 export type Inspections = {
   /** Has a browser looked at after this time, ms, or earlier when that was wished before. The newest wish says under which epoch. */
@@ -50,6 +51,7 @@ export type InspectionsDeps = Omit<InspectDeps, "check"> & {
   log: Logger;
 };
 
+/** Starts the queue; nothing is asked of an agent before `ask`. The caller must call `stop`. */
 export const startInspections = (deps: InspectionsDeps): Inspections => {
   const requests = new Map<string, InspectionRequest>();
   const lastInspections = new Map<string, LastInspection>();
@@ -57,7 +59,7 @@ export const startInspections = (deps: InspectionsDeps): Inspections => {
 
   const isThere = ({ pod: { metadata }, browser }: InspectionRequest): boolean => {
     const known = deps.pods.get(metadata)?.metadata;
-    if (known?.uid !== metadata.uid || deps.dying.has(metadata.uid ?? "")) return false;
+    if (known?.uid !== metadata.uid || deps.dying.has(metadata.uid)) return false;
     // Evicted since this was wished: the round that sees it asks anew, and says that it must not become idle.
     return !known?.deletionTimestamp || browser.leaving !== undefined;
   };
@@ -83,7 +85,7 @@ export const startInspections = (deps: InspectionsDeps): Inspections => {
   };
   const inspectOne = async (wish: InspectionRequest): Promise<Requeue | undefined> => {
     const { pool, browser, epoch } = wish;
-    const poolUid = pool.metadata.uid ?? "";
+    const poolUid = pool.metadata.uid;
     const result = await inspect({ poolUid, epoch, browser }, { ...deps, check: deps.lead.check });
     noteResult(wish, result);
     for (const corrected of result.corrected) report(wish, corrected);

@@ -20,7 +20,7 @@ export type WatchEpochsDeps = {
 export const watchEpochs = async (deps: WatchEpochsDeps, signal: AbortSignal): Promise<void> => {
   const away = new Set<string>();
   const compare = async ({ metadata, status }: BrowserPool): Promise<void> => {
-    const uid = metadata.uid ?? "";
+    const uid = metadata.uid;
     try {
       const epoch = await deps.repairs.epoch(uid);
       if (away.delete(uid)) deps.onReturn();

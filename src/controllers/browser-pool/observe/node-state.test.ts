@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { storedMeta } from "../../../../test/support/stored-meta.ts";
 import type { Node } from "../../../kube/objects.ts";
 import { nodeState } from "./node-state.ts";
 
 const aNode = (spec: object = {}, ready = "True"): Node => ({
-  metadata: { name: "n" },
+  metadata: storedMeta("n"),
   spec,
   status: { conditions: [{ type: "Ready", status: ready }] } as Node["status"] & object,
 });
@@ -12,7 +13,7 @@ const tainted = (key: string, effect: string): Node => aNode({ taints: [{ key, e
 
 test("a node that takes pods and reports is well; so is one of which nothing is known yet", () => {
   expect(nodeState("n", aNode())).toEqual(well);
-  expect(nodeState("n", { metadata: { name: "n" } })).toEqual(well);
+  expect(nodeState("n", { metadata: storedMeta("n") })).toEqual(well);
 });
 
 describe("browsers leave", () => {

@@ -64,7 +64,7 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Obser
 
   const isOutdated = outdatedBy(deps.podSettings);
   const pods = podsOf(deps.pods, uid).flatMap((pod): ObservedPod[] => {
-    const { name, uid: podUid = "", annotations } = pod.metadata;
+    const { name, uid: podUid, annotations } = pod.metadata;
     const isDying = deps.dying.has(podUid);
     const browser = records.get(podUid);
     const state = podState(pod, browser, isDying);
@@ -90,7 +90,7 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Obser
     pendingCreations: deps.expectations.pending(uid),
     configHash: configHash(pool.spec),
     refusal,
-    waitsFor: deps.gate.waitsFor(pool.metadata.namespace ?? ""),
+    waitsFor: deps.gate.waitsFor(pool.metadata.namespace),
     agentEpoch: deps.inspections.agentEpoch(uid),
     ended,
     disturbedAtMs: deps.disturbedAtMs() + aheadMs,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { aRecord } from "../../../../test/support/seen-pool.ts";
+import { storedMeta } from "../../../../test/support/stored-meta.ts";
 import type { Pod } from "../../../kube/objects.ts";
 import type { BrowserRecord } from "../../../leases/records.ts";
 import { podState } from "./pod-state.ts";
@@ -7,7 +8,7 @@ import { podState } from "./pod-state.ts";
 type PodOptions = { phase?: string; ready?: boolean; deleted?: boolean; message?: string };
 
 const aPod = ({ phase = "Running", ready = true, deleted = false, message }: PodOptions = {}): Pod => ({
-  metadata: { name: "p", ...(deleted && { deletionTimestamp: "2030-01-01T00:00:00Z" }) },
+  metadata: storedMeta("p", deleted ? { deletionTimestamp: "2030-01-01T00:00:00Z" } : {}),
   status: {
     phase,
     conditions: [{ type: "Ready", status: ready ? "True" : "False" }],

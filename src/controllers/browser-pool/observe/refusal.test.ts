@@ -21,6 +21,7 @@ describe("a name", () => {
   const older = aPool({ name: "shared" }, undefined, born("a", 1));
   const younger = aPool({ name: "shared" }, undefined, born("b", 2));
 
+  // HTTP-16
   test("belongs to the older of two pools", () => {
     expect(refused(younger, [older])).toEqual({
       reason: "NameTaken",
@@ -61,6 +62,7 @@ describe("a name", () => {
 describe("the limit of pooled sessions", () => {
   const other = aPool({ size: 9 }, { acceptedSize: 6 }, born("other", 1));
 
+  // LIMIT-2
   test("counts what of the other pools was accepted, not what they ask for", () => {
     expect(refused(aPool({ size: 4 }), [other])).toBeUndefined();
     expect(refused(aPool({ size: 5 }), [other])).toEqual({
@@ -76,6 +78,7 @@ describe("the limit of pooled sessions", () => {
   });
 });
 
+// LIMIT-3, POOL-24, PROXY-1
 test.each<[string, BrowserPool, string, string]>([
   [
     "a fill rate above the cap",

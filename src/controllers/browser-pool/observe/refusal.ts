@@ -5,7 +5,7 @@ import { joinPath } from "../../../resources/wire.ts";
 import type { Refusal } from "./observed.ts";
 
 export type PoolLimits = {
-  /** Largest sum of all pools' sizes (service.md PATCH rule 12). */
+  /** Largest sum of all pools' sizes (LIMIT-2). */
   pooledSessions: number;
   /** Largest fill rate, percent of the pool a minute. */
   fillRatePerMinute: number;
@@ -31,10 +31,9 @@ const isOlder = (a: BrowserPool, b: BrowserPool, acceptedSize: AcceptedSize): bo
   return age(a) < age(b);
 };
 
-/** Why a pool's spec can't be carried out though the API server took it; pure. The older object keeps a name (contract.md, Names). */
+/** Why a pool's spec can't be carried out though the API server took it; pure. The older object keeps a name (HTTP-16). */
 export const refusalOf = ({ pool, pools, acceptedSizes, limits }: RefusalInput): Refusal | undefined => {
-  const acceptedSize: AcceptedSize = ({ metadata, status }) =>
-    acceptedSizes.get(metadata.uid ?? "") ?? status?.acceptedSize;
+  const acceptedSize: AcceptedSize = ({ metadata, status }) => acceptedSizes.get(metadata.uid) ?? status?.acceptedSize;
   const others = pools.filter(({ metadata }) => metadata.uid !== pool.metadata.uid && !metadata.deletionTimestamp);
   const rival = others.find(
     (other) =>

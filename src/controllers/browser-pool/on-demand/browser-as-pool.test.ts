@@ -6,7 +6,7 @@ import { planPool } from "../plan/plan.ts";
 import { onDemandView } from "./browser-as-pool.ts";
 
 const aBrowser = (status?: Partial<BrowserStatus>, more: Partial<Browser["metadata"]> = {}): Browser => ({
-  metadata: { name: "one", namespace: "project", uid: "uid", generation: 1, ...more },
+  metadata: { name: "one", namespace: "project", uid: "uid", resourceVersion: "1", generation: 1, ...more },
   spec: BrowserSpec.parse({ headless: true }),
   ...(status && { status: { phase: "Starting", conditions: [], leaseEpoch: 1, ...status } }),
 });

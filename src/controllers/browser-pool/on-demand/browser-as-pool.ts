@@ -109,6 +109,7 @@ const withStatus = (browser: Browser, status: BrowserPoolStatus, seen: Observed)
   };
 };
 
+/** How the pool loop reads and writes on-demand browsers. */
 export const onDemandView: PoolView<Browser> = { type: browserKind, toPool, withStatus };
 
 /** The id of its session, which is its own. */

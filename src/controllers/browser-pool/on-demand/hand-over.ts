@@ -25,7 +25,7 @@ export type HandOverDeps = {
 };
 
 const projectOf = async ({ metadata }: Browser, { kube }: HandOverDeps): Promise<string> => {
-  const namespace = await kube.get(namespaces, { name: metadata.namespace ?? "" });
+  const namespace = await kube.get(namespaces, { name: metadata.namespace });
   return namespace?.metadata.labels?.[projectLabel] ?? "";
 };
 
@@ -34,7 +34,7 @@ const projectOf = async ({ metadata }: Browser, { kube }: HandOverDeps): Promise
  * not answer.
  */
 export const handOver = async (browser: Browser, deps: HandOverDeps): Promise<boolean> => {
-  const poolUid = browser.metadata.uid ?? "";
+  const poolUid = browser.metadata.uid;
   const session = sessionOf(browser);
   const { name, ...request } = onDemandRequest(browser, await projectOf(browser, deps));
   const isNamed = name !== undefined && (await deps.names.reserve(request.project, name, { poolUid, session }));

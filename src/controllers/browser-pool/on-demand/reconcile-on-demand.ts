@@ -25,7 +25,7 @@ const expire = async ({ metadata, status }: Browser, deps: ReconcileOnDemandDeps
   // A day is more than a timer takes at once on some clocks; and the round costs nothing.
   if (leftMs > 0) return { requeueAfterMs: Math.min(leftMs, 60 * 60 * 1000) };
   deps.lead.check();
-  await deps.kube.delete(browserKind, metadata, metadata.uid ? { uid: metadata.uid } : {});
+  await deps.kube.delete(browserKind, metadata, { uid: metadata.uid });
   return {};
 };
 
@@ -49,6 +49,6 @@ export const reconcileOnDemand = async (key: string, deps: ReconcileOnDemandDeps
 /** Its browser is up, and no caller has got it. */
 const isIdle = async ({ metadata, status }: BrowserPool, { store }: ReconcileOnDemandDeps): Promise<boolean> => {
   if (status?.leaseEpoch === undefined) return false;
-  const { browsers, waiting, recoveringSinceMs } = await store.snapshot(metadata.uid ?? "");
+  const { browsers, waiting, recoveringSinceMs } = await store.snapshot(metadata.uid);
   return recoveringSinceMs === undefined && waiting === 0 && browsers.some(({ state }) => state === "idle");
 };

@@ -4,7 +4,7 @@ import type { BrowserPoolStatus } from "../../../resources/browser-pool.ts";
 import type { ObservedPod } from "../observe/observed.ts";
 import type { InspectionReason } from "./next-inspection.ts";
 
-/** Why browsers leave (plan-leaving.ts); stands in their records. */
+/** Why browsers leave (leaving.ts); stands in their records. */
 export type LeavingReason = "Evicted" | "NodeLeaving" | "PodOutdated";
 
 export type DeleteReason =

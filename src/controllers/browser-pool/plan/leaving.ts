@@ -3,7 +3,7 @@
  *
  *   Evicted      its pod is being deleted by somebody else: drained, evicted, by hand
  *   NodeLeaving  its node is cordoned, announced to be removed, or gone
- *   PodOutdated  its image or pod template is not the present one, and its turn has come (plan-roll.ts)
+ *   PodOutdated  its image or pod template is not the present one, and its turn has come (rollout.ts)
  *
  * Who starts in such a place goes at once, and so does who is idle; who is in use goes when its lease ends, which a mark in its record
  * sees to (leases/leaving-marks.ts). The mark follows from what is seen: it is set anew after a loss, and taken back when the reason

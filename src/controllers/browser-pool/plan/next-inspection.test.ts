@@ -57,6 +57,7 @@ test.each<[string, PodOptions, [string, number] | undefined]>([
   expect(next(options)).toEqual(expected);
 });
 
+// LEASE-47
 test("a record's age is told by Redis' clock, whatever the own one says", () => {
   const leased = { ...podKinds.leased, ageMs: 3_600_000, ...lookedAgo(60_000) };
   expect(next(leased, { leases: { nowMs: nowMs - 3_600_000 } })).toEqual(["Leased", 10 * second]);

@@ -65,6 +65,7 @@ const of = <Kind extends PoolAction["do"]>(actions: PoolAction[], kind: Kind) =>
   actions.filter((action): action is Extract<PoolAction, { do: Kind }> => action.do === kind);
 const sum = (counts: number[]): number => counts.reduce((total, count) => total + count, 0);
 
+// POOL-11
 test("never more processes than size: what may run, what was asked for and what is created", () => {
   fc.assert(
     fc.property(anySeen, (seen) => {
@@ -110,6 +111,7 @@ test("what is idle by its record goes by Redis' word only, unless its process ha
   );
 });
 
+// FILL-RATE-1
 test("at most one paced start a round, never before it is due, and the next one is reserved an interval later", () => {
   fc.assert(
     fc.property(anySeen, (seen) => {
@@ -303,6 +305,7 @@ test("carried out again and again with nothing else happening, a plan comes to r
   );
 });
 
+// FILL-RATE-6
 test("over any time, with rounds and crashes whenever they come, starts are an interval apart and the pool is full in the end", () => {
   const steps = fc.array(fc.record({ afterMs: fc.integer({ min: 1, max: 20_000 }), crash: fc.boolean() }), {
     maxLength: 60,

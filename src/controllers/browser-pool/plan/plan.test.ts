@@ -152,6 +152,7 @@ describe("rule 4: a discard token", () => {
     expect(planned({ pool: pool("t"), pods: podsOf("idle") })).toEqual([]);
   });
 
+  // FILL-RATE-5
   test("what was discarded is rebuilt at once, not at the fill rate", () => {
     const pool = aPool({ size: 3, fillRatePerMinute: 1 }, { nextStartTime: at(nowMs + 60_000) });
     expect(planned({ pool, pods: podsOf("leased"), leases: { unpaced: 2 } })).toEqual(["create 2 unpaced"]);
@@ -182,6 +183,7 @@ describe("rule 5: more than size alive", () => {
     expect(planned({ pool, pods: podsOf("idle", "starting") })).toEqual([]);
   });
 
+  // POOL-12
   test("never one in use", () => {
     expect(planned({ pods: podsOf("leased", "releasing", "unready leased") })).toEqual([]);
   });
@@ -192,6 +194,7 @@ describe("rule 5: more than size alive", () => {
 });
 
 describe("rule 6: fewer than size alive", () => {
+  // FILL-RATE-1, FILL-RATE-2
   test("the first start is at once, one a round, and the next one an interval later", () => {
     const { actions, status, requeueAfterMs } = planPool(
       aSeen({ pool: aPool({ size: 4, fillRatePerMinute: 100 }) }),
@@ -210,6 +213,7 @@ describe("rule 6: fewer than size alive", () => {
     expect(requeueAfterMs).toBe(4000);
   });
 
+  // FILL-RATE-3
   test("a rate of 0 pauses filling", () => {
     expect(planned({ pool: aPool({ size: 3, fillRatePerMinute: 0 }) })).toEqual([]);
   });
@@ -220,6 +224,7 @@ describe("rule 6: fewer than size alive", () => {
     expect(Date.parse(status.nextStartTime ?? "")).toBeGreaterThan(nowMs);
   });
 
+  // FILL-RATE-7
   test("a rate that was raised counts from now on", () => {
     const pool = aPool({ size: 1, fillRatePerMinute: 600 }, { nextStartTime: at(nowMs + 3_600_000) });
     const { actions, status } = planPool(aSeen({ pool }), nowMs);
@@ -231,6 +236,7 @@ describe("rule 6: fewer than size alive", () => {
     expect(planned({ pool: aPool({ size: 2 }), pods: podsOf("idle"), pendingCreations: 1 })).toEqual([]);
   });
 
+  // POOL-11
   test("a browser in use holds its place", () => {
     expect(planned(full("leased", "leased"))).toEqual([]);
   });
@@ -241,6 +247,7 @@ describe("rule 6: fewer than size alive", () => {
     expect(planned(full("lost with its node"))).toEqual(["create 1 paced"]);
   });
 
+  // FILL-RATE-8
   test("failed starts back off, doubling, and the time of the next one is kept", () => {
     const pool = aPool({ fillRatePerMinute: 6000 }, { failedStarts: 3 });
     const pods = [aPod("new", { ...podKinds["failed start"], failedStarts: 3 })];
@@ -284,6 +291,7 @@ describe("a pool whose spec is refused", () => {
     expect(planned({ pool: aPool({ size: 1 }), refusal, pods: podsOf("idle", "idle") })).toEqual([]);
   });
 
+  // POOL-24
   test("keeps its last accepted size", () => {
     const { status } = planPool(aSeen({ pool: aPool({ size: 9 }, { acceptedSize: 3 }), refusal }), nowMs);
     expect(status.acceptedSize).toBe(3);
@@ -302,6 +310,7 @@ describe("a pool that is being deleted", () => {
       },
     );
 
+  // POOL-15
   test("gives no new leases and lets go of what is idle; what is in use stays", () => {
     expect(planned({ pool: deleted(), pods: podsOf("idle", "leased", "starting") })).toEqual([
       "drain",

@@ -1,19 +1,19 @@
 /**
- * The decision of the pool loop, pure: what is seen and the time in, named actions and the next status out (design.md, Law 4).
+ * The decision of the pool loop, pure: what is seen and the time in, named actions and the next status out (docs/design.md, Laws).
  *
  * Rules, in the order in which they stand below:
  *   0. Redis and the status disagree about the epoch: it is raised, and nothing else is done by what may have been lost.
  *   1. A record whose pod has vanished or ended is closed; its lease ends with the reason. Ended pods are deleted.
  *   2. A browser that nobody may get any more (retired, not answering its probe, starting on a node that goes away) is destroyed.
- *      What is to leave is retired when it is idle, and else as soon as it would be (plan-leaving.ts).
- *   3. Browsers are looked at when it is time (next-look.ts): so a warm pod enters the pool. It may be one that Redis has
+ *      What is to leave is retired when it is idle, and else as soon as it would be (leaving.ts).
+ *   3. Browsers are looked at when it is time (next-inspection.ts): so a warm pod enters the pool. It may be one that Redis has
  *      forgotten, in use, so nothing else is done to it before; unless it can't be looked at for long.
  *   4. A new `discardIdle` token retires what is idle now; that much is rebuilt at once, unpaced.
  *   5. More than `size` alive: starting ones go, then idle ones (outdated first), never one in use.
- *   6. Fewer than `size` alive: browsers are started (plan-starts.ts). Unpaced starts that a full pool does not need are
+ *   6. Fewer than `size` alive: browsers are started (starts.ts). Unpaced starts that a full pool does not need are
  *      forfeited, so that they can't exceed the rate later.
- *   7. Full, with browsers of an earlier image or pod template: one of them goes whenever a start is due (plan-roll.ts).
- *   8. Pods show for others which browsers are in use (plan-marks.ts).
+ *   7. Full, with browsers of an earlier image or pod template: one of them goes whenever a start is due (rollout.ts).
+ *   8. Pods show for others which browsers are in use (in-use-marks.ts).
  * A pod counts as alive until its process is surely gone, so that a pool never runs more than `size` browsers.
  */
 import type { BrowserRecord, EndReason } from "../../../leases/records.ts";

@@ -14,6 +14,7 @@ export const isAlive = ({ state, pod }: ObservedPod, nowMs: number): boolean => 
   return nowMs < timeMs(pod.metadata.deletionTimestamp) + lostNodeMs;
 };
 
+/** Whether a session holds the browser, or its release has not ended yet. */
 export const isInUse = ({ browser }: ObservedPod): boolean =>
   browser?.state === "leased" || browser?.state === "releasing";
 

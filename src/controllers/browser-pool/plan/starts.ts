@@ -17,6 +17,7 @@ export const startDeadlineMs = 180_000;
 /** A round for every pool even when nothing seems to happen, ms. */
 export const resyncMs = 30_000;
 
+/** Whether a pod has had its node for longer than `startDeadlineMs` without becoming ready. `nowMs`: since the epoch. */
 export const isLate = (pod: ObservedPod, nowMs: number): boolean =>
   pod.state.is === "starting" && !isUnscheduled(pod) && nowMs - placedAtMs(pod) > startDeadlineMs;
 

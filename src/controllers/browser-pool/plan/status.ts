@@ -83,7 +83,7 @@ export const poolStatus = (seen: Observed, outcome: RoundOutcome): BrowserPoolSt
     starting: count(({ state }) => state.is === "starting" || state.is === "warm"),
     outdatedPods: count(({ state, isOutdated }) => isOutdated && state.is !== "ended" && state.is !== "terminating"),
     outdated: count((pod) => idle(pod) && pod.configHash !== seen.configHash),
-    selector: podSelector(seen.pool.metadata.uid ?? ""),
+    selector: podSelector(seen.pool.metadata.uid),
     failedStarts: outcome.failedStarts,
     ...(seen.pool.status?.leaseEpoch !== undefined && { leaseEpoch: seen.pool.status.leaseEpoch }),
     ...(outcome.nextStartTime && { nextStartTime: outcome.nextStartTime }),

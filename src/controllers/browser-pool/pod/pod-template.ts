@@ -3,7 +3,7 @@
  * holes: of the container `agent`, and of all that makes a pod a pool's browser, the operator's own fields win.
  */
 import { z } from "zod";
-import type { Pod } from "../../../kube/objects.ts";
+import type { NewObject, Pod } from "../../../kube/objects.ts";
 import { BrowserPoolSpec } from "../../../resources/browser-pool.ts";
 import { checkValue } from "../../check-value.ts";
 
@@ -105,7 +105,11 @@ const withOwnFields = (own: Container, given: object & { env?: { name: string }[
 };
 
 /** `pod` with what the template adds for browsers of this region; pure. What `pod` says itself stays. */
-export const applyPodTemplate = (pod: Pod, template: PodTemplate | undefined, region: string): Pod => {
+export const applyPodTemplate = (
+  pod: NewObject<Pod>,
+  template: PodTemplate | undefined,
+  region: string,
+): NewObject<Pod> => {
   const { spec: own, metadata } = pod;
   if (!template || !own) return pod;
   const { metadata: added = {}, spec = {}, regions = {} } = template;

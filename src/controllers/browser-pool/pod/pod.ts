@@ -1,6 +1,6 @@
 import { agentConfigOf, configHash } from "../../../domain/browser-config.ts";
 import { stableHash } from "../../../domain/stable-hash.ts";
-import type { Pod } from "../../../kube/objects.ts";
+import type { NewObject, Pod } from "../../../kube/objects.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
 import { applyPodTemplate, type PodTemplate } from "./pod-template.ts";
 
@@ -48,7 +48,7 @@ const templateHash = (settings: PodSettings): string => stableHash(settings);
  * Tells of a pod whether it was made by other settings than these. A pod of a former version does not say by which it was made:
  * its image tells. The image of any other does not count, since admission may have replaced it.
  */
-export const outdatedBy = (settings: PodSettings): ((pod: Pod) => boolean) => {
+export const outdatedBy = (settings: PodSettings): ((pod: NewObject<Pod>) => boolean) => {
   const wanted = templateHash(settings);
   return ({ metadata, spec }) => {
     const hash = metadata.annotations?.[templateHashAnnotation];
@@ -71,17 +71,17 @@ const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRe
 export type PodOwner = BrowserPool & { apiVersion: string; kind: string };
 
 /** The pod of one browser. `suffix`: 8 lower-case letters or digits, new for every pod. */
-export const buildPod = (pool: PodOwner, suffix: string, settings: PodSettings): Pod =>
+export const buildPod = (pool: PodOwner, suffix: string, settings: PodSettings): NewObject<Pod> =>
   applyPodTemplate(ownPod(pool, suffix, settings), settings.template, pool.spec.region);
 
 /** What makes a pod the browser of this pool. */
-const ownPod = (pool: PodOwner, suffix: string, settings: PodSettings): Pod => {
+const ownPod = (pool: PodOwner, suffix: string, settings: PodSettings): NewObject<Pod> => {
   const graceSeconds = settings.template?.spec?.terminationGracePeriodSeconds ?? drainGraceSeconds;
   return {
     metadata: {
       name: `${prefixOf(pool.metadata.name)}-${suffix}`,
-      ...(pool.metadata.namespace && { namespace: pool.metadata.namespace }),
-      labels: { [nameLabel]: browserName, [ownerLabel]: pool.kind, [poolLabel]: pool.metadata.uid ?? "" },
+      namespace: pool.metadata.namespace,
+      labels: { [nameLabel]: browserName, [ownerLabel]: pool.kind, [poolLabel]: pool.metadata.uid },
       annotations: {
         [configHashAnnotation]: configHash(pool.spec),
         [templateHashAnnotation]: templateHash(settings),
@@ -93,7 +93,7 @@ const ownPod = (pool: PodOwner, suffix: string, settings: PodSettings): Pod => {
           apiVersion: pool.apiVersion,
           kind: pool.kind,
           name: pool.metadata.name,
-          uid: pool.metadata.uid ?? "",
+          uid: pool.metadata.uid,
           controller: true,
           blockOwnerDeletion: true,
         },
@@ -120,7 +120,7 @@ const ownPod = (pool: PodOwner, suffix: string, settings: PodSettings): Pod => {
           ],
           ports: [{ name: "agent", containerPort: agentPort }],
           readinessProbe: {
-            httpGet: { path: "/readyz", port: "agent" as never },
+            httpGet: { path: "/readyz", port: "agent" },
             periodSeconds: 1,
             timeoutSeconds: 5,
             failureThreshold: 3,
@@ -139,7 +139,8 @@ const leasedLabel = "browserpool.dev/leased";
 const safeToEvictAnnotation = "cluster-autoscaler.kubernetes.io/safe-to-evict";
 
 /** The pod shows that its browser is in use. */
-export const isMarked = ({ metadata }: Pod): boolean => metadata.labels?.[leasedLabel] === "true";
+export const isMarked = ({ metadata }: Pick<NewObject<Pod>, "metadata">): boolean =>
+  metadata.labels?.[leasedLabel] === "true";
 
 /** The change of a pod's metadata that has it show that its browser is in use, or no longer so. */
 export const markPatch = (isInUse: boolean): object => ({

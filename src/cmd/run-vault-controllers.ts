@@ -6,9 +6,16 @@
  * A round is a computation on copies and writes only what differs, so looking at a few too many costs next to nothing, and
  * there is no list of who depends on whom that could be wrong.
  */
+import { reconcileConnection } from "../controllers/auth-connection/reconcile.ts";
+import { reconcileCredential } from "../controllers/credential/reconcile.ts";
+import { createSpecPredicate } from "../controllers/predicates.ts";
+import { reconcileVault } from "../controllers/vault/reconcile.ts";
+import type { VaultCaches, VaultDeps } from "../controllers/vault-deps.ts";
+import { reconcileItem } from "../controllers/vault-item/reconcile.ts";
+import { whenLeadEnds } from "../controllers/when-lead-ends.ts";
 import type { Kube } from "../kube/client.ts";
 import type { Lead } from "../kube/leader-election.ts";
-import { type KubeObject, keyOf } from "../kube/objects.ts";
+import { keyOf, type NamespacedObject } from "../kube/objects.ts";
 import { type Reflector, startReflector } from "../kube/reflector.ts";
 import type { ResourceType } from "../kube/resource-type.ts";
 import { type Requeue, startWorkQueue, type WorkMeter, type WorkQueue } from "../kube/work-queue.ts";
@@ -17,13 +24,6 @@ import { authConnectionKind } from "../resources/auth-connection.ts";
 import { credentialKind } from "../resources/credential.ts";
 import { vaultKind } from "../resources/vault.ts";
 import { vaultItemKind } from "../resources/vault-item.ts";
-import { reconcileConnection } from "./auth-connection/reconcile.ts";
-import { reconcileCredential } from "./credential/reconcile.ts";
-import { createSpecPredicate } from "./predicates.ts";
-import { reconcileVault } from "./vault/reconcile.ts";
-import type { VaultCaches, VaultDeps } from "./vault-deps.ts";
-import { reconcileItem } from "./vault-item/reconcile.ts";
-import { whenLeadEnds } from "./when-lead-ends.ts";
 
 /** Objects of one kind that are worked on at the same time. */
 const concurrency = 4;
@@ -48,19 +48,17 @@ const reconcilers: Record<Name, (key: string, deps: VaultDeps) => Promise<Requeu
   connections: reconcileConnection,
 };
 
-const names = Object.keys(reconcilers) as Name[];
-
 export type VaultControllersDeps = { kube: Kube; meter?: WorkMeter | undefined; log: Logger };
 
 /** Resolves when the lead is over and everything has ended. */
 export const runVaultControllers = async ({ kube, meter, log }: VaultControllersDeps, lead: Lead): Promise<void> => {
   const predicate = createSpecPredicate();
-  const enqueue = (name: Name, namespace: string | undefined): void => {
-    for (const { metadata } of (caches[name] as Reflector<KubeObject>).list())
+  const enqueue = (name: Name, namespace: string): void => {
+    for (const { metadata } of caches[name].list())
       if (metadata.namespace === namespace) queues[name].addBatched(keyOf(metadata), batchMs);
   };
-  const watch = <T extends KubeObject>(name: Name, type: ResourceType<KubeObject>): Reflector<T> =>
-    startReflector<KubeObject>({
+  const watch = <T extends NamespacedObject>(name: Name, type: ResourceType<T>): Reflector<T> =>
+    startReflector({
       kube,
       type,
       log,
@@ -70,7 +68,7 @@ export const runVaultControllers = async ({ kube, meter, log }: VaultControllers
         if (change !== "DELETED" && !predicate.specChanged(object)) return;
         for (const watcher of watchers[name]) enqueue(watcher, object.metadata.namespace);
       },
-    }) as unknown as Reflector<T>;
+    });
   const caches: VaultCaches = {
     vaults: watch("vaults", vaultKind),
     items: watch("items", vaultItemKind),
@@ -78,7 +76,8 @@ export const runVaultControllers = async ({ kube, meter, log }: VaultControllers
     connections: watch("connections", authConnectionKind),
   };
   const deps: VaultDeps = { kube, caches, lead, now: Date.now };
-  const synced = async (): Promise<unknown> => Promise.all(names.map((name) => caches[name].synced(lead.signal)));
+  const synced = async (): Promise<unknown> =>
+    Promise.all(Object.values(caches).map((cache) => cache.synced(lead.signal)));
   const startQueue = (name: Name): WorkQueue =>
     startWorkQueue({
       name,
@@ -97,6 +96,6 @@ export const runVaultControllers = async ({ kube, meter, log }: VaultControllers
     connections: startQueue("connections"),
   };
   await whenLeadEnds(lead);
-  await Promise.all(names.map((name) => queues[name].stop()));
-  await Promise.all(names.map((name) => caches[name].stop()));
+  await Promise.all(Object.values(queues).map((queue) => queue.stop()));
+  await Promise.all(Object.values(caches).map((cache) => cache.stop()));
 };

@@ -1,0 +1,26 @@
+import { importRules, packageHomes } from "./import-rules.ts";
+import { composition, layers, split } from "./layers.ts";
+import { decisions } from "./purity-rules.ts";
+import type { SourceTree, Violation } from "./source-tree.ts";
+
+/** Places that the rules name, by the file that names them. Patterns count as the folder that they begin with. */
+const places: Readonly<Record<string, readonly string[]>> = {
+  "import-rules.ts": [
+    ...Object.entries(importRules).flatMap(([place, { may, types = [] }]) => [place, ...may, ...types]),
+    ...Object.values(packageHomes).flat(),
+  ],
+  "layers.ts": [...layers.flatMap(({ folders }) => folders), ...split, composition],
+  "purity-rules.ts": decisions.map((pattern) => pattern.replace(/\/\*.*$/, "")),
+};
+
+/** Places in the rules that src/ no longer has. A new folder under an old name must not inherit its rights. */
+export const checkStalePlaces = (tree: SourceTree): Violation[] => {
+  const files = [...tree.keys()];
+  const isThere = (place: string): boolean =>
+    place === "*" || place.startsWith("..") || files.some((file) => file === place || file.startsWith(`${place}/`));
+  return Object.entries(places).flatMap(([file, named]) =>
+    [...new Set(named)]
+      .filter((place) => !isThere(place))
+      .map((place) => `${place} is gone, and scripts/architecture/${file} still names it`),
+  );
+};

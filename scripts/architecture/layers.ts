@@ -1,0 +1,48 @@
+/**
+ * The folders of src/ from the bottom up. A folder imports folders of its own layer and of lower ones, never of a higher one; that
+ * goes for types too. import-rules.ts narrows this down.
+ */
+
+/** A layer: its name, and its folders or files. */
+export type Layer = { name: string; folders: readonly string[] };
+
+export const layers: readonly Layer[] = [
+  { name: "ground", folders: ["config.ts", "errors.ts", "log.ts", "retry.ts", "sensitive.ts"] },
+  { name: "clients", folders: ["cdp", "kube", "metrics", "process", "protocol", "redis"] },
+  { name: "kinds", folders: ["resources"] },
+  { name: "rules", folders: ["domain"] },
+  { name: "leases", folders: ["fill", "leases"] },
+  {
+    name: "use cases",
+    folders: [
+      "controllers",
+      "controllers/auth-connection",
+      "controllers/browser-pool",
+      "controllers/credential",
+      "controllers/project",
+      "controllers/vault",
+      "controllers/vault-item",
+      "services",
+      "services/api-keys",
+      "services/connections",
+      "services/credentials",
+      "services/objects",
+      "services/policies",
+      "services/pools",
+      "services/projects",
+      "services/secrets",
+      "services/sessions",
+      "services/vaults",
+    ],
+  },
+  { name: "bootstrap", folders: ["bootstrap"] },
+  { name: "servers", folders: ["agent", "gateway", "http", "local", "probe"] },
+  { name: "commands", folders: ["cmd"] },
+  { name: "program", folders: ["main.ts"] },
+];
+
+/** Folders whose subfolders each count as a folder of their own. */
+export const split: readonly string[] = ["controllers", "services"];
+
+/** The type of what all use cases get. It names types of many folders, and these folders name it. */
+export const composition = "services/service-deps.ts";

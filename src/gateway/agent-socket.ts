@@ -1,0 +1,49 @@
+import { connect, type Socket } from "node:net";
+import { splice } from "../cdp/splice.ts";
+
+/** Time to reach an agent, ms. */
+const connectTimeoutMs = 3000;
+
+/** Time for the agent to say anything at all, ms: a Chromium on a busy node takes a second, one that hangs never answers. */
+const firstByteTimeoutMs = 30_000;
+
+/**
+ * A peer whose machine vanished without a word is found by TCP probes, ten of them a second apart, after this time, ms.
+ * The agent can't find it: it sees this process, which is well, and would count the lease as used for ever.
+ */
+const keepAliveMs = 15_000;
+
+/** Connects to `host:port`. */
+export const connectTo = async (address: string): Promise<Socket> => {
+  const colon = address.lastIndexOf(":");
+  const socket = connect({ host: address.slice(0, colon), port: Number(address.slice(colon + 1)), noDelay: true });
+  const connected = Promise.withResolvers<void>();
+  const timer = setTimeout(
+    () => connected.reject(new Error(`no connection within ${connectTimeoutMs} ms`)),
+    connectTimeoutMs,
+  );
+  socket.once("connect", () => connected.resolve());
+  socket.once("error", (error) => connected.reject(error));
+  try {
+    await connected.promise;
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+/** Joins a client to its agent. Both are closed when one of them is, vanishes, or when the agent never begins to answer. */
+export const spliceToAgent = (client: Socket, agent: Socket): void => {
+  for (const side of [client, agent]) side.setKeepAlive(true, keepAliveMs);
+  const giveUp = (): void => {
+    client.destroy();
+    agent.destroy();
+  };
+  const silent = setTimeout(giveUp, firstByteTimeoutMs);
+  agent.once("data", () => clearTimeout(silent));
+  agent.once("close", () => clearTimeout(silent));
+  splice(client, agent);
+};

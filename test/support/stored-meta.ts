@@ -1,0 +1,8 @@
+import type { NamespacedObject, ObjectMeta } from "../../src/kube/objects.ts";
+
+/** The metadata of an object of the namespace `project`, as the API server answers it. */
+export const storedMeta = <More extends Partial<ObjectMeta>>(
+  name: string,
+  more?: More,
+): NamespacedObject["metadata"] & More =>
+  Object.assign({ name, namespace: "project", uid: `uid-of-${name}`, resourceVersion: "1" }, more);
