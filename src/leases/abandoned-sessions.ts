@@ -16,7 +16,7 @@ export type AbandonedSessions = {
 /** About a minute, with pauses of 0.1 s to 5 s. The operator's audit finds what is left then. */
 const tries = 16;
 
-/** Starts nothing by itself. A session that all tries fail for is logged and left to the operator. */
+/** Does nothing before `add`. When all tries for a session fail, it logs that and leaves the session to the operator. */
 export const createAbandonedSessions = (deps: ReleaseDeps & { log: Logger }): AbandonedSessions => {
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();

@@ -17,7 +17,7 @@ export const registerProcess = async (dataDir: string, name: string, pid: number
   await recordProcessGroup(fileOf(dataDir, name), pid);
 };
 
-/** Drops the entry of a process that has ended. An entry that is not there is no error. */
+/** Drops the entry of a process that has ended. A missing entry is no error. */
 export const forgetProcess = (dataDir: string, name: string): Promise<void> =>
   rm(fileOf(dataDir, name), { force: true });
 

@@ -68,7 +68,7 @@ export type BindLease = z.infer<typeof BindLease>;
 export const EndLease = Fence.extend({ session_id: z.string().min(1).max(maxSessionId) });
 export type EndLease = z.infer<typeof EndLease>;
 
-/** What an agent says of itself and its browser, also in the answer to every change. */
+/** The state of an agent and its browser, also the answer to every bind and end. */
 export const AgentState = z.object({
   pod_uid: z.string(),
   /**

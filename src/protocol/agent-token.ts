@@ -9,7 +9,7 @@ export const agentTokenSeconds = 120;
 /** Tolerated difference between the clocks of two nodes, in seconds. */
 const clockToleranceSeconds = 30;
 
-/** Tokens that a caller of agents keeps, 4 MB of them: more browsers than it calls in half of a token's life. */
+/** Most tokens that a caller of agents keeps, 4 MB. It calls fewer browsers than that in half of a token's lifetime. */
 const maxKept = 10_000;
 
 const audience = (podUid: string): string => `agent:${podUid}`;
