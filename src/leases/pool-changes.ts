@@ -5,7 +5,7 @@ import { poolsChannel } from "./pool-keys.ts";
 /** `urgent`: a browser waits to be destroyed; else only counts moved. */
 export type PoolChange = { poolUid: string; urgent: boolean };
 
-/** Calls `onChange` for every pool that a script changed. A message lost in a reconnect is made up for by the operator's resync. */
+/** Calls `onChange` for every pool that a script changed. The operator's resync makes up for messages lost in a reconnect. */
 export const followPoolChanges = async (
   subscriber: RedisConnection,
   onChange: (change: PoolChange) => void,
@@ -22,7 +22,7 @@ export const followPoolChanges = async (
   const subscribe = async (): Promise<void> => {
     await subscriber.subscribe(poolsChannel);
   };
-  // When this fails the connection is gone again, or hangs and is cut soon; its return subscribes.
+  // When this fails, the connection has broken again or is about to be closed. The next "ready" subscribes.
   subscriber.on("ready", () => void subscribe().catch(() => undefined));
   if (subscriber.status === "ready") await subscribe();
 };

@@ -3,19 +3,19 @@ import { jwtVerify } from "jose";
 import { LRUCache } from "lru-cache";
 import { signJwt } from "./sign-jwt.ts";
 
-/** Seconds that a token for an agent is good for. Long enough to be reused for many calls, short enough that a leaked one dies soon. */
+/** Lifetime of a token for an agent, s. Long enough for many calls, short enough that a leaked token expires soon. */
 export const agentTokenSeconds = 120;
 
 /** Tolerated difference between the clocks of two nodes, in seconds. */
 const clockToleranceSeconds = 30;
 
-/** Tokens that a caller of agents keeps, 4 MB of them: more browsers than it calls in half of a token's life. */
+/** Most tokens that a caller of agents keeps, 4 MB. It calls fewer browsers than that in half of a token's lifetime. */
 const maxKept = 10_000;
 
 const audience = (podUid: string): string => `agent:${podUid}`;
 
 export type AgentTokens = {
-  /** A token that this pod's agent accepts; the same one is given until half of its life is over. */
+  /** Returns a token that this pod's agent accepts, and the same one again until half of its lifetime is over. */
   tokenFor(podUid: string): string;
 };
 
@@ -42,14 +42,14 @@ export const createAgentTokens = (privateKey: KeyObject, now: () => number = Dat
   };
 };
 
-/** Tokens that an agent remembers: two of each of its callers. */
+/** Tokens that an agent remembers: two for each of its callers. */
 const maxRemembered = 32;
 
 export type VerifyAgentToken = (token: string) => Promise<boolean>;
 
 /**
- * The agent's side: true for a token that was signed for this pod and has not expired.
- * Accepted tokens are remembered until they expire, since callers, every API replica and the operator, reuse theirs.
+ * The agent's side: true for a token that was signed for this pod and has not expired. Remembers accepted tokens until they
+ * expire, because the agent's callers (every API replica and the operator) reuse theirs.
  */
 export const createAgentTokenVerifier = (publicKey: KeyObject, podUid: string): VerifyAgentToken => {
   const expiresAtMs = new LRUCache<string, number>({ max: maxRemembered });

@@ -3,7 +3,7 @@ import { sessionNamesKey } from "./keys.ts";
 import { orUnavailable } from "./or-unavailable.ts";
 import { loadScript, runScript } from "./script.ts";
 
-/** Who has a name: a session of a pool. */
+/** The owner of a name: a session of a pool. */
 export type NameOwner = { poolUid: string; session: string };
 
 /** Tells whether a session still has its lease (src/leases/lease-store.ts). */
@@ -28,12 +28,12 @@ const parse = (text: string): NameOwner => {
 };
 
 /**
- * A name lives in another slot than its pool, so a session can end without its name being freed (its browser died). Such
- * a left-over is noticed when the name is wanted again: its owner is not alive any more.
+ * A name lives in another slot than its pool, so a session can end without freeing its name (its browser died). The next
+ * `reserve` of that name finds that its owner is not alive any more, and replaces the owner.
  */
 export const createSessionNames = (redis: RedisConnection, sessions: Sessions): SessionNames => {
-  const reserveOver = async (key: string, name: string, owner: NameOwner, gone: string): Promise<string> =>
-    (await orUnavailable(runScript(redis, reserveScript, [key], [name, format(owner), gone]))) as string;
+  const reserveOver = async (key: string, name: string, owner: NameOwner, deadOwner: string): Promise<string> =>
+    (await orUnavailable(runScript(redis, reserveScript, [key], [name, format(owner), deadOwner]))) as string;
   return {
     async reserve(projectId, name, owner) {
       const key = sessionNamesKey(projectId);
