@@ -1,4 +1,4 @@
-/** Objects of a project as requests name them: by id (`metadata.name`), else by name. Objects that are being deleted are gone. */
+/** Fetches the objects of a project by id (`metadata.name`), else by name. Objects that are being deleted count as gone. */
 import { AppError } from "../../errors.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { ResourceType } from "../../kube/resource-type.ts";
@@ -12,22 +12,22 @@ export type KindOf<T extends KubeObject> = ResourceType<KubeObject> & { readonly
 type Named = KubeObject & { spec: { name?: string | undefined } };
 type Deps = Pick<ServiceDeps, "kube">;
 
-/** What can be an object's name; anything else is looked for as a name only. */
+/** The form of an id; any other text is only compared with names. */
 const idPattern = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
-const isThere = (object: KubeObject): boolean => !object.metadata.deletionTimestamp;
+const isLive = (object: KubeObject): boolean => !object.metadata.deletionTimestamp;
 
-/** All of a kind in a project as the API server has them now, oldest first. */
+/** Fetches all objects of a kind in a project, oldest first. */
 export const fetchObjects = async <T extends KubeObject>(
   kind: KindOf<T>,
   { namespace }: Pick<Project, "namespace">,
   { kube }: Deps,
 ): Promise<T[]> => {
   const { items } = await kube.list(kind as ResourceType<KubeObject>, { namespace });
-  return (items as T[]).filter(isThere).sort(byAge);
+  return (items as T[]).filter(isLive).sort(byAge);
 };
 
-/** The object of this id as the API server has it now. */
+/** Fetches the object with this id. */
 export const fetchObject = async <T extends KubeObject>(
   kind: KindOf<T>,
   { id, project }: { id: string; project: Pick<Project, "namespace"> },
@@ -35,10 +35,12 @@ export const fetchObject = async <T extends KubeObject>(
 ): Promise<T | undefined> => {
   if (!idPattern.test(id)) return undefined;
   const object = await kube.get(kind as ResourceType<KubeObject>, { namespace: project.namespace, name: id });
-  return object && isThere(object) ? (object as T) : undefined;
+  return object && isLive(object) ? (object as T) : undefined;
 };
 
-/** By id, else by name; of two with one name the older. `what`: how messages call the kind. Throws `not_found`. */
+/**
+ * Fetches an object by id, else by name; of two with one name, the older. `what`: the kind's name in messages. Throws `not_found`.
+ */
 export const fetchNamedObject = async <T extends Named>(
   kind: KindOf<T>,
   { idOrName, project, what }: { idOrName: string; project: Project; what: string },
