@@ -19,8 +19,8 @@ const linksOf = (lease: LeaseRecord, poolUid: string, baseUrl: string, deps: Ser
 };
 
 /**
- * Configurations never change under their hash, so each is read once while it is among those that were asked for last. One
- * holds a policy of up to 256 KiB, so a bound on their number alone would let them take 250 MB.
+ * The configuration of a hash never changes, so each is read once while it is among the recently used ones. One holds a policy
+ * of up to 256 KiB, so a bound on their number alone would let them take 250 MB.
  */
 const maxKnownConfigs = 1000;
 const maxKnownConfigBytes = 32 * 1024 * 1024;
@@ -37,8 +37,8 @@ const configOf = async (lease: LeaseRecord, poolUid: string, deps: ServiceDeps):
 };
 
 /**
- * The policy that the session's browser was made with. One that is kept outside the pool is known only while the pool has
- * it still; without it, and when it can't be read, the answer leaves it out: a browser in hand is worth more.
+ * The policy that the session's browser was made with. A policy in ConfigMaps can be read only while the pool still refers to it.
+ * When it can't be read, the answer leaves it out: an answer without the policy is better than none.
  */
 const policyOf = async (
   config: SessionConfig | undefined,
@@ -54,7 +54,7 @@ const policyOf = async (
 
 type TelemetryWire = Wire<Telemetry>;
 
-/** The lease's own telemetry settings over those that its browser was made with; a lease's were checked when it was asked for. */
+/** Merges the lease's telemetry settings into those that its browser was made with; the lease's were checked at the acquire. */
 const telemetryOf = (config: SessionConfig | undefined, request: SessionRequest): TelemetryWire | undefined => {
   const current = config?.telemetry && fromWire(Telemetry, config.telemetry);
   const asked = request.telemetry ? fromWire(Telemetry, request.telemetry as TelemetryWire) : undefined;
@@ -71,7 +71,7 @@ const given = <T extends object>(fields: T): { [Key in keyof T]?: NonNullable<T[
 const originOf = ({ on_demand, vaults = [], pool }: SessionRequest): Pick<Session, "pool" | "vaults"> =>
   on_demand ? { vaults } : { pool: { id: pool.id, ...given({ name: pool.name }) } };
 
-/** A lease as callers see it, active or ended. `baseUrl`: where the caller reached us. */
+/** An active or ended lease as callers see it. `baseUrl`: the URL by which the caller reached this service. */
 export const sessionAnswer = async (lease: LeaseRecord, baseUrl: string, deps: ServiceDeps): Promise<Session> => {
   const request = SessionRequest.parse(JSON.parse(lease.request));
   const config = await configOf(lease, request.pool.uid, deps);

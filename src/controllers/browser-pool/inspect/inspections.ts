@@ -57,7 +57,7 @@ export const startInspections = (deps: InspectionsDeps): Inspections => {
   const lastInspections = new Map<string, LastInspection>();
   const agentEpochs = new Map<string, number>();
 
-  const isThere = ({ pod: { metadata }, browser }: InspectionRequest): boolean => {
+  const isInspectable = ({ pod: { metadata }, browser }: InspectionRequest): boolean => {
     const known = deps.pods.get(metadata)?.metadata;
     if (known?.uid !== metadata.uid || deps.dying.has(metadata.uid)) return false;
     // The pod was evicted after this request: the next round requests again, with the reason why it must not become idle.
@@ -101,7 +101,7 @@ export const startInspections = (deps: InspectionsDeps): Inspections => {
     meter: deps.meter,
     async work(key) {
       const request = requests.get(key);
-      if (!request || !isThere(request) || deps.lead.signal.aborted) return undefined;
+      if (!request || !isInspectable(request) || deps.lead.signal.aborted) return undefined;
       try {
         return await inspectOne(request);
       } catch (error) {
