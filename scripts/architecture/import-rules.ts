@@ -22,6 +22,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   cmd: { may: ["*"] },
   "config.ts": { may: [] },
   "errors.ts": { may: [] },
+  "listening-port.ts": { may: [] },
   "log.ts": { may: [] },
   "retry.ts": { may: [] },
   metrics: { may: [] },
@@ -45,10 +46,10 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   },
   "http/ops": { may: ["http/middleware"], types: ["config.ts", "metrics"] },
   gateway: { may: ["cdp", "http/middleware", "http/refuse-socket.ts", "services"] },
-  agent: { may: ["cdp", "domain", "process", "protocol", "resources"] },
+  agent: { may: ["cdp", "domain", "listening-port.ts", "process", "protocol", "resources"] },
   fill: { may: ["cdp", "domain", "resources"] },
   probe: { may: ["cdp"] },
-  local: { may: ["bootstrap", "kube", "process", "services/api-keys/api-key-secret.ts"] },
+  local: { may: ["bootstrap", "kube", "listening-port.ts", "process", "services/api-keys/api-key-secret.ts"] },
 };
 
 /** The places that may import an npm package, its types too. A package that is not here has no home yet. */

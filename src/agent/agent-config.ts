@@ -37,7 +37,8 @@ const browserJson = z
   .string(required)
   .transform((text, context) => {
     try {
-      return JSON.parse(text) as unknown;
+      const parsed: unknown = JSON.parse(text);
+      return parsed;
     } catch {
       context.addIssue({ code: "custom", message: "is not JSON" });
       return z.NEVER;

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { z } from "zod";
+import { listeningPort } from "../listening-port.ts";
 import type { Logger } from "../log.ts";
 import { BindLease, EndLease, Epoch } from "../protocol/agent-api.ts";
 import type { VerifyAgentToken } from "../protocol/agent-token.ts";
@@ -175,7 +176,7 @@ export const startAgentServer = async (deps: AgentServerDeps): Promise<AgentServ
   await listen(server, deps.port, deps.address);
   server.on("error", (error) => deps.log.error({ err: error }, "the agent's listener failed"));
   return {
-    port: (server.address() as AddressInfo).port,
+    port: listeningPort(server),
     async finish() {
       server.close();
       await Promise.race([Promise.all(unanswered), sleep(lastAnswersMs, undefined, { ref: false })]);

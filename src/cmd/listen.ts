@@ -1,5 +1,5 @@
 import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listeningPort } from "../listening-port.ts";
 
 /** Starts to listen; port 0: any free one. The URL by which it is reached, e.g. `http://127.0.0.1:8080`. */
 export const listen = async (server: Server, host: string, port: number): Promise<string> => {
@@ -7,7 +7,7 @@ export const listen = async (server: Server, host: string, port: number): Promis
   server.once("error", listening.reject);
   server.listen(port, host, () => listening.resolve());
   await listening.promise;
-  const { port: actual } = server.address() as AddressInfo;
+  const actual = listeningPort(server);
   return `http://${host.includes(":") ? `[${host}]` : host}:${actual}`;
 };
 

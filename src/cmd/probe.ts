@@ -43,7 +43,8 @@ const step = async <T>(
     say(`ok      ${what} (${seconds(startMs)})`);
     return result;
   } catch (error) {
-    const why = limit.aborted ? `not done within ${limitMs / 1000} s` : (error as Error).message;
+    const said = error instanceof Error ? error.message : String(error);
+    const why = limit.aborted ? `not done within ${limitMs / 1000} s` : said;
     say(`FAILED  ${what} (${seconds(startMs)}): ${why}`);
     throw error;
   }

@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import type { BrowserConfig } from "../protocol/agent-api.ts";
 import { BrowserPoolSpec } from "../resources/browser-pool.ts";
 import { toWire, type Wire } from "../resources/wire.ts";
@@ -6,34 +7,31 @@ import { resolveTelemetry } from "./telemetry-merge.ts";
 import { resolveViewport } from "./viewport.ts";
 
 /** The fields of a pool's spec that configure a browser; a change of one of them makes idle browsers outdated. */
-const browserFields = [
-  "headless",
-  "stealth",
-  "kioskMode",
-  "memory",
-  "viewport",
-  "startUrl",
-  "proxyId",
-  "profile",
-  "extensions",
-  "chromePolicy",
-  "network",
-  "telemetry",
-] as const;
-
-type BrowserFields = Pick<BrowserPoolSpec, (typeof browserFields)[number]>;
+const BrowserFields = BrowserPoolSpec.pick({
+  headless: true,
+  stealth: true,
+  kioskMode: true,
+  memory: true,
+  chromePolicy: true,
+  extensions: true,
+  network: true,
+  profile: true,
+  proxyId: true,
+  startUrl: true,
+  telemetry: true,
+  viewport: true,
+});
 
 /**
  * The configuration that a browser was made with, in its wire form. Redis keeps one for each configuration, so that an answer shows
  * the configuration of its own session. Of a policy that is stored in ConfigMaps it contains only the hash.
  */
-export type SessionConfig = Wire<BrowserFields> & { chrome_policy_sha256?: string };
+export type SessionConfig = Wire<z.infer<typeof BrowserFields>> & { chrome_policy_sha256?: string };
 
 /** Resolves viewport and telemetry, so that specs with the same meaning give equal configurations. */
 export const sessionConfigOf = (spec: BrowserPoolSpec): SessionConfig => {
-  const fields = Object.fromEntries(browserFields.map((field) => [field, spec[field]]));
-  const resolved = { viewport: resolveViewport(spec.viewport), telemetry: resolveTelemetry(spec.telemetry) };
-  const config = toWire(BrowserPoolSpec.partial(), { ...fields, ...resolved } as BrowserPoolSpec) as SessionConfig;
+  const telemetry = resolveTelemetry(spec.telemetry);
+  const config = toWire(BrowserFields, { ...spec, viewport: resolveViewport(spec.viewport), telemetry });
   const sha256 = spec.chromePolicyRef?.sha256;
   return { ...config, ...(sha256 && { chrome_policy_sha256: sha256 }) };
 };

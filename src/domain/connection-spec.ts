@@ -7,6 +7,7 @@ import {
   type UpdateConnection,
 } from "../resources/auth-connection-wire.ts";
 import { fromWire } from "../resources/wire.ts";
+import { withoutUndefined } from "./given-fields.ts";
 import { type Problem, problemAt, type SpecProblem, wireProblems } from "./problem.ts";
 import { mergeTelemetry } from "./telemetry-merge.ts";
 
@@ -61,12 +62,11 @@ export const patchConnectionSpec = (spec: AuthConnectionSpec, request: UpdateCon
   const patch = fromWire(ConnectionPatch, request);
   const problems = problemsOf(patch);
   if (problems.length > 0) return { ok: false, problems };
-  const { loginUrl, browserTelemetry, ...rest } = { ...spec, ...patch };
-  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+  const { loginUrl, browserTelemetry, ...rest } = { ...spec, ...withoutUndefined(patch) };
   return {
     ok: true,
     spec: {
-      ...(given as AuthConnectionSpec),
+      ...rest,
       ...(loginUrl && { loginUrl }),
       ...(browserTelemetry && { browserTelemetry }),
     },

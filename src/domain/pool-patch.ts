@@ -8,6 +8,7 @@ import { BrowserPoolSpec } from "../resources/browser-pool.ts";
 import { PoolPatch, type UpdateBrowserPool } from "../resources/browser-pool-wire.ts";
 import type { Telemetry } from "../resources/telemetry.ts";
 import { fromWire } from "../resources/wire.ts";
+import { withoutUndefined } from "./given-fields.ts";
 import { refreshProblems, settingProblems } from "./pool-problems.ts";
 import { chooseProfile } from "./pool-profile.ts";
 import { type Problem, problemAt, type SpecProblem, wireProblems } from "./problem.ts";
@@ -18,8 +19,12 @@ export type PatchedPool =
   | { ok: true; spec: BrowserPoolSpec; discardIdle: boolean }
   | { ok: false; problems: Problem[] };
 
-/** Fields to set; a key with the value undefined clears its field. */
-type Changes = { [Key in keyof BrowserPoolSpec]?: BrowserPoolSpec[Key] | undefined };
+/** Fields to set; an optional key with the value undefined clears its field. */
+type Changes = {
+  [Key in keyof BrowserPoolSpec]?: object extends Pick<BrowserPoolSpec, Key>
+    ? BrowserPoolSpec[Key] | undefined
+    : BrowserPoolSpec[Key];
+};
 
 const replaced = [
   "size",
@@ -82,9 +87,7 @@ const telemetryChanges = (spec: BrowserPoolSpec, asked: Telemetry | null | undef
 };
 
 const applyChanges = (spec: BrowserPoolSpec, changes: Changes): BrowserPoolSpec =>
-  Object.fromEntries(
-    Object.entries({ ...spec, ...changes }).filter(([, value]) => value !== undefined),
-  ) as BrowserPoolSpec;
+  withoutUndefined({ ...spec, ...changes });
 
 /**
  * `patch`: parsed by `UpdateBrowserPool`. Beyond the schema, only the given fields are checked, so that a pool with a problem in

@@ -98,5 +98,5 @@ export const callInFrame = async (
     },
     { sessionId },
   );
-  return exceptionDetails ? undefined : (result.value as unknown);
+  return exceptionDetails ? undefined : result.value;
 };

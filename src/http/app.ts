@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import express, { type Express, type RequestHandler } from "express";
 import { AppError } from "../errors.ts";
-import type { Logger } from "../log.ts";
 import type { AppDeps } from "./app-deps.ts";
 import { mountDocs, mountOpenApi } from "./docs.ts";
 import { mountLogin } from "./login/mount-login.ts";
 import { answerError, asAppError } from "./middleware/error-answer.ts";
 import { checkHost } from "./middleware/host-check.ts";
 import { mountHealth, mountMetrics } from "./ops/mount-ops.ts";
+import { logOf, routeOf, setLog, setRoute } from "./request-locals.ts";
 import type { Method } from "./route.ts";
 import { routeTable } from "./route-table.ts";
 import { serveRoute } from "./serve-route.ts";
@@ -23,10 +23,10 @@ const observe =
     const requestId = requestIdPattern.test(given) ? given : randomUUID();
     const startMs = performance.now();
     response.set("X-Request-Id", requestId);
-    response.locals.log = log.child({ request_id: requestId });
+    setLog(response, log.child({ request_id: requestId }));
     response.on("close", () => {
       const seconds = (performance.now() - startMs) / 1000;
-      const route = (response.locals.route as string | undefined) ?? "none";
+      const route = routeOf(response) ?? "none";
       const { method } = request;
       const status = response.writableFinished ? response.statusCode : 499;
       metrics.requests.observe({ method, route, status: String(status) }, seconds);
@@ -43,7 +43,7 @@ const mountRoutes = (app: Express, deps: AppDeps): void => {
     methods.set(route.path, [...(methods.get(route.path) ?? []), route.method]);
     const serve = serveRoute(route, deps);
     app[route.method](expressPath(route.path), (request, response, next) => {
-      response.locals.route = route.path;
+      setRoute(response, route.path);
       return serve(request, response, next);
     });
   }
@@ -77,7 +77,7 @@ export const createApp = (deps: AppDeps): Express => {
     throw new AppError("not_found", `there is nothing at ${request.method} ${request.path.slice(0, 200)}`);
   });
   app.use((error: unknown, _request: express.Request, response: express.Response, _next: express.NextFunction) => {
-    const log = (response.locals.log as Logger | undefined) ?? deps.log;
+    const log = logOf(response) ?? deps.log;
     // Express' own complaints (a malformed %-escape in the path) carry a status below 500.
     const { status } = error as { status?: number };
     const known = !(error instanceof AppError) && status !== undefined && status < 500;

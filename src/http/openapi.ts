@@ -4,7 +4,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { nameAnswers, requestName } from "./openapi/answer-names.ts";
 import { errorAnswers, errorHeaderSchemas, errorSchema } from "./openapi/error-answers.ts";
 import { examples } from "./openapi/examples.ts";
-import { createSchemaSet, type Json, type SchemaSet } from "./openapi/schemas.ts";
+import { createSchemaSet, isObject, type Json, type SchemaSet } from "./openapi/schemas.ts";
 import type { Route } from "./route.ts";
 
 const introduction =
@@ -40,8 +40,12 @@ const fieldsOf = (
   schema: z.ZodType | undefined,
   schemas: SchemaSet,
 ): { fields: [string, Json][]; required: string[] } => {
-  const { properties = {}, required = [] } = schema ? schemas.add(schema, "request") : {};
-  return { fields: Object.entries(properties as Record<string, Json>), required: required as string[] };
+  const { properties, required } = schema ? schemas.add(schema, "request") : {};
+  const isField = (entry: [string, unknown]): entry is [string, Json] => isObject(entry[1]);
+  return {
+    fields: Object.entries(isObject(properties) ? properties : {}).filter(isField),
+    required: Array.isArray(required) ? required : [],
+  };
 };
 
 const pathParameters = (route: Route, schemas: SchemaSet): Json[] =>
@@ -73,7 +77,7 @@ const parametersOf = (route: Route, schemas: SchemaSet): Json[] => {
 };
 
 const requestBodyOf = (route: Route, schemas: SchemaSet): Json => {
-  const schema = route.body as z.ZodType | undefined;
+  const schema: z.ZodType | undefined = route.body;
   if (!schema) return {};
   const content = { "application/json": { schema: schemas.add(schema, "request", requestName(route)) } };
   // An absent body counts as {} (middleware/parse-body.ts).

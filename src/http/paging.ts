@@ -8,7 +8,7 @@ export const Paging = z.object({
 });
 
 /** One page of `items` as an answer, with `X-Has-More` and `X-Next-Offset` (0 on the last page). */
-export const pageOf = <T>(items: T[], { limit, offset }: z.output<typeof Paging>): Answer => {
+export const pageOf = <T>(items: T[], { limit, offset }: z.output<typeof Paging>): Answer & { body: T[] } => {
   const hasMore = offset + limit < items.length;
   return {
     status: 200,

@@ -68,6 +68,7 @@ export const replayAnswer = async <Answer extends { status: number }>(
   const bodyDigest = createHmac("sha256", sealingKey).update(JSON.stringify(body)).digest("hex");
 
   const begun = await answers.begin(digest, bodyDigest);
+  // What opens with the caller's own key was sealed below.
   if (begun.kind === "replay") return JSON.parse(await unseal(begun.sealed, sealingKey)) as Answer;
   if (begun.kind === "notKept")
     throw new AppError(

@@ -21,15 +21,17 @@ export type Answers = Record<number, { description: string; schema?: z.ZodType }
 
 type Infer<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 
-export type RouteContract<Params, Query, Body> = {
+/** Whose rights are needed: any key within its project, or a key of the organization. */
+export type Scope = "project" | "organization";
+
+export type RouteContract<Params, Query, Body, Of extends Scope = Scope> = {
   method: Method;
   /** OpenAPI's way: `/browser_pools/{id_or_name}`. */
   path: string;
   operationId: string;
   tag: string;
   summary: string;
-  /** Whose rights are needed: any key within its project, or a key of the organization. */
-  scope: "project" | "organization";
+  scope: Of;
   params?: Params;
   query?: Query;
   body?: Body;
@@ -39,13 +41,13 @@ export type RouteContract<Params, Query, Body> = {
   errors: ErrorCode[];
 };
 
-export type RouteInput<Params, Query, Body> = {
+export type RouteInput<Params, Query, Body, Of extends Scope = Scope> = {
   params: Infer<Params>;
   query: Infer<Query>;
   body: Infer<Body>;
   principal: Principal;
-  /** The project of the request, checked and active; routes of scope `organization` have none and must not ask. */
-  project: Project;
+  /** The project of the request, checked and active; requests to the organization are about none. */
+  project: Of extends "project" ? Project : undefined;
   /** Where the caller reached us, e.g. `http://127.0.0.1:8080`. */
   baseUrl: string;
   deps: ServiceDeps;
@@ -62,7 +64,8 @@ export const defineRoute = <
   Params extends z.ZodType | undefined = undefined,
   Query extends z.ZodType | undefined = undefined,
   Body extends z.ZodType | undefined = undefined,
+  const Of extends Scope = Scope,
 >(
-  contract: RouteContract<Params, Query, Body>,
-  handle: (input: RouteInput<Params, Query, Body>) => Promise<Answer>,
+  contract: RouteContract<Params, Query, Body, Of>,
+  handle: (input: RouteInput<Params, Query, Body, Of>) => Promise<Answer>,
 ): Route => ({ ...contract, handle });

@@ -2,7 +2,6 @@
 import type { Request, RequestHandler, Response } from "express";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../log.ts";
-import type { Project } from "../services/projects/projects.ts";
 import type { AppDeps } from "./app-deps.ts";
 import { authenticate, bearerToken, requireOrganization, resolveProject } from "./middleware/authenticate.ts";
 import { answerError, asAppError } from "./middleware/error-answer.ts";
@@ -10,6 +9,7 @@ import { baseUrlOf } from "./middleware/host-check.ts";
 import { parseBody } from "./middleware/parse-body.ts";
 import { nestQuery, validate } from "./middleware/validate.ts";
 import { replayAnswer } from "./replay-answer.ts";
+import { logOf } from "./request-locals.ts";
 import type { Answer, Route, RouteInput } from "./route.ts";
 
 /** The reason with which a request's signal is aborted when its caller has gone. */
@@ -34,7 +34,7 @@ const readInput = async (
     query: route.query && validate(route.query, nestQuery(request.query)),
     body: route.body && validate(route.body, body),
     principal,
-    project: project as Project,
+    project,
     baseUrl: baseUrlOf(request.headers, config),
     deps: deps.services,
     log,
@@ -71,7 +71,7 @@ const send = (response: Response, { status, body, headers = {} }: Answer): void 
 export const serveRoute =
   (route: Route, deps: AppDeps): RequestHandler =>
   async (request, response) => {
-    const log = response.locals.log as Logger;
+    const log = logOf(response);
     const gone = new AbortController();
     let answer: Answer | undefined;
     response.on("close", () => {

@@ -18,6 +18,8 @@ export const whileUnreachable = <T>(
     pauseMs: doubling(firstPauseMs, lastPauseMs),
     signal,
     abortThrows: "last error",
-    onRetry: (error, pauseMs) =>
-      log.warn({ reason: (error as Error).message, pauseMs }, "the Kubernetes API does not answer; trying again"),
+    onRetry(error, pauseMs) {
+      const reason = error instanceof Error ? error.message : String(error);
+      log.warn({ reason, pauseMs }, "the Kubernetes API does not answer; trying again");
+    },
   });

@@ -1,4 +1,5 @@
 import { Agent } from "undici";
+import { z } from "zod";
 import { AgentState, type BindLease, type EndLease } from "../protocol/agent-api.ts";
 import type { AgentTokens } from "../protocol/agent-token.ts";
 import { callJson } from "./json-call.ts";
@@ -31,6 +32,8 @@ export type AgentClient = {
   close(): Promise<void>;
 };
 
+const Refusal = z.object({ code: z.string() });
+
 type Call = { method: "GET" | "PUT" | "DELETE"; agent: AgentPlace; path?: string; body?: BindLease | EndLease };
 
 /**
@@ -62,7 +65,7 @@ export const createAgentClient = (
         timeoutMs: callTimeoutMs,
       });
       if (status === 200) return { kind: "ok", state: AgentState.parse(answer) };
-      return { kind: "refused", code: (answer as { code?: string }).code ?? `http_${status}` };
+      return { kind: "refused", code: Refusal.safeParse(answer).data?.code ?? `http_${status}` };
     } catch (error) {
       return { kind: "unreachable", reason: error instanceof Error ? error.name : "unknown" };
     }

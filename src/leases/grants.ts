@@ -9,6 +9,7 @@
  * that Redis lost data, and when a check finds that they are not in the queue (any more). The check covers all callers that
  * wait here, every ten seconds, with one script a pool.
  */
+import { z } from "zod";
 import type { Logger } from "../log.ts";
 import type { RedisConnection } from "../redis/connection.ts";
 import { type LeaseStore, parseLease } from "./lease-store.ts";
@@ -48,7 +49,11 @@ export type GrantsOptions = {
 /** Sessions in one call of the check script. */
 const sessionsPerCheck = 500;
 
-type Message = { session: string; wake: "granted" | "draining" | "recheck"; lease?: string };
+const Message = z.object({
+  session: z.string(),
+  wake: z.enum(["granted", "draining", "recheck"]),
+  lease: z.string().optional(),
+});
 type Tell = (wake: Wake) => void;
 
 const inbox = (onStop: () => void): Listener & { tell: Tell } => {
@@ -60,7 +65,9 @@ const inbox = (onStop: () => void): Listener & { tell: Tell } => {
       wakeUp?.();
     },
     async next(signal) {
-      while (wakes.length === 0) {
+      for (;;) {
+        const wake = wakes.shift();
+        if (wake) return wake;
         signal.throwIfAborted();
         const woken = Promise.withResolvers<void>();
         wakeUp = woken.resolve;
@@ -68,7 +75,6 @@ const inbox = (onStop: () => void): Listener & { tell: Tell } => {
         await woken.promise;
         signal.removeEventListener("abort", wakeUp);
       }
-      return wakes.shift() as Wake;
     },
     stop: onStop,
   };
@@ -92,7 +98,7 @@ export const startGrants = ({
     silent.delete(poolUid);
     if (text === "") return;
     try {
-      const message = JSON.parse(text) as Message;
+      const message = Message.parse(JSON.parse(text));
       const tell = waiting.get(poolUid)?.get(message.session);
       if (message.wake !== "granted") tell?.({ kind: message.wake });
       else if (message.lease) tell?.({ kind: "granted", lease: parseLease(message.lease) });

@@ -1,5 +1,6 @@
 import type { RedisConnection } from "../redis/connection.ts";
 import { orUnavailable } from "../redis/or-unavailable.ts";
+import { listReply, numberReply, textReply, textsReply } from "../redis/reply.ts";
 import { loadScript, runScript, type Script } from "../redis/script.ts";
 import { poolKey, poolKeys } from "./pool-keys.ts";
 import { type BrowserRecord, type EndReason, LeaseRecord } from "./records.ts";
@@ -36,8 +37,6 @@ export type PoolSnapshot = {
   configs: string[];
 };
 
-type SnapshotReply = [string[], number, number, number, string[], number, number, number, number];
-
 /** A browser as its pod describes it. */
 export type NewBrowser = {
   id: string;
@@ -67,11 +66,30 @@ export type LeaseStore = ReturnType<typeof createLeaseStore>;
 export const parseLease = (text: string): LeaseRecord => LeaseRecord.parse(JSON.parse(text));
 
 const takeOutcome = (reply: unknown): TakeOutcome => {
-  const [kind, value = ""] = reply as [string, string?];
-  if (kind === "granted") return { kind, lease: parseLease(value) };
-  if (kind === "waiting") return { kind, ticket: value };
-  return { kind: kind as "draining" | "ended" | "unknown" };
+  const [kind, value] = listReply(reply);
+  switch (kind) {
+    case "granted":
+      return { kind, lease: parseLease(textReply(value)) };
+    case "waiting":
+      return { kind, ticket: String(value) };
+    case "draining":
+    case "ended":
+    case "unknown":
+      return { kind };
+    default:
+      throw new Error(`a script replied with the outcome ${kind}`);
+  }
 };
+
+const cancelOutcome = (reply: unknown): CancelOutcome => {
+  const [kind, value] = listReply(reply);
+  if (kind === "granted") return { kind, lease: parseLease(textReply(value)) };
+  if (kind === "cancelled" || kind === "unknown") return { kind };
+  throw new Error(`a script replied with the outcome ${kind}`);
+};
+
+/** A lease, or undefined for what scripts reply when there is none: nil, or an empty string. */
+const leaseReply = (reply: unknown): LeaseRecord | undefined => (reply ? parseLease(textReply(reply)) : undefined);
 
 const scripts = {
   take: loadScript("take", import.meta.url),
@@ -92,15 +110,20 @@ const scripts = {
 
 const parseSnapshot = (reply: unknown): PoolSnapshot => {
   const [records, waiting, unpaced, draining, configs, epoch, recoveringSinceMs, nowMs, isSameServer] =
-    reply as SnapshotReply;
-  const browsers = records.map((text) => JSON.parse(text) as BrowserRecord);
-  const recovery = {
-    epoch,
-    recoveringSinceMs: recoveringSinceMs || undefined,
-    nowMs,
+    listReply(reply);
+  // The scripts alone write these records: a snapshot may have 10,000 of them, so their fields are not checked.
+  const browsers = textsReply(records).map((text) => JSON.parse(text) as BrowserRecord);
+  return {
+    browsers,
+    waiting: numberReply(waiting),
+    unpaced: numberReply(unpaced),
+    draining: draining === 1,
+    configs: textsReply(configs),
+    epoch: numberReply(epoch),
+    recoveringSinceMs: numberReply(recoveringSinceMs) || undefined,
+    nowMs: numberReply(nowMs),
     isSameServer: isSameServer === 1,
   };
-  return { browsers, waiting, unpaced, draining: draining === 1, configs, ...recovery };
 };
 
 /** `redis`: a connection for commands, not for subscriptions. */
@@ -116,8 +139,7 @@ export const createLeaseStore = (redis: RedisConnection) => {
       return takeOutcome(await run(scripts.reject, poolUid, [lease.session, lease.browser, reason]));
     },
     async cancel(poolUid: string, session: string): Promise<CancelOutcome> {
-      const [kind, value = ""] = (await run(scripts.cancel, poolUid, [session])) as [string, string?];
-      return kind === "granted" ? { kind, lease: parseLease(value) } : { kind: kind as "cancelled" | "unknown" };
+      return cancelOutcome(await run(scripts.cancel, poolUid, [session]));
     },
     /** `lost`: those of `sessions` that are not in the queue. `subscribers`: how many the replica's channel has. */
     async findLost(
@@ -125,8 +147,8 @@ export const createLeaseStore = (redis: RedisConnection) => {
       channel: string,
       sessions: string[],
     ): Promise<{ subscribers: number; lost: string[] }> {
-      const [subscribers, lost] = (await run(scripts.findLost, poolUid, [channel, ...sessions])) as [number, string[]];
-      return { subscribers, lost };
+      const [subscribers, lost] = listReply(await run(scripts.findLost, poolUid, [channel, ...sessions]));
+      return { subscribers: numberReply(subscribers), lost: textsReply(lost) };
     },
     /** Undefined when the session is not held (any more). */
     async release(
@@ -135,8 +157,7 @@ export const createLeaseStore = (redis: RedisConnection) => {
       next: "releasing" | "retired",
       reason: EndReason,
     ): Promise<LeaseRecord | undefined> {
-      const reply = await run(scripts.release, poolUid, [session, next, reason]);
-      return reply ? parseLease(reply as string) : undefined;
+      return leaseReply(await run(scripts.release, poolUid, [session, next, reason]));
     },
     /** Replaces the request of a live session; `changed` when the request is no longer that of `lease`. */
     async rewrite(poolUid: string, lease: LeaseRecord, request: string): Promise<LeaseRecord | "changed" | "gone"> {
@@ -155,23 +176,22 @@ export const createLeaseStore = (redis: RedisConnection) => {
       { reason, unpaced = false, count = 1e9, ids, token = "" }: Retirement,
     ): Promise<string[]> {
       if (ids?.length === 0 || count <= 0) return [];
-      return (await run(scripts.retire, poolUid, [reason, unpaced ? 1 : 0, count, token, ...(ids ?? [])])) as string[];
+      return textsReply(await run(scripts.retire, poolUid, [reason, unpaced ? 1 : 0, count, token, ...(ids ?? [])]));
     },
     /** The lease that ended with the browser, if one did. */
     async close(poolUid: string, browserId: string, reason: EndReason): Promise<LeaseRecord | undefined> {
-      const reply = await run(scripts.close, poolUid, [browserId, reason]);
-      return reply ? parseLease(reply as string) : undefined;
+      return leaseReply(await run(scripts.close, poolUid, [browserId, reason]));
     },
     /** Stops new leases. A pool with leases stays as it is, unless `evenIfLeased`. */
     async drain(poolUid: string, { evenIfLeased }: { evenIfLeased: boolean }): Promise<{ leased: number }> {
-      return { leased: (await run(scripts.drain, poolUid, [evenIfLeased ? 1 : 0])) as number };
+      return { leased: numberReply(await run(scripts.drain, poolUid, [evenIfLeased ? 1 : 0])) };
     },
     /** Allows new leases again. */
     async undrain(poolUid: string): Promise<void> {
       await orUnavailable(redis.hdel(poolKey(poolUid, "pool"), "draining"));
     },
     async spendUnpaced(poolUid: string, count: number): Promise<number> {
-      return (await run(scripts.spendUnpaced, poolUid, [count])) as number;
+      return numberReply(await run(scripts.spendUnpaced, poolUid, [count]));
     },
     async snapshot(poolUid: string): Promise<PoolSnapshot> {
       return parseSnapshot(await run(scripts.snapshot, poolUid));

@@ -1,9 +1,12 @@
+import { z } from "zod";
 import type { Logger } from "../log.ts";
 import type { RedisConnection } from "../redis/connection.ts";
 import { poolsChannel } from "./pool-keys.ts";
 
 /** `urgent`: a browser waits to be destroyed; else only counts moved. */
 export type PoolChange = { poolUid: string; urgent: boolean };
+
+const Message = z.object({ pool: z.string(), urgent: z.boolean() });
 
 /** Calls `onChange` for every pool that a script changed. The operator's resync makes up for messages lost in a reconnect. */
 export const followPoolChanges = async (
@@ -13,7 +16,7 @@ export const followPoolChanges = async (
 ): Promise<void> => {
   subscriber.on("message", (_channel: string, text: string) => {
     try {
-      const { pool, urgent } = JSON.parse(text) as { pool: string; urgent: boolean };
+      const { pool, urgent } = Message.parse(JSON.parse(text));
       onChange({ poolUid: pool, urgent });
     } catch (err) {
       log.error({ err }, "a change of a pool could not be read");

@@ -2,6 +2,7 @@
 
 import type { RedisConnection } from "../redis/connection.ts";
 import { orUnavailable } from "../redis/or-unavailable.ts";
+import { listReply, numberReply, textReply } from "../redis/reply.ts";
 import { loadScript, runScript, type Script } from "../redis/script.ts";
 import { parseLease } from "./lease-store.ts";
 import { poolKey, poolKeys } from "./pool-keys.ts";
@@ -59,10 +60,16 @@ export const createRepairStore = (redis: RedisConnection) => {
       return (await run(scripts.recovered, poolUid, [epoch])) === 1;
     },
     async examine(poolUid: string, browserId: string): Promise<Examined> {
-      const reply = await run(scripts.examine, poolUid, [browserId]);
-      const [epoch, nowMs, text, lease] = reply as [number, number, string, string];
-      const record = text === "" ? undefined : BrowserRecord.parse(JSON.parse(text));
-      return { epoch, nowMs, text, record, lease: lease === "" ? undefined : parseLease(lease) };
+      const reply = listReply(await run(scripts.examine, poolUid, [browserId]));
+      const text = textReply(reply[2]);
+      const lease = textReply(reply[3]);
+      return {
+        epoch: numberReply(reply[0]),
+        nowMs: numberReply(reply[1]),
+        text,
+        record: text === "" ? undefined : BrowserRecord.parse(JSON.parse(text)),
+        lease: lease === "" ? undefined : parseLease(lease),
+      };
     },
     /** False when record or epoch have changed since the examination, or the restored session ended or moved: examine again. */
     async repair(

@@ -8,7 +8,7 @@ const readKey = async (path: string): Promise<string | undefined> => {
   try {
     return (await readFile(path, "utf8")).trim();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
     throw error;
   }
 };

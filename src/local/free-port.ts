@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
+import { listeningPort } from "../listening-port.ts";
 import { StartError } from "../process/supervised-child.ts";
 
 /** Another program can take a port between its choice and its use; so often in a row means that something else is wrong. */
@@ -11,7 +12,7 @@ export const freePort = async (host: string, port = 0): Promise<number | undefin
   try {
     server.listen({ host, port, exclusive: true });
     await once(server, "listening");
-    return (server.address() as AddressInfo).port;
+    return listeningPort(server);
   } catch {
     return undefined;
   } finally {

@@ -1,7 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 
+const parts = ["redis", "kubernetes"] as const;
 /** The parts that a process can't work without. */
-export type Part = "redis" | "kubernetes";
+export type Part = (typeof parts)[number];
 
 /** One finished call of the Kubernetes API; the same shape as in src/kube. */
 export type KubeCall = { method: string; resource: string; status: number };
@@ -22,7 +23,8 @@ export const createProcessMetrics = (partsUp: () => Promise<Record<Part, boolean
     labelNames: ["part"] as const,
     registers,
     async collect() {
-      for (const [part, isUp] of Object.entries(await partsUp())) this.set({ part: part as Part }, isUp ? 1 : 0);
+      const isUp = await partsUp();
+      for (const part of parts) this.set({ part }, isUp[part] ? 1 : 0);
     },
   });
   const kubeRequests = new Counter({

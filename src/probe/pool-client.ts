@@ -23,9 +23,13 @@ export type PoolClient = {
 /** Requests are repeated this often when the service asks for it (503, 429), after what it says or a second. */
 const repeats = 10;
 
+const Problem = z.object({
+  code: z.string().catch("no code"),
+  message: z.string().catch("the answer is none of browserpool's; is the URL right?"),
+});
+
 const problemOf = async (response: Response): Promise<string> => {
-  const body = (await response.json().catch(() => ({}))) as { code?: string; message?: string };
-  const { code = "no code", message = "the answer is none of browserpool's; is the URL right?" } = body;
+  const { code, message } = Problem.parse(await response.json().catch(() => ({})));
   return `${response.status} ${code}: ${message}`;
 };
 
@@ -37,8 +41,9 @@ export const createPoolClient = ({ url, apiKey }: ProbeConfig, signal: AbortSign
       return await fetch(url + path, { method, headers, signal, ...(body && { body: JSON.stringify(body) }) });
     } catch (cause) {
       signal.throwIfAborted();
-      const { cause: reason = cause } = cause as Error;
-      throw new Error(`${url} can't be reached: ${(reason as Error).message}`, { cause });
+      // fetch says no more than that it failed; its cause says why.
+      const reason = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
+      throw new Error(`${url} can't be reached: ${reason instanceof Error ? reason.message : reason}`, { cause });
     }
   };
   const call = async (method: string, path: string, body?: object): Promise<unknown> => {

@@ -8,7 +8,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { endGroup, recordProcessGroup } from "./process-groups.ts";
@@ -84,7 +84,8 @@ const whenReady = async (
   const tail: string[] = [];
   const settled = new AbortController();
   const stop = AbortSignal.any([signal, settled.signal]);
-  const stream = child.stdio[options.readyFd] as Readable;
+  const stream = child.stdio[options.readyFd];
+  if (!(stream instanceof Readable)) throw new Error(`descriptor ${options.readyFd} of ${options.name} is no pipe`);
   // Xvfb says what is wrong on stderr and that it is up on a descriptor of its own.
   if (options.readyFd !== 2 && child.stderr) void firstMatch(child.stderr, never, tail);
   const seconds = options.startDeadlineMs / 1000;

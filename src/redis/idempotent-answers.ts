@@ -11,6 +11,7 @@
  * Redis' memory is bounded: of an answer that is too large Redis keeps only that the request was carried out.
  */
 import { randomUUID } from "node:crypto";
+import { z } from "zod";
 import type { RedisConnection } from "./connection.ts";
 import { idempotencyKey } from "./keys.ts";
 import { orUnavailable } from "./or-unavailable.ts";
@@ -27,7 +28,13 @@ const renewMs = 10_000;
 export const longestKept = 256 * 1024;
 
 /** `by`: id of the run that made the mark; a run recognises its own mark by it when Redis' answer was lost. */
-type Entry = { bodyDigest: string; by?: string; sealed?: string; isTooLong?: true };
+const Entry = z.object({
+  bodyDigest: z.string(),
+  by: z.string().exactOptional(),
+  sealed: z.string().exactOptional(),
+  isTooLong: z.literal(true).exactOptional(),
+});
+type Entry = z.infer<typeof Entry>;
 
 export type Begun =
   /** `mark`: identifies this run in the other calls. */
@@ -55,7 +62,7 @@ const begin = async (redis: RedisConnection, key: string, entry: Entry): Promise
   if (await orUnavailable(redis.set(key, mark, "EX", pendingSeconds, "NX"))) return { kind: "fresh", mark };
   const text = await orUnavailable(redis.get(key));
   if (!text) return { kind: "running" }; // it has just expired; the caller's next attempt begins a new run
-  const known = JSON.parse(text) as Entry;
+  const known = Entry.parse(JSON.parse(text));
   if (known.by !== undefined && known.by === entry.by) return { kind: "fresh", mark };
   if (known.bodyDigest !== entry.bodyDigest) return { kind: "otherBody" };
   if (known.isTooLong) return { kind: "notKept" };

@@ -1,6 +1,7 @@
 import type { RedisConnection } from "./connection.ts";
 import { sessionNamesKey } from "./keys.ts";
 import { orUnavailable } from "./or-unavailable.ts";
+import { textReply } from "./reply.ts";
 import { loadScript, runScript } from "./script.ts";
 
 /** The owner of a name: a session of a pool. */
@@ -33,7 +34,7 @@ const parse = (text: string): NameOwner => {
  */
 export const createSessionNames = (redis: RedisConnection, sessions: Sessions): SessionNames => {
   const reserveOver = async (key: string, name: string, owner: NameOwner, deadOwner: string): Promise<string> =>
-    (await orUnavailable(runScript(redis, reserveScript, [key], [name, format(owner), deadOwner]))) as string;
+    textReply(await orUnavailable(runScript(redis, reserveScript, [key], [name, format(owner), deadOwner])));
   return {
     async reserve(projectId, name, owner) {
       const key = sessionNamesKey(projectId);

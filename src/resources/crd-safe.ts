@@ -4,6 +4,7 @@
  * `properties`, look-ahead). A construct that is not known to be safe is refused.
  */
 import { z } from "zod";
+import { isArraySchema, isObjectSchema, isRecordSchema, isWrapperSchema } from "./zod-shape.ts";
 
 /** Refused zod types: the construct, why it is refused, and what to use instead. */
 const refused: Record<string, string> = {
@@ -23,7 +24,7 @@ const refused: Record<string, string> = {
 
 const safeChecks = new Set(["min_length", "max_length", "length_equals", "greater_than", "less_than", "multiple_of"]);
 
-type Check = { check: string; format?: string; pattern?: RegExp };
+type Check = { check: string; format?: string | undefined; pattern?: RegExp | undefined };
 
 const patternProblem = (pattern: RegExp): string | undefined => {
   if (pattern.flags !== "") return `the flags of /${pattern.source}/${pattern.flags} vanish`;
@@ -44,11 +45,12 @@ const checkProblem = (check: Check): string | undefined => {
 };
 
 const checkProblems = (schema: z.ZodType): (string | undefined)[] => {
-  const def = schema.def as z.core.$ZodTypeDef & Partial<Check> & { coerce?: boolean };
-  const own = def.check === undefined ? [] : [def as Check];
-  const added = (def.checks ?? []).map((check) => check._zod.def as Check);
+  // A check can be a schema's own (z.int, z.iso.datetime), and then its fields are in the schema's definition.
+  const { coerce, check, ...def } = schema.def as z.core.$ZodTypeDef & Partial<Check> & { coerce?: boolean };
+  const own: Check[] = check === undefined ? [] : [{ ...def, check }];
+  const added = (def.checks ?? []).map(({ _zod }): Check => _zod.def);
   return [
-    def.coerce ? "z.coerce vanishes; convert outside the schema" : undefined,
+    coerce ? "z.coerce vanishes; convert outside the schema" : undefined,
     ...[...own, ...added].map(checkProblem),
   ];
 };
@@ -59,16 +61,15 @@ type Child = { key: string; schema: z.ZodType };
 
 /** The schemas inside one schema, or why it is refused. */
 const inspect = (schema: z.ZodType): { children: Child[]; problem?: string } => {
-  if (schema instanceof z.ZodObject) {
-    const children = Object.entries(schema.shape).map(([key, field]) => ({ key, schema: field as z.ZodType }));
+  if (isObjectSchema(schema)) {
+    const children = Object.entries(schema.shape).map(([key, field]) => ({ key, schema: field }));
     if (!schema.def.catchall) return { children };
     return { children, problem: "strictObject / looseObject / catchall gives additionalProperties beside properties" };
   }
-  if (schema instanceof z.ZodArray) return { children: [{ key: "[]", schema: schema.element as z.ZodType }] };
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
-    return { children: [{ key: "", schema: schema.unwrap() as z.ZodType }] };
-  if (schema instanceof z.ZodRecord) {
-    const children = [{ key: "*", schema: schema.valueType as z.ZodType }];
+  if (isArraySchema(schema)) return { children: [{ key: "[]", schema: schema.element }] };
+  if (isWrapperSchema(schema)) return { children: [{ key: "", schema: schema.unwrap() }] };
+  if (isRecordSchema(schema)) {
+    const children = [{ key: "*", schema: schema.valueType }];
     return isPlainString(schema.keyType) ? { children } : { children, problem: "the key schema of z.record vanishes" };
   }
   const leaves = ["string", "number", "boolean", "enum", "unknown"];

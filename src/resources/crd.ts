@@ -18,7 +18,7 @@ export const structuralSchema = (schema: z.ZodType, path: string): JsonSchema =>
   const problems = crdProblems(schema, path);
   if (problems.length > 0) throw new Error(`a CRD can't express this:\n  ${problems.join("\n  ")}`);
   const options = { target: "openapi-3.0", io: "input", cycles: "throw", unrepresentable: "throw" } as const;
-  return z.toJSONSchema(schema, { ...options, override: tidy }) as JsonSchema;
+  return z.toJSONSchema(schema, { ...options, override: tidy });
 };
 
 const versionOf = (kind: Kind): object => ({

@@ -18,8 +18,9 @@ const categoryTexts = {
 } as const;
 
 export type TelemetryCategory = keyof typeof categoryTexts;
+const isCategory = (name: string): name is TelemetryCategory => Object.hasOwn(categoryTexts, name);
 /** The names of all categories, in the order of the document. */
-export const telemetryCategories = Object.keys(categoryTexts) as TelemetryCategory[];
+export const telemetryCategories = Object.keys(categoryTexts).filter(isCategory);
 
 const Category = z.object({ enabled: z.boolean().optional().describe("Whether the category is captured.") });
 

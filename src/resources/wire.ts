@@ -3,6 +3,7 @@
  * keys of free maps (Chrome policies, tags) are data and stay unchanged.
  */
 import { z } from "zod";
+import { isArraySchema, isObjectSchema, isRecordSchema, isWrapperSchema, type WrapperSchema } from "./zod-shape.ts";
 
 type SnakeCase<Key extends string> = Key extends `${infer Head}${infer Tail}`
   ? Head extends Lowercase<Head>
@@ -21,18 +22,15 @@ export type Wire<T> = T extends readonly (infer Item)[]
 
 const snakeCase = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-const fieldsOf = (schema: z.ZodObject): [string, z.ZodType][] => Object.entries(schema.shape) as [string, z.ZodType][];
-
-const isWrapper = (
-  schema: z.ZodType,
-): schema is z.ZodOptional<z.ZodType> | z.ZodNullable<z.ZodType> | z.ZodDefault<z.ZodType> =>
-  schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault;
+const isMap = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
 type Rename = (key: string) => { from: string; to: string };
 
-const convertObject = (schema: z.ZodObject, value: Record<string, unknown>, rename: Rename): unknown =>
+type Shape = Record<string, z.ZodType>;
+
+const convertObject = (shape: Shape, value: Record<string, unknown>, rename: Rename): unknown =>
   Object.fromEntries(
-    fieldsOf(schema).flatMap(([key, field]) => {
+    Object.entries(shape).flatMap(([key, field]) => {
       const { from, to } = rename(key);
       const given = Object.hasOwn(value, from) ? value[from] : undefined;
       return given === undefined ? [] : [[to, convert(field, given, rename)]];
@@ -41,34 +39,29 @@ const convertObject = (schema: z.ZodObject, value: Record<string, unknown>, rena
 
 const convert = (schema: z.ZodType, value: unknown, rename: Rename): unknown => {
   if (value === null || value === undefined) return value;
-  if (isWrapper(schema)) return convert(schema.unwrap(), value, rename);
-  if (schema instanceof z.ZodObject) return convertObject(schema, value as Record<string, unknown>, rename);
-  if (schema instanceof z.ZodArray)
-    return (value as unknown[]).map((item) => convert(schema.element as z.ZodType, item, rename));
-  if (schema instanceof z.ZodRecord) {
-    const entries = Object.entries(value as Record<string, unknown>);
-    return Object.fromEntries(
-      entries.map(([key, item]) => [key, convert(schema.valueType as z.ZodType, item, rename)]),
-    );
-  }
-  return value;
+  if (isWrapperSchema(schema)) return convert(schema.unwrap(), value, rename);
+  if (isArraySchema(schema) && Array.isArray(value)) return value.map((item) => convert(schema.element, item, rename));
+  if (!isMap(value)) return value;
+  if (isObjectSchema(schema)) return convertObject(schema.shape, value, rename);
+  if (!isRecordSchema(schema)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, convert(schema.valueType, item, rename)]));
 };
 
 /** The wire form of a `value` that fits `schema`. It leaves out undefined fields and fields that the schema does not have. */
 export const toWire = <S extends z.ZodType>(schema: S, value: z.output<S>): Wire<z.output<S>> =>
+  // `Wire` says for types what `convert` does with values.
   convert(schema, value, (key) => ({ from: key, to: snakeCase(key) })) as Wire<z.output<S>>;
 
 /** The inverse of `toWire`. `value` fits `wireSchema(schema)`. */
 export const fromWire = <S extends z.ZodType>(schema: S, value: Wire<z.output<S>>): z.output<S> =>
+  // The inverse of what `Wire` says for types.
   convert(schema, value, (key) => ({ from: snakeCase(key), to: key })) as z.output<S>;
 
 /** Keeps only the description: Kubernetes metadata (CEL rules, list types) does not belong on the wire. */
 const describedAs = (schema: z.ZodType, rebuilt: z.ZodType): z.ZodType =>
   schema.description === undefined ? rebuilt : rebuilt.describe(schema.description);
 
-const rebuildWrapper = (
-  schema: z.ZodOptional<z.ZodType> | z.ZodNullable<z.ZodType> | z.ZodDefault<z.ZodType>,
-): z.ZodType => {
+const rebuildWrapper = (schema: WrapperSchema): z.ZodType => {
   const inner = rebuild(schema.unwrap());
   if (schema instanceof z.ZodOptional) return inner.optional();
   if (schema instanceof z.ZodNullable) return inner.nullable();
@@ -76,14 +69,14 @@ const rebuildWrapper = (
 };
 
 const rebuildInside = (schema: z.ZodType): z.ZodType => {
-  if (isWrapper(schema)) return rebuildWrapper(schema);
-  if (schema instanceof z.ZodObject)
-    return z.object(Object.fromEntries(fieldsOf(schema).map(([key, field]) => [snakeCase(key), rebuild(field)])));
-  if (schema instanceof z.ZodArray)
-    return schema.clone({ ...schema.def, element: rebuild(schema.element as z.ZodType) });
-  if (schema instanceof z.ZodRecord)
-    return schema.clone({ ...schema.def, valueType: rebuild(schema.valueType as z.ZodType) });
-  return schema.clone({ ...schema.def } as never);
+  if (isWrapperSchema(schema)) return rebuildWrapper(schema);
+  if (isObjectSchema(schema))
+    return z.object(
+      Object.fromEntries(Object.entries(schema.shape).map(([key, field]) => [snakeCase(key), rebuild(field)])),
+    );
+  if (isArraySchema(schema)) return schema.clone({ ...schema.def, element: rebuild(schema.element) });
+  if (isRecordSchema(schema)) return schema.clone({ ...schema.def, valueType: rebuild(schema.valueType) });
+  return schema.clone({ ...schema.def });
 };
 
 const rebuild = (schema: z.ZodType): z.ZodType => describedAs(schema, rebuildInside(schema));
@@ -93,6 +86,7 @@ const rebuild = (schema: z.ZodType): z.ZodType => describedAs(schema, rebuildIns
  * Unknown fields are ignored. Only for schemas that crd-safe.ts allows.
  */
 export const wireSchema = <S extends z.ZodType>(schema: S): z.ZodType<Wire<z.output<S>>, Wire<z.input<S>>> =>
+  // `Wire` says for types what `rebuild` does with schemas.
   rebuild(schema) as unknown as z.ZodType<Wire<z.output<S>>, Wire<z.input<S>>>;
 
 /** A place inside a value: field names, map keys and list indexes from the outside in. */
@@ -109,11 +103,11 @@ const stepInto = (
   schema: z.ZodType | undefined,
   key: string | number,
 ): { key: string | number; next: z.ZodType | undefined } => {
-  if (schema && isWrapper(schema)) return stepInto(schema.unwrap(), key);
-  if (schema instanceof z.ZodArray) return { key, next: schema.element as z.ZodType };
-  if (schema instanceof z.ZodObject && typeof key === "string")
-    return { key: snakeCase(key), next: schema.shape[key] as z.ZodType };
-  return { key, next: schema instanceof z.ZodRecord ? (schema.valueType as z.ZodType) : undefined };
+  if (!schema) return { key, next: undefined };
+  if (isWrapperSchema(schema)) return stepInto(schema.unwrap(), key);
+  if (isArraySchema(schema)) return { key, next: schema.element };
+  if (isObjectSchema(schema) && typeof key === "string") return { key: snakeCase(key), next: schema.shape[key] };
+  return { key, next: isRecordSchema(schema) ? schema.valueType : undefined };
 };
 
 /** The same place on the wire: `path` follows `schema`, and only its field names change. */

@@ -13,7 +13,6 @@
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
 import { rateLimit } from "express-rate-limit";
 import { AppError, httpStatus } from "../../errors.ts";
-import type { Logger } from "../../log.ts";
 import { CredentialValues } from "../../resources/credential-wire.ts";
 import {
   beginVisit,
@@ -25,6 +24,7 @@ import {
 } from "../../services/connections/collect-login.ts";
 import type { AppDeps } from "../app-deps.ts";
 import { asAppError } from "../middleware/error-answer.ts";
+import { logOf, setRoute } from "../request-locals.ts";
 import { codePage, formPage, script, style, wordPage } from "./pages.ts";
 import { clearVisit, csrfToken, isCsrfToken, setVisit, visitOf } from "./visit-cookie.ts";
 
@@ -87,11 +87,11 @@ const page = (response: Response, html: string, status = 200): void =>
 const served =
   (route: string, handle: (request: Request, response: Response) => Promise<void>): RequestHandler =>
   async (request, response) => {
-    response.locals.route = route;
+    setRoute(response, route);
     try {
       await handle(request, response);
     } catch (error) {
-      const known = asAppError(error, response.locals.log as Logger);
+      const known = asAppError(error, logOf(response));
       page(response, wordPage(...wordsOf(known)), httpStatus[known.code]);
     }
   };

@@ -5,14 +5,19 @@ import { AppError } from "../../errors.ts";
 /** Largest body of a route that names no other bound, bytes. */
 const defaultLimit = 1024 * 1024;
 
-const parsers = new Map<number, (request: Request, response: Response) => Promise<void>>();
+type Parse = (request: Request, response: Response) => Promise<void>;
 
-const parserFor = (limit: number): ((request: Request, response: Response) => Promise<void>) => {
+const parsers = new Map<number, Parse>();
+
+const parserFor = (limit: number): Parse => {
   const known = parsers.get(limit);
   if (known) return known;
-  const parse = promisify(express.json({ limit, strict: false, type: () => true }));
-  parsers.set(limit, parse as never);
-  return parse as never;
+  const handle = express.json({ limit, strict: false, type: () => true });
+  const parse = promisify((request: Request, response: Response, done: (error?: Error) => void) =>
+    handle(request, response, done),
+  );
+  parsers.set(limit, parse);
+  return parse;
 };
 
 const hasBody = ({ headers }: Request): boolean =>

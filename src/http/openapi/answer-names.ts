@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Session } from "../../resources/session-wire.ts";
+import { isArraySchema } from "../../resources/zod-shape.ts";
 import type { Route } from "../route.ts";
 
 const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
@@ -21,7 +22,7 @@ export const nameAnswers = (routes: readonly Route[]): Map<z.ZodType, string> =>
   const gettersFirst = routes.toSorted((a, b) => Number(isGetter(b)) - Number(isGetter(a)));
   for (const route of gettersFirst)
     for (const { schema } of Object.values(route.answers)) {
-      const shape = schema instanceof z.ZodArray ? (schema.element as z.ZodType) : schema;
+      const shape = schema && isArraySchema(schema) ? schema.element : schema;
       if (shape instanceof z.ZodObject && !names.has(shape)) names.set(shape, answerName(route));
     }
   return names;

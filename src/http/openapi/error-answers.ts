@@ -64,7 +64,8 @@ const codesOf = ({ method, params, query, body, errors }: Route): ErrorCode[] =>
   if (params || query || body || isPost) given.add("bad_request");
   if (body) given.add("payload_too_large").add("unsupported_media_type");
   if (isPost) given.add("idempotency_key_reused").add("idempotency_in_progress");
-  return (Object.keys(httpStatus) as ErrorCode[]).filter((code) => given.has(code));
+  const codes: ReadonlySet<string> = given;
+  return Object.keys(httpStatus).filter((code): code is ErrorCode => codes.has(code));
 };
 
 const text = { type: "string" };

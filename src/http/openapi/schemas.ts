@@ -17,7 +17,8 @@ const innerShapes: [string, z.ZodType][] = [
   ["Viewport", wireSchema(Viewport)],
 ];
 
-const isObject = (value: unknown): value is Json =>
+/** True for a JSON object, not for a list. */
+export const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Bounds that say no more than "an integer that JSON can hold". */
@@ -26,15 +27,18 @@ const dropSafeIntegerBounds = (schema: Json): void => {
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
 };
 
+const hasFields = (schema: unknown): schema is { properties: Json; required?: string[] } =>
+  isObject(schema) && isObject(schema.properties);
+
 /** Two objects that are one: a reader wants a single list of fields. */
 const mergeIntersection = (schema: Json): void => {
-  const parts = schema.allOf as Json[] | undefined;
-  if (!parts?.every((part) => isObject(part.properties))) return;
+  const parts = schema.allOf;
+  if (!Array.isArray(parts) || !parts.every(hasFields)) return;
   delete schema.allOf;
   Object.assign(schema, {
     type: "object",
     properties: Object.assign({}, ...parts.map((part) => part.properties)),
-    required: parts.flatMap((part) => (part.required as string[] | undefined) ?? []),
+    required: parts.flatMap(({ required }) => required ?? []),
   });
 };
 
@@ -60,13 +64,16 @@ const withoutDescription = ({ description, ...rest }: Json): string => JSON.stri
 const sortKeys = (_key: string, value: unknown): unknown =>
   isObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;
 
+const shareIn = (node: unknown, known: Map<string, string>): unknown => {
+  if (Array.isArray(node)) return node.map((item) => shareIn(item, known));
+  return isObject(node) ? shareInner(node, known) : node;
+};
+
 /** `node` with every inner shape that is in `known` (text → name) as a reference. */
-const shareInner = (node: unknown, known: Map<string, string>): unknown => {
-  if (Array.isArray(node)) return node.map((item) => shareInner(item, known));
-  if (!isObject(node)) return node;
+const shareInner = (node: Json, known: Map<string, string>): Json => {
   const name = isObject(node.properties) ? known.get(withoutDescription(node)) : undefined;
   if (name !== undefined) return { ...schemaRef(name), ...(node.description ? { description: node.description } : {}) };
-  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, shareInner(value, known)]));
+  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, shareIn(value, known)]));
 };
 
 /** zod's names of schemas plus its own metadata; zod's global registry would put `$ref` into CRDs too. */
@@ -97,13 +104,13 @@ export const createSchemaSet = (given: Map<z.ZodType, string>): SchemaSet => {
       io: direction === "request" ? "input" : "output",
       metadata: names,
       reused: "inline",
-      override: ({ jsonSchema }) => tidy(jsonSchema as Json, direction),
+      override: ({ jsonSchema }) => tidy(jsonSchema, direction),
     });
-    return JSON.parse(JSON.stringify(made).replaceAll('"#/$defs/', '"#/components/schemas/')) as Json;
+    return JSON.parse(JSON.stringify(made).replaceAll('"#/$defs/', '"#/components/schemas/'));
   };
 
   const keep = (name: string, { id, ...schema }: Json): Json => {
-    const component = shareInner(schema, inner) as Json;
+    const component = shareInner(schema, inner);
     const known = components.get(name) ?? component;
     if (JSON.stringify(known) !== JSON.stringify(component)) throw new Error(`two schemas are named ${name}`);
     components.set(name, component);
@@ -113,9 +120,8 @@ export const createSchemaSet = (given: Map<z.ZodType, string>): SchemaSet => {
   const add: SchemaSet["add"] = (schema, direction, name) => {
     if (name !== undefined && !names.has(schema)) names.add(schema, { id: name });
     const { $schema, $defs, id, ...rest } = convert(schema, direction);
-    for (const [defName, definition] of Object.entries(($defs ?? {}) as Record<string, Json>))
-      keep(defName, definition);
-    return typeof id === "string" ? keep(id, rest) : (shareInner(rest, inner) as Json);
+    for (const [defName, definition] of Object.entries($defs ?? {})) keep(defName, definition);
+    return typeof id === "string" ? keep(id, rest) : shareInner(rest, inner);
   };
 
   for (const [name, schema] of innerShapes) {

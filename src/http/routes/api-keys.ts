@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { createApiKey } from "../../services/api-keys/create-api-key.ts";
 import { deleteApiKey } from "../../services/api-keys/delete-api-key.ts";
-import { type ApiKeyView, getApiKey, listApiKeys, viewApiKey } from "../../services/api-keys/list-api-keys.ts";
+import { getApiKey, listApiKeys, viewApiKey } from "../../services/api-keys/list-api-keys.ts";
 import { renameApiKey } from "../../services/api-keys/rename-api-key.ts";
 import { rotateApiKey } from "../../services/api-keys/rotate-api-key.ts";
 import {
@@ -76,7 +76,7 @@ export const listApiKeysRoute = defineRoute(
     const { name, sort_by: sortBy, sort_direction: direction } = query;
     const status = query.status ?? (query.include_deleted ? "all" : "active");
     const page = pageOf(listApiKeys({ name, query: query.query, status, sortBy, direction }, deps), query);
-    return { ...page, body: (page.body as ApiKeyView[]).map(apiKeyAnswer) };
+    return { ...page, body: page.body.map(apiKeyAnswer) };
   },
 );
 

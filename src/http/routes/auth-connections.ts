@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { AuthConnection } from "../../resources/auth-connection.ts";
 import {
   ConnectionRecord,
   CreateConnection,
@@ -59,7 +58,7 @@ export const listConnectionsRoute = defineRoute(
         (profile_name === undefined || spec.profileName === profile_name),
     );
     const page = pageOf(connections, paging);
-    return { ...page, body: (page.body as AuthConnection[]).map(connectionAnswer) };
+    return { ...page, body: page.body.map(connectionAnswer) };
   },
 );
 

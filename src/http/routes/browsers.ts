@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { AppError } from "../../errors.ts";
-import type { LeaseRecord } from "../../leases/records.ts";
 import { CreateBrowser, UpdateBrowser } from "../../resources/browser-wire.ts";
 import { Session } from "../../resources/session-wire.ts";
 import { createBrowser } from "../../services/sessions/create-browser.ts";
@@ -44,7 +43,7 @@ export const listBrowsersRoute = defineRoute(
     const page = pageOf(await listSessions({ ...query, status }, project, deps), query);
     const sessions: Session[] = [];
     // One after the other: each may have a policy of 5 MiB to fetch.
-    for (const lease of page.body as LeaseRecord[]) sessions.push(await sessionAnswer(lease, baseUrl, deps));
+    for (const lease of page.body) sessions.push(await sessionAnswer(lease, baseUrl, deps));
     return { ...page, body: sessions };
   },
 );

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { Credential } from "../../resources/credential.ts";
 import {
   CreateCredential,
   CredentialRecord,
@@ -56,9 +55,7 @@ export const listCredentialsRoute = defineRoute(
   },
   async ({ query, project, deps }) => {
     const page = pageOf(await listCredentials(query, project, deps), query);
-    const shown = (page.body as Credential[]).map((credential) =>
-      credentialAnswer(credential, { valueKeys: false }, deps),
-    );
+    const shown = page.body.map((credential) => credentialAnswer(credential, { valueKeys: false }, deps));
     return { ...page, body: await Promise.all(shown) };
   },
 );

@@ -2,7 +2,6 @@ import { z } from "zod";
 import { cachedVisibleProject } from "../../services/projects/cached-project.ts";
 import { createProject } from "../../services/projects/create-project.ts";
 import { deleteProject } from "../../services/projects/delete-project.ts";
-import type { Project } from "../../services/projects/projects.ts";
 import { updateProject } from "../../services/projects/update-project.ts";
 import { CreateProject, ProjectWire, projectAnswer, UpdateProject } from "../org-wire.ts";
 import { isWanted, Paging, pageOf } from "../paging.ts";
@@ -48,7 +47,7 @@ export const listProjectsRoute = defineRoute(
   async ({ query, deps }) => {
     const wanted = deps.projects.list().filter((project) => isWanted(project, query));
     const page = pageOf(wanted, query);
-    return { ...page, body: (page.body as Project[]).map(projectAnswer) };
+    return { ...page, body: page.body.map(projectAnswer) };
   },
 );
 

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { namePattern } from "../../resources/selector.ts";
-import type { VaultItem } from "../../resources/vault-item.ts";
 import { ItemEventRecord, ItemRecord, PutItem } from "../../resources/vault-wire.ts";
 import { deleteItem } from "../../services/vaults/delete-item.ts";
 import { fetchItem, fetchItems } from "../../services/vaults/fetch-item.ts";
@@ -53,7 +52,7 @@ export const listItemsRoute = defineRoute(
       isWanted({ id: metadata.name, name: spec.key }, query),
     );
     const page = pageOf(wanted, query);
-    return { ...page, body: await itemAnswers(page.body as VaultItem[], project, deps) };
+    return { ...page, body: await itemAnswers(page.body, project, deps) };
   },
 );
 

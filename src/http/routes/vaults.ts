@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { wireName } from "../../resources/identity.ts";
-import type { Vault } from "../../resources/vault.ts";
 import { UpsertVault, VaultRecord } from "../../resources/vault-wire.ts";
 import { deleteVault } from "../../services/vaults/delete-vault.ts";
 import { fetchVault, fetchVaults, vaultAnswer } from "../../services/vaults/fetch-vault.ts";
@@ -50,7 +49,7 @@ export const listVaultsRoute = defineRoute(
       isWanted({ id: vault.metadata.name, name: wireName(vault) }, query),
     );
     const page = pageOf(vaults, query);
-    return { ...page, body: (page.body as Vault[]).map(vaultAnswer) };
+    return { ...page, body: page.body.map(vaultAnswer) };
   },
 );
 

@@ -68,5 +68,6 @@ export const unpackPolicy = async (
   });
   const text = await decompress(Buffer.concat(chunks), { maxOutputLength: maxChromePolicyBytes });
   if (sha256(text) !== ref.sha256) throw new Error("the parts don't have the SHA-256 that the pool names");
+  // Its SHA-256 says that it is the text of a policy, as packPolicy had it.
   return { policy: JSON.parse(text.toString()) as ChromePolicy, bytes: text.length };
 };

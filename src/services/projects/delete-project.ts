@@ -1,12 +1,12 @@
 import { AppError } from "../../errors.ts";
 import type { Kube } from "../../kube/client.ts";
-import { namespaces } from "../../kube/resource-type.ts";
+import type { KubeObject } from "../../kube/objects.ts";
+import { namespaces, type ResourceType } from "../../kube/resource-type.ts";
 import { authConnectionKind } from "../../resources/auth-connection.ts";
-import { type Browser, browserKind, isOver } from "../../resources/browser.ts";
+import { browserKind, isOver } from "../../resources/browser.ts";
 import { browserPoolKind } from "../../resources/browser-pool.ts";
 import { credentialKind } from "../../resources/credential.ts";
-import { wireName } from "../../resources/identity.ts";
-import type { Kind } from "../../resources/kind.ts";
+import { wireId, wireName } from "../../resources/identity.ts";
 import { vaultKind } from "../../resources/vault.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { cachedProject, isDefaultProject } from "./cached-project.ts";
@@ -15,27 +15,37 @@ import { type Project, projectStatusLabel } from "./project-namespace.ts";
 /** How many of the remaining objects a message names. */
 const namedAtMost = 5;
 
+/** Fetches the objects of a kind that a namespace still has; returns their names for messages. */
+type FindLeft = (kube: Kube, namespace: string) => Promise<string[]>;
+
+const leftOf =
+  <T extends KubeObject>(
+    kind: ResourceType<T>,
+    nameOf: (object: T) => string | undefined,
+    isLeft: (object: T) => boolean = () => true,
+  ): FindLeft =>
+  async (kube, namespace) => {
+    const { items } = await kube.list(kind, { namespace });
+    return items.filter(isLeft).map((object) => nameOf(object) ?? object.metadata.name);
+  };
+
 /** The kinds of which an empty project has no object, with their names in messages. */
-const contents: readonly [Kind, string][] = [
-  [browserPoolKind, "browser pools"],
-  [browserKind, "browsers"],
-  [vaultKind, "vaults"],
-  [authConnectionKind, "auth connections"],
-  [credentialKind, "credentials"],
+const contents: readonly [FindLeft, string][] = [
+  [leftOf(browserPoolKind, wireName), "browser pools"],
+  [leftOf(browserKind, wireName, (browser) => !isOver(browser)), "browsers"],
+  [leftOf(vaultKind, wireName), "vaults"],
+  [leftOf(authConnectionKind, wireId), "auth connections"],
+  [leftOf(credentialKind, wireName), "credentials"],
 ];
 
 /** Asks the API server whether the project is empty. If not, throws `conflict` with the remaining objects. */
 const requireEmpty = async (kube: Kube, namespace: string): Promise<void> => {
-  for (const [kind, what] of contents) {
-    const { items: all } = await kube.list(kind, { namespace });
-    const items = all.filter((object) => kind !== browserKind || !isOver(object as Browser));
-    if (items.length === 0) continue;
-    const named = items.slice(0, namedAtMost).map(({ metadata, ...object }) => {
-      const { spec = {} } = object as { spec?: { name?: string } };
-      return wireName({ metadata, spec }) ?? metadata.name;
-    });
-    const more = items.length > namedAtMost ? ` and ${items.length - namedAtMost} more` : "";
-    throw new AppError("conflict", `the project is not empty; delete its ${what} first: ${named.join(", ")}${more}`);
+  for (const [findLeft, what] of contents) {
+    const names = await findLeft(kube, namespace);
+    if (names.length === 0) continue;
+    const named = names.slice(0, namedAtMost).join(", ");
+    const more = names.length > namedAtMost ? ` and ${names.length - namedAtMost} more` : "";
+    throw new AppError("conflict", `the project is not empty; delete its ${what} first: ${named}${more}`);
   }
 };
 

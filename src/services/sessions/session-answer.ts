@@ -8,6 +8,7 @@ import type { Session } from "../../resources/session-wire.ts";
 import { Telemetry } from "../../resources/telemetry.ts";
 import { fromWire, toWire, type Wire } from "../../resources/wire.ts";
 import type { ServiceDeps } from "../service-deps.ts";
+import { leaseTelemetry } from "./lease-telemetry.ts";
 
 type Links = Pick<Session, "cdp_ws_url" | "webdriver_ws_url" | "base_url">;
 
@@ -31,6 +32,7 @@ const configOf = async (lease: LeaseRecord, poolUid: string, deps: ServiceDeps):
   if (known) return known;
   const text = await deps.store.config(poolUid, lease.config);
   if (!text) return undefined;
+  // Written by the operator (keepConfig) out of a pool's spec, which the API server has checked.
   const config = JSON.parse(text) as SessionConfig;
   knownConfigs.set(lease.config, config, { size: text.length });
   return config;
@@ -57,8 +59,7 @@ type TelemetryWire = Wire<Telemetry>;
 /** Merges the lease's telemetry settings into those that its browser was made with; the lease's were checked at the acquire. */
 const telemetryOf = (config: SessionConfig | undefined, request: SessionRequest): TelemetryWire | undefined => {
   const current = config?.telemetry && fromWire(Telemetry, config.telemetry);
-  const asked = request.telemetry ? fromWire(Telemetry, request.telemetry as TelemetryWire) : undefined;
-  const merged = mergeTelemetry(current, asked);
+  const merged = mergeTelemetry(current, leaseTelemetry(request));
   return merged.ok && merged.telemetry ? toWire(Telemetry, merged.telemetry) : undefined;
 };
 
@@ -66,6 +67,7 @@ const time = (ms: number): string => new Date(ms).toISOString();
 
 /** The fields that are set. */
 const given = <T extends object>(fields: T): { [Key in keyof T]?: NonNullable<T[Key]> } =>
+  // `fromEntries` forgets which fields there are.
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== "")) as never;
 
 const originOf = ({ on_demand, vaults = [], pool }: SessionRequest): Pick<Session, "pool" | "vaults"> =>

@@ -5,43 +5,40 @@ import { type LeaseRecord, SessionRequest } from "../../leases/records.ts";
 import { BrowserPoolSpec } from "../../resources/browser-pool.ts";
 import type { UpdateBrowser } from "../../resources/browser-wire.ts";
 import { Telemetry } from "../../resources/telemetry.ts";
-import { fromWire, toWire, type Wire } from "../../resources/wire.ts";
+import { fromWire, toWire } from "../../resources/wire.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { type FoundSession, findSession } from "./find-session.ts";
+import { leaseTelemetry } from "./lease-telemetry.ts";
 import { sessionNameTaken } from "./session-name.ts";
 
 /** How often a write is tried while others change the same session. */
 const writeTries = 8;
 
-const without = <T extends object, Key extends keyof T>(value: T, key: Key): Omit<T, Key> => {
-  const { [key]: _, ...rest } = value;
-  return rest;
-};
-
-/** `value`: undefined keeps the old value; null and empty remove it. */
-const changed = <Key extends "name" | "tags">(
-  request: SessionRequest,
-  key: Key,
-  value: SessionRequest[Key] | null,
-): SessionRequest => {
-  if (value === undefined) return request;
-  const isSet = typeof value === "string" ? value !== "" : Object.keys(value ?? {}).length > 0;
-  return (isSet ? { ...request, [key]: value } : without(request, key)) as SessionRequest;
+/** The new value: undefined keeps `before`; null and empty remove it. */
+const changed = <T extends string | object>(before: T | undefined, asked: T | null | undefined): T | undefined => {
+  if (asked === undefined) return before;
+  return asked === null || Object.keys(asked).length === 0 ? undefined : asked;
 };
 
 const telemetryAfter = (request: SessionRequest, asked: UpdateBrowser["telemetry"]): unknown => {
   if (!asked) return request.telemetry;
-  const current = request.telemetry ? fromWire(Telemetry, request.telemetry as Wire<Telemetry>) : undefined;
-  const merged = mergeTelemetry(current, fromWire(Telemetry, asked));
+  const merged = mergeTelemetry(leaseTelemetry(request), fromWire(Telemetry, asked));
   if (!merged.ok) throw invalidInput(wireProblems(BrowserPoolSpec, merged.problems));
   return merged.telemetry && toWire(Telemetry, merged.telemetry);
 };
 
 const after = (request: SessionRequest, update: UpdateBrowser): SessionRequest => {
+  const { name: oldName, tags: oldTags, ...rest } = request;
+  const name = changed(oldName, update.name);
+  const tags = changed(oldTags, update.tags);
   const telemetry = telemetryAfter(request, update.telemetry);
-  const named = changed(changed(request, "name", update.name), "tags", update.tags);
-  return { ...named, ...(telemetry !== undefined && { telemetry }) };
+  return {
+    ...rest,
+    ...(name !== undefined && { name }),
+    ...(tags !== undefined && { tags }),
+    ...(telemetry !== undefined && { telemetry }),
+  };
 };
 
 const gone = (id: string): AppError => new AppError("not_found", `browser ${id} has ended`);

@@ -52,13 +52,14 @@ const byRedisClock = (inspection: LastInspection | undefined, offsetMs: number):
 /** Does all reads of one round; returns undefined when the pool is gone. */
 export const observePool = async (key: string, deps: ObserveDeps): Promise<Observed | undefined> => {
   const uid = deps.source.get(refOf(key))?.metadata.uid;
-  const leases = uid && (await deps.store.snapshot(uid));
-  const nodes = await deps.nodes.find(podsOf(deps.pods, uid ?? "").flatMap(({ spec }) => spec?.nodeName ?? []));
-  const session = uid && deps.sessionOf?.(key);
+  if (!uid) return undefined;
+  const leases = await deps.store.snapshot(uid);
+  const nodes = await deps.nodes.find(podsOf(deps.pods, uid).flatMap(({ spec }) => spec?.nodeName ?? []));
+  const session = deps.sessionOf?.(key);
   const ended = session ? await deps.store.endedLease(uid, session) : undefined;
   // Read again after the wait, to see what changed meanwhile.
   const pool = deps.source.get(refOf(key));
-  if (!pool || !uid || !leases || pool.metadata.uid !== uid) return undefined;
+  if (pool?.metadata.uid !== uid) return undefined;
 
   const offsetMs = leases.nowMs - deps.monotonicMs();
   const records = new Map(leases.browsers.map((browser) => [browser.id, browser]));

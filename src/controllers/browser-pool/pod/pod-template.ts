@@ -127,6 +127,7 @@ export const applyPodTemplate = (
       labels: { ...added.labels, ...metadata.labels },
       annotations: { ...added.annotations, ...metadata.annotations },
     },
-    spec: { ...rest, ...placed, ...own, containers: [...containers, ...(sidecars as Container[])] } as PodSpec,
+    // The template's schema knows the names of fields; what is in them is the API server's to check.
+    spec: { ...rest, ...placed, ...own, containers: [...containers, ...sidecars] } as PodSpec,
   };
 };
