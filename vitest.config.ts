@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { SlowFirst } from "./test/support/slow-first.ts";
 
 export default defineConfig({
   test: {
@@ -6,6 +7,7 @@ export default defineConfig({
     globalSetup: ["test/support/control-plane-setup.ts"],
     pool: "forks",
     maxWorkers: 2,
+    sequence: { sequencer: SlowFirst },
     // Real servers and browsers on a machine that others load too: an unattended run tries a failed test once more. By
     // hand nothing is tried twice, so that a test that is not steady is noticed where it can be mended.
     retry: process.env.CI ? 1 : 0,

@@ -26,7 +26,8 @@ const textOf = (name) => {
 const readReport = (name) => {
   const text = textOf(name);
   if (text !== "") return JSON.parse(text).testResults;
-  console.error("no totals: the tests did not come to their end");
+  console.error("the tests did not come to their end");
+  if (command === "totals") console.log("0 passed, 1 failed, 0 skipped");
   process.exit(1);
 };
 

@@ -4,7 +4,6 @@ import { checkCitations } from "./check-citations.ts";
 /** The files that are cited here, beside the one that cites. */
 const around = {
   "README.md": "",
-  "docs/rules.md": "",
   "docs/vault.md": "",
   "docs/adr/0004-own-kubernetes-client.md": "",
   "src/controllers/browser-pool/plan/plan.ts": "",
@@ -63,8 +62,3 @@ describe("what is gone can't", () => {
 
 test("strings may name files of other places", () =>
   expect(problems("test/a.test.ts", 'write("src/gone.ts", read("gone.lua"));')).toEqual([]));
-
-test("while docs/rules.md is missing, what it replaces can be cited", () => {
-  const text = "// service.md, PATCH rule 2; contract.md; design.md, Law 4; docs/rules.md; gone.md";
-  expect(checkCitations(new Map([["src/a.ts", text]]))).toEqual(["src/a.ts:1 cites gone.md, which is not there"]);
-});

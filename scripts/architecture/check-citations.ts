@@ -4,7 +4,7 @@ import { lineAt } from "./parse-source.ts";
 import { foldersOf } from "./repository.ts";
 import type { SourceTree, Violation } from "./source-tree.ts";
 
-/** Tests whose small trees and texts name files that are not there. */
+/** Tests of the checks: their small trees name files that do not exist. */
 const examples = /^scripts\/(architecture\.test\.ts|architecture\/[^/]+\.test\.ts)$/;
 
 /** `ends`: ends of the paths of files that a remark in src/ may mean, and of those that one in test/ may mean. */
@@ -85,7 +85,7 @@ const citations: readonly Citation[] = [
   },
 ];
 
-/** Addresses of other places end in what looks like files of ours. */
+/** Blanks out URLs: they end in what looks like our files. */
 const withoutAddresses = (text: string): string =>
   text.replace(/\b[a-z][a-z0-9+.-]*:\/\/[^\s)>"'`]*/g, (address) => " ".repeat(address.length));
 

@@ -40,7 +40,7 @@ const exportedValues = ({ statements }: ParsedSource): Exported[] => {
   });
 };
 
-/** Whether a `/** … *\/` stands right above; only remarks for tools may be in between. */
+/** Whether a docstring ends in the line above. Only remarks for the linter may be in between. */
 const hasDocstring = (statement: SyntaxNode, { comments }: ParsedSource, text: string): boolean => {
   const docstring = comments.findLast(
     ({ type, value, end }) => type === "Block" && value.startsWith("*") && end <= statement.start,

@@ -36,7 +36,7 @@ const graphOf = (tree: SourceTree, counts: (item: Import) => boolean = isAnythin
   return graph;
 };
 
-/** The types that the composition type puts together close no circle. */
+/** Type imports of the composition type close no circle. */
 const closesCircles = ({ file, isType }: Import): boolean => !(file === composition && isType);
 
 const unknownFolders = (graph: Graph): Violation[] =>
@@ -67,7 +67,7 @@ const wayBetween = (graph: Graph, from: string, to: string): string[] | undefine
   return undefined;
 };
 
-/** Circles of folders, each once, with a file that is part of it. */
+/** Circles of folders, each once, with one import of the circle. */
 const cycles = (graph: Graph): Violation[] => {
   const found = new Map<string, Violation>();
   for (const [folder, targets] of graph)
@@ -81,7 +81,7 @@ const cycles = (graph: Graph): Violation[] => {
   return [...found.values()];
 };
 
-/** Folders that no layer knows, that import one above them, or that go round in a circle. */
+/** Folders without a layer, imports of a higher layer, and circles of folders. */
 export const checkFolders = (tree: SourceTree): Violation[] => {
   const graph = graphOf(tree, closesCircles);
   return [...unknownFolders(graph), ...upwardImports(tree), ...cycles(graph)];

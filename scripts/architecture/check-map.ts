@@ -5,7 +5,7 @@ import type { SourceTree, Violation } from "./source-tree.ts";
 const page = "CONTRIBUTING.md";
 const title = "## Where things are\n";
 
-/** One path of the map. Its lines are indented: paths, with commas between them, two spaces or more, and what is there. */
+/** One path of the map. A line of the map: four spaces, paths with commas between them, two spaces or more, a description. */
 type Entry = { path: string; line: number };
 
 const readMap = (text: string): Entry[] => {
@@ -22,13 +22,13 @@ const readMap = (text: string): Entry[] => {
 const mapped = (folders: Iterable<string>): string[] =>
   [...folders].filter((folder) => /^[^/]+$|^src\/[^/]+$/.test(folder)).sort();
 
-/** Folders that the map in CONTRIBUTING.md leaves out, and what it names and is not there. `tree`: the repository. */
+/** Folders that the map in CONTRIBUTING.md omits, and paths in it that do not exist. `tree`: the repository. */
 export const checkMap = (tree: SourceTree): Violation[] => {
   const entries = readMap(tree.get(page) ?? "");
   if (entries.length === 0) return [`${page} has no map under "${title.trim()}"`];
   const folders = foldersOf(tree.keys());
   const named = entries.map(({ path }) => path);
-  // What is in src says what src is.
+  // The entries below src/ describe src.
   const isNamed = (folder: string): boolean => named.some((path) => path === folder || path.startsWith(`${folder}/`));
   return [
     ...mapped(folders)

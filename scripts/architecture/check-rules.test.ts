@@ -50,11 +50,12 @@ test("each id stands on the page once, and is one", () => {
   expect(problems(tested, `${rules}- **ACQUIRE-1** Again.\n`)).toEqual([
     "docs/rules.md:6 names ACQUIRE-1, a second time",
   ]);
-  expect(problems(tested, `${rules}- **Acquire** first.\n`)).toEqual([
-    "docs/rules.md:6 names Acquire, which is no id of a rule",
+  expect(problems(tested, `${rules}- **Acquire-2** first.\n`)).toEqual([
+    "docs/rules.md:6 names Acquire-2, which is no id of a rule",
   ]);
+  expect(problems(tested, `${rules}- **A rule** is one line.\n`)).toEqual([]);
   expect(problems(tested, "# Rules\n")).toEqual(["docs/rules.md has no rules"]);
 });
 
-test("while there is no page of rules, nothing is asked", () =>
-  expect(checkRules(new Map([["src/a.ts", "// POOL-PATCH-2"]]))).toEqual([]));
+test("the page must be there", () =>
+  expect(checkRules(new Map([["src/a.ts", "// POOL-PATCH-2"]]))).toEqual(["docs/rules.md is missing"]));

@@ -4,20 +4,25 @@ import type { SourceTree, Violation } from "./source-tree.ts";
 /** The page with the rules of the service, each of which has an id: `- **POOL-PATCH-3** …`. */
 const page = "docs/rules.md";
 
-/** Tests whose small trees name rules that are not there. */
+/** Tests of the checks: their small trees name rules that do not exist. */
 const examples = /^scripts\/architecture\//;
 
 type Rule = { id: string; line: number; isDue: boolean };
 
+/** Of the bold beginnings of lines, those that a writer means as an id. */
+const looksLikeId = /^\S+-\d+\S*$/;
+
 const idPattern = /^[A-Z]+(?:-[A-Z]+)*-\d+$/;
 
-/** The rules of the page, and lines that look like one and are none. `isDue`: not marked `*(not yet)*`. */
+/** The rules of the page, and ids that are malformed or occur twice. `isDue`: not marked `*(not yet)*`. */
 const readRules = (text: string): { rules: Rule[]; broken: Violation[] } => {
-  const marked = [...text.matchAll(/^- \*\*([^*\n]+)\*\*(.*)$/gm)].map(({ 1: id = "", 2: rest = "", index }) => ({
-    id,
-    line: lineAt(text, index),
-    isDue: !rest.trimStart().startsWith("*(not yet)*"),
-  }));
+  const marked = [...text.matchAll(/^- \*\*([^*\n]+)\*\*(.*)$/gm)]
+    .filter(({ 1: id = "" }) => looksLikeId.test(id))
+    .map(({ 1: id = "", 2: rest = "", index }) => ({
+      id,
+      line: lineAt(text, index),
+      isDue: !rest.trimStart().startsWith("*(not yet)*"),
+    }));
   const seen = new Set<string>();
   const broken = marked.flatMap(({ id, line }) => {
     const problem = !idPattern.test(id) ? "which is no id of a rule" : seen.has(id) ? "a second time" : undefined;
@@ -27,7 +32,7 @@ const readRules = (text: string): { rules: Rule[]; broken: Violation[] } => {
   return { rules: marked.filter(({ id }) => idPattern.test(id)), broken };
 };
 
-/** Finds what looks like an id of a family, or of one that begins with the same word: a slip of the pen counts too. */
+/** Matches every id whose first word is that of a family, so that a misspelled family is found too. */
 const idsOf = (rules: Rule[]): RegExp => {
   const words = new Set(rules.map(({ id }) => id.slice(0, id.indexOf("-"))));
   return new RegExp(`(?<![\\w-])(?:${[...words].join("|")})(?:-[A-Z]+)*-\\d+(?![\\w-])`, "g");
@@ -35,11 +40,10 @@ const idsOf = (rules: Rule[]): RegExp => {
 
 const isTest = (file: string): boolean => /^src\/.*\.test\.ts$/.test(file) || file.startsWith("test/");
 
-/** Citations of rules that there are not, and rules that no test cites though they are in force. `tree`: the repository. */
+/** Cited rules that do not exist, and rules in force that no test cites. `tree`: the repository. */
 export const checkRules = (tree: SourceTree): Violation[] => {
   const text = tree.get(page);
-  // LENIENT UNTIL docs/rules.md IS THERE: to become a violation once it is.
-  if (text === undefined) return [];
+  if (text === undefined) return [`${page} is missing`];
   const { rules, broken } = readRules(text);
   if (rules.length === 0) return [...broken, `${page} has no rules`];
   const pattern = idsOf(rules);

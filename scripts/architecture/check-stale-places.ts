@@ -13,7 +13,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   "purity-rules.ts": decisions.map((pattern) => pattern.replace(/\/\*.*$/, "")),
 };
 
-/** Places of the rules that are gone from src/: a folder that takes an old name must not inherit its rights. */
+/** Places in the rules that src/ no longer has. A new folder under an old name must not inherit its rights. */
 export const checkStalePlaces = (tree: SourceTree): Violation[] => {
   const files = [...tree.keys()];
   const isThere = (place: string): boolean =>

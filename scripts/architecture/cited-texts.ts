@@ -1,8 +1,8 @@
 import { type ParsedSource, parseSource, type SyntaxNode, walk } from "./parse-source.ts";
 
 /**
- * A piece of a file in which something can be cited, and where it begins. `remark`: written for readers of the file. `string`:
- * a text of the program, which may name files of other places too, so that only documents count there.
+ * A piece of a file that can cite something, and its offset. `remark`: text for readers of the file. `string`: text of the
+ * program, which may name files outside the repository, so only documents count there.
  */
 export type CitedText = { kind: "remark" | "string"; text: string; start: number };
 
@@ -24,7 +24,7 @@ const stringsOf = ({ statements }: ParsedSource): CitedText[] => {
   return found;
 };
 
-/** Comments and strings of code; documents and the files of the chart as a whole; nothing of what is generated or data. */
+/** Comments and strings of code; the whole text of documents, Lua and YAML; nothing of generated files and of data. */
 export const citedTexts = (file: string, text: string): CitedText[] => {
   if (file.includes("/generated/")) return [];
   if (isRemarked(file)) return [{ kind: "remark", text, start: 0 }];

@@ -1,7 +1,7 @@
 import { lineAt, type Place, parseSource, type SyntaxNode, walk } from "./parse-source.ts";
 import { impureGlobals, partlyPureGlobals } from "./purity-rules.ts";
 
-/** A clock, chance or I/O that a file uses without importing it. `what`: as the code has it. */
+/** A use of a clock, of randomness or of I/O that needs no import. `what`: the code. `line`: from 1. */
 export type ImpureUse = { what: string; line: number };
 
 /** Nodes of types that hold a value all the same. */
@@ -47,11 +47,11 @@ const quote = (text: string, { parent }: Place): string => {
   return code.length > quoted ? `${code.slice(0, quoted)}…` : code;
 };
 
-/** The uses of clocks, chance and I/O in one file, its imports aside. Renamed ones count: whoever renames one names it. */
+/** The impure uses in one file, its imports aside. An alias counts too: to make one, the code names the global. */
 export const impureUses = (file: string, text: string): ImpureUse[] => {
   const found: ImpureUse[] = [];
   const visit = (node: SyntaxNode, place?: Place): boolean => {
-    // What imports bring is looked at as imports.
+    // check-purity.ts looks at imports.
     if (node.type === "ImportDeclaration" || isOfTypes(node, place)) return false;
     if (node.type !== "Identifier" || place === undefined || namesMember(place)) return true;
     const name = String(node.name);

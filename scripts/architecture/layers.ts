@@ -1,6 +1,6 @@
 /**
- * The folders of src/ from the bottom up. A folder imports folders of its own layer and of those below it, never of one above,
- * of which types no more than values. Who may import whom within that stands in import-rules.ts.
+ * The folders of src/ from the bottom up. A folder imports folders of its own layer and of lower ones, never of a higher one; that
+ * goes for types too. import-rules.ts narrows this down.
  */
 
 /** A layer: its name, and its folders or files. */
@@ -41,8 +41,8 @@ export const layers: readonly Layer[] = [
   { name: "program", folders: ["main.ts"] },
 ];
 
-/** Folders whose folders each count for themselves. */
+/** Folders whose subfolders each count as a folder of their own. */
 export const split: readonly string[] = ["controllers", "services"];
 
-/** What all use cases are handed: its types name parts of many folders, which take their part of it from here. */
+/** The type of what all use cases get. It names types of many folders, and these folders name it. */
 export const composition = "services/service-deps.ts";

@@ -1,9 +1,9 @@
 /**
- * Decisions come out the same whenever they are taken: they do no I/O and read no clock and no chance, neither in themselves
- * nor in any file that they load. What they need of those comes in as an argument.
+ * A decision gives the same result for the same arguments. So a file that decides, and every file that it loads, does no I/O and
+ * reads no clock and no randomness. The caller passes in what the decision needs of these.
  */
 
-/** Files that decide. `**` stands for any folders, `*` for any name. */
+/** Files that decide. `**` matches any folders, `*` any name. */
 export const decisions: readonly string[] = [
   "domain/**",
   "controllers/browser-pool/plan/**",
@@ -20,13 +20,13 @@ export const decisions: readonly string[] = [
   "fill/choose-page.ts",
   "fill/choose-targets.ts",
   "leases/diagnose.ts",
-  // Asks by what it is handed, and has the time from Redis: the order of its steps is a decision too.
+  // Its callers pass in all I/O, and Redis the time. The order of its steps is a decision.
   "leases/inspect.ts",
   "local/process-node/placement.ts",
 ];
 
 /** Packages that do no I/O and read no clock where they are told the time. */
-export const purePackages: readonly string[] = ["otpauth", "zod"];
+export const purePackages: readonly string[] = ["ipaddr.js", "otpauth", "zod"];
 
 /** What decisions may import of Node, by name. The rest of these modules, and every other module, is refused. */
 export const pureNodeNames: Readonly<Record<string, readonly string[]>> = {
@@ -35,7 +35,7 @@ export const pureNodeNames: Readonly<Record<string, readonly string[]>> = {
   "node:util": ["inspect", "isDeepStrictEqual"],
 };
 
-/** Globals that decisions may not name at all, not even for a variable of their own: a reader takes it for the global. */
+/** Globals that decisions may not name at all, not even as a variable of their own: readers would take it for the global. */
 export const impureGlobals: readonly string[] = [
   "BroadcastChannel",
   "EventSource",
@@ -58,8 +58,8 @@ export const impureGlobals: readonly string[] = [
 ];
 
 /**
- * Globals that read the clock or chance in some of their members: `only` those may be used, or all `but` those. Used in any
- * other way (as a value, with a computed name) they are refused, since nobody sees then which member is called.
+ * Globals with some impure members: decisions may use `only` these members, or all `but` these. Any other use (as a value, with
+ * a computed name) is refused, because the code does not show which member it calls.
  */
 export const partlyPureGlobals: Readonly<Record<string, { only: readonly string[] } | { but: readonly string[] }>> = {
   AbortSignal: { only: ["abort", "any"] },

@@ -12,7 +12,7 @@ const filesBelow = (root: string, folder: string): string[] =>
     return entry.isDirectory() ? filesBelow(root, path) : [path];
   });
 
-/** Every file of the repository: path within it → text. What is no text comes out as something that cites nothing. */
+/** Every file of the repository: path → content, read as UTF-8. */
 export const readRepository = (root: string): SourceTree =>
   new Map(
     filesBelow(root, "")

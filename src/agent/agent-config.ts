@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { z } from "zod";
 import { BrowserConfig } from "../protocol/agent-api.ts";
 
-/** Everything that an agent is told when it starts. */
+/** All settings of an agent. */
 export type AgentConfig = {
   browser: BrowserConfig;
   /** Ed25519 key that checks the tokens of callers. */
@@ -13,20 +13,20 @@ export type AgentConfig = {
   port: number;
   podUid: string;
   podName: string;
-  /** Time from SIGTERM to SIGKILL that its pod has, ms; 0 when it was not told. */
+  /** The pod's grace period, from SIGTERM to SIGKILL, ms; 0 when the pod does not say it. */
   graceMs: number;
   /** File for the `Termination`; in a pod it exists already and is written in place. */
   terminationLog: string;
-  /** Folder that is given the browser's own folder and the `process-groups` file. */
+  /** Folder in which the agent makes the browser's own folder and the `process-groups` file. */
   dataDir: string;
   programs: { chromium: string; chromiumHeadless: string; xvfb: string };
   /** Whether Chromium keeps its own sandbox, which root cannot use. */
   sandbox: boolean;
-  /** Variables of the agent that the browser's processes inherit; nothing else of its environment reaches them. */
+  /** The only variables of the agent's environment that the browser's processes inherit. */
   inheritedEnv: Record<string, string>;
 };
 
-/** Beyond it Node's timers fire at once, ms; 24 days. */
+/** Longest delay of a timer in Node, ms: 24 days. A longer one fires at once. */
 const longestTimerMs = 2 ** 31 - 1;
 
 const inheritedNames = ["PATH", "LANG", "LC_ALL", "TZ"];
@@ -51,7 +51,7 @@ const publicKey = z.string(required).transform((base64, context) => {
     const key = createPublicKey({ key: Buffer.from(base64, "base64"), format: "der", type: "spki" });
     if (key.asymmetricKeyType === "ed25519") return key;
   } catch {
-    // answered below, like a key of another type
+    // the issue below covers this, too
   }
   context.addIssue({ code: "custom", message: "is not the base64 of an Ed25519 public key (SPKI DER)" });
   return z.NEVER;
@@ -84,7 +84,7 @@ const AgentEnv = z.object({
 const pick = (env: Record<string, string | undefined>, names: string[]): Record<string, string> =>
   Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
 
-/** Reads the variables that the pod carries. Throws one error that names every bad variable; values are not repeated in it. */
+/** Reads the pod's variables. Throws one error that names every bad variable and repeats no value. */
 export const readAgentConfig = (env: Record<string, string | undefined>): AgentConfig => {
   const read = AgentEnv.safeParse(env);
   if (!read.success) {

@@ -1,6 +1,6 @@
 import type { AgentState } from "../protocol/agent-api.ts";
 
-/** What the agent answers with when it doesn't do what it was asked for, and the HTTP status of each. */
+/** The agent's error codes and their HTTP status. */
 const statusOf = {
   bad_request: 400,
   unauthorized: 401,
@@ -30,15 +30,15 @@ export const refusal = (code: AgentErrorCode, message: string): AgentReply => ({
   body: { code, message },
 });
 
-/** Answers of the lease protocol and of upgrades, the same wherever they come up. */
+/** Error answers that several calls share. */
 export const refusals = {
   unauthorized: refusal("unauthorized", "a token for this agent is required: Authorization: Bearer <token>"),
   stale_fence: refusal("stale_fence", "the fence is not above the highest that this browser has seen"),
   not_holder: refusal("not_holder", "this session and fence do not hold the browser"),
   browser_unhealthy: refusal("browser_unhealthy", "the browser does not answer DevTools"),
-  stopping: refusal("stopping", "the agent was told to stop; nobody gets this browser any more"),
+  stopping: refusal("stopping", "the agent is stopping; no caller gets this browser any more"),
   not_found: refusal("not_found", "there is nothing at this path"),
   session_not_found: refusal("not_found", "this session does not hold the browser"),
-  fill_in_progress: refusal("fill_in_progress", "another fill is at work in this browser"),
+  fill_in_progress: refusal("fill_in_progress", "another fill is in progress in this browser"),
   too_many_requests: refusal("too_many_requests", "the session has too many open connections"),
 };

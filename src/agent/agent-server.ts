@@ -12,13 +12,13 @@ import { createCdpProxy } from "./cdp-proxy.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import { maxBodyBytes, readBody } from "./read-body.ts";
 
-/** Callers are on the cluster's network and send little: mostly a few hundred bytes. */
+/** Enough: callers are on the cluster's network and mostly send a few hundred bytes. */
 const requestTimeoutMs = 10_000;
-/** Longer than the pause between probes and audits of one caller, so that its connection is used again. */
+/** Longer than the pause between two probes or audits of one caller, so that it reuses its connection. */
 const keepAliveMs = 30_000;
-/** How long requests are waited for at the end, ms. */
+/** How long `finish` waits for open requests, ms. */
 const lastAnswersMs = 1000;
-/** A lease's 64 sockets, the callers' connections, and room for those that wait for their refusal. */
+/** A lease's 64 sockets, the callers' connections, and room for connections that are about to be refused. */
 const maxSockets = 256;
 
 export type AgentServerDeps = {
@@ -32,7 +32,7 @@ export type AgentServerDeps = {
 
 export type AgentServer = {
   port: number;
-  /** Takes no more connections and resolves when all requests are answered, or after a second. */
+  /** Accepts no more connections and resolves when all requests are answered, or after a second. */
   finish(): Promise<void>;
   /** Stops listening and destroys every connection at once. */
   close(): void;
@@ -45,7 +45,7 @@ const ok: AgentReply = { status: 200, body: { ok: true } };
 const describeIssues = (error: z.ZodError): string =>
   error.issues.map((issue) => `${issue.path.join(".") || "body"}: ${issue.message}`).join("; ");
 
-/** The body as `schema` wants it, or the reply that says what is wrong with it. */
+/** The body parsed by `schema`, or the reply that says what is wrong with it. */
 const parseBody = async <T>(
   request: IncomingMessage,
   schema: z.ZodType<T>,
@@ -83,7 +83,7 @@ const createRoutes = ({ leases, browser }: AgentServerDeps): Record<string, Reco
         const read = await parseBody(request, BindLease);
         if ("refused" in read) return read.refused;
         const outcome = await leases.bind(read.body);
-        // Nobody hears of this lease: its caller died, or has given up and tries another browser.
+        // The caller does not learn of this lease: it died, or it gave up and tries another browser.
         if (outcome === "bound" && hasHungUp(request)) await leases.end(read.body);
         return outcome === "bound" ? state() : refusals[outcome];
       },
@@ -100,7 +100,7 @@ const createRoutes = ({ leases, browser }: AgentServerDeps): Record<string, Reco
 
 const hasHungUp = ({ socket }: IncomingMessage): boolean => socket.destroyed || !socket.writable;
 
-/** Kubelet's probes carry no token. */
+/** The kubelet's probes carry no token. */
 const isProbe = (path: string): boolean => path === "/livez" || path === "/readyz";
 
 const createAuthorizer =
@@ -115,7 +115,7 @@ const send = (request: IncomingMessage, response: ServerResponse, { status, body
   response.statusCode = status;
   response.setHeader("content-type", "application/json");
   response.setHeader("content-length", Buffer.byteLength(json));
-  // A body that nobody wants to read is not waited for.
+  // Close the connection instead of reading the rest of a body that no handler needs.
   if (!request.complete) response.setHeader("connection", "close");
   response.end(json);
 };

@@ -10,19 +10,19 @@ import { connectDevTools } from "./connect-dev-tools.ts";
 import { openUrl } from "./open-url.ts";
 import { startVirtualScreen } from "./virtual-screen.ts";
 
-/** Chromium answers after 0.4 to 1.1 s; a machine where many start at once needs more. */
+/** Chromium answers after 0.4 to 1.1 s; it needs longer on a machine where many start at once. */
 const startDeadlineMs = 30_000;
 const healthTimeoutMs = 2000;
 
-/** Time for Chromium to end by itself; beyond it is killed. A pod has 10 s in all. */
+/** Time for Chromium to exit after SIGTERM; then it is killed. A pod has 10 s in all. */
 const chromiumGraceMs = 2000;
-/** Xvfb ends at once on SIGTERM and then removes its socket and lock file. */
+/** Xvfb exits at once on SIGTERM and then removes its socket and lock file. */
 const screenGraceMs = 500;
 
-/** A dying Chromium closes its connections just before its exit is seen, and the exit tells more. */
-const lastWordMs = 300;
+/** A dying Chromium closes its connections just before its exit is seen. The exit tells more, so wait for it. */
+const exitWaitMs = 300;
 
-/** Below this Chromium keeps shared memory in files instead. */
+/** With a smaller /dev/shm, Chromium must keep its shared memory in files. */
 const enoughSharedMemoryBytes = 256 * 1024 * 1024;
 
 /** A headful Chromium's lock socket is a path of up to 46 characters below the temp folder, and a socket's path has 107 at most. */
@@ -30,13 +30,13 @@ const longestTempDir = 60;
 
 export type Browser = {
   devTools: { port: number; path: string };
-  /** One CDP round trip, answered now; false when it isn't within 2 s. Calls at the same time share one. */
+  /** Makes one CDP round trip; false when Chromium does not answer within 2 s. Concurrent calls share one round trip. */
   isHealthy(): Promise<boolean>;
-  /** Opens a URL in the first page, best effort: never rejects, waits for nothing. */
+  /** Opens a URL in the first page in the background, best effort. */
   open(url: string): void;
-  /** Resolves with what happened when the browser died, or a part that it needs. Never rejects. */
+  /** Resolves when Chromium, its screen or its DevTools connection ends, with what happened. Never rejects. */
   ended: Promise<string>;
-  /** Ends every process and removes the browser's folder. `crashed` kills at once. */
+  /** Ends every process and removes the browser's folder. `crashed`: kills Chromium at once. */
   stop(crashed: boolean): Promise<void>;
 };
 
@@ -50,7 +50,7 @@ const sharedMemoryIsSmall = async (): Promise<boolean> => {
 const removeFolder = (folder: string): Promise<void> =>
   rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
 
-/** A new folder for the browser, and the one for its temp files: the same, but where its path is too long for their socket. */
+/** Makes the browser's folder. It is also the temp folder, unless its path is too long for Chromium's lock socket. */
 const createFolders = async ({ dataDir, browser }: AgentConfig, parts: AsyncDisposableStack): Promise<Folders> => {
   const folder = await mkdtemp(join(dataDir, "browser-"));
   parts.defer(() => removeFolder(folder));
@@ -86,7 +86,7 @@ const createHealthCheck = (cdp: CdpConnection): (() => Promise<boolean>) => {
   };
 };
 
-/** Starts the configured browser in a folder of its own below `dataDir`. When it fails, or is aborted, nothing is left. */
+/** Starts the configured browser in a new folder below `dataDir`. A failed or aborted start leaves nothing behind. */
 export const startBrowser = async (config: AgentConfig, signal: AbortSignal): Promise<Browser> => {
   await using parts = new AsyncDisposableStack();
   let graceMs = chromiumGraceMs;
@@ -133,7 +133,7 @@ export const startBrowser = async (config: AgentConfig, signal: AbortSignal): Pr
     ended: Promise.race([
       chromium.exited,
       ...(screen ? [screen.process.exited] : []),
-      cdp.closed.then(() => sleep(lastWordMs)).then(() => "Chromium closed its DevTools connection"),
+      cdp.closed.then(() => sleep(exitWaitMs)).then(() => "Chromium closed its DevTools connection"),
     ]),
     stop(crashed) {
       if (crashed) graceMs = 0;

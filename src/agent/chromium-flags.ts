@@ -9,7 +9,7 @@ export type ChromiumSetup = {
 };
 
 const common = [
-  // Chromium listens on 127.0.0.1 only, on a free port that it names on stderr.
+  // Chromium listens on 127.0.0.1 only, on a free port that it prints on stderr.
   "--remote-debugging-port=0",
   "--no-first-run",
   "--no-default-browser-check",
@@ -29,21 +29,21 @@ const headlessFlags = ({ viewport }: BrowserConfig): string[] => [
 ];
 
 /**
- * Headful: the screen has the viewport's size and the window fills it, but for its last row of pixels: without a window
- * manager Chromium makes a window of exactly the screen's size smaller by one pixel both ways.
+ * Headful: the screen has the viewport's size, and the window fills it except for the last row of pixels. Without a window
+ * manager, Chromium would shrink a window of exactly the screen's size by one pixel in both directions.
  */
 const headfulFlags = ({ viewport, kiosk_mode }: BrowserConfig): string[] => [
   "--ozone-platform=x11",
   `--window-size=${viewport.width},${Math.max(1, viewport.height - 1)}`,
   "--window-position=0,0",
-  // No bar above the page that warns of `--no-sandbox` and takes a part of its height.
+  // Hides the warning bar about `--no-sandbox`, which takes away part of the page's height.
   "--test-type",
-  // Chromium would end itself when its holder closes the last tab.
+  // Without this, Chromium exits when the holder closes the last tab.
   "--keep-alive-for-test",
   ...(kiosk_mode ? ["--kiosk"] : []),
 ];
 
-/** Chromium's arguments. `refresh_rate` has no flag, and `start_url` is opened over CDP: arguments are seen by every user of a machine. */
+/** Chromium's arguments. `refresh_rate` has no flag. `start_url` is opened over CDP: every user of a machine can read arguments. */
 export const chromiumFlags = (browser: BrowserConfig, setup: ChromiumSetup): string[] => [
   ...common,
   `--user-data-dir=${setup.profileDir}`,

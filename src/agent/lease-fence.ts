@@ -1,52 +1,52 @@
 /**
- * The agent's word on who holds its browser. Redis may forget leases; this, in memory beside the browser, does not.
+ * The agent's own state of its lease, in memory beside the browser. Redis may lose leases; the agent does not.
  *
  *            claim                grant
  *   idle ───────────► claimed ───────────► leased
  *    ▲                 │   │                 │
  *    └──── refuse ─────┘   └── end ─► ended ◄┘ end
  *
- * idle     no lease; also after a claim that the browser's health did not allow.
- * claimed  a bind came with a fence above all before; nobody holds the browser until its health is confirmed.
+ * idle     no lease, also after a claim whose health check failed.
+ * claimed  a bind with the highest fence so far has arrived; no session holds the browser until the health check succeeds.
  * leased   `holder()` may use the browser.
- * ended    the lease was ended by its own fence and session; the same end is answered the same way again.
+ * ended    an end with the lease's fence and session has arrived; a repetition of it gets the same answer.
  *
- * Raising the epoch makes a claim of a lower one idle again, and leaves every other state: who asks under the new epoch
- * knows of a lease that is held, and no bind from before can come between the answer and what is made of it.
+ * Raising the epoch drops a claim of a lower epoch and keeps every other state. The operator that asks under the new epoch
+ * learns of a lease that is held, and no older bind can change that between the agent's answer and the operator's repair.
  *
- * A claim is taken in every state when its fence is above the highest seen, and puts an end to what was before it. So
- * does an end: its lease was given up before the bind arrived, and a bind that is still on its way must come too late.
- * Claiming, granting and ending are separate steps because a bind waits for the browser in between: a newer claim or an
- * end that comes during that wait wins, and the grant of the older one fails.
+ * In every state, a claim whose fence is above the highest seen is accepted and replaces what was before it. An end with such
+ * a fence is accepted as well: its caller gave the lease up before the bind arrived, so that bind must be refused. Claiming,
+ * granting and ending are separate steps because a bind waits for the browser in between: a newer claim or an end that comes
+ * during that wait wins, and the grant of the older claim fails.
  */
 import { compareFences, type Fence } from "../protocol/agent-api.ts";
 
-/** A lease as its fence and session name it. */
+/** The identity of a lease: its fence and session. */
 export type LeaseName = Fence & { session_id: string };
 
 type State = { name: "idle" } | { name: "claimed" | "leased" | "ended"; lease: LeaseName };
 
 export type LeaseFence = {
   /**
-   * `claimed`: taken, its fence is the highest now, any earlier lease is over. `repeated`: this very lease is claimed
-   * or held already. `stale`: not above the highest fence.
+   * `claimed`: accepted; its fence is the highest now and any earlier lease is over. `repeated`: this same lease is claimed
+   * or held already. `stale`: its fence is not above the highest.
    */
   claim(lease: LeaseName): "claimed" | "repeated" | "stale";
-  /** The browser is healthy: the claim becomes the lease. False when it has been overtaken or ended. */
+  /** The browser is healthy: the claim becomes the lease. False when a newer claim or an end has come since. */
   grant(lease: LeaseName): boolean;
-  /** The browser is not healthy: the claim is dropped, its fence stays used up. */
+  /** The browser is not healthy: drops the claim. Its fence stays used up. */
   refuse(lease: LeaseName): void;
   /**
-   * `ended`: it held or claimed the browser until now, or its claim never came here; that one is refused from now on.
-   * `repeated`: it was ended before and nothing came after it.
+   * `ended`: it held or claimed the browser until now, or its claim has not arrived and will be refused. `repeated`: it ended
+   * earlier, and nothing came after it. `not_holder`: anything else, such as the end of an older lease.
    */
   end(lease: LeaseName): "ended" | "repeated" | "not_holder";
-  /** From now on only fences of this epoch or a later one are taken. A claim in progress of a lower one is dropped. */
+  /** From now on only fences of this epoch or a later one are accepted. Drops a claim of a lower epoch. */
   raise(epoch: number): void;
   holder(): LeaseName | undefined;
   /** The lease whose bind waits for the browser. */
   claimant(): LeaseName | undefined;
-  /** The highest fence seen; `{epoch: 0, seq: 0}` before the first. Its epoch may be one that no lease had yet. */
+  /** The highest fence seen; `{epoch: 0, seq: 0}` before the first. `raise` may set an epoch that no lease has had. */
   highest(): Fence;
 };
 
@@ -76,9 +76,9 @@ export const createLeaseFence = (): LeaseFence => {
     },
     end(lease) {
       if (is("ended", lease)) return "repeated";
-      const isUnheard = compareFences(lease, highest) > 0;
-      if (!isUnheard && !is("claimed", lease) && !is("leased", lease)) return "not_holder";
-      if (isUnheard) highest = { epoch: lease.epoch, seq: lease.seq };
+      const isNewest = compareFences(lease, highest) > 0;
+      if (!isNewest && !is("claimed", lease) && !is("leased", lease)) return "not_holder";
+      if (isNewest) highest = { epoch: lease.epoch, seq: lease.seq };
       state = { name: "ended", lease };
       return "ended";
     },

@@ -37,7 +37,7 @@ const setUp = () => {
 const holder = (keeper: LeaseKeeper): string | undefined => keeper.state().lease?.session_id;
 
 describe("while a bind waits for the browser", () => {
-  test("nobody holds the browser, not even the one before", async () => {
+  test("no session holds the browser, not even the one before", async () => {
     const { keeper, bound } = setUp();
     await bound(lease("a", 1));
     const socket = new PassThrough();
@@ -141,7 +141,7 @@ test("a browser that is not healthy is not bound, opens nothing, and the fence i
 });
 
 // LEASE-20
-test("an end cuts the sockets even when the browser turns out not to be healthy", async () => {
+test("an end cuts the sockets even when the browser is not healthy", async () => {
   const { keeper, answer, bound } = setUp();
   await bound(lease("a", 1));
   const socket = new PassThrough();
@@ -156,7 +156,7 @@ describe("told to stop", () => {
   const isOver = async (stopped: Promise<void>): Promise<boolean> =>
     Promise.race([stopped.then(() => true), new Promise<boolean>((resolve) => setImmediate(resolve, false))]);
 
-  test("it keeps the lease that it has, with its sockets, until that ends, and says that nobody is to get the browser", async () => {
+  test("it keeps its lease with its sockets until that ends, and says that no caller may get the browser", async () => {
     const { keeper, answer, bound } = setUp();
     await bound(lease("a", 1));
     const stopped = keeper.stop();
@@ -171,7 +171,7 @@ describe("told to stop", () => {
     await stopped;
   });
 
-  test("no further lease is taken, and that robs nobody", async () => {
+  test("no further lease is taken, and the present lease stays", async () => {
     const { keeper, bound } = setUp();
     await bound(lease("a", 1));
     const stopped = keeper.stop();

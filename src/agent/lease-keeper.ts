@@ -3,29 +3,29 @@ import type { Logger } from "../log.ts";
 import { type AgentState, type BindLease, compareFences, type EndLease } from "../protocol/agent-api.ts";
 import { createLeaseFence, type LeaseName } from "./lease-fence.ts";
 
-/** Sockets that one lease may have open. A client uses one; more are tools beside it. */
+/** Sockets that one lease may have open. A client uses one; tools that run beside it use more. */
 const maxConnections = 64;
 
 export type BindOutcome = "bound" | "stale_fence" | "browser_unhealthy" | "stopping";
 export type EndOutcome = "ended" | "not_holder" | "browser_unhealthy" | "stopping";
 
 export type LeaseKeeper = {
-  /** Gives the browser to a lease when its fence is the newest and the browser answers. Cuts the sockets of any lease before. */
+  /** Gives the browser to a lease when its fence is the newest and the browser answers. Cuts the sockets of any earlier lease. */
   bind(request: BindLease): Promise<BindOutcome>;
   /** Takes the browser back: cuts the lease's sockets, then confirms that the browser answers. */
   end(request: EndLease): Promise<EndOutcome>;
-  /** Counts a socket as open until it closes, and destroys it when the lease ends. Only one at a time is for a fill. */
+  /** Counts a socket as open until it closes, and destroys it when the lease ends. One fill's socket is open at a time. */
   admit(
     sessionId: string,
     socket: Duplex,
     purpose?: "fill",
   ): "admitted" | "not_holder" | "too_many" | "fill_in_progress";
   state(): AgentState;
-  /** Raises the epoch (lease-fence.ts) and tells all that is known, the request of the lease included. */
+  /** Raises the epoch (lease-fence.ts) and returns the state with the request of the lease. */
   stateUnder(epoch: number): AgentState;
-  /** Takes no further lease; the one that is held goes on. Resolves when none is held. */
+  /** Accepts no further lease; the present one goes on. Resolves when no lease is held. */
   stop(): Promise<void>;
-  /** Cuts all sockets and stops the idle timer; what is still waiting for the browser binds nothing. */
+  /** Cuts all sockets and stops the idle timer. A bind that still waits for the browser fails. */
   close(): void;
 };
 
@@ -37,12 +37,12 @@ export type LeaseKeeperDeps = {
   log: Logger;
 };
 
-/** What the holder of the browser has beside its name in the fence. */
+/** The held lease. */
 type Holding = {
   request: BindLease;
   boundAt: Date;
   sockets: Set<Duplex>;
-  /** The one that is open for a fill. */
+  /** The socket that is open for a fill. */
   filling: Duplex | undefined;
   idleTimer: NodeJS.Timeout | undefined;
 };
@@ -55,7 +55,7 @@ export const createLeaseKeeper = ({ podUid, browser, onIdle, log }: LeaseKeeperD
   let holding: Holding | undefined;
   let claim: Promise<BindOutcome> | undefined;
   let closed = false;
-  /** Told to stop: resolved when no lease is held. */
+  /** Set by `stop`; resolved when no lease is held. */
   let stopping: PromiseWithResolvers<void> | undefined;
 
   const cut = (): void => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CdpConnection } from "../cdp/cdp-connection.ts";
 
-/** A browser that has just started shows its first page a moment after DevTools answers. */
+/** A browser that has just started has its first page a moment after DevTools answers. */
 const firstPageTries = 5;
 const firstPagePauseMs = 200;
 

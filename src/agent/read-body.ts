@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
 
-/** The largest body that an agent reads. A lease is a few hundred bytes, one with all tags that a caller may give most of this. */
+/** The largest body that an agent reads. Most leases take a few hundred bytes; one with all allowed tags takes most of this. */
 export const maxBodyBytes = 1024 * 1024;
 
-/** A request's body as text, or `too_large`, in which case the rest of it is left unread. Rejects when the caller hangs up. */
+/** Reads a request's body as text. `tooLarge`: the rest of the body stays unread. Rejects when the caller hangs up. */
 export const readBody = (request: IncomingMessage): Promise<string | { tooLarge: true }> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -17,7 +17,7 @@ export const readBody = (request: IncomingMessage): Promise<string | { tooLarge:
     });
     request.on("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
     request.on("error", reject);
-    // Every request ends with it; an error is only made for one that was cut off, since it takes longer than all the rest.
+    // "close" follows every request. Make an Error only for one that was cut off: that takes longer than all the rest.
     request.on("close", () => {
       if (!request.complete) reject(new Error("the caller hung up"));
     });

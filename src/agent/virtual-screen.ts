@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { type GroupProcess, startGroupProcess } from "../process/group-process.ts";
 import type { BrowserConfig } from "../protocol/agent-api.ts";
 
-/** Xvfb needs 0.6 s; more on a machine where many browsers start at once. */
+/** Xvfb needs 0.6 s, and longer on a machine where many browsers start at once. */
 const startDeadlineMs = 15_000;
 
 export type VirtualScreen = {
   process: GroupProcess;
-  /** Variables that lead an X client to this screen. */
+  /** Variables with which an X client finds this screen. */
   env: { DISPLAY: string; XAUTHORITY: string };
 };
 

@@ -3,7 +3,7 @@ import type { Logger } from "../log.ts";
 import type { Termination } from "../protocol/agent-api.ts";
 
 const maxMessageChars = 500;
-/** Of a message that is too long the beginning says what failed, and its end why: the last lines of a program's stderr. */
+/** The beginning of a long message says what failed; its end, the last lines of a program's stderr, says why. */
 const keptFromStart = 150;
 
 const shorten = (message: string): string => {
@@ -13,7 +13,7 @@ const shorten = (message: string): string => {
   return message.slice(0, keptFromStart) + separator + message.slice(-keptFromEnd);
 };
 
-/** Writes why the agent ends, in place: in a pod the file is a mount. A file that cannot be written is logged, not fatal. */
+/** Writes why the agent ends. Writes in place, because in a pod the file is a mount. A failure is logged and not fatal. */
 export const writeTermination = async (file: string, { reason, message }: Termination, log: Logger): Promise<void> => {
   const termination: Termination = { reason, message: shorten(message) };
   try {

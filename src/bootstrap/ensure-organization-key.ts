@@ -10,12 +10,12 @@ import {
   readApiKey,
 } from "../services/api-keys/api-key-secret.ts";
 
-/** 24 characters as of every id, the same for the same key. The digest tells nothing about the key. */
+/** 24 characters like every id, always the same for one key. The digest reveals nothing about the key. */
 const idOf = (key: string): string => `k${digestApiKey(key).slice(0, 23)}`;
 
 /**
- * Makes sure that this key of the organization is known; creates its Secret when there is none. False: the key was
- * deleted or has expired, and stays so; make another one with `newApiKey`.
+ * Creates the Secret of this organization key if it is missing. Returns false when the key was deleted or has expired: it stays so,
+ * and the caller makes another one with `newApiKey`.
  */
 export const ensureOrganizationKey = async ({
   kube,
@@ -27,7 +27,7 @@ export const ensureOrganizationKey = async ({
   /** The system namespace; it must exist. */
   namespace: string;
   key: string;
-  /** What it is called in lists. */
+  /** The key's name in lists. */
   name: string;
 }): Promise<boolean> => {
   const id = idOf(key);

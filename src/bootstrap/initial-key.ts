@@ -11,7 +11,7 @@ export type InitialKeyOptions = {
   kube: Kube;
   /** The system namespace. */
   namespace: string;
-  /** The Secret that the key is left in; undefined: none is made. */
+  /** The Secret for the key; undefined: no key is made. */
   secretName: string | undefined;
   apiKeys: Pick<ApiKeys, "list">;
   log: Logger;
@@ -24,7 +24,10 @@ const keyIn = ({ data }: Secret): string =>
     .toString()
     .trim();
 
-/** Leaves a new key in the Secret, in place of `left`'s; of replicas that do it together one wins, and all get its key. */
+/**
+ * Writes a new key into the Secret, replacing the key of `left`. When replicas do it at the same time, one wins and all get its
+ * key.
+ */
 const leaveKey = async (ref: NamespacedRef, left: Secret | undefined, kube: Kube): Promise<string> => {
   const key = newApiKey();
   const data = { [dataKey]: Buffer.from(key).toString("base64") };
@@ -42,9 +45,9 @@ const leaveKey = async (ref: NamespacedRef, left: Secret | undefined, kube: Kube
 };
 
 /**
- * Gives an organization that has no usable key its first one, and leaves it in a Secret for the administrator to fetch and
- * delete. The Secret comes first and the key is made from it, so a replica that dies in between, and others that start
- * at the same time, all end up with the one key. `apiKeys` must be synced.
+ * Makes the first key of an organization without a usable key, in a Secret that the administrator fetches and deletes. It writes
+ * that Secret first and makes the key from it. So there is one key even if the replica dies in between or others start at the same
+ * time. `apiKeys` must be synced.
  */
 export const leaveInitialKey = async (options: InitialKeyOptions): Promise<void> => {
   const { kube, namespace, secretName, apiKeys, log } = options;
@@ -53,7 +56,7 @@ export const leaveInitialKey = async (options: InitialKeyOptions): Promise<void>
   const ref = { name: secretName, namespace };
   const ensure = (key: string): Promise<boolean> => ensureOrganizationKey({ kube, namespace, key, name: "initial" });
   const left = await kube.get(secrets, ref);
-  // A Secret of an earlier time may hold a key that was deleted since.
+  // An old Secret may contain a key that was deleted meanwhile.
   if (left && keyIn(left) !== "" && (await ensure(keyIn(left)))) return;
   await ensure(await leaveKey(ref, left, kube));
   log.info(

@@ -16,7 +16,7 @@ const newSecret = (namespace: string): NewObject<Secret> => {
   return {
     metadata: { name: secretName, namespace, labels: { "browserpool.dev/kind": "signing-key" } },
     type: "browserpool.dev/signing-key",
-    // Every token becomes worthless when the key changes, so that takes a deletion and not a slip in an editor.
+    // A changed key makes all tokens invalid. So nobody can edit the Secret by mistake; to change the key, delete the Secret.
     immutable: true,
     data: { [dataKey]: Buffer.from(pem).toString("base64") },
   };
@@ -36,8 +36,8 @@ const parse = ({ data, metadata }: Secret): SigningKey => {
 };
 
 /**
- * The key of the Secret `signing-key`, which is made when there is none; of replicas that start together one makes it
- * and all get the same. Throws an `Error` when the Secret holds something else.
+ * Reads the key from the Secret `signing-key`, or creates that Secret. When replicas start at the same time, one creates it and all
+ * get the same key. Throws an `Error` when the Secret contains anything else.
  */
 export const loadSigningKey = async ({ kube, namespace }: { kube: Kube; namespace: string }): Promise<SigningKey> => {
   const ref = { name: secretName, namespace };

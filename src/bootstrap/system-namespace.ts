@@ -4,8 +4,8 @@ import type { Namespace } from "../kube/objects.ts";
 import { namespaces } from "../kube/resource-type.ts";
 
 /**
- * Makes sure that a namespace exists and has these labels. A label that is there with another value was set by
- * somebody and stays. Safe to run by several replicas at once.
+ * Creates a namespace if it is missing, and adds missing labels. A label with another value stays: a user has set it. Several
+ * replicas may run this at once.
  */
 export const ensureNamespace = async (
   kube: Kube,

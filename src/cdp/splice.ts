@@ -2,15 +2,15 @@ import type { Socket } from "node:net";
 
 export type SpliceOptions = {
   /**
-   * Closes both sides as soon as one has ended and its last byte is passed on. Without it both stay until the other side ends
-   * too, and what that side still sends arrives.
+   * Closes both sides as soon as one side has ended and its last byte is passed on. Without it, the other side may go on
+   * sending, and both stay open until it ends, too.
    */
   closeAtFirstEnd?: boolean;
 };
 
 /**
- * Joins two sockets: bytes go through as they are, at the pace of the slower side, and when one side fails or is closed the
- * other is closed too. No frame is looked at.
+ * Joins two sockets: passes bytes on as they are, at the pace of the slower side, and parses no frame. When one side fails or
+ * closes, the other is closed as well.
  */
 export const splice = (near: Socket, far: Socket, { closeAtFirstEnd = false }: SpliceOptions = {}): void => {
   const close = (): void => {

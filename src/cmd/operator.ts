@@ -6,8 +6,7 @@ import { runOnDemandController, runPoolController } from "../controllers/browser
 import { startNodes } from "../controllers/browser-pool/observe/nodes.ts";
 import { readPodTemplate } from "../controllers/browser-pool/pod/read-pod-template.ts";
 import { runProjectController } from "../controllers/project/controller.ts";
-import type { ProjectObjects } from "../controllers/project/project-objects.ts";
-import { readProjectObjects } from "../controllers/project/read-project-objects.ts";
+import { type ProjectObjects, readProjectObjects } from "../controllers/project/project-objects.ts";
 import { createProjectGate, openGate } from "../controllers/start-gate.ts";
 import { createHealth } from "../http/ops/health.ts";
 import { connectKube } from "../kube/client.ts";

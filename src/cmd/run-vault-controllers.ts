@@ -1,10 +1,10 @@
 /**
  * Runs the controllers of vaults, items, credentials and connections while this replica leads.
  *
- *   any of them changes ──► its namespace's objects of the kinds that look at it, a moment later ──► their rounds
+ *   any of them changes ──► enqueue, a moment later, the objects of its namespace whose kinds read it ──► their rounds
  *
- * A round is a computation on copies and writes only what differs, so looking at a few too many costs next to nothing, and
- * there is no list of who depends on whom that could be wrong.
+ * A round computes on cached objects and writes only what differs. So a few rounds too many cost almost nothing, and no list of
+ * dependencies between single objects is needed that could be wrong.
  */
 import { reconcileConnection } from "../controllers/auth-connection/reconcile.ts";
 import { reconcileCredential } from "../controllers/credential/reconcile.ts";
@@ -25,15 +25,15 @@ import { credentialKind } from "../resources/credential.ts";
 import { vaultKind } from "../resources/vault.ts";
 import { vaultItemKind } from "../resources/vault-item.ts";
 
-/** Objects of one kind that are worked on at the same time. */
+/** Objects of one kind that are reconciled at the same time. */
 const concurrency = 4;
 
-/** Changes of others are looked at together after this time, ms. */
+/** Changes of other objects are batched for this time, ms. */
 const batchMs = 100;
 
 type Name = keyof VaultCaches;
 
-/** Whose rounds read what. A kind also looks at itself: names and keys are the oldest object's. */
+/** The kinds whose rounds read a kind. Each kind also reads itself: of two objects with one name or key, the oldest has it. */
 const watchers: Record<Name, readonly Name[]> = {
   vaults: ["vaults", "items"],
   items: ["items", "vaults"],
@@ -50,7 +50,7 @@ const reconcilers: Record<Name, (key: string, deps: VaultDeps) => Promise<Requeu
 
 export type VaultControllersDeps = { kube: Kube; meter?: WorkMeter | undefined; log: Logger };
 
-/** Resolves when the lead is over and everything has ended. */
+/** Resolves when this replica no longer leads and all queues and watches have stopped. */
 export const runVaultControllers = async ({ kube, meter, log }: VaultControllersDeps, lead: Lead): Promise<void> => {
   const predicate = createSpecPredicate();
   const enqueue = (name: Name, namespace: string): void => {

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 
-/** What a schema makes of a value; throws an `Error` that names each bad field as `where.field`. */
+/** Parses a value with a schema. Throws an `Error` that begins with `where` and names each bad field. */
 export const checkValue = <T extends z.ZodType>(schema: T, value: unknown, where: string): z.infer<T> => {
   const { success, data, error } = schema.safeParse(value);
   if (success) return data;

@@ -1,14 +1,14 @@
 import type { KubeObject } from "../kube/objects.ts";
 import type { Condition } from "../resources/conditions.ts";
 
-/** A condition before it is compared with the one that the object has. */
+/** A condition without its times, before it is compared with the object's present one. */
 export type Draft = { type: string; status: boolean; reason: string; message: string };
 
 type WithStatus = KubeObject & { status?: { conditions: Condition[] } | undefined };
 
 /**
- * The conditions of an object; pure. The time of a condition is kept until its status changes, so that equal drafts give
- * equal conditions and nothing is written. `nowMs`: since the epoch.
+ * Makes the conditions of an object; pure. A condition keeps its `lastTransitionTime` until its status changes, so equal drafts
+ * give equal conditions and cause no write. `nowMs`: since the epoch.
  */
 export const conditionsOf = (object: WithStatus, drafts: Draft[], nowMs: number): Condition[] =>
   drafts.map(({ type, status, reason, message }) => {
@@ -20,7 +20,7 @@ export const conditionsOf = (object: WithStatus, drafts: Draft[], nowMs: number)
     return { type, status: text, reason, message, lastTransitionTime, observedGeneration };
   });
 
-/** Whether an object has what it claims; `taken`: what it claims and another, older object has. */
+/** The `Accepted` condition. `taken`: an older object already has the name or key that this object claims. */
 export const acceptedDraft = (taken?: { reason: string; message: string }): Draft =>
   taken
     ? { type: "Accepted", status: false, ...taken }

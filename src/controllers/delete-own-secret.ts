@@ -5,8 +5,8 @@ import { dropFinalizer } from "./finalizers.ts";
 import type { VaultDeps } from "./vault-deps.ts";
 
 /**
- * Deletes the Secret that belongs to an object that is being deleted, and lets the object go. The Secret is named, not looked
- * for: the operator may delete Secrets and read none.
+ * Deletes the Secret of an object that is being deleted, then removes the object's finalizer. The caller gives the Secret's name:
+ * the operator has the right to delete Secrets but not to read or list them.
  */
 export const deleteOwnSecret = async <T extends NamespacedObject>(
   kind: ResourceType<T>,

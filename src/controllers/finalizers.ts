@@ -1,9 +1,9 @@
-/** Finalizers: written only by a change of the very version that was read, as a merge patch replaces the list whole. */
+/** Finalizers. A merge patch replaces the whole list, so each patch names the `resourceVersion` that was read. */
 import type { Kube } from "../kube/client.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import type { ResourceType } from "../kube/resource-type.ts";
 
-/** The object with the finalizer; writes only when it is missing. Nothing is added to what is being deleted. */
+/** Adds the finalizer if it is missing and returns the object. An object that is being deleted gets no finalizer. */
 export const withFinalizer = async <T extends KubeObject>(
   kind: ResourceType<T>,
   { object, finalizer }: { object: T; finalizer: string },
@@ -15,7 +15,7 @@ export const withFinalizer = async <T extends KubeObject>(
   return kube.patch(kind, object.metadata, { metadata });
 };
 
-/** Takes the finalizer off, which lets a deleted object go. */
+/** Removes the finalizer; Kubernetes then removes a deleted object. */
 export const dropFinalizer = async <T extends KubeObject>(
   kind: ResourceType<T>,
   { object, finalizer }: { object: T; finalizer: string },

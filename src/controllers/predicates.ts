@@ -1,14 +1,14 @@
 import type { KubeObject } from "../kube/objects.ts";
 
-/** All that people and the API can ask for in an object: everything but its status, which the rounds themselves write. */
+/** Everything of an object that users and the API write. The status is left out: the rounds themselves write it. */
 const specOf = ({ metadata }: KubeObject): string => {
   const { generation, deletionTimestamp, labels, annotations, finalizers } = metadata;
   return JSON.stringify([generation, deletionTimestamp, labels, annotations, finalizers]);
 };
 
 /**
- * Tells whether more of an object changed than its status since it was last asked. A status that was written comes back by
- * the watch: acted upon at once, every round would bring about the next one.
+ * Tells whether anything but the status of an object changed since the last call. The watch also shows the statuses that the
+ * operator writes: if each one enqueued its object at once, every round would start the next one.
  */
 export const createSpecPredicate = (): {
   specChanged(object: KubeObject): boolean;
@@ -18,9 +18,9 @@ export const createSpecPredicate = (): {
   return {
     specChanged(object) {
       const uid = object.metadata.uid;
-      const wish = specOf(object);
-      const isChanged = known.get(uid) !== wish;
-      known.set(uid, wish);
+      const spec = specOf(object);
+      const isChanged = known.get(uid) !== spec;
+      known.set(uid, spec);
       return isChanged;
     },
     forget: ({ metadata }) => void known.delete(metadata.uid),

@@ -1,25 +1,25 @@
-/** Whether browsers may be started in a namespace yet. */
+/** Tells whether the operator may start browsers in a namespace yet. */
 export type StartGate = {
-  /** What the namespace waits for, for people; undefined: browsers may be started there. */
+  /** What the namespace still lacks, as text for users; undefined: browsers may be started there. */
   waitsFor(namespace: string): string | undefined;
-  /** Calls back when that changes for a namespace, until the result is called. */
+  /** Calls `listener` when that changes for a namespace. Returns a function that unsubscribes. */
   onChange(listener: (namespace: string) => void): () => void;
 };
 
-/** For installations that keep no objects in projects: nothing is ever waited for. */
+/** A gate that is always open, for installations that keep no objects in projects. */
 export const openGate: StartGate = { waitsFor: () => undefined, onChange: () => () => undefined };
 
 export type ProjectGate = StartGate & {
   open(namespace: string): void;
-  /** `why`: undefined for a namespace that is not looked after any more. */
+  /** `why`: what the namespace lacks; undefined when it is no project any more. */
   close(namespace: string, why?: string): void;
 };
 
 const notYet = "its namespace is no project yet, or its project's objects are not there yet";
 
-/** Closed for every namespace until it is opened. */
+/** Makes a gate that is closed for every namespace until `open` is called for it. */
 export const createProjectGate = (): ProjectGate => {
-  /** Namespace → what it waits for, "" for nothing. */
+  /** Namespace → what it lacks; "" when it is open. */
   const known = new Map<string, string>();
   const listeners = new Set<(namespace: string) => void>();
   const set = (namespace: string, why: string | undefined): void => {

@@ -1,4 +1,4 @@
-/** What the controllers of the vault's kinds share. */
+/** The dependencies and steps that the controllers of vaults, items, credentials and connections share. */
 import { isDeepStrictEqual } from "node:util";
 import type { Kube } from "../kube/client.ts";
 import type { Lead } from "../kube/leader-election.ts";
@@ -11,7 +11,7 @@ import { byAge } from "../resources/identity.ts";
 import type { Vault } from "../resources/vault.ts";
 import type { VaultItem } from "../resources/vault-item.ts";
 
-/** Copies of all objects of the vault's kinds. */
+/** The watches' copies of all objects of the four kinds. */
 export type VaultCaches = {
   vaults: Reflector<Vault>;
   items: Reflector<VaultItem>;
@@ -31,7 +31,7 @@ export type VaultDeps = {
 export const liveIn = <T extends KubeObject>(namespace: string, objects: Pick<Reflector<T>, "list">): T[] =>
   objects.list().filter(({ metadata }) => metadata.namespace === namespace && !metadata.deletionTimestamp);
 
-/** The object that has what several claim: the oldest one. `others`: may hold `object` itself. */
+/** Of all objects with the same claim, the oldest holds it. `others`: may include `object` itself. */
 export const holderOf = <T extends KubeObject>(object: T, others: T[], claimOf: (object: T) => string): T | undefined =>
   others.filter((other) => claimOf(other) === claimOf(object)).sort(byAge)[0];
 

@@ -1,6 +1,6 @@
 import type { Lead } from "../kube/leader-election.ts";
 
-/** Resolves when the lead is over. */
+/** Resolves when this replica no longer leads. */
 export const whenLeadEnds = async ({ signal }: Pick<Lead, "signal">): Promise<void> => {
   const over = Promise.withResolvers<void>();
   signal.addEventListener("abort", () => over.resolve(), { once: true });

@@ -1,8 +1,8 @@
-/** Files of YAML that the operator is configured with. */
+/** YAML files that configure the operator. */
 import { readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
 
-/** The documents of a file that hold anything, as plain values. Throws an `Error` that names the file and the line. */
+/** Reads the documents of a file, without empty ones, as plain values. Throws an `Error` that names the file and the line. */
 export const readYamlFile = (file: string): unknown[] =>
   parseAllDocuments(readFileSync(file, "utf8")).flatMap((document): unknown[] => {
     const [error] = document.errors;

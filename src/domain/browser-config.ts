@@ -6,7 +6,7 @@ import { stableHash } from "./stable-hash.ts";
 import { resolveTelemetry } from "./telemetry-merge.ts";
 import { resolveViewport } from "./viewport.ts";
 
-/** The fields of a pool's spec that make a browser what it is; a change of one of them makes idle browsers outdated. */
+/** The fields of a pool's spec that configure a browser; a change of one of them makes idle browsers outdated. */
 const BrowserFields = BrowserPoolSpec.pick({
   headless: true,
   stealth: true,
@@ -23,12 +23,12 @@ const BrowserFields = BrowserPoolSpec.pick({
 });
 
 /**
- * What a browser was made with, as it travels; kept beside the leases so that a session tells its own configuration. Of a
- * policy that is kept outside the pool it has the hash alone: Redis holds one of these per configuration.
+ * The configuration that a browser was made with, in its wire form. Redis keeps one for each configuration, so that an answer shows
+ * the configuration of its own session. Of a policy that is stored in ConfigMaps it contains only the hash.
  */
 export type SessionConfig = Wire<z.infer<typeof BrowserFields>> & { chrome_policy_sha256?: string };
 
-/** Viewport and telemetry in their resolved form, so that specs that mean the same give the same. */
+/** Resolves viewport and telemetry, so that specs with the same meaning give equal configurations. */
 export const sessionConfigOf = (spec: BrowserPoolSpec): SessionConfig => {
   const telemetry = resolveTelemetry(spec.telemetry);
   const config = toWire(BrowserFields, { ...spec, viewport: resolveViewport(spec.viewport), telemetry });
@@ -39,7 +39,7 @@ export const sessionConfigOf = (spec: BrowserPoolSpec): SessionConfig => {
 /** Equal for equal configurations; 16 hexadecimal digits. */
 export const configHash = (spec: BrowserPoolSpec): string => stableHash(sessionConfigOf(spec));
 
-/** What the agent of a browser needs to know. */
+/** The configuration that the agent of a browser needs. */
 export const agentConfigOf = (spec: BrowserPoolSpec): BrowserConfig => {
   const { width, height, refreshRate } = resolveViewport(spec.viewport);
   return {

@@ -10,7 +10,7 @@ import { mergeTelemetry } from "./telemetry-merge.ts";
 
 export type CreatedBrowser = { ok: true; spec: BrowserSpec } | { ok: false; problems: Problem[] };
 
-/** Largest policy that fits into the object, bytes; pools keep larger ones outside (ADR 0009). */
+/** Largest policy that fits into the object, bytes; pools store larger ones in ConfigMaps (ADR 0009). */
 const maxPolicyBytes = 256 * 1024;
 
 const requestProblems = ({ profile, proxy, proxyId, gpu, headless, chromePolicy }: BrowserRequest): SpecProblem[] => [
@@ -25,7 +25,7 @@ const requestProblems = ({ profile, proxy, proxyId, gpu, headless, chromePolicy 
     : []),
 ];
 
-/** `request`: as parsed by `CreateBrowser`, which has filled in the defaults. What it refers to is the caller's matter. */
+/** `request`: parsed by `CreateBrowser`, which fills in the defaults. The caller checks the objects that it refers to. */
 export const createBrowser = (request: CreateBrowser): CreatedBrowser => {
   const { proxy, ...asked } = fromWire(BrowserRequest, request);
   const merged = mergeTelemetry(undefined, asked.telemetry);

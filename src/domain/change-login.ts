@@ -1,4 +1,4 @@
-/** What a request makes of a stored login (CREDENTIAL-7 to CREDENTIAL-10). */
+/** Applies a request to a stored login (CREDENTIAL-7 to CREDENTIAL-10). */
 import { type ErrorDetail, invalidInput } from "../errors.ts";
 import { maxValues, totpEntry } from "../resources/credential.ts";
 import { Sensitive } from "../sensitive.ts";
@@ -12,7 +12,7 @@ export type LoginChange = {
   values?: Record<string, string> | undefined;
   /** Applied before `values`. */
   removeValueKeys?: readonly string[] | undefined;
-  /** As sites show it. Empty: removed; undefined: kept. */
+  /** In the form that sites show. An empty text removes the secret; undefined keeps it. */
   totpSecret?: string | undefined;
 };
 
@@ -28,8 +28,8 @@ const totpAfter = (before: Sensitive | undefined, given: string | undefined): Se
 };
 
 /**
- * The login after a change. `isStorable`: false for a text that can't be stored as a value. Throws `bad_request`, which
- * names fields and never what stands in them.
+ * The login after a change. `isStorable`: false for a text that can't be stored as a value. Throws `bad_request`, which names
+ * fields, but never their values.
  */
 export const changedLogin = (
   before: Login,

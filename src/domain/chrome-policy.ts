@@ -1,13 +1,13 @@
 /**
- * Which Chrome enterprise policies a pool may set. The values' types are left to Chromium, which ignores a policy whose
- * value it cannot read; their names and total size are checked here (POOL-16, LIMIT-6).
+ * Checks the names and the total size of a pool's Chrome enterprise policies (POOL-16, LIMIT-6). The types of their values are not
+ * checked: Chromium ignores a policy whose value it can't read.
  */
 import { problemAt, type SpecProblem } from "./problem.ts";
 
 /** Bytes of a policy as JSON (LIMIT-6). */
 export const maxChromePolicyBytes = 5 * 1024 * 1024;
 
-/** A request can carry a great many bad names; the first ones tell enough. */
+/** A request can contain very many bad names; the answer shows the first ones. */
 const maxProblems = 20;
 
 /**
@@ -19,12 +19,12 @@ const managed: [RegExp, string][] = [
   [/^Extension|^BlockExternalExtensions$|^MandatoryExtensionsForIncognitoNavigation$|^3rdparty$/, "extensions"],
   // ProxyMode, ProxyServer, ProxyPacUrl, ProxyBypassList, ProxySettings, ProxyOverrideRules…
   [/^Proxy/, "the proxy"],
-  // What CDP, the agent and the gateway stand on: debugging switched off or a browser that refuses to run headless.
+  // CDP, the agent and the gateway need these: such a policy could switch off debugging or forbid headless mode.
   [
     /^RemoteDebugging|^DeveloperTools|^HeadlessMode$|^ChromeForTestingAllowed$|^CommandLineFlagSecurityWarningsEnabled$/,
     "CDP and automation",
   ],
-  // Enrolment hands the browser to another party's policies, which then overrule all of the above.
+  // Enrolment puts the browser under another party's policies, which override all of the above.
   [/^CloudManagementEnrollment|^CloudPolicyOverridesPlatformPolicy$/, "where policies come from"],
 ];
 
@@ -38,7 +38,7 @@ const entryProblem = (name: string, value: unknown): SpecProblem | undefined => 
   return value === null ? problemAt(["chromePolicy", name], "must not be null") : undefined;
 };
 
-/** What is wrong with a pool's `chromePolicy`. Empty: nothing. */
+/** The problems of a pool's `chromePolicy`; empty when there are none. */
 export const chromePolicyProblems = (policy: Record<string, unknown>): SpecProblem[] => {
   if (Buffer.byteLength(JSON.stringify(policy)) > maxChromePolicyBytes)
     return [problemAt(["chromePolicy"], "must not exceed 5 MiB when serialized")];

@@ -1,4 +1,4 @@
-/** A connection's spec out of requests (CONNECTION-1 to CONNECTION-3). */
+/** Requests → a connection's spec (CONNECTION-1 to CONNECTION-3). */
 import { type AuthConnectionSpec, credentialChoice } from "../resources/auth-connection.ts";
 import {
   ConnectionPatch,
@@ -40,7 +40,7 @@ const problemsOf = (request: ConnectionPatch): Problem[] =>
     ...telemetryProblems(request),
   ]);
 
-/** `browser_telemetry` is kept as it was sent; null is none. */
+/** Keeps `browser_telemetry` unchanged; null means none. */
 const withTelemetry = ({
   browserTelemetry,
   ...settings
@@ -49,7 +49,7 @@ const withTelemetry = ({
   ...(browserTelemetry && { browserTelemetry }),
 });
 
-/** The spec of a new connection. The domain is written in lower case, as hosts are compared. */
+/** The spec of a new connection, with the domain in lower case, so that domains can be compared. */
 export const newConnectionSpec = (request: CreateConnection): ConnectionResult => {
   const { domain, profileName, ...settings } = fromWire(ConnectionRequest, request);
   const problems = problemsOf(settings);
@@ -57,7 +57,7 @@ export const newConnectionSpec = (request: CreateConnection): ConnectionResult =
   return { ok: true, spec: { domain: domain.toLowerCase(), profileName, ...withTelemetry(settings) } };
 };
 
-/** The spec with the fields of the request in place of its own. */
+/** Replaces fields of the spec by those of the request. */
 export const patchConnectionSpec = (spec: AuthConnectionSpec, request: UpdateConnection): ConnectionResult => {
   const patch = fromWire(ConnectionPatch, request);
   const problems = problemsOf(patch);

@@ -1,11 +1,11 @@
 /**
- * Fill pacing (FILL-RATE-1 to FILL-RATE-3): `r = size × fill_rate_per_minute / 100` browsers are started a minute, one by
- * one, `60 / r` seconds apart, the first at once; a rate of 0 pauses filling.
+ * Fill pacing (FILL-RATE-1 to FILL-RATE-3): the operator starts `r = size × fill_rate_per_minute / 100` browsers a minute, one by
+ * one, `60 / r` seconds apart, the first at once. A rate of 0 pauses filling.
  */
 
 export type Fill = { size: number; fillRatePerMinute: number };
 
-/** Longest time between two starts, ms: a year. A rate that is all but 0 would name a date that no calendar has. */
+/** Longest time between two starts, ms: a year. A rate close to 0 would give a date that `Date` can't represent. */
 const maxIntervalMs = 365 * 24 * 3_600_000;
 
 /** Milliseconds between two starts; infinite when filling is paused. */
@@ -19,13 +19,13 @@ const maxBackOffMs = 5 * 60_000;
 export const failedStartBackOffMs = (failedStarts: number): number =>
   failedStarts === 0 ? 0 : Math.min(1000 * 2 ** (failedStarts - 1), maxBackOffMs);
 
-/** Waiting time of an acquire that names none, s, when filling is paused. */
+/** Default waiting time of an acquire while filling is paused, s. */
 const pausedWaitSeconds = 600;
 
-/** At the highest rates a pool "fills" in less time than one browser needs to start; nobody could wait for that, s. */
+/** Shortest default waiting time, s: at the highest rates a pool "fills" in less time than one browser needs to start. */
 const minWaitSeconds = 30;
 
-/** A pool that fills for days would hold the connection as long, s. */
+/** Longest default waiting time, s: else a pool that fills for days would keep the connection open for days. */
 const maxWaitSeconds = 3600;
 
 /** Default of `acquire_timeout_seconds`: the time that the whole pool needs to fill at its rate, from 30 s to an hour. */

@@ -1,4 +1,4 @@
-/** Undefined for what has nothing in it: an empty object or list in a request means the same as none. */
+/** Undefined for an empty object or list: in a request it means the same as none. */
 export const notEmpty = <Value extends object>(value: Value | undefined): Value | undefined =>
   value && Object.keys(value).length > 0 ? value : undefined;
 
@@ -7,7 +7,7 @@ type Given<T> = { [Key in keyof T as undefined extends T[Key] ? never : Key]: T[
   [Key in keyof T as undefined extends T[Key] ? Key : never]?: Exclude<T[Key], undefined>;
 };
 
-/** Fields that are not set have no key, so that specs compare equal whichever way they came to be. */
+/** Removes the keys of undefined fields, so that specs with equal fields compare equal. */
 export const withoutUndefined = <T extends object>(value: T): Given<T> =>
   // `fromEntries` forgets which fields there are.
   Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Given<T>;

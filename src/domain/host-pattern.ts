@@ -74,10 +74,10 @@ const splitPort = (text: string): { host: string; port?: string | undefined } =>
 const isPort = (text: string): boolean => /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65535;
 
 const parseHost = (text: string): Parsed => {
-  if (parseAddress(text)?.bits === 128) return problem("an IPv6 address stands in brackets, e.g. [fd00::1]");
+  if (parseAddress(text)?.kind() === "ipv6") return problem("an IPv6 address stands in brackets, e.g. [fd00::1]");
   const { host, port } = splitPort(text);
   const address = parseAddress(host);
-  if (text.startsWith("[") && address?.bits !== 128) return problem("is not an IPv6 address in brackets");
+  if (text.startsWith("[") && address?.kind() !== "ipv6") return problem("is not an IPv6 address in brackets");
   if (port !== undefined && !isPort(port)) return problem("the port must be a number from 1 to 65535");
   return address ? { kind: "address", address } : parseName(host);
 };

@@ -1,37 +1,25 @@
-/** IP addresses and CIDR ranges as numbers, so that "is inside" and "has host bits" are arithmetic. */
+/** IP addresses and CIDR ranges. */
 import { isIP, isIPv4 } from "node:net";
+import ipaddr from "ipaddr.js";
 
-/** `bits`: 32 or 128. */
-export type Address = { bits: 32 | 128; value: bigint };
+export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 /** `prefix`: leading bits that all addresses of the range share. */
-export type Range = Address & { prefix: number };
+export type Range = { address: Address; prefix: number };
 
-const ofBytes = (parts: string[], radix: number, width: bigint): bigint =>
-  parts.reduce((value, part) => (value << width) | BigInt(Number.parseInt(part, radix)), 0n);
+const bitsOf = (address: Address): number => address.toByteArray().length * 8;
 
-const ofIpv4 = (text: string): bigint => ofBytes(text.split("."), 10, 8n);
-
-const groups = (text: string): string[] => (text === "" ? [] : text.split(":"));
-
-/** `text` is valid IPv6. A dotted tail (`::ffff:10.0.0.1`) counts as two groups. */
-const ofIpv6 = (text: string): bigint => {
-  const dotted = /[^:]*\.[^:]*$/.exec(text)?.[0];
-  const tail = dotted === undefined ? 0n : ofIpv4(dotted);
-  const hex =
-    dotted === undefined
-      ? text
-      : `${text.slice(0, -dotted.length)}${(tail >> 16n).toString(16)}:${(tail & 0xffffn).toString(16)}`;
-  const [head = "", rest] = hex.split("::");
-  const before = groups(head);
-  const after = groups(rest ?? "");
-  const zeros = Array.from({ length: 8 - before.length - after.length }, () => "0");
-  return ofBytes([...before, ...zeros, ...after], 16, 16n);
-};
+/** Writes a dotted tail (`::10.0.0.1`) as two groups (`::a00:1`): ipaddr.js would read it as `::ffff:10.0.0.1`. */
+const withoutDots = (ipv6: string): string =>
+  ipv6.replace(/[^:]+\..+$/, (tail) => {
+    const mapped = ipaddr.IPv4.parse(tail).toIPv4MappedAddress();
+    return `${mapped}`.slice("::ffff:".length);
+  });
 
 /** Undefined when `text` is no IP address in its usual notation; zones (`%eth0`) are refused. */
 export const parseAddress = (text: string): Address | undefined => {
+  // ipaddr.js takes more than Node: `0x7f.1`, `010.0.0.1`, `2130706433`, groups of five digits.
   if (isIP(text) === 0 || text.includes("%")) return undefined;
-  return isIPv4(text) ? { bits: 32, value: ofIpv4(text) } : { bits: 128, value: ofIpv6(text) };
+  return isIPv4(text) ? ipaddr.IPv4.parse(text) : ipaddr.IPv6.parse(withoutDots(text));
 };
 
 /** Undefined when `text` is not `address/prefix`. Host bits are allowed here; see `hasHostBits`. */
@@ -39,7 +27,7 @@ export const parseRange = (text: string): Range | undefined => {
   const match = /^([^/]+)\/(0|[1-9]\d{0,2})$/.exec(text);
   const address = parseAddress(match?.[1] ?? "");
   const prefix = Number(match?.[2]);
-  return address && prefix <= address.bits ? { ...address, prefix } : undefined;
+  return address && prefix <= bitsOf(address) ? { address, prefix } : undefined;
 };
 
 /** A range that is a constant of the program. Throws when it is none. */
@@ -49,12 +37,15 @@ export const range = (text: string): Range => {
   return parsed;
 };
 
-/** Whether bits after the prefix are set, as in `10.0.0.1/8`. */
-export const hasHostBits = ({ bits, value, prefix }: Range): boolean => value % (1n << BigInt(bits - prefix)) !== 0n;
+/** Whether a bit behind the prefix is set. */
+export const hasHostBits = ({ address, prefix }: Range): boolean => {
+  const family = address.kind() === "ipv4" ? ipaddr.IPv4 : ipaddr.IPv6;
+  return !address.match(family.networkAddressFromCIDR(`${address}/${prefix}`), bitsOf(address));
+};
 
 /** Whether all of `inner` (an address or a range) lies in `outer`. */
 export const contains = (outer: Range, inner: Address | Range): boolean => {
-  if (outer.bits !== inner.bits || ("prefix" in inner && inner.prefix < outer.prefix)) return false;
-  const shift = BigInt(outer.bits - outer.prefix);
-  return inner.value >> shift === outer.value >> shift;
+  const { address, prefix } = "prefix" in inner ? inner : { address: inner, prefix: bitsOf(inner) };
+  if (address.kind() !== outer.address.kind() || prefix < outer.prefix) return false;
+  return address.match(outer.address, outer.prefix);
 };

@@ -1,4 +1,4 @@
-/** The way from an item to its credential, as custom resources tell it; what a Secret holds is read elsewhere. */
+/** Finds the credential of an item by its custom resources; the Secret with the values is not read here. */
 import type { AuthConnection } from "../resources/auth-connection.ts";
 import type { Credential } from "../resources/credential.ts";
 import { byAge, wireName } from "../resources/identity.ts";
@@ -10,11 +10,13 @@ export type CredentialSource =
   | { is: "noCredential" }
   | { is: "credential"; credential: Credential };
 
-/** The credential that a connection means by a name; of two with one name, which YAML can write, the older. */
+/** The credential with this name; of two with one name, which YAML can write, the older. */
 export const credentialOfName = (credentials: readonly Credential[], name: string): Credential | undefined =>
   credentials.filter((credential) => wireName(credential) === name).sort(byAge)[0];
 
-/** An item keeps the connection that it was made with: another one of the same name, which YAML can write, is not it. */
+/**
+ * The item's connection. An item keeps its first connection: a later one of the same name, which YAML can write, does not count.
+ */
 export const connectionOf = (
   { spec, status }: VaultItem,
   connections: readonly AuthConnection[],
@@ -25,7 +27,7 @@ export const connectionOf = (
       (status?.connectionUid === undefined || status.connectionUid === metadata.uid),
   );
 
-/** `connection`: undefined when it is gone. `credentials`: of its project. */
+/** The credential behind a connection. `connection`: undefined when it is gone. `credentials`: all of its project. */
 export const credentialSource = (
   connection: AuthConnection | undefined,
   credentials: readonly Credential[],

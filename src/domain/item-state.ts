@@ -1,17 +1,17 @@
 /**
- * Whether a vault item can be used: computed on every read from what it points at (ITEM-9 to ITEM-15).
+ * Whether a vault item can be used: computed on every read from its connection and credential (ITEM-9 to ITEM-15).
  *
- *   connection gone              unavailable, connection_not_found: for good, since an item keeps its connection
- *   credential kept elsewhere    unavailable, external_credential
- *   none, or nothing in it       unavailable, no_credential
- *   a value or a TOTP secret     ready
+ *   connection gone                unavailable, connection_not_found: for good, since an item keeps its connection
+ *   external credential            unavailable, external_credential
+ *   no credential, or an empty one unavailable, no_credential
+ *   a value or a TOTP secret       ready
  */
 import { totpEntry } from "../resources/credential.ts";
 
-/** What a credential holds: the names of its values that are not empty, and whether there is a TOTP secret. */
+/** The names of a credential's non-empty values, and whether it has a TOTP secret. */
 export type StoredLogin = { valueNames: readonly string[]; hasTotp: boolean };
 
-/** What an item's connection leads to. */
+/** The source of an item's values, found through its connection. */
 export type ItemSource =
   | { is: "connectionGone" }
   | { is: "external" }
@@ -25,7 +25,7 @@ export type ItemState =
   | { status: "ready"; fields: Record<string, { type: FieldType }> }
   | { status: "unavailable"; reason: StatusReason };
 
-/** The field for codes of the authenticator. A stored value of this name gives way to it. */
+/** The field for codes of the authenticator. It replaces a stored value of this name. */
 export const totpField = "totp";
 
 const fieldType = (name: string): FieldType => {

@@ -1,10 +1,10 @@
 import type { Browser, BrowserSpec } from "../resources/browser.ts";
 import { wireName } from "../resources/identity.ts";
 
-/** The parts of a lease's request (leases/records.ts) that say what an on-demand browser was asked for with. */
+/** The request of an on-demand browser's lease (leases/records.ts). */
 export type OnDemandRequest = {
   timeout_seconds: number;
-  /** Where its lease is kept: with itself. */
+  /** The owner of the lease: the on-demand browser itself. */
   pool: { id: string; uid: string };
   on_demand: true;
   project: string;
@@ -14,7 +14,7 @@ export type OnDemandRequest = {
   vaults?: BrowserSpec["vaults"];
 };
 
-/** What an on-demand browser's session was asked for with; pure. `project`: its id. */
+/** The request for an on-demand browser's session; pure. `project`: the project's id. */
 export const onDemandRequest = (browser: Browser, project: string): OnDemandRequest => {
   const { metadata, spec } = browser;
   const name = wireName(browser);

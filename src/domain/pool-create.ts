@@ -17,9 +17,8 @@ const profileOf = (request: PoolRequest): Pick<BrowserPoolSpec, "profile" | "ref
 };
 
 /**
- * `request`: as parsed by `CreateBrowserPool`, which has filled in the defaults. A profile turns
- * `refreshOnProfileUpdate` on unless it is given (POOL-4); telemetry is laid over nothing.
- * Limits of the organization are the caller's matter.
+ * `request`: parsed by `CreateBrowserPool`, which fills in the defaults. A profile turns `refreshOnProfileUpdate` on unless the
+ * request sets it (POOL-4). The caller checks the organization's limits.
  */
 export const createPool = (request: CreateBrowserPool): CreatedPool => {
   const asked = fromWire(PoolRequest, request);

@@ -1,7 +1,7 @@
 /**
- * The request of `PATCH /browser_pools/{id_or_name}` over the spec of a pool. A number in brackets is that
- * of a rule: (4) is POOL-PATCH-4. Rule 1 (`save_changes`) is in the request's schema; rule 12 (the sum of all sizes) needs
- * the other pools and is the caller's; rules 13 and 14 are about browsers that exist, and the operator's.
+ * Applies the request of `PATCH /browser_pools/{id_or_name}` to the spec of a pool. A number in brackets is that of a rule: (4) is
+ * POOL-PATCH-4. The request's schema implements rule 1 (`save_changes`). The caller checks rule 12 (the sum of all sizes), which
+ * needs the other pools. The operator implements rules 13 and 14, which concern existing browsers.
  */
 import { isDeepStrictEqual } from "node:util";
 import { BrowserPoolSpec } from "../resources/browser-pool.ts";
@@ -14,12 +14,12 @@ import { chooseProfile } from "./pool-profile.ts";
 import { type Problem, problemAt, type SpecProblem, wireProblems } from "./problem.ts";
 import { mergeTelemetry } from "./telemetry-merge.ts";
 
-/** `discardIdle`: the caller asked to discard what is idle (rule 14). */
+/** `discardIdle`: the caller asked to discard the idle browsers (rule 14). */
 export type PatchedPool =
   | { ok: true; spec: BrowserPoolSpec; discardIdle: boolean }
   | { ok: false; problems: Problem[] };
 
-/** Fields to set; an optional one that is present with the value undefined is cleared. */
+/** Fields to set; an optional key with the value undefined clears its field. */
 type Changes = {
   [Key in keyof BrowserPoolSpec]?: object extends Pick<BrowserPoolSpec, Key>
     ? BrowserPoolSpec[Key] | undefined
@@ -37,7 +37,7 @@ const replaced = [
   "viewport",
 ] as const;
 
-/** Replaced when given, kept otherwise; viewport is replaced whole (rule 8). */
+/** Fields that are replaced when given, else kept; viewport is replaced whole (rule 8). */
 const plainChanges = (patch: PoolPatch): Changes =>
   Object.fromEntries(replaced.flatMap((key) => (patch[key] === undefined ? [] : [[key, patch[key]]])));
 
@@ -45,7 +45,7 @@ const clearedWhenEmpty = ["extensions", "chromePolicy", "proxyId", "startUrl", "
 
 const isEmpty = (value: string | object): boolean => value === "" || Object.keys(value).length === 0;
 
-/** Replaced when given, cleared by what is empty: a list (3), an object (4, 9) or a string (5, 6). */
+/** Fields that are replaced when given and cleared by an empty list (3), object (4, 9) or string (5, 6). */
 const clearableChanges = (patch: PoolPatch): Changes =>
   Object.fromEntries(
     clearedWhenEmpty.flatMap((key) => {
@@ -55,13 +55,13 @@ const clearableChanges = (patch: PoolPatch): Changes =>
     }),
   );
 
-/** A policy that was kept outside the pool gives way to the one of the request, an empty one too (4). */
+/** The policy of the request, even an empty one, replaces a policy in ConfigMaps (4). */
 const policyRefChanges = (patch: PoolPatch): Changes => (patch.chromePolicy ? { chromePolicyRef: undefined } : {});
 
 /** An empty name is a no-op (7). */
 const nameChanges = (patch: PoolPatch): Changes => (patch.name ? { name: patch.name } : {});
 
-/** The profile (2), and what follows from it for `refreshOnProfileUpdate` (10). */
+/** The profile (2), and its effect on `refreshOnProfileUpdate` (10). */
 const profileChanges = (spec: BrowserPoolSpec, patch: PoolPatch): Changes => {
   const choice = patch.profile && chooseProfile(patch.profile);
   const given = patch.refreshOnProfileUpdate;
@@ -90,8 +90,8 @@ const applyChanges = (spec: BrowserPoolSpec, changes: Changes): BrowserPoolSpec 
   withoutUndefined({ ...spec, ...changes });
 
 /**
- * `patch`: as parsed by `UpdateBrowserPool`. Only what the patch gives is checked beyond the schema, so that a pool with
- * a fault elsewhere can still be resized. `spec` is not changed; `discardIdle` of the spec is left to the caller.
+ * `patch`: parsed by `UpdateBrowserPool`. Beyond the schema, only the given fields are checked, so that a pool with a problem in
+ * another field can still be resized. It does not change `spec`; the caller sets `discardIdle` of the spec.
  */
 export const patchPool = (spec: BrowserPoolSpec, patch: UpdateBrowserPool): PatchedPool => {
   const asked = fromWire(PoolPatch, patch);

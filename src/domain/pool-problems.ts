@@ -1,4 +1,4 @@
-/** The rules of a pool's spec that neither its schema nor CEL can say; for requests and for YAML alike. */
+/** The rules of a pool's spec that neither its schema nor CEL can express; for requests and YAML alike. */
 import { type BrowserPoolSpec, refreshNeedsProfile } from "../resources/browser-pool.ts";
 import type { Network } from "../resources/browser-settings.ts";
 import type { Path } from "../resources/wire.ts";
@@ -18,7 +18,7 @@ const hostProblems = (path: Path, hosts: string[], check: (host: string) => stri
     return message === undefined ? [] : [problemAt([...path, index], message)];
   });
 
-/** What is wrong with a `network` block; paths start with `network`. */
+/** The problems of a `network` block; paths start with `network`. */
 const networkProblems = ({ allowedHosts = [], privateHosts = [], proxyRoutes = [] }: Network): SpecProblem[] => [
   ...hostProblems(["network", "allowedHosts"], allowedHosts, hostPatternProblem),
   ...hostProblems(["network", "privateHosts"], privateHosts, privateHostProblem),
@@ -28,10 +28,10 @@ const networkProblems = ({ allowedHosts = [], privateHosts = [], proxyRoutes = [
   ]),
 ];
 
-/** Settings that have rules of their own, whatever the other settings are. */
+/** Settings with rules that do not depend on other settings. */
 type Settings = Pick<Partial<BrowserPoolSpec>, "extensions" | "profile" | "chromePolicy" | "network">;
 
-/** What is wrong with each setting by itself. A setting that is not given has no problem. */
+/** The problems of each setting by itself; a setting that is not given has none. */
 export const settingProblems = ({ extensions = [], profile, chromePolicy, network }: Settings): SpecProblem[] => [
   ...extensions.flatMap((extension, index) => selectorProblems(["extensions", index], extension)),
   ...(profile ? selectorProblems(["profile"], profile) : []),
@@ -39,17 +39,17 @@ export const settingProblems = ({ extensions = [], profile, chromePolicy, networ
   ...(network ? networkProblems(network) : []),
 ];
 
-/** What is wrong between settings. */
+/** The problems between settings. */
 export const refreshProblems = (spec: Pick<BrowserPoolSpec, "profile" | "refreshOnProfileUpdate">): SpecProblem[] =>
   spec.refreshOnProfileUpdate && !spec.profile ? [problemAt(["refreshOnProfileUpdate"], refreshNeedsProfile)] : [];
 
-/** A rule that CEL can't say: it does not see a map of anything. */
+/** A rule that CEL can't express: it can't read a map of arbitrary values. */
 const policyProblems = ({ chromePolicy, chromePolicyRef }: BrowserPoolSpec): SpecProblem[] =>
   chromePolicy && chromePolicyRef
     ? [problemAt(["chromePolicyRef"], "give only one of chromePolicy and chromePolicyRef; null removes this one")]
     : [];
 
-/** All that is wrong with a spec that fits its schema, e.g. one written as YAML. Empty: nothing. */
+/** All problems of a spec that fits its schema, e.g. one from YAML; empty when there are none. */
 export const poolProblems = (spec: BrowserPoolSpec): SpecProblem[] => {
   const merged = mergeTelemetry(undefined, spec.telemetry);
   const problems = [...settingProblems(spec), ...policyProblems(spec), ...refreshProblems(spec)];

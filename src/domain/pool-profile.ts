@@ -1,4 +1,4 @@
-/** A profile as requests name it, where an empty id or name stands for "none" (POOL-PATCH-2). */
+/** The profile selector of requests, in which an empty id or name means "none" (POOL-PATCH-2). */
 import type { Selector } from "../resources/selector.ts";
 import { problemAt, type SpecProblem } from "./problem.ts";
 
@@ -13,7 +13,7 @@ export const chooseProfile = ({ id, name }: Selector): ProfileChoice => {
   return id === undefined && name === undefined ? { kind: "invalid" } : { kind: "none" };
 };
 
-/** What is wrong with the profile of a new pool or browser. */
+/** The problems of the profile of a new pool or browser. */
 export const profileProblems = (profile: Selector | undefined): SpecProblem[] =>
   profile && chooseProfile(profile).kind === "invalid"
     ? [problemAt(["profile"], "give exactly one of id and name")]

@@ -1,4 +1,4 @@
-/** A pool as the HTTP API answers it (POOL-6 to POOL-9). */
+/** A pool as the HTTP API shows it (POOL-6 to POOL-9). */
 import type { BrowserPool, BrowserPoolSpec } from "../resources/browser-pool.ts";
 import { type BrowserPoolRecord, PoolRecord } from "../resources/browser-pool-wire.ts";
 import { createdAt, wireId, wireName } from "../resources/identity.ts";
@@ -7,12 +7,12 @@ import { toWire } from "../resources/wire.ts";
 import { refreshesOnProfileUpdate } from "./pool-problems.ts";
 import { resolveTelemetry } from "./telemetry-merge.ts";
 
-/** Browsers of the pool now, from the lease store. */
+/** Present numbers of the pool's browsers, from the lease store. */
 export type PoolCounts = { acquired: number; available: number };
-/** What the pool's selectors point at; `extensionIds` in load order. */
+/** The ids of the objects that the pool's selectors refer to; `extensionIds` in load order. */
 export type PoolRefs = { profileId?: string; extensionIds: string[] };
 
-/** A request names the destination by an object; the record has the id or the name alone. */
+/** A request names the destination by an object; the record has only its id or name. */
 const telemetryRecord = ({ export: exported, ...rest }: Telemetry) => {
   if (!exported?.otlp) return rest;
   const { enabled, destination } = exported.otlp;
@@ -31,8 +31,8 @@ const configRecord = (spec: BrowserPoolSpec, name: string | undefined) => {
 };
 
 /**
- * `pool`: as read from the API server. The config echoes what is configured, defaults included; selectors stand as they
- * were given, telemetry in its resolved form, the viewport only when it was set.
+ * `pool`: as read from the API server. The config shows the configuration with its defaults: selectors as they were given,
+ * telemetry in its resolved form, the viewport only when it was set.
  */
 export const browserPoolRecord = (pool: BrowserPool, counts: PoolCounts, refs: PoolRefs): BrowserPoolRecord => {
   const name = wireName(pool);

@@ -3,10 +3,10 @@ import type { Selector } from "../resources/selector.ts";
 
 export type ReferencedKind = "Profile" | "Extension" | "Proxy";
 
-/** One place in a pool's spec that names another object. `path` is the field as the HTTP API writes it. */
+/** A field of a pool's spec that refers to another object. `path`: the field as the HTTP API writes it. */
 export type Reference = { kind: ReferencedKind; path: string; selector: Selector };
 
-/** Everything in the project that the spec of a pool or a browser refers to, in the order of the fields. */
+/** All references in the spec of a pool or a browser, in the order of the fields. */
 export const referencesOf = (
   spec: Pick<BrowserPoolSpec, "profile" | "proxyId" | "extensions" | "network">,
 ): Reference[] => [
@@ -24,6 +24,6 @@ export const referencesOf = (
   })),
 ];
 
-/** Kinds that can be referred to but don't exist in this version: a reference to one of them names nothing. */
+/** The message about a reference. This version has none of these kinds, so every reference to them is missing. */
 export const missingReference = ({ kind, selector }: Reference): string =>
   `no ${kind.toLowerCase()} with ${selector.id === undefined ? `name ${selector.name}` : `id ${selector.id}`} in this project`;

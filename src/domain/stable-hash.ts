@@ -7,7 +7,7 @@ const sorted = (value: unknown): unknown => {
   return Object.fromEntries(entries.map(([key, item]) => [key, sorted(item)]));
 };
 
-/** Equal for values that are equal as JSON, in whatever order their fields stand; 16 hexadecimal digits. */
+/** Equal for values that are equal as JSON, in any order of their fields; 16 hexadecimal digits. */
 export const stableHash = (value: unknown): string =>
   createHash("sha256")
     .update(JSON.stringify(sorted(value)))

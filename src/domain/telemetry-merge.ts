@@ -1,17 +1,17 @@
 /**
- * Telemetry settings laid over telemetry settings: a PATCH over a pool's, a lease's override over its pool's, a new
- * pool's over nothing (POOL-PATCH-11, TELEMETRY-2 to TELEMETRY-7).
+ * Merges telemetry settings into others: a PATCH into a pool's, a lease's into its pool's, a new pool's into none
+ * (POOL-PATCH-11, TELEMETRY-2 to TELEMETRY-7).
  *
- * The resolved form is what is stored and echoed: either nothing (no capture), or `enabled: true` with an `enabled` flag
- * for each of the ten categories, and `export` and `storage` where they were set. It resolves to itself. YAML may hold
- * any shorter form; `resolveTelemetry` gives what it means.
+ * The API stores and shows the resolved form: either nothing (no capture), or `enabled: true` with an `enabled` flag for each of
+ * the ten categories, and `export` and `storage` where they were set. It resolves to itself. YAML may contain any shorter form;
+ * `resolveTelemetry` resolves it.
  *
  *   omitted, null, {}        unchanged
  *   enabled: false           nothing; with category settings it is refused
  *   enabled: true            the default set with the given categories on top; export and storage merge
  *   categories alone         merge onto the present set, or onto the default set where nothing is captured
- *   every category off       stays resolved, with each flag false: clearing it instead would let a repetition of the
- *                            same request fall back to the default set
+ *   every category off       stays resolved, with each flag false: if it were cleared, a repetition of the same request
+ *                            would fall back to the default set
  *   export, storage          merge; turned on where nothing is captured, they start the default set
  */
 import {
@@ -32,7 +32,7 @@ const onByDefault = new Set<TelemetryCategory>(["control", "connection", "system
 const defaultCategories = (): Categories =>
   Object.fromEntries(telemetryCategories.map((name) => [name, { enabled: onByDefault.has(name) }]));
 
-/** Category settings that say something: `{captcha: {}}` and `{control: {cdp: {}}}` do not. */
+/** The category settings that are not empty, unlike `{captcha: {}}` and `{control: {cdp: {}}}`. */
 const settingsOf = (browser: Categories | undefined): [TelemetryCategory, NonNullable<Categories["control"]>][] =>
   telemetryCategories.flatMap((name) => {
     const { enabled, cdp }: NonNullable<Categories["control"]> = browser?.[name] ?? {};
@@ -42,14 +42,14 @@ const settingsOf = (browser: Categories | undefined): [TelemetryCategory, NonNul
 
 const turnsOn = (otlp: Otlp | undefined): boolean => otlp?.enabled === true || otlp?.destination !== undefined;
 
-/** Whether the settings want something captured, so that they start capture where there is none. */
+/** Whether the settings turn something on; if so, they start the capture when nothing is captured yet. */
 const asksForCapture = (patch: Telemetry): boolean =>
   patch.enabled === true ||
   settingsOf(patch.browser).length > 0 ||
   turnsOn(patch.export?.otlp) ||
   patch.storage?.enabled === true;
 
-const saysNothing = (patch: Telemetry): boolean =>
+const isEmptyPatch = (patch: Telemetry): boolean =>
   !asksForCapture(patch) &&
   [patch.enabled, patch.export?.otlp?.enabled, patch.storage?.enabled].every((flag) => flag === undefined);
 
@@ -64,8 +64,8 @@ const mergeOtlp = (base: Otlp | undefined, patch: Otlp | undefined): Otlp | unde
   return turnsOn(patch) ? { enabled: true, ...(destination ? { destination } : {}) } : base;
 };
 
-/** Lays settings without problems over a resolved form. */
-const lay = (base: Telemetry | undefined, patch: Telemetry): Telemetry | undefined => {
+/** Merges checked settings into a resolved form. */
+const mergeResolved = (base: Telemetry | undefined, patch: Telemetry): Telemetry | undefined => {
   if (patch.enabled === false || (!base && !asksForCapture(patch))) return undefined;
   const start = patch.enabled ? undefined : base?.browser;
   const browser = mergeCategories(start ?? defaultCategories(), patch.browser);
@@ -79,9 +79,9 @@ const lay = (base: Telemetry | undefined, patch: Telemetry): Telemetry | undefin
   };
 };
 
-/** The resolved form of what a spec holds. Undefined: nothing is captured. */
+/** The resolved form of a spec's telemetry; undefined when nothing is captured. */
 export const resolveTelemetry = (written: Telemetry | undefined): Telemetry | undefined =>
-  lay(undefined, written ?? {});
+  mergeResolved(undefined, written ?? {});
 
 const otlpProblem = (patch: Otlp, present: Otlp | undefined): SpecProblem | undefined => {
   const path = ["telemetry", "export", "otlp"];
@@ -95,10 +95,10 @@ const otlpProblem = (patch: Otlp, present: Otlp | undefined): SpecProblem | unde
   return undefined;
 };
 
-/** What is wrong with settings that are laid over `current`. Paths start with `telemetry`. */
+/** The problems of settings that are merged into `current`. Paths start with `telemetry`. */
 const telemetryProblems = (current: Telemetry | undefined, patch: Telemetry): SpecProblem[] => {
   const offWithCategories = patch.enabled === false && Object.keys(patch.browser ?? {}).length > 0;
-  const present = patch.enabled === false ? undefined : current; // What is cleared has no destination to go on with.
+  const present = patch.enabled === false ? undefined : current; // Cleared settings have no destination.
   const otlp = otlpProblem(patch.export?.otlp ?? {}, present?.export?.otlp);
   return [
     ...(offWithCategories ? [problemAt(["telemetry", "browser"], telemetryMessages.categoriesWhileOff)] : []),
@@ -107,8 +107,8 @@ const telemetryProblems = (current: Telemetry | undefined, patch: Telemetry): Sp
 };
 
 /**
- * `current`: as stored, resolved or not. `patch`: as requested, in camelCase. Answers the resolved form, or `current`
- * as it is when the patch says nothing.
+ * `current`: as stored, resolved or not. `patch`: as requested, in camelCase. Returns the resolved form, or `current` unchanged
+ * when the patch is empty.
  */
 export const mergeTelemetry = (
   current: Telemetry | undefined,
@@ -117,5 +117,5 @@ export const mergeTelemetry = (
   if (!patch) return { ok: true, telemetry: current };
   const problems = telemetryProblems(current, patch);
   if (problems.length > 0) return { ok: false, problems };
-  return { ok: true, telemetry: saysNothing(patch) ? current : lay(resolveTelemetry(current), patch) };
+  return { ok: true, telemetry: isEmptyPatch(patch) ? current : mergeResolved(resolveTelemetry(current), patch) };
 };

@@ -1,18 +1,18 @@
 /** One-time codes of authenticator apps: RFC 6238 with HMAC-SHA1, 6 digits and steps of 30 s (FILL-39). */
 import { Secret, TOTP } from "otpauth";
 
-/** Seconds for which a code is good. */
+/** Seconds for which a code is valid. */
 const periodSeconds = 30;
 
-/** Longest secret, base32 characters: 160 bytes, eight times of what RFC 4226 recommends. */
+/** Longest secret, base32 characters: 160 bytes, eight times the length that RFC 4226 recommends. */
 const maxLength = 256;
 
-/** Numbers of base32 characters beyond whole groups of eight that no number of bytes comes to. */
+/** Remainders of a base32 text's length modulo eight that no number of bytes gives. */
 const impossibleRests = [1, 3, 6];
 
 /**
- * A secret as sites show it (any case, spaces, hyphens, padding) as bare base32; undefined for what is no base32. What is
- * wrong with it can't be told without quoting it, so nothing is.
+ * Converts a secret in the form that sites show (any case, spaces, hyphens, padding) to plain base32; undefined when it is no
+ * base32. It gives no reason: that would quote the secret.
  */
 export const normalizeTotpSecret = (text: string): string | undefined => {
   const base32 = text.replace(/[\s-]/g, "").replace(/=+$/, "").toUpperCase();
@@ -20,12 +20,12 @@ export const normalizeTotpSecret = (text: string): string | undefined => {
   return isBase32 && base32.length <= maxLength ? base32 : undefined;
 };
 
-/** `expiresAtMs`: since the epoch; from then on the code is another one. */
+/** `expiresAtMs`: since the epoch; from then on the next code is valid. */
 export type TotpCode = { code: string; expiresAtMs: number };
 
 /**
- * The code at `nowMs`, since the epoch, with its leading zeros; undefined for what is no base32. `secret`: as sites show it,
- * since what YAML stores was never checked.
+ * The code at `nowMs`, since the epoch, with its leading zeros; undefined when the secret is no base32. `secret`: in any form that
+ * sites show, since a secret that YAML stores was never checked.
  */
 export const totpCode = (secret: string, nowMs: number): TotpCode | undefined => {
   const base32 = normalizeTotpSecret(secret);

@@ -1,4 +1,4 @@
-/** The window of a browser when the caller says nothing or not all (BROWSER-13, BROWSER-14). */
+/** The defaults of a browser's window (BROWSER-13, BROWSER-14). */
 import type { Viewport } from "../resources/browser-settings.ts";
 
 type FullViewport = { width: number; height: number; refreshRate: number };
@@ -16,7 +16,7 @@ const rates = [
 export const refreshRateFor = (width: number, height: number): number =>
   rates.find(({ maxPixels }) => width * height <= maxPixels)?.refreshRate ?? 10;
 
-/** What a browser is started with for a configured viewport, if any. */
+/** The complete viewport that a browser is started with. */
 export const resolveViewport = (viewport: Viewport | undefined): FullViewport => {
   if (!viewport) return defaultViewport;
   const { width, height, refreshRate = refreshRateFor(width, height) } = viewport;

@@ -1,15 +1,15 @@
 import { connect, type Socket } from "node:net";
 import { splice } from "../cdp/splice.ts";
 
-/** Time to reach an agent, ms. */
+/** Deadline for connecting to an agent, ms. */
 const connectTimeoutMs = 3000;
 
-/** Time for the agent to say anything at all, ms: a Chromium on a busy node takes a second, one that hangs never answers. */
+/** Deadline for the agent's first byte, ms: a Chromium on a busy node takes a second, one that hangs never answers. */
 const firstByteTimeoutMs = 30_000;
 
 /**
- * A peer whose machine vanished without a word is found by TCP probes, ten of them a second apart, after this time, ms.
- * The agent can't find it: it sees this process, which is well, and would count the lease as used for ever.
+ * Idle time after which TCP probes the peer, ms: ten probes, a second apart, detect a machine that vanished without closing
+ * its connections. The agent can't detect this: its peer is this process, so it would count the lease as used for ever.
  */
 const keepAliveMs = 15_000;
 
@@ -35,7 +35,7 @@ export const connectTo = async (address: string): Promise<Socket> => {
   }
 };
 
-/** Joins a client to its agent. Both are closed when one of them is, vanishes, or when the agent never begins to answer. */
+/** Joins a client to its agent. Closes both when either closes or vanishes, or when the agent never begins to answer. */
 export const spliceToAgent = (client: Socket, agent: Socket): void => {
   for (const side of [client, agent]) side.setKeepAlive(true, keepAliveMs);
   const giveUp = (): void => {

@@ -18,21 +18,21 @@ import { authorizeSession, type SessionTarget } from "../services/sessions/autho
 import { connectTo, spliceToAgent } from "./agent-socket.ts";
 
 export type Gateway = {
-  /** Open connections. */
+  /** Number of open connections. */
   size(): number;
   /**
-   * Refuses new connections and cuts the open ones. They get no closing frame: nobody here knows where in a message the
-   * browser is.
+   * Refuses new connections and cuts the open ones. They get no closing frame: the gateway parses no frames, so it can't
+   * tell whether the browser is in the middle of a message.
    */
   close(): void;
 };
 
 const pathPattern = /^\/gateway\/([a-z0-9][a-z0-9.-]{0,252})\/(cdp|webdriver)$/;
 
-/** How many connections one session may have at once is the agent's rule; this bounds a replica. */
+/** Limit of this replica. The agent limits the connections of one session. */
 const maxConnections = 10_000;
 
-/** Headers of the client's handshake that the agent needs; nothing else of it goes further. */
+/** Headers of the client's handshake that the agent needs. The gateway passes on no others. */
 const passedHeaders = [
   "sec-websocket-key",
   "sec-websocket-version",
@@ -72,11 +72,11 @@ const openTarget = async (request: IncomingMessage, deps: ServiceDeps): Promise<
   return target;
 };
 
-/** Whether a request is to become a WebSocket; offers of other protocols (h2c) are passed over, as HTTP has it. */
+/** Whether a request asks for a WebSocket. A server ignores offers of other protocols (h2c), as HTTP allows. */
 export const isWebSocketUpgrade = ({ headers }: IncomingMessage): boolean =>
   headers.upgrade?.toLowerCase() === "websocket";
 
-/** Serves the upgrades of an HTTP server, which takes only those of `isWebSocketUpgrade`. */
+/** Serves the upgrades of an HTTP server. The server must accept only upgrades that pass `isWebSocketUpgrade`. */
 export const attachGateway = (server: Server, deps: ServiceDeps, log: Logger): Gateway => {
   const open = new Set<Socket>();
   let isClosing = false;

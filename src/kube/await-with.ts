@@ -1,4 +1,4 @@
-/** What `promise` comes to; rejects with the signal's reason when that is aborted before. */
+/** Settles as `promise` does, or rejects with the signal's reason if `signal` is aborted first. */
 export const awaitWith = async <T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
   if (!signal) return promise;
   promise.catch(() => undefined);

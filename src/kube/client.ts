@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { createCalls } from "./calls.ts";
-import { type KubeCall, telling } from "./kube-call.ts";
+import { type KubeCall, reportingCalls } from "./kube-call.ts";
 import { KubeError } from "./kube-error.ts";
 import type { KubeObject, NewObject, Ref } from "./objects.ts";
 import { pathOf, type ResourceType, typeMeta } from "./resource-type.ts";
@@ -23,12 +23,9 @@ const ListAnswer = z.object({
 
 export type ObjectList<T> = { items: T[]; resourceVersion: string };
 
-/**
- * The door to the Kubernetes API. Every call has a deadline; a refusal is a `KubeError`. So is an answer with an object that
- * lacks what every stored object has (stored-object.ts).
- */
+/** The client of the Kubernetes API. Every call has a deadline and throws a `KubeError` when it fails. */
 export type Kube = {
-  /** The object, or undefined when there is none. */
+  /** Returns the object, or undefined when there is none. */
   get<T extends KubeObject>(type: ResourceType<T>, ref: Ref): Promise<T | undefined>;
   list<T extends KubeObject>(type: ResourceType<T>, selection?: Selection): Promise<ObjectList<T>>;
   create<T extends KubeObject>(type: ResourceType<T>, object: NoInfer<NewObject<T>>): Promise<T>;
@@ -38,14 +35,14 @@ export type Kube = {
     object: NoInfer<T>,
     options?: { subresource?: "status" },
   ): Promise<T>;
-  /** JSON merge patch; lists are replaced whole. Put `metadata.resourceVersion` in to fail on a concurrent change. */
+  /** JSON merge patch; replaces lists whole. With `metadata.resourceVersion` in the patch, it fails on a concurrent change. */
   patch<T extends KubeObject>(
     type: ResourceType<T>,
     ref: Ref,
     mergePatch: object,
     options?: { subresource?: "status" },
   ): Promise<T>;
-  /** Deletes; an object that is gone, or that has another `uid` by now, is fine. */
+  /** Deletes an object. It is no error when the object is gone or now has another `uid`. */
   delete<T extends KubeObject>(
     type: ResourceType<T>,
     ref: Ref,
@@ -63,25 +60,27 @@ export type Kube = {
     subresource: string,
     body: object,
   ): Promise<void>;
-  /** Events after `resourceVersion`, until the server or `signal` ends the stream; throws `Expired` when that version is too old. */
+  /**
+   * Events after `resourceVersion`, until the server or `signal` ends the stream; throws `Expired` when that version is too old.
+   */
   watch<T extends KubeObject>(
     type: ResourceType<T>,
     options: Selection & { resourceVersion: string },
     signal: AbortSignal,
   ): AsyncIterable<WatchEvent<T>>;
-  /** What there is in a group and version, e.g. `apps/v1`, or `v1` of the core group. */
+  /** Lists the resources of a group and version, e.g. `apps/v1`, or `v1` of the core group. */
   resources(apiVersion: string): Promise<ApiResource[]>;
-  /** True when the API server says that it is ready. Never throws. */
+  /** Returns true when the API server reports itself ready. Never throws. */
   ready(): Promise<boolean>;
   close(): Promise<void>;
 };
 
 export type KubeOptions = {
-  /** Left out: `KUBECONFIG`, the home folder, the pod's service account, in this order. */
+  /** Default: `KUBECONFIG`, the home folder, the pod's service account, in this order. */
   kubeconfigPath?: string;
   /** Deadline of each call but `watch`, ms. */
   requestTimeoutMs?: number;
-  /** Told of every call when its answer begins, or does not come. */
+  /** Called for each call when its answer begins, or when none comes. */
   onCall?: (call: KubeCall) => void;
 };
 
@@ -92,10 +91,10 @@ const selectors = ({ labelSelector, fieldSelector }: Selection): Record<string, 
 
 const withTypeMeta = (type: ResourceType<KubeObject>, object: object): object => ({ ...typeMeta(type), ...object });
 
-/** Reading the kubeconfig is the only I/O before the first call. */
+/** Makes a client. It reads the kubeconfig at once and connects with the first call. */
 export const connectKube = ({ kubeconfigPath, requestTimeoutMs = 10_000, onCall }: KubeOptions = {}): Kube => {
   const connection = openTransport(kubeconfigPath);
-  const transport = onCall ? telling(connection, onCall) : connection;
+  const transport = onCall ? reportingCalls(connection, onCall) : connection;
 
   const { open, call, parsed, one } = createCalls(transport, requestTimeoutMs);
   const unless = async <T>(reasons: string[], result: Promise<T>): Promise<T | undefined> =>

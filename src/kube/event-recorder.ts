@@ -11,16 +11,16 @@ export type EventNote = {
   type: "Normal" | "Warning";
   /** CamelCase, from a fixed set. */
   reason: string;
-  /** For people; no secret, at most 1,024 characters are kept. */
+  /** Text for users, without secrets; cut to 1,024 characters. */
   note: string;
 };
 
-/** Records an event without waiting for it: an event that can't be written is only logged. */
+/** Records an Event without waiting for the write; a failed write is only logged. */
 export type RecordEvent = (note: EventNote) => void;
 
 const microTime = (): string => new Date().toISOString().replace("Z", "000Z");
 
-/** The same note about the same object is one Event whose `series` counts, as the events API wants it. */
+/** Records repeated notes about one object as one Event whose `series` counts them, as the events API requires. */
 export const createEventRecorder = (kube: Kube, controller: string, log: Logger): RecordEvent => {
   const write = async ({ regarding, type, reason, note }: EventNote): Promise<void> => {
     const { name, namespace = "default", uid } = regarding.metadata;

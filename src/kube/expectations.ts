@@ -1,20 +1,23 @@
 /**
- * Expectations close the gap between a write and the moment when the watch shows it: a controller that counted only
+ * Expectations bridge the time between a write and the moment when the watch shows it: a controller that counted only
  * its cache would create the same missing pod again and again.
  *
- * A name is recorded *before* the call that creates it, lowered when the watch brings it, dropped when the call fails,
- * and expires, so that an event that never comes cannot hold a controller up for ever.
+ * The controller records a name *before* the call that creates the object. It removes the name when the watch shows the object
+ * or the call fails. A name also expires, so an event that never comes can't block a controller for ever.
  */
 
-/** After this time, ms, an unseen creation is taken for lost. Shorter risks a double start under a slow watch, longer delays a replacement. */
+/**
+ * An object that the watch has not shown after this time, ms, counts as lost. A shorter time risks a double start under a slow
+ * watch, a longer one delays a replacement.
+ */
 const expiryMs = 60_000;
 
 export type Expectations = {
-  /** Notes that the owner is about to create an object of this name. */
+  /** Records that the controller is about to create an object of this name for the owner. */
   expect(owner: string, name: string): void;
   /** The watch has shown the object, or its creation failed. */
   creationObserved(owner: string, name: string): void;
-  /** Creations of the owner that the watch has not shown yet. */
+  /** The number of the owner's creations that the watch has not shown yet. */
   pending(owner: string): number;
   forget(owner: string): void;
 };

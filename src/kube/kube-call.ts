@@ -1,7 +1,9 @@
 import { resourceOf } from "./resource-type.ts";
 import type { KubeRequest, Transport } from "./transport.ts";
 
-/** `method`: that of HTTP, or WATCH. `resource`: e.g. `pods`, `browserpools/status`. `status`: of HTTP, 0 when there was no answer. */
+/**
+ * One call. `method`: of HTTP, or WATCH. `resource`: e.g. `pods`, `browserpools/status`. `status`: of HTTP, 0 without an answer.
+ */
 export type KubeCall = { method: string; resource: string; status: number };
 
 const callOf = ({ method, path, query }: KubeRequest, status: number): KubeCall => ({
@@ -10,8 +12,8 @@ const callOf = ({ method, path, query }: KubeRequest, status: number): KubeCall 
   status,
 });
 
-/** The transport, which tells of every call when its answer begins, or does not come; a watch is one call. */
-export const telling = (transport: Transport, onCall: (call: KubeCall) => void): Transport => ({
+/** A transport that calls `onCall` for each call when its answer begins, or when none comes. A watch is one call. */
+export const reportingCalls = (transport: Transport, onCall: (call: KubeCall) => void): Transport => ({
   ...transport,
   async send(request) {
     let status = 0;

@@ -1,9 +1,9 @@
 import { z } from "zod";
 
 /**
- * A refusal or failure of the Kubernetes API. `reason` is the API's own word (`NotFound`, `Conflict`, `AlreadyExists`,
- * `Invalid`, `Forbidden`, …), `Unreachable` when no answer came, or `Malformed` for an answer that can't be used; `status` is the
- * HTTP status, 0 when there was none. The message is the API's, which names the object and the field; bodies and headers are never kept, they may hold secrets.
+ * An error of the Kubernetes API. `reason` is the API's own (`NotFound`, `Conflict`, `AlreadyExists`, `Invalid`, `Forbidden`, …),
+ * or `Unreachable` when no answer came; `status` is the HTTP status, 0 without an answer. The message is the API's and names the
+ * object and the field. Bodies and headers are never kept: they may contain secrets.
  */
 export class KubeError extends Error {
   override name = "KubeError";
@@ -17,7 +17,7 @@ export class KubeError extends Error {
   }
 }
 
-/** True when a repetition of the same call can succeed: no answer, a time-out, throttling or a fault of the server. */
+/** True when a retry of the same call can succeed: after no answer, a time-out, throttling or a server error. */
 export const isTransient = (error: unknown): boolean =>
   error instanceof KubeError && (error.status === 0 || error.status === 429 || error.status >= 500);
 

@@ -1,12 +1,12 @@
 /**
- * Leader election by a `Lease` object, as client-go does it: one replica leads, the others wait.
+ * Leader election by a `Lease` object, like client-go's: one replica leads, the others wait.
  *
  *   waiting ──(lease free, or unchanged for its duration by our own clock)──► leading
  *   leading ──(renewed every `renewMs`)──► leading
  *   leading ──(not renewed within `renewDeadlineMs`, another holder, or its work has ended)──► work aborted, then waiting
  *
- * A leader stops working *before* others may take over: the deadline is shorter than the duration. Clocks of other
- * machines are never compared with ours; only whether the lease changed since we looked.
+ * A leader stops its work *before* another replica may take over: the deadline is shorter than the duration. A replica never
+ * compares its clock with that of another machine; it only checks whether the lease has changed since it last read it.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../log.ts";
@@ -25,13 +25,13 @@ export type LeaderElectionOptions = {
   timing?: ElectionTiming;
 };
 
-/** The lead of this replica, for as long as it lasts. */
+/** The time in which this replica leads. */
 export type Lead = {
-  /** Aborted when the lead is lost or given up. */
+  /** Aborted when this replica stops leading. */
   signal: AbortSignal;
   /**
-   * Throws when this replica does not lead (any more); to be called before every write. It asks the clock itself: a process
-   * that was frozen past its lease goes on before its timers tell it so.
+   * Throws when this replica does not lead (any more). Call it before every write. It reads the clock itself: when a process was
+   * frozen for longer than its lease, its code may run on before its timers fire.
    */
   check(): void;
 };
@@ -43,7 +43,8 @@ const defaultTiming: ElectionTiming = { durationMs: 15_000, renewDeadlineMs: 10_
 
 export type LeaderElection = { isLeader(): boolean; stop(): Promise<void> };
 
-type Seen = { version: string | undefined; atMs: number };
+/** The version of another replica's lease, and when this replica first read it. */
+type ObservedLease = { version: string | undefined; atMs: number };
 
 const micro = (): string => new Date().toISOString().replace("Z", "000Z");
 
@@ -71,7 +72,7 @@ const claimSpec = (
 export const startLeaderElection = (options: LeaderElectionOptions): LeaderElection => {
   const { kube, lease: ref, identity, lead, log, timing = defaultTiming } = options;
   const stopping = new AbortController();
-  let seen: Seen = { version: undefined, atMs: performance.now() };
+  let observed: ObservedLease = { version: undefined, atMs: performance.now() };
   let leading = false;
 
   const write = async (known: Lease | undefined): Promise<void> => {
@@ -86,13 +87,13 @@ export const startLeaderElection = (options: LeaderElectionOptions): LeaderElect
   const mayClaim = (known: Lease | undefined): boolean => {
     const holder = known?.spec?.holderIdentity;
     if (!known || !holder || holder === identity) return true;
-    if (seen.version !== known.metadata.resourceVersion) {
-      seen = { version: known.metadata.resourceVersion, atMs: performance.now() };
+    if (observed.version !== known.metadata.resourceVersion) {
+      observed = { version: known.metadata.resourceVersion, atMs: performance.now() };
       return false;
     }
-    return performance.now() - seen.atMs > timing.durationMs;
+    return performance.now() - observed.atMs > timing.durationMs;
   };
-  /** Whose the lease is now; `unknown` after a lost race or when the API can't be reached. */
+  /** Claims or renews the lease; returns whose it is then. `unknown`: another replica was faster, or the API did not answer. */
   const tryClaim = async (): Promise<"ours" | "another's" | "unknown"> => {
     try {
       const known = await kube.get(leases, ref);
@@ -107,7 +108,7 @@ export const startLeaderElection = (options: LeaderElectionOptions): LeaderElect
   const pause = (signal: AbortSignal): Promise<unknown> =>
     sleep(timing.renewMs, undefined, { signal }).catch(() => undefined);
 
-  /** `claimedAtMs`: when the claim was sent. Others count from when they saw it, which is later. */
+  /** `claimedAtMs`: when this replica sent the claim. The others count from when they read it, which is later. */
   const holdLead = async (claimedAtMs: number): Promise<void> => {
     const lost = new AbortController();
     const lose = (): void => {
@@ -116,7 +117,7 @@ export const startLeaderElection = (options: LeaderElectionOptions): LeaderElect
     };
     let renewedAtMs = claimedAtMs;
     const leftMs = (): number => renewedAtMs + timing.renewDeadlineMs - performance.now();
-    // A timer, since a call that hangs may hang for longer than the lease lasts.
+    // A timer, because a call may hang for longer than the lease lasts.
     let deadline = setTimeout(lose, leftMs());
     const check = (): void => {
       if (leftMs() <= 0) lose();

@@ -18,7 +18,7 @@ export type OwnerReference = {
   blockOwnerDeletion?: boolean;
 };
 
-/** The part of `metadata` that is read or written here; times are RFC 3339 strings, as they travel. */
+/** The part of `metadata` that this product reads or writes; times are RFC 3339 strings, as in JSON. */
 export type ObjectMeta = {
   name: string;
   generateName?: string;
@@ -52,7 +52,7 @@ export type Ref = { name: string; namespace?: string };
 /** Names one object of a namespaced kind. */
 export type NamespacedRef = { name: string; namespace: string };
 
-/** A generated client type as it travels as JSON: dates are strings there, and `metadata` is always present. */
+/** A generated client type in its JSON form: dates are strings, and `metadata` is always present. */
 type AsJson<T> = T extends Date
   ? string
   : T extends (infer Item)[]

@@ -1,13 +1,13 @@
 /**
- * A reflector keeps a copy of all objects of one kind that a selection names.
+ * A reflector keeps a copy of all objects of one kind that match a selection.
  *
  *   list ──► watch ──► (stream ends) ──► watch from the last version
  *    ▲         │
- *    │         └── any failure: again after a back-off, from the last version
- *    └──────────── 410 Expired: that version is too old, so a new list
+ *    │         └── any failure: retry after a back-off, from the last version
+ *    └──────────── 410 Expired: the version is too old, so list again
  *
- * Rules: a failure never ends it, only `stop` does; a list replaces the copy, so what vanished in between is reported as
- * DELETED; an object is never replaced by an older version of itself, so `put` after a write of one's own is safe.
+ * Rules: only `stop` ends a reflector, a failure never does. A list replaces the copy, so objects that are missing from it are
+ * reported as DELETED. An older version never replaces a newer one, so `put` with the answer to an own write is safe.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../log.ts";
@@ -22,9 +22,9 @@ export type Change = "ADDED" | "MODIFIED" | "DELETED";
 export type Reflector<T extends KubeObject> = {
   get(ref: Ref): T | undefined;
   list(): T[];
-  /** Takes in the answer of a write of one's own before the watch brings it. */
+  /** Puts the answer to an own write into the copy before the watch shows it. */
   put(object: T): void;
-  /** Resolves when the first list is in the copy; rejects when `signal` is aborted before. */
+  /** Resolves when the first list is in the copy; rejects if `signal` is aborted first. */
   synced(signal?: AbortSignal): Promise<void>;
   stop(): Promise<void>;
 };
@@ -32,7 +32,7 @@ export type Reflector<T extends KubeObject> = {
 export type ReflectorOptions<T extends KubeObject> = Selection & {
   kube: Kube;
   type: ResourceType<T>;
-  /** Called after the copy has changed. It may only note what to look at; a throw is logged and swallowed. */
+  /** Called after the copy has changed. It must only enqueue keys; an error that it throws is logged and ignored. */
   onChange: (object: T, change: Change) => void;
   log: Logger;
 };
@@ -62,7 +62,7 @@ export const startReflector = <T extends KubeObject>(options: ReflectorOptions<T
     const key = keyOf(object.metadata);
     const known = objects.get(key);
     if (known && known.metadata.uid === object.metadata.uid && !isOlder(known, object)) return;
-    // Who wrote which field last is half of an object, and nobody reads it here.
+    // managedFields are half of an object's size, and nothing here reads them.
     delete (object.metadata as { managedFields?: unknown }).managedFields;
     objects.set(key, object);
     report(object, known ? "MODIFIED" : "ADDED");
@@ -77,7 +77,7 @@ export const startReflector = <T extends KubeObject>(options: ReflectorOptions<T
     const { items, resourceVersion } = await kube.list(type, selection);
     const listed = new Set(items.map((item) => keyOf(item.metadata)));
     for (const object of [...objects.values()]) {
-      // What was put after this list was made is younger than it and stays.
+      // An object that was put after the list was made is newer than the list and stays.
       const isNewer = Number(object.metadata.resourceVersion) > Number(resourceVersion);
       if (!listed.has(keyOf(object.metadata)) && !isNewer) remove(object);
     }

@@ -11,14 +11,14 @@ import type {
   Secret,
 } from "./objects.ts";
 
-/** Where a kind lives in the Kubernetes API. `group` is "" for the core group. `T` is the object's type. */
+/** A kind and its place in the Kubernetes API. `group` is "" for the core group. `T` is the object's type. */
 export type ResourceType<T extends KubeObject> = {
   group: string;
   version: string;
   kind: string;
   plural: string;
   namespaced: boolean;
-  /** Only a carrier of the type; never set. */
+  /** Carries the type `T` only; never set. */
   readonly object?: T;
 };
 
@@ -77,15 +77,15 @@ export const customResourceDefinitions: ResourceType<CustomResourceDefinition> =
 const apiVersionOf = (type: ResourceType<KubeObject>): string =>
   type.group === "" ? type.version : `${type.group}/${type.version}`;
 
-/** `apiVersion` and `kind` as an object of this type carries them. */
+/** `apiVersion` and `kind` of the objects of this type. */
 export const typeMeta = (type: ResourceType<KubeObject>): { apiVersion: string; kind: string } => ({
   apiVersion: apiVersionOf(type),
   kind: type.kind,
 });
 
 /**
- * What a path of the API is about: the plural, with `/<subresource>` for one, as in `browserpools/status`. What is no object is
- * called by its first word: `readyz`; API discovery is `discovery`.
+ * The resource in an API path: the plural, with `/<subresource>` if the path has one, as in `browserpools/status`. For a path
+ * without a resource it is the first segment, as in `readyz`; for API discovery it is `discovery`.
  */
 export const resourceOf = (path: string): string => {
   const [root = "", ...parts] = path.slice(1).split("/");

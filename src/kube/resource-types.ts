@@ -2,13 +2,13 @@ import type { Kube } from "./client.ts";
 import type { KubeObject } from "./objects.ts";
 import type { ResourceType } from "./resource-type.ts";
 
-/** Finds out where the kind of an object that was read from a file lives. */
+/** Finds the resource type of an object that was read from a file, by API discovery. */
 export type ResourceTypes = {
-  /** Asks the API server once for each kind. Throws a `KubeError`, and an `Error` for a kind that it does not have. */
+  /** Asks the API server once for each kind. Throws a `KubeError`, or an `Error` for a kind that the server does not have. */
   of(object: Pick<KubeObject, "apiVersion" | "kind">): Promise<ResourceType<KubeObject>>;
 };
 
-/** Knows nothing yet; what is asked for is kept for good, what is not found is not. */
+/** Starts with an empty cache. It keeps a found kind for good and asks again for one that it did not find. */
 export const createResourceTypes = (kube: Pick<Kube, "resources">): ResourceTypes => {
   const known = new Map<string, ResourceType<KubeObject>>();
   return {
@@ -16,7 +16,7 @@ export const createResourceTypes = (kube: Pick<Kube, "resources">): ResourceType
       const name = `${apiVersion}/${kind}`;
       const cached = known.get(name);
       if (cached) return cached;
-      // A subresource is listed as `plural/name`, some of them with the kind of what they belong to.
+      // Discovery lists a subresource as `plural/name`, sometimes with the kind of its parent.
       const found = (await kube.resources(apiVersion)).find(
         (resource) => resource.kind === kind && !resource.name.includes("/"),
       );

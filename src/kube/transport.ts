@@ -3,7 +3,7 @@ import { type Dispatcher, request } from "undici";
 import { awaitWith } from "./await-with.ts";
 import { KubeError } from "./kube-error.ts";
 
-/** How long the authentication headers of a kubeconfig are reused, ms: bound tokens on disk are renewed every few minutes. */
+/** How long the authentication headers of a kubeconfig are reused, ms: Kubernetes renews bound tokens on disk every few minutes. */
 const headersLifeMs = 60_000;
 
 export type KubeRequest = {
@@ -34,9 +34,9 @@ const queryString = (query: KubeRequest["query"]): string => {
 };
 
 /**
- * `kubeconfigPath`: the file to use; left out, the usual search: `KUBECONFIG`, the home folder, the pod's service account.
- * client-node does the authentication (files, exec plug-ins, service accounts); its generated client is not used, since
- * it opens a new connection pool for every call and its errors carry whole responses.
+ * `kubeconfigPath`: the file to use; by default `KUBECONFIG`, the home folder, the pod's service account, in this order.
+ * client-node authenticates (files, exec plug-ins, service accounts). Its generated client is not used: it opens a new connection
+ * pool for every call, and its errors contain whole responses.
  */
 export const openTransport = (kubeconfigPath?: string): Transport => {
   const config = loadConfig(kubeconfigPath);
@@ -69,13 +69,13 @@ export const openTransport = (kubeconfigPath?: string): Transport => {
           },
           ...(body && { body: JSON.stringify(body) }),
           ...(dispatcher && { dispatcher }),
-          // undici closes a connection after a DELETE with a body, which not every server reads; the API server does.
+          // By default undici closes the connection after a DELETE with a body, as some servers do not read it; the API server does.
           reset: false,
           signal,
           headersTimeout: 0,
           bodyTimeout: 0,
         });
-        // While it connects undici looks at no signal, which may take it ten seconds.
+        // undici ignores the signal while it connects, which may take ten seconds.
         return await awaitWith(response, signal);
       } catch (cause) {
         throw new KubeError("Unreachable", 0, `the Kubernetes API did not answer ${method} ${path}`, { cause });

@@ -6,19 +6,19 @@ import type { ResourceType } from "./resource-type.ts";
 import { malformed, storedObject } from "./stored-object.ts";
 import type { KubeResponse } from "./transport.ts";
 
-/** `BOOKMARK` carries nothing but a newer `resourceVersion` to go on from. */
+/** One event of a watch. A `BOOKMARK` carries only a newer `resourceVersion`, from which the next watch can continue. */
 export type WatchEvent<T> =
   | { type: "ADDED" | "MODIFIED" | "DELETED"; object: T }
   | { type: "BOOKMARK"; object: z.infer<typeof Bookmark> };
 
 const Bookmark = z.object({ metadata: z.object({ resourceVersion: z.string() }) });
 
-/** The server ends a watch after this time, s; a new one goes on from the last version. */
+/** The API server ends a watch after this time, s; the next watch continues from the last version. */
 const serverTimeoutSeconds = 80;
 
 /**
- * Without a line for this long, ms, the stream is taken for dead. The server's end of a live one comes before; bookmarks
- * are no sign of life, since a kind without any event gets none.
+ * A stream without a line for this time, ms, counts as dead: the server ends a live stream sooner. Bookmarks can't show that a
+ * stream is alive, since a kind without events gets none.
  */
 const silenceLimitMs = 100_000;
 
@@ -45,7 +45,7 @@ const eventOf = <T extends KubeObject>(type: ResourceType<T>, line: string): Wat
   }
 };
 
-/** Reads one watch stream, line by line. Throws a `KubeError`: `Expired` (start from a new list), or whatever ended the stream. */
+/** Reads one watch stream, line by line. Throws a `KubeError`: `Expired` (list again), or the error that ended the stream. */
 export async function* readWatch<T extends KubeObject>(
   type: ResourceType<T>,
   open: OpenWatch,
@@ -57,7 +57,7 @@ export async function* readWatch<T extends KubeObject>(
   try {
     const response = await open(query, AbortSignal.any([signal, silence.signal]));
     const lines = createInterface({ input: response.body, crlfDelay: Number.POSITIVE_INFINITY });
-    // Whoever stops reading ends the body by an abort; with nobody listening any more that would end the process.
+    // When the consumer stops reading, the abort below makes the body fail; without a listener, that error would end the process.
     lines.on("error", () => undefined);
     for await (const line of lines) {
       timer.refresh();

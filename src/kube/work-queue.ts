@@ -1,17 +1,18 @@
 /**
- * A work queue of keys, as controllers use it.
+ * A work queue of keys for controllers.
  *
- *   add ──► waiting (a key stands there once) ──► worked on ──► done
- *                 ▲                                   │ added meanwhile: back to waiting, once
+ *   add ──► waiting (each key once) ──► active ──► done
+ *                 ▲                       │ added meanwhile: back to waiting, once
  *                 └── delayed: `delayMs`, `requeueAfterMs`, or the back-off of a key whose work threw
  *
- * One key is never worked on twice at the same time. The earliest wish for a key wins; a success clears its back-off.
- * `settle` is apart from that: its wish is met after its whole delay, whatever is worked on before. What is wished while
- * another such wish is pending is met two delays after that one: a single change is seen soon, and a stream costs little.
+ * The queue never works on one key twice at the same time. Of several delays for a key, the earliest end counts; a success clears
+ * its back-off. `addBatched` is independent of that: it adds the key after its whole delay, even if the key was worked on meanwhile.
+ * Requests during that delay add the key once more, two delays later: a single change is handled soon, and a stream of changes
+ * costs little.
  */
 import type { Logger } from "../log.ts";
 
-/** What a round of work asks for: to be called again after this time, ms; nothing: only when something changes. */
+/** The result of work on a key: work on it again after this time, ms; without it, only when the key is added. */
 export type Requeue = { requeueAfterMs?: number };
 
 export type Work = (key: string, signal: AbortSignal) => Promise<Requeue | undefined>;
@@ -19,19 +20,19 @@ export type Work = (key: string, signal: AbortSignal) => Promise<Requeue | undef
 export type WorkQueue = {
   add(key: string, delayMs?: number): void;
   /**
-   * For changes that are looked at together: adds the key once for many wishes, after the whole delay of each and after three
-   * of them at most. It may be wished for what follows too, within the delay (scripts/includes/notify.lua).
+   * Adds the key once for many requests: at least one whole delay after each request, and at most three delays after it. So a
+   * change that follows a request within the delay needs none of its own (leases/scripts/includes/notify.lua).
    */
   addBatched(key: string, delayMs: number): void;
-  /** Takes no more work, aborts the signal of what runs, and resolves when that has ended. */
+  /** Takes no more keys, aborts the signal of running work, and resolves when that work has ended. */
   stop(): Promise<void>;
 };
 
-/** Is told how the queues of a process do. */
+/** Receives measurements of the queues of a process. */
 export type WorkMeter = {
   /** Work on a key has ended. */
   worked(queue: string, result: "ok" | "error", seconds: number): void;
-  /** So many keys wait to be worked on now; delayed ones not counted. */
+  /** The number of keys that wait now, without delayed ones. */
   waiting(queue: string, count: number): void;
 };
 
@@ -106,7 +107,7 @@ export const startWorkQueue = ({ name, work, concurrency, log, meter }: WorkQueu
     meter?.waiting(name, waiting.size);
   };
   const run = async (key: string): Promise<void> => {
-    await null; // so that `active` holds the key before the work begins
+    await null; // `active` must contain the key before the work begins
     const startMs = performance.now();
     const ended = (result: "ok" | "error"): void => meter?.worked(name, result, (performance.now() - startMs) / 1000);
     try {

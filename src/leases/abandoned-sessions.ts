@@ -1,22 +1,22 @@
 /**
- * Sessions whose callers will not have them: gone, told of an error, or never reached by their answer. They are taken out of
- * everything that they may be in, in the background and again while Redis is away, so that no caller waits for it.
+ * Sessions that no caller uses: the caller hung up, got an error, or its answer was lost. The replica takes each of them out
+ * of the queue, or ends its lease. It works in the background and repeats while Redis is away, so no caller waits for it.
  */
 import type { Logger } from "../log.ts";
 import { whileUnavailable } from "../redis/while-unavailable.ts";
 import { endOnAgent, type ReleaseDeps } from "./release-lease.ts";
 
 export type AbandonedSessions = {
-  /** Begins to take a session back. */
+  /** Begins to take a session back and returns at once. */
   add(poolUid: string, session: string): void;
-  /** Waits for all that were begun, `withinMs` at most; what is left then stays to the operator's audit. */
+  /** Waits until all sessions are taken back, `withinMs` at most. The operator's audit finds the rest. */
   drain(withinMs: number): Promise<void>;
 };
 
-/** With 0.1 s to 5 s between them: about a minute. What is left then is found by the operator's audit. */
+/** About a minute, with pauses of 0.1 s to 5 s. The operator's audit finds what is left then. */
 const tries = 16;
 
-/** Starts nothing by itself. A session that all tries fail for is logged and left to the operator. */
+/** Does nothing before `add`. When all tries for a session fail, it logs that and leaves the session to the operator. */
 export const createAbandonedSessions = (deps: ReleaseDeps & { log: Logger }): AbandonedSessions => {
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();
@@ -24,7 +24,7 @@ export const createAbandonedSessions = (deps: ReleaseDeps & { log: Logger }): Ab
   const takeBack = async (poolUid: string, session: string): Promise<void> => {
     const { kind } = await deps.store.cancel(poolUid, session);
     if (kind !== "granted") return;
-    // The bind may or may not have reached the agent, so the browser goes the way of a release: the agent confirms first.
+    // The bind may have reached the agent, so release the browser like any other: the agent confirms before the offer.
     const lease = await deps.store.release(poolUid, session, "releasing", "released");
     if (lease) await endOnAgent(poolUid, lease, deps);
   };
@@ -37,7 +37,7 @@ export const createAbandonedSessions = (deps: ReleaseDeps & { log: Logger }): Ab
     },
     async drain(withinMs) {
       const deadline = setTimeout(() => stopping.abort(new Error("the service stops")), withinMs);
-      // One that ends can't begin another one, but requests that end meanwhile can.
+      // Requests that end meanwhile may add further sessions.
       while (running.size > 0) await Promise.all(running);
       clearTimeout(deadline);
     },

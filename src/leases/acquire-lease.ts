@@ -1,17 +1,17 @@
 /**
- * The way of one caller to a browser (docs/design.md, The lease protocol, steps 1, 2 and 4).
+ * How one caller gets a browser (docs/design.md, The lease protocol, steps 1, 2 and 4).
  *
  *   follow ──► take ──granted──► bind ──ok──► held
  *               │                 └─refused──► reject (the browser is suspect, the caller keeps its place) ──► as after take
- *               │                               └─unknown: Redis lost the grant, or it was taken back ──► take, in its place
+ *               │                               └─unknown: Redis lost the grant, or an inspection dropped it ──► take, same ticket
  *               └─waiting──► woken ──granted──► bind …
- *                              ├─ recheck ──► take, in its place
+ *                              ├─ recheck ──► take, same ticket
  *                              ├─ time is up ──► cancel ──► timeout
- *                              └─ caller gone ──► throws the signal's reason
+ *                              └─ caller hung up ──► throws the signal's reason
  *
- * To take again is always right: the session is the script's request id, so what came of an earlier take is answered again,
- * and when nothing is left of it the caller gets the place of its ticket. Whoever is told of an error has nothing that stays
- * taken: `abandonedSessions` sees to it, also while Redis is away.
+ * A repeated take is always safe: the session is the script's request id, so the script repeats the answer of an earlier take.
+ * When Redis has lost that answer, the ticket gives the caller its place back. A caller that gets an error holds nothing:
+ * `abandonedSessions` takes its session back, even when Redis is away at first.
  */
 import { AppError } from "../errors.ts";
 import type { Logger } from "../log.ts";
@@ -38,13 +38,13 @@ export type AcquireRequest = {
   request: SessionRequest;
   /** How long to wait for a browser, ms. */
   waitMs: number;
-  /** Called with every grant as its agent is asked: what is then left to do for the answer takes no time of the caller's. */
+  /** Called with every grant once its agent is asked, so that the caller's answer can be prepared meanwhile. */
   whileBinding?: (lease: LeaseRecord) => void;
 };
 
 export type Acquired = { kind: "held"; lease: LeaseRecord } | { kind: "timeout" } | { kind: "draining" };
 
-/** `signal`: aborted when the caller is gone or the service stops; nothing is held then. */
+/** `signal`: aborted when the caller hangs up or the service stops; the caller then holds nothing. */
 export const acquireLease = async (
   wanted: AcquireRequest,
   deps: AcquireDeps,
@@ -57,7 +57,7 @@ export const acquireLease = async (
   try {
     return await waitAndBind(wanted, deps, { listener, signal, untilMs, refused: new Set() });
   } catch (error) {
-    // Whatever went wrong, the place in the queue or the browser must not stay with a caller who was told of an error.
+    // The caller gets an error, so it must keep neither its place in the queue nor a browser.
     deps.abandonedSessions.add(poolUid, session);
     throw error;
   } finally {
@@ -65,7 +65,7 @@ export const acquireLease = async (
   }
 };
 
-/** `refused`: leases whose agents did not take them; a late message of one is no news. */
+/** `refused`: leases that an agent refused; a late message that grants one of them is ignored. */
 type Waiting = { listener: Listener; signal: AbortSignal; untilMs: number; refused: Set<string> };
 
 type Outcome = TakeOutcome | { kind: "timeout" };
@@ -119,7 +119,7 @@ const rejectOrRetake = async (
   return outcome.kind === "unknown" ? take(wanted, deps, lease.ticket) : outcome;
 };
 
-/** The next outcome for a queued caller; `timeout` when its time is up and it has left the queue. */
+/** Waits for the next outcome of a queued caller. `timeout`: its time is up and it has left the queue. */
 const waitForGrant = async (
   wanted: AcquireRequest,
   ticket: string,
@@ -132,7 +132,7 @@ const waitForGrant = async (
     let wake = await listener.next(until);
     while (wake.kind === "granted" && refused.has(fenceOf(wake.lease))) wake = await listener.next(until);
     if (wake.kind !== "recheck") return wake;
-    // The caller waits anyway, so it also waits for Redis, as long as its time lasts.
+    // The caller waits anyway, so wait for Redis as well until the caller's time is up.
     return await whileUnavailable(() => take(wanted, deps, ticket), { maxPauseMs: 1000, signal: until });
   } catch (error) {
     if (signal.aborted || !deadline.aborted) throw error;

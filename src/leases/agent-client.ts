@@ -5,19 +5,19 @@ import type { AgentTokens } from "../protocol/agent-token.ts";
 import { callJson } from "./json-call.ts";
 import type { LeaseRecord } from "./records.ts";
 
-/** Deadline of one call to an agent, ms: its own deadline for Chromium's answer (2 s) and a margin. */
+/** Deadline of one call to an agent, ms: the agent waits up to 2 s for Chromium, and a margin. */
 const callTimeoutMs = 3000;
 
-/** Largest answer that is read, bytes: a state with the longest request of a lease, every character escaped, is below. */
+/** Largest answer that is read, bytes. A state with the longest request of a lease, every character escaped, is smaller. */
 const maxAnswerBytes = 4 * 1024 * 1024;
 
-/** What came of a call. `refused`: the agent answered no, with its code; `unreachable`: no answer in time. */
+/** The result of a call. `refused`: the agent answered with an error code; `unreachable`: it did not answer in time. */
 export type AgentAnswer =
   | { kind: "ok"; state: AgentState }
   | { kind: "refused"; code: string }
   | { kind: "unreachable"; reason: string };
 
-/** Where the agent of a browser is. `browser`: the pod's uid, for which its callers' tokens are made. */
+/** Where the agent of a browser listens. `browser`: the pod's uid; the agent accepts only tokens that name it. */
 export type AgentPlace = Pick<LeaseRecord, "browser" | "address">;
 
 /** A lease as its agent knows it. */
@@ -27,7 +27,7 @@ export type LeaseAtAgent = AgentPlace & Pick<LeaseRecord, "session" | "epoch" | 
 export type AgentClient = {
   bind(lease: LeaseRecord, body: BindLease): Promise<AgentAnswer>;
   end(lease: LeaseAtAgent): Promise<AgentAnswer>;
-  /** What the agent says; from then on it refuses binds of an epoch below this one. */
+  /** The agent's state. From then on the agent refuses binds of epochs below this one. */
   state(agent: AgentPlace, epoch: number): Promise<AgentAnswer>;
   close(): Promise<void>;
 };
@@ -37,8 +37,8 @@ const Refusal = z.object({ code: z.string() });
 type Call = { method: "GET" | "PUT" | "DELETE"; agent: AgentPlace; path?: string; body?: BindLease | EndLease };
 
 /**
- * `tokens`: signs what agents ask of their callers. `keepAliveMs`: how long a connection is kept between calls; left out,
- * 30 s, for whoever calls the same agent again and again.
+ * `tokens`: signs the tokens that agents require. `keepAliveMs`: how long an unused connection stays open; left out, 30 s,
+ * which suits a process that calls the same agent again and again.
  */
 export const createAgentClient = (
   tokens: AgentTokens,

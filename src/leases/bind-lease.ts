@@ -14,8 +14,8 @@ const refusalOf = (answer: AgentAnswer): string => {
 export type BindDeps = { agents: Pick<AgentClient, "bind">; log: Logger };
 
 /**
- * Asks the agent of a granted browser to take the lease (docs/design.md, The lease protocol, step 2). Undefined when it has;
- * else why the browser can't be handed out. `whileBinding`: called when the question is on its way.
+ * Asks the agent of a granted browser to take the lease (docs/design.md, The lease protocol, step 2). Returns undefined when the
+ * agent took it, else the reason why the caller can't have this browser. `whileBinding`: called once the request is sent.
  */
 export const bindLease = async (
   lease: LeaseRecord,

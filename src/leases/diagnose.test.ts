@@ -77,31 +77,31 @@ const facts = (given: Partial<Facts>): Facts => ({
   ...given,
 });
 
-/** A verdict as a short line. */
-const line = (verdict: Diagnosis | undefined): string => {
-  if (!verdict) return "judge anew";
-  if (verdict.is === "end") {
-    const { session, epoch, seq } = verdict.lease;
-    return `end ${session} ${epoch}.${seq}${verdict.after ? `, then ${line(verdict.after)}` : ""}`;
+/** A diagnosis as a short line. */
+const line = (diagnosis: Diagnosis | undefined): string => {
+  if (!diagnosis) return "diagnose anew";
+  if (diagnosis.is === "end") {
+    const { session, epoch, seq } = diagnosis.lease;
+    return `end ${session} ${epoch}.${seq}${diagnosis.after ? `, then ${line(diagnosis.after)}` : ""}`;
   }
-  if (verdict.is === "underWay") return `look again in ${verdict.afterMs}`;
-  if (verdict.is !== "correct") return verdict.is;
-  const { record, former, restored, displaced } = verdict.to;
+  if (diagnosis.is === "underWay") return `inspect again in ${diagnosis.afterMs}`;
+  if (diagnosis.is !== "correct") return diagnosis.is;
+  const { record, former, restored, displaced } = diagnosis.to;
   const lease = [
     restored && `restored ${restored.session}`,
     displaced && `displaced ${displaced}`,
     former !== "kept" && `former ${former}`,
   ].filter(Boolean);
-  return [`${verdict.why}: ${record.state} ${record.seq}`, ...lease].join(", ");
+  return [`${diagnosis.why}: ${record.state} ${record.seq}`, ...lease].join(", ");
 };
-const judged = (given: Partial<Facts>): string => line(diagnose(facts(given)));
+const diagnosed = (given: Partial<Facts>): string => line(diagnose(facts(given)));
 
 describe.each<[string, BrowserRecord | undefined, [string, Partial<Facts>, string][]]>([
   [
     "without a record",
     undefined,
     [
-      ["holds nothing: enters", { agentState: free(at(2, 5)) }, "Registered: idle 5"],
+      ["holds nothing: is registered", { agentState: free(at(2, 5)) }, "Registered: idle 5"],
       ["holds a lease: it is restored", { agentState: holding(5, { under: 2 }) }, "Restored: leased 5, restored s5"],
       [
         "holds one that is over: it is ended",
@@ -111,19 +111,15 @@ describe.each<[string, BrowserRecord | undefined, [string, Partial<Facts>, strin
       [
         "holds one that another browser may have: waits",
         { agentState: holding(5), elsewhere: { is: "unsure" } },
-        "look again in 1000",
+        "inspect again in 1000",
       ],
       [
         "holds one that another agent bound before: it is restored in its place",
         { agentState: holding(5), elsewhere: { is: "before", browser: "c" } },
         "Restored: leased 5, restored s5, displaced c",
       ],
-      [
-        "holds one that says nothing of its request: it is ended",
-        { agentState: holding(5, { more: {} }) },
-        "end s5 1.5",
-      ],
-      ["is being bound: waits", { agentState: free(at(2, 5), "s5") }, "look again in 2500"],
+      ["holds one without a request: it is ended", { agentState: holding(5, { more: {} }) }, "end s5 1.5"],
+      ["is being bound: waits", { agentState: free(at(2, 5), "s5") }, "inspect again in 2500"],
       ["does not answer", { agentState: undefined }, "silent"],
     ],
   ],
@@ -132,40 +128,36 @@ describe.each<[string, BrowserRecord | undefined, [string, Partial<Facts>, strin
     aRecord("idle", 5),
     [
       ["holds nothing", { agentState: free(at(1, 5)) }, "well"],
-      ["has heard of fewer leases: an earlier grant went back unused", { agentState: free(at(1, 4)) }, "well"],
-      ["has heard of more leases: Redis lost them", { agentState: free(at(1, 7)) }, "SeqRaised: idle 7"],
+      ["has seen fewer leases: an earlier grant was dropped unused", { agentState: free(at(1, 4)) }, "well"],
+      ["has seen more leases: Redis lost them", { agentState: free(at(1, 7)) }, "SeqRaised: idle 7"],
       ["holds a newer lease: Redis lost it", { agentState: holding(6) }, "Restored: leased 6, restored s6"],
       ["holds a newer one that is over", { agentState: holding(6), elsewhere: { is: "over" } }, "end s6 1.6"],
       [
-        "holds an older one: Redis lost it, and gave its seq away again in vain",
+        "holds an older one: Redis lost it, and granted its seq again without a bind",
         { agentState: holding(5) },
         "Restored: leased 5, restored s5",
       ],
-      ["is being bound", { agentState: free(at(1, 6), "s6") }, "look again in 2500"],
+      ["is being bound", { agentState: free(at(1, 6), "s6") }, "inspect again in 2500"],
       ["does not answer", {}, "silent"],
     ],
   ],
   [
-    "that is leased since a while",
+    "that has been leased for a while",
     aRecord("leased", 5, { ageMs: long }),
     [
       ["holds the lease", { agentState: holding(5) }, "well"],
       ["holds the lease of an older epoch", { agentState: holding(5, { under: 3 }) }, "well"],
       ["holds nothing any more", { agentState: free(at(1, 5)) }, "EndLost: idle 5, former released"],
-      [
-        "holds nothing and has heard of later leases",
-        { agentState: free(at(1, 8)) },
-        "EndLost: idle 8, former released",
-      ],
+      ["holds nothing and has seen later leases", { agentState: free(at(1, 8)) }, "EndLost: idle 8, former released"],
       ["holds a newer lease", { agentState: holding(6) }, "Restored: leased 6, restored s6, former released"],
-      ["has not heard of it", { agentState: free(at(1, 4)) }, "end s5 1.5, then NeverBound: idle 5, former dropped"],
+      ["has not seen it", { agentState: free(at(1, 4)) }, "end s5 1.5, then NeverBound: idle 5, former dropped"],
       [
-        "was asked under a later epoch before it heard of it",
+        "was asked under a later epoch before it saw it",
         { agentState: free(at(3, 4)) },
         "end s5 3.5, then NeverBound: idle 5, former dropped",
       ],
       [
-        "holds an older one: the grant was given in vain",
+        "holds an older one: the grant was never bound",
         { agentState: holding(4) },
         "Restored: leased 5, restored s4, former dropped",
       ],
@@ -174,7 +166,7 @@ describe.each<[string, BrowserRecord | undefined, [string, Partial<Facts>, strin
         { agentState: holding(4, { under: 3 }), elsewhere: { is: "over" } },
         "end s5 3.5, then NeverBound: idle 5, former dropped",
       ],
-      ["is binding it", { agentState: free(at(1, 5), "s5") }, "look again in 2500"],
+      ["is binding it", { agentState: free(at(1, 5), "s5") }, "inspect again in 2500"],
       ["does not answer: its holder may still work with it", {}, "silent"],
     ],
   ],
@@ -182,29 +174,29 @@ describe.each<[string, BrowserRecord | undefined, [string, Partial<Facts>, strin
     "that has just been leased",
     aRecord("leased", 5, { ageMs: long - 1 }),
     [
-      ["has not heard of it", { agentState: free(at(1, 4)) }, "look again in 1"],
-      ["has refused it", { agentState: free(at(1, 5)) }, "look again in 1"],
-      ["holds an older one", { agentState: holding(4) }, "look again in 1"],
+      ["has not seen it", { agentState: free(at(1, 4)) }, "inspect again in 1"],
+      ["has refused it", { agentState: free(at(1, 5)) }, "inspect again in 1"],
+      ["holds an older one", { agentState: holding(4) }, "inspect again in 1"],
       ["holds a newer one", { agentState: holding(6) }, "Restored: leased 6, restored s6, former released"],
     ],
   ],
   [
-    "that is releasing since a while",
+    "that has been releasing for a while",
     aRecord("releasing", 5, { ageMs: long }),
     [
       ["has ended it", { agentState: free(at(1, 5)) }, "OfferLost: idle 5"],
       ["still holds it", { agentState: holding(5) }, "end s5 1.5"],
-      ["never heard of it", { agentState: free(at(2, 4)) }, "end s5 2.5, then OfferLost: idle 5"],
+      ["has never seen it", { agentState: free(at(2, 4)) }, "end s5 2.5, then OfferLost: idle 5"],
       ["holds a newer one", { agentState: holding(6) }, "Restored: leased 6, restored s6"],
       ["does not answer", {}, "Suspected: suspect 5"],
     ],
   ],
   [
-    "that is releasing since a moment",
+    "that has just begun to release",
     aRecord("releasing", 5),
     [
-      ["still holds it", { agentState: holding(5) }, `look again in ${stepMs}`],
-      ["has ended it", { agentState: free(at(1, 5)) }, `look again in ${stepMs}`],
+      ["still holds it", { agentState: holding(5) }, `inspect again in ${stepMs}`],
+      ["has ended it", { agentState: free(at(1, 5)) }, `inspect again in ${stepMs}`],
       ["does not answer", {}, "silent"],
     ],
   ],
@@ -213,16 +205,16 @@ describe.each<[string, BrowserRecord | undefined, [string, Partial<Facts>, strin
     aRecord("suspect", 5, { reason: "stale_fence" }),
     [
       ["holds nothing", { agentState: free(at(1, 9)) }, "Cleared: idle 9"],
-      ["never heard of what was rejected", { agentState: free(at(2, 4)) }, "end s5 2.5, then Cleared: idle 5"],
+      ["has never seen the rejected lease", { agentState: free(at(2, 4)) }, "end s5 2.5, then Cleared: idle 5"],
       ["holds an older lease", { agentState: holding(4) }, "Restored: leased 5, restored s4"],
-      ["holds what was rejected or released", { agentState: holding(5) }, "end s5 1.5"],
+      ["holds the rejected or released lease", { agentState: holding(5) }, "end s5 1.5"],
       ["holds a newer lease", { agentState: holding(9) }, "Restored: leased 9, restored s9"],
-      ["is being bound", { agentState: free(at(1, 5), "s5") }, "look again in 2500"],
+      ["is being bound", { agentState: free(at(1, 5), "s5") }, "inspect again in 2500"],
       ["does not answer", {}, "Retired: retired 5"],
     ],
   ],
   [
-    "that is suspect because its agent said what is not so",
+    "that is suspect because its agent named another lease",
     aRecord("suspect", 5, { reason: "false_word" }),
     [["is not asked", { agentState: free(at(1, 5)) }, "Retired: retired 5"]],
   ],
@@ -231,16 +223,16 @@ describe.each<[string, BrowserRecord | undefined, [string, Partial<Facts>, strin
     aRecord("suspect", 5, { reason: "browser_unhealthy" }),
     [["is not asked", { agentState: free(at(1, 5)) }, "Retired: retired 5"]],
   ],
-  ["that is retired", aRecord("retired", 5), [["may say what it will", { agentState: holding(9) }, "well"]]],
+  ["that is retired", aRecord("retired", 5), [["answers anything", { agentState: holding(9) }, "well"]]],
 ])("a browser %s", (_, record, cases) => {
-  test.each(cases)("whose agent %s", (__, given, verdict) => {
-    expect(judged({ record, ...given })).toBe(verdict);
+  test.each(cases)("whose agent %s", (__, given, expected) => {
+    expect(diagnosed({ record, ...given })).toBe(expected);
   });
 });
 
 test("a restored lease is as it was bound", () => {
-  const verdict = diagnose(facts({ agentState: holding(5, { epoch: 1, under: 4 }) }));
-  expect(verdict).toMatchObject({
+  const diagnosis = diagnose(facts({ agentState: holding(5, { epoch: 1, under: 4 }) }));
+  expect(diagnosis).toMatchObject({
     to: {
       record: { id: "b", ...place, config: "hash", state: "leased", session: "s5", seq: 5 },
       restored: { session: "s5", browser: "b", ...place, epoch: 1, seq: 5, created_at: nowMs - 60_000, request },
@@ -251,9 +243,9 @@ test("a restored lease is as it was bound", () => {
 describe("after an end at the agent", () => {
   const ends = (given: Partial<Facts>, answer: AgentAnswer): string => {
     const all = facts(given);
-    const verdict = diagnose(all);
-    if (verdict.is !== "end") throw new Error(`no end: ${verdict.is}`);
-    return line(diagnoseAfterEnd(all, verdict, answer));
+    const diagnosis = diagnose(all);
+    if (diagnosis.is !== "end") throw new Error(`no end: ${diagnosis.is}`);
+    return line(diagnoseAfterEnd(all, diagnosis, answer));
   };
   const ok: AgentAnswer = { kind: "ok", state: free(at(1, 5)) };
   const refused = (code: string): AgentAnswer => ({ kind: "refused", code });
@@ -263,7 +255,7 @@ describe("after an end at the agent", () => {
 
   test.each<[string, Partial<Facts>, AgentAnswer, string]>([
     ["a grant that was never bound is taken back", neverBound, ok, "NeverBound: idle 5, former dropped"],
-    ["one that was bound at last is judged anew", neverBound, refused("not_holder"), "judge anew"],
+    ["one that was bound at last is diagnosed anew", neverBound, refused("not_holder"), "diagnose anew"],
     [
       "its browser is suspect when it is not healthy",
       neverBound,
@@ -271,16 +263,16 @@ describe("after an end at the agent", () => {
       "Suspected: suspect 5, former dropped",
     ],
     ["nothing is known without an answer", neverBound, silent, "silent"],
-    ["a release that got stuck is judged anew", stuck, ok, "judge anew"],
+    ["a release that got stuck is diagnosed anew", stuck, ok, "diagnose anew"],
     ["without an answer its browser is suspect", stuck, silent, "Suspected: suspect 5"],
     [
       "a browser that has no record can't be suspect",
       { agentState: holding(5), elsewhere: { is: "over" } },
       refused("browser_unhealthy"),
-      "judge anew",
+      "diagnose anew",
     ],
-  ])("%s", (_, given, answer, verdict) => {
-    expect(ends(given, answer)).toBe(verdict);
+  ])("%s", (_, given, answer, expected) => {
+    expect(ends(given, answer)).toBe(expected);
   });
 });
 
@@ -312,9 +304,9 @@ const anyFacts: fc.Arbitrary<Facts> = fc
 test("whatever is seen: a browser becomes idle only when its agent holds nothing, and its seq never falls", () => {
   fc.assert(
     fc.property(anyFacts, (given) => {
-      const verdict = diagnose(given);
-      if (verdict.is !== "correct") return;
-      const { record, restored } = verdict.to;
+      const diagnosis = diagnose(given);
+      if (diagnosis.is !== "correct") return;
+      const { record, restored } = diagnosis.to;
       expect(record.seq).toBeGreaterThanOrEqual(given.record?.seq ?? 0);
       if (record.state === "idle") {
         expect(given.agentState).toMatchObject({ lease: null, binding: null });
@@ -326,69 +318,69 @@ test("whatever is seen: a browser becomes idle only when its agent holds nothing
   );
 });
 
-test("whatever is seen: what is to leave stays so; without a record its pod says whether", () => {
+test("whatever is seen: a leaving mark stays; without a record the pod says whether there is one", () => {
   fc.assert(
     fc.property(anyFacts, fc.constantFrom(undefined, "NodeLeaving"), (given, leaving) => {
       const mark = leaving ? { leaving } : {};
       const browser = given.record ? given.browser : { ...given.browser, ...mark };
       const record = given.record && { ...given.record, ...mark };
-      const verdict = diagnose({ ...given, browser, record });
-      if (verdict.is === "correct") expect(verdict.to.record.leaving).toBe(leaving);
+      const diagnosis = diagnose({ ...given, browser, record });
+      if (diagnosis.is === "correct") expect(diagnosis.to.record.leaving).toBe(leaving);
     }),
   );
 });
 
-test("whatever is seen: no lease that may be somebody's is ended", () => {
+test("whatever is seen: no lease that a caller may hold is ended", () => {
   fc.assert(
     fc.property(anyFacts, (given) => {
-      const verdict = diagnose(given);
+      const diagnosis = diagnose(given);
       const held = given.agentState?.lease;
       const isCurrent = held && given.lease?.session === held.session_id && given.lease.seq === held.seq;
-      const isNews = held && given.elsewhere.is !== "over" && held.session_id !== given.record?.session;
-      if (!isCurrent && !isNews) return;
-      expect(verdict.is).not.toBe("end");
-      if (verdict.is === "correct") expect(verdict.why).toBe("Restored");
+      const isUnknown = held && given.elsewhere.is !== "over" && held.session_id !== given.record?.session;
+      if (!isCurrent && !isUnknown) return;
+      expect(diagnosis.is).not.toBe("end");
+      if (diagnosis.is === "correct") expect(diagnosis.why).toBe("Restored");
     }),
   );
 });
 
-/** The world after a verdict was carried out. */
-const afterwards = (given: Facts, verdict: Diagnosis): Facts => {
-  if (verdict.is === "correct") {
-    const { record, restored, former } = verdict.to;
+/** The world after a diagnosis was carried out. */
+const afterwards = (given: Facts, diagnosis: Diagnosis): Facts => {
+  if (diagnosis.is === "correct") {
+    const { record, restored, former } = diagnosis.to;
     return {
       ...given,
       record: { ...record, since: given.nowMs },
       lease: restored ?? (former === "kept" ? given.lease : undefined),
     };
   }
-  if (verdict.is === "underWay")
+  if (diagnosis.is === "underWay")
     return {
       ...given,
-      nowMs: given.nowMs + verdict.afterMs,
+      nowMs: given.nowMs + diagnosis.afterMs,
       agentState: given.agentState && { ...given.agentState, binding: null },
-      // The other browser has had its turn meanwhile.
+      // The other browser has been inspected meanwhile.
       elsewhere: given.elsewhere.is === "unsure" ? { is: "no" } : given.elsewhere,
     };
-  if (verdict.is !== "end") return given;
+  if (diagnosis.is !== "end") return given;
   const agentState = free({
     epoch: given.agentState?.fence.epoch ?? 1,
-    seq: Math.max(verdict.lease.seq, given.agentState?.fence.seq ?? 0),
+    seq: Math.max(diagnosis.lease.seq, given.agentState?.fence.seq ?? 0),
   });
   const ended: Facts = { ...given, agentState };
-  const next = diagnoseAfterEnd(given, verdict, { kind: "ok", state: agentState });
+  const next = diagnoseAfterEnd(given, diagnosis, { kind: "ok", state: agentState });
   return next ? afterwards(ended, next) : ended;
 };
 
-test("whatever is seen: looking again and again comes to rest, with Redis and the agent at one", () => {
+test("whatever is seen: repeated inspections come to rest, and Redis agrees with the agent", () => {
   fc.assert(
     fc.property(anyFacts, (first) => {
       let now = first;
       for (let round = 0; round < 6; round++) now = afterwards(now, diagnose(now));
-      const verdict = diagnose(now);
-      expect(["well", "silent"]).toContain(verdict.is);
+      const diagnosis = diagnose(now);
+      expect(["well", "silent"]).toContain(diagnosis.is);
       const { record, agentState } = now;
-      if (verdict.is === "silent" || record?.state === "retired" || !agentState) return;
+      if (diagnosis.is === "silent" || record?.state === "retired" || !agentState) return;
       expect(record?.state).toBe(agentState.lease ? "leased" : "idle");
       if (agentState.lease) expect(now.lease?.session).toBe(agentState.lease.session_id);
     }),

@@ -1,27 +1,28 @@
 /**
- * What is to be done about one browser, by what Redis knows of it and what its agent says; pure. The one judgement for a
- * browser that enters its pool, for recovery, for steps that were left half-done, for suspects and for the audit.
+ * Diagnoses one browser from its record in Redis and its agent's state; pure. Registration, recovery, half-done steps,
+ * suspects and the audit all use this one diagnosis.
  *
- *   the agent holds      │ the record's lease            all is well
- *                        │ one that Redis knows as over  it is ended at the agent
- *                        │ any other                     Redis has lost it: it is restored as it was
+ *   the agent holds      │ the record's lease          the browser is well
+ *                        │ a lease whose session       the agent ends it
+ *                        │ is over
+ *                        │ any other lease             Redis has lost it: it is restored as it was
  *   it holds none, and   │
- *   the record is        │ (none)     the browser enters as idle
- *                        │ idle       well; a `seq` that Redis has lost is raised
- *                        │ suspect    idle again
- *                        │ leased     the agent has ended it and Redis has lost that, or the grant was never bound
- *                        │ releasing  the agent has ended it and Redis has lost the offer, or the bind never came
+ *   the record is        │ (none)     the browser is registered as idle
+ *                        │ idle       the browser is well; a `seq` that Redis has lost is raised
+ *                        │ suspect    the browser becomes idle again
+ *                        │ leased     the agent ended the lease and Redis lost that, or the grant was never bound
+ *                        │ releasing  the agent ended the lease and Redis lost the offer, or the bind never arrived
  *
- * Over is a session that Redis has among the ended ones, one that another browser's agent bound later, and the one that a
- * `suspect` or `releasing` record names. For that to be all: before a browser becomes idle, the fence of its last grant is used
- * up at its agent, so that a bind that is still on its way comes too late, and `seq` never falls, neither here nor there.
+ * A session is over when Redis lists it as ended, when another browser's agent bound it later, or when a `suspect` or
+ * `releasing` record names it. Two rules make this list complete. Before a browser becomes idle, its agent uses up the fence of
+ * the last grant, so that it refuses a bind that is still on its way. And `seq` never falls, neither in Redis nor at the agent.
  *
- * A Redis that fell back to older data may have the session in the queue again, and may even have granted it a second browser:
- * neither says that it is over. Whoever has it waits no more, so it leaves the queue when its lease is restored.
+ * A Redis that fell back to older data may have the session in the queue again, or may even have granted it a second browser.
+ * Neither means that the session is over. Its caller has a browser, so restoring the lease takes the session out of the queue.
  *
- * A step that its API replica may still be busy with is left alone for `stepMs`.
+ * An API replica may still be at work on a recent step, so a step is left alone for `stepMs`.
  *
- * What is to leave its pool is judged as any other; the script that sets its record retires it instead of making it idle.
+ * A browser with a leaving mark is diagnosed like any other; the repair script retires it instead of making it idle.
  */
 import type { AgentState, Fence } from "../protocol/agent-api.ts";
 import type { AgentAnswer, LeaseAtAgent } from "./agent-client.ts";
@@ -30,63 +31,64 @@ import { recheckChannel } from "./pool-keys.ts";
 import { agentMismatch, type BrowserRecord, type LeaseRecord, SessionRequest } from "./records.ts";
 import type { Repair } from "./repair-store.ts";
 
-/** Time for a bind or an end to come to an end by itself, ms: the call's deadline (3 s), and a moment in which Redis is away. */
+/** Time that a replica gets to finish a bind or an end, ms: the call's deadline (3 s), and a short outage of Redis. */
 export const stepMs = 10_000;
 
-/** When to look again at a browser whose bind waits for its health, ms: the agent has given up by then. */
+/** When to inspect again a browser whose bind waits for the health check, ms: the agent has given up by then. */
 const bindingMs = 2500;
 
-/** When to look again at a browser whose session may have another one, ms. */
+/** When to inspect again a browser whose session may have another browser, ms. */
 const unsureMs = 1000;
 
-/** Tells a suspect whose Chromium is at fault from one whose agent was not reached. */
+/** The reason of a suspect whose agent answered, but whose Chromium did not. */
 const unhealthy = "browser_unhealthy";
 
-/** Reasons for which a suspect is not asked but destroyed. */
-const hopeless = new Set<string | undefined>([unhealthy, agentMismatch]);
+/** Suspects with these reasons are destroyed; their agents are not asked. */
+const unrecoverable = new Set<string | undefined>([unhealthy, agentMismatch]);
 
-/** The lease that an agent says it holds. */
+/** The lease in an agent's state. */
 export type Held = NonNullable<AgentState["lease"]>;
 
+/** What is known of the session that the agent holds, apart from this browser. */
 export type Elsewhere =
-  /** Nothing says that the session ended or moved on. */
+  /** Nothing shows that the session ended or moved to another browser. */
   | { is: "no" }
-  /** It ended, or the agent of another browser bound it later. */
+  /** The session ended, or the agent of another browser bound it later. */
   | { is: "over" }
-  /** Redis says that it has another browser, whose agent does not (yet) say so. */
+  /** Redis lists another browser for the session, and that browser's agent does not hold it (yet). */
   | { is: "unsure" }
-  /** The agent of another browser bound it earlier: its caller was told of this one. */
+  /** The agent of another browser bound it earlier: the caller was then given this browser. */
   | { is: "before"; browser: string };
 
 export type Facts = {
   poolUid: string;
-  /** As its pod describes it; what a browser without a record enters with. */
+  /** As its pod describes it; a browser without a record is registered with this. */
   browser: NewBrowser;
   record: BrowserRecord | undefined;
   /** The lease that the record names. */
   lease: LeaseRecord | undefined;
-  /** What the agent says, asked under the pool's epoch after the record was read; undefined when it does not answer. */
+  /** Asked under the pool's epoch, after the record was read; undefined when the agent does not answer. */
   agentState: AgentState | undefined;
-  /** What is known of the session that the agent holds, when it is not the record's. */
+  /** Says something only when the agent's session is not the record's. */
   elsewhere: Elsewhere;
   /** When the record was read, ms by Redis' clock. */
   nowMs: number;
 };
 
 export type Correction =
-  /** A new browser, or one that Redis has forgotten, is idle. */
+  /** A new browser, or one that Redis has lost, becomes idle. */
   | "Registered"
-  /** A lease that Redis has forgotten is back as it was. */
+  /** A lease that Redis has lost is back as it was. */
   | "Restored"
-  /** A suspect is idle again. */
+  /** A suspect becomes idle again. */
   | "Cleared"
-  /** Redis had forgotten how many leases there were. */
+  /** Redis had lost the highest `seq` of the browser. */
   | "SeqRaised"
   /** The agent had ended the lease, and Redis did not know. */
   | "EndLost"
-  /** The agent had ended the lease, and nobody had offered the browser. */
+  /** The agent had ended the lease, and no replica had offered the browser. */
   | "OfferLost"
-  /** The grant had never become a lease. */
+  /** The agent had never bound the grant. */
   | "NeverBound"
   | "Suspected"
   | "Retired";
@@ -95,31 +97,31 @@ type Correct = { is: "correct"; why: Correction; to: Repair };
 
 export type Diagnosis =
   | { is: "well" }
-  /** Somebody is busy with it: to be looked at again. */
+  /** A replica or the agent is at work on it: inspect it again after this time. */
   | { is: "underWay"; afterMs: number }
-  /** The agent does not answer, which alone changes nothing. */
+  /** The agent does not answer; this alone changes nothing. */
   | { is: "silent" }
   | Correct
-  /** The agent shall end this lease, or refuse it if it never came; what is due `after` that, or the browser is judged anew. */
+  /** The agent must end this lease, or refuse it if its bind never came. `after`: the next step; left out, diagnose anew. */
   | { is: "end"; lease: Pick<LeaseAtAgent, "session" | "epoch" | "seq">; after?: Correct };
 
-/** A judgement that needs no word of the agent: the browser will be destroyed. */
+/** The diagnosis of a browser that will be destroyed, which needs no agent state; undefined for any other. */
 export const diagnoseWithoutAgent = (record: BrowserRecord | undefined): Diagnosis | undefined => {
   if (record?.state === "retired") return { is: "well" };
-  return record?.state === "suspect" && hopeless.has(record.reason) ? retire(record) : undefined;
+  return record?.state === "suspect" && unrecoverable.has(record.reason) ? retire(record) : undefined;
 };
 
 /** What to do about one browser, by the table above. The same facts always give the same answer. */
 export const diagnose = (facts: Facts): Diagnosis => {
   const { record, agentState } = facts;
-  const unasked = diagnoseWithoutAgent(record);
-  if (unasked) return unasked;
+  const withoutAgent = diagnoseWithoutAgent(record);
+  if (withoutAgent) return withoutAgent;
   if (!agentState) return diagnoseSilence(facts);
   if (agentState.binding !== null) return { is: "underWay", afterMs: bindingMs };
   return agentState.lease ? diagnoseHeld(facts, agentState.lease, agentState.fence) : diagnoseFree(facts, agentState);
 };
 
-/** What follows from the agent's answer to the end that a verdict asked for; undefined: judge anew. */
+/** What follows from the agent's answer to the end that a diagnosis asked for; undefined: diagnose anew. */
 export const diagnoseAfterEnd = (
   facts: Facts,
   { after }: Extract<Diagnosis, { is: "end" }>,
@@ -148,7 +150,7 @@ const diagnoseHeld = (facts: Facts, held: Held, fence: Fence): Diagnosis => {
   const isRecordsLast = record?.state !== "leased" && record?.session === held.session_id;
   const isOver = elsewhere.is === "over" || isRecordsLast || request === undefined;
   const isOlder = lease !== undefined && held.seq <= lease.seq;
-  // The other browser's turn comes first: its grant is found to have been given in vain, or its agent confirms it.
+  // Wait for the other browser's inspection: it drops that grant, or its agent confirms that it was bound.
   if (!isOver && elsewhere.is === "unsure") return { is: "underWay", afterMs: unsureMs };
   if (!isOver && !isOlder) return restore(facts, held, request, lease ? "released" : "kept");
   if (isFresh(facts)) return underWay(facts);
@@ -179,14 +181,14 @@ const underWay = ({ record, nowMs }: Facts): Diagnosis => ({
   afterMs: Math.max(1, (record?.since ?? 0) + stepMs - nowMs),
 });
 
-/** The agent's epoch: the lease's own may be below it by now, and its fence would be used up already without its `seq` being so. */
+/** With the agent's epoch where it is higher: the agent ignores the end of a lower epoch, and its `seq` would not rise. */
 const neverBound = (facts: Facts, lease: LeaseRecord, agentEpoch: number): Diagnosis => ({
   is: "end",
   lease: { session: lease.session, epoch: Math.max(lease.epoch, agentEpoch), seq: lease.seq },
   after: free(facts, "NeverBound", lease.seq, "dropped"),
 });
 
-/** The request as it was bound; undefined when it is none, so that the lease can't be told of to anybody. */
+/** The request that the bind brought; undefined when it is malformed, because the API can't describe such a lease. */
 const requestOf = ({ request = "" }: Held): string | undefined => {
   try {
     return SessionRequest.safeParse(JSON.parse(request)).success ? request : undefined;
@@ -197,7 +199,7 @@ const requestOf = ({ request = "" }: Held): string | undefined => {
 
 type NewRecord = Repair["record"];
 
-/** The record as it was, without what belongs to a state. */
+/** The fields of the record that do not depend on its state. */
 const bare = ({ browser, record }: Facts): Omit<NewRecord, "state"> => {
   const { leaving } = record ?? browser;
   return {
@@ -233,7 +235,7 @@ const restore = (facts: Facts, held: Held, request: string, former: Repair["form
     seq: held.seq,
     created_at: Date.parse(held.bound_at),
     ticket: "0",
-    // Its caller has it, or is told to take again, which finds the lease.
+    // No grant is published to this lease's caller: it has the browser, or takes again and finds the lease.
     channel: recheckChannel(facts.poolUid),
     request,
   };

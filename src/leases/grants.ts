@@ -1,12 +1,13 @@
 /**
- * Tells the callers who wait at this API replica of their grants.
+ * Wakes the callers that wait at this API replica.
  *
- *   wait(session) ──► message on the pool's channel ──► resolved with `granted` or `draining`
- *                 └─► something may have been missed ──► resolved with `recheck`: ask the script again
+ *   next() ──► message on the pool's channel ──► resolves with `granted` or `draining`
+ *          └─► a message may be lost ──► resolves with `recheck`: the caller takes again
  *
- * A message can be lost: the subscription was cut or hangs, Redis lost its data, the replica was passed over as dead. So
- * callers ask again when a subscription stands anew, when the operator says that Redis lost data, and when a check of all
- * who wait here, every ten seconds and one script a pool, finds that they are not in the queue (any more).
+ * A message is lost when the subscription breaks or hangs, when Redis loses its data, or when a script drops the waiters of
+ * this replica because it is not subscribed. So callers take again when a subscription was renewed, when the operator says
+ * that Redis lost data, and when a check finds that they are not in the queue (any more). The check covers all callers that
+ * wait here, every ten seconds, with one script a pool.
  */
 import { z } from "zod";
 import type { Logger } from "../log.ts";
@@ -23,17 +24,17 @@ export type Listener = { next(signal: AbortSignal): Promise<Wake>; stop(): void 
 export type Grants = {
   /** The channel that this replica's callers give to the take script. */
   channel(poolUid: string): string;
-  /** Before a caller's first take: resolves when messages for the pool's callers reach this replica; throws `unavailable`. */
+  /** Call it before a caller's first take. Resolves when the pool's messages reach this replica; throws `unavailable`. */
   follow(poolUid: string): Promise<void>;
-  /** Begins to listen for a session; call it before the script that may grant. */
+  /** Begins to listen for a session. Call it before the script that may grant. */
   listen(poolUid: string, session: string): Listener;
-  /** Callers that wait here. */
+  /** Number of callers that wait here. */
   size(): number;
   close(): Promise<void>;
 };
 
 export type GrantsOptions = {
-  /** A connection for this alone. `close` ends it. */
+  /** A connection that nothing else uses. `close` ends it. */
   subscriber: RedisConnection;
   store: LeaseStore;
   /** New for every process. */
@@ -41,11 +42,11 @@ export type GrantsOptions = {
   log: Logger;
   /** Time between two checks of the waiting callers, ms. */
   checkMs?: number;
-  /** How long a pool is followed after its last caller, ms; looked at with each check. */
+  /** How long a pool stays subscribed after its last caller, ms. The check enforces it. */
   keptMs?: number;
 };
 
-/** Sessions that one check script looks at. */
+/** Sessions in one call of the check script. */
 const sessionsPerCheck = 500;
 
 const Message = z.object({
@@ -88,9 +89,9 @@ export const startGrants = ({
   checkMs = 10_000,
   keptMs = 10 * 60_000,
 }: GrantsOptions): Grants => {
-  /** Pool → session → its caller. */
+  /** Pool → session → the function that wakes its caller. */
   const waiting = new Map<string, Map<string, Tell>>();
-  /** Pools that got an empty message of a check and have heard nothing since. */
+  /** Pools whose last check sent an empty message, and no message has arrived since. */
   const silent = new Set<string>();
 
   const read = (poolUid: string, text: string): void => {
@@ -113,20 +114,20 @@ export const startGrants = ({
   });
 
   const checkPool = async (poolUid: string, callers: Map<string, Tell>): Promise<void> => {
-    let isHeard = !silent.has(poolUid);
+    let isReceiving = !silent.has(poolUid);
     silent.add(poolUid);
     const sessions = [...callers.keys()];
     for (let from = 0; from < sessions.length; from += sessionsPerCheck) {
       const some = sessions.slice(from, from + sessionsPerCheck);
       const { subscribers, lost } = await store.findLost(poolUid, grantsChannel(poolUid, replicaId), some);
-      if (subscribers === 0) isHeard = false;
+      if (subscribers === 0) isReceiving = false;
       for (const session of lost) callers.get(session)?.({ kind: "recheck" });
     }
-    if (!isHeard) await channels.renew(poolUid);
+    if (!isReceiving) await channels.renew(poolUid);
   };
   const check = async (): Promise<void> => {
     channels.forgetUnused(keptMs, (poolUid) => waiting.has(poolUid));
-    // While Redis is away there is nothing to find; its return renews the subscriptions.
+    // While Redis is away every check fails. When the connection comes back, the subscriptions are renewed anyway.
     await Promise.allSettled([...waiting].map(([poolUid, callers]) => checkPool(poolUid, callers)));
   };
   const timer = setInterval(() => void check(), checkMs);

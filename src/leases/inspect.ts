@@ -1,12 +1,13 @@
 /**
- * A look at one browser: what Redis knows is read, the agent asked, both judged (diagnose.ts), and what is wrong corrected.
+ * One inspection of one browser: read its record, ask its agent, diagnose both (diagnose.ts), repair the record.
  *
- *   examine ──► ask under the epoch ──► judge ──► settle ──► done
- *      ▲                                  │         └─ something has changed meanwhile: once more
- *      └──────────────────────────────────┴─ the agent ended what is over
+ *   examine ──► ask under the epoch ──► diagnose ──► repair ──► done
+ *      ▲                                   │           └─ the record has changed meanwhile: again
+ *      └───────────────────────────────────┴─ the agent ended a lease that is over: again
  *
- * The order makes it safe beside everything else that goes on: the agent's word is later than the record, which is changed
- * only if it is still the same, so the word was true of that record. Between the two no bind of an older epoch can come.
+ * The order makes an inspection safe while other processes change the same browser. The agent answers after the record was
+ * read, and the repair does nothing when the record has changed since, so the agent's state belongs to that record. From its
+ * answer on, the agent refuses binds of older epochs.
  */
 import type { AgentState } from "../protocol/agent-api.ts";
 import type { SessionNames } from "../redis/session-names.ts";
@@ -29,7 +30,7 @@ export type InspectDeps = {
   repairs: Pick<RepairStore, "examine" | "repair" | "session">;
   agents: Pick<AgentClient, "state" | "end">;
   names: Pick<SessionNames, "reserve">;
-  /** Throws when whoever looks may not (any more); called before everything that has an effect. */
+  /** Throws when this process may not inspect (any more). Called before every call that has an effect. */
   check(): void;
 };
 
@@ -40,24 +41,24 @@ export type Corrected = { why: Correction; reason?: string };
 
 export type InspectResult = { corrected: Corrected[] } & (
   | { is: "done" }
-  /** Something is under way: to be looked at again. */
+  /** A step is under way: inspect again after this time. */
   | { is: "later"; afterMs: number }
   /** The agent did not answer. */
   | { is: "silent" }
-  /** The pool has another epoch. */
+  /** The pool has another epoch in Redis. */
   | { is: "outdated" }
   /** The agent was asked under a later epoch than Redis knows. */
   | { is: "ahead"; epoch: number }
 );
 
-/** A browser that changes faster than it can be looked at is in use; it is looked at again after this, ms. */
+/** A record that changes in each of `maxSteps` steps belongs to a busy browser: inspect it again after this, ms. */
 const busyMs = 1000;
 const maxSteps = 5;
 
 type Step = InspectResult | "again";
 type Inspection = { target: InspectTarget; deps: InspectDeps; corrected: Corrected[] };
 
-/** Throws `unavailable` when Redis does not answer, and what `check` throws. Changes nothing that it was not sure of. */
+/** Throws `unavailable` when Redis does not answer, and what `check` throws. In doubt it changes nothing. */
 export const inspect = async (target: InspectTarget, deps: InspectDeps): Promise<InspectResult> => {
   const corrected: Corrected[] = [];
   for (let step = 0; step < maxSteps; step++) {
@@ -95,10 +96,10 @@ const ask = async ({ epoch, browser }: InspectTarget, deps: InspectDeps): Promis
 const findElsewhere = async (
   { poolUid, epoch, browser }: InspectTarget,
   lease: LeaseRecord | undefined,
-  word: AgentState | undefined,
+  agentState: AgentState | undefined,
   { repairs, agents, check }: InspectDeps,
 ): Promise<Elsewhere> => {
-  const held = word?.lease;
+  const held = agentState?.lease;
   if (!held || held.session_id === lease?.session) return { is: "no" };
   const { isEnded, lease: other } = await repairs.session(poolUid, held.session_id);
   if (isEnded) return { is: "over" };
@@ -110,7 +111,7 @@ const findElsewhere = async (
   return isBefore(there, held) ? { is: "before", browser: other.browser } : { is: "over" };
 };
 
-/** Epochs tell it for certain; within one there are only the clocks of two nodes. */
+/** Epochs decide it for certain; within one epoch only the clocks of two nodes can. */
 const isBefore = (there: Held, here: Held): boolean =>
   there.epoch === here.epoch ? there.bound_at < here.bound_at : there.epoch < here.epoch;
 
@@ -127,11 +128,11 @@ const carryOut = async (
   if (to.restored) await reserveName(target, to.restored, deps);
   if (!(await deps.repairs.repair(target.poolUid, examined, to))) return "again";
   corrected.push({ why, ...(why === "Retired" && to.record.reason && { reason: to.record.reason }) });
-  // Whoever becomes suspect is looked at at once, and with the same eyes.
+  // A browser that becomes suspect is diagnosed again at once.
   return why === "Suspected" ? "again" : { is: "done", corrected };
 };
 
-/** A name that a later session has taken in the meantime stays with that one. */
+/** Reserves the name of a restored session again. When a later session has reserved it meanwhile, that session keeps it. */
 const reserveName = async ({ poolUid }: InspectTarget, lease: LeaseRecord, { names }: InspectDeps): Promise<void> => {
   const { name, project } = SessionRequest.parse(JSON.parse(lease.request));
   if (name) await names.reserve(project, name, { poolUid, session: lease.session });

@@ -7,7 +7,7 @@ export type JsonCall = {
   method: "GET" | "PUT" | "DELETE";
   headers: Record<string, string>;
   body?: object;
-  /** For the whole call, ms. */
+  /** Deadline of the whole call, ms. */
   timeoutMs: number;
 };
 
@@ -15,8 +15,8 @@ const timedOut = (timeoutMs: number): Error =>
   Object.assign(new Error(`no answer within ${timeoutMs} ms`), { name: "TimeoutError" });
 
 /**
- * Sends one request and reads the answer whole, as JSON. Rejects when there is no answer in time or it is no JSON. For calls
- * on the way of a request: undici's `request` spends a quarter of such a call on a stream and a signal for it.
+ * Sends one request and parses the whole answer as JSON. Rejects when no answer comes in time or it is not JSON. Meant for
+ * calls that a caller waits for: undici's `request` spends a quarter of such a call on creating a stream and a signal.
  */
 export const callJson = (
   dispatcher: Dispatcher,
@@ -33,7 +33,7 @@ export const callJson = (
       reject(late);
     }, timeoutMs);
     const options = { origin, path, method, headers, ...(body && { body: JSON.stringify(body) }) };
-    // undici closes a connection after a DELETE with a body, which not every server reads; agents do.
+    // By default undici closes the connection after a DELETE with a body, because not every server reads it. Agents do.
     dispatcher.dispatch(
       { ...options, reset: false },
       {

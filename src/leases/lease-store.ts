@@ -6,8 +6,8 @@ import { poolKey, poolKeys } from "./pool-keys.ts";
 import { type BrowserRecord, type EndReason, LeaseRecord } from "./records.ts";
 
 /**
- * The outcome of asking for a browser. `ended`: the session is over, it was ended before its caller had it; `unknown`: the
- * session does not hold the browser that was to be rejected.
+ * The outcome of `take` and `reject`. `ended`: the session ended before its caller had a browser; `unknown`: the session does
+ * not hold the browser that it rejects.
  */
 export type TakeOutcome =
   | { kind: "granted"; lease: LeaseRecord }
@@ -20,15 +20,15 @@ export type CancelOutcome = { kind: "cancelled" } | { kind: "granted"; lease: Le
 
 export type TakeRequest = { session: string; channel: string; request: string; ticket?: string };
 
-/** What the operator plans with, of one moment. `unpaced`: starts that are left over from discarded browsers. */
+/** What the operator plans with, read at one moment. `unpaced`: the unpaced starts that discarded browsers left. */
 export type PoolSnapshot = {
-  /** 0 when Redis knows nothing of the pool. */
+  /** 0 when Redis knows nothing about the pool. */
   epoch: number;
-  /** Since when the agents are asked what they hold, ms by Redis' clock; undefined when that is done. */
+  /** When the recovery began, ms by Redis' clock; undefined when none is under way. */
   recoveringSinceMs: number | undefined;
-  /** The moment, by Redis' clock: what records' `since` is compared with. */
+  /** Time of the snapshot by Redis' clock, to be compared with the `since` of records. */
   nowMs: number;
-  /** The epoch began with the run of the server that answers; another one may not have heard of the last writes. */
+  /** True when the epoch began in this run of the Redis server. Another server may lack the last writes. */
   isSameServer: boolean;
   browsers: BrowserRecord[];
   waiting: number;
@@ -43,26 +43,26 @@ export type NewBrowser = {
   pod: string;
   address: string;
   configHash: string;
-  /** Why it must not become idle, if it must not. */
+  /** Why it must not become idle; left out, it may. */
   leaving?: string;
 };
 
 export type Retirement = {
   reason: string;
-  /** What is retired may be rebuilt at once, not paced by the fill rate. */
+  /** The operator may rebuild these browsers at once, not paced by the fill rate. */
   unpaced?: boolean;
-  /** At most so many; left out, all that match. */
+  /** At most this many; left out, all that match. */
   count?: number;
-  /** Candidates in the order of choice; left out, all idle browsers, the longest idle first. */
+  /** Candidates, in the order in which they are retired; left out, all idle browsers, the longest idle first. */
   ids?: string[];
-  /** Names a wish that may come twice (from the API and from the operator); the second time nothing is retired. */
+  /** Names a request that the API and the operator may both send; the second one retires nothing. */
   token?: string;
 };
 
-/** The lease state of pools in Redis: one method a script, and plain reads. Every one throws `unavailable` when Redis does not answer. */
+/** The lease state of pools in Redis: one method a script, and plain reads. Each throws `unavailable` when Redis does not answer. */
 export type LeaseStore = ReturnType<typeof createLeaseStore>;
 
-/** A lease as the scripts write it; throws for any other text. */
+/** Parses a lease that a script wrote; throws for any other text. */
 export const parseLease = (text: string): LeaseRecord => LeaseRecord.parse(JSON.parse(text));
 
 const takeOutcome = (reply: unknown): TakeOutcome => {
@@ -126,7 +126,7 @@ const parseSnapshot = (reply: unknown): PoolSnapshot => {
   };
 };
 
-/** The store over a connection for commands. */
+/** `redis`: a connection for commands, not for subscriptions. */
 export const createLeaseStore = (redis: RedisConnection) => {
   const run = (script: Script, poolUid: string, argv: (string | number)[] = []): Promise<unknown> =>
     orUnavailable(runScript(redis, script, poolKeys(poolUid), argv));
@@ -141,7 +141,7 @@ export const createLeaseStore = (redis: RedisConnection) => {
     async cancel(poolUid: string, session: string): Promise<CancelOutcome> {
       return cancelOutcome(await run(scripts.cancel, poolUid, [session]));
     },
-    /** Which of the sessions that wait at an API replica are not in the queue, and how many subscribers its channel has. */
+    /** `lost`: those of `sessions` that are not in the queue. `subscribers`: how many the replica's channel has. */
     async findLost(
       poolUid: string,
       channel: string,
@@ -159,7 +159,7 @@ export const createLeaseStore = (redis: RedisConnection) => {
     ): Promise<LeaseRecord | undefined> {
       return leaseReply(await run(scripts.release, poolUid, [session, next, reason]));
     },
-    /** The lease with another request; `changed` when its request is no longer that of `lease`. */
+    /** Replaces the request of a live session; `changed` when the request is no longer that of `lease`. */
     async rewrite(poolUid: string, lease: LeaseRecord, request: string): Promise<LeaseRecord | "changed" | "gone"> {
       const reply = await run(scripts.rewrite, poolUid, [lease.session, lease.request, request]);
       return typeof reply === "string" ? parseLease(reply) : reply === 0 ? "changed" : "gone";
@@ -182,11 +182,11 @@ export const createLeaseStore = (redis: RedisConnection) => {
     async close(poolUid: string, browserId: string, reason: EndReason): Promise<LeaseRecord | undefined> {
       return leaseReply(await run(scripts.close, poolUid, [browserId, reason]));
     },
-    /** Stops new leases; a pool in use only when wanted. */
+    /** Stops new leases. A pool with leases stays as it is, unless `evenIfLeased`. */
     async drain(poolUid: string, { evenIfLeased }: { evenIfLeased: boolean }): Promise<{ leased: number }> {
       return { leased: numberReply(await run(scripts.drain, poolUid, [evenIfLeased ? 1 : 0])) };
     },
-    /** Takes `drain` back. */
+    /** Allows new leases again. */
     async undrain(poolUid: string): Promise<void> {
       await orUnavailable(redis.hdel(poolKey(poolUid, "pool"), "draining"));
     },
@@ -196,18 +196,18 @@ export const createLeaseStore = (redis: RedisConnection) => {
     async snapshot(poolUid: string): Promise<PoolSnapshot> {
       return parseSnapshot(await run(scripts.snapshot, poolUid));
     },
-    /** Forgets the pool; only for one that is deleted and has no browser left. */
+    /** Deletes all keys of the pool. Call it only for a deleted pool that has no browser left. */
     async drop(poolUid: string): Promise<void> {
       await orUnavailable(redis.unlink(poolKeys(poolUid)));
     },
-    /** Keeps the configuration that browsers of this hash are made with. */
+    /** Stores the configuration of the browsers with this hash. */
     async keepConfig(poolUid: string, hash: string, config: string): Promise<void> {
       await orUnavailable(redis.hset(poolKey(poolUid, "configs"), hash, config));
     },
     async dropConfigs(poolUid: string, hashes: string[]): Promise<void> {
       if (hashes.length > 0) await orUnavailable(redis.hdel(poolKey(poolUid, "configs"), ...hashes));
     },
-    /** The configuration that browsers of this hash were made with, as `keepConfig` was given it. */
+    /** The text that `keepConfig` stored for this hash. */
     async config(poolUid: string, hash: string): Promise<string | undefined> {
       return (await orUnavailable(redis.hget(poolKey(poolUid, "configs"), hash))) ?? undefined;
     },
@@ -238,8 +238,8 @@ export const createLeaseStore = (redis: RedisConnection) => {
       return lease === 1 || ticket !== null;
     },
     /**
-     * True while Redis knows nothing of the pool or maybe not everything (again): a session that is not found may live. Ask
-     * after a look-up in vain only, so that no request in order waits for it.
+     * True while Redis knows nothing about the pool, or may not know every lease (yet): a session that is not found may live.
+     * Ask only after a lookup has found nothing, so that other requests do not wait for the answer.
      */
     async isRecovering(poolUid: string): Promise<boolean> {
       return (await run(scripts.isRecovering, poolUid)) === 1;
@@ -250,5 +250,5 @@ export const createLeaseStore = (redis: RedisConnection) => {
   };
 };
 
-// BrowserRecord is the shape that the scripts write; the snapshot trusts them and does not check each of 10,000 records.
+// The snapshot trusts the scripts to write this shape and does not parse each of 10,000 records with zod.
 export type { BrowserRecord };

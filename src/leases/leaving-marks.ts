@@ -1,4 +1,4 @@
-/** Which browsers are to leave their pool: kept in their records, so that every script goes by it. */
+/** The leaving marks of browsers. They are part of the records, so that every script respects them. */
 
 import type { RedisConnection } from "../redis/connection.ts";
 import { orUnavailable } from "../redis/or-unavailable.ts";
@@ -10,9 +10,9 @@ const stay = loadScript("stay", import.meta.url);
 
 /** Every method throws `unavailable` when Redis does not answer. */
 export type LeavingMarks = {
-  /** Retires the browsers that are idle, and every other one as soon as it would become idle; for how many that was news. */
+  /** Retires the idle browsers, and every other one as soon as it would become idle. Returns how many marks are new. */
   leave(poolUid: string, ids: string[], reason: string): Promise<number>;
-  /** Takes `leave` back for those that have not left; the reason must be the one that was given. Returns how many stay. */
+  /** Removes the marks of this reason from browsers that are not retired yet. Returns how many browsers stay. */
   stay(poolUid: string, ids: string[], reason: string): Promise<number>;
 };
 

@@ -8,7 +8,7 @@ export type PoolChange = { poolUid: string; urgent: boolean };
 
 const Message = z.object({ pool: z.string(), urgent: z.boolean() });
 
-/** Calls `onChange` for every pool that a script changed. A message lost in a reconnect is made up for by the operator's resync. */
+/** Calls `onChange` for every pool that a script changed. The operator's resync makes up for messages lost in a reconnect. */
 export const followPoolChanges = async (
   subscriber: RedisConnection,
   onChange: (change: PoolChange) => void,
@@ -25,7 +25,7 @@ export const followPoolChanges = async (
   const subscribe = async (): Promise<void> => {
     await subscriber.subscribe(poolsChannel);
   };
-  // When this fails the connection is gone again, or hangs and is cut soon; its return subscribes.
+  // When this fails, the connection has broken again or is about to be closed. The next "ready" subscribes.
   subscriber.on("ready", () => void subscribe().catch(() => undefined));
   if (subscriber.status === "ready") await subscribe();
 };

@@ -1,12 +1,12 @@
 /**
- * The channels on which an API replica hears of the pools that it serves.
+ * The channels on which an API replica receives messages about the pools that it serves.
  *
- *   (none) ──follow: SSUBSCRIBE──► followed ──10 min without a caller, forget: SUNSUBSCRIBE──► (none)
+ *   (none) ──follow: SSUBSCRIBE──► followed ──10 min without a caller: SUNSUBSCRIBE──► (none)
  *                                   │    ▲
  *                                   └────┘ renew: the connection came back, the slot moved, or messages do not arrive
  *
- * Subscriptions are renewed here and not by the client library: that one would leave a failure to an unhandled rejection,
- * and would not tell when they stand again, which is when callers must ask for what they missed.
+ * The client library does not renew the subscriptions: it would turn a failure into an unhandled rejection, and it would not
+ * tell when a subscription is back. At that moment callers must ask for what they missed.
  */
 
 import type { RedisConnection } from "../redis/connection.ts";
@@ -14,32 +14,32 @@ import { orUnavailable } from "../redis/or-unavailable.ts";
 import { whileUnavailable } from "../redis/while-unavailable.ts";
 import { grantsChannel, poolOf, recheckChannel } from "./pool-keys.ts";
 
-/** Within about a second; a node of a cluster that has just got a slot may not know it yet. */
+/** Tries within about a second: a cluster node that has just received a slot may not know it yet. */
 const renewTries = 5;
 
 export type PoolChannels = {
-  /** Resolves when the pool is followed; throws `unavailable`. */
+  /** Resolves when the replica is subscribed to the pool's channels; throws `unavailable`. */
   follow(poolUid: string): Promise<void>;
-  /** Subscribes anew to a pool that is followed, and then tells of `missed`. Never rejects. */
+  /** Subscribes again to a followed pool, then calls `onMissed`. Never rejects. */
   renew(poolUid: string): Promise<void>;
-  /** Forgets pools that no caller came to for so long, ms; `isUsed`: callers wait in it. */
+  /** Unsubscribes from pools that no caller has used for `keptMs`. `isUsed`: callers wait in the pool. */
   forgetUnused(keptMs: number, isUsed: (poolUid: string) => boolean): void;
 };
 
-type Heard = {
+type Handlers = {
   /** A message for this replica; may be empty. */
   onMessage(poolUid: string, text: string): void;
-  /** Messages may have been missed, or the operator says that Redis lost data: who waits must ask again. */
+  /** Messages may be lost, or the operator says that Redis lost data: the waiting callers must take again. */
   onMissed(poolUid: string): void;
 };
 
-type Followed = { standing: Promise<void>; usedMs: number };
+type Followed = { subscribed: Promise<void>; usedMs: number };
 
-/** `subscriber`: a connection of its own. */
+/** `subscriber`: a connection that nothing else uses. */
 export const openPoolChannels = (
   subscriber: RedisConnection,
   replicaId: string,
-  { onMessage, onMissed }: Heard,
+  { onMessage, onMissed }: Handlers,
 ): PoolChannels => {
   const followed = new Map<string, Followed>();
   const channelsOf = (poolUid: string): string[] => [grantsChannel(poolUid, replicaId), recheckChannel(poolUid)];
@@ -56,23 +56,23 @@ export const openPoolChannels = (
     const known = followed.get(poolUid);
     if (known) {
       known.usedMs = performance.now();
-      return known.standing;
+      return known.subscribed;
     }
-    const entry = { standing: subscribe(poolUid), usedMs: performance.now() };
+    const entry = { subscribed: subscribe(poolUid), usedMs: performance.now() };
     followed.set(poolUid, entry);
-    entry.standing.catch(() => {
+    entry.subscribed.catch(() => {
       if (followed.get(poolUid) === entry) followed.delete(poolUid);
     });
-    return entry.standing;
+    return entry.subscribed;
   };
 
   const renew = async (poolUid: string): Promise<void> => {
     if (!followed.has(poolUid)) return;
-    // First out of it: the cluster client keeps a list of its own, which would grow with every repetition.
+    // Unsubscribe first: the cluster client keeps its own list of channels, which would grow with every renewal.
     void unsubscribe(poolUid);
     await whileUnavailable(() => subscribe(poolUid), { tries: renewTries }).then(
       () => onMissed(poolUid),
-      // The connection is gone again, whose return renews it, or the next check of the waiting callers does.
+      // The connection has broken again. Its next "ready" or the next check of the waiting callers renews.
       () => undefined,
     );
   };
@@ -80,7 +80,7 @@ export const openPoolChannels = (
     for (const poolUid of followed.keys()) void renew(poolUid);
   };
   subscriber.on("ready", renewAll);
-  // Redis Cluster: the connections to its nodes were put in order again after one was lost or slots moved.
+  // Redis Cluster: the client has reconnected its subscribers after it lost a node or slots moved.
   subscriber.on("subscribersReady", renewAll);
 
   subscriber.on("smessage", (channel: string, text: string) => {

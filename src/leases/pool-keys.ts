@@ -1,10 +1,10 @@
 /**
  * The keys of one pool. All share the hash tag `{<pool uid>}`, so that a pool lives in one slot of a Redis Cluster, and
- * all begin with `bp:`, so that an ACL can name them. Every script gets the nine in this order (scripts/includes/keys.lua).
+ * all begin with `bp:`, so that an ACL can name them. Every script gets all nine in this order (scripts/includes/keys.lua).
  *
  *   pool      hash    epoch, ticket (the highest), idle_order (counter), unpaced (starts left),
- *                     discarded (token of the last discard), draining, recovering (since when, ms),
- *                     server (its run when the epoch began)
+ *                     discarded (token of the last discard), draining, recovering (when it began, ms),
+ *                     server (run id of the Redis server when the epoch began)
  *   browsers  hash    browser id → record
  *   idle      zset    browser id by the order in which it became idle
  *   waiters   zset    session id by ticket
@@ -25,16 +25,16 @@ export const poolKey = (poolUid: string, part: PoolPart): string => `bp:{${poolU
 export const poolKeys = (poolUid: string): string[] => parts.map((part) => poolKey(poolUid, part));
 
 /**
- * Where an API replica hears of grants to callers of a pool who wait at it. A shard channel in the pool's slot: in a Redis
- * Cluster the script that publishes there counts the subscribers of exactly this channel.
+ * The channel on which an API replica receives grants to the pool's callers that wait at it. It is a shard channel in the
+ * pool's slot, so that in a Redis Cluster the script that publishes there counts all subscribers of the channel.
  */
 export const grantsChannel = (poolUid: string, replicaId: string): string => `bp:{${poolUid}}:grants:${replicaId}`;
 
-/** A shard channel by which all API replicas are told, by an empty message, to have the pool's waiting callers ask again. */
+/** A shard channel of all API replicas. An empty message makes the pool's waiting callers take again. */
 export const recheckChannel = (poolUid: string): string => `bp:{${poolUid}}:recheck`;
 
 /** The pool of a key or a shard channel. */
 export const poolOf = (keyOrChannel: string): string => /\{(.*?)\}/.exec(keyOrChannel)?.[1] ?? "";
 
-/** Where operators hear of pools that changed. */
+/** The channel on which operators receive which pools changed. */
 export const poolsChannel = "bp:pools";

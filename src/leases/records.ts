@@ -3,21 +3,21 @@
  *
  * States of a browser:
  *
- *   (starting) ──look──► idle ──take/offer──► leased ──release──► releasing ──offer──► idle
- *                         │                    │  │                   │
- *                         │ retire             │  └─release(retired)──┼──► retired ──close──► (gone)
- *                         └────────────────────┼──────────────────────┼──► retired ◄──┐ look
- *                                              └─reject─► suspect ◄───┘ suspect       │ (agent does not answer, or not healthy)
- *                                                            ├────────────────────────┘
- *                                                            └─look──► idle (agent answers and holds nothing)
+ *   (starting) ──inspect──► idle ──take/offer──► leased ──release──► releasing ──offer──► idle
+ *                            │                    │  │                   │
+ *                            │ retire             │  └─release(retired)──┼──► retired ──close──► (gone)
+ *                            └────────────────────┼──────────────────────┼──► retired ◄──┐ inspect
+ *                                                 └─reject─► suspect ◄───┘ suspect       │ (agent does not answer, or not healthy)
+ *                                                               ├────────────────────────┘
+ *                                                               └─inspect──► idle (agent answers and holds nothing)
  *
- * `starting` is not recorded: a pod that is not in Redis yet, or not any more. `suspect` and `retired` browsers are given to
- * nobody. A look (inspect.ts) asks the agent; where Redis has lost something it leads from any state to `leased`, when the agent
+ * `starting` has no record: the pod is not in Redis yet, or Redis has lost it. No caller gets a `suspect` or `retired` browser.
+ * An inspection (inspect.ts) asks the agent. Where Redis has lost data, it leads from any state to `leased`, when the agent
  * holds a lease, or to `idle`, when a grant was never bound, or an end or an offer was lost. A restored lease has its session,
- * request and fence, but neither ticket nor channel of its own: nobody waits for it.
+ * request and fence, but neither ticket nor channel of its own, because no caller waits for it.
  *
- * A browser that is to leave its pool (`leaving`: its node is drained, say) is retired on every way that leads to `idle`; who
- * holds it keeps it. Redis may lose the mark: what it is for is seen from outside, so it comes back.
+ * A browser with a leaving mark (`leaving`, for example because its node is drained) is retired wherever it would become
+ * `idle`; until then its holder keeps it. Redis may lose the mark: the operator sees the reason again and sets it anew.
  */
 import { z } from "zod";
 
@@ -31,12 +31,12 @@ export const BrowserRecord = z.object({
   address: z.string(),
   /** Hash of the configuration that made it. */
   config: z.string(),
-  /** Of its newest lease; 0 before the first. */
+  /** `seq` of its newest lease; 0 before the first. */
   seq: z.int(),
   state: z.enum(["idle", "leased", "releasing", "suspect", "retired"]),
-  /** When it came into this state, ms since the epoch. */
+  /** When it entered this state, ms since 1970. */
   since: z.int(),
-  /** `leased`: who holds it. `releasing`, `suspect`: whose lease was ended or rejected last; its end may not have reached the agent. */
+  /** `leased`: its holder. `releasing`, `suspect`: the session that ended or was rejected last; the agent may not know of its end. */
   session: z.string().optional(),
   reason: z.string().optional(),
   /** Why it is retired as soon as it would become idle. */
@@ -53,37 +53,37 @@ export const LeaseRecord = z.object({
   config: z.string(),
   epoch: z.int(),
   seq: z.int(),
-  /** ms since the epoch. */
+  /** ms since 1970. */
   created_at: z.int(),
   /** Place in the queue (scripts/includes/ticket.lua). */
   ticket: z.coerce.string(),
   channel: z.string(),
   /** What the caller asked for, as `SessionRequest` in JSON. */
   request: z.string(),
-  /** Only with ended leases: ms since the epoch, and why. */
+  /** Only in ended leases: ms since 1970. `reason`: why it ended. */
   ended_at: z.int().optional(),
   reason: z.string().optional(),
 });
 export type LeaseRecord = z.infer<typeof LeaseRecord>;
 
-/** What a caller asked for with its lease, and what was true of its pool then. Kept with the lease. */
+/** What a caller asked for with its lease, and the properties of its pool at that time. Kept with the lease. */
 export const SessionRequest = z.object({
   name: z.string().optional(),
   tags: z.record(z.string(), z.string()).optional(),
   start_url: z.string().optional(),
   timeout_seconds: z.int(),
   telemetry: z.unknown().optional(),
-  /** Where its lease is kept: its pool, or the on-demand browser itself. */
+  /** The owner of its lease: its pool, or the on-demand browser itself. */
   pool: z.object({ id: z.string(), uid: z.string(), name: z.string().optional() }),
   on_demand: z.boolean().optional(),
   gpu: z.boolean().optional(),
-  /** Attached to an on-demand browser when it was made. */
+  /** The vaults that were attached to an on-demand browser when it was made. */
   vaults: z.array(z.object({ id: z.string() })).optional(),
   project: z.string(),
 });
 export type SessionRequest = z.infer<typeof SessionRequest>;
 
-/** Why a session ended; told to its caller and kept for a day. */
+/** Why a session ended. The API answers it for a day. */
 export type EndReason =
   | "released"
   | "deleted"
@@ -93,5 +93,5 @@ export type EndReason =
   | "pool_deleted"
   | "pod_deleted";
 
-/** Why a browser is suspect whose agent's word is not to be trusted any more: it said that it had bound a lease, and named another. */
+/** The reason of a suspect whose agent confirmed a bind and named another lease. Its later answers can't be trusted. */
 export const agentMismatch = "false_word";

@@ -1,4 +1,4 @@
-/** What repairing the lease state needs of Redis: epochs, and one browser's record examined and settled. */
+/** What inspections and recoveries need from Redis: epochs, and one browser's record to examine and to repair. */
 
 import type { RedisConnection } from "../redis/connection.ts";
 import { orUnavailable } from "../redis/or-unavailable.ts";
@@ -8,26 +8,26 @@ import { parseLease } from "./lease-store.ts";
 import { poolKey, poolKeys } from "./pool-keys.ts";
 import { BrowserRecord, type EndReason, type LeaseRecord } from "./records.ts";
 
-/** What Redis knows of a browser at one moment. */
+/** What Redis knows about a browser at one moment. */
 export type Examined = {
   epoch: number;
-  /** The moment, ms by Redis' clock. */
+  /** Time of the examination, ms by Redis' clock. */
   nowMs: number;
-  /** The record's text, "" when there is none: `repair` does nothing when it has changed. */
+  /** The record's text, "" when there is none. `repair` does nothing when it has changed since. */
   text: string;
   record: BrowserRecord | undefined;
   /** The lease that the record names. */
   lease: LeaseRecord | undefined;
 };
 
-/** How a browser's record shall be. */
+/** A correction of a browser's record. */
 export type Repair = {
   record: Omit<BrowserRecord, "since">;
-  /** What becomes of the lease that the record named until now; a dropped one was never its caller's. */
+  /** What happens to the lease that the record named until now. `dropped`: its caller never had it. */
   former: "kept" | "dropped" | EndReason;
-  /** The lease that comes back, of the session that the record names. */
+  /** The lease to restore, of the session that the record names. */
   restored?: LeaseRecord;
-  /** The browser that Redis has that session with; left out, it must have none. */
+  /** The browser that Redis lists for that session; left out, Redis must list none. */
   displaced?: string;
 };
 
@@ -47,15 +47,15 @@ export const createRepairStore = (redis: RedisConnection) => {
     orUnavailable(runScript(redis, script, poolKeys(poolUid), argv));
 
   return {
-    /** The epoch of the pool, 0 when Redis knows nothing of it. */
+    /** The epoch of the pool, 0 when Redis knows nothing about it. */
     async epoch(poolUid: string): Promise<number> {
       return Number(await orUnavailable(redis.hget(poolKey(poolUid, "pool"), "epoch")));
     },
-    /** Begins an epoch and has all waiting callers ask again; false when it or a later one has begun before. */
+    /** Begins an epoch and makes all waiting callers take again; false when this epoch or a later one has begun already. */
     async establish(poolUid: string, epoch: number): Promise<boolean> {
       return (await run(scripts.establish, poolUid, [epoch])) === 1;
     },
-    /** Ends the recovery that the epoch began with. */
+    /** Ends the recovery that the epoch began with; false when there was none, or the epoch is another one. */
     async recovered(poolUid: string, epoch: number): Promise<boolean> {
       return (await run(scripts.recovered, poolUid, [epoch])) === 1;
     },
@@ -71,7 +71,7 @@ export const createRepairStore = (redis: RedisConnection) => {
         lease: lease === "" ? undefined : parseLease(lease),
       };
     },
-    /** False when the record or the epoch has changed since they were examined, or the restored session has moved on: examine it again. */
+    /** False when record or epoch have changed since the examination, or the restored session ended or moved: examine again. */
     async repair(
       poolUid: string,
       { epoch, text }: Pick<Examined, "epoch" | "text">,
@@ -81,7 +81,7 @@ export const createRepairStore = (redis: RedisConnection) => {
       const argv = [record.id, epoch, text, JSON.stringify(record), former, lease, displaced];
       return (await run(scripts.repair, poolUid, argv)) === 1;
     },
-    /** What Redis knows of a session apart from any browser. */
+    /** What Redis knows about a session, whichever browser it has. */
     async session(poolUid: string, session: string): Promise<{ isEnded: boolean; lease: LeaseRecord | undefined }> {
       const [lease, ended] = await Promise.all([
         orUnavailable(redis.hget(poolKey(poolUid, "leases"), session)),

@@ -2,8 +2,8 @@ import type { InspectTarget } from "./inspect.ts";
 import type { RepairStore } from "./repair-store.ts";
 
 /**
- * Gives up a browser of which Redis knows nothing: from then on no look lets it in, not even one that is under way. False
- * when Redis knows it by now, or the epoch is another one; then nothing is changed. Throws `unavailable`.
+ * Retires a browser that has no record in Redis, so that no inspection registers it, not even one that is under way. Returns
+ * false and changes nothing when the browser has a record by now, or the epoch is another one. Throws `unavailable`.
  */
 export const retireUnknown = (
   { poolUid, epoch, browser: { id, pod, address, configHash } }: InspectTarget,

@@ -7,7 +7,7 @@ export type AcquireResult = "granted" | "timeout" | "refused" | "cancelled" | "e
 
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;
 
-/** Labels come from closed sets only: never an id, a name or a URL. Units are seconds. */
+/** The metrics of the api. Labels come from closed sets only: never an id, a name or a URL. Units are seconds. */
 export const createApiMetrics = (registry: Registry, poolTotals: () => PoolTotals) => {
   const registers = [registry];
   new Gauge({

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 export type StartResult = "ready" | "failed";
 
-/** What a controller's queue tells of its rounds; structurally that of src/kube. */
+/** Receives measurements of the controllers' queues; the same shape as in src/kube. */
 type WorkMeter = {
   worked(controller: string, result: "ok" | "error", seconds: number): void;
   waiting(controller: string, count: number): void;
@@ -10,11 +10,11 @@ type WorkMeter = {
 
 export type OperatorMetrics = {
   work: WorkMeter;
-  /** A browser has come up, or its start has failed. */
+  /** A browser has started, or its start has failed. */
   started(result: StartResult): void;
 };
 
-/** What only the operator measures. `isLeading` is asked at each scrape. */
+/** The metrics that only the operator has. Each scrape calls `isLeading`. */
 export const createOperatorMetrics = (registry: Registry, isLeading: () => boolean): OperatorMetrics => {
   const registers = [registry];
   new Gauge({
@@ -34,7 +34,7 @@ export const createOperatorMetrics = (registry: Registry, isLeading: () => boole
   });
   const queued = new Gauge({
     name: "browserpool_reconcile_queue_length",
-    help: "Objects that wait for a round now, by controller; those of a later time not counted.",
+    help: "Objects that wait for a round now, by controller, without delayed ones.",
     labelNames: ["controller"] as const,
     registers,
   });

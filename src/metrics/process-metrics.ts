@@ -1,17 +1,17 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 
 const parts = ["redis", "kubernetes"] as const;
-/** What a process can't work without. */
+/** The parts that a process can't work without. */
 export type Part = (typeof parts)[number];
 
-/** One call of the Kubernetes API as it ended; structurally that of src/kube. */
+/** One finished call of the Kubernetes API; the same shape as in src/kube. */
 export type KubeCall = { method: string; resource: string; status: number };
 
 export type ProcessMetrics = ReturnType<typeof createProcessMetrics>;
 
 /**
- * What every command measures, and the registry of its process. `partsUp` is asked at each scrape, so it must answer within
- * a second or so.
+ * The metrics that every command has, and the registry of its process. Each scrape calls `partsUp`, so that must answer within a
+ * second or so.
  */
 export const createProcessMetrics = (partsUp: () => Promise<Record<Part, boolean>>) => {
   const registry = new Registry();

@@ -1,11 +1,11 @@
 /**
- * A child of local mode: a long-running program started by this process, in a process group of its own, so that a
- * terminal's Ctrl-C reaches only this process and the child is ended in order. Every living child is in the process
- * register, for the case that this process is killed before it can end its children.
+ * A child of local mode: starts a long-running program in a process group of its own, so that a terminal's Ctrl-C reaches only
+ * this process, which then ends the child in order. Every living child is in the process register, in case this process is
+ * killed before it can end its children.
  *
- * supervised-child.ts adds readiness and restarts. group-process.ts, for the agent, is another thing: it reads the program's
- * output through pipes and keeps no log, and it ends the group when the agent says so. Here the output goes to a log file, and
- * the group ends with its leader. Both record groups with process-groups.ts.
+ * supervised-child.ts adds readiness and restarts. group-process.ts serves the agent and differs: it reads the program's output
+ * through pipes, keeps no log, and ends the group when the agent says so. Here the output goes to a log file, and the group
+ * ends with its leader. Both record groups with process-groups.ts.
  */
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ import { forgetProcess, registerProcess } from "./process-register.ts";
 
 export type ChildOptions = {
   dataDir: string;
-  /** Names the entry in the process register; unique among the living children of one data directory. */
+  /** Name of the entry in the process register; unique among the living children of one data directory. */
   name: string;
   command: readonly [program: string, ...args: string[]];
   /** The whole environment; nothing is inherited. */
@@ -26,12 +26,12 @@ export type ChildOptions = {
   cwd: string;
   /** Receives stdout and stderr; readable by this user only, bounded. */
   logPath: string;
-  /** What the kernel sends the child when this process dies without ending it. */
+  /** The signal that the kernel sends to the child when this process dies first. */
   parentDeathSignal: "KILL" | "INT";
 };
 
 export type ChildEnd = {
-  /** As a container runtime reports it: 128 + the signal's number when a signal ended it. */
+  /** As a container runtime reports it: 128 + the signal's number when a signal ended the child. */
   exitCode: number;
   /** The last lines of its log. */
   logTail: string;
@@ -39,11 +39,11 @@ export type ChildEnd = {
 
 export type Child = {
   pid: number;
-  /** Resolves when the process is gone, and with it every other member of its group. Never rejects. */
+  /** Resolves when the process and every other member of its group have ended. Never rejects. */
   ended: Promise<ChildEnd>;
   /**
-   * SIGTERM, or another signal, to the process, SIGKILL to its group after `graceMs`; resolves when it is gone. A later call can
-   * only shorten the grace.
+   * Sends `signal` (default SIGTERM) to the process, and SIGKILL to its group after `graceMs`. Resolves when the process has
+   * ended. A later call can only shorten the grace.
    */
   stop(graceMs: number, signal?: "SIGTERM" | "SIGINT"): Promise<ChildEnd>;
 };
@@ -60,13 +60,13 @@ const exitCodeOf = (code: number | null, signal: NodeJS.Signals | null): number 
 type Spawned = { child: ChildProcess; pid: number; exited: Promise<number> };
 
 /**
- * Resolves with the exit code when nothing of the group runs any more. To be called before anything is awaited: a
- * program may end at once.
+ * Resolves with the exit code when no process of the group runs any more. Call it before the first await: a program may end
+ * at once.
  */
 const watchExit = (child: ChildProcess): Promise<number> =>
   new Promise((resolve) => {
     child.once("exit", (code, signal) => {
-      // Signals the group at once, so that its number can't belong to anyone else by now.
+      // Signal the group at once, before its number can belong to another group.
       const groupEnded = child.pid ? endGroup(child.pid, 0) : Promise.resolve();
       void groupEnded.finally(() => resolve(exitCodeOf(code, signal)));
     });

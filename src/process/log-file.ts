@@ -1,17 +1,17 @@
 import { mkdir, open, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** A child's log is cut when it is longer than this, bytes: enough for the story of a crash, small enough for 110 pods. */
+/** A child's log is cut when it is longer than this, bytes: enough to explain a crash, small enough for 110 pods. */
 const maxLogBytes = 4 * 1024 * 1024;
-/** What a cut keeps, bytes. */
+/** How much of the log's end a cut keeps, bytes. */
 const keptLogBytes = 512 * 1024;
 const checkEveryMs = 15_000;
 
-/** What of a log goes into an error message: enough for a stack trace. */
+/** How much of a log's end goes into an error message: enough for a stack trace. */
 const tailBytes = 4096;
 const tailLines = 12;
 
-/** Makes the log empty, or creates it, readable by this user only. Its folder is made when missing. */
+/** Empties the log, or creates it with its folder, readable by this user only. */
 export const startLog = async (path: string): Promise<void> => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await writeFile(path, "", { mode: 0o600 });
@@ -36,15 +36,15 @@ export const readLogTail = async (path: string): Promise<string> => {
 };
 
 /**
- * Cuts a log that has become too long, keeping its end. The program goes on writing: it has the file open for appending,
- * so its next line lands behind what is kept. A line written in the very moment of the cut is lost.
+ * Cuts a log that has become too long and keeps its end. The program may go on writing: it has the file open for appending,
+ * so its next line follows the kept part. A line that is written during the cut is lost.
  */
 export const cutLog = async (path: string): Promise<void> => {
   const { size } = await stat(path);
   if (size > maxLogBytes) await writeFile(path, await readEnd(path, keptLogBytes));
 };
 
-/** Looks at the log from time to time and cuts it when it is too long. */
+/** Checks the log every 15 s and cuts it when it is too long. */
 export const keepLogBounded = (path: string): { stop(): void } => {
   const timer = setInterval(() => void cutLog(path).catch(() => undefined), checkEveryMs);
   timer.unref();

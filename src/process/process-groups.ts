@@ -1,19 +1,19 @@
 /**
- * Process groups, on record in a file, so that they can be ended even after the process that started them was killed. The
- * agent records Chromium and Xvfb, local mode each of its children; everything that they start stays in their group.
+ * Records process groups in a file, so that they can be ended even after the process that started them was killed. The agent
+ * records Chromium and Xvfb, local mode each of its children. Everything that they start stays in their group.
  *
- * Format: one line a group, `<pgid> <starttime>`; starttime is field 22 of /proc/<pgid>/stat (clock ticks since boot)
- * and tells the leader from a later process that was given the same number.
+ * Format: one line a group, `<pgid> <starttime>`. The start time is field 22 of /proc/<pgid>/stat (clock ticks since boot); it
+ * distinguishes the leader from a later process with the same number.
  */
 import { appendFile, readdir, readFile, rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How long `killRecordedGroups` waits for killed processes to be gone. SIGKILL needs a few ms; a stuck disk can need more. */
+/** How long to wait for processes to end after SIGKILL. A few ms are normal; a process on a stuck disk needs more. */
 const goneAfterKillMs = 2000;
 
 type Stat = { state: string; group: number; startTime: string };
 
-/** The kernel's line on a process; undefined when there is none. The name in parentheses may itself hold spaces and parentheses. */
+/** Parses /proc/<pid>/stat; undefined when there is no such process. The name in parentheses may hold spaces and parentheses. */
 const readStat = async (pid: number | string): Promise<Stat | undefined> => {
   const line = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined);
   const [state, , group, ...rest] = line?.slice(line.lastIndexOf(")") + 2).split(" ") ?? [];
@@ -21,13 +21,13 @@ const readStat = async (pid: number | string): Promise<Stat | undefined> => {
   return state === undefined || startTime === undefined ? undefined : { state, group: Number(group), startTime };
 };
 
-/** Adds the group that `pid` leads to the record. A leader that is gone already is recorded with start time 0. */
+/** Adds the group that `pid` leads to the file. A leader that has ended already gets the start time 0. */
 export const recordProcessGroup = async (file: string, pid: number): Promise<void> => {
   const stat = await readStat(pid);
   await appendFile(file, `${pid} ${stat?.startTime ?? 0}\n`, { mode: 0o600 });
 };
 
-/** Signals a whole group; false when it has no member any more. */
+/** Signals a whole group; false when it has no members any more. */
 export const signalGroup = (pgid: number, signal: NodeJS.Signals | 0): boolean => {
   try {
     process.kill(-pgid, signal);
@@ -45,7 +45,7 @@ const groupRuns = async (pgid: number): Promise<boolean> => {
   return stats.some((stat) => stat?.group === pgid && stat.state !== "Z" && stat.state !== "X");
 };
 
-/** Waits until nothing of the group runs; false when something still does after `waitMs`. */
+/** Waits until no process of the group runs; false when one still does after `waitMs`. */
 const groupGone = async (pgid: number, waitMs: number): Promise<boolean> => {
   const deadline = performance.now() + waitMs;
   for (let pauseMs = 10; await groupRuns(pgid); pauseMs = Math.min(pauseMs * 2, 200)) {
@@ -55,7 +55,7 @@ const groupGone = async (pgid: number, waitMs: number): Promise<boolean> => {
   return true;
 };
 
-/** Ends a group: SIGTERM, then SIGKILL for what is left after `graceMs` (0: SIGKILL at once). */
+/** Ends a group: SIGTERM, then SIGKILL for the members that remain after `graceMs` (0: SIGKILL at once). */
 export const endGroup = async (pgid: number, graceMs: number): Promise<void> => {
   if (graceMs > 0 && signalGroup(pgid, "SIGTERM") && (await groupGone(pgid, graceMs))) return;
   signalGroup(pgid, "SIGKILL");
@@ -64,15 +64,15 @@ export const endGroup = async (pgid: number, graceMs: number): Promise<void> => 
 
 const killRecorded = async (line: string): Promise<void> => {
   const [, pgid, startTime] = /^([1-9]\d*) (\d+)$/.exec(line) ?? [];
-  // Group 1 would be "every process" to kill(2).
+  // kill(2) takes -1 for every process.
   if (pgid === undefined || pgid === "1") return;
   const leader = await readStat(pgid);
-  // No process is given the number of a group that still has members, so another start time means that ours is gone.
+  // The kernel gives no process the number of a group that still has members, so another start time means that ours has ended.
   if (leader && leader.startTime !== startTime) return;
   await endGroup(Number(pgid), 0);
 };
 
-/** Kills every recorded group that still has members, then removes the record. No file: nothing to do. */
+/** Kills every recorded group that still has members, then removes the file. Does nothing without a file. */
 export const killRecordedGroups = async (file: string): Promise<void> => {
   const lines = await readFile(file, "utf8").catch(() => "");
   await Promise.all(lines.split("\n").map(killRecorded));

@@ -1,7 +1,7 @@
 /**
- * The process register: one file for every living child in `<data dir>/run`, so that the next start can end what a
- * killed run left behind. A process is named by its id and its start time, never by its name: a process id that was
- * given out again is someone else's.
+ * The process register: one file for every living child in `<data dir>/run`, so that the next start can end the processes
+ * that a killed run left behind. Id and start time together identify a process, because the kernel reuses ids; its name never
+ * does.
  */
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ export const registerProcess = async (dataDir: string, name: string, pid: number
   await recordProcessGroup(fileOf(dataDir, name), pid);
 };
 
-/** Drops the entry of a process that has ended. An entry that is not there is no error. */
+/** Drops the entry of a process that has ended. A missing entry is no error. */
 export const forgetProcess = (dataDir: string, name: string): Promise<void> =>
   rm(fileOf(dataDir, name), { force: true });
 
@@ -28,7 +28,7 @@ export const killRegisteredProcesses = async (dataDir: string): Promise<void> =>
   await Promise.all(entries.map((file) => killRecordedGroups(join(folderOf(dataDir), file))));
 };
 
-/** Drops the entries without touching a process: after a reboot they name processes that can't live any more. */
+/** Drops all entries and signals no process: after a reboot their processes can't live any more. */
 export const clearRegister = async (dataDir: string): Promise<void> => {
   const files = await readdir(folderOf(dataDir)).catch(() => []);
   await Promise.all(

@@ -1,6 +1,6 @@
 /**
- * A program that has to run as long as this process does: a child of child-process.ts that is asked whether it is ready, and
- * started again when it ends.
+ * Keeps a program running as long as this process runs: starts it with child-process.ts, asks whether it is ready, and starts it
+ * again when it ends.
  *
  *   starting ──(ready)──► running ──(ends by itself)──► waiting ──► running …
  *      │ ends, or not ready in time                        │
@@ -8,8 +8,8 @@
  *   StartError                                             ▼
  *                                                        stopped
  *
- * The first start must succeed; a later end is repaired by starting the same command again, first at once, then after a
- * wait that doubles from 1 s to 30 s. A program that lived for a minute counts as repaired.
+ * The first start must succeed. When the program ends later, the same command is started again: first at once, then after a
+ * wait that doubles from 1 s to 30 s. The wait is 0 again after the program has run for a minute.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../log.ts";
@@ -18,12 +18,12 @@ import { readLogTail, startLog } from "./log-file.ts";
 
 export type SupervisedOptions = Omit<ChildOptions, "parentDeathSignal"> & {
   log: Logger;
-  /** True when the program does its work. May throw for "not yet"; asked again every 50 ms. */
+  /** True when the program works. May throw for "not yet". Called every 50 ms until it is true. */
   isReady: () => Promise<boolean>;
   readyWithinMs: number;
-  /** How long the program may take to end in order, ms. */
+  /** Time from SIGTERM to SIGKILL, ms. */
   stopGraceMs: number;
-  /** Gives the start up. After the start it has no effect. */
+  /** Aborts the start. It has no effect afterwards. */
   signal?: AbortSignal | undefined;
 };
 
@@ -57,7 +57,7 @@ const waitUntilReady = async (options: SupervisedOptions, child: Child): Promise
   }
 };
 
-/** Starts with an empty log. Rejects with a `StartError`, nothing left running, when the program does not become ready. */
+/** Starts with an empty log. When the program does not become ready, ends it and rejects with a `StartError`. */
 export const superviseChild = async (options: SupervisedOptions): Promise<SupervisedChild> => {
   const { name, log, logPath, stopGraceMs } = options;
   const stopping = new AbortController();
@@ -98,7 +98,7 @@ export const superviseChild = async (options: SupervisedOptions): Promise<Superv
       stopping.abort();
       await child?.stop(stopGraceMs);
       await repairing;
-      // A start that was under way when `stop` was called.
+      // A restart may have been under way when `stop` was called.
       await child?.stop(stopGraceMs);
     },
   };

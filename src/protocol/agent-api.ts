@@ -1,6 +1,6 @@
 /**
- * What an agent answers over HTTP, one schema for the agent itself, its callers and the simulated node of the tests.
- * Every call but the probes carries `Authorization: Bearer <agent token>` (src/protocol/agent-token.ts).
+ * The agent's HTTP API. The agent, its callers and the simulated node of the tests share these schemas.
+ * Every call except the probes carries `Authorization: Bearer <agent token>` (src/protocol/agent-token.ts).
  *
  *   PUT    /lease   BindLease → 200 AgentState | 409 stale_fence | 503 browser_unhealthy | 503 stopping
  *   DELETE /lease   EndLease  → 200 AgentState | 409 not_holder  | 503 browser_unhealthy | 503 stopping
@@ -9,15 +9,15 @@
  *   GET    /cdp               upgrade to a CDP WebSocket; header `x-browserpool-session` names the lease's session;
  *                             404 when that session does not hold the browser
  *
- * Errors are `{code, message}`. PUT and DELETE are idempotent: the same call with the same fence gives the same answer.
- * A PUT whose caller hangs up before it is answered leaves no lease.
- * A DELETE that overtakes its PUT uses up the fence, so that a caller who gave up can be sure that nothing was bound.
+ * Errors are `{code, message}`. PUT and DELETE are idempotent: the same call with the same fence gets the same answer.
+ * A PUT whose caller hangs up before the answer leaves no lease.
+ * A DELETE that overtakes its PUT uses up the fence, so a caller that gave up can be sure that the agent binds nothing.
  *
- * Who is asked for its state under an epoch refuses binds of lower epochs from then on, and drops one that is in progress:
- * what is answered stays true until a bind of that epoch or a later one comes. A lease that is held is left alone.
+ * An agent that is asked for its state under an epoch refuses binds of lower epochs from then on, and drops such a bind that
+ * is in progress. So its answer stays true until a bind of that epoch or a later one arrives. A lease that is held stays.
  *
- * An agent that was told to stop serves the lease that it holds and answers binds of any other with `stopping`, its fence unused.
- * The end of that lease is answered with `stopping` too: the lease is over, and the browser must not go to anybody else.
+ * A stopping agent serves the lease that it holds. It answers every other bind with `stopping` and does not use up its fence.
+ * It answers the end of its lease with `stopping`, too: the lease is over, and no other caller may get the browser.
  */
 import { z } from "zod";
 
@@ -25,14 +25,14 @@ import { z } from "zod";
 export const sessionHeader = "x-browserpool-session";
 
 /**
- * The header that says what a CDP connection is for. `fill`: stored values are typed through it, and a browser has one such
- * connection at a time. The gateway never sends it.
+ * The header that says what a CDP connection is for. `fill`: the API types stored values through it, and a browser has one
+ * such connection at a time. The gateway never sends this header.
  */
 export const purposeHeader = "x-browserpool-purpose";
 
 /**
- * A lease's fence: grows with every lease of one browser, ordered by epoch, then seq (docs/design.md, The lease protocol).
- * The agent refuses whatever carries a lower one than the highest it has seen.
+ * A lease's fence: rises with every lease of one browser, ordered by epoch, then seq (docs/design.md, The lease protocol).
+ * The agent refuses calls with a lower fence than the highest it has seen.
  */
 export const Fence = z.object({ epoch: z.int().min(0), seq: z.int().min(0) });
 export type Fence = z.infer<typeof Fence>;
@@ -40,10 +40,10 @@ export type Fence = z.infer<typeof Fence>;
 /** Negative when `a` is older than `b`, 0 when equal, positive when newer. */
 export const compareFences = (a: Fence, b: Fence): number => a.epoch - b.epoch || a.seq - b.seq;
 
-/** Longest id of a session, characters: that of an on-demand browser is the name of its object. */
+/** Longest id of a session, characters: an on-demand browser's session has the name of its object. */
 const maxSessionId = 253;
 
-/** Longest `request` of a lease, characters: 50 tags of the longest, with every character escaped. */
+/** Longest `request` of a lease, characters: 50 tags of maximal length, with every character escaped. */
 const maxRequestChars = 512 * 1024;
 
 /** The number in `?epoch=`. */
@@ -55,11 +55,11 @@ export const Epoch = z
 /** The body of `PUT /lease`. */
 export const BindLease = Fence.extend({
   session_id: z.string().min(1).max(maxSessionId),
-  /** Idle time in seconds after which the agent ends the browser: none of its sockets open for that long. */
+  /** The agent ends the browser when the lease has had no open socket for this long, s. */
   timeout_seconds: z.int().min(1).max(259200),
-  /** Navigated to after the bind, best effort, without waiting for it. */
+  /** The agent opens it after the bind, best effort, and does not wait for it. */
   start_url: z.string().max(2048).optional(),
-  /** What its caller asked for: kept as it is, and told when the lease has to be restored. */
+  /** What the caller asked for. The agent keeps it as it is, and returns it so that the lease can be restored. */
   request: z.string().max(maxRequestChars),
 });
 export type BindLease = z.infer<typeof BindLease>;
@@ -68,15 +68,15 @@ export type BindLease = z.infer<typeof BindLease>;
 export const EndLease = Fence.extend({ session_id: z.string().min(1).max(maxSessionId) });
 export type EndLease = z.infer<typeof EndLease>;
 
-/** What an agent says of itself and its browser, also in the answer to every change. */
+/** The state of an agent and its browser, also the answer to every bind and end. */
 export const AgentState = z.object({
   pod_uid: z.string(),
   /**
-   * The highest fence seen; `{epoch: 0, seq: 0}` before the first lease. Its epoch is raised by `/state?epoch=` too; its
-   * seq by leases alone, so that one browser's leases are ordered by seq whatever their epochs.
+   * The highest fence seen; `{epoch: 0, seq: 0}` before the first lease. `/state?epoch=` raises its epoch, too. Only leases
+   * raise its seq, so one browser's leases are ordered by seq, whatever their epochs are.
    */
   fence: Fence,
-  /** The session whose bind waits for the browser's health now: neither held nor over. */
+  /** The session whose bind waits for the health check now: the lease is neither held nor over. */
   binding: z.string().nullable(),
   /** The lease that holds the browser now, with the number of its open CDP sockets. */
   lease: z
@@ -86,21 +86,21 @@ export const AgentState = z.object({
       seq: z.int(),
       connections: z.int(),
       bound_at: z.iso.datetime(),
-      /** As the bind brought it; only in the answer of `/state`. */
+      /** The bind's `request`; only in the answer of `/state`. */
       request: z.string().optional(),
     })
     .nullable(),
 });
 export type AgentState = z.infer<typeof AgentState>;
 
-/** Why an agent ended, written as JSON to its termination message file and read by the operator from the pod's status. */
+/** Why an agent ended. The agent writes it as JSON to its termination log; the operator reads it from the pod's status. */
 export const Termination = z.object({
   reason: z.enum(["timeout", "browser_crashed", "start_failed", "stopped"]),
   message: z.string().max(500),
 });
 export type Termination = z.infer<typeof Termination>;
 
-/** The browser that an agent starts; travels as JSON in the pod's `BROWSERPOOL_BROWSER` variable. */
+/** The browser that an agent starts: JSON in the pod's `BROWSERPOOL_BROWSER` variable. */
 export const BrowserConfig = z.object({
   headless: z.boolean(),
   kiosk_mode: z.boolean(),

@@ -2,14 +2,14 @@ import type { KeyObject } from "node:crypto";
 import { jwtVerify } from "jose";
 import { signJwt } from "./sign-jwt.ts";
 
-/** What a session's token says: which lease it opens. */
+/** The content of a session's token: the lease that it opens. */
 export type SessionClaims = { sessionId: string; poolUid: string };
 
 const audience = "gateway";
 
 /**
- * The `jwt` of a session's `cdp_ws_url`. It has no expiry of its own: it is as good as the lease it names, which the
- * gateway looks up on every use. Ed25519 is deterministic, so the same session always has the same URL.
+ * The `jwt` of a session's `cdp_ws_url`. It has no expiry of its own: it is valid as long as its lease, which the gateway
+ * looks up on every use. Ed25519 is deterministic, so the same session always has the same URL.
  */
 export const signSessionToken = (privateKey: KeyObject, { sessionId, poolUid }: SessionClaims): string =>
   signJwt(privateKey, { pool: poolUid, aud: audience, sub: sessionId });

@@ -5,8 +5,8 @@ const base64url = (json: object): string => Buffer.from(JSON.stringify(json)).to
 const header = base64url({ alg: "EdDSA" });
 
 /**
- * A JWT, signed by an Ed25519 key. Callers wait for it, so it is signed here and now: jose signs on another thread, which
- * takes four times as long. What comes out is the same, and jose checks it.
+ * A JWT, signed with an Ed25519 key. It is signed on this thread because callers wait for it: jose signs on another thread,
+ * which takes four times as long. The result is the same, and jose verifies it.
  */
 export const signJwt = (privateKey: KeyObject, claims: object): string => {
   const signed = `${header}.${base64url(claims)}`;

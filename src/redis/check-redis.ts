@@ -1,14 +1,14 @@
 import type { Logger } from "../log.ts";
 import { mastersOf, type RedisConnection } from "./connection.ts";
 
-/** Shard channels came with it. */
+/** The first major version with shard channels. */
 const oldestMajor = 7;
 
 const field = (info: string, name: string): string | undefined => new RegExp(`^${name}:(.*?)\r?$`, "m").exec(info)?.[1];
 
 /**
- * Looks at the servers once, at start. Throws when one is too old; warns when one throws away what it holds as its memory
- * fills: leases would vanish. A login that may not ask is let through with a warning.
+ * Checks every server once, at start. Throws when one is too old. Warns when one evicts keys as its memory fills, because
+ * leases would vanish. Only warns when the user may not call INFO.
  */
 export const checkRedis = async (redis: RedisConnection, log: Logger): Promise<void> => {
   for (const server of mastersOf(redis)) {

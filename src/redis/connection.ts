@@ -1,30 +1,30 @@
-/** The one door to Redis, whichever way it is run: a single server, Sentinel or Cluster (redis-url.ts). */
+/** The only place that connects to Redis, be it a single server, Sentinel or Cluster (redis-url.ts). */
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from "ioredis";
 import type { Logger } from "../log.ts";
 import { parseRedisUrl, type RedisAddress } from "./redis-url.ts";
 
-/** What the rest of the program hands around without knowing the client library. */
+/** The rest of the program passes this on without knowing the client library. */
 export type RedisConnection = Redis | Cluster;
 
 /** Time within which Redis must answer one command, ms; callers get 503 within 2 s of an outage. */
 const commandTimeoutMs = 1500;
 const connectTimeoutMs = 1500;
 
-/** A connection that answers nothing for so long, ms, is given up and made anew: the way to its server may be gone for good. */
+/** A connection without any answer for this long, ms, is closed and made again: its route to the server may be dead for good. */
 const silenceMs = 2000;
 
-/** How often the map of a cluster's slots is read, ms; it is also read when a command is sent elsewhere. */
+/** How often the map of a cluster's slots is read, ms; it is also read when a node redirects a command. */
 const slotsRefreshMs = 5000;
 
-/** Time between attempts to connect again, ms: soon after a hiccup, never a storm. */
+/** Time between attempts to connect again, ms: short after a brief break, 1 s at most, so that attempts never pile up. */
 const retryDelayMs = (attempt: number): number => Math.min(50 * 2 ** Math.min(attempt, 10), 1000);
 
-/** A master that became a replica: look for the new one. True: connect again, without sending the command again. */
+/** True when the master became a replica: the client then connects again, to the new master, and does not resend the command. */
 const isDemoted = (error: Error): boolean => error.message.startsWith("READONLY");
 
 /**
- * No queue while disconnected and no resending, so that a command runs at most once and an outage is an error at once;
- * idempotent scripts make the caller's own repetition safe. Subscriptions are renewed by those who have them.
+ * The client neither queues commands while disconnected nor resends them, so a command runs at most once and an outage is an
+ * error at once. Callers may repeat a script because scripts are idempotent. The owner of a subscription renews it.
  */
 const nodeOptions = ({ login, isTls }: RedisAddress) =>
   ({
@@ -53,7 +53,7 @@ const sentinelOptions = ({ nodes, isTls, master }: RedisAddress) => ({
   name: master?.name ?? "",
   sentinelRetryStrategy: retryDelayMs,
   sentinelCommandTimeout: commandTimeoutMs,
-  // Sentinels tell of a failover, so that a master that nobody can reach is left at once.
+  // The client listens to the Sentinels' failover messages, so it leaves an unreachable master at once.
   failoverDetector: true,
   ...(isTls && { sentinelTLS: {}, enableTLSForSentinelMode: true }),
   ...(master?.sentinelLogin.username && { sentinelUsername: master.sentinelLogin.username }),
@@ -66,20 +66,20 @@ const clusterOptions = (address: RedisAddress) =>
     clusterRetryStrategy: retryDelayMs,
     slotsRefreshTimeout: connectTimeoutMs,
     slotsRefreshInterval: slotsRefreshMs,
-    // Commands that were on a broken connection may have run, so they are not sent again.
+    // Commands on a broken connection may have run, so they are not sent again.
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
     shardedSubscribers: true,
   }) satisfies ClusterOptions;
 
 /**
- * Commands may wait for the connection to their node, which is made when the first of them needs it; that ends with their
- * time-out. For a cluster that is away as a whole the client would let them wait without one.
+ * The client connects to a node when the first command needs it. Commands wait for that connection until their time-out. When
+ * the whole cluster is away the client would let them wait without a time-out, so this class rejects them.
  */
 class CommandCluster extends Cluster {
   override sendCommand(...[command, ...rest]: Parameters<Cluster["sendCommand"]>): unknown {
-    const isOfItsOwn = command.name === "cluster"; // whether it is ready
-    if (this.status === "ready" || isOfItsOwn) return super.sendCommand(command, ...rest);
+    const isReadyCheck = command.name === "cluster"; // the client itself asks whether the cluster is ready
+    if (this.status === "ready" || isReadyCheck) return super.sendCommand(command, ...rest);
     command.reject(new Error("the cluster is not connected"));
     return command.promise;
   }
@@ -93,8 +93,8 @@ const connect = (address: RedisAddress): RedisConnection => {
 };
 
 /**
- * Connects in the background. `url` may hold a password and is never logged; throws for a malformed one. For subscriptions
- * give a connection of its own; who has them renews them at each "ready" (and "subscribersReady" of a cluster).
+ * Connects in the background. `url` may hold a password and is never logged; throws for a malformed one. Subscriptions need a
+ * connection of their own, and their owner renews them at each "ready" (and "subscribersReady" of a cluster).
  */
 export const connectRedis = (url: string, log: Logger): RedisConnection => {
   const redis = connect(parseRedisUrl(url));
@@ -133,6 +133,6 @@ export const whenReady = async (redis: RedisConnection, timeoutMs: number, signa
   }
 };
 
-/** The servers behind a connection that commands go to. */
+/** The servers behind a connection that execute commands. */
 export const mastersOf = (redis: RedisConnection): Redis[] =>
   redis instanceof Cluster ? redis.nodes("master") : [redis];

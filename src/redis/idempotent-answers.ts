@@ -3,12 +3,12 @@
  *
  *   (none) ──begin──► pending ──finish──► done (replayed)
  *                      │  ▲ renewed while the request runs; expires soon when its replica dies
- *                      └──forget──► (none)   the answer can change: it was an error of ours, or the caller is gone
+ *                      └──forget──► (none)   a retry may get another answer: this was a server error, or the caller hung up
  *
- * A run changes its own mark only, or one that Redis has lost: when it lost it and another run has begun meanwhile, what that one
- * leaves is not this one's to take away.
+ * A run of a request changes only its own mark, or a mark that Redis has lost. When Redis has lost the mark and another run has
+ * begun since, this run leaves the other run's mark alone.
  *
- * Memory of Redis is bounded: an answer that is too large is not kept, only that the request was carried out.
+ * Redis' memory is bounded: of an answer that is too large Redis keeps only that the request was carried out.
  */
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
@@ -27,7 +27,7 @@ const renewMs = 10_000;
 /** Longest answer that is kept, characters; far above a session or a pool with a Chrome policy of some size. */
 export const longestKept = 256 * 1024;
 
-/** `by`: the run that began it; by it the run knows its own mark when the answer to making it was lost. */
+/** `by`: id of the run that made the mark; a run recognises its own mark by it when Redis' answer was lost. */
 const Entry = z.object({
   bodyDigest: z.string(),
   by: z.string().exactOptional(),
@@ -37,7 +37,7 @@ const Entry = z.object({
 type Entry = z.infer<typeof Entry>;
 
 export type Begun =
-  /** `mark`: names this run in the other calls. */
+  /** `mark`: identifies this run in the other calls. */
   | { kind: "fresh"; mark: string }
   | { kind: "replay"; sealed: string }
   | { kind: "running" }
@@ -48,7 +48,7 @@ export type Begun =
 export type IdempotentAnswers = {
   /** How often a running request calls `renew`, ms. */
   renewMs: number;
-  /** `digest` names caller, route and key; `bodyDigest` the body. */
+  /** `digest` identifies caller, route and key; `bodyDigest` the body. */
   begin(digest: string, bodyDigest: string): Promise<Begun>;
   renew(digest: string, mark: string): Promise<void>;
   finish(digest: string, mark: string, entry: { bodyDigest: string; sealed: string }): Promise<void>;
@@ -61,7 +61,7 @@ const begin = async (redis: RedisConnection, key: string, entry: Entry): Promise
   const mark = JSON.stringify(entry);
   if (await orUnavailable(redis.set(key, mark, "EX", pendingSeconds, "NX"))) return { kind: "fresh", mark };
   const text = await orUnavailable(redis.get(key));
-  if (!text) return { kind: "running" }; // it expired in this moment; the caller's repetition begins it
+  if (!text) return { kind: "running" }; // it has just expired; the caller's next attempt begins a new run
   const known = Entry.parse(JSON.parse(text));
   if (known.by !== undefined && known.by === entry.by) return { kind: "fresh", mark };
   if (known.bodyDigest !== entry.bodyDigest) return { kind: "otherBody" };

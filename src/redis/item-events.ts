@@ -1,6 +1,6 @@
 /**
- * What was done with a vault item, for audits: a stream per item, bounded, without values. Who reads gets the newest
- * thousand or so of the last month.
+ * What was done with a vault item, for audits: one bounded stream for each item, without secret values. A reader gets about the
+ * newest thousand events of the last month.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
@@ -9,7 +9,7 @@ import { itemEventsKey } from "./keys.ts";
 import { orUnavailable } from "./or-unavailable.ts";
 import { retryBriefly } from "./while-unavailable.ts";
 
-/** One thing that was done with an item. Holds no value, no selector and nothing of a page but its origin. */
+/** One thing that was done with an item. It holds no secret value, no selector and nothing of a page but its origin. */
 const ItemEvent = z.object({
   type: z.enum(["created", "deleted", "fill"]),
   /** The API key that asked. */
@@ -33,27 +33,27 @@ export type StoredItemEvent = ItemEvent & { id: string; time: string };
 export type EventsQuery = {
   /** Only events after the one of this id. */
   after?: string | undefined;
-  /** At most so many. */
+  /** At most this many. */
   limit: number;
-  /** How long to wait for one when there is none, ms. */
+  /** How long to wait for an event when there is none, ms. */
   waitMs: number;
 };
 
 export type ItemEvents = {
-  /** Throws `unavailable`. An append that is repeated after a lost answer may stand there twice. */
+  /** Throws `unavailable`. When Redis' answer is lost, the stream may get the event twice. */
   append(itemUid: string, event: ItemEvent): Promise<void>;
   /** Oldest first. Throws `unavailable`; the reason of `signal` when it is aborted during the wait. */
   read(itemUid: string, query: EventsQuery, signal: AbortSignal): Promise<StoredItemEvent[]>;
 };
 
-/** Events that are kept of one item, about; Redis drops whole blocks of older ones. */
+/** Events of one item that Redis keeps, roughly: it drops older ones in whole blocks. */
 const keptEvents = 1000;
 
-/** An item that nothing was done with for so long, s, has no events: 30 days. */
+/** Redis drops the stream of an item when no event is added for this long, s: 30 days. */
 const keptSeconds = 30 * 24 * 60 * 60;
 
-/** Time between two looks of a waiting reader, ms. Reads that block would need a connection each. */
-const lookEveryMs = 250;
+/** Time between two polls of a waiting reader, ms. Blocking reads would need a connection each. */
+const pollMs = 250;
 
 const parse = ([id, [, text = ""]]: [string, string[]]): StoredItemEvent => ({
   id,
@@ -63,7 +63,7 @@ const parse = ([id, [, text = ""]]: [string, string[]]): StoredItemEvent => ({
 
 /** Events in this Redis, one stream for each item. */
 export const createItemEvents = (redis: RedisConnection): ItemEvents => {
-  const look = async (itemUid: string, { after, limit }: EventsQuery): Promise<StoredItemEvent[]> => {
+  const findEvents = async (itemUid: string, { after, limit }: EventsQuery): Promise<StoredItemEvent[]> => {
     const from = after === undefined ? "-" : `(${after}`;
     const entries = await orUnavailable(redis.xrange(itemEventsKey(itemUid), from, "+", "COUNT", limit));
     return entries.map(parse);
@@ -78,10 +78,10 @@ export const createItemEvents = (redis: RedisConnection): ItemEvents => {
     async read(itemUid, query, signal) {
       const untilMs = performance.now() + query.waitMs;
       for (;;) {
-        const events = await look(itemUid, query);
+        const events = await findEvents(itemUid, query);
         const leftMs = untilMs - performance.now();
         if (events.length > 0 || leftMs <= 0) return events;
-        await sleep(Math.min(lookEveryMs, leftMs), undefined, { signal }).catch(() => signal.throwIfAborted());
+        await sleep(Math.min(pollMs, leftMs), undefined, { signal }).catch(() => signal.throwIfAborted());
       }
     },
   };

@@ -1,8 +1,8 @@
 /**
- * Requests that must not run at once, such as two that create what may exist once: Kubernetes knows no unique field but
- * `metadata.name`. A turn is a key of Redis with an end, so that a replica that dies in its turn is waited for, not for ever.
- * It keeps honest replicas apart; what slips through all the same (a replica that is frozen for longer, YAML) is told apart
- * by the operator: the older object keeps its name.
+ * Locks for requests that must not run at the same time, such as two that create an object of which only one may exist:
+ * Kubernetes has no unique field but `metadata.name`. A lock is a Redis key that expires, so a replica that dies with a lock
+ * delays the others for a limited time only. Two such requests can still overlap when a replica is frozen for longer than the
+ * lock lives, and objects can come from YAML. The operator then decides: the older object keeps its name.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,16 +14,16 @@ import { loadScript, runScript } from "./script.ts";
 
 export type Locks = {
   /**
-   * Runs `work` while nobody else runs something under the same name, in whatever replica. Throws `unavailable` when Redis
-   * is away or the turn does not come in time. `work` must end within `turnMs`: a few calls of the Kubernetes API.
+   * Runs `work` while no other request holds a lock of the same name (`what`) in any replica. Throws `unavailable` when Redis
+   * is away or the lock is not free in time. `work` must end within `lockMs`: a few calls of the Kubernetes API.
    */
   hold<T>(what: readonly string[], work: () => Promise<T>): Promise<T>;
 };
 
-/** Longest turn, ms: above the deadlines of the calls within it. */
-const leaseMs = 15_000;
+/** How long a lock lives, ms: longer than the deadlines of the calls under it. */
+const lockMs = 15_000;
 
-/** Longest wait for a turn, ms, and the time between two looks: most turns take two calls, about 10 ms. */
+/** Longest wait for a lock, ms, and the time between two attempts: most locks are held for two calls, about 10 ms. */
 const waitMs = 5000;
 const retryEveryMs = 10;
 
@@ -33,7 +33,7 @@ const releaseScript = loadScript("release-lock", import.meta.url);
 export const createLocks = (redis: RedisConnection): Locks => {
   const acquire = async (key: string, holder: string): Promise<void> => {
     const untilMs = performance.now() + waitMs;
-    while (!(await orUnavailable(redis.set(key, holder, "PX", leaseMs, "NX")))) {
+    while (!(await orUnavailable(redis.set(key, holder, "PX", lockMs, "NX")))) {
       if (performance.now() > untilMs)
         throw new AppError("unavailable", "others write the same thing now; repeat the request", {
           retryAfterSeconds: 1,
@@ -49,7 +49,7 @@ export const createLocks = (redis: RedisConnection): Locks => {
       try {
         return await work();
       } finally {
-        // When this fails the turn ends by itself; the work is done.
+        // A failure is harmless: the work is done, and the lock expires.
         await runScript(redis, releaseScript, [key], [holder]).catch(() => undefined);
       }
     },

@@ -1,6 +1,6 @@
 import { AppError, unavailable } from "../errors.ts";
 
-/** Replies with which Redis says that it can't serve now, though it answers. */
+/** Error replies of a Redis that answers but can't serve now. */
 const outageReplies = [
   "LOADING",
   "READONLY",
@@ -22,7 +22,7 @@ const classify = (error: unknown): unknown => {
   return isRefusal ? error : unavailable("Redis", error);
 };
 
-/** Awaits a command; an outage becomes `unavailable`. */
+/** Awaits a command. Turns the error of an outage into `unavailable`. */
 export const orUnavailable = async <T>(command: Promise<T>): Promise<T> => {
   try {
     return await command;

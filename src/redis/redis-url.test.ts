@@ -55,13 +55,13 @@ describe("a URL of Redis", () => {
     ["redis://:hunter2@h:0", "a host or port is malformed"],
     ["redis://:hunter2@a,b", "more than one host"],
     ["redis://:hunter2@h/x", "not the number of a database"],
-    ["redis://:hunter2%@h", "a % that stands for no character"],
+    ["redis://:hunter2%@h", "a % that encodes no character"],
     ["redis://hunter2@h", "a user and no password"],
     ["redis://:hunter2@h/0?tls=1", "a query parameter is not known"],
     ["redis://:hunter@2@h", "malformed or of an unknown scheme"],
     ["redis-cluster://:hunter2@h/1", "a cluster has no database but 0"],
     ["redis-sentinel://:hunter2@h/0", "the name of the master is missing"],
-  ])("that is wrong (%s) is refused by the variable's name and the form, and shown to nobody", (url, problem) => {
+  ])("that is wrong (%s) is refused with the variable's name and the form, and never repeated", (url, problem) => {
     expect(() => parseRedisUrl(url)).toThrow(/^REDIS_URL: .*; expected redis/);
     expect(() => parseRedisUrl(url)).toThrow(problem);
     expect(() => parseRedisUrl(url)).not.toThrow(/hunter/);

@@ -1,4 +1,4 @@
-/** Where a Redis is and how to log in to it, as `REDIS_URL` says (docs/redis.md). */
+/** Parses `REDIS_URL`: where Redis is and how to log in to it (docs/redis.md). */
 
 type Login = { username?: string; password?: string };
 type Address = { host: string; port: number };
@@ -32,7 +32,7 @@ const forms = {
 
 const defaultPort = { single: 6379, sentinel: 26379, cluster: 6379 };
 
-/** Says what is wrong and how it should look; never what it was, which may hold a password. */
+/** The message names the problem and the expected form. It never repeats the URL, which may hold a password. */
 const malformed = (problem: string, kind?: RedisAddress["kind"]): Error => {
   const expected = kind ? forms[kind] : Object.values(forms).join(", or ");
   return new Error(`REDIS_URL: ${problem}; expected ${expected}, special characters of user and password as %XX`);
@@ -42,12 +42,12 @@ const decode = (text: string | undefined, kind: RedisAddress["kind"]): string | 
   try {
     return text ? decodeURIComponent(text) : undefined;
   } catch {
-    throw malformed("user or password has a % that stands for no character", kind);
+    throw malformed("user or password has a % that encodes no character", kind);
   }
 };
 
-const loginOf = (user: string | undefined, word: string | undefined, kind: RedisAddress["kind"]): Login => {
-  const [username, password] = [decode(user, kind), decode(word, kind)];
+const loginOf = (user: string | undefined, secret: string | undefined, kind: RedisAddress["kind"]): Login => {
+  const [username, password] = [decode(user, kind), decode(secret, kind)];
   if (username && !password) throw malformed("there is a user and no password", kind);
   return { ...(username && { username }), ...(password && { password }) };
 };
@@ -77,15 +77,15 @@ const masterOf = (query: string | undefined, kind: RedisAddress["kind"]): Pick<R
 };
 
 const parts =
-  /^(?<scheme>[a-z-]+):\/\/(?:(?<user>[^:@/]*)(?::(?<word>[^@/]*))?@)?(?<hosts>[^@/?#]*)(?:\/(?<path>[^?#]*))?(?:\?(?<query>[^#]*))?$/;
+  /^(?<scheme>[a-z-]+):\/\/(?:(?<user>[^:@/]*)(?::(?<secret>[^@/]*))?@)?(?<hosts>[^@/?#]*)(?:\/(?<path>[^?#]*))?(?:\?(?<query>[^#]*))?$/;
 
 /** Throws an error that names the variable and the form. */
 export const parseRedisUrl = (url: string): RedisAddress => {
-  const { scheme = "", user, word, hosts = "", path, query } = parts.exec(url)?.groups ?? {};
+  const { scheme = "", user, secret, hosts = "", path, query } = parts.exec(url)?.groups ?? {};
   const base = Object.hasOwn(schemes, scheme) ? schemes[scheme] : undefined;
   if (!base) throw malformed("the URL is malformed or of an unknown scheme");
   const { kind } = base;
   const nodes = hosts.split(",").map((host) => addressOf(host.trim(), kind));
   if (kind === "single" && nodes.length > 1) throw malformed("there is more than one host", kind);
-  return { ...base, nodes, login: loginOf(user, word, kind), db: dbOf(path, kind), ...masterOf(query, kind) };
+  return { ...base, nodes, login: loginOf(user, secret, kind), db: dbOf(path, kind), ...masterOf(query, kind) };
 };

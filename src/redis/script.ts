@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { RedisConnection } from "./connection.ts";
 
-/** A Lua script as it is sent: its text with all includes, and the SHA-1 by which Redis knows it. */
+/** A Lua script: its text with all includes, and the SHA-1 by which Redis identifies it. */
 export type Script = { name: string; text: string; sha: string };
 
 const includeLine = /^-- @include (.+)$/m;
@@ -11,7 +11,7 @@ const read = (url: URL): string => readFileSync(url, "utf8");
 
 /**
  * Reads `scripts/<name>.lua` beside the caller and puts the files named in its `-- @include a b` line in front of it.
- * `caller`: its `import.meta.url`.
+ * `caller`: the `import.meta.url` of the calling file.
  */
 export const loadScript = (name: string, caller: string): Script => {
   const folder = new URL("scripts/", caller);
@@ -21,7 +21,7 @@ export const loadScript = (name: string, caller: string): Script => {
   return { name, text, sha: createHash("sha1").update(text).digest("hex") };
 };
 
-/** Runs a script by its hash; Redis gets the text only when it does not know it (after a restart or SCRIPT FLUSH). */
+/** Runs a script by its hash. Sends the text only when Redis does not have it (after a restart or SCRIPT FLUSH). */
 export const runScript = async (
   redis: RedisConnection,
   script: Script,

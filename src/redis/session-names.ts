@@ -4,7 +4,7 @@ import { orUnavailable } from "./or-unavailable.ts";
 import { textReply } from "./reply.ts";
 import { loadScript, runScript } from "./script.ts";
 
-/** Who has a name: a session of a pool. */
+/** The owner of a name: a session of a pool. */
 export type NameOwner = { poolUid: string; session: string };
 
 /** Tells whether a session still has its lease (src/leases/lease-store.ts). */
@@ -29,12 +29,12 @@ const parse = (text: string): NameOwner => {
 };
 
 /**
- * A name lives in another slot than its pool, so a session can end without its name being freed (its browser died). Such
- * a left-over is noticed when the name is wanted again: its owner is not alive any more.
+ * A name lives in another slot than its pool, so a session can end without freeing its name (its browser died). The next
+ * `reserve` of that name finds that its owner is not alive any more, and replaces the owner.
  */
 export const createSessionNames = (redis: RedisConnection, sessions: Sessions): SessionNames => {
-  const reserveOver = async (key: string, name: string, owner: NameOwner, gone: string): Promise<string> =>
-    textReply(await orUnavailable(runScript(redis, reserveScript, [key], [name, format(owner), gone])));
+  const reserveOver = async (key: string, name: string, owner: NameOwner, deadOwner: string): Promise<string> =>
+    textReply(await orUnavailable(runScript(redis, reserveScript, [key], [name, format(owner), deadOwner])));
   return {
     async reserve(projectId, name, owner) {
       const key = sessionNamesKey(projectId);

@@ -39,8 +39,8 @@ export const LoginRecord = z.object({
   id: z.string().describe("The connection's id."),
   hosted_url: z
     .string()
-    .describe("Where a person logs in. The code is behind the #, which browsers keep to themselves."),
-  handoff_code: z.string().describe("The code, good for one login; the next call makes another one."),
+    .describe("The page where a person logs in. The code follows the #, so browsers send it to no server."),
+  handoff_code: z.string().describe("The code, valid for one login; the next call makes another one."),
   flow_type: z.enum(["LOGIN", "REAUTH"]),
   flow_expires_at: z.iso.datetime().describe("When the code expires."),
 });

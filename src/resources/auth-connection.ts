@@ -8,7 +8,7 @@ import { secretNameFor } from "./secret-name.ts";
 import { namePattern, Selector } from "./selector.ts";
 import { Telemetry } from "./telemetry.ts";
 
-/** Said by the API server for YAML and by the HTTP API for requests. */
+/** The message of the API server for YAML and of the HTTP API for requests. */
 export const credentialChoice = "give a name, or a provider with either a path or auto: true";
 
 const fixed = (what: string) =>
@@ -18,8 +18,13 @@ export const ConnectionCredential = z
   .object({
     name: z.string().regex(namePattern).optional().describe("The name of a Credential of the same project."),
     provider: z.string().min(1).max(255).optional().describe("The name of an external credential provider."),
-    path: z.string().min(1).max(1024).optional().describe("Where the external provider has it, e.g. Vault/Item."),
-    auto: z.boolean().optional().describe("Whether the external provider finds it by the domain."),
+    path: z
+      .string()
+      .min(1)
+      .max(1024)
+      .optional()
+      .describe("The credential's path at the external provider, e.g. Vault/Item."),
+    auto: z.boolean().optional().describe("Whether the external provider finds the credential by the domain."),
   })
   .meta(
     validations({
@@ -27,7 +32,7 @@ export const ConnectionCredential = z
       message: credentialChoice,
     }),
   )
-  .describe("Where the login's values are kept.");
+  .describe("The credential with the login's values.");
 export type ConnectionCredential = z.infer<typeof ConnectionCredential>;
 
 export const AuthConnectionSpec = z
@@ -38,10 +43,7 @@ export const AuthConnectionSpec = z
       .regex(namePattern)
       .meta(fixed("the profile"))
       .describe("The name of the profile that is logged in. It cannot change."),
-    saveCredentials: z
-      .boolean()
-      .default(true)
-      .describe("Whether a login that is collected is saved as the credential."),
+    saveCredentials: z.boolean().default(true).describe("Whether a collected login is saved as the credential."),
     credential: ConnectionCredential.optional(),
     allowedDomains: z
       .array(z.string().min(1).max(253))
@@ -56,7 +58,7 @@ export const AuthConnectionSpec = z
     recordSession: z.boolean().default(false).describe("Whether browsers that log in are recorded."),
     browserTelemetry: Telemetry.optional().describe("What is captured of browsers that log in."),
   })
-  .describe("Who is logged in where, and how.");
+  .describe("The profile to log in, the domain, and how to log in.");
 export type AuthConnectionSpec = z.infer<typeof AuthConnectionSpec>;
 
 export const AuthConnectionStatus = z
@@ -65,7 +67,7 @@ export const AuthConnectionStatus = z
     conditions: Conditions,
     status: z.enum(["NEEDS_AUTH", "AUTHENTICATED"]).optional().describe("Whether a login was collected."),
   })
-  .describe("What is seen of the connection. Written by the operator.");
+  .describe("The observed state of the connection. Written by the operator.");
 
 export type AuthConnection = CustomResource<typeof AuthConnectionSpec, typeof AuthConnectionStatus>;
 

@@ -25,7 +25,7 @@ export const lenientFields = {
   telemetry: Telemetry.nullable().optional().describe("What is captured of browsers that are started later."),
 };
 
-/** Fields that the HTTP API keeps to itself. */
+/** Fields that the HTTP API neither accepts nor shows. */
 const hidden = { discardIdle: true, chromePolicyRef: true } as const;
 
 /** The request of `POST /browser_pools` in camelCase; `domain/pool-create.ts` turns it into a spec. */

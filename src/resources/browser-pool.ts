@@ -20,7 +20,7 @@ import { ChromePolicyRef } from "./pool-policy.ts";
 import { namePattern } from "./selector.ts";
 import { Telemetry } from "./telemetry.ts";
 
-/** Said by the API server for YAML and by the HTTP API for requests. */
+/** The message of the API server for YAML and of the HTTP API for requests. */
 export const refreshNeedsProfile = "needs a profile on the pool";
 
 export const BrowserPoolSpec = z
@@ -81,7 +81,7 @@ export const BrowserPoolSpec = z
       fieldPath: ".refreshOnProfileUpdate",
     }),
   )
-  .describe("What is wanted of the pool.");
+  .describe("The desired state of the pool.");
 export type BrowserPoolSpec = z.infer<typeof BrowserPoolSpec>;
 
 const count = (what: string) => z.int().min(0).default(0).describe(what);
@@ -90,12 +90,12 @@ export const BrowserPoolStatus = z
   .object({
     observedGeneration,
     conditions: Conditions,
-    replicas: count("Browser pods that live: in use, idle and starting."),
+    replicas: count("Live browser pods: in use, idle and starting."),
     available: count("Browsers that are idle and can be acquired now."),
     acquired: count("Browsers in use."),
     waiting: count("Callers that wait for a browser."),
-    starting: count("Browsers that start now."),
-    outdated: count("Idle browsers that an older configuration made."),
+    starting: count("Browsers that are starting."),
+    outdated: count("Idle browsers that were made with an earlier configuration."),
     outdatedPods: count("Browsers of an earlier image or pod template. They are replaced at the fill rate."),
     selector: z.string().max(1024).optional().describe("Label selector of the pool's pods, for the scale subresource."),
     nextStartTime: z.iso
@@ -108,14 +108,14 @@ export const BrowserPoolStatus = z
       .optional()
       .describe("The size that was last accepted within the organization's limit."),
     discardedToken: z.string().max(64).optional().describe("The spec.discardIdle that was last handled."),
-    failedStarts: count("Starts that failed one after another, up to now; those under way together count as one."),
+    failedStarts: count("Starts that failed in a row, up to now; starts at the same time count as one."),
     leaseEpoch: z
       .int()
       .min(0)
       .optional()
-      .describe("The epoch of the pool's leases. It is raised when Redis has lost what it knew of them."),
+      .describe("The epoch of the pool's leases. The operator raises it when Redis may have lost writes about them."),
   })
-  .describe("What is seen of the pool. Written by the operator.");
+  .describe("The observed state of the pool. Written by the operator.");
 export type BrowserPoolStatus = z.infer<typeof BrowserPoolStatus>;
 
 export type BrowserPool = CustomResource<typeof BrowserPoolSpec, typeof BrowserPoolStatus>;

@@ -1,4 +1,4 @@
-/** The settings that a pool's browsers and an on-demand browser have in common. */
+/** The settings that pools and on-demand browsers share. */
 import { z } from "zod";
 import { maxIdLength, Selector } from "./selector.ts";
 
@@ -54,7 +54,7 @@ export const headless = z.boolean().default(false).describe("Run without a displ
 export const stealth = z.boolean().default(false).describe("Run in a way that bot detection notices less.");
 export const kioskMode = z.boolean().default(false).describe("Hide the address bar and the tabs in the live view.");
 
-/** Bounds beyond the shape (names, 5 MiB serialized) are checked by domain/chrome-policy.ts. */
+/** domain/chrome-policy.ts checks the names and the size (5 MiB serialized). */
 export const chromePolicy = z
   .record(z.string(), z.unknown())
   .describe(

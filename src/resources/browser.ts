@@ -22,7 +22,7 @@ const AttachedVault = z
   .object({ id: z.string().min(1).max(maxIdLength).describe("The vault's id, which is its metadata.name.") })
   .describe("A vault of the same project.");
 
-/** Of one browser; each is a reference that a fill has to look through. */
+/** Most vaults of one browser; each fill compares its vault with all of them. */
 const maxVaults = 20;
 
 export const BrowserSpec = z
@@ -62,17 +62,17 @@ export const BrowserSpec = z
       { rule: "!has(self.tags) || size(self.tags) <= 50", message: "at most 50 pairs", fieldPath: ".tags" },
     ),
   )
-  .describe("What is wanted of the browser. All but name and tags count when it starts.");
+  .describe("The desired state of the browser. All fields but name and tags apply only when it starts.");
 export type BrowserSpec = z.infer<typeof BrowserSpec>;
 
 export const BrowserStatus = z
   .object({
-    observedGeneration: z.int().min(0).optional().describe("The generation of the spec that this status speaks of."),
+    observedGeneration: z.int().min(0).optional().describe("The generation of the spec that this status describes."),
     conditions: Conditions,
     phase: z
       .enum(["Starting", "Active", "Ended", "Failed"])
       .default("Starting")
-      .describe("Where the session is in its life. Ended and Failed are final."),
+      .describe("The phase of the session. Ended and Failed are final."),
     pod: z.string().max(maxIdLength).optional().describe("The browser's pod. There is never a second one."),
     endReason: z.string().max(64).optional().describe("Why the session ended, e.g. timeout."),
     message: z.string().max(1024).optional().describe("Why the browser could not be started, for people."),
@@ -81,9 +81,9 @@ export const BrowserStatus = z
       .int()
       .min(0)
       .optional()
-      .describe("The epoch of the session's lease. It is raised when Redis has lost what it knew of it."),
+      .describe("The epoch of the session's lease. The operator raises it when Redis may have lost writes about it."),
   })
-  .describe("What is seen of the browser. Written by the operator.");
+  .describe("The observed state of the browser. Written by the operator.");
 export type BrowserStatus = z.infer<typeof BrowserStatus>;
 
 export type Browser = CustomResource<typeof BrowserSpec, typeof BrowserStatus>;
@@ -108,5 +108,5 @@ export const browserKind: Kind<typeof BrowserSpec, typeof BrowserStatus> = {
 /** How long an ended browser can still be read, ms: as long as Redis keeps its session (scripts/includes/end-lease.lua). */
 export const endedLifeMs = 24 * 60 * 60 * 1000;
 
-/** The session has ended, or there will be none. */
+/** Whether the session has ended, or the browser could not be started. */
 export const isOver = ({ status }: Browser): boolean => status?.phase === "Ended" || status?.phase === "Failed";

@@ -14,7 +14,7 @@ export const Condition = z
       .int()
       .min(0)
       .optional()
-      .describe("The generation of the object that this condition speaks of."),
+      .describe("The generation of the object that this condition describes."),
     lastTransitionTime: z.iso.datetime().describe("When the status last changed (RFC 3339)."),
     reason: z
       .string()
@@ -26,7 +26,7 @@ export const Condition = z
   .describe("One aspect of the object's state.");
 export type Condition = z.infer<typeof Condition>;
 
-/** At most one condition per type; server-side apply merges them by type. */
+/** At most one condition of each type; server-side apply merges them by type. */
 export const Conditions = z
   .array(Condition)
   .max(32)

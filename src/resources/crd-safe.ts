@@ -1,12 +1,12 @@
 /**
- * The subset of zod that a CRD can say. Everything else either disappears without a word on its way to a CRD
- * (refine, transform, coerce, key patterns, regex flags) or gives a schema that the API server refuses
- * (`$ref`, `oneOf`, `additionalProperties` beside `properties`, look-ahead). What is not known to be safe is refused.
+ * The subset of zod that a CRD can express. Everything else either vanishes silently from the CRD (refine, transform, coerce, key
+ * patterns, regex flags) or gives a schema that the API server refuses (`$ref`, `oneOf`, `additionalProperties` beside
+ * `properties`, look-ahead). A construct that is not known to be safe is refused.
  */
 import { z } from "zod";
 import { isArraySchema, isObjectSchema, isRecordSchema, isWrapperSchema } from "./zod-shape.ts";
 
-/** zod types that are refused, by what the author wrote and what to write instead. */
+/** Refused zod types: the construct, why it is refused, and what to use instead. */
 const refused: Record<string, string> = {
   pipe: "z.pipe / transform / coerce / preprocess / codec vanishes; convert outside the schema",
   transform: "z.transform vanishes; convert outside the schema",
@@ -93,5 +93,5 @@ const problemsAt = (schema: z.ZodType, path: string, above: z.ZodType[]): string
   return [...here, ...children.flatMap((child) => problemsAt(child.schema, pathOf(child.key), [...above, schema]))];
 };
 
-/** Every construct of `schema` that a CRD cannot say, each as `path: what and why`. Empty: safe. */
+/** All constructs of `schema` that a CRD can't express, each as `path: what and why`; empty when the schema is safe. */
 export const crdProblems = (schema: z.ZodType, path: string): string[] => problemsAt(schema, path, []);

@@ -5,18 +5,18 @@ import type { Kind } from "./kind.ts";
 
 type JsonSchema = Record<string, unknown>;
 
-/** What zod says of a node in a form that the API server refuses or that only lengthens the file. */
+/** Removes parts of zod's JSON schema that the API server refuses or that only lengthen the file. */
 const tidy = ({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: JsonSchema }): void => {
   if (zodSchema._zod.def.type === "unknown") jsonSchema["x-kubernetes-preserve-unknown-fields"] = true;
   if (jsonSchema.format === "date-time") delete jsonSchema.pattern; // The API server checks the format itself.
-  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum; // Not asked for: z.int() adds both.
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum; // z.int() adds both bounds by itself.
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
 };
 
-/** The structural schema of one part of a kind. Throws an Error that names every construct that a CRD cannot say. */
+/** The structural schema of one part of a kind. Throws an Error that names every construct that a CRD can't express. */
 export const structuralSchema = (schema: z.ZodType, path: string): JsonSchema => {
   const problems = crdProblems(schema, path);
-  if (problems.length > 0) throw new Error(`no CRD can say this:\n  ${problems.join("\n  ")}`);
+  if (problems.length > 0) throw new Error(`a CRD can't express this:\n  ${problems.join("\n  ")}`);
   const options = { target: "openapi-3.0", io: "input", cycles: "throw", unrepresentable: "throw" } as const;
   return z.toJSONSchema(schema, { ...options, override: tidy });
 };

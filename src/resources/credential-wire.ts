@@ -1,4 +1,4 @@
-/** Credentials over HTTP; field names as on the wire (the SDK's `credentials`). Values go in and never come out. */
+/** Credentials over HTTP; field names as on the wire (the SDK's `credentials`). Requests contain values, answers never do. */
 import { z } from "zod";
 import { CredentialSpec, maxValues, valueNamePattern } from "./credential.ts";
 import { namePattern } from "./selector.ts";
@@ -6,7 +6,7 @@ import { namePattern } from "./selector.ts";
 /** Longest value, characters. */
 const maxValueLength = 4096;
 
-/** Longest name of a value, bytes: in base64 it still is the name of a Secret's entry. */
+/** Longest name of a value, bytes: its base64 must fit into the name of a Secret's entry. */
 const maxNameBytes = 128;
 
 const isShort = (name: string): boolean => Buffer.byteLength(name) <= maxNameBytes;
@@ -21,7 +21,7 @@ export const CredentialValues = z
 const name = z.string().regex(namePattern);
 const { domain } = CredentialSpec.shape;
 const ssoProvider = z.string().min(1).max(255);
-/** Its form is checked by domain/totp.ts. */
+/** domain/totp.ts checks its form. */
 const totpSecret = z.string().max(512);
 
 export const CreateCredential = z.object({

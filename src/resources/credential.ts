@@ -1,4 +1,4 @@
-/** The kind Credential: what is known of a stored login; its values are in a Secret (VAULT-15). */
+/** The kind Credential: the metadata of a stored login; a Secret contains its values (VAULT-15). */
 import { z } from "zod";
 import { Conditions } from "./conditions.ts";
 import { hostName } from "./host-name.ts";
@@ -7,13 +7,13 @@ import { observedGeneration } from "./observed-generation.ts";
 import { secretNameFor } from "./secret-name.ts";
 import { maxIdLength, namePattern } from "./selector.ts";
 
-/** Most values of one credential. With `maxValueLength` they stay below the 1 MiB that a Secret may have, also encrypted. */
+/** Most values of one credential. With `maxValueLength`, even encrypted, they stay below the 1 MiB of a Secret. */
 export const maxValues = 50;
 
-/** Names of values: 1 to 128 characters of one line. They come from login forms, so they may be odd. */
+/** Names of values: 1 to 128 characters on one line. They come from login forms, so they may be unusual. */
 export const valueNamePattern = /^.{1,128}$/;
 
-/** The entry of a credential's Secret that holds the TOTP secret in base32. It is not a value: never listed, never filled. */
+/** The entry of a credential's Secret with the TOTP secret in base32. It is not a value: never listed, never filled. */
 export const totpEntry = "totp_secret";
 
 export const CredentialSpec = z
@@ -26,21 +26,21 @@ export const CredentialSpec = z
     domain: hostName.describe("The domain that the login is for."),
     secretRef: z
       .object({ name: z.string().min(1).max(maxIdLength).describe("Its name.") })
-      .describe("The Secret of the same namespace that holds the values, an entry each."),
+      .describe("The Secret of the same namespace with the values, one entry for each."),
     valueKeys: z
       .array(z.string().regex(valueNamePattern))
       .max(maxValues)
       .default([])
-      .describe("The names of the stored values. Kept by the HTTP API for what it stores; YAML states them."),
+      .describe("The names of the stored values. The HTTP API sets them for its own Secrets; YAML must list them."),
     totp: z.boolean().default(false).describe("Whether the Secret has a TOTP secret, in base32, as totp_secret."),
     ssoProvider: z.string().min(1).max(255).optional().describe("The SSO provider to log in with, e.g. google."),
   })
-  .describe("What is known of the login. Its values are in the Secret alone.");
+  .describe("The metadata of the login. Only the Secret contains its values.");
 export type CredentialSpec = z.infer<typeof CredentialSpec>;
 
 export const CredentialStatus = z
   .object({ observedGeneration, conditions: Conditions })
-  .describe("What is seen of the credential. Written by the operator.");
+  .describe("The observed state of the credential. Written by the operator.");
 
 export type Credential = CustomResource<typeof CredentialSpec, typeof CredentialStatus>;
 
@@ -64,11 +64,11 @@ export const credentialKind: Kind<typeof CredentialSpec, typeof CredentialStatus
 const ownSecretPrefix = "credential-";
 
 /**
- * The Secret that belongs to a credential: written by the HTTP API, deleted by the operator with it, whoever made it. A
- * Secret of another name is its writer's: only read.
+ * The name of a credential's own Secret: the HTTP API writes it, and the operator deletes it with the credential, even if a user
+ * created it. A Secret with another name belongs to a user and is only read.
  */
 export const ownSecretName = (credentialName: string): string => secretNameFor(ownSecretPrefix, credentialName);
 
-/** Whether its values are in the Secret that belongs to it. */
+/** Whether the values are in the credential's own Secret. */
 export const hasOwnSecret = ({ metadata, spec }: Credential): boolean =>
   spec.secretRef.name === ownSecretName(metadata.name);

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { maxIdLength } from "./selector.ts";
 
-/** Longest name of a stored value, characters; as credentials have it. */
+/** Longest name of a field, characters. */
 const maxFieldName = 255;
 const maxSelector = 2048;
 const maxBindings = 50;
@@ -31,7 +31,7 @@ export const FillItem = z.object({
 });
 export type FillItem = z.output<typeof FillItem>;
 
-/** What is wrong with a field that was reached (FILL-32). */
+/** The errors of a field (FILL-32). */
 export const fieldErrors = [
   "target_changed",
   "element_not_found",

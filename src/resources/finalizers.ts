@@ -1,6 +1,6 @@
 /**
- * Finalizers of the vault's kinds. The HTTP API creates objects with them and the operator adds them to what YAML creates;
- * the operator takes them off when what belongs to the object is gone, so that nothing relies on garbage collection.
+ * Finalizers of vaults, credentials and connections. The HTTP API creates objects with them, and the operator adds them to objects
+ * from YAML. The operator removes them when the dependent objects are gone, so nothing relies on garbage collection.
  */
 
 /** On a vault until its items are gone. */

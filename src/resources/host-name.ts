@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** A host, where needed with its port: `shop.example`, `127.0.0.1:8443`. The HTTP API writes it in lower case. */
+/** A host with an optional port: `shop.example`, `127.0.0.1:8443`. The HTTP API writes it in lower case. */
 export const hostName = z
   .string()
   .max(260)

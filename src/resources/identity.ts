@@ -4,19 +4,19 @@ import type { KubeObject } from "../kube/objects.ts";
 /** Label of a Namespace that is a project; its value is the project's id. */
 export const projectLabel = "browserpool.dev/project";
 
-/** Ids that the HTTP API gives out: 24 characters (services/objects/new-id.ts). Such a `metadata.name` is an id and nobody's name. */
+/** Ids that the HTTP API makes: 24 characters (services/objects/new-id.ts). Such a `metadata.name` is not used as a name. */
 const generatedId = /^[a-z][a-z0-9]{23}$/;
 
 /** The id of an object on the wire: `metadata.name`. */
 export const wireId = (object: KubeObject): string => object.metadata.name;
 
-/** `spec.name`; what YAML created without one goes by its own name, what HTTP created without one has none. */
+/** `spec.name`. Without it, an object from YAML has its `metadata.name` as name, and an object that HTTP created has no name. */
 export const wireName = (object: KubeObject & { spec: { name?: string | undefined } }): string | undefined => {
   if (object.spec.name !== undefined) return object.spec.name;
   return generatedId.test(object.metadata.name) ? undefined : object.metadata.name;
 };
 
-/** RFC 3339. Throws for an object that was not read from the API server, which alone knows the time. */
+/** RFC 3339. Throws for an object that was not read from the API server, which sets the time. */
 export const createdAt = (object: KubeObject): string => {
   const { creationTimestamp, name } = object.metadata;
   if (creationTimestamp === undefined)
@@ -24,13 +24,13 @@ export const createdAt = (object: KubeObject): string => {
   return creationTimestamp;
 };
 
-/** Sorts older objects first; of two of one second the one whose name comes first, so that all replicas agree. */
+/** Sorts older objects first, and objects of the same second by name, so that all replicas agree. */
 export const byAge = ({ metadata: a }: KubeObject, { metadata: b }: KubeObject): number =>
   (a.creationTimestamp ?? "").localeCompare(b.creationTimestamp ?? "") || a.name.localeCompare(b.name);
 
-/** When the HTTP API last changed what an answer shows of the object, RFC 3339. */
+/** Annotation: when the HTTP API last changed a part of the object that answers show, RFC 3339. */
 export const updatedAtAnnotation = "browserpool.dev/updated-at";
 
-/** RFC 3339; the time of creation for what was never changed by HTTP. Throws as `createdAt` does. */
+/** RFC 3339; the time of creation for an object that HTTP never changed. Throws like `createdAt`. */
 export const updatedAt = (object: KubeObject): string =>
   object.metadata.annotations?.[updatedAtAnnotation] ?? createdAt(object);

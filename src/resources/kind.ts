@@ -1,6 +1,6 @@
 /**
- * What this project says about one kind of custom resource. One descriptor per kind is the only source of the kind's
- * TypeScript type, CRD (crd.ts) and wire schema (wire.ts).
+ * The descriptor of one kind of custom resource: the only source of the kind's TypeScript type, CRD (crd.ts) and wire schema
+ * (wire.ts).
  */
 import type { z } from "zod";
 import type { NamespacedObject } from "../kube/objects.ts";
@@ -12,18 +12,18 @@ export const apiGroup = { group: "browserpool.dev", version: "v1alpha1" } as con
 /** One column of `kubectl get`; `kubectl` writes the name in capitals. `jsonPath` starts at the object, e.g. `.spec.size`. */
 export type PrinterColumn = { name: string; type: "string" | "integer" | "date"; jsonPath: string };
 
-/** Where the scale subresource finds its fields; paths as in `.spec.size`. */
+/** The paths of the scale subresource's fields, e.g. `.spec.size`. */
 export type Scale = { specReplicasPath: string; statusReplicasPath: string; labelSelectorPath: string };
 
-/** An object of a kind as it is read from the API server, which has filled in the defaults of the schema. */
+/** An object of a kind as the API server returns it, with the defaults of the schema. */
 export type CustomResource<Spec extends z.ZodType, Status extends z.ZodType> = NamespacedObject & {
   spec: z.output<Spec>;
   status?: z.output<Status>;
 };
 
 /**
- * `spec` and `status` stay within the subset of zod that crd-safe.ts lets through. The client (kube/client.ts) takes the type
- * of the objects from the kind.
+ * `spec` and `status` use only the subset of zod that crd-safe.ts allows. The client (kube/client.ts) takes the type of the
+ * objects from the kind.
  */
 export type Kind<Spec extends z.ZodObject = z.ZodObject, Status extends z.ZodObject = z.ZodObject> = ResourceType<
   CustomResource<Spec, Status>

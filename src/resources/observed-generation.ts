@@ -5,4 +5,4 @@ export const observedGeneration = z
   .int()
   .min(0)
   .optional()
-  .describe("The generation of the spec that this status speaks of.");
+  .describe("The generation of the spec that this status describes.");

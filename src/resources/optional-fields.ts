@@ -9,7 +9,10 @@ type OptionalField<Field> =
         ? z.ZodOptional<Field>
         : never;
 
-/** All fields of a schema optional, for a PATCH: zod's own `partial()` would keep the defaults and write them over what is left out. */
+/**
+ * Makes all fields of a schema optional, for a PATCH. zod's `partial()` would keep the defaults and overwrite omitted fields with
+ * them.
+ */
 export const optionalFields = <Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>) => {
   const fields = Object.entries(schema.shape as z.ZodRawShape).map(([key, shape]) => {
     const field = shape as z.ZodType;

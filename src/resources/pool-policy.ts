@@ -1,4 +1,4 @@
-/** A Chrome policy that is too large for its pool's object: what the pool says of it, and which ConfigMaps are a pool's. */
+/** A Chrome policy that is too large for its pool's object: the pool's reference to it, and the names of its ConfigMaps. */
 import { createHash } from "node:crypto";
 import { z } from "zod";
 
@@ -15,23 +15,23 @@ export const ChromePolicyRef = z
       .array(z.string().min(1).max(253))
       .min(1)
       .max(maxPolicyParts)
-      .describe("The ConfigMaps that hold the gzip'd JSON, in this order."),
+      .describe("The ConfigMaps with the gzipped JSON, in this order."),
   })
   .describe(
-    "Where a policy is kept that is too large for this object. Written by the HTTP API; YAML uses chromePolicy.",
+    "The ConfigMaps of a policy that is too large for this object. Written by the HTTP API; in YAML, use chromePolicy.",
   );
 export type ChromePolicyRef = z.infer<typeof ChromePolicyRef>;
 
-/** The key of a ConfigMap under which its part of the policy stands. */
+/** The key of a ConfigMap's part of the policy. */
 export const policyPartKey = "policy.json.gz";
 
 /** Label on the ConfigMaps of a pool's policy. */
 export const policyPartLabel = "browserpool.dev/pool-policy";
 
-/** A label's value holds 63 characters, a pool's name can be longer. */
+/** A label's value has at most 63 characters; a pool's name can be longer. */
 const maxLabelLength = 63;
 
-/** The value of the label, and the start of the names. Not the uid: a new pool's parts are written before the pool. */
+/** The value of the label and the start of the names. It is not the uid, since a new pool's parts are written before the pool. */
 export const policyOwner = (poolName: string): string =>
   poolName.length <= maxLabelLength ? poolName : createHash("sha256").update(poolName).digest("hex").slice(0, 32);
 

@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
 import { maxIdLength } from "./selector.ts";
 
-/** The name of a Secret that belongs to an object, so that it can be found and deleted without reading any; a hash of names that are too long for a prefix. */
+/**
+ * The name of an object's own Secret, so that the operator can delete it without reading Secrets. A name that is too long for the
+ * prefix is hashed.
+ */
 export const secretNameFor = (prefix: string, objectName: string): string =>
   prefix.length + objectName.length <= maxIdLength
     ? prefix + objectName

@@ -1,11 +1,11 @@
-/** Sessions over HTTP: the requests of acquire and release, and a browser as it is answered (the LEASE rules). */
+/** Sessions over HTTP: the requests of acquire and release, and the answer (the LEASE rules). */
 import { z } from "zod";
 import { BrowserPoolSpec } from "./browser-pool.ts";
 import { maxIdLength, namePattern } from "./selector.ts";
 import { Telemetry } from "./telemetry.ts";
 import { wireSchema } from "./wire.ts";
 
-/** Longest wait that can be asked for, s: a day. */
+/** Longest wait that a caller can request, s: a day. */
 const maxWaitSeconds = 86_400;
 
 export const Tags = z
@@ -34,7 +34,10 @@ export type AcquireBrowser = z.infer<typeof AcquireBrowser>;
 
 export const ReleaseBrowser = z.object({
   session_id: z.string().min(1).max(maxIdLength).describe("The session to end."),
-  reuse: z.boolean().default(true).describe("Whether the browser goes back to its pool as it stands, or is destroyed."),
+  reuse: z
+    .boolean()
+    .default(true)
+    .describe("Whether the browser goes back to its pool unchanged (true) or is destroyed (false)."),
 });
 export type ReleaseBrowser = z.infer<typeof ReleaseBrowser>;
 
@@ -55,9 +58,9 @@ export const Session = z.intersection(
   configShape,
   z.object({
     session_id: z.string(),
-    cdp_ws_url: z.string().describe("WebSocket URL for CDP; good until the session ends."),
+    cdp_ws_url: z.string().describe("WebSocket URL for CDP; valid until the session ends."),
     webdriver_ws_url: z.string().describe("WebSocket URL for WebDriver BiDi, which is not served yet: use cdp_ws_url."),
-    base_url: z.string().describe("HTTP base of what this session serves."),
+    base_url: z.string().describe("Base URL of what this session serves over HTTP."),
     created_at: z.iso.datetime(),
     deleted_at: z.iso.datetime().optional().describe("Only of an ended session."),
     timeout_seconds: z.int().describe("Seconds without a connection after which the browser is destroyed."),

@@ -1,4 +1,4 @@
-/** The kind VaultItem: a login in a vault, which points at a connection and holds no values (ITEM-7). */
+/** The kind VaultItem: a login in a vault. It refers to a connection and contains no values (ITEM-7). */
 import { z } from "zod";
 import { Conditions } from "./conditions.ts";
 import { apiGroup, type CustomResource, type Kind, validations } from "./kind.ts";
@@ -7,7 +7,7 @@ import { maxIdLength, namePattern } from "./selector.ts";
 
 const fixed = (what: string) => validations({ rule: "self == oldSelf", message: `${what} of an item cannot change` });
 
-/** An origin as browsers write it: no path, no default port. Unencrypted ones only of this machine, for trying things out. */
+/** An origin in the form of browsers: no path, no default port. Unencrypted origins are allowed only on this machine, for tests. */
 const originPattern =
   /^(https:\/\/([a-z0-9.-]+|\[[0-9a-f:]+\])|http:\/\/(localhost|127\.0\.0\.1|\[::1\]))(:[0-9]{1,5})?$/;
 
@@ -19,13 +19,9 @@ export const VaultItemSpec = z
       .max(maxIdLength)
       .meta(fixed("the vault"))
       .describe("The vault's id, which is its metadata.name."),
-    key: z
-      .string()
-      .regex(namePattern)
-      .meta(fixed("the key"))
-      .describe("What the item is called in its vault; unique there."),
-    type: z.enum(["credential"]).default("credential").describe("What the item is."),
-    provider: z.enum(["managed_auth"]).default("managed_auth").describe("Where its values come from."),
+    key: z.string().regex(namePattern).meta(fixed("the key")).describe("The item's name in its vault; unique there."),
+    type: z.enum(["credential"]).default("credential").describe("The type of the item."),
+    provider: z.enum(["managed_auth"]).default("managed_auth").describe("The source of the item's values."),
     connectionId: z
       .string()
       .min(1)
@@ -40,7 +36,7 @@ export const VaultItemSpec = z
       .optional()
       .describe("The only origins whose pages may be filled, e.g. https://shop.example. Left out: any page."),
   })
-  .describe("Which login the item stands for.");
+  .describe("The login that the item refers to.");
 export type VaultItemSpec = z.infer<typeof VaultItemSpec>;
 
 export const VaultItemStatus = z
@@ -50,14 +46,14 @@ export const VaultItemStatus = z
     state: z
       .enum(["ready", "unavailable"])
       .optional()
-      .describe("Whether the login can be filled in, as far as custom resources tell; the HTTP API looks closer."),
+      .describe("Whether the login can be filled, by the custom resources alone; the HTTP API also checks the Secret."),
     connectionUid: z
       .string()
       .max(64)
       .optional()
-      .describe("The connection's metadata.uid. Another connection that gets its name later does not take its place."),
+      .describe("The connection's metadata.uid. A later connection with the same name does not replace it."),
   })
-  .describe("What is seen of the item. Written by the operator.");
+  .describe("The observed state of the item. Written by the operator.");
 export type VaultItemStatus = z.infer<typeof VaultItemStatus>;
 
 export type VaultItem = CustomResource<typeof VaultItemSpec, typeof VaultItemStatus>;
@@ -68,7 +64,7 @@ export const vaultItemKind: Kind<typeof VaultItemSpec, typeof VaultItemStatus> =
   plural: "vaultitems",
   shortNames: ["vi"],
   namespaced: true,
-  description: "A login in a vault. It points at a connection, whose saved credential is read whenever it is used.",
+  description: "A login in a vault. It refers to a connection, whose saved credential is read at each use.",
   spec: VaultItemSpec,
   status: VaultItemStatus,
   printerColumns: [

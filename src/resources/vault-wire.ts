@@ -20,7 +20,7 @@ export type VaultRecord = z.infer<typeof VaultRecord>;
 
 const { type, provider } = VaultItemSpec.shape;
 
-/** What requests and answers say of an item beside its key, in camelCase. */
+/** The spec of an item in requests and answers, without its key, in camelCase. */
 export const ItemSpec = VaultItemSpec.omit({ vault: true, key: true, type: true }).extend({
   provider: provider.unwrap().describe(provider.description ?? ""),
 });
@@ -34,9 +34,9 @@ const Field = z.object({ type: z.enum(["text", "email", "password", "totp"]) });
 
 export const ItemRecord = z.object({
   id: z.string().describe("The item's id."),
-  key: z.string().describe("What the item is called in its vault."),
+  key: z.string().describe("The item's name in its vault."),
   type: z.literal("credential"),
-  version: z.literal(1).describe("Always 1: what changes is the connection's credential."),
+  version: z.literal(1).describe("Always 1: an item does not change, only its connection's credential."),
   spec: ItemSpecWire,
   state: z.object({
     provider: z.literal("managed_auth"),
@@ -48,11 +48,13 @@ export const ItemRecord = z.object({
     fields: z
       .record(z.string(), Field)
       .optional()
-      .describe(`What can be filled, by name; left out of lists. A value named ${totpEntry} is never there.`),
+      .describe(
+        `The fields that can be filled, by name; left out of lists. A value named ${totpEntry} is never listed.`,
+      ),
   }),
   available_operations: z
     .array(z.object({ type: z.literal("fill"), description: z.string() }))
-    .describe("What can be done with the item now; empty while it is unavailable."),
+    .describe("The operations that the item allows now; empty while it is unavailable."),
   available_expansions: z.array(z.never()).describe("Always empty."),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
@@ -60,12 +62,12 @@ export const ItemRecord = z.object({
 export type ItemRecord = z.infer<typeof ItemRecord>;
 
 export const ItemEventRecord = z.object({
-  id: z.string().describe("Give it as `after` to read on."),
+  id: z.string().describe("Send it as `after` to get the events that follow."),
   time: z.iso.datetime(),
   type: z.enum(["created", "deleted", "fill"]),
-  actor: z.object({ id: z.string(), name: z.string().optional() }).describe("The API key that asked."),
+  actor: z.object({ id: z.string(), name: z.string().optional() }).describe("The API key of the request."),
   item: z.string().describe("The item's key."),
   browser_id: z.string().optional(),
   origin: z.string().optional().describe("Origin of the page."),
-  outcome: z.string().optional().describe("How it ended."),
+  outcome: z.string().optional().describe("The result of the fill."),
 });

@@ -1,4 +1,4 @@
-/** The kind Vault: a named set of items that browsers may be given (VAULT-8). */
+/** The kind Vault: a named set of items that can be attached to browsers (VAULT-8). */
 import { z } from "zod";
 import { Conditions } from "./conditions.ts";
 import { apiGroup, type CustomResource, type Kind, validations } from "./kind.ts";
@@ -20,11 +20,11 @@ export const VaultSpec = z
       fieldPath: ".name",
     }),
   )
-  .describe("What the vault is called. Its items are objects of their own.");
+  .describe("The vault's name. Its items are separate objects.");
 
 export const VaultStatus = z
   .object({ observedGeneration, conditions: Conditions })
-  .describe("What is seen of the vault. Written by the operator.");
+  .describe("The observed state of the vault. Written by the operator.");
 
 export type Vault = CustomResource<typeof VaultSpec, typeof VaultStatus>;
 
@@ -34,7 +34,8 @@ export const vaultKind: Kind<typeof VaultSpec, typeof VaultStatus> = {
   plural: "vaults",
   shortNames: ["vlt"],
   namespaced: true,
-  description: "A set of stored logins that browsers can be given; their values are typed into pages, never given out.",
+  description:
+    "A set of stored logins that can be attached to browsers; their values are typed into pages, never given out.",
   spec: VaultSpec,
   status: VaultStatus,
   printerColumns: [

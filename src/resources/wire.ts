@@ -1,6 +1,6 @@
 /**
- * Between the camelCase of YAML and the snake_case of the HTTP API. The schema, not the data, says which keys are field
- * names: the keys of free maps (Chrome policies, tags) are data and stay as they are.
+ * Converts between the camelCase of YAML and the snake_case of the HTTP API. The schema decides which keys are field names: the
+ * keys of free maps (Chrome policies, tags) are data and stay unchanged.
  */
 import { z } from "zod";
 import { isArraySchema, isObjectSchema, isRecordSchema, isWrapperSchema, type WrapperSchema } from "./zod-shape.ts";
@@ -11,7 +11,7 @@ type SnakeCase<Key extends string> = Key extends `${infer Head}${infer Tail}`
     : `_${Lowercase<Head>}${SnakeCase<Tail>}`
   : Key;
 
-/** `T` with its field names in snake_case, all the way down; free maps (`Record<string, …>`) keep their keys. */
+/** `T` with its field names in snake_case at all levels; free maps (`Record<string, …>`) keep their keys. */
 export type Wire<T> = T extends readonly (infer Item)[]
   ? Wire<Item>[]
   : T extends object
@@ -47,7 +47,7 @@ const convert = (schema: z.ZodType, value: unknown, rename: Rename): unknown => 
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, convert(schema.valueType, item, rename)]));
 };
 
-/** `value`, which fits `schema`, as it travels. Fields that the schema does not have and undefined ones are left out. */
+/** The wire form of a `value` that fits `schema`. It leaves out undefined fields and fields that the schema does not have. */
 export const toWire = <S extends z.ZodType>(schema: S, value: z.output<S>): Wire<z.output<S>> =>
   // `Wire` says for types what `convert` does with values.
   convert(schema, value, (key) => ({ from: key, to: snakeCase(key) })) as Wire<z.output<S>>;
@@ -57,7 +57,7 @@ export const fromWire = <S extends z.ZodType>(schema: S, value: Wire<z.output<S>
   // The inverse of what `Wire` says for types.
   convert(schema, value, (key) => ({ from: snakeCase(key), to: key })) as z.output<S>;
 
-/** Checks that belong to one schema survive; Kubernetes metadata (CEL rules, list types) is not for the wire. */
+/** Keeps only the description: Kubernetes metadata (CEL rules, list types) does not belong on the wire. */
 const describedAs = (schema: z.ZodType, rebuilt: z.ZodType): z.ZodType =>
   schema.description === undefined ? rebuilt : rebuilt.describe(schema.description);
 
@@ -83,7 +83,7 @@ const rebuild = (schema: z.ZodType): z.ZodType => describedAs(schema, rebuildIns
 
 /**
  * The schema of the same data on the wire: snake_case fields, with checks, defaults and descriptions kept.
- * Unknown fields are ignored. Only for schemas that crd-safe.ts lets through.
+ * Unknown fields are ignored. Only for schemas that crd-safe.ts allows.
  */
 export const wireSchema = <S extends z.ZodType>(schema: S): z.ZodType<Wire<z.output<S>>, Wire<z.input<S>>> =>
   // `Wire` says for types what `rebuild` does with schemas.

@@ -19,11 +19,11 @@ import type { Projects } from "./projects/projects.ts";
 import type { SecretsKeys } from "./secrets/secrets-key.ts";
 import type { OnDemandBrowsers } from "./sessions/on-demand-browsers.ts";
 
-/** What the use cases work with; built once in cmd/, handed to each, which names the part that it needs. */
+/** The dependencies of the use cases. A command builds them once; each use case names the part that it needs. */
 export type ServiceDeps = {
   config: Config;
   kube: Kube;
-  /** All pools of the organization; may be a moment behind, so only for what is also checked elsewhere. */
+  /** All pools of the organization. The copy may be a moment behind, so use it only for facts that are checked elsewhere too. */
   pools: Reflector<BrowserPool>;
   browsers: OnDemandBrowsers;
   /** Chrome policies that are kept outside their pools. */
@@ -37,7 +37,7 @@ export type ServiceDeps = {
   names: SessionNames;
   locks: Locks;
   itemEvents: ItemEvents;
-  /** Encrypt what Secrets of credentials hold. */
+  /** Encrypt the contents of credentials' Secrets. */
   secretsKeys: SecretsKeys;
   /** Signs sessions' tokens (src/protocol/session-token.ts). */
   signingKey: KeyObject;

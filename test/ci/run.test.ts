@@ -72,6 +72,14 @@ test("eleven unsteady tests fail the run, though each has passed", async () => {
   expect([code, lastLine]).toEqual([1, "11 passed, 0 failed, 0 skipped"]);
 });
 
+test("tests that do not come to their end fail the run, which has its last line all the same", async () => {
+  await using sandbox = await makeSandbox();
+  await sandbox.write("good.test.mjs", testFile("good", ""));
+  await sandbox.write("vitest.config.mjs", 'throw new Error("no tests today");');
+  const { code, lastLine } = await sandbox.run("tests");
+  expect([code, lastLine]).toEqual([1, "0 passed, 1 failed, 0 skipped"]);
+});
+
 test("an error that no test caught fails the run, also when a failed file beside it passes the second time", async () => {
   await using sandbox = await makeSandbox();
   const stray = 'if (attempt === 1) void Promise.reject(new Error("stray"));';

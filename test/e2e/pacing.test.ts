@@ -88,6 +88,7 @@ describe("a pool with a fill rate", () => {
 
   // FILL-RATE-7
   test("follows a raised rate without waiting for the start that the old rate had planned", async () => {
+    // Fails by the wait for the second browser: at the old rate it comes in five minutes.
     const id = await newPool({ size: 2, fill_rate_per_minute: rateFor(2, 300) });
     await untilAvailable(stack.kernel, id, 1);
     await update(id, { fill_rate_per_minute: fastest });

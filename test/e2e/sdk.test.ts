@@ -98,6 +98,7 @@ describe("pools by the SDK", () => {
 
   // POOL-14
   test("that nobody uses any more are deleted without force, and take their browsers with them", async () => {
+    // Fails when the deletion is refused, which the SDK throws, or the wait for its end runs out.
     const pool = await filledPool(kernel);
     const { session_id } = await acquire(pool.id);
     await kernel.browserPools.release(pool.id, { session_id });

@@ -1,5 +1,6 @@
 /** Browsers and agents that die or hang, and callers that hang up, on local mode as a user runs it. */
 import { request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { pods } from "../../src/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
@@ -127,6 +128,7 @@ describe("a browser that is leased", () => {
 });
 
 test("an agent that is killed while its browser is idle is replaced, and callers get a browser that works", async () => {
+  // Fails when an acquire is refused, a browser does not work, or the old one is not gone in time.
   const [uid = ""] = await leases.podsIn(pool.id, "idle");
   const browser = await browserPid(stack.dataDir, uid);
   process.kill(await agentPid(uid), "SIGKILL");
@@ -142,8 +144,8 @@ test("after all of that no pod is left but those of the pool", async () => {
 });
 
 describe("a caller who hangs up", () => {
-  /** Sends an acquire and hangs up after this time, ms; the session if the answer was faster. */
-  const acquireAndHangUp = (afterMs: number): Promise<string | undefined> =>
+  /** Sends an acquire and hangs up at this moment; the session if the answer was faster. */
+  const acquireAndHangUp = (moment: Promise<unknown>): Promise<string | undefined> =>
     new Promise((resolve) => {
       const headers = { authorization: `Bearer ${stack.api_key}`, "content-type": "application/json" };
       const asked = request(
@@ -159,12 +161,18 @@ describe("a caller who hangs up", () => {
       );
       asked.on("error", () => resolve(undefined));
       asked.end('{"acquire_timeout_seconds": 20}');
-      setTimeout(() => asked.destroy(), afterMs);
+      const hangUp = (): void => void asked.destroy();
+      moment.then(hangUp, hangUp);
     });
 
   test("while it waits takes no browser: the next caller gets it", async () => {
     const sessions = [await pool.acquire(), await pool.acquire()];
-    expect(await acquireAndHangUp(100)).toBeUndefined();
+    const waits = eventually(
+      "it waits",
+      async () => (await leases.store.snapshot(await leases.uidOf(pool.id))).waiting === 1,
+    );
+    expect(await acquireAndHangUp(waits)).toBeUndefined();
+    await waits;
     const next = pool.acquire();
     await Promise.all(sessions.map((session) => pool.release(session)));
     await pool.release(await next);
@@ -186,7 +194,7 @@ describe("a caller who hangs up", () => {
     const delivered = await deliveredAnswers();
     let answered = 0;
     for (let round = 0; round < 50; round++) {
-      const session_id = await acquireAndHangUp(Math.random() * 30);
+      const session_id = await acquireAndHangUp(sleep(Math.random() * 30));
       if (!session_id) continue;
       answered++;
       await pool.release({ session_id });

@@ -149,6 +149,7 @@ describe("a browser in use that is evicted", () => {
   });
 
   test("ends with its grace at the latest, and the session says why", async () => {
+    // Fails by a wait that runs out: for the end of the socket, the pod or the session, or for the replacement.
     pool = await fullPool(stack.call, 1);
     const session = await pool.acquire();
     const cdp = await openCdp(session);
@@ -161,6 +162,7 @@ describe("a browser in use that is evicted", () => {
   });
 
   test("is destroyed at once when its caller says so, or its pool is deleted by force", async () => {
+    // Fails by a wait that runs out: for the end of a socket or of a pod.
     pool = await fullPool(stack.call, 2);
     const [one, other] = [await pool.acquire(), await pool.acquire()];
     const cdps = [await openCdp(one), await openCdp(other)];
@@ -209,6 +211,7 @@ test("a session that lasts is shown on its pod, so that a budget keeps it from b
 });
 
 test("an idle browser that is evicted is replaced", async () => {
+  // Fails by a wait that runs out: for the end of the pod, or for its replacement.
   pool = await fullPool(stack.call, 1);
   const [idle] = await podsNow();
   await evict(idle as Pod);
@@ -235,6 +238,7 @@ test("kubectl drain waits for the session, and ends when it has ended", async ()
 });
 
 test("pods of a node that is gone are given up, without waiting for its word", async () => {
+  // Fails by a wait that runs out: for the end of the pod, or for its replacement.
   pool = await fullPool(stack.call, 1);
   await stack.kube.create(nodes, { metadata: { name: "ghost" } });
   await cordon(true);

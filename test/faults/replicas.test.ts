@@ -65,10 +65,15 @@ test("an API that is told to stop serves on what is open and whoever waits, asks
   const session = await pool.acquire();
   const waiting = pool.ask();
   await whenWaiting(1);
-  const headers = { authorization: `Bearer ${cluster.apiKey}`, "content-type": "application/json" };
+  const headers = {
+    authorization: `Bearer ${cluster.apiKey}`,
+    "content-type": "application/json",
+    expect: "100-continue",
+  };
   const begun = request(`${api.url}/browser_pools/${pool.id}`, { method: "PATCH", headers });
+  // The API has the request, and waits for its body.
+  await once(begun, "continue");
   begun.write('{"timeout_seconds"');
-  await sleep(200);
 
   api.kill("SIGTERM");
   await eventually("it is not ready", async () => (await fetch(`${api.url}/readyz`)).status === 503);

@@ -66,6 +66,7 @@ test("nobody is read faster than the other side takes it", async () => {
 });
 
 test.each(["client", "agent"])("when the %s ends, or is cut, the other side is closed too", async (who) => {
+  // Fails by a wait that runs out: for the end at the agent, or for the close of all sockets.
   spliceToAgent(near, far);
   agent.resume();
   if (who === "client") client.end();

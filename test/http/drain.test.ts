@@ -61,6 +61,7 @@ describe("a server that drains", () => {
   });
 
   test("is done when its time is over, whatever is open", async () => {
+    // Fails by its time-out when the drain waits for the open request.
     const waiting = get("/wait");
     while (taken.length === 0) await once(parts.server, "request");
     await drain(50, () => true);

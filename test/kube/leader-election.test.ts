@@ -102,6 +102,7 @@ test("a leader that can't reach the API stops working before another may take ov
 });
 
 test("a leader whose lease was taken by somebody else ends its work", async () => {
+  // Fails by the wait for the end of its work.
   run("a");
   await happened("a leads");
   const known = await kube.get(leases, lease);

@@ -120,6 +120,7 @@ test("when its version is too old it lists again, and reports what has vanished 
 });
 
 test("a handler that throws does not end it", async () => {
+  // Fails by the wait for the second object.
   start(kube, () => {
     throw new Error("handler");
   });

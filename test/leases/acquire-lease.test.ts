@@ -169,6 +169,7 @@ describe("what nobody gets", () => {
   });
 
   test("does not hold the stop up for longer than it may when Redis is away", async () => {
+    // Fails by its time-out when the drain does not give up, or by the rejection of Redis.
     const away = { ...parts.store, cancel: () => Promise.reject(unavailable("Redis")) };
     const abandonedSessions = createAbandonedSessions({ store: away, agents: parts.agents, log: silent });
     abandonedSessions.add(poolUid, "a");

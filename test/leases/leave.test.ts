@@ -103,6 +103,7 @@ test("the newest reason counts, the same one again is no news, and what has left
 });
 
 test("the operators hear at once of one that is to be destroyed", async () => {
+  // Fails by its time-out when no urgent message comes.
   const { lease } = await leasedAndLeaving();
   await using listening = new AsyncDisposableStack();
   const subscriber = connectRedis((await sharedServers()).redisUrl, silent);

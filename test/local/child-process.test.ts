@@ -67,6 +67,7 @@ test("a child that ignores SIGTERM is killed after the grace, with its whole gro
 });
 
 test("members of the group that outlive the child are killed", async () => {
+  // Fails by the wait for the end of the member.
   const child = await startShell("sleep 60 & echo $!");
   await child.ended;
   const member = Number(await readFile(logPath, "utf8"));

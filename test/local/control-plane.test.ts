@@ -75,6 +75,7 @@ test("etcd has no port", async () => {
 });
 
 test.each(["kube-apiserver", "etcd"])("%s is back at the same place after a kill -9, with its data", async (name) => {
+  // Fails by a wait that runs out: for another process, or for the data; or when kubectl, at the same address, is refused.
   await kubectl("create", "namespace", `before-${name}`);
   const killed = await processNamed(dataDir, name);
   process.kill(killed.pid, "SIGKILL");

@@ -58,6 +58,7 @@ test("a program that is not ready in time fails the start and is ended", async (
 });
 
 test("a program that ends by itself is started again, and again", async () => {
+  // Fails by the wait for three starts.
   const program = await supervise(shell("echo started; sleep 0.1"));
   await eventually("three starts", async () => (await readFile(logPath, "utf8")).split("started").length > 3);
   await program.stop();

@@ -43,6 +43,7 @@ describe("a new project", () => {
   });
 
   test("is known to other replicas soon", async () => {
+    // Fails by the wait for the other replica.
     const other = await org.replica();
     const project = await create();
     await eventually("the other replica knows it", () => other.projects.find(project.id));

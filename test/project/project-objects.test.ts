@@ -78,6 +78,7 @@ describe("the objects of projects", () => {
   });
 
   test("are taken back from whoever changes them, and what others add stays", async () => {
+    // Fails by the wait for the values of the file.
     const { name: namespace } = await testNamespace(kube);
     await using running = run(labels, marker);
     await opened(running, namespace);
@@ -135,6 +136,7 @@ describe("the objects of projects", () => {
   });
 
   test("of a namespace that is going are let go, and its gate closes", async () => {
+    // Fails by the wait for the gate.
     const { name: namespace } = await testNamespace(kube);
     await using running = run(marker);
     await opened(running, namespace);

@@ -147,6 +147,7 @@ test.each([
 );
 
 test("starts take their time, and some fail", async () => {
+  // Fails by a wait that runs out: for a failed start, or for one that succeeds.
   await cluster.node.starts({ failingShare: 1 });
   const answer = await api.call("POST", "/browser_pools", { size: 1, headless: true, fill_rate_per_minute: 6000 });
   const { id } = (await answer.json()) as { id: string };

@@ -15,7 +15,7 @@ import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { startProcessNode } from "../../src/local/process-node/process-node.ts";
 import { startRedis } from "../../src/local/redis.ts";
 import { createLogger, type Logger } from "../../src/log.ts";
-import { testNamespace } from "./control-plane.ts";
+import { prepareDataDir, testNamespace } from "./control-plane.ts";
 import type { Call } from "./pool-client.ts";
 
 const main = join(import.meta.dirname, "../../src/main.ts");
@@ -85,6 +85,9 @@ const startReplica = (args: string[], env: Record<string, string>, logFile: stri
   };
 };
 
+/** That of the whole test run; outside of vitest, one that goes with the cluster. */
+const compileCacheOf = (dataDir: string): string => process.env.NODE_COMPILE_CACHE ?? join(dataDir, "compile-cache");
+
 const startBrowserNode = ({ kube, dataDir, log }: NodeParts) =>
   startProcessNode({
     kube,
@@ -92,7 +95,7 @@ const startBrowserNode = ({ kube, dataDir, log }: NodeParts) =>
     agentCommand: [process.execPath, main],
     agentEnv: {
       PATH: process.env.PATH ?? "",
-      NODE_COMPILE_CACHE: join(dataDir, "compile-cache"),
+      NODE_COMPILE_CACHE: compileCacheOf(dataDir),
       BROWSERPOOL_CHROMIUM_HEADLESS: locatePrograms(process.env)["chromium-headless-shell"] ?? "",
     },
     log,
@@ -107,6 +110,7 @@ export const startCluster = async ({
   parts.defer(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
   const programs = locatePrograms(process.env);
   const log = createLogger("warn", "test");
+  await prepareDataDir(dataDir);
   const plane = await startControlPlane({ dataDir, programs, log, unsafeNoFsync: true });
   parts.defer(() => plane.stop());
   const redis = await startRedis({ dataDir, programs, log });
@@ -130,6 +134,7 @@ export const startCluster = async ({
     const logFile = join(dataDir, `${hostname}-${replicas.length}.log`);
     const environment = {
       PATH: process.env.PATH ?? "",
+      NODE_COMPILE_CACHE: compileCacheOf(dataDir),
       KUBECONFIG: plane.kubeconfigPath,
       REDIS_URL: redis.url,
       HOSTNAME: hostname,

@@ -10,11 +10,14 @@ import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { connectKube } from "../../src/kube/client.ts";
 import { startControlPlane } from "../../src/local/control-plane.ts";
-import { installCrds } from "../../src/local/install-crds.ts";
+import { crdsSettled, installCrds } from "../../src/local/install-crds.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { startRedis } from "../../src/local/redis.ts";
 import { createLogger } from "../../src/log.ts";
 import type { SharedServers } from "./control-plane.ts";
+
+/** What the tests ask for, by its path. */
+export type SetupAnswers = { "/servers": SharedServers; "/control-plane-data": string };
 
 type Running = { servers: SharedServers; stop(): Promise<void> };
 
@@ -36,17 +39,47 @@ const start = async (dataDir: string): Promise<Running> => {
   };
 };
 
+/**
+ * Leaves in a folder what a control plane has that was started once, with the CRDs established and settled. A start on a copy of
+ * it has nothing to make anew and nothing to wait for.
+ */
+const makeControlPlaneData = async (dataDir: string): Promise<string> => {
+  const log = createLogger("warn", "test");
+  const plane = await startControlPlane({ dataDir, programs: locatePrograms(process.env), log, unsafeNoFsync: true });
+  const kube = connectKube({ kubeconfigPath: plane.kubeconfigPath });
+  try {
+    await installCrds(kube);
+    await crdsSettled(kube);
+  } finally {
+    await kube.close();
+    await plane.stop();
+  }
+  return dataDir;
+};
+
 /** Called by vitest before the first test; what it returns is called after the last one. */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   const dataDir = await mkdtemp(join(tmpdir(), "browserpool-test-"));
   let running: Promise<Running> | undefined;
-  const server = createServer((_request, response) => {
-    running ??= start(dataDir);
-    running.then(
-      ({ servers }) => response.end(JSON.stringify(servers)),
+  let data: Promise<string> | undefined;
+  const answers: { [Path in keyof SetupAnswers]: () => Promise<SetupAnswers[Path]> } = {
+    "/servers": async () => {
+      running ??= start(join(dataDir, "shared"));
+      return (await running).servers;
+    },
+    "/control-plane-data": () => {
+      data ??= makeControlPlaneData(join(dataDir, "data"));
+      return data;
+    },
+  };
+  const server = createServer((request, response) => {
+    answers[request.url as keyof SetupAnswers]().then(
+      (answer) => response.end(JSON.stringify(answer)),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });
+  // Every program that tests start finds its code compiled by the ones before.
+  process.env.NODE_COMPILE_CACHE ??= join(dataDir, "compile-cache");
   const socketPath = join(dataDir, "setup.sock");
   server.listen(socketPath);
   await once(server, "listening");
@@ -54,6 +87,8 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
   return async () => {
     server.close();
     await running?.then((servers) => servers.stop()).catch(() => undefined);
-    await rm(dataDir, { recursive: true, force: true });
+    await data?.catch(() => undefined);
+    // The last programs to end still write their compiled code.
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
   };
 };

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { connectKube, type Kube } from "../../src/kube/client.ts";
 import type { Connection } from "../../src/local/connection-file.ts";
 import { type Clients, clientsOf } from "./clients.ts";
+import { prepareDataDir } from "./control-plane.ts";
 import { eventually } from "./eventually.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -37,6 +38,7 @@ export const startLocalStack = async (
   await using parts = new AsyncDisposableStack();
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "bp-")));
   parts.defer(() => rm(dataDir, { recursive: true, force: true }));
+  if (options.dataDir === undefined) await prepareDataDir(dataDir);
   const child = spawn(
     process.execPath,
     [join(root, "src/main.ts"), "local", "--port", "0", "--data-dir", dataDir, ...(options.args ?? [])],

@@ -9,7 +9,7 @@ export const line = (action: PoolAction): string => {
   switch (action.do) {
     case "close":
       return `close ${action.browser} ${action.why}`;
-    case "look":
+    case "inspect":
       return `look ${action.pod.uid} ${action.why} in ${action.afterMs}`;
     case "retire":
       return `retire ${action.count} of ${action.ids.join(",")} ${action.why}`;
@@ -37,7 +37,7 @@ export const line = (action: PoolAction): string => {
 /** All actions but looks, which come in every round. */
 export const planned = (seen: SeenOptions): string[] => {
   const { actions } = planPool(aSeen(seen), nowMs);
-  return actions.filter((action) => action.do !== "look").map(line);
+  return actions.filter((action) => action.do !== "inspect").map(line);
 };
 
 /** A pool that has as many pods as it wants: these. */

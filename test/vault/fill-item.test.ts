@@ -17,6 +17,7 @@ import { processNamed } from "../support/processes.ts";
 let stack: LocalStack;
 let site: Server;
 let siteUrl: string;
+let noteKey = (): void => undefined;
 
 const page = `<!doctype html><title>shop</title>
 <form onsubmit="event.preventDefault()">
@@ -24,16 +25,29 @@ const page = `<!doctype html><title>shop</title>
   <input id=off disabled><input class=twice><input class=twice><button>in</button>
 </form>`;
 
-/** Every key in the field keeps the page busy for a while, so that a fill is in its middle for seconds. */
+/** Every key in the field is told to the site, and then keeps the page busy, so that a fill is in its middle for two seconds. */
 const slowPage = `${page}<script>
-  document.querySelector("#user").addEventListener("input", () => { const end = Date.now() + 3000; while (Date.now() < end); });
+  document.querySelector("#user").addEventListener("input", () => {
+    const told = new XMLHttpRequest();
+    told.open("POST", "/key", false);
+    told.send();
+    const end = Date.now() + 2000;
+    while (Date.now() < end);
+  });
 </script>`;
+
+/** Resolves at the next key in the field of a slow page: a fill is in its middle. */
+const nextKey = (): Promise<void> =>
+  new Promise((resolve) => {
+    noteKey = resolve;
+  });
 
 beforeAll(async () => {
   stack = await startLocalStack();
-  site = createServer((request, response) =>
-    response.setHeader("content-type", "text/html").end(request.url === "/slow" ? slowPage : page),
-  );
+  site = createServer((request, response) => {
+    if (request.url === "/key") noteKey();
+    response.setHeader("content-type", "text/html").end(request.url === "/slow" ? slowPage : page);
+  });
   site.listen(0, "127.0.0.1");
   await once(site, "listening");
   siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
@@ -354,8 +368,9 @@ describe("in the middle of a fill", () => {
   // FILL-27, FILL-30
   test("its browser is destroyed: it is unknown what was written, and the rest was not tried", async () => {
     const tab = await open(shop.vault, "/slow");
+    const key = nextKey();
     const filling = fill(shop.item, tab, { fields });
-    await sleep(1000);
+    await key;
     const [pod] = (await stack.kube.list(pods, { namespace: "default" })).items.filter(({ metadata }) =>
       metadata.name.startsWith(tab.session),
     );
@@ -380,8 +395,9 @@ describe("in the middle of a fill", () => {
 
   test("its session is ended: nothing is typed into the browser any more", async () => {
     const tab = await open(shop.vault, "/slow");
+    const key = nextKey();
     const filling = fill(shop.item, tab, { fields });
-    await sleep(1000);
+    await key;
     await call("DELETE", `/browsers/${tab.session}`);
     const { status, body } = await filling;
     expect([status, body.status, body.fields[1].status]).toEqual([200, "unknown", "not_attempted"]);
@@ -409,8 +425,9 @@ describe("in the middle of a fill", () => {
   test("the item is deleted: what was begun ends, and nothing can be begun", async () => {
     const other = await newShop();
     const tab = await open(other.vault, "/slow");
+    const key = nextKey();
     const filling = fill(other.item, tab, { fields });
-    await sleep(1000);
+    await key;
     await call("DELETE", other.item);
     expect(await filling).toMatchObject({ status: 200, body: { status: "completed" } });
     expect((await fill(other.item, tab)).status).toBe(404);
@@ -421,8 +438,9 @@ describe("in the middle of a fill", () => {
     "%s stops answering: what was begun ends, with its answer",
     async (name) => {
       const tab = await open(shop.vault, "/slow");
+      const key = nextKey();
       const filling = fill(shop.item, tab, { fields });
-      await sleep(1000);
+      await key;
       const { pid } = await processNamed(stack.dataDir, name);
       process.kill(pid, "SIGSTOP");
       try {
@@ -445,13 +463,14 @@ describe("in the middle of a fill", () => {
   test("its caller hangs up: the next one finds the browser free", async () => {
     const tab = await open(shop.vault, "/slow");
     const hangUp = new AbortController();
+    const key = nextKey();
     const asked = fetch(`${stack.url}${shop.item}/operations`, {
       method: "POST",
       headers: { authorization: `Bearer ${stack.api_key}`, "content-type": "application/json" },
       body: JSON.stringify({ type: "fill", browser_id: tab.session, fields }),
       signal: hangUp.signal,
     }).catch(() => "hung up");
-    await sleep(1000);
+    await key;
     hangUp.abort();
     expect(await asked).toBe("hung up");
     const after = await eventually("it can be filled again", async () => {

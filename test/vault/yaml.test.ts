@@ -230,6 +230,7 @@ describe("what HTTP has made", () => {
   });
 
   test("goes when its vault has gone in the moment of its making", async () => {
+    // Fails by the wait for the end of the item.
     const { connection } = await connected(parts);
     const vault = (await parts.call("POST", "/vaults", { name: fresh("vault") })).body.id;
     await kubectl(`delete vlt ${vault} --timeout=30s`);
@@ -261,6 +262,7 @@ describe("of two objects that claim the same the older has it, and the younger g
     ],
     ["a key of a vault", "VaultItem", (name) => ({ vault: name, key: "a", connectionId: "c" }), "KeyTaken"],
   ])("%s", async (_what, kind, specOf, reason) => {
+    // Fails by a wait that runs out: for the reason of the younger, or for its turn.
     const name = fresh("claim");
     if (kind === "VaultItem") await apply("Vault", name, {});
     const [older, younger] = [`a-${name}`, `b-${name}`];
@@ -273,6 +275,7 @@ describe("of two objects that claim the same the older has it, and the younger g
   });
 
   test("an item without its vault waits for one", async () => {
+    // Fails by a wait that runs out: for the reason without a vault, or with one.
     const name = fresh("early");
     await apply("VaultItem", name, { vault: name, key: "a", connectionId: "c" });
     await untilCondition(`vi/${name}`, "Ready", "False/VaultNotFound");

@@ -4,7 +4,7 @@ import { acceptedDraft, conditionsOf, type Draft } from "../conditions.ts";
 
 export type SeenConnection = {
   connection: AuthConnection;
-  /** The connection that has its profile and domain; itself unless another one is older. */
+  /** The oldest connection of this profile and domain, which may be the connection itself. */
   holder: AuthConnection;
   source: CredentialSource;
   nowMs: number;

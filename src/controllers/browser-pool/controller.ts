@@ -1,17 +1,17 @@
 /**
- * Runs the loop of pools, and that of on-demand browsers, while this replica leads. Watch callbacks only enqueue keys; a round
+ * Runs the loops of pools and of on-demand browsers while this replica leads. Watch callbacks only enqueue keys; a round
  * (reconcile.ts) does the work.
  *
- * A pool's first browser takes four rounds, from `kubectl apply` to warm:
+ * A pool's first browser takes four rounds, from `kubectl apply` to idle:
  *
- *   what happens                    round                                          what it leaves
+ *   event                           round                                          result
  *   the watch shows the pool     1  finalizer; the first epoch (plan/recovery.ts)  epoch in the status, then in Redis
- *   the round asked for another  2  a start is due (plan/starts.ts)                time of the next start, then the pod
- *   the pod's probe succeeds     3  it is warm and due (plan/next-inspection.ts)   an inspection in a queue of its own
+ *   round 1 requeues the pool    2  a start is due (plan/starts.ts)                time of the next start, then the pod
+ *   the pod's probe succeeds     3  warm, inspection due (plan/next-inspection.ts) an inspection in a queue of its own
  *                                                                                  (inspect/), which registers it as idle
- *   Redis announces the change   4  it is counted (plan/status.ts)                 available: 1, Ready=True
+ *   Redis announces the change   4  the status counts it (plan/status.ts)          available: 1, Ready=True
  *
- * A caller can have the browser as soon as it is registered; nobody waits for round 4.
+ * A caller can take the browser as soon as it is registered, before round 4.
  */
 import type { Kube } from "../../kube/client.ts";
 import { createEventRecorder } from "../../kube/event-recorder.ts";
@@ -61,13 +61,19 @@ export type ControllerDeps = {
   log: Logger;
 };
 
-/** Pools worked on at the same time. More makes a restart with many pools faster, and costs the API server bursts. */
+/**
+ * Pools that are reconciled at the same time. More would speed up a restart with many pools, but cause bursts of calls to the API
+ * server.
+ */
 const concurrency = 4;
 
-/** Changes of counts alone are batched for this time, ms: fresh enough for `kubectl get`, and one status write instead of hundreds. Scripts rely on it (leases/scripts/includes/notify.lua). */
+/**
+ * Changes of counts alone are batched for this time, ms: fresh enough for `kubectl get`, and one status write instead of hundreds.
+ * Scripts rely on it (leases/scripts/includes/notify.lua).
+ */
 const batchMs = 500;
 
-/** One kind that the loop runs for, and its round for one object. */
+/** One kind that the loop runs for, and the round for one of its objects. */
 type Loop<T extends Statused> = {
   name: string;
   view: PoolView<T>;
@@ -85,17 +91,17 @@ export const runPoolController = (deps: ControllerDeps & { limits: PoolLimits },
 export const runOnDemandController = (deps: ControllerDeps, lead: Lead): Promise<void> =>
   runLoop({ name: "browser", view: onDemandView, limits: undefined, reconcile: reconcileOnDemand }, deps, lead);
 
-/** `steadyMs`: of a clock that nobody sets. */
+/** `monotonicMs`: of a clock that is never set. */
 const clocks = { now: Date.now, monotonicMs: () => performance.now() };
 
 type EventHandlers = { disturb(): void; onNode(name: string): void; onNamespace(name: string): void };
 
-/** Subscribes the loop to what is neither its objects nor its pods. The result unsubscribes. */
+/** Subscribes the loop to further event sources: Redis reconnects, nodes, projects. Returns a function that unsubscribes. */
 const subscribe = (
   { subscriber, nodes, gate }: ControllerDeps,
   { disturb, onNode, onNamespace }: EventHandlers,
 ): (() => void) => {
-  // After a reconnect another Redis server may answer, one without the last writes.
+  // After a reconnect another Redis server may answer, which lacks the last writes.
   subscriber.on("ready", disturb);
   const stops = [nodes.subscribe(onNode), gate.onChange(onNamespace), () => subscriber.off("ready", disturb)];
   return () => {
@@ -112,7 +118,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   const predicate = createSpecPredicate();
   const starts = createStartCount((result) => deps.metrics.started(result));
   let disturbedAtMs = clocks.monotonicMs();
-  /** Messages sent before we subscribed, or while we were disconnected, are lost: enqueue every object. */
+  /** Messages sent before this replica subscribed, or while it was disconnected, are lost: enqueue every object. */
   const enqueueAll = (): void => {
     for (const key of keyByUid.values()) queue.addBatched(key, batchMs);
   };
@@ -129,7 +135,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
       acceptedSizes.delete(uid);
       expectations.forget(uid);
       inspections.forget(uid);
-      if (loop.limits) for (const key of keyByUid.values()) queue.add(key); // a name or a place may be free now
+      if (loop.limits) for (const key of keyByUid.values()) queue.add(key); // a name or room under the limit may be free now
       return;
     }
     keyByUid.set(uid, keyOf(pool.metadata));
@@ -182,7 +188,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   const record = createEventRecorder(kube, loop.name, log);
   const inspections = startInspections({
     ...deps,
-    // A label of the metrics, kept from when inspections were called looks.
+    // The label of the queue's metrics; it keeps an older word because dashboards use it.
     name: `${loop.name}-looks`,
     meter: deps.metrics.work,
     pods,

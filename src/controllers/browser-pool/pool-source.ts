@@ -1,6 +1,6 @@
 /**
- * What the loop keeps browsers for. Its rules are those of pools; what else has browsers is seen by it as a pool
- * (on-demand/browser-as-pool.ts), and gets its own status written.
+ * The objects that the loop keeps browsers for. The loop knows only pools: a view presents each object of another kind as a
+ * pool (on-demand/browser-as-pool.ts) and writes the result into that object's own status.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Kube } from "../../kube/client.ts";
@@ -15,27 +15,27 @@ import type { Observed } from "./observe/observed.ts";
 
 export type Statused = NamespacedObject & { status?: { conditions: Condition[] } };
 
-/** How the loop sees the objects of one kind. */
+/** Presents the objects of one kind as pools. */
 export type PoolView<T extends Statused> = {
   type: ResourceType<T>;
-  /** Keeps `metadata`; always the same for the same object. */
+  /** Keeps `metadata`; the same object always gives an equal pool. */
   toPool(object: T): BrowserPool;
-  /** The object with what a round found out in its status. */
+  /** The object with a round's result in its status. */
   withStatus(object: T, status: BrowserPoolStatus, seen: Observed): T;
 };
 
-/** Keeps an object until its browsers are gone; nothing here relies on garbage collection. */
+/** The finalizer that keeps an object until its browsers are gone; the operator does not rely on garbage collection. */
 export const drainFinalizer = "browserpool.dev/drain";
 
 export type PoolSource<T = unknown> = Pick<Reflector<BrowserPool>, "get" | "list" | "synced" | "stop"> & {
-  /** What a pool stands for. Throws for one that was not read from here. */
+  /** The object behind a pool. Throws for a pool that this source did not return. */
   objectOf(pool: BrowserPool): T;
-  /** `apiVersion` and `kind` of the objects themselves, for owner references and events. */
+  /** `apiVersion` and `kind` of the objects behind the pools, for owner references and events. */
   meta: { apiVersion: string; kind: string };
-  /** Writes only when the finalizer is missing. Comes before the first pod. */
+  /** Adds the finalizer if it is missing. Must precede the first pod. */
   ensureFinalizer(pool: BrowserPool): Promise<void>;
   dropFinalizer(pool: BrowserPool): Promise<void>;
-  /** Writes the status when it differs; the conditions before and after, or undefined when nothing was written. */
+  /** Writes the status if it differs. Returns the conditions before and after, or undefined when it wrote nothing. */
   writeStatus(seen: Observed, status: BrowserPoolStatus, check: () => void): Promise<StatusChange | undefined>;
 };
 
@@ -77,7 +77,7 @@ export const startPoolSource = <T extends Statused>({
   };
   const objectOf = (pool: BrowserPool): T => {
     const object = objects.get(pool);
-    if (!object) throw new Error(`${pool.metadata.name} was not read from here`);
+    if (!object) throw new Error(`pool ${pool.metadata.name} does not come from this source`);
     return object;
   };
   const reflector = startReflector<T>({

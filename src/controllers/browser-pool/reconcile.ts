@@ -20,7 +20,7 @@ export const reconcilePool = async (key: string, deps: ReconcileDeps): Promise<R
 
   const seen = await observePool(key, deps);
   if (!seen) return undefined;
-  // One clock for all replicas, whatever those of their machines show.
+  // All replicas use Redis' clock, so the clocks of their machines may differ.
   const plan = planPool(seen, seen.leases.nowMs);
   deps.starts.note(seen, plan);
   await applyPlan(seen, plan, deps);

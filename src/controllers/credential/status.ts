@@ -1,7 +1,10 @@
 import type { Credential } from "../../resources/credential.ts";
 import { acceptedDraft, conditionsOf } from "../conditions.ts";
 
-/** The status of a credential, pure; the operator may not read Secrets, so it goes by the spec. `holder`: who has its name. */
+/**
+ * The status of a credential, pure; from its spec, since the operator may not read Secrets. `holder`: the oldest credential with
+ * this name.
+ */
 export const credentialStatus = (
   credential: Credential,
   { holder, nowMs }: { holder: Credential; nowMs: number },

@@ -1,8 +1,8 @@
 /**
  * Keeps an installation's objects (network policies, role bindings, quotas…) in the namespace of every project.
  *
- *   a namespace becomes a project, or changes ──► all objects are applied ──► browsers may be started there
- *                                  ▲                      └─ one fails ──► event, again after a back-off
+ *   a namespace becomes a project, or changes ──► apply all objects ──► browsers may be started there
+ *                                  ▲                      └─ one fails ──► Event, retry after a back-off
  *                                  └── every ten minutes
  */
 import type { Kube } from "../../kube/client.ts";
@@ -28,13 +28,13 @@ export type ProjectControllerDeps = {
   log: Logger;
 };
 
-/** Projects worked on at the same time; each takes one call an object. */
+/** Projects that are reconciled at the same time; each takes one call for each object. */
 const concurrency = 4;
 
-/** Resolves when the lead is over and everything has ended. */
+/** Resolves when this replica no longer leads and the queue and the watch have stopped. */
 export const runProjectController = async (deps: ProjectControllerDeps, lead: Lead): Promise<void> => {
   const { kube, gate, log } = deps;
-  const news = createSpecPredicate();
+  const predicate = createSpecPredicate();
   const projects = startReflector({
     kube,
     type: namespaces,
@@ -43,10 +43,10 @@ export const runProjectController = async (deps: ProjectControllerDeps, lead: Le
     onChange(namespace, change) {
       const { name } = namespace.metadata;
       if (change !== "DELETED") {
-        if (news.specChanged(namespace)) queue.add(name);
+        if (predicate.specChanged(namespace)) queue.add(name);
         return;
       }
-      news.forget(namespace);
+      predicate.forget(namespace);
       gate.close(name);
     },
   });

@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { projectLabel } from "../../resources/identity.ts";
 import { checkValue } from "../check-value.ts";
+import { readYamlFile } from "../yaml-file.ts";
 
 /** An object without a namespace. All else that it says is the API server's to check. */
 export type ProjectObject = { apiVersion: string; kind: string; metadata: { name: string } };
 
-/** What every project has in its namespace. */
+/** The objects that the operator keeps in every project's namespace. */
 export type ProjectObjects = {
   /** Labels of the namespace itself. */
   namespaceLabels: Record<string, string>;
@@ -19,11 +20,11 @@ const NamespaceDocument = z.strictObject({
   apiVersion: z.literal("v1"),
   kind: z.literal("Namespace"),
   metadata: z.strictObject({
-    labels: texts.refine((labels) => !(projectLabel in labels), `${projectLabel} says what is a project; it stays`),
+    labels: texts.refine((labels) => !(projectLabel in labels), `${projectLabel} marks projects; leave it out`),
   }),
 });
 
-/** All but these fields is the API server's to check. */
+/** The API server checks all other fields. */
 const ObjectDocument = z.looseObject({
   apiVersion: z.string().regex(/^([a-z0-9.-]+\/)?v[a-z0-9]+$/, "expected a version such as v1 or apps/v1"),
   kind: z.string().min(1),
@@ -32,13 +33,16 @@ const ObjectDocument = z.looseObject({
     namespace: z
       .string()
       .optional()
-      .refine((namespace): boolean => namespace === undefined, "leave it out: it is every project's own"),
+      .refine(
+        (namespace): boolean => namespace === undefined,
+        "leave it out: the operator fills in each project's namespace",
+      ),
   }),
 });
 
 const kindOf = (document: unknown): unknown => (document as { kind?: unknown } | null)?.kind;
 
-/** Reads the documents of a file; throws an `Error` that names each bad field. `where`: the file. */
+/** Parses the documents of a file. Throws an `Error` that names each bad field. `where`: the file. */
 export const checkProjectObjects = (documents: unknown[], where: string): ProjectObjects => {
   const wanted: ProjectObjects = { namespaceLabels: {}, objects: [] };
   for (const [index, document] of documents.entries()) {
@@ -49,3 +53,7 @@ export const checkProjectObjects = (documents: unknown[], where: string): Projec
   }
   return wanted;
 };
+
+/** Reads the objects of every project from a file; undefined for no file. Throws an `Error` that names the file and the field. */
+export const readProjectObjects = (file: string | undefined): ProjectObjects | undefined =>
+  file === undefined ? undefined : checkProjectObjects(readYamlFile(file), file);

@@ -21,20 +21,22 @@ export type ReconcileProjectDeps = {
   log: Logger;
 };
 
-/** Owner of the fields that are applied; what others set beside them stays. */
+/** Owns the applied fields. Fields that others set stay. */
 const fieldManager = "browserpool-operator";
 
-/** After this time, ms, all is applied again: nothing tells of an object that somebody has changed or deleted. */
+/**
+ * The operator applies all objects again after this time, ms: it does not watch them, so it would not notice a change or deletion.
+ */
 const repeatMs = 10 * 60_000;
 
-/** Longest account of what failed, characters: it stands in conditions and events. */
+/** Longest text about failures, characters: it goes into conditions and Events. */
 const maxWhy = 900;
 
 const nameOf = ({ kind, metadata }: ProjectObject): string => `${kind} ${metadata.name}`;
 
 const applyObject = async (object: ProjectObject, namespace: string, { kube, types }: ReconcileProjectDeps) => {
   const type = await types.of(object);
-  if (!type.namespaced) throw new Error(`${object.kind} lives in no namespace, so it can't be a project's`);
+  if (!type.namespaced) throw new Error(`${object.kind} lives in no namespace, so a project can't have it`);
   await kube.apply(type, { ...object, metadata: { ...object.metadata, namespace } }, { fieldManager });
 };
 
@@ -43,7 +45,7 @@ const applyLabels = async (name: string, { kube, wanted }: ReconcileProjectDeps)
   if (Object.keys(labels).length > 0) await kube.apply(namespaces, { metadata: { name, labels } }, { fieldManager });
 };
 
-/** Applies all of it, whatever fails in between; returns what did, in words. */
+/** Applies all labels and objects, also after a failure; returns the failures as text. */
 const applyAll = async (name: string, deps: ReconcileProjectDeps): Promise<string[]> => {
   const steps: [what: string, apply: () => Promise<void>][] = [
     [`labels of Namespace ${name}`, () => applyLabels(name, deps)],
@@ -63,8 +65,8 @@ const applyAll = async (name: string, deps: ReconcileProjectDeps): Promise<strin
 };
 
 /**
- * One round for one project; `name`: of its namespace. Safe to repeat. Browsers may be started in it from its end on; throws
- * when something could not be applied, and none may.
+ * One round for one project; `name`: of its namespace. Safe to repeat. When all is applied, it allows browsers in the namespace;
+ * when something fails, it allows none and throws.
  */
 export const reconcileProject = async (name: string, deps: ReconcileProjectDeps): Promise<Requeue | undefined> => {
   const { projects, gate, record, log } = deps;
@@ -78,7 +80,7 @@ export const reconcileProject = async (name: string, deps: ReconcileProjectDeps)
   }
   const why = failures.join("; ").slice(0, maxWhy);
   gate.close(name, `its project's objects can't be applied: ${why}`);
-  // In the namespace itself, where people look and the operator may write.
+  // The Event goes into the namespace itself: users look there, and the operator may write there.
   const regarding = { ...namespace, ...typeMeta(namespaces), metadata: { ...namespace.metadata, namespace: name } };
   record({ regarding, type: "Warning", reason: "ProjectObjectsFailed", note: why });
   throw new Error(why);

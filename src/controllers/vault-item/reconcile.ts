@@ -7,7 +7,7 @@ import { itemStatus } from "./status.ts";
 
 const claimOf = ({ spec }: VaultItem): string => `${spec.vault}/${spec.key}`;
 
-/** Whether the vault that owns an item is gone: the item was made in the very moment of its deletion. Asks the API server. */
+/** Asks the API server whether the vault that owns an item is gone: the item may have been created while the vault was deleted. */
 const isOrphan = async ({ metadata, spec }: VaultItem, { kube }: VaultDeps): Promise<boolean> => {
   const owner = metadata.ownerReferences?.find(({ kind }) => kind === vaultKind.kind);
   if (!owner) return false;

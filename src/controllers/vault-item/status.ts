@@ -7,7 +7,7 @@ import { acceptedDraft, conditionsOf, type Draft } from "../conditions.ts";
 export type SeenItem = {
   item: VaultItem;
   hasVault: boolean;
-  /** The item that has its key in the vault; the item itself unless another one is older. */
+  /** The oldest item with this key in the vault, which may be the item itself. */
   holder: VaultItem;
   connection: AuthConnection | undefined;
   source: CredentialSource;
@@ -23,8 +23,8 @@ const unavailable: Record<StatusReason, { reason: string; message: string }> = {
   external_credential: { reason: "ExternalCredential", message: "an external provider keeps the credential" },
 };
 
-/** What custom resources say of the values: the operator may not read Secrets. */
-const asTold = (source: CredentialSource): ItemSource => {
+/** The source by the credential's spec: the operator may not read the Secret with the values. */
+const sourceBySpec = (source: CredentialSource): ItemSource => {
   if (source.is !== "credential") return source;
   const { valueKeys, totp } = source.credential.spec;
   return { is: "stored", login: { valueNames: valueKeys, hasTotp: totp } };
@@ -43,10 +43,10 @@ const readyDraft = (state: ItemState, refusal: { reason: string; message: string
   return { type, status: true, reason: "Ready", message: "the connection has a saved credential" };
 };
 
-/** The status of an item, pure. Once an item has had a connection, only that very one counts. */
+/** The status of an item, pure. It keeps the uid of its first connection: a later connection of the same name does not count. */
 export const itemStatus = (seen: SeenItem): VaultItemStatus => {
   const { item, connection, source, nowMs } = seen;
-  const state = itemState(asTold(source));
+  const state = itemState(sourceBySpec(source));
   const refusal = refusalOf(seen);
   const connectionUid = item.status?.connectionUid ?? connection?.metadata.uid;
   return {

@@ -8,17 +8,17 @@ import { dropFinalizer, withFinalizer } from "../finalizers.ts";
 import { holderOf, liveIn, type VaultDeps, writeStatus } from "../vault-deps.ts";
 import { vaultStatus } from "./status.ts";
 
-/** When the items of a deleted vault are counted again, ms; they go at once unless somebody else holds them. */
-const lookAgainMs = 1000;
+/** Time until the items of a deleted vault are listed again, ms. They vanish at once unless another finalizer keeps them. */
+const recheckMs = 1000;
 
-/** Deletes the items of a vault, as the API server has them; lets the vault go when there are none. */
+/** Deletes the items of a vault that the API server lists. When there are none, removes the vault's finalizer. */
 const drain = async (vault: Vault, { kube, lead }: VaultDeps): Promise<Requeue | undefined> => {
   const { name, namespace } = vault.metadata;
   const { items } = await kube.list(vaultItemKind, { namespace });
   const own = items.filter(({ spec }) => spec.vault === name);
   lead.check();
   for (const { metadata } of own) await kube.delete(vaultItemKind, metadata, { uid: metadata.uid });
-  if (own.length > 0) return { requeueAfterMs: lookAgainMs };
+  if (own.length > 0) return { requeueAfterMs: recheckMs };
   await dropFinalizer(vaultKind, { object: vault, finalizer: itemsFinalizer }, kube);
   return undefined;
 };

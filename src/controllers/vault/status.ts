@@ -1,7 +1,7 @@
 import type { Vault } from "../../resources/vault.ts";
 import { acceptedDraft, conditionsOf } from "../conditions.ts";
 
-/** The status of a vault, pure. `holder`: the vault that has its name; the vault itself unless another one is older. */
+/** The status of a vault, pure. `holder`: the oldest vault with this name, which may be the vault itself. */
 export const vaultStatus = (
   vault: Vault,
   { holder, nowMs }: { holder: Vault; nowMs: number },

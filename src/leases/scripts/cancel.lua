@@ -1,7 +1,7 @@
 -- Takes a caller out of the queue.
 -- @include keys now notify
 -- ARGV[1] session id
--- Returns {"cancelled"} | {"granted", lease} when it holds a browser already | {"unknown"}.  O(log n)
+-- Returns {"cancelled"} | {"granted", lease} when the caller holds a browser already | {"unknown"}.  O(log n)
 local session = ARGV[1]
 if redis.call("ZREM", WAITERS, session) == 1 then
   redis.call("HDEL", REQUESTS, session)

@@ -1,6 +1,6 @@
--- No new leases from this pool; whoever waits is told so. Unless wanted, a pool in use stays as it is.
+-- Stops new leases of this pool and tells its waiting callers that it drains.
 -- @include keys
--- ARGV[1] "1": also when browsers are leased
+-- ARGV[1] "1": also when browsers are leased; otherwise a pool with leases stays as it is
 -- Returns how many browsers are leased.  O(n)
 local leased = redis.call("HLEN", LEASES)
 if leased > 0 and ARGV[1] ~= "1" then return leased end

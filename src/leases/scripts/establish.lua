@@ -1,7 +1,7 @@
--- Begins an epoch: Redis has lost its data, or may have. From now on only agents that were asked under it take new leases.
+-- Begins an epoch, because Redis has lost its data, or may have. Leases that are granted from now on carry it.
 -- @include keys now notify server
--- ARGV[1] epoch; before the first one nothing can have been lost
--- Returns 1 when it began, 0 when there is this one or a later one.  O(1)
+-- ARGV[1] epoch; the first one begins without a recovery, because nothing can be lost yet
+-- Returns 1 when it began, 0 when Redis has this epoch or a later one.  O(1)
 local epoch = tonumber(ARGV[1])
 if (tonumber(redis.call("HGET", POOL, "epoch")) or 0) >= epoch then return 0 end
 redis.call("HSET", POOL, "epoch", epoch, "server", serverRun())

@@ -1,4 +1,4 @@
--- What Redis knows of one browser, of one moment, for a look at it.
+-- Reads what an inspection needs to know about one browser, at one moment.
 -- @include keys now
 -- ARGV[1] browser id
 -- Returns {epoch or 0, time in ms, record or "", the lease that the record names or ""}.  O(1)

@@ -1,7 +1,7 @@
--- Finds callers who wait at an API replica without being in the queue: their grant's message was lost, Redis lost their
--- place, or it was passed over while the replica was cut off.
+-- Finds callers that wait at an API replica and are not in the queue: the message of their grant was lost, Redis lost their
+-- place, or match.lua dropped them while the replica was not subscribed.
 -- @include keys
--- ARGV[1] channel of the replica; it gets an empty message, by whose coming it sees that messages reach it
+-- ARGV[1] channel of the replica; the script sends an empty message, which shows the replica that messages reach it
 -- ARGV[2…] sessions of the callers
 -- Returns {how many subscribers the channel has, sessions that are not in the queue}.  O(n)
 local lost = {}

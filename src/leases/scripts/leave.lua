@@ -1,15 +1,15 @@
--- Has browsers leave their pool: idle ones are retired, and so is every other one instead of becoming idle again. The newest
--- reason counts.
+-- Sets the leaving mark of browsers: idle ones are retired now, every other one when it would become idle. A new reason
+-- replaces the old one.
 -- @include keys now notify browsers
 -- ARGV[1] reason
 -- ARGV[2…] browser ids
--- Returns how many this was news for.  O(n log n)
-local news, retired = 0, 0
+-- Returns how many marks are new or changed.  O(n log n)
+local marked, retired = 0, 0
 for i = 2, #ARGV do
   local browser = getBrowser(ARGV[i])
   if browser and browser.state ~= "retired" and browser.leaving ~= ARGV[1] then
     browser.leaving = ARGV[1]
-    news = news + 1
+    marked = marked + 1
     if browser.state == "idle" then
       setState(browser, "idle")
       retired = retired + 1
@@ -19,4 +19,4 @@ for i = 2, #ARGV do
   end
 end
 if retired > 0 then notify(true) end
-return news
+return marked

@@ -1,6 +1,6 @@
--- Every agent that could be asked has said what it holds: a session that is not found is over.
+-- Ends a recovery: every agent that could be asked has reported its lease, so a session that is not found is over.
 -- @include keys
--- ARGV[1] epoch under which they were asked
--- Returns 1 when this ended the recovery, 0 when another epoch has begun or none was recovered.  O(1)
+-- ARGV[1] epoch under which the agents were asked
+-- Returns 1 when this ended the recovery, 0 when another epoch has begun or no recovery was under way.  O(1)
 if redis.call("HGET", POOL, "epoch") ~= ARGV[1] then return 0 end
 return redis.call("HDEL", POOL, "recovering")

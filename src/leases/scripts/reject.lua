@@ -1,9 +1,10 @@
--- A granted browser refused its bind or did not answer: it becomes suspect, and its caller goes back to its place in the queue.
+-- The agent of a granted browser refused the bind or did not answer: the browser becomes suspect, and the caller goes back to
+-- its place in the queue.
 -- @include keys now notify browsers match queue
 -- ARGV[1] session id
--- ARGV[2] browser id that was granted
+-- ARGV[2] id of the granted browser
 -- ARGV[3] reason, for the operator
--- Returns as take.lua does, or {"unknown"} when the session does not hold that browser (any more).  O(log n)
+-- Returns what take.lua returns, or {"unknown"} when the session does not hold that browser (any more).  O(log n)
 local session = ARGV[1]
 local text = redis.call("HGET", LEASES, session)
 local lease = text and cjson.decode(text)

@@ -1,13 +1,13 @@
--- Corrects what Redis knows of a browser by what its agent said, if nothing has changed since it was examined.
+-- Corrects a browser's record by its agent's state, if nothing has changed since the record was examined.
 -- @include keys now notify browsers match end-lease
 -- ARGV[1] browser id
 -- ARGV[2] epoch under which the agent was asked
--- ARGV[3] the record as it was examined, "" for none
--- ARGV[4] the record as it shall be; its `since` is set here when the state or the session changes
--- ARGV[5] what becomes of the lease that the record named: "kept", "dropped" (it was never bound), or why it ended
--- ARGV[6] the lease that is restored, "" for none
--- ARGV[7] the browser that the restored session has here until now, "" for none
--- Returns 1 when corrected, 0 when something has changed, or when the restored session is over or elsewhere.  O(log n)
+-- ARGV[3] the examined record, "" for none
+-- ARGV[4] the new record; the script sets its `since` when the state or the session changes
+-- ARGV[5] what happens to the lease that the record named: "kept", "dropped" (it was never bound), or why it ended
+-- ARGV[6] the lease to restore, "" for none
+-- ARGV[7] the browser that Redis lists for the restored session until now, "" for none
+-- Returns 1 when corrected, 0 when something has changed, or when the restored session is over or has another browser.  O(log n)
 local text = redis.call("HGET", BROWSERS, ARGV[1]) or ""
 if text ~= ARGV[3] or redis.call("HGET", POOL, "epoch") ~= ARGV[2] then return 0 end
 local before = text ~= "" and cjson.decode(text) or {}
@@ -28,7 +28,7 @@ elseif former then
 end
 if ARGV[6] ~= "" then
   redis.call("HSET", LEASES, restored, ARGV[6])
-  -- Whoever has a browser waits no more; if somebody does, it is told to ask again, and gets this one.
+  -- The session has a browser, so it leaves the queue. If a caller still waits, a recheck makes it take again and get this lease.
   if redis.call("ZREM", WAITERS, restored) == 1 then
     redis.call("SPUBLISH", takeRequest(restored).channel, cjson.encode({ session = restored, wake = "recheck" }))
   end

@@ -1,10 +1,10 @@
--- Retires idle browsers, so that nobody gets them any more and the operator may destroy them.
+-- Retires idle browsers: no caller gets them any more, and the operator destroys them.
 -- @include keys now notify browsers
 -- ARGV[1] reason
--- ARGV[2] "1": what is retired here may be rebuilt at once, not paced by the fill rate
+-- ARGV[2] "1": the operator may rebuild these browsers at once, not paced by the fill rate
 -- ARGV[3] how many at most
--- ARGV[4] token of a wish that may come twice: the one that was carried out last does nothing again; "" for none
--- ARGV[5…] browser ids in the order of choice; none: all idle ones, the longest idle first
+-- ARGV[4] token of a request that may come twice: the script does nothing when the last request had it too; "" for none
+-- ARGV[5…] browser ids in the order in which to retire them; none: all idle ones, the longest idle first
 -- Returns the ids that were retired.  O(n log n)
 local token = ARGV[4]
 if token ~= "" then

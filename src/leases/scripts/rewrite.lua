@@ -1,9 +1,9 @@
--- Replaces what a live session was asked for with: its name, its tags.
+-- Replaces the request of a live session: its name, its tags.
 -- @include keys
 -- ARGV[1] session id
--- ARGV[2] the request as it was read
--- ARGV[3] the request as it shall be
--- Returns the lease, 0 when the request has changed meanwhile, false when there is no such session.  O(1)
+-- ARGV[2] the request as the caller of this script read it
+-- ARGV[3] the new request
+-- Returns the lease, 0 when the request has changed meanwhile, false when no lease has this session.  O(1)
 local text = redis.call("HGET", LEASES, ARGV[1])
 if not text then return false end
 local lease = cjson.decode(text)

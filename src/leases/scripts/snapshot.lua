@@ -1,7 +1,7 @@
--- All that the operator plans with, of one moment.
+-- Reads all that the operator plans with, at one moment.
 -- @include keys now server
 -- Returns {browser records, number of waiters, unpaced starts left, draining 0|1, config hashes, epoch or 0,
---          begin of a recovery that is under way or 0, time, 1 when the epoch began with this server, else 0}; times in ms.  O(n)
+--          begin of a recovery that is under way or 0, time, 1 when the epoch began in this run of the server, else 0}; times in ms.  O(n)
 return {
   redis.call("HVALS", BROWSERS),
   redis.call("ZCARD", WAITERS),

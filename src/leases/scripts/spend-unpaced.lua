@@ -1,4 +1,4 @@
--- Uses up permissions to start browsers at once, one for each that was discarded to be rebuilt.
+-- Uses up unpaced starts. Each browser that was discarded to be rebuilt at once has added one.
 -- @include keys
 -- ARGV[1] how many at most
 -- Returns how many may start.  O(1)

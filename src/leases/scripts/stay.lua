@@ -1,8 +1,8 @@
--- Takes back that browsers are to leave (leave.lua), as long as they have not.
+-- Removes the leaving mark (leave.lua) of browsers that are not retired yet.
 -- @include keys browsers
--- ARGV[1] the reason for which they were to leave
+-- ARGV[1] reason; marks of other reasons stay
 -- ARGV[2…] browser ids
--- Returns how many stay.  O(n)
+-- Returns how many browsers stay.  O(n)
 local staying = 0
 for i = 2, #ARGV do
   local browser = getBrowser(ARGV[i])

@@ -1,5 +1,5 @@
--- The agent did not confirm the end of a lease: nobody gets this browser before the operator has looked at it. One that is to
--- leave needs no look: its session is over, and nobody gets it any more.
+-- Marks a browser whose agent did not confirm the end of a lease: no caller gets it before the operator has inspected it. A
+-- browser with a leaving mark is retired without an inspection, because no caller gets it any more.
 -- @include keys now notify browsers
 -- ARGV[1] browser id
 -- ARGV[2] session of the ended lease

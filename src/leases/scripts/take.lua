@@ -1,7 +1,7 @@
 -- Takes a browser for a new session, or queues its caller.
 -- @include keys now notify browsers match queue ticket
--- ARGV[1] session id, made by the caller: the same id again gets the same answer and never a second browser
--- ARGV[2] channel on which the caller's API replica is told of a later grant
+-- ARGV[1] session id, made by the caller; the same id again gets the same answer and never a second browser
+-- ARGV[2] channel on which the caller's API replica receives a later grant
 -- ARGV[3] request, opaque text that is kept with the lease
 -- ARGV[4] ticket of an earlier place in the queue, or "" for a new one
 -- Returns {"granted", lease} | {"waiting", ticket} | {"draining"} | {"ended"} for a session that is over.  O(log n)

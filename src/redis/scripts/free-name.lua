@@ -1,4 +1,4 @@
--- Frees a session name, if it is still this owner's.
+-- Frees a session name, if this owner still has it.
 -- KEYS[1] hash of the project's names: name → owner
 -- ARGV[1] name
 -- ARGV[2] owner, "<pool uid>/<session id>"

@@ -2,7 +2,7 @@
 -- KEYS[1] hash of the project's names: name → owner
 -- ARGV[1] name
 -- ARGV[2] owner, "<pool uid>/<session id>"
--- ARGV[3] an owner that was found to be gone and may be replaced, or ""
+-- ARGV[3] an owner that is not alive any more and may be replaced, or ""
 -- Returns "" when reserved, else the present owner.  O(1)
 local owner = redis.call("HGET", KEYS[1], ARGV[1])
 if owner and owner ~= ARGV[2] and owner ~= ARGV[3] then return owner end

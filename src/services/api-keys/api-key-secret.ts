@@ -1,11 +1,11 @@
 /**
- * An API key is a Secret in the system namespace, named `api-key-<id>`, of the type and with the label below. It holds
- * the SHA-256 of the key, never the key itself; a deleted key's Secret stays without the hash, for audits.
+ * An API key is a Secret in the system namespace, named `api-key-<id>`, with the type and the label below. It contains the SHA-256
+ * of the key, never the key itself. The Secret of a deleted key stays without the hash, for audits.
  */
 import { createHash, randomBytes } from "node:crypto";
 import type { NewObject, Secret } from "../../kube/objects.ts";
 
-/** One key without anything secret, as the Secret's annotations hold it. Times are RFC 3339. */
+/** The data of a key without its secret, from the Secret's annotations. Times are RFC 3339. */
 export type ApiKeyRecord = {
   id: string;
   name: string;
@@ -46,10 +46,10 @@ export const apiKeySecretName = (id: string): string => `${namePrefix}${id}`;
 /** `bp_` and 32 random bytes in base64url: 46 characters. */
 export const newApiKey = (): string => `bp_${randomBytes(32).toString("base64url")}`;
 
-/** Enough to tell keys apart, far too little to guess the other 35 characters. */
+/** Shows enough of a key to tell keys apart, and hides the other 35 characters. */
 export const maskApiKey = (key: string): string => `${key.slice(0, 7)}…${key.slice(-4)}`;
 
-/** SHA-256 in hex. A fast hash is right here: the input is 256 random bits, which no dictionary holds. */
+/** SHA-256 in hex. A fast hash is safe here: the input is 256 random bits, which no dictionary contains. */
 export const digestApiKey = (key: string): string => createHash("sha256").update(key).digest("hex");
 
 /** The Secret of a new key. */
@@ -66,7 +66,7 @@ export const apiKeySecret = (record: ApiKeyRecord, key: string, namespace: strin
   };
 };
 
-/** The record of a Secret; undefined when it is not named or typed as an API key's. */
+/** Reads the record from a Secret; undefined when its name or type is not that of an API key. */
 export const readApiKey = ({ metadata, type }: NewObject<Secret>): ApiKeyRecord | undefined => {
   if (type !== secretType || !metadata.name.startsWith(namePrefix)) return undefined;
   const { annotations = {}, creationTimestamp = "" } = metadata;
@@ -85,7 +85,7 @@ export const readApiKey = ({ metadata, type }: NewObject<Secret>): ApiKeyRecord 
   };
 };
 
-/** The SHA-256 that a Secret holds, in hex; undefined when there is none or it is malformed. */
+/** Reads the SHA-256 from a Secret, in hex; undefined when it is missing or malformed. */
 export const readDigest = ({ data }: Pick<Secret, "data">): string | undefined => {
   const digest = Buffer.from(data?.sha256 ?? "", "base64")
     .toString("latin1")
@@ -94,7 +94,7 @@ export const readDigest = ({ data }: Pick<Secret, "data">): string | undefined =
   return /^[0-9a-f]{64}$/.test(digest) ? digest : undefined;
 };
 
-/** False for a key that was deleted or has expired, and for one whose time of expiry can't be read. `nowMs`: since the epoch. */
+/** False for a key that was deleted, has expired, or has a malformed time of expiry. `nowMs`: since the epoch. */
 export const isUsable = (
   { deletedAt, expiresAt }: Pick<ApiKeyRecord, "deletedAt" | "expiresAt">,
   nowMs: number,

@@ -7,18 +7,18 @@ import { type ApiKeyRecord, apiKeySelector, digestApiKey, isUsable, readApiKey, 
 
 export type { ApiKeyRecord } from "./api-key-secret.ts";
 
-/** What an API key may do. A project key sees nothing outside its project. */
+/** The identity and rights of an API key. A project key can only use its project. */
 export type Principal = { keyId: string; scope: { kind: "organization" } | { kind: "project"; projectId: string } };
 
-/** The API keys of the organization, kept by a watch: Secrets that hold the SHA-256 of each key, never the key. */
+/** The API keys of the organization, kept up to date by a watch of Secrets that contain the SHA-256 of each key, never the key. */
 export type ApiKeys = {
-  /** Who comes with this key; undefined when it is unknown, deleted or expired. */
+  /** The principal of a key; undefined when the key is unknown, deleted or expired. */
   authenticate(key: string): Principal | undefined;
-  /** By id; deleted and expired ones too. */
+  /** By id; also deleted and expired keys. */
   find(id: string): ApiKeyRecord | undefined;
-  /** All, also deleted and expired ones, in no order. */
+  /** All keys, also deleted and expired ones, in no order. */
   list(): ApiKeyRecord[];
-  /** Takes in a Secret just written. */
+  /** Puts a Secret that was just written into the copy. */
   put(secret: Secret): void;
 };
 
@@ -31,7 +31,7 @@ export type ApiKeysOptions = {
   now?: () => number;
 };
 
-/** Ours have 46 characters; what is longer than this is not even hashed. */
+/** Keys have 46 characters; a text longer than this is refused without hashing. */
 const maxKeyLength = 256;
 
 type Index = { byId: Map<string, ApiKeyRecord>; byDigest: Map<string, ApiKeyRecord> };
@@ -52,7 +52,7 @@ const principalOf = ({ id, projectId }: ApiKeyRecord): Principal => ({
   scope: projectId === undefined ? { kind: "organization" } : { kind: "project", projectId },
 });
 
-/** Starts the watch. No key is known before `synced` has resolved; it rejects when `signal` is aborted before. */
+/** Starts the watch. It knows no key before `synced` has resolved; that rejects if `signal` is aborted first. */
 export const startApiKeys = ({
   kube,
   namespace,
@@ -77,8 +77,8 @@ export const startApiKeys = ({
   return {
     authenticate(key) {
       if (key.length > maxKeyLength) return undefined;
-      // How long the look-up takes depends on the digest, which a caller can't steer towards that of a key: no need
-      // for a comparison in constant time.
+      // The time of the look-up depends on the digest, which a caller can't steer towards the digest of a key. So it need not take
+      // constant time.
       const record = current().byDigest.get(digestApiKey(key));
       return record && isUsable(record, now()) ? principalOf(record) : undefined;
     },

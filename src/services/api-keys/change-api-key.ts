@@ -4,16 +4,16 @@ import { changeObject, type MergePatch } from "../objects/change-object.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { type ApiKeyRecord, apiKeySecretName, readApiKey } from "./api-key-secret.ts";
 
-/** The same answer for a key that never was and for one that is deleted. */
+/** The same error for a key that never existed and for one that was deleted. */
 export const apiKeyNotFound = (id: string): AppError => new AppError("not_found", `no API key ${id}`);
 
-/** Writes to the Secret of a key that is not deleted; `change` sees it as it is in the API server. Throws `not_found`. */
+/** Changes the Secret of a key that is not deleted; `change` gets the key as the API server has it. Throws `not_found`. */
 export const changeApiKey = async (
   id: string,
   { kube, config, apiKeys }: Pick<ServiceDeps, "kube" | "config" | "apiKeys">,
   change: (current: ApiKeyRecord) => MergePatch,
 ): Promise<ApiKeyRecord> => {
-  // Ids come from URLs; only one that names a key may become the name of a Secret that is read.
+  // The id comes from a URL. Only the id of a known key may become part of a Secret's name.
   if (!apiKeys.find(id)) throw apiKeyNotFound(id);
   const ref = { name: apiKeySecretName(id), namespace: config.systemNamespace };
   const written = await changeObject(kube, secrets, ref, (secret) => {

@@ -43,7 +43,7 @@ export const createApiKey = async (
   return { record, key };
 };
 
-/** A key is bound to an id for good, so a name, which another project may have later, is not taken for one. */
+/** Accepts an id only, not a name: a key belongs to one id for good, and another project may have the name later. */
 const activeProjectId = (id: string, projects: ServiceDeps["projects"]): string | undefined => {
   const project = projects.find(id);
   return project?.id === id && project.status === "active" ? id : undefined;

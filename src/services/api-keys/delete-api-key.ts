@@ -4,8 +4,8 @@ import { apiKeyAnnotations } from "./api-key-secret.ts";
 import { changeApiKey } from "./change-api-key.ts";
 
 /**
- * Ends a key for good: its hash goes, its record stays. `deletedBy`: id of the key that asks; one can't delete itself,
- * so that the organization is never left without a key by a slip (`conflict`). Throws `not_found`.
+ * Deletes a key for good: removes its hash and keeps its record. `deletedBy`: id of the request's API key. A key can't delete itself
+ * (`conflict`), so an organization can't lose its last key by mistake. Throws `not_found`.
  */
 export const deleteApiKey = async (
   id: string,

@@ -2,15 +2,15 @@ import type { ServiceDeps } from "../service-deps.ts";
 import type { ApiKeyRecord } from "./api-key-secret.ts";
 import { apiKeyNotFound } from "./change-api-key.ts";
 
-/** A record with the names that go with its ids; undefined where these are not known. */
+/** A record with the names of its creator and its project; undefined when a name is not known. */
 export type ApiKeyView = ApiKeyRecord & { creatorName: string | undefined; projectName: string | undefined };
 
 type Deps = Pick<ServiceDeps, "apiKeys" | "projects">;
 
 export type ApiKeyQuery = {
-  /** Exact. */
+  /** The exact name. */
   name?: string | undefined;
-  /** Part of the name, the creator's or the project's in any case; start of the id or of the masked key. */
+  /** Part of the key's, the creator's or the project's name, case-insensitive; or the start of the id or the masked key. */
   query?: string | undefined;
   /** Expired keys that are not deleted count as active. */
   status: "active" | "deleted" | "all";
@@ -18,7 +18,7 @@ export type ApiKeyQuery = {
   direction: "asc" | "desc";
 };
 
-/** A key with the names of its creator and its project, where they are still known. */
+/** Adds the names of the key's creator and project, if they are still known. */
 export const viewApiKey = (record: ApiKeyRecord, { apiKeys, projects }: Deps): ApiKeyView => {
   const project = record.projectId === undefined ? undefined : projects.find(record.projectId);
   return {
@@ -28,7 +28,7 @@ export const viewApiKey = (record: ApiKeyRecord, { apiKeys, projects }: Deps): A
   };
 };
 
-/** Throws `not_found`; a deleted key is found only with `includeDeleted`. */
+/** The key with this id; a deleted one only with `includeDeleted`. Throws `not_found`. */
 export const getApiKey = (id: string, includeDeleted: boolean, deps: Deps): ApiKeyView => {
   const record = deps.apiKeys.find(id);
   if (!record || (record.deletedAt !== undefined && !includeDeleted)) throw apiKeyNotFound(id);
@@ -51,7 +51,7 @@ const isWanted = (key: ApiKeyView, { name, query, status }: ApiKeyQuery): boolea
   return !query || matches(key, query);
 };
 
-/** What never expires comes after all that does. */
+/** Sorts keys that never expire after all others. */
 const never = "9999";
 
 const sortKey = (key: ApiKeyView, sortBy: ApiKeyQuery["sortBy"]): string => {
@@ -59,7 +59,9 @@ const sortKey = (key: ApiKeyView, sortBy: ApiKeyQuery["sortBy"]): string => {
   return sortBy === "created_at" ? key.createdAt : (key.expiresAt ?? never);
 };
 
-/** The keys that are asked for; equal ones in the order of their ids, so that pages fit together. */
+/**
+ * The keys that match the query. Keys with equal sort values are in the order of their ids, so that no page repeats or skips one.
+ */
 export const listApiKeys = (query: ApiKeyQuery, deps: Deps): ApiKeyView[] => {
   const wanted = deps.apiKeys
     .list()

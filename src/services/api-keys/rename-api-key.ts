@@ -2,7 +2,7 @@ import type { ServiceDeps } from "../service-deps.ts";
 import { type ApiKeyRecord, apiKeyAnnotations } from "./api-key-secret.ts";
 import { changeApiKey } from "./change-api-key.ts";
 
-/** Throws `not_found`, also for a deleted key. */
+/** Renames a key. Throws `not_found`, also for a deleted key. */
 export const renameApiKey = (
   id: string,
   name: string,

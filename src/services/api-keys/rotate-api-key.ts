@@ -5,11 +5,11 @@ import { apiKeyNotFound, changeApiKey } from "./change-api-key.ts";
 import { type CreatedApiKey, createApiKey, msPerDay } from "./create-api-key.ts";
 
 export type Rotation = {
-  /** Lifetime of the new key; null: for ever; undefined: as the old one was made. */
+  /** Lifetime of the new key; null: for ever; undefined: the same as the old key's. */
   daysToExpire: number | null | undefined;
   /** Days for which the old key still works; 0 ends it now. */
   graceDays: number;
-  /** Id of the key that asks. */
+  /** Id of the API key of the request. */
   rotatedBy: string;
 };
 
@@ -17,8 +17,8 @@ const earlier = (a: string | undefined, b: string): string =>
   a !== undefined && Date.parse(a) < Date.parse(b) ? a : b;
 
 /**
- * Makes a new key with the name and project of an old one, and lets the old one expire after the grace period, never
- * later than it would have. Throws `not_found`, also for a deleted key, and `project_not_found`.
+ * Makes a new key with the name and project of an old one. The old key expires after the grace period, or at its own time if that
+ * is earlier. Throws `not_found`, also for a deleted key, and `project_not_found`.
  */
 export const rotateApiKey = async (
   id: string,
@@ -36,7 +36,7 @@ export const rotateApiKey = async (
       metadata: { annotations: { [apiKeyAnnotations.expiresAt]: earlier(expiresAt, endsAt) } },
     }));
   } catch (error) {
-    // Nobody has seen the new key; without the old one's end it would be one key too many.
+    // No caller has got the new key. Since the old key's end could not be set, delete the new one.
     const ref = { name: apiKeySecretName(created.record.id), namespace: deps.config.systemNamespace };
     await deps.kube.delete(secrets, ref).catch(() => undefined);
     throw error;

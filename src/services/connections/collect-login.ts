@@ -1,4 +1,4 @@
-/** What the hosted login page calls: to exchange its code, to ask what a person has to type, and to hand that in. */
+/** The use cases of the hosted login page: it exchanges its code, reads the fields of its form, and submits the values. */
 
 import { credentialOfName } from "../../domain/item-source.ts";
 import { AppError } from "../../errors.ts";
@@ -15,10 +15,10 @@ import { changeConnection } from "./update-connection.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "locks" | "secretsKeys" | "projects">;
 
-/** Whose login it is, as the page's URL says. */
+/** The connection of a login, from the page's URL. */
 export type LoginPlace = { projectId: string; connectionId: string };
 
-/** `ticket`: the secret of the visit. */
+/** A visit of the page. `ticket`: its secret. */
 export type LoginVisit = LoginPlace & { ticket: string };
 
 const placeOf = async (
@@ -34,18 +34,18 @@ const placeOf = async (
   }
 };
 
-/** Exchanges the code of a login link, which is void from then on, for the ticket of a visit. Throws `forbidden`. */
+/** Exchanges the code of a login link for the ticket of a visit; after that the code is not valid. Throws `forbidden`. */
 export const beginVisit = async (
   { code, ...place }: LoginPlace & { code: string },
   deps: Pick<Deps, "kube" | "projects">,
 ): Promise<string> => openVisit((await placeOf(place, deps)).connection, code, deps);
 
-/** What the page asks a person for. */
+/** The domain and the fields that the page shows. */
 export type LoginForm = { domain: string; fields: string[] };
 
 const usualFields = ["username", "password"];
 
-/** Fields that the connection's credential has already, or the usual two. Throws `forbidden`. */
+/** The fields of the connection's credential, or the usual two when it has none. Throws `forbidden`. */
 export const readLoginForm = async ({ ticket, ...place }: LoginVisit, deps: Deps): Promise<LoginForm> => {
   const { project, connection } = await placeOf(place, deps);
   await requireVisit(connection, ticket, deps);
@@ -55,14 +55,14 @@ export const readLoginForm = async ({ ticket, ...place }: LoginVisit, deps: Deps
   return { domain, fields: fields.length > 0 ? fields : usualFields };
 };
 
-/** A name for the credential of a connection that people recognise, and that nobody else has. */
+/** A unique name for a connection's credential, which users can recognise. */
 const newCredentialName = ({ spec }: AuthConnection): string =>
   `${spec.domain}-${spec.profileName}`
     .replace(/[^a-zA-Z0-9._-]/g, "-")
     .slice(0, 230)
     .concat("-", newId());
 
-/** Saves values as the connection's credential; answers the name of a credential that was made for it. */
+/** Saves values as the connection's credential. Returns the name of a new credential, undefined when it created none. */
 const save = async (
   connection: AuthConnection,
   { values, project }: { values: Record<string, string>; project: Project },
@@ -80,9 +80,9 @@ const save = async (
 };
 
 /**
- * Takes in a login: ends the visit, saves the values as the connection's credential (unless it says otherwise or keeps
- * its credential elsewhere) and makes the connection `AUTHENTICATED`. One-time codes must not be among the values. Throws
- * `forbidden` for a visit that is not good, `bad_request` for values that can't be stored.
+ * Takes the values of a login: ends the visit, saves the values as the connection's credential (unless the connection disables that
+ * or an external provider keeps its credential) and makes the connection `AUTHENTICATED`. One-time codes must not be among the
+ * values. Throws `forbidden` for an invalid visit, `bad_request` for values that can't be stored.
  */
 export const collectLogin = async (
   { ticket, ...place }: LoginVisit,

@@ -3,7 +3,7 @@ import type { ConnectionRecord } from "../../resources/auth-connection-wire.ts";
 import { createdAt, updatedAt, wireId } from "../../resources/identity.ts";
 import { toWire } from "../../resources/wire.ts";
 
-/** A connection as answers show it; pure. */
+/** A connection as HTTP answers show it; pure. */
 export const connectionAnswer = (connection: AuthConnection): ConnectionRecord => {
   const { spec } = connection;
   return {

@@ -6,7 +6,7 @@ import { fetchCredentials } from "../credentials/fetch-credential.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
-/** Throws `bad_request` when a spec names a credential that is not there, unless it did so `before`. */
+/** Throws `bad_request` when a spec names a credential that does not exist, unless the spec `before` named the same one. */
 export const requireCredential = async (
   { spec, before, project }: { spec: AuthConnectionSpec; before?: AuthConnectionSpec; project: Project },
   deps: Pick<ServiceDeps, "kube">,

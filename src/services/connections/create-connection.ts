@@ -10,7 +10,7 @@ import { connectionAnswer } from "./connection-answer.ts";
 import { requireCredential } from "./connection-checks.ts";
 import { fetchConnections } from "./fetch-connection.ts";
 
-/** Creates a connection. Throws `bad_request`, and `conflict` when the profile has one for the domain already. */
+/** Creates a connection. Throws `bad_request`, and `conflict` when the profile already has a connection for the domain. */
 export const createConnection = async (
   request: CreateConnection,
   project: Project,

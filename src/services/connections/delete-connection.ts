@@ -3,7 +3,7 @@ import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { fetchConnection } from "./fetch-connection.ts";
 
-/** Deletes a connection; its credential stays. The operator deletes its login code. Throws `not_found`. */
+/** Deletes a connection; its credential stays, and the operator deletes its login code. Throws `not_found`. */
 export const deleteConnection = async (
   id: string,
   project: Project,

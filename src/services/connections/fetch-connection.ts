@@ -6,11 +6,11 @@ import type { ServiceDeps } from "../service-deps.ts";
 
 type Deps = Pick<ServiceDeps, "kube">;
 
-/** The connections of a project as the API server has them now, oldest first. */
+/** Fetches the connections of a project, oldest first. */
 export const fetchConnections = (project: Pick<Project, "namespace">, deps: Deps): Promise<AuthConnection[]> =>
   fetchObjects(authConnectionKind, project, deps);
 
-/** Connections have no names. Throws `not_found`. */
+/** Fetches a connection by id; connections have no names. Throws `not_found`. */
 export const fetchConnection = async (id: string, project: Project, deps: Deps): Promise<AuthConnection> => {
   const connection = await fetchObject(authConnectionKind, { id, project }, deps);
   if (!connection) throw new AppError("not_found", `no auth connection ${id} in this project`);

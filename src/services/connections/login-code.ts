@@ -1,13 +1,13 @@
 /**
- * The ticket with which a person may hand in a login for one connection: 256 random bits, good for ten minutes. Its SHA-256 is
- * kept in a Secret of the connection's own; a fast hash is right for what no dictionary holds.
+ * The ticket with which a person may submit a login for one connection: 256 random bits, valid for ten minutes. A Secret of the
+ * connection contains its SHA-256; a fast hash is safe for random bits, which no dictionary contains.
  *
  *   (none) ──start──► code ──open: the page has it──► visit ──end: the login is in──► used
  *                      ▲ └──────── expired ────────────┘
- *                      └── start: a newer code; what was before is void
+ *                      └── start: a newer code; earlier ones are no longer valid
  *
- * The code travels in a URL, by whatever way the person got it. So it is good for one exchange: from then on a new secret
- * counts, which only the person's browser has.
+ * The code travels in a URL, which may be sent in any way. So it is valid for one exchange only; after that a new secret counts,
+ * which only the person's browser has.
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { AppError } from "../../errors.ts";
@@ -25,7 +25,7 @@ const lifetimeMs = 10 * 60 * 1000;
 
 export type LoginCode = { code: string; expiresAtMs: number };
 
-/** What the ticket is now: in a URL, or in a browser. */
+/** The stage of a ticket: a code in a URL, or the secret of a visit in a browser. */
 type Stage = "code" | "visit";
 
 const digest = (code: string): Buffer => createHash("sha256").update(code).digest();
@@ -52,7 +52,7 @@ const dataOf = (stage: Stage, ticket: string): { stage: string; sha256: string }
   sha256: base64(digest(ticket).toString("hex")),
 });
 
-/** Makes a new code, which voids what the connection had before. */
+/** Makes a new code; the connection's earlier code or visit is no longer valid. */
 export const newLoginCode = async (connection: AuthConnection, { kube }: Deps): Promise<LoginCode> => {
   const code = newTicket();
   const expiresAtMs = Date.now() + lifetimeMs;
@@ -69,11 +69,11 @@ export const newLoginCode = async (connection: AuthConnection, { kube }: Deps): 
   return { code, expiresAtMs };
 };
 
-/** The same answer for whatever is wrong: who has no good ticket learns nothing about projects and connections. */
+/** The same error for every cause: a caller without a valid ticket learns nothing about projects and connections. */
 export const badTicket = (): AppError =>
   new AppError("forbidden", "this login link is not known, was used, or has expired");
 
-/** Of several that try at once one succeeds; the others throw, as for a ticket that is not good. */
+/** Moves the ticket to its next stage. Of several attempts at once, one succeeds; the others throw as for an invalid ticket. */
 const step = async (
   connection: AuthConnection,
   { stage, ticket, next }: { stage: Stage; ticket: string; next: Record<string, string | null> },
@@ -86,19 +86,19 @@ const step = async (
   if (!done) throw badTicket();
 };
 
-/** Exchanges a code for the secret of a visit, which is good for what is left of the ten minutes. Throws `forbidden`. */
+/** Exchanges a code for the secret of a visit, which is valid for the rest of the ten minutes. Throws `forbidden`. */
 export const openVisit = async (connection: AuthConnection, code: string, deps: Deps): Promise<string> => {
   const ticket = newTicket();
   await step(connection, { stage: "code", ticket: code, next: dataOf("visit", ticket) }, deps);
   return ticket;
 };
 
-/** Throws `forbidden` for a visit that is not good; does not end it. */
+/** Throws `forbidden` for an invalid visit; does not end a valid one. */
 export const requireVisit = async (connection: AuthConnection, ticket: string, { kube }: Deps): Promise<void> => {
   const secret = await kube.get(secrets, refOf(connection));
   if (!secret || !isGood(secret, "visit", ticket)) throw badTicket();
 };
 
-/** Uses a visit up. Throws `forbidden`. */
+/** Ends a visit, so that it can't be used again. Throws `forbidden`. */
 export const endVisit = (connection: AuthConnection, ticket: string, deps: Deps): Promise<void> =>
   step(connection, { stage: "visit", ticket, next: { stage: null, sha256: null, "expires-at": null } }, deps);

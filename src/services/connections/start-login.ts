@@ -6,9 +6,9 @@ import { fetchConnection } from "./fetch-connection.ts";
 import { newLoginCode } from "./login-code.ts";
 
 /**
- * Begins a login by a person. The page's URL names the project too, as ids that YAML gives are unique only within theirs.
- * The code stands behind the `#`: browsers send that to no server, so it gets into no access log, `Referer` or proxy; the
- * page's script hands it in with the login. Throws `not_found`.
+ * Begins a login by a person. The page's URL names the project too, since ids that users give in YAML are unique only within a
+ * project. The code follows the `#`: browsers send that part to no server, so it gets into no access log, `Referer` or proxy. The
+ * page's script exchanges it. Throws `not_found`.
  */
 export const startLogin = async (
   { id, project, baseUrl }: { id: string; project: Project; baseUrl: string },

@@ -13,7 +13,7 @@ import { fetchConnection } from "./fetch-connection.ts";
 
 type Change = (connection: AuthConnection) => Promise<AuthConnection>;
 
-/** Writes what `change` makes of the connection as it is now, with the time of the change. Throws `not_found`. */
+/** Fetches a connection, and writes what `change` returns with the time of the change. Throws `not_found`. */
 export const changeConnection = (
   { id, project }: { id: string; project: Project },
   deps: Pick<ServiceDeps, "kube">,
@@ -28,7 +28,7 @@ export const changeConnection = (
     return await deps.kube.replace(authConnectionKind, { ...after, metadata });
   });
 
-/** Changes what is given. Throws `not_found` and `bad_request`. */
+/** Changes the given fields. Throws `not_found` and `bad_request`. */
 export const updateConnection = async (
   { id, request }: { id: string; request: UpdateConnection },
   project: Project,

@@ -33,7 +33,7 @@ const newCredential = (
   };
 };
 
-/** The object first, which owns the Secret; when its values can't be stored it goes again. */
+/** Creates the object first, since it owns the Secret. When the values can't be stored, it deletes the object again. */
 const store = async (credential: NewObject<Credential>, login: Login, deps: Deps): Promise<Credential> => {
   const created = await deps.kube.create(credentialKind, credential);
   try {
@@ -59,7 +59,7 @@ export const storeCredential = async (
   return { credential, login };
 };
 
-/** As `storeCredential`, for a request of its own. */
+/** Like `storeCredential`, for an HTTP request: returns the HTTP answer. */
 export const createCredential = async (
   request: CreateCredential,
   project: Project,

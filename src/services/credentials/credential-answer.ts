@@ -6,10 +6,10 @@ import type { Sensitive } from "../../sensitive.ts";
 import { fetchLoginShape } from "../secrets/stored-login.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
-/** How much of a credential an answer shows. `newTotpSecret`: the one that the request has just stored. */
+/** The parts of a credential that an answer shows. `newTotpSecret`: the one that the request has just stored. */
 export type Shown = { valueKeys: boolean; newTotpSecret?: Sensitive | undefined };
 
-/** A credential as answers show it; what it holds is read from its Secret. */
+/** A credential as HTTP answers show it; reads the names of its values from its Secret. */
 export const credentialAnswer = async (
   credential: Credential,
   { valueKeys, newTotpSecret }: Shown,

@@ -7,8 +7,8 @@ import { fetchCredentials } from "./fetch-credential.ts";
 type Deps = Pick<ServiceDeps, "kube" | "locks">;
 
 /**
- * Runs `work`, which gives a credential this name, while no other request does so. `ownId`: of a credential that may have
- * the name already. Throws `name_taken`.
+ * Runs `work`, which gives a credential this name, under a lock, so that no other request gives the same name. `ownId`: the id of a
+ * credential that may already have the name. Throws `name_taken`.
  */
 export const withCredentialName = <T>(
   { name, project, ownId }: { name: string; project: Project; ownId?: string },

@@ -3,7 +3,7 @@ import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { fetchCredential } from "./fetch-credential.ts";
 
-/** Deletes a credential; the operator deletes its Secret and then lets it go. Throws `not_found`. */
+/** Deletes a credential; the operator deletes its Secret and then removes its finalizer. Throws `not_found`. */
 export const deleteCredential = async (
   idOrName: string,
   project: Project,

@@ -5,10 +5,10 @@ import type { ServiceDeps } from "../service-deps.ts";
 
 type Deps = Pick<ServiceDeps, "kube">;
 
-/** The credentials of a project as the API server has them now, oldest first. */
+/** Fetches the credentials of a project, oldest first. */
 export const fetchCredentials = (project: Pick<Project, "namespace">, deps: Deps): Promise<Credential[]> =>
   fetchObjects(credentialKind, project, deps);
 
-/** By id, else by name. Throws `not_found`. */
+/** Fetches a credential by id, else by name. Throws `not_found`. */
 export const fetchCredential = (idOrName: string, project: Project, deps: Deps): Promise<Credential> =>
   fetchNamedObject(credentialKind, { idOrName, project, what: "credential" }, deps);

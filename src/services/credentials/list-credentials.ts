@@ -9,7 +9,7 @@ export type CredentialQuery = {
   name?: string | undefined;
   /** Exact. */
   domain?: string | undefined;
-  /** Part of the name or the domain in any case, or the exact id. */
+  /** Part of the name or the domain, case-insensitive, or the exact id. */
   query?: string | undefined;
 };
 
@@ -22,7 +22,7 @@ const isWanted = (credential: Credential, { name, domain, query }: CredentialQue
   return `${ownName}\n${ownDomain}`.toLowerCase().includes(part) || credential.metadata.name === query;
 };
 
-/** The credentials that are asked for, oldest first. */
+/** The credentials that match the query, oldest first. */
 export const listCredentials = async (
   query: CredentialQuery,
   project: Project,

@@ -5,7 +5,9 @@ import { openLogin } from "../secrets/stored-login.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { fetchCredential } from "./fetch-credential.ts";
 
-/** The code of this moment. Throws `not_found`, also for a credential without a TOTP secret, and `conflict` for a malformed one. */
+/**
+ * The present TOTP code. Throws `not_found`, also for a credential without a TOTP secret, and `conflict` for a malformed secret.
+ */
 export const readTotpCode = async (
   idOrName: string,
   project: Project,

@@ -3,7 +3,7 @@ import { fetchObjects } from "../objects/fetch-object.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
-/** Has the connections that mean a credential by its old name mean it by its new one. */
+/** Updates the connections that refer to a credential by its old name. */
 export const renameCredentialOfConnections = async (
   { from, to, project }: { from: string; to: string; project: Project },
   deps: Pick<ServiceDeps, "kube">,

@@ -21,7 +21,7 @@ const loginChange = ({ values, remove_value_keys, totp_secret }: UpdateCredentia
   totpSecret: totp_secret,
 });
 
-/** Writes of a credential's own Secret also happen for changes of the rest: that encrypts it anew with the newest key. */
+/** Writes a credential's own Secret even when only other fields change: that encrypts the values anew with the newest key. */
 const writeLogin = async (
   credential: Credential,
   request: UpdateCredential,
@@ -53,7 +53,7 @@ const writeSpec = async (
   }
 };
 
-/** Changes a credential as it is in the API server; one change of it at a time, so that its spec tells what its Secret holds. */
+/** Changes a credential. Only one change of it runs at a time, so that its spec always matches its Secret. */
 export const changeCredential = (
   credential: Credential,
   { request, project }: { request: UpdateCredential; project: Project },
@@ -72,7 +72,7 @@ export const changeCredential = (
     return changed;
   });
 
-/** Changes what is given. Throws `not_found`, `bad_request`, `name_taken`, and `conflict` for values that are kept elsewhere. */
+/** Changes the given fields. Throws `not_found`, `bad_request`, `name_taken`, and `conflict` for values in a user's own Secret. */
 export const updateCredential = async (
   { idOrName, request }: { idOrName: string; request: UpdateCredential },
   project: Project,

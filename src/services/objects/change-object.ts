@@ -11,8 +11,8 @@ export type MergePatch = {
 };
 
 /**
- * Reads an object from the API server, asks `change` what to write, and writes it only if nobody wrote in between;
- * otherwise all of it again, a few times. `change` may throw to give up. Undefined: there is no such object.
+ * Fetches an object, asks `change` for a patch, and writes it. If the object has changed meanwhile, it starts again, a few times.
+ * `change` may throw to give up. Returns undefined when there is no such object.
  */
 export const changeObject = async <T extends KubeObject>(
   kube: Kube,

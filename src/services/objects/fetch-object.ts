@@ -1,4 +1,4 @@
-/** Objects of a project as requests name them: by id (`metadata.name`), else by name. Objects that are being deleted are gone. */
+/** Fetches the objects of a project by id (`metadata.name`), else by name. Objects that are being deleted count as gone. */
 import { AppError } from "../../errors.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { ResourceType } from "../../kube/resource-type.ts";
@@ -11,22 +11,22 @@ type Deps = Pick<ServiceDeps, "kube">;
 /** Where the objects of a project are. */
 type Place = { namespace: string };
 
-/** What can be an object's name; anything else is looked for as a name only. */
+/** The form of an id; any other text is only compared with names. */
 const idPattern = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
-const isThere = (object: KubeObject): boolean => !object.metadata.deletionTimestamp;
+const isLive = (object: KubeObject): boolean => !object.metadata.deletionTimestamp;
 
-/** All of a kind in a project as the API server has them now, oldest first. */
+/** Fetches all objects of a kind in a project, oldest first. */
 export const fetchObjects = async <T extends KubeObject>(
   kind: ResourceType<T>,
   { namespace }: Place,
   { kube }: Deps,
 ): Promise<T[]> => {
   const { items } = await kube.list(kind, { namespace });
-  return items.filter(isThere).sort(byAge);
+  return items.filter(isLive).sort(byAge);
 };
 
-/** The object of this id as the API server has it now. */
+/** Fetches the object with this id. */
 export const fetchObject = async <T extends KubeObject>(
   kind: ResourceType<T>,
   { id, project }: { id: string; project: Place },
@@ -34,10 +34,12 @@ export const fetchObject = async <T extends KubeObject>(
 ): Promise<T | undefined> => {
   if (!idPattern.test(id)) return undefined;
   const object = await kube.get(kind, { namespace: project.namespace, name: id });
-  return object && isThere(object) ? object : undefined;
+  return object && isLive(object) ? object : undefined;
 };
 
-/** By id, else by name; of two with one name the older. `what`: how messages call the kind. Throws `not_found`. */
+/**
+ * Fetches an object by id, else by name; of two with one name, the older. `what`: the kind's name in messages. Throws `not_found`.
+ */
 export const fetchNamedObject = async <T extends Named>(
   kind: ResourceType<T>,
   { idOrName, project, what }: { idOrName: string; project: Place; what: string },

@@ -2,17 +2,17 @@ import { AppError, unavailable } from "../../errors.ts";
 import type { Kube } from "../../kube/client.ts";
 import { isTransient, KubeError } from "../../kube/kube-error.ts";
 
-/** etcd refuses values above its own limit; the API server passes that on as an internal error. */
+/** etcd refuses values above its limit; the API server reports that as an internal error. */
 const tooLargeForEtcd = /request is too large/;
 
 /**
- * Refused by RBAC, and not by an admission rule. The rights in a new project come with the project's objects, a moment after
- * its namespace.
+ * True when RBAC refused the call, not an admission rule. In a new project the operator creates the service's rights with the
+ * project's objects, a moment after the namespace.
  */
 const isRightMissing = ({ reason, message }: KubeError): boolean =>
   reason === "Forbidden" && /^[\w./-]+( "[^"]*")? is forbidden: User "/.test(message);
 
-/** What a failure of the Kubernetes API means to the caller of a request; refusals that a use case handles itself stay as they are. */
+/** Translates an error of the Kubernetes API for the caller of a request. Errors that a use case handles itself stay unchanged. */
 const translate = (error: unknown): unknown => {
   if (!(error instanceof KubeError)) return error;
   if (error.status === 413 || tooLargeForEtcd.test(error.message))
@@ -28,7 +28,7 @@ const translate = (error: unknown): unknown => {
   return error;
 };
 
-/** The same client with failures that a caller may see: an outage is `unavailable`, an invalid object `bad_request`. */
+/** The same client with errors that a caller may see: an outage becomes `unavailable`, an invalid object `bad_request`. */
 export const kubeForRequests = (kube: Kube): Kube => {
   const translated = async <Result>(call: () => Promise<Result>): Promise<Result> => {
     try {

@@ -6,7 +6,10 @@ const length = 24;
 
 const anyOf = (characters: string): string => characters[randomInt(characters.length)] as string;
 
-/** A new id: 24 lower-case letters and digits, a letter first, as Kubernetes wants names. 123 random bits, so it tells nothing and is never met again. */
+/**
+ * A new id: 24 lower-case letters and digits, a letter first, as Kubernetes requires of names. Its 123 random bits make it unique
+ * and reveal nothing.
+ */
 export const newId = (): string => {
   let id = anyOf(letters);
   while (id.length < length) id += anyOf(lettersAndDigits);

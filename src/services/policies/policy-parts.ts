@@ -1,4 +1,4 @@
-/** A Chrome policy ⇄ the ConfigMaps that hold it when it is too large for its pool's object: JSON, gzip'd, cut. */
+/** Packs a Chrome policy that is too large for its pool's object into ConfigMaps, and unpacks it: JSON, gzip, cut into parts. */
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
@@ -15,8 +15,8 @@ import {
 export type ChromePolicy = Record<string, unknown>;
 
 /**
- * Largest policy, bytes of JSON, that stays in the pool's object. etcd takes 1.5 MiB for all of it; and every replica
- * keeps all pools in memory, and every write of a status carries the whole object.
+ * Largest policy, bytes of JSON, that stays in the pool's object. etcd accepts 1.5 MiB for the whole object; besides, every replica
+ * keeps all pools in memory, and every write of a status sends the whole object.
  */
 export const maxInlinePolicyBytes = 256 * 1024;
 
@@ -29,8 +29,8 @@ const decompress = promisify(gunzip);
 const sha256 = (bytes: string | Buffer): string => createHash("sha256").update(bytes).digest("hex");
 
 /**
- * `write`: 1 to 32 lower-case letters and digits, new for every write. No two writes ever share a part, so that one which
- * removes what it has replaced can't take from another that stores the same policy at that moment.
+ * `write`: 1 to 32 lower-case letters and digits, new for every write. No two writes share a part: otherwise one write could
+ * delete its replaced parts while another stores the same policy in them.
  */
 export const packPolicy = async (
   policy: ChromePolicy,
@@ -54,7 +54,9 @@ export const packPolicy = async (
   return { ref: { sha256: sha256(text), configMaps: parts.map(({ metadata }) => metadata.name) }, parts };
 };
 
-/** `bytes`: of the policy's JSON. Throws an Error that says what is missing or wrong; a part never inflates above 5 MiB. */
+/**
+ * `bytes`: length of the policy's JSON. Throws an Error that says what is missing or wrong. It never inflates to more than 5 MiB.
+ */
 export const unpackPolicy = async (
   ref: ChromePolicyRef,
   parts: (Pick<ConfigMap, "binaryData"> | undefined)[],

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Kube } from "../../kube/client.ts";
 import { configMaps } from "../../kube/resource-type.ts";
 import type { Logger } from "../../log.ts";
@@ -25,29 +26,17 @@ export const createPolicyReader = ({
   log: Logger;
   maxKeptBytes?: number;
 }): PolicyReader => {
-  /** The one that was used last stands at the end. */
-  const kept = new Map<string, { policy: ChromePolicy; bytes: number }>();
+  const kept = new LRUCache<string, { policy: ChromePolicy; bytes: number }>({
+    maxSize: maxKeptBytes,
+    sizeCalculation: ({ bytes }) => bytes,
+  });
   const reading = new Map<string, Promise<ChromePolicy | undefined>>();
-  let keptBytes = 0;
 
-  const forget = (key: string): void => {
-    keptBytes -= kept.get(key)?.bytes ?? 0;
-    kept.delete(key);
-  };
-  const keep = (key: string, entry: { policy: ChromePolicy; bytes: number }): void => {
-    forget(key);
-    kept.set(key, entry);
-    keptBytes += entry.bytes;
-    for (const oldest of kept.keys()) {
-      if (keptBytes <= maxKeptBytes) return;
-      forget(oldest);
-    }
-  };
   const load = async (key: string, namespace: string, ref: ChromePolicyRef): Promise<ChromePolicy | undefined> => {
     const parts = await Promise.all(ref.configMaps.map((name) => kube.get(configMaps, { namespace, name })));
     try {
       const unpacked = await unpackPolicy(ref, parts);
-      keep(key, unpacked);
+      kept.set(key, unpacked);
       return unpacked.policy;
     } catch (err) {
       log.warn({ err, namespace, parts: ref.configMaps }, "a Chrome policy can't be put together");
@@ -59,10 +48,7 @@ export const createPolicyReader = ({
       // The namespace is part of it: whoever learns a hash must not read another project's policy by it.
       const key = `${namespace}/${ref.sha256}`;
       const found = kept.get(key);
-      if (found) {
-        keep(key, found);
-        return Promise.resolve(found.policy);
-      }
+      if (found) return Promise.resolve(found.policy);
       const readingKey = [key, ...ref.configMaps].join(" ");
       const running = reading.get(readingKey) ?? load(key, namespace, ref).finally(() => reading.delete(readingKey));
       reading.set(readingKey, running);

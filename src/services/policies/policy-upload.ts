@@ -1,9 +1,9 @@
 /**
- * Stores the policy of one request that changes a pool. The order is safe when this process dies in between:
- *   1. the parts, under names that nothing refers to yet,
- *   2. the pool, by the caller,
- *   3. away with the parts that the pool referred to before.
- * What a death leaves behind is removed with the pool (docs/adr/0009-large-policies.md).
+ * Stores the policy of one request that changes a pool. The order is safe even if this process dies in between:
+ *   1. write the parts, under names that nothing refers to yet,
+ *   2. write the pool (the caller does that),
+ *   3. delete the parts that the pool referred to before.
+ * Parts that a dead process leaves behind are deleted with the pool (docs/adr/0009-large-policies.md).
  */
 
 import { AppError } from "../../errors.ts";
@@ -19,14 +19,17 @@ type Deps = Pick<ServiceDeps, "kube" | "log">;
 
 const isLarge = (policy: ChromePolicy): boolean => Buffer.byteLength(JSON.stringify(policy)) > maxInlinePolicyBytes;
 
-/** Deletes parts; one that can't be deleted now stays until its pool is deleted. Never throws. */
+/** Deletes parts. A part that can't be deleted now stays until its pool is deleted. Never throws. */
 const deleteParts = async (parts: Ref[], { kube, log }: Deps): Promise<void> => {
   const deletions = await Promise.allSettled(parts.map((part) => kube.delete(configMaps, part)));
   const failed = deletions.filter(({ status }) => status === "rejected").length;
   if (failed > 0) log.warn({ parts: parts.map(({ name }) => name), failed }, "parts of a Chrome policy are left over");
 };
 
-/** Deletes what `before` referred to and `after` does not. Only what bears the pool's name: YAML can name any ConfigMap. */
+/**
+ * Deletes the parts that `before` refers to and `after` does not, but only those with the pool's name: YAML can refer to any
+ * ConfigMap.
+ */
 export const deleteReplacedParts = async (before: BrowserPool, after: BrowserPool, deps: Deps): Promise<void> => {
   const { name: poolName, namespace } = before.metadata;
   const kept = new Set(after.spec.chromePolicyRef?.configMaps);
@@ -40,9 +43,12 @@ export const deleteReplacedParts = async (before: BrowserPool, after: BrowserPoo
 };
 
 export type PolicyUpload = {
-  /** The spec as the pool is to have it; a large policy is stored at the first call, and referred to again at later ones. */
+  /** Returns the spec to write. The first call stores a large policy; later calls refer to the same parts. */
   place(spec: BrowserPoolSpec, pool: NamespacedRef): Promise<BrowserPoolSpec>;
-  /** Runs the writes of the request. When they are refused, the parts go again; after an outage they may be in use. */
+  /**
+   * Runs the writes of the request. When they are refused, it deletes the parts; after an outage it keeps them, as they may be in
+   * use.
+   */
   orUndo<Result>(work: () => Promise<Result>): Promise<Result>;
 };
 
@@ -51,7 +57,7 @@ export const createPolicyUpload = (deps: Deps): PolicyUpload => {
   let stored: Awaited<ReturnType<typeof packPolicy>> | undefined;
   const store = async (policy: ChromePolicy, pool: NamespacedRef): Promise<typeof stored> => {
     stored = await packPolicy(policy, pool, newId());
-    // All of them have ended before a failure is told: what is undone then must not come to be afterwards.
+    // Wait for all writes before reporting a failure: no part may appear after the deletion.
     const writes = await Promise.allSettled(stored.parts.map((part) => deps.kube.create(configMaps, part)));
     const failed = writes.find((write) => write.status === "rejected");
     if (failed) throw failed.reason;

@@ -9,7 +9,7 @@ import type { ServiceDeps } from "../service-deps.ts";
 import { poolAnswer } from "./pool-answer.ts";
 import { checkPool } from "./pool-checks.ts";
 
-/** Creates a pool, which begins to fill at once. */
+/** Creates a pool; the operator begins to fill it at once. */
 export const createPool = async (
   request: CreateBrowserPool,
   project: Project,

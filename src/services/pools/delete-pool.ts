@@ -5,12 +5,12 @@ import type { ServiceDeps } from "../service-deps.ts";
 import { fetchPool } from "./fetch-pool.ts";
 import { isRecovering } from "./refuse-while-recovering.ts";
 
-/** Read by the operator: a deleted pool with it ends its leases at once. */
+/** The operator reads it: when a pool with it is deleted, it ends the pool's leases at once. */
 const forceAnnotation = { "browserpool.dev/force-delete": "true" };
 
 /**
- * Deletes a pool and its browsers. Unless forced, one that is in use stays, and throws `pool_in_use`; the same script
- * that finds no lease stops new ones, so that none slips in between.
+ * Deletes a pool and its browsers. Without `force`, it keeps a pool that is in use and throws `pool_in_use`. One script checks for
+ * leases and stops new ones, so no lease can begin in between.
  */
 export const deletePool = async (
   { idOrName, force }: { idOrName: string; force: boolean },
@@ -30,7 +30,7 @@ export const deletePool = async (
     if (force) await deps.kube.patch(browserPoolKind, pool.metadata, { metadata: { annotations: forceAnnotation } });
     await deps.kube.delete(browserPoolKind, pool.metadata, { uid });
   } catch (error) {
-    // The operator does the same for a pool that is drained and not deleted, should this fail too.
+    // If this fails too, the operator undrains the pool, since it is drained but not being deleted.
     await deps.store.undrain(uid).catch(() => undefined);
     throw error;
   }

@@ -5,7 +5,7 @@ import type { ServiceDeps } from "../service-deps.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "policies" | "store">;
 
-/** The pool with its policy in it; undefined when the policy can't be put together. */
+/** The pool with its policy in the spec; undefined when parts of the policy are missing. */
 const withPolicy = async (pool: BrowserPool, { policies }: Deps): Promise<BrowserPool | undefined> => {
   const ref = pool.spec.chromePolicyRef;
   if (!ref) return pool;
@@ -13,16 +13,19 @@ const withPolicy = async (pool: BrowserPool, { policies }: Deps): Promise<Browse
   return chromePolicy && { ...pool, spec: { ...pool.spec, chromePolicy } };
 };
 
-/** The policy may have been replaced since `pool` was read. When it is still missing then, it is lost and left out. */
-const asAnswered = async (pool: BrowserPool, deps: Deps): Promise<BrowserPool> => {
+/**
+ * Fetches the pool again when parts are missing: the policy may have been replaced. If they are still missing, it leaves the
+ * policy out.
+ */
+const withNewestPolicy = async (pool: BrowserPool, deps: Deps): Promise<BrowserPool> => {
   const whole = await withPolicy(pool, deps);
   if (whole) return whole;
   const newest = (await deps.kube.get(browserPoolKind, pool.metadata)) ?? pool;
   return (await withPolicy(newest, deps)) ?? newest;
 };
 
-/** The pool as answers show it, with its counts of this moment. */
+/** The pool as HTTP answers show it, with its present counts. */
 export const poolAnswer = async (pool: BrowserPool, deps: Deps): Promise<BrowserPoolRecord> => {
-  const [answered, counts] = await Promise.all([asAnswered(pool, deps), deps.store.counts(pool.metadata.uid)]);
+  const [answered, counts] = await Promise.all([withNewestPolicy(pool, deps), deps.store.counts(pool.metadata.uid)]);
   return browserPoolRecord(answered, counts, { extensionIds: [] });
 };

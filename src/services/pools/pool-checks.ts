@@ -11,7 +11,7 @@ import type { ServiceDeps } from "../service-deps.ts";
 type Wanted = {
   spec: BrowserPoolSpec;
   project: Project;
-  /** The pool as it was; undefined for a new one. What does not change is not checked again. */
+  /** The pool before the change; undefined for a new pool. Unchanged values are not checked again. */
   before?: BrowserPool;
 };
 
@@ -44,7 +44,7 @@ const limitDetails = async (
   return details;
 };
 
-/** What the spec refers to and did not refer to before, wherever in a list it stands. */
+/** References that the spec did not have before, at any place in a list. */
 const newReferences = ({ spec, before }: Wanted): Reference[] => {
   const known = before ? referencesOf(before.spec) : [];
   return referencesOf(spec).filter(
@@ -53,8 +53,8 @@ const newReferences = ({ spec, before }: Wanted): Reference[] => {
 };
 
 /**
- * What a pool's spec may not do beside the others: exceed limits (LIMIT-2), take a name, refer to what
- * is not there. Throws `bad_request` or `name_taken`. Two requests at once can both pass; the operator has the last word.
+ * Checks a pool's spec against the other pools and objects: limits (LIMIT-2), a free name, existing references. Throws
+ * `bad_request` or `name_taken`. Two requests at once can both pass; then the operator refuses one of them.
  */
 export const checkPool = async (wanted: Wanted, deps: ServiceDeps): Promise<void> => {
   const { items } = await deps.kube.list(browserPoolKind);

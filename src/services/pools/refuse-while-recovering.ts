@@ -2,17 +2,17 @@ import { AppError } from "../../errors.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import type { LeaseOwner } from "./lease-owners.ts";
 
-/** Whether Redis has lost what it knew of a pool or an on-demand browser, and not all of its agents were asked yet. */
+/** Whether Redis may have lost writes about a pool or on-demand browser, and not all of its agents were inspected since. */
 export const isRecovering = async (
   { metadata, status }: LeaseOwner,
   { store }: Pick<ServiceDeps, "store">,
 ): Promise<boolean> =>
-  // What the operator has not begun with has handed out nothing.
+  // An object without an epoch had no round of the operator yet, so it has no leases.
   status?.leaseEpoch !== undefined && store.isRecovering(metadata.uid);
 
 /**
- * For a session that was not found in any of these places: throws `unavailable` when it may live all the same, because
- * what Redis knew of the place is being recovered. Costs a read each, so only for a look-up in vain.
+ * For a session that none of these owners has: throws `unavailable` when it may still be active, because the operator is recovering
+ * one of the owners. It reads Redis once for each owner, so call it only when a session was not found.
  */
 export const refuseWhileRecovering = async (
   session: string,
@@ -21,7 +21,7 @@ export const refuseWhileRecovering = async (
 ): Promise<void> => {
   const mayLive = await Promise.all(
     owners.map(
-      async (home) => (await isRecovering(home, deps)) && !(await deps.store.endedLease(home.metadata.uid, session)),
+      async (owner) => (await isRecovering(owner, deps)) && !(await deps.store.endedLease(owner.metadata.uid, session)),
     ),
   );
   if (mayLive.includes(true))

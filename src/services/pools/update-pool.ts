@@ -12,12 +12,12 @@ import { fetchPool } from "./fetch-pool.ts";
 import { poolAnswer } from "./pool-answer.ts";
 import { checkPool } from "./pool-checks.ts";
 
-/** `before`: as it was read for the change. */
+/** `before`: the pool that the change is based on. */
 type Updated = { before: BrowserPool; pool: BrowserPool };
 
 type Update = { request: UpdateBrowserPool; project: Project; upload: PolicyUpload };
 
-/** Throws the API server's `Conflict` when somebody else changed the pool in the meantime. */
+/** Throws the API server's `Conflict` when the pool has changed since it was read. */
 const writePool = async (
   before: BrowserPool,
   { request, project, upload }: Update,
@@ -28,7 +28,7 @@ const writePool = async (
   const asked = patched.discardIdle ? { ...patched.spec, discardIdle: newId() } : patched.spec;
   if (isDeepStrictEqual(asked, before.spec)) return { before, pool: before };
   await checkPool({ spec: asked, project, before }, deps);
-  // A large policy that was written as YAML stays where its writer looks for it.
+  // A large policy that a user wrote as YAML stays in the spec, where the user expects it.
   const spec = request.chrome_policy ? await upload.place(asked, before.metadata) : asked;
   return { before, pool: await deps.kube.replace(browserPoolKind, { ...before, spec }) };
 };
@@ -37,8 +37,8 @@ const update = (idOrName: string, wanted: Update, deps: ServiceDeps): Promise<Up
   retryConflicts("the pool", async () => writePool(await fetchPool(idOrName, wanted.project, deps), wanted, deps));
 
 /**
- * Changes a pool by the POOL-PATCH rules. POOL-PATCH-14: what is idle is retired here, in the request, so that it is what
- * was idle at update time; the operator repeats it by the same token if this process dies in between.
+ * Changes a pool by the POOL-PATCH rules. POOL-PATCH-14: the request itself retires the idle browsers, so that exactly those are
+ * discarded that are idle at the update. If this process dies in between, the operator does it by the same token.
  */
 export const updatePool = async (
   { idOrName, request }: { idOrName: string; request: UpdateBrowserPool },

@@ -2,14 +2,14 @@ import { AppError } from "../../errors.ts";
 import type { Principal } from "../api-keys/api-keys.ts";
 import type { Project, Projects } from "./projects.ts";
 
-/** The project by id or name, archived ones too; throws `project_not_found`. */
+/** The project by id or name, also an archived one. Throws `project_not_found`. */
 export const cachedProject = (idOrName: string, { projects }: { projects: Projects }): Project => {
   const project = projects.find(idOrName);
   if (!project) throw new AppError("project_not_found", `no project ${idOrName}`);
   return project;
 };
 
-/** As `findProject`, but a key of one project gets `forbidden` for everything else, also for what does not exist. */
+/** Like `cachedProject`, but a key of one project gets `forbidden` for every other id or name, even one that does not exist. */
 export const cachedVisibleProject = (
   idOrName: string,
   { scope }: Principal,
@@ -20,7 +20,7 @@ export const cachedVisibleProject = (
   return cachedProject(idOrName, { projects });
 };
 
-/** True for the project of requests that name none; it must stay usable. */
+/** True for the project of requests that name none; it can't be archived or deleted. */
 export const isDefaultProject = (
   project: Project,
   { projects, config }: { projects: Projects; config: { defaultProject: string } },

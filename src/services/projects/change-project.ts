@@ -7,8 +7,8 @@ import { type Project, projectAnnotations, readProject } from "./project-namespa
 export type ProjectChange = { labels?: Record<string, string | null>; annotations?: Record<string, string | null> };
 
 /**
- * Writes labels and annotations of a project's namespace and the time of the change; `change` sees the project as it
- * is in the API server. Throws `project_not_found` when it was deleted meanwhile.
+ * Writes labels and annotations of a project's namespace, and the time of the change. `change` gets the project as the API server
+ * has it. Throws `project_not_found` when the project was deleted meanwhile.
  */
 export const changeProject = async (
   { id, namespace }: Project,

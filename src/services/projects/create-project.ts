@@ -5,7 +5,7 @@ import type { ServiceDeps } from "../service-deps.ts";
 import { requireFreeProjectName } from "./project-name.ts";
 import { type Project, projectAnnotations, projectStatusLabel, readProject } from "./project-namespace.ts";
 
-/** A new, active project with a namespace of its own. Throws `name_taken`. */
+/** Creates an active project with its own namespace. Throws `name_taken`. */
 export const createProject = async (
   { name }: { name: string },
   { kube, projects }: Pick<ServiceDeps, "kube" | "projects">,

@@ -12,10 +12,10 @@ import type { ServiceDeps } from "../service-deps.ts";
 import { cachedProject, isDefaultProject } from "./cached-project.ts";
 import { type Project, projectStatusLabel } from "./project-namespace.ts";
 
-/** How many things that are left a message names. */
+/** How many of the remaining objects a message names. */
 const namedAtMost = 5;
 
-/** Finds what a namespace still has of a kind; answers names for people. */
+/** Fetches the objects of a kind that a namespace still has; returns their names for messages. */
 type FindLeft = (kube: Kube, namespace: string) => Promise<string[]>;
 
 const leftOf =
@@ -29,7 +29,7 @@ const leftOf =
     return items.filter(isLeft).map((object) => nameOf(object) ?? object.metadata.name);
   };
 
-/** What a project may not have any more, and how messages call it. */
+/** The kinds of which an empty project has no object, with their names in messages. */
 const contents: readonly [FindLeft, string][] = [
   [leftOf(browserPoolKind, wireName), "browser pools"],
   [leftOf(browserKind, wireName, (browser) => !isOver(browser)), "browsers"],
@@ -38,7 +38,7 @@ const contents: readonly [FindLeft, string][] = [
   [leftOf(credentialKind, wireName), "credentials"],
 ];
 
-/** Throws `conflict`, naming what is left, unless the project is empty. Asks the API server. */
+/** Asks the API server whether the project is empty. If not, throws `conflict` with the remaining objects. */
 const requireEmpty = async (kube: Kube, namespace: string): Promise<void> => {
   for (const [findLeft, what] of contents) {
     const names = await findLeft(kube, namespace);
@@ -50,7 +50,7 @@ const requireEmpty = async (kube: Kube, namespace: string): Promise<void> => {
 };
 
 /**
- * Deletes an empty project. Its namespace stays, marked as deleted; its id is never used again, its name may be.
+ * Deletes an empty project. Its namespace stays, marked as deleted. Its id is never used again; its name is free.
  * Throws `project_not_found`, and `conflict` for the default project or one that is not empty.
  */
 export const deleteProject = async (
@@ -67,7 +67,7 @@ export const deleteProject = async (
   await requireEmpty(kube, project.namespace);
   await mark("deleted");
   try {
-    // A pool may have been created since; from now on no request finds the project.
+    // A pool may have been created meanwhile; from now on no request finds the project.
     await requireEmpty(kube, project.namespace);
   } catch (error) {
     await mark(project.status);

@@ -5,15 +5,15 @@ import type { ServiceDeps } from "../service-deps.ts";
 import { readCap } from "./project-namespace.ts";
 
 export type OrganizationLimits = {
-  /** Browsers of all projects together, by configuration. */
+  /** Limit for the browsers of all projects together, from the configuration. */
   maxConcurrentSessions: number;
-  /** Cap of every project that has none of its own; undefined: none. Never above the organization's. */
+  /** Cap of each project without its own cap; undefined: none. Never above the organization's limit. */
   defaultProjectMaxConcurrentSessions: number | undefined;
 };
 
 type Deps = Pick<ServiceDeps, "kube" | "config">;
 
-/** On the system namespace: it outlives every replica and needs no kind of its own for one number. */
+/** The annotation of the system namespace that holds the default cap: one number needs no kind of its own. */
 const annotation = "browserpool.dev/default-project-max-concurrent-sessions";
 
 const limitsOf = (namespace: Namespace | undefined, maxConcurrentSessions: number): OrganizationLimits => {
@@ -24,11 +24,11 @@ const limitsOf = (namespace: Namespace | undefined, maxConcurrentSessions: numbe
   };
 };
 
-/** One read from the API server. */
+/** Fetches the limits with one read. */
 export const fetchOrganizationLimits = async ({ kube, config }: Deps): Promise<OrganizationLimits> =>
   limitsOf(await kube.get(namespaces, { name: config.systemNamespace }), config.limits.pooledSessions);
 
-/** `defaultCap`: 0 and null remove the default, undefined leaves it. Throws `bad_request` above the organization's limit. */
+/** `defaultCap`: 0 and null remove the default, undefined keeps it. Throws `bad_request` above the organization's limit. */
 export const updateOrganizationLimits = async (
   defaultCap: number | null | undefined,
   { kube, config }: Deps,

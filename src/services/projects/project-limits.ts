@@ -3,22 +3,22 @@ import { cachedProject } from "./cached-project.ts";
 import { changeProject } from "./change-project.ts";
 import { type Project, projectAnnotations } from "./project-namespace.ts";
 
-/** 0 and null remove a cap; undefined leaves it. */
+/** 0 and null remove a cap; undefined keeps it. */
 export type ProjectLimitsUpdate = {
   maxConcurrentSessions?: number | null | undefined;
   maxConcurrentInvocations?: number | null | undefined;
 };
 
 /**
- * Browsers that may run in a project at once: its own cap, else the organization's default for projects. Undefined:
- * only the organization's limit holds, which holds besides in any case.
+ * How many browsers may run in a project at once: its own cap, else the organization's default for projects. Undefined: no cap. The
+ * organization's limit applies in any case.
  */
 export const projectSessionLimit = (
   project: Pick<Project, "maxConcurrentSessions">,
   organizationDefault: number | undefined,
 ): number | undefined => project.maxConcurrentSessions ?? organizationDefault;
 
-/** Changes the caps that are given; what runs already goes on. Throws `project_not_found`. */
+/** Changes the given caps; running browsers go on. Throws `project_not_found`. */
 export const updateProjectLimits = async (
   idOrName: string,
   update: ProjectLimitsUpdate,

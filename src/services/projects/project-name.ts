@@ -1,7 +1,7 @@
 /**
- * Names of projects are unique, and Kubernetes can't promise that for an annotation. So a name is checked before it is
- * written and again after: of two writers at least the later one sees the other, and whoever sees another gives way.
- * Two that meet exactly may both be refused; never do both keep the name.
+ * Names of projects are unique, but Kubernetes can't enforce that for an annotation. So each writer checks a name before and after
+ * it writes: of two writers at least the later one sees the other's name and gives its own up. Two writers at exactly the same time
+ * may both be refused, but never both keep the name.
  */
 
 import { AppError } from "../../errors.ts";

@@ -1,6 +1,6 @@
 /**
- * A project is a Namespace with the label `browserpool.dev/project=<id>`; everything of the project lives in it. One
- * made by HTTP is named by its id; one that somebody labelled has the label's value as id.
+ * A project is a Namespace with the label `browserpool.dev/project=<id>`; all objects of the project are in it. A namespace that
+ * the HTTP API creates has the id as its name; for one that a user labels, the label's value is the id.
  */
 import type { Namespace } from "../../kube/objects.ts";
 import { projectLabel } from "../../resources/identity.ts";
@@ -12,13 +12,13 @@ export type Project = {
   status: "active" | "archived";
   createdAt: string;
   updatedAt: string;
-  /** Browsers that may run in this project at once, 1 or more; undefined: no cap of its own, see `projectSessionLimit`. */
+  /** How many browsers may run in this project at once, 1 or more; undefined: no own cap, see `projectSessionLimit`. */
   maxConcurrentSessions: number | undefined;
-  /** Kept for callers; nothing here runs apps. */
+  /** Stored for callers only; this service runs no apps. */
   maxConcurrentInvocations: number | undefined;
 };
 
-/** Label with the status: `active` (also when missing), `archived` or `deleted`. */
+/** Label with the project's status: `active` (also when the label is missing), `archived` or `deleted`. */
 export const projectStatusLabel = "browserpool.dev/project-status";
 
 /** Annotations of a project's Namespace. */
@@ -29,16 +29,19 @@ export const projectAnnotations = {
   maxConcurrentInvocations: "browserpool.dev/max-concurrent-invocations",
 } as const;
 
-/** Ids stand in URLs and names of objects, so they are DNS labels; a namespace with another value is no project. */
+/** URLs and names of objects contain ids, so they are DNS labels; a namespace with any other value is no project. */
 const idPattern = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** A cap as it is written in an annotation; undefined for none and for what is not a whole number above 0. */
+/** Parses a cap from an annotation; undefined for none and for anything but a whole number above 0. */
 export const readCap = (text: string | undefined): number | undefined => {
   const cap = Number(text);
   return Number.isSafeInteger(cap) && cap > 0 ? cap : undefined;
 };
 
-/** The project of a namespace; undefined when it is none, when it was deleted, and when the namespace is going. */
+/**
+ * The project of a namespace; undefined when it is no project, when the project was deleted, or when the namespace is being
+ * deleted.
+ */
 export const readProject = ({ metadata }: Namespace): Project | undefined => {
   const { name: namespace, labels = {}, annotations = {}, creationTimestamp = "" } = metadata;
   const id = labels[projectLabel] ?? "";

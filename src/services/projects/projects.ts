@@ -8,13 +8,13 @@ import { type Project, readProject } from "./project-namespace.ts";
 
 export type { Project } from "./project-namespace.ts";
 
-/** The projects of the organization, kept by a watch. Deleted ones are not in it. */
+/** The projects of the organization without deleted ones, kept up to date by a watch. */
 export type Projects = {
   /** By id, else by name. */
   find(idOrName: string): Project | undefined;
   /** Oldest first. */
   list(): Project[];
-  /** Takes in a namespace just written. */
+  /** Puts a namespace that was just written into the copy. */
   put(namespace: Namespace): void;
 };
 
@@ -23,7 +23,7 @@ export type ProjectIndex = { all: Project[]; byId: Map<string, Project>; byName:
 const byAge = (a: Project, b: Project): number =>
   a.createdAt === b.createdAt ? (a.namespace < b.namespace ? -1 : 1) : a.createdAt < b.createdAt ? -1 : 1;
 
-/** Of two namespaces that claim one id the older one is the project, the other is none; of two with one name the older is found by it. */
+/** Of two namespaces with one id, only the older is a project. Of two projects with one name, the name finds the older. */
 export const indexProjects = (items: Namespace[]): ProjectIndex => {
   const index: ProjectIndex = { all: [], byId: new Map(), byName: new Map() };
   for (const project of items.flatMap((item) => readProject(item) ?? []).sort(byAge)) {
@@ -35,7 +35,7 @@ export const indexProjects = (items: Namespace[]): ProjectIndex => {
   return index;
 };
 
-/** Starts the watch. Nothing is found before `synced` has resolved; it rejects when `signal` is aborted before. */
+/** Starts the watch. It finds nothing before `synced` has resolved; that rejects if `signal` is aborted first. */
 export const startProjects = ({
   kube,
   log,

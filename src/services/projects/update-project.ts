@@ -18,8 +18,8 @@ const requireAllowed = (project: Project, { name, status }: ProjectUpdate, deps:
 };
 
 /**
- * Changes what is given. Throws `project_not_found`, `name_taken`, or `conflict` for what the default project must not
- * become. Requests to an archived project are refused until it is active again; what runs in it goes on.
+ * Changes the given fields. Throws `project_not_found`, `name_taken`, or `conflict` for changes that the default project does not
+ * allow. Requests to an archived project are refused until it is active again; its running browsers go on.
  */
 export const updateProject = async (idOrName: string, update: ProjectUpdate, deps: Deps): Promise<Project> => {
   const project = cachedProject(idOrName, deps);
@@ -37,7 +37,7 @@ export const updateProject = async (idOrName: string, update: ProjectUpdate, dep
   return updated;
 };
 
-/** Gives the old name and status back when somebody else has taken the new name meanwhile. */
+/** Restores the old name and status when another project has taken the new name meanwhile. */
 const confirmName = async (name: string, { project, deps }: { project: Project; deps: Deps }): Promise<void> => {
   try {
     await requireFreeProjectName(deps.kube, name, project.namespace);

@@ -1,10 +1,10 @@
 /**
- * Values as they are stored: encrypted when there is a key, else as they are.
+ * The stored form of values: encrypted when there is a key, else plain.
  *
  *   bp-sealed:v1:<key id>:<base64url of nonce (12 bytes), ciphertext, tag (16 bytes)>
  *
- * What a value is for (namespace, Secret, entry) is authenticated with it, so that one copied to another place does not
- * open. A dump of etcd or a backup of Secrets tells names and lengths, not values.
+ * The value's place (namespace, Secret, entry) is authenticated with it, so a value that was copied to another place can't be
+ * decrypted. A dump of etcd or a backup of Secrets shows names and lengths, but no values.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { AppError } from "../../errors.ts";
@@ -19,10 +19,10 @@ const tagLength = 16;
 /** The place of a value: an entry of a Secret. */
 export type Place = { namespace: string; name: string; entry: string };
 
-/** No part can hold a slash but the last one, so two places never have the same text. */
+/** Only the last part can contain a slash, so two places never have the same text. */
 const textOf = ({ namespace, name, entry }: Place): Buffer => Buffer.from(`${namespace}/${name}/${entry}`);
 
-/** True for a text that `open` would take for an encrypted one; it can't be stored as a value. */
+/** True for a text that `open` would take for an encrypted value; such a text can't be stored as a value. */
 export const looksSealed = (text: string): boolean => text.startsWith(prefix);
 
 const encrypt = (text: string, { id, bytes }: SecretsKey, place: Place): string => {
@@ -32,7 +32,7 @@ const encrypt = (text: string, { id, bytes }: SecretsKey, place: Place): string 
   return `${prefix}${id}:${sealed.toString("base64url")}`;
 };
 
-/** A value as it is stored. */
+/** The stored form of a value. */
 export const seal = (value: Sensitive, keys: SecretsKeys, place: Place): string => {
   const [newest] = keys;
   return newest ? encrypt(value.reveal(), newest, place) : value.reveal();
@@ -47,7 +47,7 @@ const decrypt = (sealed: Buffer, key: Buffer, place: Place): string => {
   return Buffer.concat([decipher.update(sealed.subarray(nonceLength, -tagLength)), decipher.final()]).toString("utf8");
 };
 
-/** The inverse of `seal`, for each of `keys`. Throws `internal_error` for an unknown key, another place or a changed text. */
+/** The inverse of `seal`, with any of `keys`. Throws `internal_error` for an unknown key, another place or a changed text. */
 export const open = (stored: string, keys: SecretsKeys, place: Place): Sensitive => {
   if (!looksSealed(stored)) return new Sensitive(stored);
   const [id = "", text = ""] = stored.slice(prefix.length).split(":");

@@ -1,13 +1,13 @@
 import { totpEntry } from "../../resources/credential.ts";
 
-/** Begins the entries of names that an entry can't have. */
+/** Prefix of the entries for names that Kubernetes does not allow as an entry. */
 const encodedPrefix = "x-";
 
-/** What Kubernetes allows an entry, but for what means something here. */
+/** True for names that Kubernetes allows as an entry and that have no special meaning here. */
 const isPlain = (name: string): boolean =>
   /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/.test(name) && name !== totpEntry && !name.startsWith(encodedPrefix);
 
-/** The entry of a Secret for a value of this name: the name itself where it can be, `x-` and its base64url where not. */
+/** The entry of a Secret for the value of this name: the name itself if possible, else `x-` and its base64url. */
 export const entryOf = (name: string): string =>
   isPlain(name) ? name : encodedPrefix + Buffer.from(name).toString("base64url");
 

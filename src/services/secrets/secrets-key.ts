@@ -1,17 +1,17 @@
 /**
- * The keys with which stored values are encrypted at rest: AES-256-GCM, 32 random bytes each, in base64, a line each in
- * one file. The first one encrypts; the others are former ones, which only decrypt.
+ * The keys that encrypt stored values at rest: AES-256-GCM, 32 random bytes each. One file holds them in base64, one on each line.
+ * The first key encrypts; the others are former keys, which only decrypt.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
 export type SecretsKey = {
-  /** The first 8 hexadecimal digits of the key's SHA-256; it stands in what the key has encrypted. */
+  /** The first 8 hexadecimal digits of the key's SHA-256; every value that the key encrypts contains it. */
   id: string;
   bytes: Buffer;
 };
 
-/** The newest key first. Empty: values are stored as they are, which leaves their encryption to etcd. */
+/** The newest key first. Empty: values are stored plain, and only etcd can encrypt them. */
 export type SecretsKeys = readonly SecretsKey[];
 
 const keyLength = 32;
@@ -22,7 +22,7 @@ const keyOf = (line: string): SecretsKey | undefined => {
   return { id: createHash("sha256").update(bytes).digest("hex").slice(0, 8), bytes };
 };
 
-/** The keys of a file; none for undefined. Throws an `Error` that names the file and the line, never what stands there. */
+/** Reads the keys of a file; none for undefined. Throws an `Error` that names the file and the line, but never quotes the line. */
 export const readSecretsKeys = (file: string | undefined): SecretsKeys => {
   if (file === undefined) return [];
   const lines = readFileSync(file, "utf8")

@@ -1,6 +1,6 @@
 /**
- * What a credential's Secret holds: an entry for each value and one for the TOTP secret. The one door to it: nothing else
- * reads or writes such a Secret. Errors name entries, never what they hold.
+ * The content of a credential's Secret: an entry for each value and one for the TOTP secret. No other file reads or writes such a
+ * Secret. Errors name entries, never their content.
  */
 import { type Login, noLogin } from "../../domain/change-login.ts";
 import type { StoredLogin } from "../../domain/item-state.ts";
@@ -19,7 +19,7 @@ type Deps = Pick<ServiceDeps, "kube" | "secretsKeys">;
 
 const ownType = "browserpool.dev/credential";
 
-/** A credential must not become a way to Secrets that were made for something else, such as tokens of the cluster. */
+/** A credential must not give access to Secrets with another purpose, such as tokens of the cluster. */
 const readableTypes = [ownType, "Opaque", "kubernetes.io/basic-auth"];
 
 const refOf = ({ metadata, spec }: Credential): { namespace: string; name: string } => ({
@@ -32,7 +32,10 @@ const fetchSecret = async (credential: Credential, { kube }: Deps): Promise<Secr
   return secret && readableTypes.includes(secret.type ?? "Opaque") ? secret : undefined;
 };
 
-/** The entries that are values, by name: all of a Secret that belongs to the credential, else the ones that the spec names. */
+/**
+ * The entries that are values, by name: all entries of the credential's own Secret, or those that the spec names in another
+ * Secret.
+ */
 const valueEntries = (credential: Credential, data: Record<string, string>): [string, string][] => {
   const names = hasOwnSecret(credential)
     ? Object.keys(data).flatMap((entry) => (entry === totpEntry ? [] : [nameOf(entry)]))
@@ -46,10 +49,10 @@ const valueEntries = (credential: Credential, data: Record<string, string>): [st
 const totpOf = ({ spec }: Credential, isOwn: boolean, data: Record<string, string>): string | undefined =>
   isOwn || spec.totp ? data[totpEntry] || undefined : undefined;
 
-/** `names`: all values. What is empty is stored as it is, so that no key is needed to tell. */
+/** `names`: all values, also empty ones. An empty value is stored plain, so no key is needed to find out that it is empty. */
 export type LoginShape = StoredLogin & { names: string[] };
 
-/** What a credential holds, without opening it; nothing when its Secret is gone. */
+/** The names of a credential's values, without decrypting them; empty when its Secret is gone. */
 export const fetchLoginShape = async (credential: Credential, deps: Deps): Promise<LoginShape> => {
   const data = (await fetchSecret(credential, deps))?.data ?? {};
   const entries = valueEntries(credential, data);
@@ -75,7 +78,7 @@ const openSecret = (credential: Credential, secret: Secret | undefined, { secret
   return { values: new Map(values), totpSecret: totp === undefined ? undefined : read(totpEntry, totp) };
 };
 
-/** The login with its values. Throws `internal_error` for one that is encrypted with a key that is not known here. */
+/** The login with its decrypted values. Throws `internal_error` when a value is encrypted with an unknown key. */
 export const openLogin = async (credential: Credential, deps: Deps): Promise<Login> =>
   openSecret(credential, await fetchSecret(credential, deps), deps);
 
@@ -100,15 +103,15 @@ const newSecret = (credential: Credential, login: Login, deps: Deps): NewObject<
   };
 };
 
-/** The API server's complaints can quote what was written. */
+/** An error message of the API server can quote the written values. */
 const withoutContent = (error: unknown): unknown =>
   error instanceof AppError && error.code === "bad_request"
     ? new AppError("bad_request", "the Kubernetes API refuses to store these values")
     : error;
 
 /**
- * Writes what `change` makes of the login, in one write, everything encrypted anew with the newest key; a Secret that was
- * deleted by hand is made again. `change` may throw to give up. Throws `conflict` for a Secret that is its writer's own.
+ * Writes the login that `change` returns. One write encrypts all values anew with the newest key; it creates a Secret again that a
+ * user has deleted. `change` may throw to give up. Throws `conflict` for a Secret that this service did not create.
  */
 export const changeLogin = async (
   credential: Credential,

@@ -62,7 +62,7 @@ const measured = async (
   }
 };
 
-/** Makes the answer to the caller of a lease, in the next turn: by then the request to its agent is on its way. */
+/** Makes the answer for a lease while its agent binds it. It begins in the next turn of the event loop, after the bind was sent. */
 const prepareAnswer = (
   lease: LeaseRecord,
   baseUrl: string,
@@ -70,12 +70,12 @@ const prepareAnswer = (
   signal: AbortSignal,
 ): Promise<Session> => {
   const answer = nextTurn().then(() => retryBriefly(() => sessionAnswer(lease, baseUrl, deps), signal));
-  // Whether it failed is asked when the lease is held.
+  // Errors are handled after the bind.
   answer.catch(() => undefined);
   return answer;
 };
 
-/** The answer to a caller who holds a lease. When there can't be one, the lease is given up again. */
+/** The answer for a bound lease. When it can't be made, the session is abandoned. */
 const answerHeld = async (
   prepared: Promise<Session> | undefined,
   { poolUid, session }: { poolUid: string; session: string },
@@ -94,13 +94,13 @@ const answerHeld = async (
 
 export type HandedOut = {
   session: Session;
-  /** For an answer that did not reach its caller: the browser goes on to the next one. */
+  /** Call it when the answer did not reach the caller: the browser goes to the next caller. */
   takeBack(): void;
 };
 
 /**
- * Hands out a browser of a pool: at once when one is idle, else when it is the caller's turn; undefined when the wait
- * was in vain. `signal`: aborted when the caller is gone; nothing stays taken then.
+ * Hands out a browser of a pool: at once when one is idle, else when it is the caller's turn; undefined when the wait timed out.
+ * `signal`: aborted when the caller is gone; then no browser stays taken.
  */
 export const acquireBrowser = async (
   { idOrName, request, project, baseUrl }: AcquireInput,

@@ -4,14 +4,14 @@ import { verifySessionToken } from "../../protocol/session-token.ts";
 import { refuseWhileRecovering } from "../pools/refuse-while-recovering.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
-/** Where a session's CDP is served, and the headers that its agent wants on the upgrade. */
+/** The agent's address for a session's CDP, and the headers that the agent requires on the upgrade. */
 export type SessionTarget = { address: string; headers: Record<string, string> };
 
 export type AuthorizeSessionDeps = Pick<ServiceDeps, "store" | "pools" | "browsers" | "agentTokens" | "verifyKey">;
 
 /**
- * The way to a session's browser for whoever holds its token. Throws `unauthorized` for a token that is not this
- * session's, `not_found` when the session has ended, and `unavailable` while that is not known.
+ * Checks a session's token and returns the address of its browser. Throws `unauthorized` for a token of another session,
+ * `not_found` when the session has ended, and `unavailable` while that is unknown.
  */
 export const authorizeSession = async (
   { sessionId, token }: { sessionId: string; token: string },

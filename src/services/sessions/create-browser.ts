@@ -18,7 +18,7 @@ import type { HandedOut } from "./acquire-browser.ts";
 import { sessionAnswer } from "./session-answer.ts";
 import { sessionNameTaken } from "./session-name.ts";
 
-/** Longest wait for a browser to be up, ms. The operator gives a start up after three minutes and says why. */
+/** Longest wait for a browser, ms. The operator gives a start up after three minutes and reports the reason. */
 const startWaitMs = 185_000;
 
 const missingVaults = async ({ vaults }: BrowserSpec, project: Project, deps: ServiceDeps): Promise<ErrorDetail[]> => {
@@ -38,8 +38,8 @@ const checkReferences = async (spec: BrowserSpec, project: Project, deps: Servic
 };
 
 /**
- * A project's cap counts its pools whole, since they may be used up, and its on-demand browsers. Two requests at once can both
- * pass. Throws `too_many_requests`.
+ * A project's cap counts the sizes of its pools, since all their browsers may be in use, and its on-demand browsers. Two requests
+ * at once can both pass. Throws `too_many_requests`.
  */
 const requireRoom = async (project: Project, deps: ServiceDeps): Promise<void> => {
   const { defaultProjectMaxConcurrentSessions } = await fetchOrganizationLimits(deps);
@@ -55,7 +55,7 @@ const requireRoom = async (project: Project, deps: ServiceDeps): Promise<void> =
 const notStarted = (why: string): AppError =>
   new AppError("browser_not_started", `the browser could not be started: ${why}`, { retryAfterSeconds: 5 });
 
-/** Aborts when the operator says that the browser will not come up. */
+/** A signal that is aborted when the operator reports that the browser failed or ended, or when the object is deleted. */
 const failureOf = (uid: string, { browsers }: ServiceDeps): { signal: AbortSignal; stop: () => void } => {
   const failed = new AbortController();
   const stop = browsers.listen(uid, (browser) => {
@@ -65,7 +65,7 @@ const failureOf = (uid: string, { browsers }: ServiceDeps): { signal: AbortSigna
   return { signal: failed.signal, stop };
 };
 
-/** The browser and everything that it may be in; what fails here is ended by its idle time-out. */
+/** Deletes the browser, its name and its session. If that fails, the browser ends by its idle timeout. */
 const undo = async (
   browser: Browser,
   { kube, names, abandonedSessions, log }: ServiceDeps,
@@ -76,13 +76,13 @@ const undo = async (
   abandonedSessions.add(poolUid, metadata.name);
   if (spec.name) await names.free(project.id, spec.name, { poolUid, session: metadata.name }).catch(() => undefined);
   await retryBriefly(() => kube.delete(browserKind, metadata, { uid: poolUid })).catch((err: unknown) =>
-    log.warn({ err, browser: metadata.name }, "an abandoned browser is left to its idle time-out"),
+    log.warn({ err, browser: metadata.name }, "an abandoned browser could not be deleted; it ends by its idle timeout"),
   );
 };
 
 /**
- * Starts a browser for one session and answers when it is up. Throws `bad_request`, `name_taken`,
- * `too_many_requests`, and `browser_not_started` with the reason. `signal`: aborted when the caller is gone; nothing stays behind then.
+ * Starts a browser for one session and returns when its lease is bound. Throws `bad_request`, `name_taken`,
+ * `too_many_requests`, and `browser_not_started` with the reason. `signal`: aborted when the caller is gone; then it undoes everything.
  */
 export const createBrowser = async (
   { request, project, baseUrl }: { request: CreateBrowser; project: Project; baseUrl: string },

@@ -9,7 +9,7 @@ import type { ServiceDeps } from "../service-deps.ts";
 
 export type FoundSession = { lease: LeaseRecord; poolUid: string };
 
-/** The on-demand browser of this id; the watch of this replica may not have heard of it yet. */
+/** The on-demand browser with this id, cached or fetched: this replica's watch may not show it yet. */
 const browserOf = async (id: string, project: Project, deps: ServiceDeps): Promise<Browser | undefined> =>
   deps.browsers.get({ namespace: project.namespace, name: id }) ?? fetchObject(browserKind, { id, project }, deps);
 
@@ -28,7 +28,7 @@ const findIn = async (owners: LeaseOwner[], lookup: Lookup): Promise<FoundSessio
 const endedMessage = (idOrName: string, { reason, ended_at }: LeaseRecord): string =>
   `browser ${idOrName} has ended (${reason ?? "unknown"}) at ${new Date(ended_at ?? 0).toISOString()}`;
 
-/** A browser without a session has none yet, or never got one. */
+/** For an on-demand browser without a session: throws when it is still starting or has failed. */
 const refuseUnstarted = ({ metadata, status }: Browser): void => {
   if (status?.phase === "Failed") throw new AppError("not_found", `browser ${metadata.name}: ${status.message}`);
   if ((status?.phase ?? "Starting") === "Starting")
@@ -38,16 +38,16 @@ const refuseUnstarted = ({ metadata, status }: Browser): void => {
 };
 
 /**
- * A session of the project, by id, else by name among the active ones. Throws `not_found`, which tells why and when a
- * session ended that did so within the last day; `includeEnded` answers that session instead. Throws `unavailable` while a
- * session that is not found may live.
+ * Finds a session of the project by id, else by name among the active ones. Throws `not_found`; for a session that ended within
+ * the last day, the message says when and why, or `includeEnded` returns that session instead. Throws `unavailable` while a
+ * session that is not found may still be active.
  */
 export const findSession = async (
   idOrName: string,
   { project, includeEnded = false }: { project: Project; includeEnded?: boolean },
   deps: ServiceDeps,
 ): Promise<FoundSession> => {
-  // An on-demand browser is its session; any other session may be in any pool.
+  // The session of an on-demand browser has the browser's id; any other session may be in any pool.
   const onDemand = deps.browsers.get({ namespace: project.namespace, name: idOrName });
   const active = await findIn(onDemand ? [onDemand] : poolsOf(project, deps), (uid) => deps.store.lease(uid, idOrName));
   if (active) return active;
@@ -57,7 +57,7 @@ export const findSession = async (
   return findEnded(idOrName, { project, includeEnded }, deps);
 };
 
-/** For a session that was not found among the active ones that this replica knows of. */
+/** For a session that is not among the active ones of the cached pools and browsers. */
 const findEnded = async (
   idOrName: string,
   { project, includeEnded }: { project: Project; includeEnded: boolean },

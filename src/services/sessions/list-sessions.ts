@@ -20,7 +20,7 @@ const matches = (lease: LeaseRecord, { query, tags }: SessionFilter): boolean =>
   );
 };
 
-/** The sessions of a project that a filter wants, newest first. */
+/** The sessions of a project that match the filter, newest first. */
 export const listSessions = async (
   filter: SessionFilter,
   project: Project,

@@ -3,13 +3,13 @@ import { type Reflector, startReflector } from "../../kube/reflector.ts";
 import type { Logger } from "../../log.ts";
 import { type Browser, browserKind } from "../../resources/browser.ts";
 
-/** All on-demand browsers of the organization, kept by a watch; those that ended within the last day included. */
+/** All on-demand browsers of the organization, also those that ended within the last day, kept up to date by a watch. */
 export type OnDemandBrowsers = Reflector<Browser> & {
-  /** Calls `tell` at every change of this browser that is heard of, until the returned function is called. */
-  listen(uid: string, tell: (browser: Browser) => void): () => void;
+  /** Calls `listener` for every change of this browser that the watch shows. Returns a function that unsubscribes. */
+  listen(uid: string, listener: (browser: Browser) => void): () => void;
 };
 
-/** Nothing is found before `synced` has resolved. */
+/** Starts the watch. It finds nothing before `synced` has resolved. */
 export const startOnDemandBrowsers = ({ kube, log }: { kube: Kube; log: Logger }): OnDemandBrowsers => {
   const listeners = new Map<string, (browser: Browser) => void>();
   const reflector = startReflector({
@@ -20,8 +20,8 @@ export const startOnDemandBrowsers = ({ kube, log }: { kube: Kube; log: Logger }
   });
   return {
     ...reflector,
-    listen(uid, tell) {
-      listeners.set(uid, tell);
+    listen(uid, listener) {
+      listeners.set(uid, listener);
       return () => void listeners.delete(uid);
     },
   };

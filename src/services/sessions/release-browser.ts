@@ -10,7 +10,7 @@ import { refuseWhileRecovering } from "../pools/refuse-while-recovering.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
-/** Ends a session and frees its name; undefined when it is not held (any more). */
+/** Ends a session and frees its name; returns undefined when the session is not active (any more). */
 export const endSession = async (
   ended: { poolUid: string; session: string; reuse: boolean; reason: EndReason },
   deps: ServiceDeps,
@@ -18,20 +18,20 @@ export const endSession = async (
   const lease = await releaseLease(ended, deps);
   if (!lease) return undefined;
   const { name, project } = SessionRequest.parse(JSON.parse(lease.request));
-  // A name that stays behind is noticed as ownerless when it is wanted again.
+  // If this fails, the next session that wants the name finds that its owner has ended.
   if (name) await deps.names.free(project, name, ended).catch(() => undefined);
   return lease;
 };
 
-/** The pools that an id or a name can mean; one that is being deleted still takes its browsers back. */
-const poolsMeant = async (idOrName: string, project: Project, deps: ServiceDeps): Promise<BrowserPool[]> => {
+/** The pools with this id or name, also those that are being deleted: their sessions can still be released. */
+const matchingPools = async (idOrName: string, project: Project, deps: ServiceDeps): Promise<BrowserPool[]> => {
   const known = poolsOf(project, deps).filter((pool) => pool.metadata.name === idOrName || wireName(pool) === idOrName);
   return known.length > 0 ? known : [await fetchPool(idOrName, project, deps)];
 };
 
 /**
  * Gives a browser back to its pool, or destroys it. Throws `not_found` for a session that is not acquired from this pool, and
- * `unavailable` while that is not known.
+ * `unavailable` while that is unknown.
  */
 export const releaseBrowser = async (
   { idOrName, request }: { idOrName: string; request: ReleaseBrowser },
@@ -39,7 +39,7 @@ export const releaseBrowser = async (
   deps: ServiceDeps,
 ): Promise<void> => {
   const { session_id: session, reuse } = request;
-  const pools = await poolsMeant(idOrName, project, deps);
+  const pools = await matchingPools(idOrName, project, deps);
   for (const { metadata } of pools) {
     const ended = await endSession({ poolUid: metadata.uid, session, reuse, reason: "released" }, deps);
     if (ended) {

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { SessionConfig } from "../../domain/browser-config.ts";
 import { mergeTelemetry } from "../../domain/telemetry-merge.ts";
 import type { LeaseRecord } from "../../leases/records.ts";
@@ -18,9 +19,13 @@ const linksOf = (lease: LeaseRecord, poolUid: string, baseUrl: string, deps: Ser
   return { base_url: base, cdp_ws_url: `${socket}/cdp?jwt=${jwt}`, webdriver_ws_url: `${socket}/webdriver?jwt=${jwt}` };
 };
 
-/** Configurations by their hash never change, so each is read once. Bounded: a pool has few, and old ones are dropped first. */
+/**
+ * The configuration of a hash never changes, so each is read once while it is among the recently used ones. One holds a policy
+ * of up to 256 KiB, so a bound on their number alone would let them take 250 MB.
+ */
 const maxKnownConfigs = 1000;
-const knownConfigs = new Map<string, SessionConfig>();
+const maxKnownConfigBytes = 32 * 1024 * 1024;
+const knownConfigs = new LRUCache<string, SessionConfig>({ max: maxKnownConfigs, maxSize: maxKnownConfigBytes });
 
 const configOf = async (lease: LeaseRecord, poolUid: string, deps: ServiceDeps): Promise<SessionConfig | undefined> => {
   const known = knownConfigs.get(lease.config);
@@ -29,15 +34,13 @@ const configOf = async (lease: LeaseRecord, poolUid: string, deps: ServiceDeps):
   if (!text) return undefined;
   // Written by the operator (keepConfig) out of a pool's spec, which the API server has checked.
   const config = JSON.parse(text) as SessionConfig;
-  knownConfigs.set(lease.config, config);
-  const [oldest] = knownConfigs.keys();
-  if (knownConfigs.size > maxKnownConfigs && oldest) knownConfigs.delete(oldest);
+  knownConfigs.set(lease.config, config, { size: text.length });
   return config;
 };
 
 /**
- * The policy that the session's browser was made with. One that is kept outside the pool is known only while the pool has
- * it still; without it, and when it can't be read, the answer leaves it out: a browser in hand is worth more.
+ * The policy that the session's browser was made with. A policy in ConfigMaps can be read only while the pool still refers to it.
+ * When it can't be read, the answer leaves it out: an answer without the policy is better than none.
  */
 const policyOf = async (
   config: SessionConfig | undefined,
@@ -53,7 +56,7 @@ const policyOf = async (
 
 type TelemetryWire = Wire<Telemetry>;
 
-/** The lease's own telemetry settings over those that its browser was made with; a lease's were checked when it was asked for. */
+/** Merges the lease's telemetry settings into those that its browser was made with; the lease's were checked at the acquire. */
 const telemetryOf = (config: SessionConfig | undefined, request: SessionRequest): TelemetryWire | undefined => {
   const current = config?.telemetry && fromWire(Telemetry, config.telemetry);
   const merged = mergeTelemetry(current, leaseTelemetry(request));
@@ -70,7 +73,7 @@ const given = <T extends object>(fields: T): { [Key in keyof T]?: NonNullable<T[
 const originOf = ({ on_demand, vaults = [], pool }: SessionRequest): Pick<Session, "pool" | "vaults"> =>
   on_demand ? { vaults } : { pool: { id: pool.id, ...given({ name: pool.name }) } };
 
-/** A lease as callers see it, active or ended. `baseUrl`: where the caller reached us. */
+/** An active or ended lease as callers see it. `baseUrl`: the URL by which the caller reached this service. */
 export const sessionAnswer = async (lease: LeaseRecord, baseUrl: string, deps: ServiceDeps): Promise<Session> => {
   const request = SessionRequest.parse(JSON.parse(lease.request));
   const config = await configOf(lease, request.pool.uid, deps);

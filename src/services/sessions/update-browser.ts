@@ -12,10 +12,10 @@ import { type FoundSession, findSession } from "./find-session.ts";
 import { leaseTelemetry } from "./lease-telemetry.ts";
 import { sessionNameTaken } from "./session-name.ts";
 
-/** Tries to write over concurrent changes of the same session. */
+/** How often a write is tried while others change the same session. */
 const writeTries = 8;
 
-/** What `before` becomes when this is asked for: `undefined` lets it stay, null and empty clear it. */
+/** The new value: undefined keeps `before`; null and empty remove it. */
 const changed = <T extends string | object>(before: T | undefined, asked: T | null | undefined): T | undefined => {
   if (asked === undefined) return before;
   return asked === null || Object.keys(asked).length === 0 ? undefined : asked;
@@ -62,8 +62,8 @@ const write = async (
 };
 
 /**
- * Changes name, tags and telemetry of a live session. Throws `not_found` and `name_taken`. What its agent keeps for the case
- * that Redis loses everything stays as it was when the session began.
+ * Changes name, tags and telemetry of an active session. Throws `not_found` and `name_taken`. The agent's copy of the request, from
+ * which a lost lease is restored, does not change.
  */
 export const updateBrowser = async (
   { idOrName, request }: { idOrName: string; request: UpdateBrowser },
@@ -77,7 +77,7 @@ export const updateBrowser = async (
   if (isRenamed && !(await deps.names.reserve(project.id, request.name ?? "", owner)))
     throw sessionNameTaken(request.name ?? "");
   const lease = await write(found, request, deps);
-  // A name that stays behind is noticed as ownerless when it is wanted again.
+  // If this fails, the old name stays taken until this session has ended.
   if (before && request.name !== undefined && request.name !== before)
     await deps.names.free(project.id, before, owner).catch(() => undefined);
   return lease;

@@ -7,16 +7,16 @@ import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { findSession } from "../sessions/find-session.ts";
 
-/** Where a browser's DevTools are, and what its agent wants to see. */
+/** The URL of a browser's DevTools, and the headers that its agent requires. */
 export type DevToolsAddress = { url: string; headers: Record<string, string> };
 
-/** A vault that was made anew under the id of one, which YAML can do, is younger than the session and is not attached. */
+/** YAML can create a new vault with the id of a deleted one. It is younger than the session, so it is not attached. */
 const isAttached = (vault: Vault, { vaults = [] }: SessionRequest, sessionMs: number): boolean =>
   vaults.some(({ id }) => id === wireId(vault)) && Date.parse(createdAt(vault)) <= sessionMs;
 
 /**
- * The way to a browser that has the vault attached, for one fill at a time. Throws `not_found`, and `vault_not_attached`
- * for any other browser of the project; one of a pool never has a vault.
+ * The DevTools address of a browser that has the vault attached, for one fill at a time. Throws `not_found`, and
+ * `vault_not_attached` for any other browser of the project; a browser of a pool never has a vault.
  */
 export const attachedBrowser = async (
   browserId: string,
@@ -24,7 +24,7 @@ export const attachedBrowser = async (
   deps: ServiceDeps,
 ): Promise<DevToolsAddress> => {
   const { lease } = await findSession(browserId, { project }, deps);
-  // A name can be another session's by the next request.
+  // Only an id is accepted: at the next request another session could have the name.
   if (lease.session !== browserId)
     throw new AppError("not_found", `no browser ${browserId} in this project; browser_id is the session_id`);
   if (!isAttached(vault, SessionRequest.parse(JSON.parse(lease.request)), lease.created_at))

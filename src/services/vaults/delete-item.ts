@@ -7,14 +7,14 @@ import { noteItemEvent } from "./item-event.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "apiKeys" | "itemEvents" | "log">;
 
-/** Deletes this very item; its connection and credential stay. */
+/** Deletes exactly this item (by uid); its connection and credential stay. */
 export const removeItem = async (item: VaultItem, principal: Principal, deps: Deps): Promise<void> => {
   const { metadata } = item;
   await deps.kube.delete(vaultItemKind, metadata, { uid: metadata.uid });
   await noteItemEvent(item, { type: "deleted", principal }, deps);
 };
 
-/** Throws `not_found`. */
+/** Deletes the item with this key. Throws `not_found`. */
 export const deleteItem = async (
   path: ItemPath,
   { project, principal }: { project: Project; principal: Principal },

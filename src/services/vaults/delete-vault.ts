@@ -6,7 +6,7 @@ import { removeItem } from "./delete-item.ts";
 import { fetchItems } from "./fetch-item.ts";
 import { fetchVault } from "./fetch-vault.ts";
 
-/** Deletes a vault with its items; the operator deletes those that come in this moment. Throws `not_found`. */
+/** Deletes a vault with its items; the operator deletes items that are created at this moment. Throws `not_found`. */
 export const deleteVault = async (
   idOrName: string,
   { project, principal }: { project: Project; principal: Principal },

@@ -8,7 +8,7 @@ import { fetchVault } from "./fetch-vault.ts";
 
 type Deps = Pick<ServiceDeps, "kube">;
 
-/** The items of a vault as the API server has them now, oldest first; of two with one key, which YAML can write, the older. */
+/** Fetches the items of a vault, oldest first; of two with one key, which YAML can write, only the older. */
 export const fetchItems = async ({ metadata }: Vault, project: Project, deps: Deps): Promise<VaultItem[]> => {
   const items = await fetchObjects(vaultItemKind, project, deps);
   const byKey = new Map<string, VaultItem>();
@@ -17,10 +17,10 @@ export const fetchItems = async ({ metadata }: Vault, project: Project, deps: De
   return [...byKey.values()];
 };
 
-/** An item as a path names it. */
+/** The vault (id or name) and key in an item's URL path. */
 export type ItemPath = { vault: string; key: string };
 
-/** The item with its vault. Throws `not_found`. */
+/** Fetches an item with its vault. Throws `not_found`. */
 export const fetchItem = async (
   { vault: idOrName, key }: ItemPath,
   project: Project,

@@ -7,14 +7,14 @@ import type { ServiceDeps } from "../service-deps.ts";
 
 type Deps = Pick<ServiceDeps, "kube">;
 
-/** The vaults of a project as the API server has them now, oldest first. */
+/** Fetches the vaults of a project, oldest first. */
 export const fetchVaults = (project: Project, deps: Deps): Promise<Vault[]> => fetchObjects(vaultKind, project, deps);
 
-/** By id, else by name. Throws `not_found`. */
+/** Fetches a vault by id, else by name. Throws `not_found`. */
 export const fetchVault = (idOrName: string, project: Project, deps: Deps): Promise<Vault> =>
   fetchNamedObject(vaultKind, { idOrName, project, what: "vault" }, deps);
 
-/** A vault as answers show it; pure. */
+/** A vault as HTTP answers show it; pure. */
 export const vaultAnswer = (vault: Vault): VaultRecord => {
   const name = wireName(vault);
   return {

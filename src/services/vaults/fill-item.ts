@@ -3,8 +3,8 @@
  *
  *   vault, item ──► browser, vault attached? ──► item ready? ──► values read ──► fields known? ──► fillPage ──► audit event
  *
- * Everything up to the first write ends in an error; from then on there is an answer, whatever happened. Each fill leaves an
- * event: who, which browser, the page's origin and how it ended, and nothing of what was typed.
+ * A failure before the first write ends in an error; after it, the caller always gets an answer. Each fill adds an event: the API
+ * key, the browser, the page's origin and the outcome, but nothing of the typed values.
  */
 import type { Login } from "../../domain/change-login.ts";
 import { totpField } from "../../domain/item-state.ts";
@@ -25,12 +25,12 @@ import { openItem } from "./open-item.ts";
 
 type FillInput = { path: ItemPath; request: FillItem; project: Project; principal: Principal };
 
-/** A moment after which a browser that was busy may be ready, s. */
+/** Time after which a caller may try a busy browser again, s. */
 const busySeconds = 1;
 
 /**
- * Where the value of a field comes from, if the item has it. A code is made when it is written, not before; a secret that is no
- * base32, which YAML can store, gives none.
+ * Returns a function that gives the value of a field, or undefined when the item has none. A TOTP code is made only when it is
+ * written. A secret that is no base32, which YAML can store, gives no code.
  */
 const sourceOf = ({ values, totpSecret }: Login, field: string): (() => Sensitive) | undefined => {
   const code = (): Sensitive | undefined => {
@@ -82,7 +82,7 @@ const asAppError = (error: unknown): unknown => {
 
 const outcomeOf = (error: unknown): string => (error instanceof FillRefused ? error.code : "refused");
 
-/** Throws for what goes wrong before the first write (FILL-2 to FILL-26); nothing was written then. */
+/** Fills the fields. Throws for a failure before the first write (FILL-2 to FILL-26); then nothing was written. */
 export const fillItem = async (input: FillInput, deps: ServiceDeps, signal: AbortSignal): Promise<FillAnswer> => {
   const { path, request, project, principal } = input;
   const { vault, item } = await fetchItem(path, project, deps);

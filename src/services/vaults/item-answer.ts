@@ -38,7 +38,7 @@ const record = (item: VaultItem, state: ItemState, withFields: boolean): ItemRec
   };
 };
 
-/** Items as lists show them: without their fields. */
+/** Items as HTTP lists show them: without their fields. */
 export const itemAnswers = async (items: VaultItem[], project: Project, deps: Deps): Promise<ItemRecord[]> => {
   const sources = await itemSources(items, project, deps);
   return items.flatMap((item, index) => {

@@ -3,13 +3,13 @@ import type { VaultItem } from "../../resources/vault-item.ts";
 import type { Principal } from "../api-keys/api-keys.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
-/** The API key of a request, as events name it. */
+/** The API key of a request, in the form of events. */
 export const actorOf = ({ keyId }: Principal, { apiKeys }: Pick<ServiceDeps, "apiKeys">): ItemEvent["actor"] => {
   const name = apiKeys.find(keyId)?.name;
   return { id: keyId, ...(name !== undefined && { name }) };
 };
 
-/** Notes what a request did with an item. What is done is done: an event that can't be written is only logged. */
+/** Records what a request did with an item. An event that can't be written is only logged: the action itself is already done. */
 export const noteItemEvent = async (
   item: VaultItem,
   event: Omit<ItemEvent, "actor" | "item"> & { principal: Principal },

@@ -1,4 +1,4 @@
-/** What items point at, as it is now: connection, credential, Secret. Read anew for every answer (ITEM-7). */
+/** The sources of items: connection, credential, Secret. They are fetched anew for every answer (ITEM-7). */
 import { type CredentialSource, connectionOf, credentialSource } from "../../domain/item-source.ts";
 import type { ItemSource } from "../../domain/item-state.ts";
 import type { VaultItem } from "../../resources/vault-item.ts";
@@ -10,7 +10,7 @@ import type { ServiceDeps } from "../service-deps.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "secretsKeys">;
 
-/** Where the values of each item are, in the order of the items. */
+/** The credential of each item, in the order of the items. */
 export const credentialSources = async (
   items: VaultItem[],
   project: Project,
@@ -23,10 +23,10 @@ export const credentialSources = async (
   return items.map((item) => credentialSource(connectionOf(item, connections), credentials));
 };
 
-/** With what the credential holds. */
+/** Adds the names of the credential's values. */
 export const withShape = async (source: CredentialSource, deps: Deps): Promise<ItemSource> =>
   source.is === "credential" ? { is: "stored", login: await fetchLoginShape(source.credential, deps) } : source;
 
-/** What each item points at, in the order of the items. */
+/** The source of each item, in the order of the items. */
 export const itemSources = async (items: VaultItem[], project: Project, deps: Deps): Promise<ItemSource[]> =>
   Promise.all((await credentialSources(items, project, deps)).map((source) => withShape(source, deps)));

@@ -6,12 +6,12 @@ import { openLogin } from "../secrets/stored-login.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { credentialSources } from "./item-source.ts";
 
-/** An item as it is at this moment, with the values that go with its fields. */
+/** The present state of an item, with its values when it is ready. */
 export type OpenItem =
   | { state: Extract<ItemState, { status: "ready" }>; login: Login }
   | { state: Extract<ItemState, { status: "unavailable" }> };
 
-/** Reads the values of an item for use in this process. Nothing of it may be logged, answered or stored. */
+/** Reads the values of an item for use in this process. They must not be logged, sent in an answer or stored. */
 export const openItem = async (
   item: VaultItem,
   project: Project,

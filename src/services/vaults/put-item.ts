@@ -22,7 +22,7 @@ import { withShape } from "./item-source.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "locks" | "secretsKeys" | "projects" | "apiKeys" | "itemEvents" | "log">;
 
-/** Browsers compare origins letter by letter; one that none would ever write is a slip that would shut every page out. */
+/** Fills compare origins letter by letter. An origin in a form that no browser uses would match no page, so it is refused. */
 const requireOrigins = ({ allowedOrigins = [] }: VaultItemSpec): void => {
   const details = allowedOrigins.flatMap((origin, index) => {
     const written = URL.parse(origin)?.origin;
@@ -38,7 +38,7 @@ const isInOtherProject = async (id: string, { kube, projects }: Pick<Deps, "kube
   return items.some(({ metadata }) => namespaces.has(metadata.namespace) && !metadata.deletionTimestamp);
 };
 
-/** What can be the name of an object; anything else could say more in a field selector than a name. */
+/** Whether the id can be the name of an object; any other text could add conditions to a field selector. */
 const isObjectName = (id: string): boolean => /^[a-z0-9.-]+$/.test(id);
 
 const fetchOwnConnection = async (id: string, project: Project, deps: Deps): Promise<AuthConnection> => {
@@ -49,7 +49,7 @@ const fetchOwnConnection = async (id: string, project: Project, deps: Deps): Pro
   throw new AppError("not_found", `no auth connection ${id} in this project`);
 };
 
-/** The connection, with a credential that can back an item (ITEM-23 to ITEM-26). */
+/** Fetches the connection and checks that its credential can serve an item (ITEM-23 to ITEM-26). */
 const requireUsable = async (id: string, project: Project, deps: Deps): Promise<AuthConnection> => {
   const connection = await fetchOwnConnection(id, project, deps);
   const source = credentialSource(connection, await fetchCredentials(project, deps));
@@ -63,7 +63,7 @@ const requireUsable = async (id: string, project: Project, deps: Deps): Promise<
   throw new AppError("no_saved_credential", `connection ${id} has no saved credential with a value in it yet`);
 };
 
-/** The item that has the key already, if it is the one that is asked for. Throws `conflict`. */
+/** Returns the item that already has the key if its spec is the wanted one, else throws `conflict`. */
 const requireSame = (item: VaultItem, wanted: VaultItemSpec): VaultItem => {
   if (!isDeepStrictEqual({ ...item.spec }, { ...wanted }))
     throw new AppError(
@@ -97,9 +97,9 @@ const findOrCreate = async (
 };
 
 /**
- * The item of this key, which is made when there is none; requests at once get the same one. Throws `not_found` for the
- * vault or the connection, `no_saved_credential`, `connection_in_other_project`, `external_credential_provider`, and
- * `conflict` for a key that has another spec.
+ * Returns the item with this key, or creates it; requests at the same time get the same item. Throws `not_found` for the vault or
+ * the connection, `no_saved_credential`, `connection_in_other_project`, `external_credential_provider`, and `conflict` for a key
+ * whose item has another spec.
  */
 export const putItem = async (
   { path, request, principal }: { path: ItemPath; request: PutItem; principal: Principal },

@@ -3,7 +3,7 @@ import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { fetchItem, type ItemPath } from "./fetch-item.ts";
 
-/** What was done with an item, oldest first; waits for the first event when there is none. Throws `not_found`. */
+/** The events of an item, oldest first; waits for the first event when there is none. Throws `not_found`. */
 export const readItemEvents = async (
   path: ItemPath,
   { project, query, signal }: { project: Project; query: EventsQuery; signal: AbortSignal },

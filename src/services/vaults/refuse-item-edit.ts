@@ -3,7 +3,7 @@ import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { fetchItem, type ItemPath } from "./fetch-item.ts";
 
-/** Items that are backed by a connection can't be edited (ITEM-30): always throws, `not_found` or `conflict`. */
+/** Items of a connection can't be edited (ITEM-30): always throws, `not_found` or `conflict`. */
 export const refuseItemEdit = async (
   path: ItemPath,
   project: Project,

@@ -7,7 +7,7 @@ import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { fetchVaults, vaultAnswer } from "./fetch-vault.ts";
 
-/** The vault of this name, which is made when there is none; requests at once get the same one. */
+/** Returns the vault with this name, or creates it; requests at the same time get the same vault. */
 export const upsertVault = (
   { name }: UpsertVault,
   project: Project,

@@ -1,10 +1,10 @@
 /**
- * All writes of one round, in an order that a crash in between can't turn into harm:
- *   1. records and pods that go or come (each safe to repeat),
- *   2. the status, whose `nextStartTime` reserves the start that follows: a restart can lose a start, never add one; and
- *      whose `leaseEpoch` is noted before it begins, so that no epoch ever begins twice,
+ * All writes of one round. Their order makes a crash between two of them harmless:
+ *   1. records in Redis, and deletions of pods (each safe to repeat),
+ *   2. the status: its `nextStartTime` reserves the start that follows, so a restart can lose a start but never add one; its
+ *      `leaseEpoch` is written before that epoch begins, so no epoch begins twice,
  *   3. new pods, and a new epoch.
- * Before each it is asked whether this replica still leads.
+ * Before each write, the replica checks that it still leads.
  */
 import { randomInt } from "node:crypto";
 import { sessionConfigOf } from "../../../domain/browser-config.ts";
@@ -58,7 +58,7 @@ const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789";
 const newSuffix = (): string =>
   Array.from({ length: 8 }, () => suffixAlphabet[randomInt(suffixAlphabet.length)]).join("");
 
-/** A quota, Pod Security or a rule of the cluster's own refuses a pod: who owns the pool has to hear of it. */
+/** A quota, Pod Security or an admission rule of the cluster refuses a pod: an Event tells the pool's owner. */
 const noteRefusal = (error: unknown, pool: PodOwner, { record }: ApplyDeps): void => {
   if (!(error instanceof KubeError) || isTransient(error)) return;
   const note = `no browser is started: ${error.message.replace(/^pods "[^"]*" is forbidden: /, "")}`;
@@ -88,7 +88,7 @@ const create = async ({ count, paced }: Act<"create">, seen: Observed, deps: App
   await Promise.all(Array.from({ length: allowed }, () => createPod(seen, deps)));
 };
 
-/** The present configuration is known for as long as a browser is made with it; Redis may have forgotten it. */
+/** Keeps the present configuration in Redis while a pod has it or is created with it; Redis may have forgotten it. */
 const keepConfig = async (seen: Observed, plan: PoolPlan, deps: ApplyDeps): Promise<void> => {
   const { configHash, leases, pods, pool } = seen;
   if (leases.configs.includes(configHash)) return;
@@ -105,11 +105,14 @@ const browserOf = ({ pod, uid, name, configHash, browser }: ObservedPod): NewBro
   configHash,
 });
 
-/** An agent that was silent for long may have answered a look just now, and its browser be in use. */
+/**
+ * Retires the browser unless it has a record: its silent agent may have answered an inspection a moment ago, and the browser be in
+ * use.
+ */
 const isStillUnknown = ({ pod }: Act<"delete">, { pool, leases }: Observed, { repairs }: ApplyDeps): Promise<boolean> =>
   retireUnknown({ poolUid: pool.metadata.uid, epoch: leases.epoch, browser: browserOf(pod) }, repairs);
 
-/** Nobody confirms the end of a pod that has ended, or whose node is gone. */
+/** 0 for a pod that has ended or whose node is gone: no kubelet confirms its end, so Kubernetes must not wait for that. */
 const graceOf = ({ state, node }: ObservedPod): number => (state.is === "ended" || node?.isGone ? 0 : endGraceSeconds);
 
 const deletePod = async (action: Act<"delete">, seen: Observed, deps: ApplyDeps): Promise<void> => {
@@ -126,19 +129,22 @@ const deletePod = async (action: Act<"delete">, seen: Observed, deps: ApplyDeps)
   deps.log.info({ pool: keyOf(seen.pool.metadata), pod: pod.name, why }, "browser destroyed");
 };
 
-/** The loop does not depend on it: what fails is tried again in the next round. */
+/** An error is logged only: the loop does not depend on marks, and the next round tries again. */
 const mark = async ({ do: what, pod }: Act<"mark" | "unmark">, { pool }: Observed, deps: ApplyDeps): Promise<void> => {
   const metadata = { uid: pod.uid, ...markPatch(what === "mark") };
   try {
     deps.pods.put(await deps.kube.patch(podType, pod.pod.metadata, { metadata }));
   } catch (error) {
-    // Gone, or another one by now.
+    // The pod is gone, or another pod has its name.
     if (hasReason(error, "NotFound") || hasReason(error, "Conflict")) return;
     deps.log.warn({ err: error, pool: keyOf(pool.metadata), pod: pod.name }, "a pod could not be marked");
   }
 };
 
-/** An agent that is told to stop would serve its lease on: one whose pool is deleted by force hears first that it is over. */
+/**
+ * An agent whose pod is deleted serves its lease until the grace period ends. So on a forced deletion of the pool, end the agent's
+ * lease first.
+ */
 const close = async ({ browser, why }: Act<"close">, seen: Observed, deps: ApplyDeps): Promise<void> => {
   const lease = await deps.store.close(seen.pool.metadata.uid, browser, why);
   if (!lease) return;
@@ -146,12 +152,16 @@ const close = async ({ browser, why }: Act<"close">, seen: Observed, deps: Apply
   if (why === "pool_deleted") await deps.agents.end(lease);
 };
 
-const look = ({ pod, epoch, leaving, afterMs }: Act<"look">, { pool }: Observed, deps: ApplyDeps): void => {
+const requestInspection = (
+  { pod, epoch, leaving, afterMs }: Act<"inspect">,
+  { pool }: Observed,
+  deps: ApplyDeps,
+): void => {
   const browser = { ...browserOf(pod), ...(leaving && { leaving }) };
   deps.inspections.request({ pool: regarding(pool, deps), pod: pod.pod, browser, epoch }, afterMs);
 };
 
-/** Forgets a drained pool everywhere and lets Kubernetes remove the object. */
+/** Deletes a drained pool's ConfigMaps and its data in Redis, then removes its finalizer. */
 const drop = async (seen: Observed, deps: ApplyDeps): Promise<void> => {
   const { metadata } = seen.pool;
   await dropPolicyParts(seen.pool, deps.kube);
@@ -172,8 +182,8 @@ const carryOut = async (action: PoolAction, seen: Observed, deps: ApplyDeps): Pr
     case "recovered":
       await deps.repairs.recovered(uid, action.epoch);
       return;
-    case "look":
-      return look(action, seen, deps);
+    case "inspect":
+      return requestInspection(action, seen, deps);
     case "retire":
       await deps.store.retire(uid, { reason: action.why, ids: action.ids, count: action.count });
       return;
@@ -218,7 +228,7 @@ const writeStatus = async (seen: Observed, status: BrowserPoolStatus, deps: Appl
   for (const note of conditionNotes(change)) deps.record({ regarding: regarding(seen.pool, deps), ...note });
 };
 
-/** Configurations that no browser, no pod and no future pod refers to any more. */
+/** Configurations that no record, no pod and no future pod uses. */
 const unusedConfigs = ({ leases, pods, configHash }: Observed): string[] => {
   const used = new Set([
     configHash,
@@ -230,7 +240,7 @@ const unusedConfigs = ({ leases, pods, configHash }: Observed): string[] => {
 
 const last: readonly PoolAction["do"][] = ["create", "drop", "raise"];
 
-/** One for each browser, each with a call that may take seconds. */
+/** One action for each browser, each with a call that may take seconds: they run side by side. */
 const many: readonly PoolAction["do"][] = ["close", "mark", "unmark", "delete"];
 
 /** Carries out a plan. Throws when a write fails or when this replica no longer leads; the next round plans anew. */

@@ -7,8 +7,8 @@ const find = (conditions: Condition[], type: string): Condition | undefined =>
   conditions.find((condition) => condition.type === type);
 
 /**
- * What people should read in the events when the status of a pool changes: that its configuration is refused or in force
- * again, that it is filled, that no node takes its browsers, and what its deletion waits for. Counts that come and go are not worth an event; pure.
+ * The Events for a changed status of a pool; pure. They tell users that its configuration is refused or in force again, that it
+ * is filled, that its browsers find no node, and what its deletion waits for. Changes of counts cause no Event.
  */
 export const conditionNotes = ({ before, after }: StatusChange): ConditionNote[] => {
   const [wasAccepted, accepted] = [find(before, "Accepted"), find(after, "Accepted")];

@@ -4,8 +4,8 @@ import { type BrowserPool, browserPoolKind } from "../../../resources/browser-po
 import { policyOwner, policyPartLabel } from "../../../resources/pool-policy.ts";
 
 /**
- * Deletes all ConfigMaps of a pool's policies, those included that an interrupted change has left. Comes before the pool's
- * finalizer is taken off: later, a new pool of the same name could own what is found. Nothing happens if it does already.
+ * Deletes all ConfigMaps of a pool's policies, with those that an interrupted change has left behind. Runs before the pool's
+ * finalizer is removed: after that, they could belong to a new pool of the same name. Does nothing if the pool is already gone.
  */
 export const dropPolicyParts = async ({ metadata }: BrowserPool, kube: Kube): Promise<void> => {
   const current = await kube.get(browserPoolKind, metadata);

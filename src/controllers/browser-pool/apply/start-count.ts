@@ -1,13 +1,13 @@
 import type { Observed, ObservedPod } from "../observe/observed.ts";
 import type { PoolAction, PoolPlan } from "../plan/actions.ts";
 
-/** Counts how starts of browsers end, each once: of those that were begun here, and those that were seen to start. */
+/** Counts each start of a browser once, by its result: starts that this replica began, and starts that it observed. */
 export type StartCount = {
-  /** A pod that this replica has made: it may be up, or have failed, before any round sees it. */
+  /** This replica has created a pod: it may be ready, or have failed, before a round observes it. */
   begun(podUid: string): void;
-  /** Takes in a round: what it saw and decided. */
+  /** Counts the starts that ended in a round, by its input and its plan. */
   note(seen: Pick<Observed, "pods">, plan: Pick<PoolPlan, "actions">): void;
-  /** Drops what is known of a pod that is gone. */
+  /** Drops all data of a pod that is gone. */
   forget(podUid: string): void;
 };
 
@@ -16,7 +16,7 @@ const hasStarted = ({ state }: ObservedPod): boolean => state.is === "warm" || s
 const isFailure = (action: PoolAction): action is PoolAction & { do: "delete" } =>
   action.do === "delete" && (action.why === "FailedStart" || action.why === "StartDeadlineExceeded");
 
-/** `count` is called with how a start has ended. */
+/** Calls `count` with the result of each start. */
 export const createStartCount = (count: (result: "ready" | "failed") => void): StartCount => {
   const starting = new Set<string>();
   return {

@@ -1,6 +1,6 @@
 /**
- * Carries out the looks that rounds ask for, in a queue of their own: an agent that does not answer for seconds holds up a
- * place here, never its pool. One browser is never looked at twice at a time.
+ * Carries out the inspections that rounds request, in a queue of their own: an agent that does not answer for seconds takes up one
+ * place of that queue, but never delays its pool's rounds. At most one inspection of a browser runs at a time.
  */
 import { AppError } from "../../../errors.ts";
 import type { RecordEvent } from "../../../kube/event-recorder.ts";
@@ -16,22 +16,22 @@ import type { BrowserPool } from "../../../resources/browser-pool.ts";
 import type { LastInspection } from "../observe/observed.ts";
 import type { PodOwner } from "../pod/pod.ts";
 
-/** Looks at a time. Most of a look is waiting; more makes a recovery faster and costs the agents' nodes bursts. */
+/** Inspections at a time. An inspection mostly waits. More would make a recovery faster, but cause bursts on the agents' nodes. */
 const concurrency = 32;
 
-/** When Redis is away, ms: it is asked again that often for each browser. */
+/** While Redis does not answer, each browser's inspection is tried again after this time, ms. */
 const redisAwayMs = 1000;
 
 export type InspectionRequest = { pool: PodOwner; pod: Pod; browser: NewBrowser; epoch: number };
 
 export type Inspections = {
-  /** Has a browser looked at after this time, ms, or earlier when that was wished before. The newest wish says under which epoch. */
-  request(wish: InspectionRequest, afterMs: number): void;
-  /** Its times are of `steadyMs`. */
+  /** Inspects a browser after `afterMs`, or earlier if an earlier request says so. The newest request gives the epoch. */
+  request(request: InspectionRequest, afterMs: number): void;
+  /** Its times are by `monotonicMs`. */
   lastInspection(podUid: string): LastInspection | undefined;
-  /** The highest epoch that an agent of this pool was found to know; 0 for none. */
+  /** The highest epoch that an inspection found in an agent of this pool; 0 for none. */
   agentEpoch(poolUid: string): number;
-  /** Drops what is known of a pod or a pool that is gone. */
+  /** Drops all data of a pod or pool that is gone. */
   forget(uid: string): void;
   stop(): Promise<void>;
 };
@@ -40,12 +40,12 @@ export type InspectionsDeps = Omit<InspectDeps, "check"> & {
   pods: Pick<Reflector<Pod>, "get">;
   dying: ReadonlySet<string>;
   lead: Lead;
-  /** A look found that the pool has to be looked over. */
+  /** An inspection found that the pool needs a round. */
   onPool(pool: BrowserPool): void;
   record: RecordEvent;
-  /** ms of a clock that nobody sets: a look says how long an agent has been silent, and that a browser goes for. */
+  /** ms of a clock that is never set: it measures how long an agent has been silent, and a browser is replaced for that. */
   monotonicMs: () => number;
-  /** Of the queue of looks. */
+  /** The name of the queue of inspections. */
   name: string;
   meter: WorkMeter;
   log: Logger;
@@ -57,10 +57,10 @@ export const startInspections = (deps: InspectionsDeps): Inspections => {
   const lastInspections = new Map<string, LastInspection>();
   const agentEpochs = new Map<string, number>();
 
-  const isThere = ({ pod: { metadata }, browser }: InspectionRequest): boolean => {
+  const isInspectable = ({ pod: { metadata }, browser }: InspectionRequest): boolean => {
     const known = deps.pods.get(metadata)?.metadata;
     if (known?.uid !== metadata.uid || deps.dying.has(metadata.uid)) return false;
-    // Evicted since this was wished: the round that sees it asks anew, and says that it must not become idle.
+    // The pod was evicted after this request: the next round requests again, with the reason why it must not become idle.
     return !known?.deletionTimestamp || browser.leaving !== undefined;
   };
   const noteResult = ({ browser, epoch }: InspectionRequest, result: InspectResult): void => {
@@ -83,12 +83,12 @@ export const startInspections = (deps: InspectionsDeps): Inspections => {
     const note = `browser ${browser.pod} is replaced: ${reason}`;
     deps.record({ regarding: pool, type: "Warning", reason: "Suspect", note });
   };
-  const inspectOne = async (wish: InspectionRequest): Promise<Requeue | undefined> => {
-    const { pool, browser, epoch } = wish;
+  const inspectOne = async (request: InspectionRequest): Promise<Requeue | undefined> => {
+    const { pool, browser, epoch } = request;
     const poolUid = pool.metadata.uid;
     const result = await inspect({ poolUid, epoch, browser }, { ...deps, check: deps.lead.check });
-    noteResult(wish, result);
-    for (const corrected of result.corrected) report(wish, corrected);
+    noteResult(request, result);
+    for (const corrected of result.corrected) report(request, corrected);
     if (result.is === "ahead") agentEpochs.set(poolUid, Math.max(result.epoch, agentEpochs.get(poolUid) ?? 0));
     if (result.is === "ahead" || result.is === "outdated" || result.is === "silent") deps.onPool(pool);
     return result.is === "later" ? { requeueAfterMs: result.afterMs } : undefined;
@@ -100,10 +100,10 @@ export const startInspections = (deps: InspectionsDeps): Inspections => {
     log: deps.log,
     meter: deps.meter,
     async work(key) {
-      const wish = requests.get(key);
-      if (!wish || !isThere(wish) || deps.lead.signal.aborted) return undefined;
+      const request = requests.get(key);
+      if (!request || !isInspectable(request) || deps.lead.signal.aborted) return undefined;
       try {
-        return await inspectOne(wish);
+        return await inspectOne(request);
       } catch (error) {
         if (error instanceof AppError && error.code === "unavailable") return { requeueAfterMs: redisAwayMs };
         throw error;
@@ -111,9 +111,9 @@ export const startInspections = (deps: InspectionsDeps): Inspections => {
     },
   });
   return {
-    request(wish, afterMs) {
-      requests.set(wish.browser.id, wish);
-      queue.add(wish.browser.id, afterMs);
+    request(request, afterMs) {
+      requests.set(request.browser.id, request);
+      queue.add(request.browser.id, afterMs);
     },
     lastInspection: (podUid) => lastInspections.get(podUid),
     agentEpoch: (poolUid) => agentEpochs.get(poolUid) ?? 0,

@@ -4,7 +4,7 @@ import type { RepairStore } from "../../../leases/repair-store.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
 import type { PoolSource } from "../pool-source.ts";
 
-/** How often each pool's epoch is read, ms. A FLUSHALL breaks no connection and tells nobody; this is how it is noticed. */
+/** How often each pool's epoch is read, ms. A FLUSHALL breaks no connection and sends no message; only this check notices it. */
 const intervalMs = 1000;
 
 export type WatchEpochsDeps = {
@@ -12,7 +12,7 @@ export type WatchEpochsDeps = {
   repairs: Pick<RepairStore, "epoch">;
   /** Redis has another epoch than the pool's status. */
   onDiffers(poolKey: string): void;
-  /** Redis answers again for a pool for which it did not: it may be another server by now. */
+  /** Redis answers again for a pool after it did not: another server may answer now. */
   onReturn(): void;
 };
 
@@ -31,7 +31,7 @@ export const watchEpochs = async (deps: WatchEpochsDeps, signal: AbortSignal): P
   };
   while (!signal.aborted) {
     await sleep(intervalMs, undefined, { signal }).catch(() => undefined);
-    // A pool that no round has begun with has no epoch to lose.
+    // A pool that had no round yet has no epoch to lose.
     const begun = deps.source.list().filter(({ status }) => status?.leaseEpoch !== undefined);
     if (!signal.aborted) await Promise.all(begun.map(compare));
     for (const uid of away) if (!begun.some(({ metadata }) => metadata.uid === uid)) away.delete(uid);

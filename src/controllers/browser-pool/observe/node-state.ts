@@ -2,8 +2,8 @@ import type { Node } from "../../../kube/objects.ts";
 import type { ObservedNode } from "./observed.ts";
 
 /**
- * Taints by which nodes are announced to go away, each with who sets it. `DeletionCandidateOfClusterAutoscaler` is not among
- * them: it is a preference (PreferNoSchedule) for nodes that may be removed in ten minutes, and is often taken back.
+ * Taints that announce that a node will be removed, each with the component that sets it. `DeletionCandidateOfClusterAutoscaler`
+ * is not among them: it is a preference (PreferNoSchedule) for nodes that may be removed in ten minutes, and is often withdrawn.
  */
 const drainTaints = new Set([
   "ToBeDeletedByClusterAutoscaler", // Cluster Autoscaler, before it drains
@@ -18,11 +18,11 @@ const leavingReason = ({ spec }: Node): string | undefined => {
   return taint && `it has the taint ${taint.key}`;
 };
 
-/** A kubelet that stops reporting makes its node's Ready Unknown after 40 s by Kubernetes' default. */
+/** When a kubelet stops reporting, Kubernetes sets the node's Ready condition to Unknown, after 40 s by default. */
 const isSilent = ({ status }: Node): boolean =>
   status?.conditions?.some(({ type, status: is }) => type === "Ready" && is !== "True") ?? false;
 
-/** What a node is to the browsers on it; pure. `node`: undefined when there is none of this name (any more). */
+/** The state of a node as it concerns the browsers on it; pure. `node`: undefined when no node has this name (any more). */
 export const nodeState = (name: string, node: Node | undefined): ObservedNode => {
   if (!node) return { name, leaving: "it is gone", isLost: true, isGone: true };
   return { name, leaving: leavingReason(node), isLost: isSilent(node), isGone: false };

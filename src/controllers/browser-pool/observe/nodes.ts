@@ -7,13 +7,16 @@ import type { Logger } from "../../../log.ts";
 import { nodeState } from "./node-state.ts";
 import type { ObservedNode } from "./observed.ts";
 
-/** The nodes of the cluster, as far as browsers depend on them. */
+/** The states of the cluster's nodes, as they concern browsers. */
 export type Nodes = {
-  /** By name. What the watch does not show is asked for: a pod may be seen sooner than its new node. Throws when that fails. */
+  /**
+   * By name. Asks the API server for nodes that the watch does not show: a pod may be seen before its new node. Throws when a call
+   * fails.
+   */
   find(names: Iterable<string>): Promise<Map<string, ObservedNode>>;
-  /** Calls `listener` with every node that has become something else to its browsers; answers how to end that. */
+  /** Calls `listener` with the name of each node whose state changed. Returns a function that unsubscribes. */
   subscribe(listener: (name: string) => void): () => void;
-  /** Resolves when all nodes are known; rejects when `signal` is aborted before. */
+  /** Resolves when all nodes are known; rejects if `signal` is aborted first. */
   synced(signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;
 };
@@ -27,7 +30,7 @@ export const startNodes = ({ kube, log }: { kube: Kube; log: Logger }): Nodes =>
     const { name } = node.metadata;
     const before = states.get(name);
     const now = nodeState(name, change === "DELETED" ? undefined : node);
-    // Kubelets report all the time; few reports change anything here.
+    // Kubelets report all the time; few reports change this state.
     if (isDeepStrictEqual(before, now)) return;
     if (now.isGone) states.delete(name);
     else states.set(name, now);

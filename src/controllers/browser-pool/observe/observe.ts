@@ -17,18 +17,21 @@ export type ObserveDeps = {
   pods: Reflector<Pod>;
   store: Pick<LeaseStore, "snapshot" | "endedLease">;
   expectations: Expectations;
-  /** Uids of pods whose deletion was asked for here. */
+  /** Uids of pods that this replica has deleted or is deleting. */
   dying: Set<string>;
-  /** Sizes accepted in earlier rounds, by pool uid; written here in the same turn as the judgement, so that two pools can't both take the last places. */
+  /**
+   * Sizes accepted in earlier rounds, by pool uid. `observePool` checks the limits and writes here without an `await` between, so
+   * two pools can't both take the last room under the limit.
+   */
   acceptedSizes: Map<string, number>;
   inspections: Pick<Inspections, "lastInspection" | "agentEpoch">;
   nodes: Pick<Nodes, "find">;
-  /** By `steadyMs`, as the looks are. */
+  /** By `monotonicMs`, as the times of inspections are. */
   disturbedAtMs: () => number;
-  /** ms of a clock that nobody sets. */
+  /** ms of a clock that is never set. */
   monotonicMs: () => number;
   podSettings: PodSettings;
-  /** The session that the object of this key is for; left out where objects have many. */
+  /** The session of the object with this key; left out for kinds whose objects have many sessions. */
   sessionOf?: (key: string) => string;
   gate: Pick<StartGate, "waitsFor">;
   /** Undefined: the kind has no limits beyond its schema. */
@@ -38,14 +41,15 @@ export type ObserveDeps = {
 const podsOf = (pods: Reflector<Pod>, poolUid: string): Pod[] =>
   pods.list().filter(({ metadata }) => metadata.labels?.[poolLabel] === poolUid);
 
-/**
- * Looks and disturbances by Redis' clock, which a round goes by: however a clock is set, what was ten seconds ago here was
- * ten seconds ago there.
- */
-const byTheClock = (look: LastInspection | undefined, aheadMs: number): LastInspection | undefined =>
-  look && { ...look, atMs: look.atMs + aheadMs, failingSinceMs: look.failingSinceMs + aheadMs };
+/** Converts the times of an inspection from this process's monotonic clock to Redis' clock, which rounds use. */
+const byRedisClock = (inspection: LastInspection | undefined, offsetMs: number): LastInspection | undefined =>
+  inspection && {
+    ...inspection,
+    atMs: inspection.atMs + offsetMs,
+    failingSinceMs: inspection.failingSinceMs + offsetMs,
+  };
 
-/** All reads of one round; undefined when the pool is gone. */
+/** Does all reads of one round; returns undefined when the pool is gone. */
 export const observePool = async (key: string, deps: ObserveDeps): Promise<Observed | undefined> => {
   const uid = deps.source.get(refOf(key))?.metadata.uid;
   if (!uid) return undefined;
@@ -53,11 +57,11 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Obser
   const nodes = await deps.nodes.find(podsOf(deps.pods, uid).flatMap(({ spec }) => spec?.nodeName ?? []));
   const session = deps.sessionOf?.(key);
   const ended = session ? await deps.store.endedLease(uid, session) : undefined;
-  // Read after the wait: what changed meanwhile has to count.
+  // Read again after the wait, to see what changed meanwhile.
   const pool = deps.source.get(refOf(key));
   if (pool?.metadata.uid !== uid) return undefined;
 
-  const aheadMs = leases.nowMs - deps.monotonicMs();
+  const offsetMs = leases.nowMs - deps.monotonicMs();
   const records = new Map(leases.browsers.map((browser) => [browser.id, browser]));
   const { limits, acceptedSizes } = deps;
   const refusal = limits && refusalOf({ pool, pools: deps.source.list(), acceptedSizes, limits });
@@ -80,7 +84,7 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Obser
         state,
         isOutdated: isOutdated(pod),
         node: nodes.get(pod.spec?.nodeName ?? ""),
-        inspection: byTheClock(deps.inspections.lastInspection(podUid), aheadMs),
+        inspection: byRedisClock(deps.inspections.lastInspection(podUid), offsetMs),
       },
     ];
   });
@@ -94,6 +98,6 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Obser
     waitsFor: deps.gate.waitsFor(pool.metadata.namespace),
     agentEpoch: deps.inspections.agentEpoch(uid),
     ended,
-    disturbedAtMs: deps.disturbedAtMs() + aheadMs,
+    disturbedAtMs: deps.disturbedAtMs() + offsetMs,
   };
 };

@@ -3,25 +3,25 @@ import type { BrowserRecord, PoolSnapshot } from "../../../leases/lease-store.ts
 import type { LeaseRecord } from "../../../leases/records.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
 
-/** Everything that one round of the pool loop goes by: read in `observe`, judged in `plan`. */
+/** The whole input of one round of the pool loop: read by `observe`, used by `plan`. */
 export type Observed = {
   pool: BrowserPool;
-  /** All pods of the pool that are known, any order. */
+  /** All known pods of the pool, in any order. */
   pods: ObservedPod[];
   leases: PoolSnapshot;
-  /** Pods that were asked for and that the watch has not shown yet. */
+  /** Pods that this replica has created and the watch has not shown yet. */
   pendingCreations: number;
   /** The hash of the configuration that the spec asks for now. */
   configHash: string;
   /** Why the spec can't be carried out, if it can't. */
   refusal: Refusal | undefined;
-  /** What the pool's namespace still lacks before browsers may be started in it, if it does. */
+  /** What the pool's namespace lacks before browsers may be started in it; undefined when it lacks nothing. */
   waitsFor: string | undefined;
-  /** The highest epoch that an agent of the pool was found to know. */
+  /** The highest epoch that an inspection found in an agent of the pool. */
   agentEpoch: number;
-  /** The session that an on-demand browser had; undefined while it has one, or before. */
+  /** The ended session of an on-demand browser; undefined before and during its session. */
   ended: LeaseRecord | undefined;
-  /** When all that was found out about browsers became doubtful: this replica began to lead, or Redis came back; ms since the epoch. */
+  /** When earlier inspections became doubtful: this replica began to lead, or Redis came back; ms since the epoch. */
   disturbedAtMs: number;
 };
 
@@ -32,25 +32,28 @@ export type ObservedPod = {
   configHash: string;
   browser: BrowserRecord | undefined;
   state: PodState;
-  /** New pods get another image or pod template. */
+  /** Made with another image or pod template than new pods get. */
   isOutdated: boolean;
-  /** Where it runs; undefined before it has a node. */
+  /** The pod's node; undefined before the scheduler has chosen one. */
   node: ObservedNode | undefined;
-  /** The last look at it by this replica. */
+  /** The last inspection by this replica. */
   inspection: LastInspection | undefined;
 };
 
-/** A look that came to an end. `atMs`: ms since the epoch; `failures`: in a row, without an answer of the agent, up to now. */
+/**
+ * A finished inspection. `atMs`: ms since the epoch; `failures`: inspections in a row, up to this one, that the agent did not
+ * answer.
+ */
 export type LastInspection = { atMs: number; epoch: number; failures: number; failingSinceMs: number };
 
-/** A node as far as the browsers on it depend on it. */
+/** The state of a node as it concerns the browsers on it. */
 export type ObservedNode = {
   name: string;
-  /** Why browsers are to leave it, for people; undefined while they may stay. */
+  /** Why browsers must leave the node, as text for users; undefined while they may stay. */
   leaving: string | undefined;
-  /** Its kubelet is silent: what ends there is not confirmed. */
+  /** The kubelet is silent: it does not confirm that a pod has ended. */
   isLost: boolean;
-  /** There is none of this name any more. */
+  /** No node has this name any more. */
   isGone: boolean;
 };
 
@@ -60,15 +63,15 @@ export type Refusal = {
 };
 
 /**
- * What a pod is to its pool.
+ * The state of a pod as its pool needs it.
  *
- *   starting     made, its browser is not ready yet
- *   warm         ready, and not known to the leases: new, or forgotten by Redis; a look tells which
- *   known        ready and known to the leases; what it does stands in its record there
- *   unready      known to the leases, and its browser does not answer the probe any more
+ *   starting     created, and its browser is not ready yet
+ *   warm         ready, and without a record in Redis: new, or forgotten by Redis; an inspection finds out which
+ *   known        ready, with a record in Redis that says what the browser does
+ *   unready      with a record in Redis, and its browser no longer answers the probe
  *   ended        its process has ended; `reason` says why
- *   evicted      being deleted, and not by this replica; who holds it may go on until its grace is over
- *   terminating  being deleted, and nobody is to use it; its process may still run
+ *   evicted      being deleted, but not by this replica; its holder may use it until the grace period ends
+ *   terminating  being deleted, and no caller may use it; its process may still run
  */
 export type PodState =
   | { is: "starting" }
@@ -79,5 +82,5 @@ export type PodState =
   | { is: "evicted" }
   | { is: "terminating" };
 
-/** From the agent's termination message; `lost` when it could not write one. */
+/** The reason in the agent's termination message; `lost` when the agent could not write one. */
 export type EndedReason = "timeout" | "browser_crashed" | "start_failed" | "stopped" | "lost";

@@ -10,7 +10,7 @@ const endedState = (pod: Pod): PodState => {
     const said = Termination.parse(JSON.parse(message));
     return { is: "ended", reason: said.reason, message: said.message };
   } catch {
-    // Killed before it could say why, or never started: the pod's own words are all there is.
+    // The agent was killed before it could write its message, or it never started: only the pod's status can say why.
     const why = pod.status?.message ?? pod.status?.reason ?? terminated?.reason ?? "no termination message";
     return { is: "ended", reason: "lost", message: why };
   }
@@ -19,11 +19,11 @@ const endedState = (pod: Pod): PodState => {
 const isReady = (pod: Pod): boolean =>
   pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false;
 
-/** Being deleted by somebody else: it may be in use, also when Redis has forgotten it. */
+/** For a pod that this replica did not delete: whether its browser may be in use, even if Redis has forgotten it. */
 const isEvicted = (pod: Pod, browser: BrowserRecord | undefined): boolean =>
   browser ? browser.state !== "retired" : isReady(pod);
 
-/** `browser`: the pod's record in the leases, if it has one. `isDying`: its deletion was asked for here. */
+/** `browser`: the pod's record in Redis, if it has one. `isDying`: this replica has deleted the pod. */
 export const podState = (pod: Pod, browser: BrowserRecord | undefined, isDying: boolean): PodState => {
   if (pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed") return endedState(pod);
   if (isDying) return { is: "terminating" };

@@ -5,9 +5,9 @@ import { joinPath } from "../../../resources/wire.ts";
 import type { Refusal } from "./observed.ts";
 
 export type PoolLimits = {
-  /** Largest sum of all pools' sizes (LIMIT-2). */
+  /** The largest allowed sum of all pools' sizes (LIMIT-2). */
   pooledSessions: number;
-  /** Largest fill rate, percent of the pool a minute. */
+  /** The largest allowed fill rate, percent of the pool a minute. */
   fillRatePerMinute: number;
 };
 
@@ -15,7 +15,7 @@ export type RefusalInput = {
   pool: BrowserPool;
   /** All pools of the organization, this one included. */
   pools: BrowserPool[];
-  /** Sizes that were accepted last, by uid; ahead of the pools' statuses. */
+  /** Sizes that were accepted last, by uid; newer than the pools' statuses. */
   acceptedSizes: ReadonlyMap<string, number>;
   limits: PoolLimits;
 };
@@ -24,14 +24,14 @@ const nameOf = (pool: BrowserPool): string => pool.spec.name ?? pool.metadata.na
 
 type AcceptedSize = (pool: BrowserPool) => number | undefined;
 
-/** Creation times are whole seconds: of two pools of one second the one that was accepted first keeps what it has. */
+/** Creation times are whole seconds: of two pools created in one second, the one that was accepted first counts as older. */
 const isOlder = (a: BrowserPool, b: BrowserPool, acceptedSize: AcceptedSize): boolean => {
   const age = (pool: BrowserPool): string =>
     [pool.metadata.creationTimestamp, acceptedSize(pool) === undefined ? 1 : 0, pool.metadata.uid].join(" ");
   return age(a) < age(b);
 };
 
-/** Why a pool's spec can't be carried out though the API server took it; pure. The older object keeps a name (HTTP-16). */
+/** Why the operator refuses a spec that the API server accepted; pure. Of two pools with one name, the older keeps it (HTTP-16). */
 export const refusalOf = ({ pool, pools, acceptedSizes, limits }: RefusalInput): Refusal | undefined => {
   const acceptedSize: AcceptedSize = ({ metadata, status }) => acceptedSizes.get(metadata.uid) ?? status?.acceptedSize;
   const others = pools.filter(({ metadata }) => metadata.uid !== pool.metadata.uid && !metadata.deletionTimestamp);

@@ -4,8 +4,9 @@
  *   Starting ──its session was bound──► Active ──released, timed out, crashed, pod gone──► Ended
  *      └──────its pod ended before, or was not ready in time──► Failed
  *
- * What an API replica waits for is handed to it as from any pool; what nobody waits for, one applied as YAML, is taken for
- * its session by the operator (hand-over.ts). Ended and failed ones can be read for a day; then the object goes.
+ * An API replica that waits for the browser gets it as from any pool. When no replica waits, as for a browser applied as YAML,
+ * the operator takes it for its session (hand-over.ts). Ended and failed browsers can be read for a day; then the operator
+ * deletes them.
  */
 import type { KubeObject } from "../../../kube/objects.ts";
 import { type Browser, type BrowserSpec, type BrowserStatus, browserKind, isOver } from "../../../resources/browser.ts";
@@ -15,7 +16,7 @@ import type { Observed, ObservedPod } from "../observe/observed.ts";
 import { startDeadlineMs } from "../plan/starts.ts";
 import type { PoolView } from "../pool-source.ts";
 
-/** Its one start waits for nothing. */
+/** A fill rate, percent a minute, that does not delay the one start. */
 const atOnce = 6000;
 
 const settingsOf = ({ name: _, tags: __, gpu: ___, vaults: ____, ...settings }: BrowserSpec) => settings;
@@ -112,5 +113,5 @@ const withStatus = (browser: Browser, status: BrowserPoolStatus, seen: Observed)
 /** How the pool loop reads and writes on-demand browsers. */
 export const onDemandView: PoolView<Browser> = { type: browserKind, toPool, withStatus };
 
-/** The id of its session, which is its own. */
+/** The id of the browser's session: the object's own name. */
 export const sessionOf = ({ metadata }: KubeObject): string => metadata.name;

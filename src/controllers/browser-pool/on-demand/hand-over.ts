@@ -1,6 +1,6 @@
 /**
- * Takes an on-demand browser for its session when nobody else does: it was applied as YAML, or the API replica that waited
- * for it has died. The session then begins as any other: granted by Redis, bound by the agent.
+ * Takes an on-demand browser for its session when no API replica does: the browser was applied as YAML, or the replica that waited
+ * for it has died. The session begins like any other: Redis grants it, the agent binds it.
  */
 
 import { onDemandRequest } from "../../../domain/on-demand-request.ts";
@@ -30,8 +30,8 @@ const projectOf = async ({ metadata }: Browser, { kube }: HandOverDeps): Promise
 };
 
 /**
- * Whether the session has begun. A name that another session has stays with that one. Throws `unavailable` when Redis does
- * not answer.
+ * Takes and binds the browser; returns whether the session has begun. If another session has the wanted name, this one begins
+ * without a name. Throws `unavailable` when Redis does not answer.
  */
 export const handOver = async (browser: Browser, deps: HandOverDeps): Promise<boolean> => {
   const poolUid = browser.metadata.uid;
@@ -40,7 +40,7 @@ export const handOver = async (browser: Browser, deps: HandOverDeps): Promise<bo
   const isNamed = name !== undefined && (await deps.names.reserve(request.project, name, { poolUid, session }));
   const outcome = await deps.store.take(poolUid, {
     session,
-    // Nobody listens for this session by message.
+    // No replica waits for a message about this session.
     channel: recheckChannel(poolUid),
     request: JSON.stringify({ ...request, ...(isNamed && { name }) }),
   });

@@ -16,13 +16,13 @@ export type ReconcileOnDemandDeps = ReconcileDeps &
     now: () => number;
   };
 
-/** After a session was taken, ms: the round that notes it. */
+/** Time until the round that writes a begun session into the status, ms. */
 const atOnceMs = 1;
 
-/** Nothing is done any more for a browser that is over, but to delete it when its day is over. */
+/** Deletes an ended or failed browser when its day is over; until then only requeues it. */
 const expire = async ({ metadata, status }: Browser, deps: ReconcileOnDemandDeps): Promise<Requeue> => {
   const leftMs = Date.parse(status?.endTime ?? "") + endedLifeMs - deps.now();
-  // A day is more than a timer takes at once on some clocks; and the round costs nothing.
+  // Requeue after an hour at most: some timers can't wait a whole day, and a round costs almost nothing.
   if (leftMs > 0) return { requeueAfterMs: Math.min(leftMs, 60 * 60 * 1000) };
   deps.lead.check();
   await deps.kube.delete(browserKind, metadata, { uid: metadata.uid });
@@ -46,7 +46,7 @@ export const reconcileOnDemand = async (key: string, deps: ReconcileOnDemandDeps
   return { requeueAfterMs: atOnceMs };
 };
 
-/** Its browser is up, and no caller has got it. */
+/** The browser is idle, no caller waits for it, and the pool is not recovering. */
 const isIdle = async ({ metadata, status }: BrowserPool, { store }: ReconcileOnDemandDeps): Promise<boolean> => {
   if (status?.leaseEpoch === undefined) return false;
   const { browsers, waiting, recoveringSinceMs } = await store.snapshot(metadata.uid);

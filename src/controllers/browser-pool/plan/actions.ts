@@ -1,10 +1,10 @@
-/** What the pool loop can do: the words in which a plan (plan.ts) tells apply.ts. */
+/** The actions of the pool loop: plan.ts decides on them, apply.ts carries them out. */
 import type { EndReason } from "../../../leases/records.ts";
 import type { BrowserPoolStatus } from "../../../resources/browser-pool.ts";
 import type { ObservedPod } from "../observe/observed.ts";
 import type { InspectionReason } from "./next-inspection.ts";
 
-/** Why browsers leave (leaving.ts); stands in their records. */
+/** Why a browser leaves (leaving.ts); its record keeps the reason as the leaving mark. */
 export type LeavingReason = "Evicted" | "NodeLeaving" | "PodOutdated";
 
 export type DeleteReason =
@@ -23,7 +23,7 @@ export type PoolAction =
   | { do: "raise"; epoch: number }
   | { do: "recovered"; epoch: number }
   | {
-      do: "look";
+      do: "inspect";
       pod: ObservedPod;
       epoch: number;
       /** Why the browser must not become idle. */

@@ -1,32 +1,32 @@
 /**
- * The part of the plan that shows on pods which browsers are in use, for those who go by that: a PodDisruptionBudget selects by the
- * label, Cluster Autoscaler reads the annotation (pod.ts); pure.
+ * The part of the plan that marks the pods of browsers in use: a PodDisruptionBudget selects by the label, Cluster Autoscaler
+ * reads the annotation (pod.ts); pure.
  *
- * Each mark is a write to the API server, so nothing is marked that is over soon: a browser has to be in use, or idle, for some
- * seconds, by Redis' clock. A lease that is younger is protected by its pod's grace period alone.
+ * Each mark is a write to the API server, so short leases are not marked: a browser must be in use, or idle, for some seconds by
+ * Redis' clock. Only its pod's grace period protects a younger lease.
  */
 
 import type { Observed, ObservedPod } from "../observe/observed.ts";
 import { isMarked } from "../pod/pod.ts";
 import type { PoolAction } from "./actions.ts";
 
-/** How long a browser has been as it is before its pod shows it, ms. Also the least time between two writes for one browser. */
+/** How long a browser must have its state before its pod shows it, ms. Also the least time between two writes for one browser. */
 export const unchangedMs = 5000;
 
-/** Writes of one round: a pool of hundreds that is taken at once costs ten a second. */
+/** Writes of one round: when callers take hundreds of browsers at once, the marks cost ten writes a second. */
 const marksPerRound = 10;
 const nextMarksMs = 1000;
 
 export type Marks = { actions: PoolAction[]; requeueAfterMs: number };
 
-/** What its pod should show; undefined: what it shows now. */
+/** The change that the pod needs; undefined: the pod keeps what it shows. */
 const wanted = ({ state, browser }: ObservedPod): "mark" | "unmark" | undefined => {
   if (state.is !== "known" && state.is !== "unready") return undefined;
   if (browser?.state === "leased") return "mark";
   return browser?.state === "idle" ? "unmark" : undefined;
 };
 
-/** `otherwiseMs`: when to look again if nothing is due. */
+/** `otherwiseMs`: the time to the next round if no mark is due. */
 export const marks = ({ pods, leases }: Observed, otherwiseMs: number): Marks => {
   const changes = pods.flatMap((pod) => {
     const action = wanted(pod);

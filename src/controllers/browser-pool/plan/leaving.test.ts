@@ -19,7 +19,7 @@ describe("on a node that goes away", () => {
 
   test("a warm one enters, and must not become idle", () => {
     const [look] = planPool(aSeen(full("cordoned warm")), nowMs).actions;
-    expect(look).toMatchObject({ do: "look", why: "Warm", leaving: "NodeLeaving" });
+    expect(look).toMatchObject({ do: "inspect", why: "Warm", leaving: "NodeLeaving" });
   });
 
   test("the mark is taken back when the node is of use again", () => {
@@ -39,7 +39,7 @@ describe("a pod that somebody else deletes", () => {
 
   test("is looked at when Redis knows nothing of it, since it may be in use", () => {
     const { actions } = planPool(aSeen(full("evicted unknown")), nowMs);
-    expect(actions).toMatchObject([{ do: "look", why: "Warm", leaving: "Evicted", afterMs: 0 }]);
+    expect(actions).toMatchObject([{ do: "inspect", why: "Warm", leaving: "Evicted", afterMs: 0 }]);
   });
 
   test("is deleted again with the operator's short grace when nobody may get it any more", () => {

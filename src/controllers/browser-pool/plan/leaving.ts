@@ -1,16 +1,16 @@
 /**
- * The part of the plan that has to do with browsers that are to leave their place; pure.
+ * The part of the plan for browsers that must leave; pure.
  *
- *   Evicted      its pod is being deleted by somebody else: drained, evicted, by hand
- *   NodeLeaving  its node is cordoned, announced to be removed, or gone
- *   PodOutdated  its image or pod template is not the present one, and its turn has come (rollout.ts)
+ *   Evicted      something other than the operator deletes its pod: a drain, an eviction, a user
+ *   NodeLeaving  its node is cordoned, will be removed, or is gone
+ *   PodOutdated  its image or pod template is outdated, and the rollout has reached it (rollout.ts)
  *
- * Who starts in such a place goes at once, and so does who is idle; who is in use goes when its lease ends, which a mark in its record
- * sees to (leases/leaving-marks.ts). The mark follows from what is seen: it is set anew after a loss, and taken back when the reason
- * for it is gone.
+ * A browser that starts or is idle goes at once. A browser in use goes when its lease ends: a leaving mark in its record makes sure
+ * of that (leases/leaving-marks.ts). Each round computes the marks anew, so it sets a lost mark again and removes one whose reason
+ * is gone.
  *
- * A node that is silent may come back, so nobody leaves it. But a browser in use whose node and agent are both silent for long
- * can't be used by anybody: its lease ends.
+ * A silent node may come back, so browsers stay on it. But when the agent of a browser in use does not answer for `lostMs` on a
+ * silent node, nothing can use that browser: its lease ends.
  */
 
 import type { Observed, ObservedPod } from "../observe/observed.ts";
@@ -20,21 +20,21 @@ import { isAlive } from "./pod-life.ts";
 /** How long the agent of a browser in use may be silent on a silent node, ms. */
 const lostMs = 60_000;
 
-/** Why a browser is to leave its place; undefined when it may stay there. */
+/** Why a browser must leave; undefined when it may stay. */
 export const leavingReason = ({ state, node }: ObservedPod): LeavingReason | undefined => {
   if (state.is === "evicted") return "Evicted";
   return node?.leaving ? "NodeLeaving" : undefined;
 };
 
-/** Known to the leases, which are not told yet that it leaves, or why. */
+/** The browser has a record, and the leaving mark in it is missing or has another reason. */
 const isMarkStale = (pod: ObservedPod): boolean =>
   pod.browser !== undefined && pod.browser.state !== "retired" && pod.browser.leaving !== leavingReason(pod);
 
-/** It starts on a node that is leaving: nobody waits for it there. */
+/** The browser starts on a node that it would have to leave at once. */
 export const startsOnLeavingNode = ({ state, node }: ObservedPod): boolean =>
   state.is === "starting" && node?.leaving !== undefined;
 
-/** It is idle, and retired at once. */
+/** The browser is idle: setting its leaving mark retires it at once. */
 export const leavesAtOnce = (pod: ObservedPod): boolean =>
   pod.browser?.state === "idle" && leavingReason(pod) !== undefined;
 
@@ -44,7 +44,7 @@ const newMarks = ({ pods }: Observed): PoolAction[] =>
     return ids.length > 0 ? [{ do: "leave", ids, why }] : [];
   });
 
-/** Their node is of use again, or their image the wanted one. An eviction is for good. */
+/** Removes the marks of browsers whose node may be used again, or whose image is the present one again. An eviction is final. */
 const staleMarks = ({ pods }: Observed): PoolAction[] => {
   const mayStay = pods.filter((pod) => !leavingReason(pod));
   const moved = mayStay.filter((pod) => pod.browser?.leaving === "NodeLeaving");
@@ -54,7 +54,7 @@ const staleMarks = ({ pods }: Observed): PoolAction[] => {
   return [...stay(moved, "NodeLeaving"), ...stay(renewed, "PodOutdated")];
 };
 
-/** One for each node, whatever number of browsers it is about. */
+/** One note for each node, however many of its browsers are concerned. */
 const perNode = (pods: ObservedPod[], note: (pod: ObservedPod) => PoolAction): PoolAction[] =>
   [...new Map(pods.map((pod) => [pod.node?.name, pod])).values()].map(note);
 
@@ -79,14 +79,14 @@ const notes = (seen: Observed, nowMs: number): PoolAction[] => [
   ),
 ];
 
-/** What is told to the leases and to people. */
+/** The changes of leaving marks, and the Events about them. */
 export const leaving = (seen: Observed, nowMs: number): PoolAction[] => [
   ...notes(seen, nowMs),
   ...newMarks(seen),
   ...staleMarks(seen),
 ];
 
-/** In use, and nobody can reach it. */
+/** The browser is in use, but its node is lost and its agent has not answered for `lostMs`. */
 export const isLostWithNode = (pod: ObservedPod, nowMs: number): boolean =>
   pod.browser?.state === "leased" &&
   isAlive(pod, nowMs) &&

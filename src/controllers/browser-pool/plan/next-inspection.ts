@@ -1,14 +1,14 @@
 /**
- * When a browser is to be looked at next, and why; pure.
+ * When a browser's next inspection is due, and why; pure.
  *
- *   Warm        ready and not known to the leases: at once
+ *   Warm        ready and without a record: at once
  *   Suspect     at once
- *   Releasing   when the API replica that ends the lease should be done, and again and again until the browser is out of it
- *   Leased      once when the bind should be done, then as Audit
- *   Audit       every minute, each browser at its own second: what Redis has lost, or the agent not heard
- *   Disturbed   not looked at since Redis came back, its epoch was raised, or this replica began to lead: within seconds
+ *   Releasing   when the API replica that ends the lease should be done, then again and again until the state changes
+ *   Leased      once, when the bind should be done; then as Audit
+ *   Audit       every minute, each browser at its own second: finds writes that Redis lost and calls that the agent missed
+ *   Disturbed   not inspected since Redis came back, its epoch was raised, or this replica began to lead: within seconds
  *
- * A browser whose agent does not answer is looked at again after a back-off, whatever it is.
+ * A browser in any state whose agent does not answer is inspected again after a back-off.
  */
 import { stepMs } from "../../../leases/diagnose.ts";
 import type { LastInspection, Observed, ObservedPod } from "../observe/observed.ts";
@@ -19,33 +19,33 @@ export type InspectionReason = "Warm" | "Suspect" | "Releasing" | "Leased" | "Au
 /** `dueMs`: ms since the epoch; in the past when it is overdue. */
 export type NextInspection = { dueMs: number; why: InspectionReason };
 
-/** Each browser is audited once in this time, ms. A lease that Redis has lost is found within it. */
+/** Each browser is audited once in this time, ms, so a lease that Redis has lost is found within it. */
 export const auditMs = 60_000;
 
-/** Time over which the looks after a disturbance are spread, ms. */
+/** The inspections after a disturbance are spread over this time, ms. */
 const disturbedSpreadMs = 5000;
 
-/** Between two looks at a browser that did not get anywhere, ms. */
+/** Between two inspections of a browser that stays warm or suspect, ms. */
 const againMs = 1000;
 
 const firstRetryMs = 500;
 const lastRetryMs = 5000;
 
-/** A whole number below `range` that is always the same for one browser, and evenly spread over many (FNV-1a). */
+/** A whole number below `range`: always the same for one browser, evenly spread over many (FNV-1a). */
 const shareOf = (uid: string, range: number): number => {
   let hash = 0x811c9dc5;
   for (let index = 0; index < uid.length; index++) hash = Math.imul(hash ^ uid.charCodeAt(index), 0x01000193);
   return (hash >>> 0) % range;
 };
 
-/** The browser's own moment in the rhythm of audits, the first that is not too soon after its last look. */
+/** The browser's own moment in each audit period: the first that is at least half a period after its last inspection. */
 const nextAuditMs = (uid: string, atMs: number): number => {
   const earliestMs = atMs + auditMs / 2;
   const intoRoundMs = (earliestMs - shareOf(uid, auditMs)) % auditMs;
   return earliestMs + ((auditMs - intoRoundMs) % auditMs);
 };
 
-/** A pod that starts, ends, or is to be destroyed is not looked at. */
+/** False for a pod that starts, has ended, or is about to be deleted. */
 const isInspectable = (pod: ObservedPod, nowMs: number): boolean => {
   const { state, browser } = pod;
   if (browser?.state === "retired") return false;
@@ -60,21 +60,21 @@ const whyAtOnce = ({ state, browser }: ObservedPod): InspectionReason | undefine
 
 const retryMs = ({ failures }: LastInspection): number => Math.min(firstRetryMs * 2 ** (failures - 1), lastRetryMs);
 
-/** The next one in order, after a look that found all well. */
+/** The next regular inspection, after one that the agent answered. */
 const regularInspection = (
   { browser, uid }: ObservedPod,
-  look: LastInspection,
+  last: LastInspection,
   { leases }: Observed,
   nowMs: number,
 ): NextInspection => {
   const doneMs = (browser?.since ?? 0) + stepMs + (nowMs - leases.nowMs);
   if (browser?.state === "releasing")
-    return { dueMs: look.atMs < doneMs ? doneMs : look.atMs + stepMs, why: "Releasing" };
-  if (browser?.state === "leased" && look.atMs < doneMs) return { dueMs: doneMs, why: "Leased" };
-  return { dueMs: nextAuditMs(uid, look.atMs), why: "Audit" };
+    return { dueMs: last.atMs < doneMs ? doneMs : last.atMs + stepMs, why: "Releasing" };
+  if (browser?.state === "leased" && last.atMs < doneMs) return { dueMs: doneMs, why: "Leased" };
+  return { dueMs: nextAuditMs(uid, last.atMs), why: "Audit" };
 };
 
-/** Undefined for a pod that is not to be looked at. */
+/** Undefined for a pod that needs no inspection. */
 export const nextInspection = (pod: ObservedPod, seen: Observed, nowMs: number): NextInspection | undefined => {
   if (!isInspectable(pod, nowMs)) return undefined;
   const { inspection } = pod;

@@ -221,7 +221,7 @@ const retire = ({ records }: Leases, ids: string[], count: number): number => {
 };
 
 /** What a look at a browser that holds no lease finds. */
-const look = ({ records }: Leases, { pod, why, leaving }: Extract<PoolAction, { do: "look" }>): void => {
+const look = ({ records }: Leases, { pod, why, leaving }: Extract<PoolAction, { do: "inspect" }>): void => {
   const isLeaving = leaving ?? records.get(pod.uid)?.leaving;
   if (why === "Warm" || why === "Suspect") records.set(pod.uid, aRecord(pod.uid, isLeaving ? "retired" : "idle"));
 };
@@ -243,7 +243,7 @@ const stay = ({ records }: Leases, { ids }: Extract<PoolAction, { do: "stay" }>)
 const carryOut = (action: PoolAction, leases: Leases): void => {
   const { records } = leases;
   if (action.do === "close") records.delete(action.browser);
-  else if (action.do === "look") look(leases, action);
+  else if (action.do === "inspect") look(leases, action);
   else if (action.do === "raise") Object.assign(leases, { epoch: action.epoch, recoveringSinceMs: nowMs - 20_000 });
   else if (action.do === "recovered") leases.recoveringSinceMs = undefined;
   else if (action.do === "leave") leave(leases, action);
@@ -261,7 +261,7 @@ const afterwards = (seen: Observed, { actions, status }: ReturnType<typeof planP
   const leases: Leases = { ...seen.leases, records };
   for (const action of actions) carryOut(action, leases);
   const deleted = new Set(of(actions, "delete").map(({ pod }) => pod.uid));
-  const looked = new Set(of(actions, "look").map(({ pod }) => pod.uid));
+  const looked = new Set(of(actions, "inspect").map(({ pod }) => pod.uid));
   const isOver = ({ uid, state }: ObservedPod): boolean =>
     state.is === "terminating" || (state.is === "evicted" && records.get(uid)?.state === "retired");
   const kept = seen.pods.filter((pod) => !deleted.has(pod.uid) && !isOver(pod));
@@ -298,7 +298,7 @@ test("carried out again and again with nothing else happening, a plan comes to r
       let seen = first;
       for (let round = 0; round < 8; round++) seen = afterwards(seen, planPool(seen, nowMs), round);
       const { actions, status } = planPool(seen, nowMs);
-      expect(actions.filter(({ do: kind }) => kind !== "drop" && kind !== "look")).toEqual([]);
+      expect(actions.filter(({ do: kind }) => kind !== "drop" && kind !== "inspect")).toEqual([]);
       expect(status).toEqual(seen.pool.status);
     }),
     { numRuns: 500 },

@@ -1,20 +1,20 @@
 /**
- * The decision of the pool loop, pure: what is seen and the time in, named actions and the next status out (docs/design.md, Laws).
+ * The decision of the pool loop, pure: from `Observed` and the time to named actions and the next status (docs/design.md, Laws).
  *
- * Rules, in the order in which they stand below:
- *   0. Redis and the status disagree about the epoch: it is raised, and nothing else is done by what may have been lost.
- *   1. A record whose pod has vanished or ended is closed; its lease ends with the reason. Ended pods are deleted.
- *   2. A browser that nobody may get any more (retired, not answering its probe, starting on a node that goes away) is destroyed.
- *      What is to leave is retired when it is idle, and else as soon as it would be (leaving.ts).
- *   3. Browsers are looked at when it is time (next-inspection.ts): so a warm pod enters the pool. It may be one that Redis has
- *      forgotten, in use, so nothing else is done to it before; unless it can't be looked at for long.
- *   4. A new `discardIdle` token retires what is idle now; that much is rebuilt at once, unpaced.
- *   5. More than `size` alive: starting ones go, then idle ones (outdated first), never one in use.
- *   6. Fewer than `size` alive: browsers are started (starts.ts). Unpaced starts that a full pool does not need are
- *      forfeited, so that they can't exceed the rate later.
- *   7. Full, with browsers of an earlier image or pod template: one of them goes whenever a start is due (rollout.ts).
- *   8. Pods show for others which browsers are in use (in-use-marks.ts).
- * A pod counts as alive until its process is surely gone, so that a pool never runs more than `size` browsers.
+ * Rules, in the order of the code below:
+ *   0. Redis and the status disagree about the epoch: raise it, and do nothing else, since the records may be incomplete.
+ *   1. Close a record whose pod is gone or has ended; its lease ends with the reason. Delete ended pods.
+ *   2. Delete a browser that no caller may get any more (retired, not answering its probe, starting on a leaving node).
+ *      Retire a browser that must leave when it is idle, or as soon as it would become idle (leaving.ts).
+ *   3. Inspect browsers when it is time (next-inspection.ts): this registers a warm pod. Redis may have forgotten a warm browser
+ *      that is in use, so do nothing else to it before its inspection, unless its agent does not answer for long.
+ *   4. A new `discardIdle` token retires the browsers that are idle now; as many are rebuilt at once, unpaced.
+ *   5. More than `size` alive: delete starting ones, then idle ones (outdated first), never one in use.
+ *   6. Fewer than `size` alive: start browsers (starts.ts). When the pool is full, drop the remaining unpaced starts: kept, they
+ *      would exceed the rate later.
+ *   7. Full, with browsers of an earlier image or pod template: replace one of them whenever a start is due (rollout.ts).
+ *   8. Mark the pods of browsers in use, for PodDisruptionBudgets and Cluster Autoscaler (in-use-marks.ts).
+ * A pod counts as alive until its process is surely gone, so a pool never runs more than `size` browsers.
  */
 import type { BrowserRecord, EndReason } from "../../../leases/records.ts";
 import type { EndedReason, Observed, ObservedPod } from "../observe/observed.ts";
@@ -36,9 +36,9 @@ const endReason: Record<EndedReason, EndReason> = {
   lost: "browser_lost",
 };
 
-/** Rule 1: why the record of a browser is closed, and its lease ends, if it does. */
+/** Rule 1: why to close a browser's record and end its lease; undefined to keep it. */
 const closeReason = (browser: BrowserRecord, pod: ObservedPod | undefined, nowMs: number): EndReason | undefined => {
-  // Whoever evicted it is why its pod is gone, whether or not that pod was seen to end.
+  // An evicted pod is gone because of the eviction, even if the watch did not show its end.
   if (!pod) return browser.leaving === "Evicted" ? "pod_deleted" : "browser_lost";
   const { state } = pod;
   if (state.is === "ended")
@@ -56,13 +56,13 @@ const closings = ({ pods, leases }: Observed, nowMs: number): PoolAction[] => {
   });
 };
 
-/** It is being deleted, and whoever does that has given it longer than the operator would. */
+/** The pod is being deleted with a longer grace period than the operator's. */
 const mayEndSooner = ({ state, browser, pod }: ObservedPod, nowMs: number): boolean =>
   state.is === "terminating" &&
   browser?.state === "retired" &&
   timeMs(pod.metadata.deletionTimestamp) - nowMs > 2 * endGraceSeconds * 1000;
 
-/** Rules 1 and 2: why a pod has to go now, if it has to. */
+/** Rules 1 and 2: why to delete a pod now; undefined to keep it. */
 const deleteReason = (seen: ObservedPod, nowMs: number): DeleteReason | undefined => {
   const { state, browser } = seen;
   if (state.is === "ended") return isFailedStart(seen) ? "FailedStart" : "Ended";
@@ -82,7 +82,7 @@ const deletions = ({ pods }: Observed, nowMs: number): Deletion[] =>
 
 const isEnding = ({ state }: ObservedPod): boolean => state.is === "terminating" || state.is === "evicted";
 
-/** Rule 5: the pods that go when there are too many, in this order. */
+/** Rule 5: the order in which surplus pods are deleted. */
 const bySurplusOrder =
   (currentHash: string) =>
   (a: ObservedPod, b: ObservedPod): number => {
@@ -94,7 +94,7 @@ const bySurplusOrder =
     return rank(a) - rank(b) || (a.browser?.since ?? 0) - (b.browser?.since ?? 0);
   };
 
-/** A warm pod has its turn, so that no idle one goes in its place, and goes when it has entered. */
+/** A chosen warm pod is not deleted yet: it counts, so that no idle one is retired in its place, and goes once it is registered. */
 const shrink = (candidates: ObservedPod[], surplus: number, currentHash: string): PoolAction[] => {
   const order = candidates.filter((pod) => !isInUse(pod)).sort(bySurplusOrder(currentHash));
   const chosen = order.slice(0, Math.max(0, surplus));
@@ -177,7 +177,7 @@ const planUpkeep = (seen: Observed, nowMs: number): PoolPlan => {
 
   return {
     actions: [
-      // Drained for a deletion that did not come about.
+      // Drained for a deletion that then did not happen.
       ...(seen.leases.draining ? [{ do: "undrain" as const }] : []),
       ...closings(seen, nowMs),
       ...failureNotes(dying),
@@ -205,8 +205,8 @@ const planUpkeep = (seen: Observed, nowMs: number): PoolPlan => {
 };
 
 /**
- * Deletion drains: idle browsers go, one in use goes when its lease ends, or at once when the deletion is forced. What a
- * warm or suspect one is, a look tells first.
+ * A deletion drains: idle browsers go at once, a browser in use goes when its lease ends, or at once when the deletion is forced.
+ * A warm or suspect browser may be in use, so it is inspected first.
  */
 const planDeletion = (seen: Observed, nowMs: number): PoolPlan => {
   const isForced = seen.pool.metadata.annotations?.["browserpool.dev/force-delete"] === "true";

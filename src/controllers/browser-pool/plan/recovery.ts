@@ -1,7 +1,7 @@
 /**
- * The part of the plan that has to do with what Redis may have lost: epochs, looks, and the end of a recovery; pure.
+ * The part of the plan that handles lost writes of Redis: epochs, inspections, and the end of a recovery; pure.
  *
- *   present ──Redis and the status disagree, or another server answers──► raised in both ──► recovering ──every browser looked at, or 10 s──► present
+ *   present ──Redis and the status disagree, or another server answers──► raised in both ──► recovering ──every browser inspected, or 10 s──► present
  */
 
 import type { Observed, ObservedPod } from "../observe/observed.ts";
@@ -10,33 +10,36 @@ import { leavingReason } from "./leaving.ts";
 import { nextInspection } from "./next-inspection.ts";
 import { poolStatus } from "./status.ts";
 
-/** A warm pod whose agent does not answer for this time, ms, is replaced. */
+/** The operator replaces a warm pod whose agent does not answer for this time, ms. */
 export const unreachableMs = 60_000;
 
-/** Longest recovery, ms. After it a session that is not found counts as over, though an agent that could not be asked may hold it. */
+/**
+ * Longest recovery, ms. After it, a session that is not found counts as ended, though an agent that did not answer may still hold
+ * it.
+ */
 const recoveryMs = 10_000;
 
-/** Time between two rounds in which the end of a recovery is waited for, ms. */
+/** Time between two rounds of a recovering pool, ms. */
 const recoveryRoundMs = 500;
 
-/** Its agent did not answer the last look. */
+/** The agent did not answer the last inspection. */
 export const isFailing = ({ inspection }: ObservedPod): boolean => inspection !== undefined && inspection.failures > 0;
 
-/** A warm pod that is not to be waited for any longer. */
+/** A warm pod whose agent has not answered for too long. */
 export const isUnreachable = (pod: ObservedPod, nowMs: number): boolean =>
   pod.state.is === "warm" && isFailing(pod) && nowMs - (pod.inspection?.failingSinceMs ?? nowMs) >= unreachableMs;
 
 /**
- * Rule 0: the epoch to begin, above all that anybody has seen; undefined when Redis and the status agree on the present one.
- * A server that was started again, or was a replica until now, has its epoch and may lack the writes of its last second.
+ * Rule 0: the epoch to begin, above every epoch that Redis, the status or an agent knows; undefined when Redis and the status agree
+ * on the present one. A Redis server that was restarted or promoted has the epoch but may lack the writes of the last second.
  */
 export const nextEpoch = ({ leases: { epoch, isSameServer }, pool, agentEpoch }: Observed): number | undefined => {
-  const noted = pool.status?.leaseEpoch ?? 0;
-  const isPresent = epoch > 0 && epoch === noted && epoch >= agentEpoch && isSameServer;
-  return isPresent ? undefined : Math.max(epoch, noted, agentEpoch) + 1;
+  const statusEpoch = pool.status?.leaseEpoch ?? 0;
+  const isPresent = epoch > 0 && epoch === statusEpoch && epoch >= agentEpoch && isSameServer;
+  return isPresent ? undefined : Math.max(epoch, statusEpoch, agentEpoch) + 1;
 };
 
-/** What is noted of the pool stays as it is: the counts of a Redis that was emptied are nobody's business. */
+/** Changes only the epoch of the status: an emptied Redis would give wrong counts. */
 export const planRaise = (seen: Observed, epoch: number, nowMs: number): PoolPlan => {
   const { status } = seen.pool;
   const first = { nowMs, size: 0, failedStarts: 0, nextStartTime: undefined };
@@ -47,14 +50,14 @@ export const planRaise = (seen: Observed, epoch: number, nowMs: number): PoolPla
   };
 };
 
-/** Rule 3: the looks that are due within this time, ms. */
+/** Rule 3: the inspections that are due within this time, ms. */
 export const inspections = (seen: Observed, nowMs: number, withinMs: number): PoolAction[] =>
   seen.pods.flatMap((pod): PoolAction[] => {
     const next = nextInspection(pod, seen, nowMs);
     if (!next || next.dueMs > nowMs + withinMs) return [];
     return [
       {
-        do: "look",
+        do: "inspect",
         pod,
         epoch: seen.leases.epoch,
         leaving: leavingReason(pod),
@@ -64,14 +67,14 @@ export const inspections = (seen: Observed, nowMs: number, withinMs: number): Po
     ];
   });
 
-/** A recovery is over when every browser that may hold a lease was looked at under the epoch, or its time is up. */
+/** A recovery ends when every browser that may have a lease was inspected under the epoch, or after `recoveryMs`. */
 export const recovery = ({ leases, pods }: Observed): { actions: PoolAction[]; requeueAfterMs?: number } => {
   const { epoch, recoveringSinceMs, nowMs } = leases;
   if (recoveringSinceMs === undefined) return { actions: [] };
-  const isOpen = (pod: ObservedPod): boolean =>
+  const needsInspection = (pod: ObservedPod): boolean =>
     (pod.state.is === "warm" || pod.state.is === "known" || pod.state.is === "evicted") &&
     pod.browser?.state !== "retired" &&
     (pod.inspection?.epoch !== epoch || isFailing(pod));
-  const isOver = nowMs - recoveringSinceMs >= recoveryMs || !pods.some(isOpen);
+  const isOver = nowMs - recoveringSinceMs >= recoveryMs || !pods.some(needsInspection);
   return { actions: isOver ? [{ do: "recovered", epoch }] : [], requeueAfterMs: recoveryRoundMs };
 };

@@ -1,13 +1,13 @@
 /**
  * The part of the plan that replaces browsers of an earlier image or pod template; pure.
  *
- *   the pool is full, nothing starts, ──► an idle one of them is retired, the longest idle first: the start that follows is paced
- *   and a paced start would be due    └─► none is idle: one in use is marked to leave with the end of its session
+ *   the pool is full, nothing starts, ──► retire the outdated browser that is idle longest; a paced start follows
+ *   and a paced start would be due    └─► none is idle: mark one in use to leave when its session ends
  *
- * So a roll alone never takes more than one browser away from callers, and goes no faster than the pool fills: not at all while
- * filling is paused, and no further while the new image does not start. A mark uses up a start, or all browsers in use would be
- * marked at once and could all be missing a moment later. Sessions that end together may still leave the pool short of several,
- * as they do when their callers ask for new browsers.
+ * So a rollout alone never takes more than one browser away from callers, and is no faster than the fill rate. It pauses while
+ * filling is paused, and stops while browsers of the new image do not start. Each mark uses up a start: otherwise all browsers in
+ * use would be marked at once and could all be missing a moment later. Sessions that end together may still leave the pool short
+ * of several browsers, as they do when callers release without reuse.
  */
 import type { BrowserPoolStatus } from "../../../resources/browser-pool.ts";
 import type { Observed, ObservedPod } from "../observe/observed.ts";
@@ -40,7 +40,7 @@ export const rollout = (staying: ObservedPod[], { dueMs, everyMs }: Slot, nowMs:
   };
 };
 
-/** Tells people of the beginning and the end of a roll. */
+/** The Events for the beginning and the end of a rollout. */
 export const rolloutEvents = (
   { pool }: Observed,
   { outdatedPods }: BrowserPoolStatus,

@@ -1,9 +1,9 @@
 /**
- * The part of the plan that starts browsers, at the fill rate, and counts those that did not come up; pure.
+ * The part of the plan that starts browsers at the fill rate and counts failed starts; pure.
  *
- * At most one paced start a round, at `nextStartTime` or later, and all unpaced ones. While starts fail they are tried one by one,
- * further and further apart, until one comes up. A pod without a node has not begun to start. None is made in a namespace that
- * is not ready for browsers yet.
+ * A round makes at most one paced start, at `nextStartTime` or later, and all unpaced ones. While starts fail, the operator tries
+ * them one by one, further and further apart, until one succeeds. A pod without a node has not begun to start. In a namespace
+ * that is not ready for browsers yet, it starts none.
  */
 import { failedStartBackOffMs, startIntervalMs } from "../../../domain/fill-pacing.ts";
 import type { Observed, ObservedPod } from "../observe/observed.ts";
@@ -11,37 +11,42 @@ import { failedStartsBefore } from "../pod/pod.ts";
 import type { Deletion, PoolAction } from "./actions.ts";
 import { isUnscheduled, placedAtMs, timeMs } from "./pod-life.ts";
 
-/** A pod that is not ready this long after it got its node, ms, counts as a failed start: a cold Chromium on a busy node takes seconds, an image pull minutes. */
+/**
+ * A pod that is not ready this long after it got its node, ms, is a failed start: a cold Chromium on a busy node takes seconds, an
+ * image pull minutes.
+ */
 export const startDeadlineMs = 180_000;
 
-/** A round for every pool even when nothing seems to happen, ms. */
+/** Every pool has a round at least this often, ms, even without an event. */
 export const resyncMs = 30_000;
 
 /** Whether a pod has had its node for longer than `startDeadlineMs` without becoming ready. `nowMs`: since the epoch. */
 export const isLate = (pod: ObservedPod, nowMs: number): boolean =>
   pod.state.is === "starting" && !isUnscheduled(pod) && nowMs - placedAtMs(pod) > startDeadlineMs;
 
-/** Ended without ever having entered the pool; `stopped` is the wish of whoever deleted it. */
+/** The pod ended before it was registered. `stopped` is no failure: the pod was deleted. */
 export const isFailedStart = ({ state, browser }: ObservedPod): boolean =>
   state.is === "ended" && !browser && state.reason !== "stopped";
 
-/** When the fill rate allows the next start, ms since the epoch, and how far apart starts are, ms; Infinity while it allows none. */
+/**
+ * When the fill rate allows the next start, ms since the epoch, and the time between starts, ms; Infinity while filling is paused.
+ */
 export type Slot = { dueMs: number; everyMs: number };
 
-/** While starts fail they are further apart. */
+/** The slot of the next paced start. While starts fail, they are further apart. */
 export const nextSlot = (seen: Observed, failedStarts: number, nowMs: number): Slot => {
   const { spec, status } = seen.pool;
   const backOffMs = failedStartBackOffMs(failedStarts);
   const everyMs = Math.max(startIntervalMs(spec), backOffMs);
   const hasFailed = failedStarts > (status?.failedStarts ?? 0);
-  // A rate that was raised counts at once: what was reserved at the old one is never further away than the new one wants.
+  // A raised rate counts at once: cap the time that was reserved at the old rate.
   const reservedMs = Math.min(timeMs(status?.nextStartTime), Math.ceil(nowMs + everyMs));
   return { dueMs: Math.max(reservedMs, hasFailed ? nowMs + backOffMs : 0), everyMs };
 };
 
 export type Starts = { actions: PoolAction[]; nextStartTime: string | undefined; requeueAfterMs: number };
 
-/** `missing`: how many browsers the pool is short of. */
+/** `missing`: how many browsers the pool lacks. */
 export const starts = (seen: Observed, missing: number, { dueMs, everyMs }: Slot, nowMs: number): Starts => {
   const unpaced = Math.min(missing, seen.leases.unpaced);
   const actions: PoolAction[] = unpaced > 0 ? [{ do: "create", count: unpaced, paced: false }] : [];
@@ -58,7 +63,10 @@ export const starts = (seen: Observed, missing: number, { dueMs, everyMs }: Slot
   };
 };
 
-/** Starts that were under way together count once: they tell of one trouble, and one by one they would add up to minutes. */
+/**
+ * Starts that ran at the same time and failed count once: they have one cause, and counted one by one they would back off for
+ * minutes.
+ */
 export const nextFailedStarts = (seen: Observed, dying: Deletion[], isWarm: boolean): number => {
   if (isWarm) return 0;
   const known = seen.pool.status?.failedStarts ?? 0;

@@ -6,7 +6,7 @@ import { isInUse, isUnscheduled } from "./pod-life.ts";
 
 export type RoundOutcome = {
   nowMs: number;
-  /** The size that the pool is kept at; differs from the spec's while that is refused. */
+  /** The size that the operator keeps; differs from the spec's size while the spec is refused. */
   size: number;
   failedStarts: number;
   nextStartTime: string | undefined;
@@ -30,7 +30,7 @@ const ready = ({ refusal, pool }: Observed, { size }: RoundOutcome, up: number):
     : { type, status: false, reason: "Filling", message };
 };
 
-/** Who waits for a deletion has to learn here what it waits for. */
+/** Tells users what the deletion waits for. */
 const draining = ({ pods }: Observed): string => {
   const inUse = pods.filter(isInUse).length;
   if (inUse === 0) return "destroying the browsers";
@@ -64,7 +64,7 @@ const progressing = (seen: Observed, { size, failedStarts }: RoundOutcome, up: n
   return { type, status: true, reason: "Filling", message: `starting ${browsers(size - up)} at the fill rate` };
 };
 
-/** The status that the pool has after this round, pure. Equal inputs give equal statuses, so that a quiet pool is never written. */
+/** The status of the pool after this round, pure. Equal inputs give equal statuses, so an unchanged pool causes no write. */
 export const poolStatus = (seen: Observed, outcome: RoundOutcome): BrowserPoolStatus => {
   const count = (is: (pod: ObservedPod) => boolean): number => seen.pods.filter(is).length;
   const idle = (pod: ObservedPod): boolean => pod.state.is === "known" && pod.browser?.state === "idle";

@@ -1,6 +1,6 @@
 /**
- * What an installation adds to browser pods: resources, security contexts, volumes, where they may run. It is a pod with
- * holes: of the container `agent`, and of all that makes a pod a pool's browser, the operator's own fields win.
+ * What an installation adds to browser pods: resources, security contexts, volumes, placement. The template is an incomplete
+ * pod: in the container `agent`, and in everything that makes a pod the browser of a pool, the operator's own fields win.
  */
 import { z } from "zod";
 import type { NewObject, Pod } from "../../../kube/objects.ts";
@@ -11,12 +11,12 @@ type PodSpec = NonNullable<Pod["spec"]>;
 type Container = PodSpec["containers"][number];
 
 const texts = z.record(z.string(), z.string());
-/** What the API server checks when a pod is made. */
+/** Not checked here: the API server checks them when it creates a pod. */
 const fields = z.looseObject({});
 const list = z.array(fields);
 const named = z.array(z.looseObject({ name: z.string().min(1) }));
 
-/** Where a pod may run; what a region adds to. */
+/** The fields that decide where a pod may run; a region can add to them. */
 const placement = { nodeSelector: texts, tolerations: list, affinity: fields, topologySpreadConstraints: list };
 
 const agentFields = z.looseObject({
@@ -28,7 +28,7 @@ const agentFields = z.looseObject({
   volumeMounts: named.optional(),
 });
 
-/** Every field of a pod's spec has to stand here, so that a slip in a name is found at the start. */
+/** Every field of a pod's spec is listed here, so the operator finds a misspelt name when it starts. */
 const specFields = {
   ...placement,
   activeDeadlineSeconds: z.int().min(1),
@@ -79,12 +79,12 @@ const PodTemplate = z.strictObject({
 
 export type PodTemplate = z.infer<typeof PodTemplate>;
 
-/** Throws an `Error` that names each bad field; `where`: the file. */
+/** Parses a template. Throws an `Error` that names each bad field; `where`: the file. */
 export const checkPodTemplate = (value: unknown, where: string): PodTemplate => checkValue(PodTemplate, value, where);
 
 type Placement = NonNullable<NonNullable<PodTemplate["regions"]>["us-east"]>;
 
-/** What a region says is added to what holds for all: to lists its items, to maps its keys, which win. */
+/** Adds a region's placement to the general one: its items to the lists, its keys to the maps, where they win. */
 const placementOf = (all: Placement, region: Placement): Placement => {
   const merged: Placement = {};
   const nodeSelector = { ...all.nodeSelector, ...region.nodeSelector };
@@ -104,7 +104,7 @@ const withOwnFields = (own: Container, given: object & { env?: { name: string }[
   return { ...given, ...own, env };
 };
 
-/** `pod` with what the template adds for browsers of this region; pure. What `pod` says itself stays. */
+/** Adds the template's fields for this region to `pod`; pure. The fields of `pod` win. */
 export const applyPodTemplate = (
   pod: NewObject<Pod>,
   template: PodTemplate | undefined,

@@ -4,7 +4,7 @@ import type { NewObject, Pod } from "../../../kube/objects.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
 import { applyPodTemplate, type PodTemplate } from "./pod-template.ts";
 
-/** Where every agent listens in its pod. */
+/** The port on which every agent listens in its pod. */
 export const agentPort = 7510;
 
 /** Label on a browser's pod: the uid of its pool, or of the on-demand browser itself. */
@@ -13,40 +13,43 @@ export const poolLabel = "browserpool.dev/pool";
 const nameLabel = "app.kubernetes.io/name";
 const browserName = "browserpool-browser";
 
-/** Label on a browser's pod: the kind of what it belongs to. */
+/** Label on a browser's pod: the kind of the object that owns it. */
 const ownerLabel = "browserpool.dev/owner";
 
-/** The browser pods of all owners of one kind. */
+/** Label selector of the browser pods of all owners of one kind. */
 export const browserPodSelector = (kind: string): string => `${nameLabel}=${browserName},${ownerLabel}=${kind}`;
 
-/** Annotation on a pod: the hash of the configuration that made it. */
+/** Annotation on a pod: the hash of the configuration that it was created with. */
 export const configHashAnnotation = "browserpool.dev/config-hash";
 const generationAnnotation = "browserpool.dev/pool-generation";
 const templateHashAnnotation = "browserpool.dev/template-hash";
 const failedStartsAnnotation = "browserpool.dev/failed-starts";
 
-/** Time for a pod to end that is deleted by the operator: its agent closes its sockets and its browser, s. */
+/** Grace period of a pod that the operator deletes, s: the agent closes its sockets and its browser. */
 export const endGraceSeconds = 10;
 
-/** Time for a pod to end that is evicted or deleted by somebody else, s, where the template says nothing: its agent serves its lease on, if it has one. */
+/**
+ * Default grace period of a pod that is evicted or deleted by anything but the operator, s: the agent serves its lease on, if it
+ * has one.
+ */
 const drainGraceSeconds = 600;
 
 export type PodSettings = {
   image: string;
   /** The key with which agents check their callers' tokens: base64 of SPKI DER. */
   agentPublicKey: string;
-  /** What pods have beside what is set here; undefined: nothing. */
+  /** What the installation adds to every pod; undefined: nothing. */
   template: PodTemplate | undefined;
 };
 
 const agentName = "agent";
 
-/** The same for settings that give the same pods. */
+/** Equal for settings that give equal pods. */
 const templateHash = (settings: PodSettings): string => stableHash(settings);
 
 /**
- * Tells of a pod whether it was made by other settings than these. A pod of a former version does not say by which it was made:
- * its image tells. The image of any other does not count, since admission may have replaced it.
+ * Returns a function that tells whether a pod was made with other settings than these. A pod of an earlier version has no hash of
+ * its settings, so its image is compared instead. Other pods' images are not compared: an admission webhook may have changed them.
  */
 export const outdatedBy = (settings: PodSettings): ((pod: NewObject<Pod>) => boolean) => {
   const wanted = templateHash(settings);
@@ -57,24 +60,24 @@ export const outdatedBy = (settings: PodSettings): ((pod: NewObject<Pod>) => boo
   };
 };
 
-/** Longest pool name that is kept in a pod's name, so that the suffix fits in 63 characters (a host name). */
+/** How much of the pool's name a pod's name keeps: with the suffix it must fit in 63 characters (a host name). */
 const maxPrefix = 50;
 
-/** Cut anywhere, a name could end with a dot, which nothing may follow but a letter or a digit. */
+/** A cut name could end with a dot or a dash; after a dot, Kubernetes allows only a letter or a digit. */
 const prefixOf = (name: string): string => name.slice(0, maxPrefix).replace(/[.-]+$/, "");
 
-/** A kubelet expands `$(NAME)` in values; a URL of a user must stay as it is. */
+/** A kubelet expands `$(NAME)` in values; a user's URL must stay unchanged. */
 const env = (name: string, value: string) => ({ name, value: value.replaceAll("$", () => "$$") });
 const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
 
-/** With `apiVersion` and `kind` of what it stands for. */
+/** A pool with the `apiVersion` and `kind` of the object behind it. */
 export type PodOwner = BrowserPool & { apiVersion: string; kind: string };
 
 /** The pod of one browser. `suffix`: 8 lower-case letters or digits, new for every pod. */
 export const buildPod = (pool: PodOwner, suffix: string, settings: PodSettings): NewObject<Pod> =>
   applyPodTemplate(ownPod(pool, suffix, settings), settings.template, pool.spec.region);
 
-/** What makes a pod the browser of this pool. */
+/** The pod without the template: all fields that make it a browser of this pool. */
 const ownPod = (pool: PodOwner, suffix: string, settings: PodSettings): NewObject<Pod> => {
   const graceSeconds = settings.template?.spec?.terminationGracePeriodSeconds ?? drainGraceSeconds;
   return {
@@ -135,24 +138,24 @@ const ownPod = (pool: PodOwner, suffix: string, settings: PodSettings): NewObjec
 /** Label on the pod of a browser in use; a PodDisruptionBudget selects by it. */
 const leasedLabel = "browserpool.dev/leased";
 
-/** Tells Cluster Autoscaler not to remove the pod's node. */
+/** Annotation that keeps Cluster Autoscaler from removing the pod's node. */
 const safeToEvictAnnotation = "cluster-autoscaler.kubernetes.io/safe-to-evict";
 
-/** The pod shows that its browser is in use. */
+/** Whether the pod has the in-use mark. */
 export const isMarked = ({ metadata }: Pick<NewObject<Pod>, "metadata">): boolean =>
   metadata.labels?.[leasedLabel] === "true";
 
-/** The change of a pod's metadata that has it show that its browser is in use, or no longer so. */
+/** The patch of a pod's metadata that sets or removes the in-use mark. */
 export const markPatch = (isInUse: boolean): object => ({
   labels: { [leasedLabel]: isInUse ? "true" : null },
   annotations: { [safeToEvictAnnotation]: isInUse ? "false" : null },
 });
 
-/** `status.failedStarts` of its pool when the pod was made. */
+/** `status.failedStarts` of the pool when the pod was created. */
 export const failedStartsBefore = ({ metadata }: Pod): number =>
   Number(metadata.annotations?.[failedStartsAnnotation] ?? 0);
 
-/** Where the agent of a pod that is ready listens, `host:port`. */
+/** The address of the agent in a ready pod, `host:port`. */
 export const addressOf = ({ status }: Pod): string => `${status?.podIP}:${agentPort}`;
 
 /** The value of `status.selector`, which the scale subresource shows. */

@@ -1,7 +1,7 @@
 import { readYamlFile } from "../../yaml-file.ts";
 import { checkPodTemplate, type PodTemplate } from "./pod-template.ts";
 
-/** The template of a file, none for undefined. Throws an `Error` that names the file and the field. */
+/** Reads a template from a file; undefined for no file. Throws an `Error` that names the file and the field. */
 export const readPodTemplate = (file: string | undefined): PodTemplate | undefined => {
   if (file === undefined) return undefined;
   const [template = {}, ...others] = readYamlFile(file);

@@ -5,7 +5,7 @@ local function getBrowser(id)
   return text and cjson.decode(text)
 end
 
--- One that is marked to leave is retired where any other would become idle.
+-- A browser with a leaving mark is retired instead of becoming idle.
 local function setState(browser, state, session, reason)
   if state == "idle" and browser.leaving then
     state, session, reason, browser.leaving = "retired", nil, browser.leaving, nil

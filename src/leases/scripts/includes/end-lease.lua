@@ -1,4 +1,4 @@
--- Ends a lease: its record moves to the ended ones with time and reason, where it stays for a day.
+-- Ends a lease: moves it to the ended ones, with time and reason, where it stays for a day.
 local ENDED_LIFE_MS = 24 * 60 * 60 * 1000
 
 local function endLease(lease, reason)

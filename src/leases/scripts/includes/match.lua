@@ -1,8 +1,8 @@
--- Gives idle browsers to waiting callers, the longest waiting and the longest idle first, until one of them runs out.
--- `own`: the session whose caller runs this script and reads its grant from the answer, with its request, which is not
--- kept yet; all others are told by publish.
--- A waiter whose API replica is not subscribed is dropped, so that nobody waits behind the dead; a replica that was only
--- cut off for a moment comes back with the ticket and gets its place again.
+-- Gives idle browsers to waiting callers, the longest idle to the longest waiting, until either of them runs out.
+-- `own`: the session of the caller that runs this script. It reads its grant from the script's answer, and its request
+-- (`ownRequest`) is not stored yet. All other callers get their grants by a message.
+-- A waiter whose API replica is not subscribed is dropped, so that no caller waits behind a dead one. A replica that was
+-- cut off only briefly takes again with the ticket and gets the place back.
 local function leaseOf(browser, session, request)
   return {
     session = session, browser = browser.id, pod = browser.pod, address = browser.address, config = browser.config,

@@ -1,5 +1,5 @@
--- Milliseconds since the epoch by Redis' own clock: one clock for all replicas.
--- It stands still while a script runs.
+-- Milliseconds since 1970 by Redis' own clock: one clock for all replicas.
+-- Every call within one run of a script returns the same time.
 local scriptMs
 
 local function nowMs()

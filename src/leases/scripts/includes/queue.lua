@@ -1,4 +1,4 @@
--- Puts a caller into the queue and matches; answers as take.lua does.
+-- Puts a caller into the queue and matches. Returns what take.lua returns.
 local function queueAndMatch(session, request)
   redis.call("ZADD", WAITERS, request.ticket, session)
   local own = match(session, request)

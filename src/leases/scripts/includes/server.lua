@@ -1,5 +1,5 @@
--- The run of the Redis server that executes this, new with every start of it and another one after a failover; "" where it may
--- not be asked.
+-- The run id of the Redis server that executes this script. Every start of a server has a new one, so a failover changes it.
+-- "" where the user may not call INFO.
 local function serverRun()
   local info = redis.pcall("INFO", "server")
   return type(info) == "string" and string.match(info, "run_id:(%w+)") or ""
