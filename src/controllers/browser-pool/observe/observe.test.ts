@@ -9,7 +9,7 @@ import { poolLabel } from "../pod/pod.ts";
 import { type ObserveDeps, observePool } from "./observe.ts";
 
 const pool = aPool();
-const uid = pool.metadata.uid ?? "";
+const uid = pool.metadata.uid;
 const seen = aPod("browser", { state: { is: "warm" } });
 const pod = { ...seen.pod, metadata: { ...seen.pod.metadata, uid: "browser", labels: { [poolLabel]: uid } } };
 const ready = [{ type: "Ready", status: "True" }];
