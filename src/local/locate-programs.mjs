@@ -14,7 +14,7 @@ export const pinnedVersions = Object.freeze({ etcd: "v3.6.5", "kube-apiserver": 
  * Programs of the robustness tests alone, built from Go modules as those of the control plane are. The one that is written here
  * has a digest of its sources for a version (a test compares it), so that a change of them makes a new program.
  */
-export const testProgramVersions = Object.freeze({ toxiproxy: "v2.12.0", linearizability: "c3d9c886" });
+export const testProgramVersions = Object.freeze({ toxiproxy: "v2.12.0", linearizability: "66c382bf" });
 
 /** Programs that look at the chart: those of `npm run check` alone. */
 export const chartProgramVersions = Object.freeze({

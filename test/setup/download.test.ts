@@ -117,7 +117,7 @@ describe.skipIf(process.platform !== "linux")("downloading programs", () => {
     fakeGo(sandbox);
     const { code, output } = await sandbox.setUp([], { BROWSERPOOL_DOWNLOAD_MIRROR: await serve() });
     expect(code).toBe(0);
-    expect(output).toContain("can't be had");
+    expect(output).toContain("can't be downloaded");
     expect(cached()).toEqual(whole);
   });
 });
