@@ -40,8 +40,8 @@ export const createApiKeyRoute = defineRoute(
     errors: ["bad_request", "project_not_found"],
   },
   async ({ body: { name, project_id, days_to_expire }, principal, deps }) => {
-    const wish = { name, projectId: project_id ?? undefined, daysToExpire: days_to_expire ?? undefined };
-    const { record, key } = await createApiKey({ ...wish, createdBy: principal.keyId }, deps);
+    const request = { name, projectId: project_id ?? undefined, daysToExpire: days_to_expire ?? undefined };
+    const { record, key } = await createApiKey({ ...request, createdBy: principal.keyId }, deps);
     return { status: 201, body: { ...apiKeyAnswer(viewApiKey(record, deps)), key } };
   },
 );

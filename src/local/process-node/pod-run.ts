@@ -32,7 +32,7 @@ export type PodRun = {
    * Ends the process without waiting for it: `onChange` tells when it has ended. Of two graces, ms, the shorter one counts.
    * `signal`: left out, SIGTERM, by which a browser in use may be served on; by SIGINT it may not.
    */
-  end: Ending["wish"];
+  end: Ending["request"];
   /** Resolves in the state `ended`. Never rejects. */
   ended: Promise<void>;
 };
@@ -59,7 +59,7 @@ type Serving = { pod: Pod; podIp: string; ending: Ending; onRunning: (state: Run
 /** Starts the process and probes it until it has ended; resolves with its exit code, rejects when it can't be started. */
 const serve = async ({ pod, podIp, ending, onRunning }: Serving, options: PodProcessOptions): Promise<number> => {
   const child = await startPodProcess(pod, podIp, options);
-  ending.onWish(({ graceMs, signal }) => void child.stop(graceMs, signal));
+  ending.onRequest(({ graceMs, signal }) => void child.stop(graceMs, signal));
   const startedAt = now();
   const container = pod.spec?.containers[0];
   const probe = container && probeOf(container, podIp);
@@ -114,5 +114,5 @@ export const startPodRun = (pod: Pod, options: PodRunOptions): PodRun => {
     const startedAt = state.phase === "running" ? state.startedAt : createdAt;
     become({ phase: "ended", ...outcome, startedAt, finishedAt: now() });
   };
-  return { state: () => state, end: ending.wish, ended: run() };
+  return { state: () => state, end: ending.request, ended: run() };
 };

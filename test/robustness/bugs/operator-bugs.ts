@@ -16,7 +16,7 @@ export const operatorBugs: readonly SeededBug[] = [
       },
       {
         file: "controllers/browser-pool/observe/observe.ts",
-        find: "const leases = uid && (await deps.store.snapshot(uid));",
+        find: "const leases = await deps.store.snapshot(uid);",
         replace: `const kept = ((globalThis as any).snapshots ??= new Map());
           const old = uid && kept.get(uid);
           const isOld = old && performance.now() - old.at < 2000;

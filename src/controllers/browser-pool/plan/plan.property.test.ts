@@ -1,4 +1,4 @@
-/** What holds for every round, whatever it meets: any mix of pods, records, pacing state and wishes. */
+/** What holds for every round, whatever it meets: any mix of pods, records, pacing state and requests. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { aPool, aRecord, aSeen, nowMs, type PodKind, podKinds, podsOf } from "../../../../test/support/seen-pool.ts";
@@ -18,7 +18,7 @@ const anySeen: fc.Arbitrary<Observed> = fc
     pendingCreations: fc.integer({ min: 0, max: 2 }),
     nextStartInMs: fc.option(fc.integer({ min: -5000, max: 600_000 }), { nil: undefined }),
     failedStarts: fc.integer({ min: 0, max: 9 }),
-    wish: fc.constantFrom("none", "refused", "deleted", "forced"),
+    request: fc.constantFrom("none", "refused", "deleted", "forced"),
     discardIdle: fc.constantFrom(undefined, "new", "known"),
     orphans: fc.array(fc.constantFrom<BrowserRecord["state"]>("idle", "leased", "releasing", "retired"), {
       maxLength: 2,
@@ -28,11 +28,11 @@ const anySeen: fc.Arbitrary<Observed> = fc
     noted: fc.constantFrom(1, 1, 1, undefined, 2),
     recoveringSinceMs: fc.constantFrom(undefined, undefined, nowMs - 1000, nowMs - 20_000),
   })
-  .map(({ kinds, size, fillRatePerMinute, nextStartInMs, failedStarts, wish, discardIdle, orphans, ...rest }) => {
-    const isDeleted = wish === "deleted" || wish === "forced";
+  .map(({ kinds, size, fillRatePerMinute, nextStartInMs, failedStarts, request, discardIdle, orphans, ...rest }) => {
+    const isDeleted = request === "deleted" || request === "forced";
     const metadata = {
       ...(isDeleted && { deletionTimestamp: at(nowMs) }),
-      ...(wish === "forced" && { annotations: { "browserpool.dev/force-delete": "true" } }),
+      ...(request === "forced" && { annotations: { "browserpool.dev/force-delete": "true" } }),
     };
     const status = {
       failedStarts,
@@ -45,7 +45,7 @@ const anySeen: fc.Arbitrary<Observed> = fc
       pool: aPool({ size, fillRatePerMinute, ...(discardIdle && { discardIdle }) }, status, metadata),
       pods: podsOf(...kinds),
       pendingCreations: rest.pendingCreations,
-      refusal: wish === "refused" ? { reason: "InvalidSpec", message: "no" } : undefined,
+      refusal: request === "refused" ? { reason: "InvalidSpec", message: "no" } : undefined,
       leases: {
         browsers: orphans.map((state, place) => aRecord(`orphan-${place}`, state)),
         unpaced: rest.unpaced,
