@@ -117,6 +117,7 @@ export const connectCdp = async ({ url, headers }: CdpAddress, signal: AbortSign
     if (!isOpen()) return Promise.reject(connectionClosed());
     const { id, answer } = pending.add(method, call);
     socket.send(JSON.stringify({ id, method, params, sessionId: call.sessionId }));
+    // Chromium keeps to the protocol, whose types say what each method answers.
     return answer as ReturnType<CdpConnection["send"]>;
   };
   return {

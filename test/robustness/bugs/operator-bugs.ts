@@ -18,10 +18,10 @@ export const operatorBugs: readonly SeededBug[] = [
         file: "controllers/browser-pool/observe/observe.ts",
         find: "const leases = await deps.store.snapshot(uid);",
         replace: `const kept = ((globalThis as any).snapshots ??= new Map());
-          const old = uid && kept.get(uid);
+          const old = kept.get(uid);
           const isOld = old && performance.now() - old.at < 2000;
-          const leases = uid && (isOld ? old.leases : await deps.store.snapshot(uid));
-          if (uid && leases && !isOld) kept.set(uid, { at: performance.now(), leases });`,
+          const leases = isOld ? old.leases : await deps.store.snapshot(uid);
+          if (!isOld) kept.set(uid, { at: performance.now(), leases });`,
       },
     ],
   },
