@@ -7,10 +7,10 @@ import { callInFrame, type Frame } from "./frames.ts";
 
 type Outcome = Pick<FieldResult, "status" | "error_code">;
 
-/** A binding with the field that it means. */
+/** A binding with its field. */
 export type Write = { target: Target; binding: Binding };
 
-/** The browser's words for a call that has not begun: the document or its session was gone before. */
+/** The browser's messages for a call that has not begun: the document or its session was already gone. */
 const notBegun = [
   "Cannot find context with specified id",
   "Could not find object with given id",
@@ -21,25 +21,25 @@ const failed = (code: FieldError): Outcome => ({ status: "failed", error_code: c
 
 const notAttempted: Outcome = { status: "not_attempted" };
 
-/** What the page says of a write. */
+/** The page's answer to a write. */
 const Answer = z.object({
   /** Why the field isn't filled. */
   problem: z.enum(fieldErrors).optional(),
-  /** Whether the frame's document is on its way to be replaced by another one. */
+  /** Whether a navigation is about to replace the frame's document. */
   isLeaving: z.boolean(),
 });
 
 /** Why the connection is closed. `deadline`: aborted when the time is over. */
 const lossOf = (deadline: AbortSignal): FieldError => (deadline.aborted ? "timeout" : "execution_failed");
 
-/** What is known of a write that was sent and has no answer. */
+/** The outcome of a write that was sent and has no answer. */
 const outcomeWithoutAnswer = (error: unknown, deadline: AbortSignal): Outcome => {
   if (error instanceof CdpRefused)
     return { status: notBegun.includes(error.message) ? "failed" : "unknown", error_code: "target_changed" };
   return { status: "unknown", error_code: lossOf(deadline) };
 };
 
-/** The value, made now. Undefined when it can't be. */
+/** Makes the value; undefined when that fails. */
 const makeValue = ({ value }: Binding): string | undefined => {
   try {
     return value().reveal();
@@ -48,8 +48,8 @@ const makeValue = ({ value }: Binding): string | undefined => {
   }
 };
 
-/** Whether the frame's document, or one around it, is about to go. */
-const isDoomed = (frame: Frame, leaving: Set<Frame>): boolean => {
+/** Whether the document of the frame, or of an ancestor frame, is about to be replaced. */
+const isBeingReplaced = (frame: Frame, leaving: Set<Frame>): boolean => {
   for (let each: Frame | undefined = frame; each; each = each.parent) if (leaving.has(each)) return true;
   return false;
 };
@@ -60,8 +60,8 @@ const writeField = async (
   { leaving, deadline }: { leaving: Set<Frame>; deadline: AbortSignal },
 ): Promise<Outcome> => {
   if (!cdp.isOpen()) return failed(lossOf(deadline));
-  // Until the next document is there the browser may keep back what is sent to this one.
-  if (isDoomed(frame, leaving)) return failed("target_changed");
+  // Until the next document is loaded, the browser may delay messages to this one.
+  if (isBeingReplaced(frame, leaving)) return failed("target_changed");
   const value = makeValue(binding);
   if (value === undefined) return failed("execution_failed");
   try {
@@ -75,7 +75,7 @@ const writeField = async (
 };
 
 /**
- * Writes one field after the other, in order, until one isn't filled; those after it are not attempted. Never rejects.
+ * Writes the fields one after the other, in order, until one isn't filled; later fields are not attempted. Never rejects.
  * `deadline`: aborted when the time for the whole fill is over, which also cuts the connection.
  */
 export const writeFields = async (
