@@ -1,13 +1,13 @@
-/** How something is told to end: by SIGTERM in order, by SIGINT at once; by SIGKILL after the grace, ms. */
+/** How to end a process: SIGTERM ends it in order, SIGINT at once; SIGKILL follows after the grace, ms. */
 export type EndRequest = { graceMs: number; signal: "SIGTERM" | "SIGINT" };
 
-/** The request that something ends, which may come before there is anything to end and may become more urgent later. */
+/** The requests to end a process. The first may come before the process has started; later ones may be more urgent. */
 export type Ending = {
   /** Aborted by the first request. */
   signal: AbortSignal;
-  /** Of several graces the shortest one counts; what was requested at once stays so. `signal`: left out, SIGTERM. */
+  /** Of several graces the shortest counts, and SIGINT is never taken back. `signal`: SIGTERM by default. */
   request(graceMs: number, signal?: EndRequest["signal"]): void;
-  /** Calls `listener` with every request that counts, at once when there is one already. One listener at most. */
+  /** Calls `listener` with each request that is more urgent, and at once if there is one already. At most one listener. */
   onRequest(listener: (request: EndRequest) => void): void;
 };
 
@@ -15,21 +15,21 @@ export type Ending = {
 export const createEnding = (): Ending => {
   const requested = new AbortController();
   let urgent: EndRequest = { graceMs: Number.POSITIVE_INFINITY, signal: "SIGTERM" };
-  let tell: (request: EndRequest) => void = () => undefined;
+  let notify: (request: EndRequest) => void = () => undefined;
   return {
     signal: requested.signal,
     request(graceMs, signal = urgent.signal) {
-      const isNews = graceMs < urgent.graceMs || (signal === "SIGINT" && urgent.signal !== "SIGINT");
-      if (!isNews) return;
+      const isMoreUrgent = graceMs < urgent.graceMs || (signal === "SIGINT" && urgent.signal !== "SIGINT");
+      if (!isMoreUrgent) return;
       urgent = {
         graceMs: Math.min(graceMs, urgent.graceMs),
         signal: urgent.signal === "SIGINT" ? urgent.signal : signal,
       };
       requested.abort();
-      tell(urgent);
+      notify(urgent);
     },
     onRequest(listener) {
-      tell = listener;
+      notify = listener;
       if (requested.signal.aborted) listener(urgent);
     },
   };
