@@ -22,7 +22,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** The leader of a new group, a shell, with a second process in it. */
+/** Starts a new group: its leader, a shell, and a second process. */
 const startGroup = async (): Promise<{ leader: ChildProcess; pgid: number }> => {
   const leader = spawn("/bin/sh", ["-c", "sleep 100 & echo up; wait"], {
     detached: true,
@@ -44,7 +44,7 @@ test("recorded groups are killed with all their members, and the record is remov
   expect(existsSync(file)).toBe(false);
 });
 
-test("members are killed when their leader is gone", async () => {
+test("members are killed when their leader has ended", async () => {
   const { leader, pgid } = await startGroup();
   await recordProcessGroup(file, pgid);
   leader.kill("SIGKILL");
@@ -54,7 +54,7 @@ test("members are killed when their leader is gone", async () => {
   expect(runningIn([pgid])).toEqual([]);
 });
 
-test("a group whose leader started at another time is somebody else's and is left alone", async () => {
+test("a group whose leader started at another time belongs to another program and is left alone", async () => {
   const { pgid } = await startGroup();
   await recordProcessGroup(file, pgid);
   const [, startTime] = readFileSync(file, "utf8").trim().split(" ");
@@ -64,7 +64,7 @@ test("a group whose leader started at another time is somebody else's and is lef
   expect(existsSync(file)).toBe(false);
 });
 
-test("a record with other lines, or none at all, harms nothing", async () => {
+test("a record with other lines, or no record, does no harm", async () => {
   await killRecordedGroups(file);
   const { pgid } = await startGroup();
   writeFileSync(file, `\n1 5\n0 5\n-1 5\nabc\n${pgid}\n`);
