@@ -1,4 +1,4 @@
-/** Another image for browsers: the pool is renewed at its fill rate, and nobody loses a session by it. */
+/** A new image for browsers: the operator replaces the pool at its fill rate, and no session is lost. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { KubeObject } from "../../src/kube/objects.ts";
@@ -14,7 +14,7 @@ const size = 3;
 const fillRate = 1000;
 const intervalMs = 2000;
 
-test("idle browsers first, one after the other, then who is in use when its session ends", async () => {
+test("idle browsers are replaced first, one after another, and one in use when its session ends", async () => {
   await using cluster = await startSimulatedCluster();
   const { kube, namespace } = cluster;
   const before = cluster.startOperator("operator-a", { BROWSERPOOL_BROWSER_IMAGE: "browser:1" });
@@ -69,7 +69,7 @@ test("idle browsers first, one after the other, then who is in use when its sess
   expect([...(await images()).values()]).toEqual(Array.from({ length: size }, () => "browser:2"));
   watching.abort();
   expect(await fewest).toBe(size - 1);
-  // Times of creation are whole seconds.
+  // Creation times are whole seconds.
   for (const [place, atMs] of startedMs.slice(1).entries())
     expect(atMs - (startedMs[place] ?? 0)).toBeGreaterThanOrEqual(intervalMs - 1000);
   const { items } = await kube.list(events, { namespace });
