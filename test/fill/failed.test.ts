@@ -1,4 +1,4 @@
-/** Fills that end after their first write: what each field is said to be, and that nothing else was written. */
+/** Fills that end after their first write: the status of each field, and that nothing else was written. */
 import type { Page } from "puppeteer-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { FieldError, FieldResult } from "../../src/fill/fill-result.ts";
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterEach(() => parts.clear());
 afterAll(() => parts?.[Symbol.asyncDispose]());
 
-/** Resolves when the frame's new document is there. */
+/** Resolves when the frame has its new document. */
 const reloadFrame = `new Promise((resolve) => {
   const frame = document.getElementById("same");
   frame.onload = resolve;
@@ -22,7 +22,7 @@ const reloadFrame = `new Promise((resolve) => {
 
 type Case = {
   page: string;
-  /** The last field fails; those before it are filled. */
+  /** The last field fails; the ones before it are filled. */
   values: Values;
   code: FieldError;
   shows?: Values;
@@ -134,7 +134,7 @@ test.each(Object.entries(cases))("%s ends the fill", async (_name, { page: name,
     expect(await parts.shown(page, selector), selector).toBe(value);
 });
 
-// A value on its way into a page that leaves has an unknown effect. Not sent, its field is known to be failed.
+// A value that was sent to a leaving page has an unknown effect. A field whose value was not sent has failed.
 test.each([
   ["by requestSubmit()", "#otp"],
   ["by submit()", "#pin"],
@@ -153,7 +153,7 @@ test.each([
   expect(values.map(({ value }) => value)).not.toContain("never");
 });
 
-/** Does `work` in the page when everything is checked and the field `selector` is next to be written. */
+/** Does `work` in the page after all checks, just before the field `selector` is written. */
 const meddle = (selector: string, work: () => Promise<unknown>) =>
   startCdpRelay(parts.connect, {
     before: ({ params }) => (params?.arguments?.[1]?.value === selector ? work() : undefined),
@@ -195,7 +195,7 @@ test.each<[string, string, string, (page: Page) => () => Promise<unknown>]>([
 });
 
 // FILL-21, FILL-22, FILL-27, FILL-31, FILL-40
-test("nothing is attempted after the first failure, no value made for it, and what was written stays", async () => {
+test("after the first failure no field is attempted and no value is made, and what was written stays", async () => {
   const page = await parts.open("kinds");
   const asked: string[] = [];
   const bindings = bindingsOf({ "#text": "a", "#short": "12345", "#tel": "1", "#url": "x" }).map(
@@ -218,7 +218,7 @@ test("nothing is attempted after the first failure, no value made for it, and wh
 });
 
 // FILL-33
-test("a value that can't be made fails its field and says nothing of the reason", async () => {
+test("a value that can't be made fails its field without naming the reason", async () => {
   const page = await parts.open("plain");
   const value = (): Sensitive => {
     throw new Error("seed JBSWY3DPEHPK3PXP is broken");
