@@ -1,11 +1,14 @@
-/** How often a pool's status is written while its browsers come and go; many browsers, so that no two looks find the same counts. */
+/**
+ * How often a pool's status is written while its browsers are leased and released: with many browsers, the counts differ
+ * every time.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { browserPoolKind } from "../../src/resources/browser-pool.ts";
 import { fullPool } from "../support/pool-client.ts";
 import { startSimulatedCluster } from "../support/simulated-node/simulated-cluster.ts";
 
-test("a status is written about twice a second, and no write brings about the next one", async () => {
+test("a status is written about twice a second, and no write causes the next one", async () => {
   await using cluster = await startSimulatedCluster();
   await cluster.startOperator("operator").logged("leading");
   const api = await cluster.startApi("api");
