@@ -1,4 +1,4 @@
-/** The servers that all tests of a run share. Tests keep apart by namespaces and Redis keys of their own. */
+/** The servers that all tests of a run share. Tests use namespaces and Redis keys of their own. */
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { inject } from "vitest";
@@ -12,10 +12,10 @@ declare module "vitest" {
   }
 }
 
-/** `redisUrl` holds a password. The CRDs of `crds/` are established. */
+/** `redisUrl` contains a password. The CRDs of `crds/` are established. */
 export type SharedServers = { kubeconfigPath: string; redisUrl: string };
 
-/** Real etcd, kube-apiserver and redis-server; the first call of a run starts them, which takes some seconds. */
+/** Real etcd, kube-apiserver and redis-server. The first call of a run starts them, which takes some seconds. */
 export const sharedServers = (): Promise<SharedServers> =>
   new Promise((resolve, reject) => {
     const asked = request({ socketPath: inject("setupSocket") }, (response) => {
@@ -30,7 +30,7 @@ export const sharedServers = (): Promise<SharedServers> =>
 
 export type TestNamespace = { name: string; projectId: string };
 
-/** A new project with its namespace. Nothing removes namespaces here; the whole control plane goes after the run. */
+/** Makes a new project with its namespace. Nothing removes namespaces: the whole control plane is removed after the run. */
 export const testNamespace = async (kube: Kube): Promise<TestNamespace> => {
   const projectId = newId();
   const name = `test-${projectId}`;
