@@ -51,18 +51,18 @@ test("idle browsers are replaced first, one after another, and one in use when i
   })();
 
   cluster.startOperator("operator-b", { BROWSERPOOL_BROWSER_IMAGE: "browser:2" });
-  await eventually("all but the one in use are of the new image", async () => {
+  await eventually("all but the browser in use have the new image", async () => {
     const now = await images();
     return now.size === size && [...now.values()].filter((image) => image === "browser:2").length === size - 1;
   });
   expect((await images()).get(held)).toBe("browser:1");
   expect(await cdp.version()).toContain("simulated");
-  await eventually("the one in use is to leave", async () => {
+  await eventually("the browser in use has the leaving mark", async () => {
     const { browsers } = await leases.store.snapshot(await leases.uidOf(pool.id));
     return browsers.find(({ id }) => id === held)?.leaving === "PodOutdated";
   });
   await pool.release(session);
-  await eventually("all are of the new image", async () => {
+  await eventually("all have the new image", async () => {
     const { status } = (await kube.get(browserPoolKind, { namespace, name: pool.id })) ?? {};
     return status?.outdatedPods === 0 && status.available === size;
   });

@@ -29,13 +29,13 @@ type Case = {
 };
 
 const cases: Record<string, Case> = {
-  "an option that is not there": {
+  "an option that does not exist": {
     page: "kinds",
     values: { "#select": "it" },
     code: "option_not_found",
     shows: { "#select": "de" },
   },
-  "an option that nobody can choose": { page: "kinds", values: { "#select": "closed" }, code: "option_not_found" },
+  "an option that can't be chosen": { page: "kinds", values: { "#select": "closed" }, code: "option_not_found" },
   "an option by its text": { page: "kinds", values: { "#select": "Germany" }, code: "option_not_found" },
   "a value longer than the field": {
     page: "kinds",
@@ -43,7 +43,7 @@ const cases: Record<string, Case> = {
     code: "execution_failed",
   },
   "a text in a field of numbers": { page: "kinds", values: { "#number": "abc" }, code: "execution_failed" },
-  "a date in a form that dates don't have": {
+  "a date in a wrong format": {
     page: "kinds",
     values: { "#date": "31.01.2026" },
     code: "execution_failed",
@@ -54,7 +54,7 @@ const cases: Record<string, Case> = {
     values: { "#shown-password": "pass-word" },
     code: "execution_failed",
   },
-  "a field that the page empties when it has a moment": {
+  "a field that the page empties a moment later": {
     page: "masks",
     values: { "#late": "abc" },
     code: "execution_failed",
@@ -76,19 +76,19 @@ const cases: Record<string, Case> = {
     values: { "#removes-next": "a", "#next": "x" },
     code: "target_changed",
   },
-  "an element that is another field by now": {
+  "an element that has become another field": {
     page: "changes",
     values: { "#renames": "a", ".renamed": "x" },
     code: "target_changed",
     shows: { "#renamed": "" },
   },
-  "an element that has a double by now": {
+  "an element whose selector meanwhile matches a second one": {
     page: "changes",
     values: { "#doubles": "a", ".double": "x" },
     code: "ambiguous_selector",
     shows: { ".double": "" },
   },
-  "an element that is disabled by now": {
+  "an element that was disabled meanwhile": {
     page: "changes",
     values: { "#disables-other": "a", "#other": "x" },
     code: "element_not_editable",
@@ -105,12 +105,12 @@ const cases: Record<string, Case> = {
     values: { "#otp": "123456", "#after": "x" },
     code: "target_changed",
   },
-  "a page that goes to one that never comes": {
+  "a page that navigates to one that never loads": {
     page: "navigates",
     values: { "#user": "ada", "#password": "x" },
     code: "target_changed",
   },
-  "a frame that is on its way to another document": {
+  "a frame that is navigating to another document": {
     page: "leaving-frames",
     values: { "#leaves": "a", "#in-same": "x" },
     code: "target_changed",
@@ -161,7 +161,7 @@ const meddle = (selector: string, work: () => Promise<unknown>) =>
 
 // FILL-34
 test.each<[string, string, string, (page: Page) => () => Promise<unknown>]>([
-  ["the page has gone to another one", "plain", "#user", (page) => () => page.goto(parts.site.url("next"))],
+  ["the page has navigated to another one", "plain", "#user", (page) => () => page.goto(parts.site.url("next"))],
   ["the page was loaded again", "plain", "#user", (page) => () => page.reload()],
   ["its frame has another document", "frames", "#in-same", (page) => () => page.evaluate(reloadFrame)],
 ])("a field fails with target_changed and no other is written when %s", async (_why, name, selector, work) => {
@@ -184,7 +184,7 @@ test.each<[string, string, string, (page: Page) => () => Promise<unknown>]>([
     "#in-cross",
     (page) => () => page.evaluate("document.getElementById('cross').remove()"),
   ],
-])("a field whose write is on its way when %s goes is unknown", async (_why, name, selector, work) => {
+])("a field whose write was sent when %s goes away is unknown", async (_why, name, selector, work) => {
   const page = await parts.open(name);
   await using relay = await meddle(selector, work(page));
   const { status, fields } = await parts.fill(page, { [selector]: "never" }, { connect: relay.connect });

@@ -50,7 +50,7 @@ const cases: Record<string, Case> = {
     page: "frames",
     values: { "#in-innermost": "a", "#top": "b", "#in-cross": "c", "#in-same": "d" },
   },
-  "the field that is seen when a frame that is not has its twin": {
+  "the visible field when a hidden frame has its twin": {
     page: "frames",
     values: { ".twice": "a" },
     shows: { "#in-same + .twice": "a" },
@@ -80,7 +80,7 @@ const cases: Record<string, Case> = {
   },
   "a textarea with lines": { page: "kinds", values: { "#textarea": "one\ntwo\n\nfour" } },
   "a select, by its option's value": { page: "kinds", values: { "#select": "fr" } },
-  "a select of many, which loses what it had": {
+  "a multiple select, which loses its former choice": {
     page: "kinds",
     values: { "#many": "c" },
     shows: { "#many option:checked": "c" },

@@ -197,7 +197,7 @@ test("a cordoned node takes no further pod, says why, and takes it when it is un
   await create({ name: "before-cordon" });
   const running = await whenReady("before-cordon");
   await kube.patch(nodes, { name: nodeName }, { spec: { unschedulable: true } });
-  await eventually("the node has heard", async () => {
+  await eventually("the node has seen it", async () => {
     await create({ name: `cordoned-${randomUUID()}` });
     return (await waiting()).length > 0;
   });

@@ -14,7 +14,7 @@ test("a status is written about twice a second, and no write causes the next one
   const api = await cluster.startApi("api");
   const pool = await fullPool(api.call, 20);
   const untilMs = performance.now() + 4000;
-  const come = async (): Promise<void> => {
+  const keepCalling = async (): Promise<void> => {
     while (performance.now() < untilMs) {
       const session = await pool.acquire();
       await sleep(Math.random() * 40);
@@ -22,14 +22,14 @@ test("a status is written about twice a second, and no write causes the next one
     }
   };
   const versions = new Set<string | undefined>();
-  const look = async (): Promise<void> => {
+  const readStatus = async (): Promise<void> => {
     while (performance.now() < untilMs) {
       const read = await cluster.kube.get(browserPoolKind, { namespace: cluster.namespace, name: pool.id });
       versions.add(read?.metadata.resourceVersion);
       await sleep(5);
     }
   };
-  await Promise.all([look(), ...Array.from({ length: 12 }, come)]);
+  await Promise.all([readStatus(), ...Array.from({ length: 12 }, keepCalling)]);
   expect(versions.size).toBeGreaterThan(2);
   expect(versions.size).toBeLessThan(15);
 });
