@@ -140,7 +140,7 @@ describe("a caller", () => {
 
   test.each([
     ["no token", () => null],
-    ["something that is no token", () => "abc"],
+    ["a malformed token", () => "abc"],
     ["a token signed with another key", () => tokenOf([generateKeyPairSync("ed25519").privateKey])],
     ["a token for another pod", () => createAgentTokens(agent.privateKey).tokenFor("another-pod")],
     ["a token that has expired", () => tokenOf([agent.privateKey, () => Date.now() - 3_600_000])],
@@ -173,7 +173,7 @@ describe("a caller", () => {
     ["a body that is not JSON", ["PUT", "/lease", "{"], [400, "bad_request"]],
     ["a body without a fence", ["PUT", "/lease", { session_id: "x" }], [400, "bad_request"]],
     ["a body of more than 1 MiB", ["PUT", "/lease", " ".repeat(1_100_000)], [413, "payload_too_large"]],
-    ["an epoch that is no number", ["GET", "/state?epoch=-1", undefined], [400, "bad_request"]],
+    ["an invalid epoch", ["GET", "/state?epoch=-1", undefined], [400, "bad_request"]],
     ["a path that does not exist", ["GET", "/constructor"], [404, "not_found"]],
     ["a wrong method", ["POST", "/lease", {}], [405, "method_not_allowed"]],
     ["a plain GET of the WebSocket", ["GET", "/cdp"], [426, "upgrade_required"]],

@@ -16,7 +16,7 @@ const leased = async (graceSeconds: number, more: { timeout_seconds?: number } =
 };
 const told = async (agent: TestAgent): Promise<void> => {
   agent.child.kill("SIGTERM");
-  await eventually("it has heard", () => agent.log().includes("told to stop"));
+  await eventually("it has been told to stop", () => agent.log().includes("told to stop"));
 };
 const openSocket = async (agent: TestAgent): Promise<WebSocket> => {
   const socket = await agent.upgrade("s");

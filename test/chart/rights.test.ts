@@ -226,7 +226,7 @@ describe("is refused by a policy", () => {
       /binds each of the two accounts to its role/,
     ],
     [
-      "to give rights to somebody else",
+      "to give rights to another account",
       "operator",
       "create -f -",
       () => [binding("browserpool-project-operator", { name: "default", namespace: "other" })],

@@ -164,7 +164,7 @@ describe("a request that is refused", () => {
     ["another scheme", { authorization: "Basic dXNlcjpwYXNz" }],
     ["a key without its scheme", { authorization: "nobody-knows-this" }],
     ["two keys", { authorization: "Bearer a b" }],
-  ])("with 401 for %s, wherever it goes", async (_what, headers) => {
+  ])("with 401 for %s, at any path", async (_what, headers) => {
     const unauthorized = { status: 401, code: "unauthorized" };
     for (const [method, path] of [
       ["GET", "/browser_pools"],
@@ -192,7 +192,7 @@ describe("a request that is refused", () => {
     ["\u0000", "a control character"],
     [`{"size": 1}{"size": 2}`, "two values"],
     ["NaN", "no number"],
-  ])("for a body that is no JSON: %s (%s)", async (body) =>
+  ])("for a body that is not JSON: %s (%s)", async (body) =>
     expectRefusal(await send("POST", "/browser_pools", { body }), badRequest),
   );
 

@@ -149,7 +149,7 @@ describe("by HTTP", () => {
     ["gpu with headless", { gpu: true, headless: true }, "gpu"],
     ["a proxy by id and by mode", { proxy: { id: "x", mode: "direct" } }, "proxy"],
     ["a profile by id and name", { profile: { id: "a", name: "b" } }, "profile"],
-    ["a profile that is not there", { profile: { name: "nobody" } }, "profile"],
+    ["a profile that does not exist", { profile: { name: "nobody" } }, "profile"],
     ["51 tags", { tags: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`t${n}`, "x"])) }, "tags"],
     ["a vault without id", { vaults: [{}] }, "vaults"],
     ["a policy of the service's own", { chrome_policy: { ProxyMode: "direct" } }, "chrome_policy"],

@@ -98,7 +98,7 @@ describe("a caller whose grant message is lost", () => {
       await whenWaiting(1);
       // The replica gives up the hanging connection, and the new one delivers messages.
       link.thaw();
-      await eventually("the new connection listens alone", async () => (await subscribers(hanging)) === 1);
+      await eventually("only the new connection is subscribed", async () => (await subscribers(hanging)) === 1);
       await browser();
       expect(await second).toMatchObject(held("second"));
     } finally {
@@ -107,25 +107,25 @@ describe("a caller whose grant message is lost", () => {
   });
 
   test("waits only a moment longer when its replica has lost the subscription", async () => {
-    const deaf = await parts.replica({ checkMs: 100 });
-    const acquiring = acquire("a", deaf);
+    const unsubscribed = await parts.replica({ checkMs: 100 });
+    const acquiring = acquire("a", unsubscribed);
     await whenWaiting(1);
-    await deaf.deafen(poolUid);
-    await eventually("it listens again", async () => (await subscribers(deaf)) === 1);
+    await unsubscribed.unsubscribe(poolUid);
+    await eventually("it is subscribed again", async () => (await subscribers(unsubscribed)) === 1);
     await browser();
     expect(await acquiring).toMatchObject(held("a"));
   });
 });
 
 test("a replica unsubscribes from a pool that no caller asks for any more, and from no other one", async () => {
-  const forgetful = await parts.replica({ checkMs: 20, keptMs: 100 });
-  const acquiring = acquire("a", forgetful);
+  const replica = await parts.replica({ checkMs: 20, keptMs: 100 });
+  const acquiring = acquire("a", replica);
   const unused = newId();
-  await forgetful.follow(unused);
-  const listeners = (uid: string) => parts.redis.pubsub("SHARDNUMSUB", forgetful.channel(uid)) as Promise<unknown[]>;
+  await replica.follow(unused);
+  const listeners = (uid: string) => parts.redis.pubsub("SHARDNUMSUB", replica.channel(uid)) as Promise<unknown[]>;
   expect((await listeners(unused))[1]).toBe(1);
-  await eventually("the unused one is let go", async () => (await listeners(unused))[1] === 0);
-  expect(await subscribers(forgetful)).toBe(1);
+  await eventually("the unused subscription is gone", async () => (await listeners(unused))[1] === 0);
+  expect(await subscribers(replica)).toBe(1);
   await browser();
   expect(await acquiring).toMatchObject(held("a"));
 });

@@ -29,7 +29,7 @@ beforeAll(async () => {
     const bus = ((await admin.config("GET", "cluster-port")) as string[])[1] ?? "";
     await first?.admin.call("CLUSTER", "MEET", "127.0.0.1", server.port, bus);
   }
-  await eventually("the cluster stands", async () => {
+  await eventually("the cluster is up", async () => {
     const infos = await Promise.all(nodes.map(({ admin }) => admin.cluster("INFO") as Promise<string>));
     return infos.every((info) => /cluster_state:ok/.test(info) && /cluster_known_nodes:3/.test(info));
   });

@@ -61,11 +61,13 @@ test("callers that wait while the replica takes over get their browsers in order
   await eventually("commands go there", async () =>
     (await flow.parts.redis.info("server").catch(() => "")).includes(`tcp_port:${after}\r`),
   );
-  const browser = await eventually("a browser enters", () => flow.addBrowser(poolUid).catch(() => undefined));
+  const browser = await eventually("a browser can be registered", () =>
+    flow.addBrowser(poolUid).catch(() => undefined),
+  );
   expect(await first).toMatchObject({ kind: "held", lease: { browser } });
   await eventually("it is released", () => flow.release(poolUid, "first").catch(() => undefined));
   expect(await second).toMatchObject({ kind: "held", lease: { browser, seq: 2 } });
-  await eventually("all is calm", () =>
+  await eventually("the store answers again", () =>
     flow.parts.store.ping().then(
       () => true,
       () => undefined,

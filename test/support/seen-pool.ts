@@ -38,7 +38,7 @@ export type PodOptions = {
   configHash?: string;
   /** How long ago it was created, and came into its state, ms. */
   ageMs?: number;
-  /** The last look at it; left out, in this moment, for a warm one never. */
+  /** The last inspection; by default just now, for a warm browser none. */
   look?: Partial<LastInspection> | "never";
   /** When its deletion is over by its grace, relative to now, ms; below 0 it should be gone. */
   deletedInMs?: number;
@@ -46,7 +46,7 @@ export type PodOptions = {
   failedStarts?: number;
   /** Its node, `node-1`, if it is not a well one. */
   node?: Partial<ObservedNode>;
-  /** Why its record says that it is to leave. */
+  /** The reason of the leaving mark in its record. */
   leaving?: string;
   /** New pods get another image or template. */
   isOutdated?: boolean;
