@@ -4,8 +4,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { killRecordedGroups, recordProcessGroup } from "../../src/process/process-groups.ts";
+import { endGroup, killRecordedGroups, recordProcessGroup, signalGroup } from "../../src/process/process-groups.ts";
 import { runningIn } from "../support/agent-process.ts";
 
 let folder: string;
@@ -18,7 +19,7 @@ beforeEach(async () => {
   started = [];
 });
 afterEach(async () => {
-  for (const pgid of started.filter((group) => runningIn([group]).length > 0)) process.kill(-pgid, "SIGKILL");
+  for (const pgid of started.filter((each) => each > 1)) signalGroup(pgid, "SIGKILL");
   await rm(folder, { recursive: true });
 });
 
@@ -52,6 +53,23 @@ test("members are killed when their leader has ended", async () => {
   expect(runningIn([pgid])).toHaveLength(1);
   await killRecordedGroups(file);
   expect(runningIn([pgid])).toEqual([]);
+});
+
+test("a group whose members start others and end all the time is ended whole", async () => {
+  const script = join(folder, "successors");
+  const progress = join(folder, "progress");
+  // Successors ignore SIGTERM too. The file has a new number with each of them.
+  writeFileSync(script, `trap '' TERM\necho $1 > ${progress}\nif [ $1 -gt 0 ]; then sh ${script} $(($1 - 1)) & fi\n`);
+  for (let round = 0; round < 5; round++) {
+    const { pid: pgid = 0 } = spawn("/bin/sh", [script, "20000"], { detached: true, stdio: "ignore" });
+    started.push(pgid);
+    await expect.poll(() => existsSync(progress)).toBe(true);
+    await endGroup(pgid, 1000);
+    const atTheEnd = readFileSync(progress, "utf8");
+    await sleep(300);
+    expect(readFileSync(progress, "utf8")).toBe(atTheEnd);
+    await rm(progress);
+  }
 });
 
 test("a group whose leader started at another time belongs to another program and is left alone", async () => {
