@@ -1,6 +1,6 @@
 /** The time of one plan for a very large pool: it runs on the operator's only thread, between two events. */
 import { planPool } from "../../src/controllers/browser-pool/plan/plan.ts";
-import { aPod, aPool, aSeen, nowMs, podKinds } from "../../test/support/seen-pool.ts";
+import { aPod, aPool, anObserved, nowMs, podKinds } from "../../test/support/observed-pool.ts";
 import type { Section } from "../section.ts";
 import { type Summary, summarize } from "../statistics.ts";
 
@@ -53,9 +53,9 @@ export const section: Section = {
   async run({ signal }) {
     const pool = aPool({ size: podCount });
     const seen = {
-      "mixed states": aSeen({ pool, pods: mixedPods() }),
-      "twice as many as wanted": aSeen({ pool: aPool({ size: podCount / 2 }), pods: mixedPods() }),
-      "half of them not answering": aSeen({ pool, pods: halfUnready() }),
+      "mixed states": anObserved({ pool, pods: mixedPods() }),
+      "twice as many as wanted": anObserved({ pool: aPool({ size: podCount / 2 }), pods: mixedPods() }),
+      "half of them not answering": anObserved({ pool, pods: halfUnready() }),
     };
     const { pods } = seen["mixed states"];
     const visit = timesOf(() => new Map(pods.map((pod) => [pod.uid, pod])), signal);

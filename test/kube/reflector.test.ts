@@ -8,7 +8,7 @@ import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-p
 import { kubeconfigBehindLink } from "../support/breakable-link.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
-import { aPool } from "../support/seen-pool.ts";
+import { aPool } from "../support/observed-pool.ts";
 
 const log = createLogger("silent", "test");
 let kube: Kube;

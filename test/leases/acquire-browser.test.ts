@@ -9,7 +9,7 @@ import type { ServiceDeps } from "../../src/services/service-deps.ts";
 import { acquireBrowser } from "../../src/services/sessions/acquire-browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LeaseParts, silent, startLeaseParts, startSmallAgent } from "../support/lease-parts.ts";
-import { aPool } from "../support/seen-pool.ts";
+import { aPool } from "../support/observed-pool.ts";
 
 let parts: LeaseParts;
 beforeAll(async () => {

@@ -2,7 +2,7 @@
 
 import type { PoolAction } from "../../src/controllers/browser-pool/plan/actions.ts";
 import { planPool } from "../../src/controllers/browser-pool/plan/plan.ts";
-import { aPool, aSeen, nowMs, type PodKind, podsOf, type SeenOptions } from "./seen-pool.ts";
+import { anObserved, aPool, nowMs, type ObservedOptions, type PodKind, podsOf } from "./observed-pool.ts";
 
 /** An action as a short line: what, on what, why. */
 export const line = (action: PoolAction): string => {
@@ -10,7 +10,7 @@ export const line = (action: PoolAction): string => {
     case "close":
       return `close ${action.browser} ${action.why}`;
     case "inspect":
-      return `look ${action.pod.uid} ${action.why} in ${action.afterMs}`;
+      return `inspect ${action.pod.uid} ${action.why} in ${action.afterMs}`;
     case "retire":
       return `retire ${action.count} of ${action.ids.join(",")} ${action.why}`;
     case "mark":
@@ -35,8 +35,8 @@ export const line = (action: PoolAction): string => {
 };
 
 /** All actions but inspections, which come in every round. */
-export const planned = (seen: SeenOptions): string[] => {
-  const { actions } = planPool(aSeen(seen), nowMs);
+export const planned = (observed: ObservedOptions): string[] => {
+  const { actions } = planPool(anObserved(observed), nowMs);
   return actions.filter((action) => action.do !== "inspect").map(line);
 };
 
