@@ -1,14 +1,15 @@
 /**
- * Reads what the stages of `.ci/run` have left in a folder. Each file may be missing but `first.json`:
+ * Reads the files that the stages of `.ci/run` leave in a folder. Every file but `first.json` may be missing:
  *
- *   first.json, second.json           vitest's reports; of a file in both, the second one's tests count
- *   unhandled-errors                  errors that no test caught, a JSON text a line
- *   robustness.json, cluster.json     summaries; `unsteady` is what passed at its second try only
+ *   first.json, second.json           vitest's reports; when a file is in both, the tests of the second count
+ *   unhandled-errors                  errors that no test caught, one JSON text a line
+ *   robustness.json, cluster.json     summaries; `unsteady` lists what passed only at the second try
  *
- *   failed-files FOLDER     the files in which something failed, a line each; fails when there is none, or no whole report
- *   totals FOLDER           what failed in its order, each with the first words of every try, since others may have followed
- *                           from the first cause; what was unsteady; then the totals. Fails when an error was not caught, or
- *                           more was unsteady than a run may have
+ *   failed-files FOLDER     prints the files in which something failed, one a line; fails when there is none, or when a report is
+ *                           missing
+ *   totals FOLDER           prints the failures in their order, each with the first line of the error of every try,
+ *                           because a first failure can cause the next ones; then what was unsteady, then the totals. Fails
+ *                           when an error was caught by no test, or when more tests are unsteady than a run may have
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -26,7 +27,7 @@ const textOf = (name) => {
 const readReport = (name) => {
   const text = textOf(name);
   if (text !== "") return JSON.parse(text).testResults;
-  console.error("the tests did not come to their end");
+  console.error("no totals: the test run did not finish");
   if (command === "totals") console.log("0 passed, 1 failed, 0 skipped");
   process.exit(1);
 };
@@ -36,10 +37,10 @@ const readAgain = () => (existsSync(join(folder, "second.json")) ? readReport("s
 const pathOf = (file) => relative(process.cwd(), file.name);
 const testsOf = (file, ...states) => file.assertionResults.filter(({ status }) => states.includes(status));
 
-/** A file that can't even be set up has no failed test. */
+/** A file that fails during its own set-up has no failed test. */
 const isBroken = (file) => file.status === "failed" && testsOf(file, "failed").length === 0;
 
-/** What an error says, without where it was thrown. */
+/** The message of an error, without its stack. */
 const wordsOf = (error = "", lines = 1) => {
   const said = error.split("\n");
   const end = said.findIndex((line) => /^\s+at /.test(line));
@@ -56,13 +57,13 @@ const printFailed = (files, what) => {
   }
 };
 
-/** A test that passed keeps the errors of the tries before. */
+/** Tests that passed after a retry: vitest keeps the errors of the earlier tries. */
 const retriedIn = (file) =>
   testsOf(file, "passed")
     .filter(({ failureMessages }) => failureMessages.length > 0)
     .map(({ fullName, failureMessages }) => ({ name: `${pathOf(file)}: ${fullName}`, firstError: failureMessages[0] }));
 
-/** What failed in `file` and passed when it ran once more. */
+/** What failed in `file` and passed in its second run. */
 const mendedIn = (file, again) => {
   if (isBroken(file)) return again.status === "passed" ? [{ name: pathOf(file), firstError: file.message }] : [];
   const passed = new Set(testsOf(again, "passed").map(({ fullName }) => fullName));
@@ -71,7 +72,7 @@ const mendedIn = (file, again) => {
     .map(({ fullName, failureMessages }) => ({ name: `${pathOf(file)}: ${fullName}`, firstError: failureMessages[0] }));
 };
 
-/** Each test once, with its first error. */
+/** Lists each test once, with its first error. */
 const unsteadyOf = (all, again) => {
   const mended = all.flatMap((file) => {
     const second = again.find(({ name }) => name === file.name);

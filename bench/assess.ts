@@ -1,9 +1,9 @@
 import type { Row } from "./section.ts";
 
-/** A row with what follows from it. `met`: undefined when it has no target. */
+/** A row with its ratio, its difference from the floor and whether it meets its target. `met` is undefined for a row without a target. */
 export type AssessedRow = Row & { ratio: number | undefined; added: number | undefined; met: boolean | undefined };
 
-/** A figure that could not be had (NaN) misses its target. */
+/** A figure that could not be measured (NaN) misses its target. */
 export const assess = (row: Row): AssessedRow => {
   const { measured, floor, target } = row;
   const ratio = floor && measured / floor.value;

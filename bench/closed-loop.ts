@@ -1,8 +1,8 @@
-/** How long a loop runs unmeasured, so that code is compiled and connections are open, s. */
+/** Time that a loop runs before it measures, so that code is compiled and connections are open, s. */
 const warmUpSeconds = 1;
 
 export type ClosedLoop = {
-  /** Callers at once, each with one call at a time. */
+  /** Number of concurrent callers; each makes one call at a time. */
   clients: number;
   seconds: number;
   signal: AbortSignal;
@@ -10,9 +10,9 @@ export type ClosedLoop = {
 };
 
 /**
- * Repeats `call` for each of the clients, each waiting for its answer, and returns the time of every call, ms. A loop like
- * this goes slower when the service does, so it says what one call costs and nothing about a crowd (`open-loop.ts` does).
- * Rejects with the first call that does.
+ * Repeats `call` for each of the clients, one call after another, and returns the time of every call, ms. Such a loop slows
+ * down with the service, so it measures the cost of one call and not how the service bears a crowd (`open-loop.ts` measures
+ * that). Rejects with the first error of a call.
  */
 export const closedLoop = async (
   { clients, seconds, signal, warmUpSeconds: warmUp = warmUpSeconds }: ClosedLoop,

@@ -1,16 +1,18 @@
 export type Interleaved = {
   seconds: number;
-  /** Calls of one variant in a row before it is another one's turn: some, so that its caches are as warm as they would be alone. */
+  /**
+   * Calls of one variant in a row before the next variant. A few in a row keep its caches as warm as they are when it runs alone.
+   */
   batch: number;
   random: () => number;
   signal: AbortSignal;
-  /** Called after each batch, outside of the time. */
+  /** Called after each batch, outside of the measured time. */
   tidy?: () => Promise<void>;
 };
 
 /**
- * Times several ways to do the same thing, in turns and in a new order each round, so that whatever else the machine does
- * in the meantime falls on all of them alike. Returns every time, ms, by variant. The first round does not count.
+ * Measures several ways to do the same thing, in turns and in a new order each round, so that other work of the machine
+ * affects all of them alike. Returns every time, ms, by variant. The first round does not count.
  */
 export const interleaved = async <Name extends string>(
   { seconds, batch, random, signal, tidy }: Interleaved,

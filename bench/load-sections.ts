@@ -4,7 +4,7 @@ import type { Section } from "./section.ts";
 
 const folder = join(import.meta.dirname, "sections");
 
-/** The sections of that name, in the order asked for, or all of them by name. Throws on a name that there isn't. */
+/** Loads the sections with these names, in this order; without names, all of them by name. Throws on an unknown name. */
 export const loadSections = async (only: readonly string[]): Promise<Section[]> => {
   const files = await readdir(folder, { withFileTypes: true });
   const names = files.flatMap((file) => (file.isFile() && file.name.endsWith(".ts") ? file.name.slice(0, -3) : []));

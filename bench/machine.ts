@@ -13,15 +13,15 @@ const git = async (...args: string[]): Promise<string | undefined> => {
   );
 };
 
-/** Where figures come from, without which they say nothing. */
+/** The conditions of a run, without which its figures mean nothing. */
 export type Machine = {
   cores: number;
   cpu: string;
   memoryBytes: number;
   node: string;
-  /** Short hash, `+` behind it when files differ from it; undefined outside a clone. */
+  /** Short hash, followed by `+` when files differ from it; undefined outside a clone. */
   commit: string | undefined;
-  /** Runnable processes over the last minute before the run; well below `cores` on a machine at rest. */
+  /** Average number of runnable processes in the minute before the run; well below `cores` on a machine at rest. */
   loadBefore: number;
 };
 

@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: runs sections one after another, each against a floor that it measures in the same run, prints one table
- * and writes all figures as JSON. The exit code is 0 when everything could be measured, whether or not targets are met.
+ * and writes all figures as JSON. The exit code is 0 when everything could be measured, whether or not the targets are met.
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -16,8 +16,8 @@ import { formatQuantity, formatTable } from "./table.ts";
 const usage = `usage: npm run bench -- [--only name,name] [--seconds N] [--seed N] [--json FILE] [--help]
 
   --only name,name   these sections, in this order (default: all)
-  --seconds N        how long each series is measured (default: as its section has it)
-  --seed N           of everything that is random (default 1)
+  --seconds N        how long each series is measured (default: set by the section)
+  --seed N           seed of all random choices (default 1)
   --json FILE        where the figures go (default: a new file in bench/results)
 
 `;

@@ -5,7 +5,7 @@ import { openLoop, poissonArrivals } from "./open-loop.ts";
 
 const { signal } = new AbortController();
 
-test("arrivals are the same for the same seed, ascending, and as many as the rate asks for", () => {
+test("arrivals are the same for the same seed, ascend, and match the rate", () => {
   const load = { perSecond: 300, seconds: 100 };
   const arrivals = poissonArrivals(load, seededRandom(7));
   expect(arrivals).toEqual(poissonArrivals(load, seededRandom(7)));
@@ -13,12 +13,12 @@ test("arrivals are the same for the same seed, ascending, and as many as the rat
   expect(arrivals.toSorted((a, b) => a - b)).toEqual(arrivals);
   // Five standard deviations around the mean.
   expect(Math.abs(arrivals.length - 30_000)).toBeLessThan(5 * Math.sqrt(30_000));
-  // Of exponential gaps, e^-1 exceed the mean.
+  // Of exponential gaps, e^-1 are longer than the mean.
   const gaps = arrivals.map((atMs, index) => atMs - (arrivals[index - 1] ?? 0));
   expect(gaps.filter((gapMs) => gapMs > 1000 / 300).length / gaps.length).toBeCloseTo(1 / Math.E, 1);
 });
 
-test("a stall counts for every call that it delays, from the time when that call was due", async () => {
+test("a stall counts for every call that it delays, from the time at which that call was due", async () => {
   let calls = 0;
   const { latencies, errors } = await openLoop({ arrivals: [0, 1, 2, 3], signal }, async () => {
     calls += 1;

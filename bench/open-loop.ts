@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Times of arrival of a Poisson process, ms from its begin, ascending. */
+/** Times of arrival of a Poisson process, ms since its start, ascending. */
 export const poissonArrivals = (
   { perSecond, seconds }: { perSecond: number; seconds: number },
   random: () => number,
@@ -14,18 +14,18 @@ export const poissonArrivals = (
 };
 
 export type OpenLoopResult = {
-  /** Time from the scheduled arrival to the answer of each call that was answered, ms. */
+  /** Latency of each answered call, from its scheduled arrival to its answer, ms. */
   latencies: number[];
-  /** What the others rejected with. */
+  /** The errors of the other calls. */
   errors: unknown[];
-  /** How late calls were sent, ms: the generator's own fault, to be small beside the latencies. */
+  /** How late calls were sent, ms. This is the generator's own delay; it must be small beside the latencies. */
   lateness: number[];
 };
 
 /**
- * Calls at the times of `arrivals`, however many calls are still open: callers who don't know of each other. A latency
- * counts from the scheduled arrival, so that a stall shows in all calls that it delays and not just in one. `call` resolves
- * when its answer is there; work that follows on it and does not count is `after`, which is waited for at the end.
+ * Calls at the times of `arrivals`, however many calls are still open, as independent callers do. A latency counts from the
+ * scheduled arrival, so that a stall shows in all calls that it delays and not just in one. `call` resolves with the answer.
+ * `after` is work that follows the answer and does not count; the loop waits for it at the end.
  */
 export const openLoop = async (
   { arrivals, signal }: { arrivals: readonly number[]; signal: AbortSignal },

@@ -12,11 +12,11 @@ export type Options = {
 const positive = (name: string, text: string | undefined): number | undefined => {
   if (text === undefined) return undefined;
   const value = Number(text);
-  if (!Number.isFinite(value) || value <= 0) throw new Error(`--${name} wants a number above 0, not ${text}`);
+  if (!Number.isFinite(value) || value <= 0) throw new Error(`--${name} must be a number above 0, not ${text}`);
   return value;
 };
 
-/** Reads the command line; throws an error that says what is wrong with it. */
+/** Reads the command line. Throws an error that says what is wrong with it. */
 export const readOptions = (args: string[]): Options => {
   const { values } = parseArgs({
     args,

@@ -1,4 +1,4 @@
-/** The other end of `own-process.ts`: does one job and ends. Its argument is the job's file. */
+/** The child process of `own-process.ts`: runs one job and ends. Its argument is the job's file. */
 import { once } from "node:events";
 import { inspect } from "node:util";
 import type { Job, JobAnswer } from "./own-process.ts";

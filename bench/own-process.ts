@@ -1,5 +1,5 @@
 /**
- * Load from a process of its own, so that making it does not slow what is measured in this one. A job is a file that
+ * Runs load in its own process, so that making the load does not slow what this process measures. A job is a file that
  * exports `run(input, signal)`; input and result travel as structured clones.
  */
 import { fork } from "node:child_process";
@@ -8,12 +8,12 @@ import { join } from "node:path";
 
 export type Job<Input, Result> = (input: Input, signal: AbortSignal) => Promise<Result>;
 
-/** What the process answers with (`own-process-entry.ts`). */
+/** The answer of the process (`own-process-entry.ts`). */
 export type JobAnswer = { result: unknown } | { error: string };
 
 const entry = join(import.meta.dirname, "own-process-entry.ts");
 
-/** Runs the job of `file` to its end. Rejects with the job's error; when `signal` aborts, the process is killed. */
+/** Runs the job of `file`. Rejects with the job's error; when `signal` aborts, kills the process. */
 export const runInOwnProcess = async <Input, Result>(
   file: string,
   input: Input,
@@ -31,7 +31,7 @@ export const runInOwnProcess = async <Input, Result>(
   child.send({ input });
   const [code] = await exited.finally(() => signal.removeEventListener("abort", kill));
   signal.throwIfAborted();
-  if (!answer) throw new Error(`the load process ended with ${code} and without a result`);
+  if (!answer) throw new Error(`the load process ended with ${code} and gave no result`);
   if ("error" in answer) throw new Error(`the load process failed: ${answer.error}`);
   return answer.result as Result;
 };

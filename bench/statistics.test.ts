@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { histogram, summarize } from "./statistics.ts";
 
-test("a summary names figures that were measured, and the share that each is not exceeded by", () => {
+test("percentiles are measured figures that the given share does not exceed", () => {
   const figures = Array.from({ length: 100 }, (_, index) => 100 - index);
   expect(summarize(figures)).toEqual({ count: 100, mean: 50.5, min: 1, p50: 50, p90: 90, p99: 99, max: 100 });
   expect(figures[0]).toBe(100);

@@ -1,11 +1,14 @@
-/** What a series of figures comes to; all in the unit of the figures. */
+/** Summary of a series of figures, all in the unit of the figures. */
 export type Summary = { count: number; mean: number; min: number; p50: number; p90: number; p99: number; max: number };
 
-/** The smallest figure that at least the share `q` (0 to 1) of them does not exceed; NaN for none. `sorted`: ascending. */
+/**
+ * The smallest figure that at least the share `q` (0 to 1) of the figures does not exceed; NaN without figures. `sorted`:
+ * ascending.
+ */
 export const quantile = (sorted: ArrayLike<number>, q: number): number =>
   sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)] ?? Number.NaN;
 
-/** Any order; the figures are left as they are. */
+/** Summarizes figures in any order; does not change the array. */
 export const summarize = (figures: Iterable<number>): Summary => {
   const sorted = Float64Array.from(figures).sort();
   const sum = sorted.reduce((total, figure) => total + figure, 0);
@@ -20,7 +23,7 @@ export const summarize = (figures: Iterable<number>): Summary => {
   };
 };
 
-/** How many figures lie in each of the ranges up to a power of √2, ascending; ranges without any are left out. */
+/** Counts the figures in ranges that end at powers of √2, ascending; omits empty ranges. */
 export const histogram = (figures: Iterable<number>): { upTo: number; count: number }[] => {
   const counts = new Map<number, number>();
   for (const figure of figures) {

@@ -17,7 +17,7 @@ test.each([
   expect(assess(row({ target })).met).toBe(met);
 });
 
-test("what could not be measured misses its target", () => {
+test("a figure that could not be measured misses its target", () => {
   expect(assess(row({ measured: Number.NaN, target: { of: "measured", atMost: 1 } })).met).toBe(false);
   expect(assess({ what: "x", unit: "ms", measured: 1, target: { of: "ratio", atMost: 1 } }).met).toBe(false);
 });
@@ -34,7 +34,7 @@ test.each([
   expect(formatQuantity(value, unit)).toBe(text);
 });
 
-test("a table says of each figure what it was compared with, and which targets were missed", () => {
+test("a table shows each figure with its floor, and the missed targets", () => {
   const table = formatTable([
     { section: "gateway", row: assess(row({ target: { of: "added", atMost: 0.3 } })) },
     { section: "plan", row: assess({ what: "10,000 pods", unit: "ms", measured: 8 }) },

@@ -10,7 +10,7 @@ const prefixes = [
 const digits = (value: number): string =>
   Math.abs(value) >= 100 ? value.toFixed(0) : Math.abs(value) >= 10 ? value.toFixed(1) : value.toPrecision(3);
 
-/** A figure as people read it: three digits, and bytes in kB, MB or GB. */
+/** A figure in readable form: three digits, and bytes in kB, MB or GB. */
 export const formatQuantity = (value: number, unit: Unit): string => {
   if (!Number.isFinite(value)) return "none";
   if (unit === "count") return String(Number.isInteger(value) ? value : digits(value));
@@ -40,7 +40,7 @@ const cells = (section: string, row: AssessedRow): string[] => [
 
 const head = ["section", "what", "measured", "floor", "ratio", "added", "target", ""];
 
-/** All rows of a run as text, one line each, columns aligned. */
+/** All rows of a run as text, one line each, with aligned columns. */
 export const formatTable = (rows: readonly { section: string; row: AssessedRow }[]): string => {
   const lines = [head, ...rows.map(({ section, row }) => cells(section, row))];
   const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));

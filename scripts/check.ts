@@ -1,6 +1,6 @@
 /**
- * `npm run check`: everything that can be said of the repository without running it. Steps run side by side; each gives one
- * line with its time, and what it complains about after all of them.
+ * `npm run check`: checks everything in the repository that can be checked without running the product. Steps run side by
+ * side. Each prints one line with its time; the errors of failed steps follow at the end.
  */
 import { join } from "node:path";
 import { environment } from "../src/config.ts";
@@ -11,7 +11,7 @@ import { root } from "./generated-file.ts";
 import { MissingProgram, outputOf } from "./run-program.ts";
 import type { Step } from "./step.ts";
 
-/** A program of a package, run to its end; rejects with what it has printed when it fails. */
+/** Runs a program of an npm package to its end. Rejects with its output when it fails. */
 const program = (name: string, ...args: string[]): Promise<string> =>
   outputOf(join(root, "node_modules", ".bin", name), args);
 
@@ -32,12 +32,12 @@ const steps: Step[] = [
   ...chartSteps,
 ];
 
-/** Where everything must be looked at. */
+/** In CI no step may be skipped. */
 const isCi = environment.CI === "true";
 
 const seconds = (sinceMs: number): string => `${((performance.now() - sinceMs) / 1000).toFixed(1)} s`;
 
-/** Runs one step; returns its complaint, undefined when there is none. */
+/** Runs one step. Returns its error text, or undefined when it passed or was skipped. */
 const runStep = async ({ name, run }: Step): Promise<{ name: string; complaint: string } | undefined> => {
   const startMs = performance.now();
   try {
@@ -46,7 +46,7 @@ const runStep = async ({ name, run }: Step): Promise<{ name: string; complaint: 
     return undefined;
   } catch (error) {
     if (error instanceof MissingProgram && !isCi) {
-      console.log(`left out ${name}: ${error.message}`);
+      console.log(`skipped  ${name}: ${error.message}`);
       return undefined;
     }
     console.log(`FAILED  ${name} (${seconds(startMs)})`);
@@ -57,6 +57,6 @@ const runStep = async ({ name, run }: Step): Promise<{ name: string; complaint: 
 const startMs = performance.now();
 const failures = (await Promise.all(steps.map(runStep))).filter((failure) => failure !== undefined);
 for (const { name, complaint } of failures) console.log(`\n${name}:\n${complaint}`);
-const verdict = failures.length === 0 ? "all well" : `${failures.length} of ${steps.length} failed`;
-console.log(`${failures.length === 0 ? "" : "\n"}check: ${verdict} (${seconds(startMs)})`);
+const summary = failures.length === 0 ? "all well" : `${failures.length} of ${steps.length} failed`;
+console.log(`${failures.length === 0 ? "" : "\n"}check: ${summary} (${seconds(startMs)})`);
 if (failures.length > 0) process.exitCode = 1;

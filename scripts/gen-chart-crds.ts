@@ -1,14 +1,17 @@
-/** Makes the chart's CRDs from those of crds/: templates, so that an upgrade upgrades them and an uninstall may keep them. */
+/**
+ * Makes the chart's CRDs from those of crds/. They are templates, so that a Helm upgrade also upgrades the CRDs and an
+ * uninstall can keep them.
+ */
 import { join } from "node:path";
 import { crdTexts } from "./gen-crds.ts";
 import { generateFolder, root } from "./generated-file.ts";
 
 const folder = "charts/browserpool/templates/crds";
 
-/** Where a CRD's metadata takes the chart's labels and annotations. */
+/** The place in a CRD's metadata for the chart's labels and annotations. */
 const namePattern = /^metadata:\n {2}name: .*\n/m;
 
-/** The CRD as a template. Throws an Error for one that Helm would take for a template already. */
+/** Returns the CRD as a Helm template. Throws an Error for a CRD that already contains template syntax. */
 const templateOf = (text: string): string => {
   if (text.includes("{{")) throw new Error("a CRD has {{ in it, which Helm would expand");
   const metadata = '  {{- include "browserpool.crdMetadata" . | nindent 2 }}\n';
@@ -17,7 +20,7 @@ const templateOf = (text: string): string => {
   return `{{- if .Values.crds.enabled }}\n${marked}{{- end }}\n`;
 };
 
-/** Writes or, with `check`, compares the chart's CRDs; returns what it wrote. Throws an Error that names stale files. */
+/** Writes the chart's CRDs, or with `check` compares them. Returns what it wrote. Throws an Error that names stale files. */
 export const generateChartCrds = async ({ check }: { check: boolean }): Promise<string> => {
   const texts = new Map([...crdTexts()].map(([file, text]) => [file, templateOf(text)]));
   await generateFolder({ path: join(root, folder), name: folder }, texts, { check });

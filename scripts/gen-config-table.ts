@@ -1,4 +1,4 @@
-/** Makes the table of settings in README.md from src/config.ts. The text around the two markers is written by hand. */
+/** Makes the table of settings in README.md from src/config.ts. The text outside the two markers is written by hand. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { configTable } from "../src/config.ts";
@@ -26,7 +26,10 @@ export const withConfigTable = (text: string): string => {
   return `${text.slice(0, start + begin.length)}\n\n${tableText()}\n\n${text.slice(stop)}`;
 };
 
-/** Writes or, with `check`, compares the table; returns what it wrote. Throws an Error when it is stale or has no place. */
+/**
+ * Writes the table, or with `check` compares it. Returns what it wrote. Throws an Error when it is stale or README.md lacks
+ * the markers.
+ */
 export const generateConfigTable = async ({ check }: { check: boolean }): Promise<string> => {
   const path = join(root, "README.md");
   const text = await readFile(path, "utf8").catch(() => undefined);

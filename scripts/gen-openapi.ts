@@ -6,7 +6,7 @@ import { openApiDocument } from "../src/http/openapi.ts";
 import { routeTable } from "../src/http/route-table.ts";
 import { generateFile, root } from "./generated-file.ts";
 
-/** The JSON as the formatter of the repository wants it, which `npm run check` asks for in every file. */
+/** The JSON in the repository's format, because `npm run check` formats every file. */
 const format = (json: string): string => {
   const biome = join(root, "node_modules", ".bin", "biome");
   const { status, stdout, stderr } = spawnSync(biome, ["format", "--stdin-file-path=docs/openapi.json"], {
@@ -19,7 +19,7 @@ const format = (json: string): string => {
   return stdout;
 };
 
-/** Writes or, with `check`, compares docs/openapi.json; returns what it wrote. Throws an Error when it is stale. */
+/** Writes docs/openapi.json, or with `check` compares it. Returns what it wrote. Throws an Error when it is stale. */
 export const generateOpenApi = async ({ check }: { check: boolean }): Promise<string> => {
   const docs = join(root, "docs");
   await mkdir(docs, { recursive: true });

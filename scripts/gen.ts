@@ -5,7 +5,7 @@ import { generateCrds } from "./gen-crds.ts";
 import { generateManifests } from "./gen-manifests.ts";
 import { generateOpenApi } from "./gen-openapi.ts";
 
-/** Every generator by what it makes; each returns the file or folder that it wrote. */
+/** Every generator under the name of what it makes. Each returns the file or folder that it wrote. */
 export const generators: Record<string, (options: { check: boolean }) => Promise<string>> = {
   "custom resource definitions": async (options) => {
     await generateCrds(options);

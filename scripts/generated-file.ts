@@ -5,8 +5,8 @@ import { join, relative } from "node:path";
 export const root = join(import.meta.dirname, "..");
 
 /**
- * Writes a generated file, or with `check` only compares it. Returns its name within the repository. Throws an Error that
- * names a file that is missing or differs.
+ * Writes a generated file, or with `check` only compares it. Returns its path in the repository. Throws an Error that names a
+ * missing or stale file.
  */
 export const generateFile = async (path: string, text: string, { check }: { check: boolean }): Promise<string> => {
   const name = relative(root, path);
@@ -18,7 +18,7 @@ export const generateFile = async (path: string, text: string, { check }: { chec
 
 const readText = (path: string): Promise<string | undefined> => readFile(path, "utf8").catch(() => undefined);
 
-/** Files that differ from what was generated, are missing, or were not generated. */
+/** Names of files that differ from the generated text, are missing, or should not exist. */
 const staleFiles = async (folder: string, texts: Map<string, string>): Promise<string[]> => {
   const present = (await readdir(folder)).filter((file) => file.endsWith(".yaml"));
   const names = [...new Set([...texts.keys(), ...present])].sort();
@@ -27,8 +27,8 @@ const staleFiles = async (folder: string, texts: Map<string, string>): Promise<s
 };
 
 /**
- * Writes generated YAML files (name → text) into a folder that has no others, or with `check` only compares them. `name`: how the
- * folder is called in errors. Throws an Error that names every file that is missing, differs, or is of nothing.
+ * Writes generated YAML files (name → text) into a folder that has no other files, or with `check` only compares them.
+ * `name`: the folder's name in errors. Throws an Error that names every file that is missing, differs or should not exist.
  */
 export const generateFolder = async (
   { path, name }: { path: string; name: string },

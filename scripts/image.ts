@@ -12,13 +12,13 @@ import { sbomOf } from "./image/sbom.ts";
 
 const usage = `usage: npm run image -- [options]
 
-Builds browserpool/service and browserpool/browser from the Dockerfile. Base images are pinned by the digest that the registry has
-for them now; what was taken is in the images' labels.
+Builds browserpool/service and browserpool/browser from the Dockerfile. The script pins base images by the digest that the
+registry has now, and writes the digest into the images' labels.
 
   --tag TAG        default: the version of package.json
   --prefix PREFIX  default: browserpool
-  --network MODE   of the build's containers, as docker has it
-  --sbom FOLDER    also writes what is in each image there: service.cdx.json, browser.cdx.json (CycloneDX)
+  --network MODE   network of the build's containers, in docker's words
+  --sbom FOLDER    also writes each image's contents to service.cdx.json and browser.cdx.json there (CycloneDX)
   --help           this text
 `;
 
@@ -28,7 +28,7 @@ const targets = ["service", "browser"] as const;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** `base`: what the images stand on, with its digest if that is known. */
+/** `base`: the base image, with its digest if that is known. */
 const labels = async (base: string): Promise<Record<string, string>> => {
   const git = async (...args: string[]): Promise<string> =>
     (await run("git", args, { cwd: root }).catch(() => ({ stdout: "" }))).stdout.trim();
@@ -61,7 +61,7 @@ const build = async ({ tag, prefix, network, sbom }: ReturnType<typeof options>)
   const bases: Record<string, string> = {};
   for (const [argument, name] of Object.entries(baseImages)) {
     bases[argument] = await pinned(name, docker);
-    say(`base ${bases[argument]}${bases[argument] === name ? " (as it is here: no registry can be reached)" : ""}`);
+    say(`base ${bases[argument]}${bases[argument] === name ? " (the local image: no registry can be reached)" : ""}`);
   }
   await using secrets = await registrySecrets(process.env.NODE_EXTRA_CA_CERTS);
   const shared = [

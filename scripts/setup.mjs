@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Brings a bare machine to where `npm start` and `npm test` work. Needs Node 20 and nothing else; says nothing and is done at
- * once when all is there. See `usage` for what it installs and where.
+ * Installs what `npm start` and `npm test` need on a bare machine. Needs only Node 20 itself. When nothing is missing, it
+ * prints nothing and ends at once. `usage` says what it installs and where.
  */
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -26,30 +26,30 @@ import { SetupError } from "./setup/setup-error.mjs";
 
 const usage = `usage: node scripts/setup.mjs [--packages-only | --check | --robustness | --cluster]
 
-Installs what is missing, and nothing else:
+Installs only what is missing:
   in node_modules, by npm ci      npm packages, Node 24 among them
   by apt-get, as root             redis-server, chromium, chromium-headless-shell, Xvfb
   in the cache                    etcd, kube-apiserver, kubectl: downloaded, else built from Go modules
 
   --packages-only   npm packages only
-  --check           these and what looks at the chart: helm, helm-unittest, kubeconform, downloaded or built like the others. What
-                    can't be had is named, and the check leaves out what needs it
-  --robustness      also what the robustness tests use: faketime by apt-get; toxiproxy, linearizability built from Go. What
-                    can't be had is named, and the tests leave out what needs it
+  --check           npm packages, and the chart's checkers: helm, helm-unittest, kubeconform, downloaded or built like the others.
+                    The set-up names what it can't install, and the check skips what needs it
+  --robustness      also what the robustness tests use: faketime by apt-get; toxiproxy, linearizability built from Go.
+                    The set-up names what it can't install, and the tests skip what needs it
   --cluster         npm packages, and what the cluster tests use beside Docker: kubectl, helm, kind
   --help            this text
 
 Environment:
-  KUBEBUILDER_ASSETS            folder with etcd, kube-apiserver and kubectl, used as it is
+  KUBEBUILDER_ASSETS            folder with etcd, kube-apiserver and kubectl to use
   BROWSERPOOL_CACHE_DIR         the cache (default: browserpool in the user's cache folder)
-  BROWSERPOOL_DOWNLOAD_MIRROR   URL that stands for the official places of downloads; "off": build always
+  BROWSERPOOL_DOWNLOAD_MIRROR   URL to download from instead of the official ones; "off": always build
   BROWSERPOOL_REDIS_SERVER, BROWSERPOOL_CHROMIUM, BROWSERPOOL_CHROMIUM_HEADLESS   programs to use instead of those on PATH
 `;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const env = process.env;
 
-/** Oldest Node that runs this set-up; it brings the newer one that the product needs. */
+/** The oldest Node that can run this set-up, which installs the newer Node that the product needs. */
 const oldestNodeMajor = 20;
 
 const systemPrograms = /** @type {const} */ (["redis-server", "chromium", "chromium-headless-shell", "Xvfb"]);
@@ -57,12 +57,12 @@ const systemPrograms = /** @type {const} */ (["redis-server", "chromium", "chrom
 const robustnessPrograms = /** @type {const} */ (["faketime"]);
 
 /**
- * How much is installed: npm packages only, these and the programs of the check or of the cluster tests, what the product and its
- * tests need, that and the robustness tests' programs.
+ * What the set-up installs: `packages`, only npm packages; `check` and `cluster`, also the programs of the check or of the
+ * cluster tests; `all`, what the product and its tests need; `robustness`, also the robustness tests' programs.
  */
 /** @typedef {"packages" | "check" | "cluster" | "all" | "robustness"} Scope */
 
-/** What is missing now, in the order in which it is installed. @param {Scope} scope */
+/** Returns what is missing, in the order of installation. @param {Scope} scope */
 const findMissing = (scope) => {
   const npmPackages = !packagesAreInstalled(root) || !nodeIsInstalled(root);
   const chart = scope === "check" ? chartPrograms.filter((name) => !isProgram(cachedProgramPath(name, env))) : [];
@@ -77,7 +77,7 @@ const findMissing = (scope) => {
     chart,
     cluster,
     system: systemPrograms.filter((name) => !programs[name]),
-    // one version for all three: a kubectl of another origin stands in only as long as nothing else has to be made
+    // All three must have one version, so a kubectl from elsewhere is used only when the other two need not be installed.
     controlPlane: complete ? [] : controlPlanePrograms.filter((name) => !isProgram(cachedProgramPath(name, env))),
     clock: isTested ? robustnessPrograms.filter((name) => !programs[name]) : [],
     tests: isTested ? testPrograms.filter((name) => !programs[name]) : [],
@@ -86,7 +86,7 @@ const findMissing = (scope) => {
 
 /** @typedef {ReturnType<typeof findMissing>} Missing */
 
-/** Without these nothing works. @param {Missing} missing */
+/** The programs without which nothing works. @param {Missing} missing */
 const neededOf = ({ system, controlPlane, cluster }) => [...system, ...controlPlane, ...cluster];
 
 /** @param {Missing} missing */
@@ -94,7 +94,7 @@ const isNothing = (missing) =>
   !missing.npmPackages && [...neededOf(missing), ...missing.chart, ...missing.clock, ...missing.tests].length === 0;
 
 /**
- * Installs what the check and the robustness tests can do without; says in a line when it can't be had.
+ * Installs programs that the check and the robustness tests can do without. Prints a line when that fails.
  * @param {readonly string[]} names
  * @param {() => Promise<unknown>} work
  * @param {{ progress: import("./setup/progress.mjs").Progress, signal: AbortSignal }} deps
@@ -110,7 +110,7 @@ const tryToInstall = async (names, work, { progress, signal }) => {
 };
 
 /**
- * Installs what is missing, one set-up of this machine at a time.
+ * Installs what is missing. Only one set-up at a time does so on a machine.
  * @param {Scope} scope
  * @param {AbortSignal} signal
  * @param {string} logFile
@@ -119,10 +119,10 @@ const install = async (scope, signal, logFile) => {
   const progress = createProgress(process.stderr);
   const unlock = await takeLock(join(cacheDir(env), "setup.lock"), {
     signal,
-    onWait: (pid) => progress.say(`another set-up (process ${pid}) is at work; waiting for it`),
+    onWait: (pid) => progress.say(`another set-up (process ${pid}) is running; waiting for it`),
   });
   try {
-    const missing = findMissing(scope); // again: the other one may have done it all
+    const missing = findMissing(scope); // check again: the other set-up may have installed it all
     writeFileSync(logFile, "", { mode: 0o600 });
     const deps = { root, env, run: createToolRunner({ logFile, signal }), progress, signal };
     if (missing.npmPackages) await installPackages(deps);
@@ -134,7 +134,7 @@ const install = async (scope, signal, logFile) => {
     await tryToInstall(missing.tests, () => installPrograms(missing.tests, deps), deps);
     const left = neededOf(findMissing(scope));
     if (left.length > 0)
-      throw new SetupError(`${left.join(", ")} missing, although installed just now`, {
+      throw new SetupError(`${left.join(", ")} still missing after the installation`, {
         wayOut: `See the log ${logFile}; the programs must be in a folder of PATH.`,
       });
   } finally {
@@ -155,7 +155,7 @@ const explain = (error, logFile) => {
   ].join("\n");
 };
 
-/** Exit codes of a process that a signal ended, as shells have them. */
+/** Exit codes of a process that a signal ended, as shells report them. */
 const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 
 /** @param {Scope} scope @returns {Promise<number>} the exit code */

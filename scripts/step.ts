@@ -1,2 +1,4 @@
-/** One thing that `npm run check` looks at. Rejects with what is wrong; with a `MissingProgram` when it can't look here. */
+/**
+ * One check of `npm run check`. Rejects with what is wrong, or with a `MissingProgram` when a program for the check is missing.
+ */
 export type Step = { name: string; run(): Promise<unknown> };

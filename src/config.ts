@@ -10,7 +10,7 @@ const port = z.coerce.number().int().min(0).max(65535);
 
 const number = (fallback: number, min: number) => z.coerce.number().min(min).default(fallback);
 
-/** A path or a name; an empty one is none. */
+/** A path or a name; an empty text means none. */
 const optional = z
   .string()
   .optional()
@@ -55,24 +55,24 @@ const Environment = z.object({
   BROWSERPOOL_FILL_RATE_CAP: number(25, 0).describe("Largest fill_rate_per_minute, percent of a pool a minute."),
   BROWSERPOOL_BROWSER_IMAGE: z.string().default("browserpool/browser:dev").describe("Image of browser pods."),
   BROWSERPOOL_BROWSER_TEMPLATE_FILE: optional.describe(
-    "YAML file with what browser pods have beside the operator's own fields; docs/cluster-settings.md. Left out: nothing.",
+    "YAML file with additional fields of browser pods; docs/cluster-settings.md. Left out: none.",
   ),
   BROWSERPOOL_PROJECT_OBJECTS_FILE: optional.describe(
     "YAML file with objects that the operator keeps in the namespace of every project; docs/cluster-settings.md. Left out: none.",
   ),
   BROWSERPOOL_INITIAL_KEY_SECRET: optional.describe(
-    "Secret of the system namespace in which the first API key is left, under api-key, when the organization has none. Left out: none is made.",
+    "Secret of the system namespace for the first API key (entry api-key), made when the organization has no key. Left out: no key is made.",
   ),
   BROWSERPOOL_SECRETS_KEY_FILE: z
     .string()
     .optional()
     .describe(
-      "File with keys that encrypt stored logins: 32 random bytes in base64, a line each, the newest first; docs/vault.md. Left out: they are stored as they are.",
+      "File with keys that encrypt stored logins: 32 random bytes in base64, one on each line, the newest first; docs/vault.md. Left out: logins are stored unencrypted.",
     ),
   BROWSERPOOL_LOG_LEVEL: z
     .enum(["trace", "debug", "info", "warn", "error", "silent"])
     .default("info")
-    .describe("What is logged."),
+    .describe("Least severe level that is logged."),
   HOSTNAME: z.string().default("local").describe("Name of this replica; the pod's name in a cluster."),
 });
 
@@ -99,12 +99,12 @@ export type Config = {
 
 type Variables = Record<string, string | undefined>;
 
-/** The process' environment; nothing else reads it. */
+/** The process's environment; no other file reads it. */
 export const environment: Readonly<Variables> = process.env;
 
 /**
- * Reads the environment; throws an error that names each bad variable. The result does not change any more.
- * `fixed` wins over the environment, `fallback` stands in for what it leaves out.
+ * Reads the environment. Throws an error that names each bad variable. The result is frozen. Values of `fixed` win over the
+ * environment; `fallback` gives values that the environment lacks.
  */
 export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Readonly<Config> => {
   const { data: env, error } = Environment.safeParse({ ...fallback, ...environment, ...fixed });

@@ -1,9 +1,9 @@
 /**
- * The errors that this service answers with. Expected outcomes of a protocol are return values; an `AppError`
- * is what a caller did wrong or what is out of order, and reaches the caller in the one shape of errors (HTTP-1).
+ * The errors of the HTTP API. Expected outcomes of a protocol are return values. An `AppError` is a caller's mistake or a failure of
+ * the service; callers get every one in the same form (HTTP-1).
  */
 
-/** HTTP status of every error code; the union of codes is read off this table. */
+/** HTTP status of every error code; the type `ErrorCode` is derived from this table. */
 export const httpStatus = {
   bad_request: 400,
   field_unavailable: 400,
@@ -45,16 +45,16 @@ export const httpStatus = {
 
 export type ErrorCode = keyof typeof httpStatus;
 
-/** One bad field or one further error. `path` is the field as the caller wrote it, e.g. `viewport.width`. */
+/** One bad field or one further error. `path`: the field in the caller's spelling, e.g. `viewport.width`. */
 export type ErrorDetail = { code?: string; message: string; path?: string };
 
 export type AppErrorOptions = ErrorOptions & {
   details?: ErrorDetail[];
-  /** Seconds after which a repetition can succeed; sent as `Retry-After`. */
+  /** Seconds after which a retry can succeed; sent as `Retry-After`. */
   retryAfterSeconds?: number;
 };
 
-/** An error that is meant for the caller. The message names the object, what was expected and the way out; never a secret. */
+/** An error for the caller. The message names the object, what was expected and what to do; never a secret. */
 export class AppError extends Error {
   override name = "AppError";
   readonly code: ErrorCode;
@@ -69,7 +69,7 @@ export class AppError extends Error {
   }
 }
 
-/** `bad_request` with one detail per bad field (HTTP-2). */
+/** `bad_request` with one detail for each bad field (HTTP-2). */
 export const invalidInput = (details: ErrorDetail[]): AppError =>
   new AppError(
     "bad_request",
@@ -77,6 +77,6 @@ export const invalidInput = (details: ErrorDetail[]): AppError =>
     { details: details.map((d) => ({ code: "invalid_input", ...d })) },
   );
 
-/** `unavailable`: a part that the request needs does not answer now; the caller may repeat after a second. */
+/** `unavailable`: a part that the request needs does not answer now; the caller may retry after a second. */
 export const unavailable = (what: string, cause?: unknown): AppError =>
   new AppError("unavailable", `${what} does not answer now; repeat the request`, { cause, retryAfterSeconds: 1 });

@@ -2,10 +2,10 @@ import { type Logger, pino } from "pino";
 
 export type { Logger } from "pino";
 
-/** Keys whose values never reach a log line, wherever they stand in the logged object. */
+/** Keys whose values are never logged, at any depth of the logged object. */
 const secretKeys = ["authorization", "jwt", "token", "key", "password", "api_key", "apiKey", "cdp_ws_url", "url"];
 
-/** A JSON logger. `level`: a pino level name; `service`: the command that logs, e.g. `api`; `file`: left out, stderr. */
+/** A JSON logger. `level`: a pino level name; `service`: the command that logs, e.g. `api`; `file`: by default stderr. */
 export const createLogger = (level: string, service: string, file?: string): Logger =>
   pino(
     {

@@ -1,4 +1,4 @@
-/** `browserpool <command>`: argv → command. The only place that ends the process; the agent reads signals its own way. */
+/** `browserpool <command>`: argv → command. Only this file ends the process. The agent handles signals itself. */
 
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -70,7 +70,7 @@ const local = async (argv: string[]): Promise<number> => {
     port: parsePort(values.port),
     dataDir: resolve(values["data-dir"]),
     fresh: values.fresh,
-    // A small young generation: agents make little garbage, and there is one beside every browser.
+    // A small young generation: an agent makes little garbage, and every browser has one.
     agentCommand: [process.execPath, "--max-semi-space-size=1", fileURLToPath(import.meta.url)] as const,
     say: (line: string) => print(`browserpool: ${line}`),
   };
@@ -89,7 +89,7 @@ const service = async (name: "api" | "operator"): Promise<number> => {
   const start =
     name === "api" ? (await import("./cmd/api.ts")).startApi : (await import("./cmd/operator.ts")).startOperator;
   const running = await start({ config, signal }, log).catch((error: unknown) => {
-    // Told to stop before it had started.
+    // A stop before the start has finished is no error.
     if (!signal.aborted) throw error;
   });
   await whenAborted(signal);

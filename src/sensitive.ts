@@ -3,8 +3,8 @@ import { inspect } from "node:util";
 const redacted = "[redacted]";
 
 /**
- * A value that is used and never shown: a password, a TOTP seed, a key. Logs, JSON, template strings and `inspect` get
- * `[redacted]`, a structured clone is empty; `reveal` is the only way out, so that a search for it finds every use.
+ * A value that is used but never shown: a password, a TOTP seed, a key. Logs, JSON, template strings and `inspect` get `[redacted]`;
+ * a structured clone is empty. Only `reveal` returns the value, so a search for `reveal` finds every use.
  */
 export class Sensitive<Value extends string | Uint8Array = string> {
   readonly #value: Value;
@@ -13,7 +13,7 @@ export class Sensitive<Value extends string | Uint8Array = string> {
     this.#value = value;
   }
 
-  /** The value itself. Call it where the value is used, and keep the result in no variable that outlives the use. */
+  /** The value itself. Call it where the value is used, and do not keep the result longer than that. */
   reveal(): Value {
     return this.#value;
   }

@@ -1,18 +1,18 @@
-/** A CDP client that costs as little as possible, because its own time is in every figure. */
+/** A CDP client that costs as little as possible, because its own time is part of every figure. */
 import { once } from "node:events";
 import { WebSocket } from "ws";
 
 export type CdpClient = {
-  /** Sends a command and resolves with its answer as it came, unparsed. */
+  /** Sends a command and resolves with its answer, unparsed. */
   send(method: string, params?: object, sessionId?: string): Promise<Buffer>;
   close(): Promise<void>;
 };
 
-/** The id of an answer, which Chromium writes first: `{"id":7,…`. Events have none. */
+/** The id of an answer; Chromium writes it first: `{"id":7,…`. Events have no id. */
 const idOf = (message: Buffer): number =>
   message.subarray(0, 6).equals(Buffer.from('{"id":')) ? Number.parseInt(message.toString("latin1", 6, 18), 10) : 0;
 
-/** Connects; rejects when the upgrade is refused. */
+/** Connects. Rejects when the upgrade is refused. */
 export const connectCdpClient = async (url: string): Promise<CdpClient> => {
   const socket = new WebSocket(url, { perMessageDeflate: false, skipUTF8Validation: true });
   const pending = new Map<number, PromiseWithResolvers<Buffer>>();

@@ -1,17 +1,17 @@
-/** What a CDP connection costs the api process while nothing goes through it. */
+/** Measures the memory that an idle CDP connection costs the api process. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
 import type { ApiReplica } from "../../test/support/cluster.ts";
 import type { PoolClient } from "../../test/support/pool-client.ts";
 import type { Row } from "../section.ts";
 
-/** As many as an agent lets one session have. */
+/** The most sockets that an agent allows one session. */
 const socketsPerSession = 64;
 const openAtOnce = 32;
 
 export type Memory = { rss: number; heapUsed: number; external: number };
 
-/** Reads the memory of an api that runs with `--expose-gc --import memory-on-signal.ts`, after a collection. */
+/** Reads the memory, after a garbage collection, of an api that runs with `--expose-gc --import memory-on-signal.ts`. */
 export const memoryReader = (api: ApiReplica): (() => Promise<Memory>) => {
   let count = 0;
   return async () => {
@@ -37,7 +37,10 @@ const openMany = async (urls: string[], signal: AbortSignal): Promise<WebSocket[
   return sockets;
 };
 
-/** Holds all browsers of the pool with all the sockets that they may have. The api runs with `memory-on-signal.ts`. */
+/**
+ * Acquires all browsers of the pool and opens as many sockets as their sessions may have. The api runs with
+ * `memory-on-signal.ts`.
+ */
 export const measureIdleSockets = async (
   api: ApiReplica,
   { pool, sessions: count, signal }: { pool: PoolClient; sessions: number; signal: AbortSignal },
@@ -45,7 +48,7 @@ export const measureIdleSockets = async (
   const readMemory = memoryReader(api);
   const sessions = await Promise.all(Array.from({ length: count }, () => pool.acquire()));
   const urls = sessions.flatMap(({ cdp_ws_url }) => Array.from({ length: socketsPerSession }, () => cdp_ws_url));
-  // The code of an upgrade is compiled, and Redis is connected, before the first look.
+  // Compiles the code of an upgrade and connects to Redis before the first reading.
   for (const socket of await openMany(urls.slice(0, 4), signal)) socket.terminate();
   await sleep(500, undefined, { signal });
   const before = await readMemory();

@@ -1,16 +1,16 @@
 /**
- * Given to a process by `--import`, with `--expose-gc`: at every SIGUSR2 it collects garbage and says on stderr what
- * memory is left, as a log line of the message `memory <n>`, counted from 1.
+ * Preloaded into a process by `--import`, with `--expose-gc`. At every SIGUSR2 it collects garbage and writes the remaining
+ * memory to stderr, as a log line with the message `memory <n>`, counted from 1.
  */
 let count = 0;
 
 const { gc } = globalThis as { gc?: NodeJS.GCFunction };
 
-/** As V8 does when memory runs out: it also gives back what it had kept for the next objects, which is not in use. */
+/** V8's collection for low memory. It also returns the memory that V8 keeps for new objects and does not use. */
 const collect = (): void => void gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
 
 process.on("SIGUSR2", () => {
-  // Twice: what finalizers of the first run let go of is collected by the second.
+  // Twice, because the second run collects what the finalizers of the first released.
   collect();
   setImmediate(() => {
     collect();

@@ -1,4 +1,4 @@
-/** Latency, throughput and time to connect, each over the three ways in turns. */
+/** Measures latency, throughput and connection time of the three ways, in turns. */
 import { type Interleaved, interleaved } from "../interleaved.ts";
 import type { Row } from "../section.ts";
 import { type Summary, summarize } from "../statistics.ts";
@@ -9,7 +9,7 @@ type Measured = { rows: Row[]; detail: Record<string, Record<Way, Summary>> };
 
 const ways = ["direct", "splices", "gateway"] as const;
 
-/** Something for each of the ways. */
+/** One value for each of the ways. */
 const forEachWay = <T>(make: (way: Way) => T): Record<Way, T> =>
   Object.fromEntries(ways.map((way) => [way, make(way)])) as Record<Way, T>;
 
@@ -22,7 +22,7 @@ const connectAll = async (urls: Record<Way, string>, parts: AsyncDisposableStack
 
 const summaries = (times: Record<Way, number[]>): Record<Way, Summary> => forEachWay((way) => summarize(times[way]));
 
-/** The rows of a time: what the gateway adds to it, and what two bare relays do. */
+/** The rows of one time: what the gateway adds to it, and what two bare relays add. */
 const addedRows = (what: string, times: Record<Way, Summary>, target?: Row["target"]): Row[] =>
   (["p50", "p99"] as const).flatMap((which): Row[] => {
     const floor = { what: "direct", value: times.direct[which] };
@@ -31,7 +31,7 @@ const addedRows = (what: string, times: Record<Way, Summary>, target?: Row["targ
     return [target && which === "p50" ? { ...own, target } : own, relays];
   });
 
-/** One command and its answer, one at a time. */
+/** Sends a command and waits for its answer, one at a time. */
 export const measureRoundTrips = async ({ urls }: Ways, options: Interleaved): Promise<Measured> => {
   await using parts = new AsyncDisposableStack();
   const clients = await connectAll(urls, parts);
@@ -44,11 +44,11 @@ export const measureRoundTrips = async ({ urls }: Ways, options: Interleaved): P
   return { rows: addedRows("CDP round trip", times, { of: "added", atMost: 0.3 }), detail: { roundTrips: times } };
 };
 
-/** Bytes of one answer, and how many are under way at once, so that it is the bytes that count and not the round trips. */
+/** Size of an answer, and the number of concurrent commands: enough that the figure measures bytes and not round trips. */
 const answerBytes = 1_000_000;
 const answersAtOnce = 4;
 
-/** A page of its own for a client, in which commands are carried out. */
+/** A new page for a client, which runs the commands. */
 const attachPage = async (client: CdpClient): Promise<string> => {
   const { result } = JSON.parse(String(await client.send("Target.createTarget", { url: "about:blank" })));
   const attach = { targetId: result.targetId, flatten: true };
@@ -90,7 +90,7 @@ export const measureThroughput = async ({ urls }: Ways, options: Interleaved): P
   };
 };
 
-/** From nothing to an open WebSocket. */
+/** From no connection to an open WebSocket. */
 export const measureConnects = async ({ urls }: Ways, options: Interleaved): Promise<Measured> => {
   const open: CdpClient[] = [];
   const tidy = async (): Promise<void> => void (await Promise.all(open.splice(0).map((client) => client.close())));

@@ -1,6 +1,6 @@
 /**
- * The floor: two bare TCP relays, each a process of its own as the gateway and the agent are, doing what Node's `pipe` does
- * and nothing else. Its arguments: the address and port to relay to. Says its own port on the first line of stdout.
+ * The floor: two bare TCP relays, each in its own process as the gateway and the agent are, that only do what Node's `pipe`
+ * does. Arguments: the address and port to relay to. The first line of stdout is the relay's own port.
  */
 import { type AddressInfo, connect, createServer } from "node:net";
 

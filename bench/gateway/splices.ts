@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 
 export type Splices = { port: number; [Symbol.asyncDispose](): Promise<void> };
 
-/** Node's warnings and options of its own are left out of the floor. */
+/** The floor runs without Node's warnings and without the options of this process. */
 const startSplice = async (targetPort: number): Promise<Splices> => {
   const program = join(import.meta.dirname, "splice-process.ts");
   const child = spawn(process.execPath, [program, "127.0.0.1", String(targetPort)], {

@@ -1,4 +1,4 @@
-/** The three ways to one and the same Chromium that the section compares. */
+/** The three ways to the same Chromium that the section compares. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Cluster } from "../../test/support/cluster.ts";
@@ -9,12 +9,12 @@ import { startTwoSplices } from "./splices.ts";
 export type Way = "direct" | "splices" | "gateway";
 
 export type Ways = {
-  /** CDP WebSocket URLs; all are open to many connections. */
+  /** CDP WebSocket URLs; each takes many connections. */
   urls: Record<Way, string>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Where Chromium itself serves DevTools: it writes port and path into its profile. */
+/** The address of Chromium's own DevTools server: Chromium writes port and path into its profile. */
 const devToolsOf = async (dataDir: string, podUid: string): Promise<{ port: number; path: string }> => {
   const podDir = join(dataDir, "pods", podUid);
   const folder = (await readdir(podDir)).find((name) => name.startsWith("browser-")) ?? "";
@@ -23,7 +23,7 @@ const devToolsOf = async (dataDir: string, podUid: string): Promise<{ port: numb
   return { port: Number(port), path };
 };
 
-/** Acquires a browser of the pool and opens the other ways to it. Disposing releases it. */
+/** Acquires a browser of the pool and opens all three ways to it. Disposing releases the browser. */
 export const openWays = async (cluster: Cluster, pool: PoolClient): Promise<Ways> => {
   await using parts = new AsyncDisposableStack();
   const session = await pool.acquire();

@@ -1,7 +1,7 @@
 /**
- * The load of the section `acquire`, a process of its own: one caller that acquires and releases, in turns with the parts
- * of which that is made, each alone. Everything is measured twice: with a change after every call, so that all of them find
- * the machine alike, and in rows, where the small calls have caches and cores to themselves.
+ * The load of the section `acquire`, in its own process: one caller acquires and releases, and in turns with that makes each
+ * call of which they consist, alone. Everything is measured twice: with a change of variant after every call, so that all of
+ * them find the machine alike, and in rows, so that the small calls have caches and cores to themselves.
  */
 import { createPrivateKey, randomBytes } from "node:crypto";
 import { createAgentClient } from "../../src/leases/agent-client.ts";
@@ -23,12 +23,12 @@ export type AcquireLoad = {
   redisUrl: string;
   /** PEM of the key that signs tokens. */
   signingKey: string;
-  /** For each of the two measurements. */
+  /** Length of each of the two measurements, s. */
   seconds: number;
   seed: number;
 };
 
-/** What is timed. `evalsha` to `agent` are floors, `take` to `offer` the steps that a request waits for. */
+/** The measured calls. `evalsha` to `agent` are floors; `take` to `offer` are the steps of a request. */
 export type Timed =
   | "acquire"
   | "release"
@@ -44,7 +44,7 @@ export type Timed =
 
 export type Times = Record<Timed, number[]>;
 
-/** How many calls of one kind follow each other. */
+/** How many calls of one kind run in a row. */
 const batches = { mixed: 1, inRows: 20 };
 
 export type AcquireTimes = Record<keyof typeof batches, Times>;
@@ -127,7 +127,7 @@ const browsersOf = async (
 ): Promise<{ browser: string; address: string }[]> =>
   (await store.snapshot(poolUid)).browsers.map(({ id, address }) => ({ browser: id, address }));
 
-/** As `acquireBrowser` writes it for a request that asks for nothing. */
+/** The request that `acquireBrowser` stores when a caller sets nothing. */
 const sampleRequest = (id: string, uid: string): string =>
   JSON.stringify({ timeout_seconds: 600, pool: { id, uid }, project: "bench" });
 

@@ -11,7 +11,7 @@ const bound = (session: string, at: number, browser = "b"): AgentEvent => ({
   at,
 });
 
-test("a browser that is bound anew before its holder let go is a double, whatever else goes on elsewhere", () => {
+test("a browser that is bound for another session before its holder released it counts as a double, whatever other browsers do", () => {
   const holds = [
     { session: "one", fromMs: 10, untilMs: 30 },
     { session: "two", fromMs: 40, untilMs: 50 },
@@ -22,7 +22,7 @@ test("a browser that is bound anew before its holder let go is a double, whateve
   expect(countDoubles(holds, [...others, bound("one", 5), bound("two", 29)])).toBe(1);
 });
 
-test("a holder of whom no agent has heard is counted", () => {
+test("a hold that no agent has bound is counted", () => {
   const hold = { session: "one", fromMs: 10, untilMs: 30 };
   expect(countUnbound([hold], [bound("one", 5)])).toBe(0);
   expect(countUnbound([hold], [bound("two", 5)])).toBe(1);

@@ -1,17 +1,17 @@
 import { readFile } from "node:fs/promises";
 import type { AgentEvent } from "../../test/support/simulated-node/agent-event.ts";
 
-/** A browser in a caller's hand: from its answer to the sending of its release, ms of the monotonic clock. */
+/** The time in which a caller holds a browser: from the answer until the caller sends the release, ms of the monotonic clock. */
 export type Hold = { session: string; fromMs: number; untilMs: number };
 
-/** All that the agents have told so far. */
+/** Reads all events that the agents have logged so far. */
 export const readAgentEvents = async (file: string): Promise<AgentEvent[]> =>
   (await readFile(file, "utf8"))
     .split("\n")
     .slice(0, -1)
     .map((line) => JSON.parse(line) as AgentEvent);
 
-/** Times at which a browser was given to another session while its holder had not let go of it. By the agents' own word. */
+/** Counts, by the agents' log, how often a browser was bound for another session before its holder released it. */
 export const countDoubles = (holds: readonly Hold[], events: readonly AgentEvent[]): number => {
   const heldUntilMs = new Map(holds.map(({ session, untilMs }) => [session, untilMs]));
   const last = new Map<string, string>();
@@ -25,7 +25,7 @@ export const countDoubles = (holds: readonly Hold[], events: readonly AgentEvent
   return doubles;
 };
 
-/** Holds of which no agent knows: handed out without a bind. */
+/** Counts the holds that no agent has bound. */
 export const countUnbound = (holds: readonly Hold[], events: readonly AgentEvent[]): number => {
   const bound = new Set(events.flatMap(({ what, session }) => (what === "bound" ? [session] : [])));
   return holds.filter(({ session }) => !bound.has(session)).length;

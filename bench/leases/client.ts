@@ -1,18 +1,18 @@
 import { Pool } from "undici";
 
-/** Where the service under load is, and what its callers need to know. Travels to load processes. */
+/** Address of the service under load, and what its callers need. It is sent to load processes. */
 export type Target = { url: string; apiKey: string; poolId: string };
 
 export type Session = { session_id: string; cdp_ws_url: string };
 
-/** A caller that is as light as can be: it shares the machine with what it measures. */
+/** A caller that costs as little as possible: it shares the machine with the service that it measures. */
 export type LoadClient = {
-  /** Rejects unless a browser is handed out. */
+  /** Rejects when the answer has no browser. */
   acquire(waitSeconds?: number): Promise<Session>;
   release(session: Session, reuse?: boolean): Promise<void>;
-  /** A POST that is answered with 204. */
+  /** Sends a POST that must be answered with 204. */
   post(path: string, body: object): Promise<void>;
-  /** Opens that many connections, so that their making is no part of what follows. */
+  /** Opens that many connections in advance, so that later measurements don't include it. */
   connect(count: number): Promise<void>;
   close(): Promise<void>;
 };
@@ -20,8 +20,8 @@ export type LoadClient = {
 type Send = { wanted: number; by?: Pool };
 
 /**
- * `connections`: at most, and as many again for all but acquires, so that whoever gives a browser back is not held up by those
- * who wait for it. Callers beyond that wait for a free one.
+ * `connections`: the limit for acquires. Other calls have a pool of the same size of their own, so that releases don't queue
+ * behind waiting acquires. Further calls wait for a free connection.
  */
 export const createLoadClient = ({ url, apiKey, poolId }: Target, connections: number): LoadClient => {
   const newPool = (): Pool => new Pool(url, { connections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });

@@ -1,4 +1,4 @@
-/** The load of the sections `open-loop` and `burst`, a process of its own: callers who hold a browser for a moment. */
+/** The load of the sections `open-loop` and `burst`, in its own process: callers that each hold a browser for a moment. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { monotonicMs } from "../../test/support/simulated-node/agent-event.ts";
 import { openLoop } from "../open-loop.ts";
@@ -8,16 +8,16 @@ import { createLoadClient, type Target } from "./client.ts";
 
 export type CrowdLoad = {
   target: Target;
-  /** Times of arrival, ms from the begin. */
+  /** Times of arrival, ms since the start. */
   arrivals: number[];
   holdMs: number;
   connections: number;
 };
 
 export type CrowdResult = {
-  /** From the scheduled arrival to the browser in hand, ms. */
+  /** From the scheduled arrival to the answer with a browser, ms. */
   acquires: number[];
-  /** How late callers were sent, ms. */
+  /** How late the generator sent each call, ms. */
   lateness: number[];
   releases: number[];
   errors: string[];

@@ -1,2 +1,2 @@
-/** Where `empty-route.ts` answers. */
+/** The path of the operation in `empty-route.ts`. */
 export const emptyPath = "/bench/empty";

@@ -1,6 +1,6 @@
 /**
- * Given to an api process by `--import`: adds an operation that does nothing, so that what every request costs (connection,
- * key, project, body, answer, log line, metrics) can be told from what an acquire costs.
+ * Preloaded into an api process by `--import`. Adds an operation that does nothing, to separate the cost of every request
+ * (connection, key, project, body, answer, log line, metrics) from the cost of an acquire.
  */
 import { z } from "zod";
 import { defineRoute } from "../../src/http/route.ts";

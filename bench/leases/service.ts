@@ -1,4 +1,4 @@
-/** The service with browsers that are only played, so that what is measured is the service. */
+/** The service with simulated browsers, so that only the service is measured. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ApiReplica } from "../../test/support/cluster.ts";
@@ -11,14 +11,14 @@ import type { Target } from "./client.ts";
 export type Service = {
   cluster: SimulatedCluster;
   api: ApiReplica;
-  /** Of `size` browsers, all idle. */
+  /** A pool of `size` browsers, all idle. */
   pool: PoolClient;
   poolUid: string;
   target: Target;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** The operator starts one browser after the other, some dozens a second, fewer on a busy machine. */
+/** Timeout of the filling, ms. The operator starts one browser after another, some dozens a second, fewer on a busy machine. */
 const fillWithinMs = 180_000;
 
 const fillPool = async (
@@ -40,7 +40,7 @@ const fillPool = async (
   }
 };
 
-/** One api, one operator, one full pool. `apiArgs`: of the api's Node. */
+/** Starts one api, one operator and one full pool. `apiArgs`: arguments of the api's Node. */
 export const startService = async (
   { size, apiArgs = [] }: { size: number; apiArgs?: string[] },
   { say }: Pick<Bench, "say">,

@@ -1,7 +1,7 @@
 /**
- * The load of the section `waiters`, a process of its own: callers who come one after the other, each as soon as the one
- * before is in the queue, which Redis tells by a keyspace event. So the order in which they must be served is known. They
- * begin to be served when someone else gives back the browser for which they wait.
+ * The load of the section `waiters`, in its own process. Callers come one after another, each as soon as the one before is in
+ * the queue, which Redis reports by a keyspace event. So the order in which they must be served is known. Serving begins when
+ * another caller releases the browser for which they wait.
  */
 import { once } from "node:events";
 import { poolKey } from "../../src/leases/pool-keys.ts";
@@ -13,11 +13,11 @@ import { createLoadClient, type Target } from "./client.ts";
 export type WaitersLoad = { target: Target; poolUid: string; redisUrl: string; waiters: number };
 
 export type WaitersResult = {
-  /** From sending to standing in the queue, ms. */
+  /** From the request to the place in the queue, ms. */
   enqueues: number[];
-  /** From the release of one to the browser in the hand of the next, ms. */
+  /** From one caller's release to the next caller's answer, ms. */
   handOvers: number[];
-  /** Callers who were served before one who came earlier. */
+  /** Callers that were served before an earlier one. */
   outOfOrder: number;
 };
 

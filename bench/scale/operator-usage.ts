@@ -1,14 +1,14 @@
-/** What a process of ours uses: by the kernel's account, and by its own metrics. */
+/** What one of our processes uses, from the kernel's accounting and the process's own metrics. */
 import { readFile } from "node:fs/promises";
 
-/** Of `/proc/<pid>/stat` on every Linux that Node runs on. */
+/** Clock ticks a second in `/proc/<pid>/stat`, on every Linux that Node runs on. */
 const ticksPerSecond = 100;
 
 export type Usage = {
-  /** Since its start. */
+  /** Since the process started. */
   cpuSeconds: number;
   residentBytes: number;
-  /** To the API server since its start; a watch counts once. */
+  /** Requests to the API server since the process started; a watch counts once. */
   kubeRequests: number;
 };
 

@@ -1,4 +1,4 @@
-/** What one caller waits for a browser that is idle, and for giving it back; against what cannot be left out. */
+/** What one caller waits for an idle browser, and for its release, compared with the steps that can't be left out. */
 import { join } from "node:path";
 import type { SigningKey } from "../../src/bootstrap/signing-key.ts";
 import { loadSigningKey } from "../../src/bootstrap/signing-key.ts";
@@ -16,7 +16,7 @@ const pemOf = ({ privateKey }: SigningKey): string => privateKey.export({ type: 
 
 type Summaries = Record<Timed, Summary>;
 
-/** `how`: what stands beside the figure. */
+/** `how`: a suffix for the row's name. */
 const rowsOf = (what: "acquire" | "release", how: string, of: Summaries): Row[] => {
   const evalsha = of.evalsha;
   const parts = of.empty.p50 + evalsha.p50 + of.agent.p50;
@@ -46,7 +46,7 @@ const rowsOf = (what: "acquire" | "release", how: string, of: Summaries): Row[] 
   ];
 };
 
-/** The steps that a request waits for, one after the other, each measured alone; what is left is the service's own. */
+/** The steps of a request, each measured alone; the rest of its time is the service's own. */
 const stepRows = (what: "acquire" | "release", steps: Timed[], of: Summaries): Row[] => {
   const step = (name: string, measured: number): Row => ({ what: `  ${what}: ${name}`, unit: "ms", measured });
   const sum = steps.reduce((total, name) => total + of[name].p50, 0);

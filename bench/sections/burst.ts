@@ -1,4 +1,4 @@
-/** As many callers in one moment as there are browsers. */
+/** As many simultaneous callers as there are browsers. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { sendCrowd } from "../leases/crowd.ts";
 import { startService } from "../leases/service.ts";
@@ -7,7 +7,7 @@ import { summarize } from "../statistics.ts";
 
 const size = 300;
 const rounds = 5;
-/** Longer than a burst takes, so that nobody gets what another has given back. */
+/** Longer than a burst takes, so that no caller gets a browser that another has released. */
 const holdMs = 2000;
 
 const measure = async (bench: Bench) => {
@@ -16,7 +16,7 @@ const measure = async (bench: Bench) => {
   const bursts: number[][] = [];
   let errors = 0;
   let doubles = 0;
-  // The first one meets an api that has compiled nothing yet and knows no agent.
+  // The first burst meets an api that has compiled nothing and has connected to no agent.
   for (let round = 0; round <= rounds; round++) {
     bench.say(`burst ${round}`);
     const burst = await sendCrowd(service, { arrivals, holdMs, connections: size }, bench.signal);

@@ -1,5 +1,5 @@
 /**
- * What the way through the gateway and the agent costs, with a real Chromium behind it:
+ * The cost of the way through the gateway and the agent, with a real Chromium behind it:
  *
  *   direct    this process ──────────────────────────────► Chromium
  *   splices   this process ──► relay ──► relay ──────────► Chromium     the least that two processes in between cost
@@ -13,7 +13,7 @@ import { measureConnects, measureRoundTrips, measureThroughput } from "../gatewa
 import { openWays } from "../gateway/ways.ts";
 import type { Bench, Section } from "../section.ts";
 
-/** 16 times the 64 sockets that a session may have: a thousand. */
+/** With the 64 sockets that each session may have, these 16 sessions have a thousand. */
 const idleSessions = 16;
 
 const memoryHook = join(import.meta.dirname, "../gateway/memory-on-signal.ts");
@@ -34,7 +34,7 @@ const measure = async ({ seconds, signal, random, say }: Bench) => {
   say("connecting");
   const connects = await measureConnects(ways, { ...common, seconds: seconds(10), batch: 10 });
   say(`idle sockets: starting ${idleSessions} browsers`);
-  // A process that has carried nothing yet: memory that others have freed would hide what sockets take.
+  // A new process that has carried nothing: memory that earlier connections freed would hide what sockets take.
   const fresh = await cluster.startApi("fresh-api", ["--expose-gc", "--import", memoryHook]);
   const crowd = await fullPool(fresh.call, idleSessions);
   const idle = await measureIdleSockets(fresh, { pool: crowd, sessions: idleSessions, signal });

@@ -1,4 +1,4 @@
-/** Callers who don't know of each other, at a rate that the service must bear: what each of them waits. */
+/** Independent callers, at a rate that the service must bear: what each of them waits. */
 import { sendCrowd } from "../leases/crowd.ts";
 import { startService } from "../leases/service.ts";
 import { poissonArrivals } from "../open-loop.ts";
@@ -8,7 +8,7 @@ import { summarize } from "../statistics.ts";
 const size = 300;
 const perSecond = 300;
 const holdMs = 20;
-/** More than callers at once, unless the service stalls. */
+/** Exceeds the number of concurrent callers, unless the service stalls. */
 const connections = 256;
 const warmUpSeconds = 5;
 

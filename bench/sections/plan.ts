@@ -1,16 +1,16 @@
-/** The pool loop's decision for a very large pool: it runs on the operator's only thread, between two events. */
+/** The time of one plan for a very large pool: it runs on the operator's only thread, between two events. */
 import { planPool } from "../../src/controllers/browser-pool/plan/plan.ts";
-import { aPod, aPool, aSeen, nowMs, podKinds } from "../../test/support/seen-pool.ts";
+import { aPod, aPool, anObserved, nowMs, podKinds } from "../../test/support/observed-pool.ts";
 import type { Section } from "../section.ts";
 import { type Summary, summarize } from "../statistics.ts";
 
 const podCount = 10_000;
 const samples = 15;
 const warmUpSamples = 3;
-/** Of one sample, ms. */
+/** Duration of one sample, ms. */
 const sampleMs = 150;
 
-/** Mostly browsers in use or idle, as a pool at work has them, and some of every other kind. */
+/** Mostly browsers in use or idle, as in a pool at work, and some of every other kind. */
 const mixedPods = () => {
   const kinds = Object.values(podKinds);
   return Array.from({ length: podCount }, (_, index) => {
@@ -19,15 +19,15 @@ const mixedPods = () => {
   });
 };
 
-/** A network that is cut in two. */
+/** A split network. */
 const halfUnready = () =>
   Array.from({ length: podCount }, (_, index) =>
     aPod(`uid-${index}`, index % 2 === 0 ? podKinds["unready idle"] : podKinds.leased),
   );
 
 /**
- * CPU time of this thread for one piece of work, ms: what others do on the machine at the same time does not count. The kernel
- * counts it in ticks of some milliseconds, so each sample is of many.
+ * CPU time of this thread for one piece of work, ms: other processes on the machine don't count. The kernel counts in ticks
+ * of some milliseconds, so each sample has many repetitions.
  */
 const timesOf = (work: () => unknown, signal: AbortSignal): Summary => {
   const times: number[] = [];
@@ -53,9 +53,9 @@ export const section: Section = {
   async run({ signal }) {
     const pool = aPool({ size: podCount });
     const seen = {
-      "mixed states": aSeen({ pool, pods: mixedPods() }),
-      "twice as many as wanted": aSeen({ pool: aPool({ size: podCount / 2 }), pods: mixedPods() }),
-      "half of them not answering": aSeen({ pool, pods: halfUnready() }),
+      "mixed states": anObserved({ pool, pods: mixedPods() }),
+      "twice as many as wanted": anObserved({ pool: aPool({ size: podCount / 2 }), pods: mixedPods() }),
+      "half of them not answering": anObserved({ pool, pods: halfUnready() }),
     };
     const { pods } = seen["mixed states"];
     const visit = timesOf(() => new Map(pods.map((pod) => [pod.uid, pod])), signal);

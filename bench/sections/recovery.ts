@@ -1,4 +1,4 @@
-/** Redis loses everything while browsers are in use: how long until all is as it was, and whether anybody notices. */
+/** Redis loses all data while browsers are in use: how long until everything is as before, and whether callers notice. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { createLogger } from "../../src/log.ts";
 import { connectRedis, whenReady } from "../../src/redis/connection.ts";
@@ -11,12 +11,12 @@ import type { Bench, Section } from "../section.ts";
 const leased = 200;
 const idle = 100;
 const atOnce = 32;
-/** After this the run gives up, ms. */
+/** Timeout of the run, ms. */
 const giveUpMs = 120_000;
 
 type Held = { session: Session; cdp: Cdp };
 
-/** Does `work` for all, some at a time. */
+/** Does `work` for all items, some at a time. */
 const forAll = async <T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> => {
   const results: R[] = [];
   for (let from = 0; from < items.length; from += atOnce)
@@ -56,7 +56,7 @@ const measure = async (bench: Bench) => {
     bench.say(`holding ${leased} browsers, each with a CDP connection`);
     const held = await forAll(Array.from({ length: leased }), () => hold(client));
     const before = await service.cluster.node.pods();
-    bench.say("all data of Redis goes");
+    bench.say("deleting all data of Redis");
     const recoveryMs = await loseEverything(service, bench.signal);
     const after = new Map((await service.cluster.node.pods()).map((pod) => [pod.uid, pod.holder]));
     const moved = before.filter(({ uid, holder }) => after.get(uid) !== holder).length;

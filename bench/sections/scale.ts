@@ -1,4 +1,4 @@
-/** Two thousand browsers in twenty pools: what the operator needs for them, and what callers notice of it. */
+/** Two thousand browsers in twenty pools: what the operator uses for them, and what callers notice. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "../../src/local/free-port.ts";
 import type { ApiReplica, Replica } from "../../test/support/cluster.ts";
@@ -12,9 +12,9 @@ import { summarize } from "../statistics.ts";
 const pools = 20;
 const poolSize = 100;
 const smallPool = 10;
-/** Of a thousand browsers, that end while no operator is there. */
+/** Browsers of each thousand that end while no operator runs. */
 const lostPerMille = 50;
-/** After this the run gives up, ms. */
+/** Timeout of the run, ms. */
 const giveUpMs = 300_000;
 
 type Stage = { cluster: SimulatedCluster; api: ApiReplica; leases: LeaseView; bench: Bench };
@@ -34,7 +34,7 @@ const createPool = async ({ api }: Stage, size: number): Promise<string> => {
   return ((await answer.json()) as { id: string }).id;
 };
 
-/** Resolves when every pool has all its browsers idle, with the time that it took, ms. */
+/** Resolves when all browsers of every pool are idle, with the time that it took, ms. */
 const whenFull = async (ids: string[], size: number, { leases, bench }: Stage): Promise<number> => {
   const beganMs = performance.now();
   const signal = AbortSignal.any([bench.signal, AbortSignal.timeout(giveUpMs)]);
@@ -109,7 +109,7 @@ const measureRest = async ({ bench }: Stage, operator: Operator): Promise<Row[]>
   ];
 };
 
-/** Resolves when none of these browsers stands in the pools any more, and every pool is full; with the time that it took, ms. */
+/** Resolves when these browsers have left the pools and every pool is full, with the time that it took, ms. */
 const whenReplaced = async (lost: string[], ids: string[], stage: Stage): Promise<number> => {
   const beganMs = performance.now();
   const gone = new Set(lost);
@@ -122,7 +122,7 @@ const whenReplaced = async (lost: string[], ids: string[], stage: Stage): Promis
   }
 };
 
-/** The operator dies, browsers end while there is none, and another one begins. */
+/** The operator is killed, browsers end while none runs, and another operator starts. */
 const measureRestart = async (stage: Stage, operator: Operator, ids: string[]): Promise<Row[]> => {
   operator.replica.kill("SIGKILL");
   await operator.replica.exited;
@@ -154,7 +154,7 @@ const measure = async (bench: Bench) => {
     const atRest = await measureRest(stage, operator);
     const among = await acquireP50(small, stage);
     const large = await acquireP50(ids[0] ?? "", stage);
-    bench.say("the operator dies, browsers are lost, another operator begins");
+    bench.say("killing the operator, ending browsers, starting another operator");
     const restart = await measureRestart(stage, operator, ids);
     const floor = { what: `a pool of ${smallPool} alone`, value: alone };
     const target = { of: "ratio", atMost: 1.25 } as const;

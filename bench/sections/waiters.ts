@@ -1,4 +1,4 @@
-/** Very many callers who wait for one browser: what each costs, and whether they are served in their order. */
+/** Very many callers that wait for one browser: what each costs, and whether they are served in order. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { viewLeases } from "../../test/support/lease-view.ts";
@@ -32,7 +32,7 @@ const measure = async (bench: Bench) => {
     return { ...(await result), during };
   };
   try {
-    await run(50); // compiles the code of a wait
+    await run(50); // compiles the code that waiting uses
     const before = await readMemory();
     say(`${waiters} callers queue up`);
     const { during, enqueues, handOvers, outOfOrder } = await run(waiters);

@@ -1,4 +1,4 @@
-/** A login in a vault, and a browser that has it attached and a form open, for benchmarks. */
+/** For benchmarks: a login in a vault, and a browser that has the vault attached and a form open. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -18,9 +18,9 @@ const fields = [
 ];
 
 export type Shop = {
-  /** Fills three fields by the service. Throws when it does not answer that all are filled. */
+  /** Fills three fields through the service. Throws unless the service answers that all are filled. */
   fill(): Promise<void>;
-  /** Types three texts by puppeteer: no checks, no isolation, one frame. */
+  /** Types three texts with puppeteer: no checks, no isolation, one frame. */
   type(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 };

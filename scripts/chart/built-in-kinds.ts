@@ -1,4 +1,4 @@
-/** Group, version and kind of everything of Kubernetes itself that the chart can render. */
+/** Group, version and kind of every built-in Kubernetes object that the chart can render. */
 export const builtInKinds = [
   ["", "v1", "ConfigMap"],
   ["", "v1", "Namespace"],

@@ -1,6 +1,6 @@
 /**
- * What `npm run check` says of the chart: each step for itself, none needs a cluster or the internet. Files of charts/browserpool/ci
- * are values that must work, those of tests/bad-values values that must be refused, for the reason in their first line.
+ * The steps of `npm run check` that check the chart. Each runs alone and needs neither a cluster nor the internet. Values in
+ * charts/browserpool/ci must work. Values in tests/bad-values must be refused, for the reason in their first line.
  */
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,7 +19,7 @@ const valueFiles = async (folder: string): Promise<string[]> =>
     .sort()
     .map((file) => join(chartFolder, folder, file));
 
-/** Arguments of Helm for the default values and for each file of good ones. */
+/** Helm's arguments for the default values, and for each file of good values. */
 const goodValues = async (): Promise<string[][]> => [
   [],
   ...(await valueFiles("ci")).map((file) => [`--values=${file}`]),
@@ -33,10 +33,10 @@ const lint = async (): Promise<void> => {
 
 const unitTests = (): Promise<string> => outputOf(cachedProgram("helm-unittest"), ["--strict", chartFolder]);
 
-/** Kinds of others, whose schemas are not here. */
+/** Kinds of other projects; the repository has no schemas for them. */
 const otherKinds = "HTTPRoute,PrometheusRule,SeccompProfile,ServiceMonitor";
 
-/** Every object that the chart renders with good values, and every one that it hands to the operator within them. */
+/** Validates every object that the chart renders with good values, and every object that it embeds in files for the operator. */
 const conformance = async (): Promise<void> => {
   const kubeconform = cachedProgram("kubeconform");
   const folder = await mkdtemp(join(tmpdir(), "browserpool-schemas-"));
@@ -57,7 +57,7 @@ const conformance = async (): Promise<void> => {
   }
 };
 
-/** What Helm says of a file of bad values must hold the text after `# refused: ` in its first line. */
+/** Helm's error for a file of bad values must contain the text after `# refused: ` in its first line. */
 const refuse = async (file: string): Promise<string | undefined> => {
   const reason = /^# refused: (.+)$/m.exec(await readFile(file, "utf8"))?.[1];
   if (!reason) return `${file}: the first line must be "# refused: <what Helm says>"`;
@@ -74,7 +74,7 @@ const refusals = async (): Promise<void> => {
   if (said.length > 0) throw new Error(said.join("\n"));
 };
 
-/** Good values are not a step of their own: the others use them. */
+/** Good values need no step of their own: the other steps use them. */
 export const chartSteps: readonly Step[] = [
   { name: "chart: lint", run: lint },
   { name: "chart: unit tests", run: unitTests },

@@ -1,6 +1,6 @@
 /**
- * The objects that the chart hands to the operator in files, as the operator makes them: by its own code, which refuses what it would
- * refuse in a cluster.
+ * The objects that the chart passes to the operator in files, built by the operator's own code. So what the operator would
+ * refuse in a cluster is refused here.
  */
 import { parseAllDocuments } from "yaml";
 import { buildPod, type PodOwner } from "../../src/controllers/browser-pool/pod/pod.ts";
@@ -12,9 +12,9 @@ import { BrowserPoolSpec } from "../../src/resources/browser-pool.ts";
 type ConfigMap = { kind?: string; data?: Record<string, string> } | null;
 
 export type EmbeddedObjects = {
-  /** The pod of a browser in each region. */
+  /** One browser pod for each region. */
   pods: NewObject<Pod>[];
-  /** Labels of a project's namespace, and what is in it; without a namespace. */
+  /** The labels of a project's namespace and the objects in it, without a `namespace` field. */
   namespaceLabels: Record<string, string>;
   projectObjects: ProjectObject[];
 };
@@ -38,7 +38,7 @@ const podsOf = (yaml: string): NewObject<Pod>[] => {
   }));
 };
 
-/** What is in the ConfigMaps of a rendered chart. Throws an Error that names what the operator would refuse. */
+/** Reads the objects in the ConfigMaps of a rendered chart. Throws an Error that names what the operator would refuse. */
 export const embeddedObjects = (rendered: string): EmbeddedObjects => {
   const maps = (documentsOf(rendered) as ConfigMap[]).filter((object) => object?.kind === "ConfigMap");
   const data: Record<string, string> = Object.assign({}, ...maps.map((map) => map?.data));

@@ -1,9 +1,10 @@
 /**
- * Makes generated/kubernetes-schemas.json from the OpenAPI document of a Kubernetes release, by hand and only when that version changes:
+ * Makes generated/kubernetes-schemas.json from the OpenAPI document of a Kubernetes release. Run it by hand, when that
+ * release changes:
  *
  *   node scripts/chart/gen-kubernetes-schemas.ts "$(cd tools/kubernetes && go list -m -f '{{.Dir}}' k8s.io/kubernetes)"
  *
- * The Go module of Kubernetes holds that document, so no page of the internet is needed, here or when the check runs.
+ * The Go module of Kubernetes holds that document, so neither this script nor the check needs the internet.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,7 +15,7 @@ type OpenApi = { definitions: Record<string, Schema & { "x-kubernetes-group-vers
 
 const prefix = "#/definitions/";
 
-/** What a validator needs, and nothing that is not in the API: an unknown field is a mistake. */
+/** Keeps what a validator needs, and refuses fields that the API doesn't have: an unknown field is a mistake. */
 const strict = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(strict);
   if (typeof value !== "object" || value === null) return value;
@@ -32,7 +33,7 @@ const strict = (value: unknown): unknown => {
   };
 };
 
-/** Names of properties are no keywords: one of them is `description`. */
+/** Below `properties` the names are not keywords: one of them is `description`. */
 const fieldOf = (field: string, value: unknown): unknown =>
   field === "properties"
     ? Object.fromEntries(Object.entries(value as object).map(([name, inner]) => [name, strict(inner)]))
@@ -41,7 +42,7 @@ const fieldOf = (field: string, value: unknown): unknown =>
 const referencesIn = (value: unknown): string[] =>
   [...JSON.stringify(value).matchAll(/"#\/definitions\/([^"]+)"/g)].map(([, name]) => name ?? "");
 
-/** The definitions that `names` need, themselves included. */
+/** The definitions that `names` refer to, directly or not, with `names` themselves. */
 const closureOf = (names: string[], definitions: OpenApi["definitions"]): Record<string, unknown> => {
   const found: Record<string, unknown> = {};
   const wanted = [...names];

@@ -5,14 +5,14 @@ import { cachedProgram, type Ended, runProgram } from "../run-program.ts";
 /** Folder of the chart. */
 export const chartFolder = join(root, "charts/browserpool");
 
-/** As the documentation installs it. */
+/** The release's name and namespace are those of the documentation. */
 const release = ["browserpool", chartFolder, "--namespace=browserpool-system"];
 
-/** Runs `helm template` with further arguments; without a cluster, so `lookup` finds nothing. Throws a `MissingProgram`. */
+/** Runs `helm template` with further arguments. No cluster is involved, so `lookup` finds nothing. Throws a `MissingProgram`. */
 export const renderChart = (...args: string[]): Promise<Ended> =>
   runProgram(cachedProgram("helm"), ["template", ...release, ...args]);
 
-/** The rendered objects as YAML; throws an Error with what Helm says. */
+/** Returns the rendered objects as YAML. Throws an Error with Helm's message. */
 export const renderedChart = async (...args: string[]): Promise<string> => {
   const { code, stdout, stderr } = await renderChart(...args);
   if (code !== 0) throw new Error(`helm template ${args.join(" ")}: ${stderr.trim()}`);

@@ -1,16 +1,16 @@
 /**
- * Schemas for kubeconform, one file a kind, made of what is in the repository: those of Kubernetes from
- * generated/kubernetes-schemas.json, those of our custom resources from their CRDs. Strict: a field that no schema has is refused.
+ * Writes schemas for kubeconform, one file a kind: for Kubernetes' kinds from generated/kubernetes-schemas.json, for our
+ * custom resources from their CRDs. The schemas are strict: they refuse a field that they don't name.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crdOf } from "../../src/resources/crd.ts";
 import { kinds } from "../../src/resources/kinds.ts";
 
-/** Where kubeconform finds a kind's file: `-schema-location` of `join(folder, schemaFileTemplate)`. */
+/** The pattern by which kubeconform finds a kind's file: pass `join(folder, schemaFileTemplate)` as `-schema-location`. */
 export const schemaFileTemplate = "{{.Group}}_{{.ResourceAPIVersion}}_{{.ResourceKind}}.json";
 
-/** kubeconform gives the version as group of what is in the core group. */
+/** For kinds of the core group, kubeconform puts the version in the place of the group. */
 const fileOf = (group: string, version: string, kind: string): string =>
   `${group || version}_${version}_${kind.toLowerCase()}.json`;
 
@@ -27,7 +27,7 @@ const builtInSchemas = async (): Promise<[file: string, schema: object][]> => {
 
 type Schema = { [field: string]: unknown; properties?: Record<string, unknown> };
 
-/** What an API server does with a structural schema: fields that it does not know are dropped, so here they are refused. */
+/** Refuses unknown fields, because the API server drops fields that a structural schema doesn't name. */
 const strict = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(strict);
   if (typeof value !== "object" || value === null) return value;
@@ -37,7 +37,7 @@ const strict = (value: unknown): unknown => {
   return schema.properties && !isOpen ? { ...inner, additionalProperties: false } : inner;
 };
 
-/** Of every object, beside what its CRD says. */
+/** Fields that every object has; its CRD doesn't name them. */
 const objectFields = { apiVersion: { type: "string" }, kind: { type: "string" }, metadata: { type: "object" } };
 
 type Versions = { spec: { versions: { name: string; schema: { openAPIV3Schema: Schema } }[] } };
@@ -51,7 +51,7 @@ const customSchemas = (): [file: string, schema: object][] =>
     }),
   );
 
-/** Writes all of them into a folder. */
+/** Writes all schemas into a folder. */
 export const writeSchemas = async (folder: string): Promise<void> => {
   const schemas = [...(await builtInSchemas()), ...customSchemas()];
   await Promise.all(schemas.map(([file, schema]) => writeFile(join(folder, file), JSON.stringify(schema))));

@@ -1,11 +1,11 @@
 import type { Docker } from "./docker.ts";
 
-/** The Dockerfile's arguments for base images, and their defaults in it. */
+/** The Dockerfile's build arguments for base images, with their defaults there. */
 export const baseImages = { NODE_IMAGE: "node:24-bookworm-slim", DEBIAN_IMAGE: "debian:bookworm-slim" } as const;
 
 /**
- * A base image by its digest, as the registry has it now; by its name alone when no registry can be reached and the image is there
- * already. Rejects when it is neither.
+ * Returns a base image with the digest that the registry has now, or its bare name when no registry can be reached and docker
+ * already has the image. Rejects when neither is possible.
  */
 export const pinned = async (name: string, docker: Docker): Promise<string> => {
   const pulled = await docker("pull", "--quiet", name).then(
@@ -13,7 +13,7 @@ export const pinned = async (name: string, docker: Docker): Promise<string> => {
     () => false,
   );
   const digests = await docker("image", "inspect", "--format", '{{join .RepoDigests " "}}', name).catch(() => {
-    throw new Error(`there is no base image ${name}, and no registry can be reached`);
+    throw new Error(`docker has no base image ${name}, and no registry can be reached`);
   });
   const digest = pulled ? digests.trim().split(" ")[0] : undefined;
   return digest || name;

@@ -5,7 +5,7 @@ import { isProgram } from "../../src/local/locate-programs.mjs";
 /** Runs docker and resolves with what it has printed. */
 export type Docker = (...args: string[]) => Promise<string>;
 
-/** From this one on docker builds by BuildKit only with its plugin buildx; before, BuildKit was in the command itself. */
+/** The first major version of docker that needs the plugin buildx for BuildKit; earlier ones have BuildKit built in. */
 const buildxNeededSince = 23;
 
 const answerOf = (command: string, ...args: string[]): string | undefined => {
@@ -20,8 +20,8 @@ const hasBuildKit = (docker: string): boolean => {
 };
 
 /**
- * The first docker command in PATH that can build with BuildKit; a machine may have several. Call it with DOCKER_BUILDKIT=1.
- * Throws when there is none.
+ * Finds the first docker command in PATH that can build with BuildKit; a machine can have several. Call it with
+ * DOCKER_BUILDKIT=1. Throws when no command can.
  */
 export const dockerWithBuildKit = (path: string): string => {
   const commands = path

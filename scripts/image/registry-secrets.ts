@@ -12,15 +12,15 @@ const npmrcOf = async (place: "globalconfig" | "userconfig"): Promise<string> =>
 };
 
 /**
- * This machine's way to the npm registry (mirror, login, certificate authority) as arguments of `docker build`: secrets, which are
- * there while packages are installed and in no layer. Disposing of it removes the copy.
+ * Passes this machine's npm registry settings (mirror, login, certificate authority) to `docker build` as secrets: packages
+ * are installed with them, and no layer holds them. Disposing of the result removes the copies.
  */
 export const registrySecrets = async (
   certificates: string | undefined,
 ): Promise<{ args: string[] } & AsyncDisposable> => {
   const folder = await mkdtemp(join(tmpdir(), "browserpool-image-"));
   const file = join(folder, "npmrc");
-  // The later line wins, and the user's win over the machine's.
+  // In an .npmrc the later line wins, and the user's settings override the machine's.
   await writeFile(file, `${await npmrcOf("globalconfig")}\n${await npmrcOf("userconfig")}`, { mode: 0o600 });
   return {
     args: [

@@ -4,7 +4,7 @@ import type { Docker } from "./docker.ts";
 
 const run = promisify(execFile);
 
-/** What CycloneDX 1.5 calls a component, as far as it is written here. */
+/** The fields of a CycloneDX 1.5 component that we write. */
 type Component = { type: string; name: string; version: string; purl: string; "bom-ref": string };
 
 const component = (type: string, name: string, version: string, purl: string): Component => ({
@@ -21,17 +21,17 @@ const debianComponent = (line: string): Component => {
   return component("library", name, version, purl);
 };
 
-/** `program` in a container of the image, which reaches nothing. */
+/** Runs `program` in a container of the image, without a network. */
 const inside = (docker: Docker, image: string, program: string, ...args: string[]): Promise<string> =>
   docker("run", "--rm", "--network", "none", "--entrypoint", program, image, ...args);
 
 /**
- * What is in an image, as one CycloneDX document: the npm packages of package-lock.json that run (npm's own list), Debian's packages
- * as dpkg in the image has them, and Node. `root`: of the repository.
+ * Lists an image's contents as one CycloneDX document: the runtime npm packages of package-lock.json (from npm's own list),
+ * Debian's packages (from dpkg in the image), and Node. `root`: the repository's root.
  */
 export const sbomOf = async (image: string, { docker, root }: { docker: Docker; root: string }): Promise<object> => {
   const npm = ["sbom", "--sbom-format", "cyclonedx", "--omit", "dev", "--package-lock-only"];
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg fills it in
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg expands it
   const format = "${Package}\\t${Version}\\t${Architecture}\\n";
   const [{ stdout }, packages, nodeVersion] = await Promise.all([
     run("npm", npm, { cwd: root, maxBuffer: 64 * 1024 * 1024 }),
@@ -53,7 +53,7 @@ export const sbomOf = async (image: string, { docker, root }: { docker: Docker; 
       ...document.components,
       ...packages.trim().split("\n").map(debianComponent),
     ],
-    // npm's own root is not in the image as a package; the rest of its graph holds.
+    // The image doesn't hold npm's root package; the rest of npm's graph is correct.
     dependencies: document.dependencies.filter(({ ref }: { ref: string }) => !ref.startsWith("browserpool@")),
   };
 };

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { findOnPath } from "../../src/local/locate-programs.mjs";
 import { SetupError } from "./setup-error.mjs";
 
-/** The package that brings each program. @type {{ [program: string]: string }} */
+/** The Debian package of each program. @type {{ [program: string]: string }} */
 const packageOf = {
   "redis-server": "redis-server",
   chromium: "chromium",
@@ -12,12 +12,12 @@ const packageOf = {
   go: "golang-go",
 };
 
-/** What Debian's tools ask before they start a service; absent on most machines, and a container's own is left alone. */
+/** Debian's tools run this file before they start a service. Most machines don't have it; a container's own one stays as it is. */
 const systemPolicyFile = "/usr/sbin/policy-rc.d";
 
 /**
- * Forbids new services as long as this process lives (invoke-rc.d and deb-systemd-invoke read 101 as "forbidden"). Should the
- * process be killed before it can remove the file, the file allows everything again.
+ * Forbids starting services while this process lives: invoke-rc.d and deb-systemd-invoke read exit code 101 as "forbidden".
+ * If the process is killed before it removes the file, the file allows everything.
  */
 const policy = `#!/bin/sh
 # written by the set-up of browserpool while it installs packages; may be deleted
@@ -26,7 +26,7 @@ exit 0
 `;
 
 /**
- * Keeps packages from starting services during `work`; leaves the machine as it was.
+ * Keeps packages from starting services during `work`, and then restores the machine's policy.
  * @template T
  * @param {string} policyFile
  * @param {() => Promise<T>} work
@@ -36,7 +36,7 @@ const withoutNewServices = async (policyFile, work) => {
     writeFileSync(policyFile, policy, { flag: "wx", mode: 0o755 });
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code !== "EEXIST") throw error;
-    // the machine has a policy of its own, or one is left of a set-up that was killed
+    // Either the machine has its own policy, or a killed set-up left this one.
     if (!readFileSync(policyFile, "utf8").includes("set-up of browserpool")) return await work();
     writeFileSync(policyFile, policy, { mode: 0o755 });
   }
@@ -57,7 +57,7 @@ const commands = (packages) => `apt-get update && apt-get install -y --no-instal
 export const canInstallDebianPackages = (env) => process.getuid?.() === 0 && findOnPath("apt-get", env) !== undefined;
 
 /**
- * Throws when this process can't install the packages of `programs`, naming the commands for somebody who can.
+ * Throws when this process can't install the packages of `programs`. The error has the commands for a user who can.
  * @param {readonly string[]} programs
  * @param {import("../../src/local/locate-programs.mjs").Environment} env
  */
@@ -72,27 +72,27 @@ const requireApt = (programs, env) => {
     });
   throw new SetupError(`${missing}, and there is no apt-get`, {
     wayOut:
-      `Install what is missing so that it is on PATH (Debian's packages: ${packages.join(" ")}), or name programs by\n` +
-      "BROWSERPOOL_REDIS_SERVER, BROWSERPOOL_CHROMIUM and BROWSERPOOL_CHROMIUM_HEADLESS. Then run again.",
+      `Install what is missing so that it is on PATH (Debian's packages: ${packages.join(" ")}), or set\n` +
+      "BROWSERPOOL_REDIS_SERVER, BROWSERPOOL_CHROMIUM and BROWSERPOOL_CHROMIUM_HEADLESS to the programs. Then run again.",
   });
 };
 
 /**
- * Installs the Debian packages of `programs` (keys of `packageOf`) and nothing that they only recommend.
+ * Installs the Debian packages of `programs` (keys of `packageOf`) without recommended packages.
  * @param {readonly string[]} programs
  * @param {{ env: import("../../src/local/locate-programs.mjs").Environment, run: import("./run-tool.mjs").RunTool,
  *   progress: import("./progress.mjs").Progress, policyFile?: string }} deps `policyFile` replaces the system's for a test
  */
 export const installDebianPackages = async (programs, { env, run, progress, policyFile = systemPolicyFile }) => {
   const { aptGet, packages } = requireApt(programs, env);
-  // NEEDRESTART_SUSPEND: that tool restarts services of others after an installation
+  // Without NEEDRESTART_SUSPEND, needrestart would restart other services after the installation.
   const aptEnv = { ...env, DEBIAN_FRONTEND: "noninteractive", NEEDRESTART_SUSPEND: "1", LC_ALL: "C.UTF-8" };
   const wayOut = `See what this says, then run again: ${commands(packages)}`;
   /** @param {string} command @param {string[]} args */
   const call = (command, args) => run({ command, args, env: aptEnv, wayOut });
   const patient = ["-o", "DPkg::Lock::Timeout=120"];
   const install = () => call(aptGet, [...patient, "install", "-y", "--no-install-recommends", ...packages]);
-  /** Missing or old package lists, an interrupted dpkg: what usually stands in the way of an installation. */
+  /** Repairs the usual obstacles: missing or old package lists, an interrupted dpkg. */
   const repair = async () => {
     await call("dpkg", ["--configure", "-a"]);
     await call(aptGet, [...patient, "update"]);

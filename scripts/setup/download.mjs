@@ -5,21 +5,24 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { chartProgramVersions, clusterProgramVersions, pinnedVersions } from "../../src/local/locate-programs.mjs";
 
-/** Time for the first answer, ms. Short, since a machine without a way out may drop packets and the build is the other way. */
+/**
+ * Timeout of the first answer, ms. It is short: a machine without internet access may drop packets, and the set-up can build
+ * instead.
+ */
 const firstAnswerMs = 3_000;
 
-/** Longest download of one archive, ms; below it a slow line still beats the build. */
+/** Timeout of one download, ms. Below it, even a slow connection is faster than a build. */
 const wholeDownloadMs = 5 * 60_000;
 
-/** Larger than any of the archives (kube-apiserver has 85 MB), bytes. */
+/** Upper limit of an archive's size, bytes. The largest, kube-apiserver, has 85 MB. */
 const largestBytes = 400 * 1024 * 1024;
 
-/** Names of Node's architectures in the archives. @type {{ [arch: string]: string }} */
+/** Node's architecture names → those in archive names. @type {{ [arch: string]: string }} */
 const architectures = { x64: "amd64", arm64: "arm64" };
 
 /**
  * @typedef {object} Archive
- * @property {string} file name of the file as the list of checksums has it, where it may stand in a folder
+ * @property {string} file the file's name in the list of checksums; the list may put a folder before it
  * @property {string} url
  * @property {string} checksumsUrl SHA-256: the bare sum, or lines `<sum>  <file>`
  * @property {string} [member] path of the program inside a .tar.gz; absent when the file is the program itself
@@ -29,11 +32,11 @@ const { etcd, kubectl } = pinnedVersions;
 const { helm, "helm-unittest": unittest, kubeconform } = chartProgramVersions;
 const { kind } = clusterProgramVersions;
 
-/** The archives on the pages of releases. @type {(repository: string, version: string) => string} */
+/** Archives on GitHub release pages. @type {(repository: string, version: string) => string} */
 const releases = (repository, version) => `https://github.com/${repository}/releases/download/${version}`;
 
 /**
- * A program of Kubernetes itself, which is no archive.
+ * A program of Kubernetes itself; it is downloaded as a plain file.
  * @param {string} file @param {string} arch @returns {Archive}
  */
 const kubernetesProgram = (file, arch) => {
@@ -43,7 +46,7 @@ const kubernetesProgram = (file, arch) => {
 
 /**
  * @param {string} place @param {string} file
- * @param {{ checksums: string, member: string }} details `checksums`: the file beside it
+ * @param {{ checksums: string, member: string }} details `checksums`: the name of the checksum file beside the archive
  * @returns {Archive}
  */
 const packed = (place, file, { checksums, member }) => ({
@@ -54,7 +57,7 @@ const packed = (place, file, { checksums, member }) => ({
 });
 
 /**
- * The official archives for Linux, by the name of the processor. Programs that are missing here are always built.
+ * The official archives for Linux, by architecture. Programs without an entry are always built.
  * @type {{ [name in import("../../src/local/locate-programs.mjs").CachedProgram]?: (arch: string) => Archive }}
  */
 const archives = {
@@ -86,8 +89,8 @@ const archives = {
 };
 
 /**
- * The official archive of a program; undefined when there is none for this system.
- * `BROWSERPOOL_DOWNLOAD_MIRROR` replaces the official places by one with the same paths; the value "off" forbids downloads.
+ * The official archive of a program; undefined when there is none for this system. `BROWSERPOOL_DOWNLOAD_MIRROR` names a
+ * mirror with the same paths as the official URLs; "off" forbids downloads.
  * @param {import("../../src/local/locate-programs.mjs").CachedProgram} name
  * @param {import("../../src/local/locate-programs.mjs").Environment} env
  * @returns {Archive | undefined}
@@ -129,8 +132,8 @@ const sumOf = async (file) => {
 };
 
 /**
- * Writes the archive to `target`; rejects when it can't be had, is larger than any archive can be, or has another checksum.
- * Nothing but a whole, checked archive may be used: on a rejection `target` may hold a part.
+ * Downloads the archive to `target` and checks it. Rejects when the download fails, is too large or has a wrong checksum;
+ * `target` may then hold a part, which must not be used.
  * @param {Archive} archive
  * @param {string} target
  * @param {AbortSignal} signal

@@ -4,18 +4,18 @@ import { cacheDir, findOnPath } from "../../src/local/locate-programs.mjs";
 import { canInstallDebianPackages, installDebianPackages } from "./debian-packages.mjs";
 import { SetupError } from "./setup-error.mjs";
 
-/** The Go that is fetched where there is none that is new enough. */
+/** The Go version to fetch when the machine's Go is too old. */
 export const pinnedGo = "1.25.9";
 
-/** Names of Node's architectures in Go. @type {{ [arch: string]: string }} */
+/** Node's architecture names → Go's. @type {{ [arch: string]: string }} */
 const architectures = { x64: "amd64", arm64: "arm64" };
 
 export const withoutGo =
   "Install Go 1.24 or newer, or set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver and kubectl. Then run again.";
 
 /**
- * The environment for the go command: no module files are changed, every module is checked against go.sum, and go never
- * replaces itself by another version.
+ * The environment of the go command: go changes no module files, checks every module against go.sum, and never switches to
+ * another version of itself.
  * @param {import("../../src/local/locate-programs.mjs").Environment} env
  */
 export const goEnvironment = (env) => ({
@@ -41,12 +41,12 @@ export const isAtLeast = (version, oldest) => {
   return different === undefined || (a[different] ?? 0) > (b[different] ?? 0);
 };
 
-/** The oldest Go that may build the module in `folder`. @param {string} folder */
+/** The oldest Go version that can build the module in `folder`. @param {string} folder */
 const neededGo = (folder) => /^go (\S+)$/m.exec(readFileSync(join(folder, "go.mod"), "utf8"))?.[1] ?? pinnedGo;
 
 /**
- * Makes an unpacked toolchain module run, as the go command itself does (cmd/go/internal/toolchain): modules know no execute
- * permission and no go.mod of their own below the root, where a `_go.mod` stands for it.
+ * Makes an unpacked toolchain module executable, as the go command does (cmd/go/internal/toolchain): modules keep no execute
+ * permission, and below the root they hold `_go.mod` in the place of go.mod.
  * @param {string} folder
  */
 const enable = (folder) => {
@@ -63,14 +63,14 @@ const enable = (folder) => {
 };
 
 /**
- * Fetches the pinned Go as a module, by an older go command, which checks it in Go's checksum database.
+ * Fetches the pinned Go as a module with an older go command, which checks it against Go's checksum database.
  * @param {string} older
  * @param {GoDeps} deps
  */
 const fetchGo = async (older, { env, run, progress }) => {
   const system = `${process.platform}-${architectures[process.arch] ?? process.arch}`;
   const module = `golang.org/toolchain@v0.0.1-go${pinnedGo}.${system}`;
-  const cwd = cacheDir(env); // outside the repository: no go.mod may have a say
+  const cwd = cacheDir(env); // outside the repository, so that no go.mod applies
   mkdirSync(cwd, { recursive: true });
   const answer = await progress.step({ title: `fetching Go ${pinnedGo} as a module` }, () =>
     run({
@@ -94,8 +94,8 @@ const fetchGo = async (older, { env, run, progress }) => {
  */
 
 /**
- * The path of a go command that can build the modules in `folders`: the one on PATH when it is new enough, else the pinned one,
- * fetched by the old one; a machine without any first gets Debian's.
+ * The path of a go command that can build the modules in `folders`: the one on PATH when it is new enough, else the pinned
+ * one, fetched by the one on PATH. On a machine without Go, it first installs Debian's package.
  * @param {readonly string[]} folders each with a go.mod
  * @param {GoDeps} deps
  */

@@ -3,20 +3,20 @@ import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SetupError } from "./setup-error.mjs";
 
-/** Between two looks at a lock that another set-up holds, ms. */
+/** Interval at which a waiting set-up checks the lock, ms. */
 const lookEveryMs = 250;
 
-/** Longest wait for another set-up, ms: several times what a build of everything takes on a small machine. */
+/** Longest wait for another set-up, ms: several times the build of everything on a small machine. */
 const longestWaitMs = 45 * 60_000;
 
 /**
- * The boot-relative start time of a process, "" when it is gone or the system has no /proc. With it, a process number that
- * was given out again is not taken for the holder.
+ * The start time of a process since boot; "" when the process has ended or the system has no /proc. With it, a process that
+ * reuses the pid is not taken for the lock's holder.
  * @param {number} pid
  */
 const startTime = (pid) => {
   try {
-    // field 22 of stat; the name before it stands in parentheses and may hold blanks
+    // Field 22 of stat. The name before it is in parentheses and can contain spaces.
     return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ")[19] ?? "";
   } catch {
     return "";
@@ -43,7 +43,7 @@ const readHolder = (file) => {
   }
 };
 
-/** Creates the lock with its content in one step, so that nobody sees one without a holder. @param {string} file */
+/** Creates the lock together with its content, so that no reader sees a lock without a holder. @param {string} file */
 const tryTake = (file) => {
   const own = `${file}.${process.pid}`;
   writeFileSync(own, `${process.pid} ${startTime(process.pid)}`);
@@ -58,16 +58,16 @@ const tryTake = (file) => {
   }
 };
 
-/** A lock whose holder is gone is removed. @param {string} file */
+/** Removes the lock of a process that has ended. @param {string} file */
 const removeStale = (file) => {
   const holder = readHolder(file);
   if (holder !== undefined && !isAlive(holder) && readHolder(file) === holder) rmSync(file, { force: true });
 };
 
 /**
- * Takes the lock `file`, so that two set-ups don't work at the same things, and returns the function that gives it back.
- * Waits while another living process holds it, calling `onWait` once with the number of that process.
- * Rejects with a SetupError after 45 minutes, with the signal's reason when `signal` fires.
+ * Takes the lock `file`, so that two set-ups don't install the same things, and returns the function that releases it. While
+ * another living process holds the lock, it waits and calls `onWait` once with that process's pid. Rejects with a SetupError
+ * after 45 minutes, and with the signal's reason when `signal` fires.
  * @param {string} file
  * @param {{ signal: AbortSignal, onWait: (pid: string) => void }} options
  */
@@ -83,7 +83,7 @@ export const takeLock = async (file, { signal, onWait }) => {
     }
     if (Date.now() > giveUpAtMs)
       throw new SetupError("another set-up has been running for 45 minutes", {
-        wayOut: `Look at process ${holder?.split(" ")[0]}; when it is no set-up, delete ${file} and run again.`,
+        wayOut: `Look at process ${holder?.split(" ")[0]}; when it is not a set-up, delete ${file} and run again.`,
       });
     await sleep(lookEveryMs, undefined, { signal });
   }

@@ -8,7 +8,7 @@ const oldestNodeMajor = 24;
 
 /** @typedef {{ version?: string, optional?: boolean }} LockedPackage */
 
-/** The packages of a lock file of npm; undefined when it is missing or broken. @param {string} file */
+/** The packages of npm's lock file; undefined when the file is missing or broken. @param {string} file */
 const readLocked = (file) => {
   try {
     return /** @type {{ [path: string]: LockedPackage }} */ (JSON.parse(readFileSync(file, "utf8")).packages);
@@ -18,9 +18,9 @@ const readLocked = (file) => {
 };
 
 /**
- * Whether node_modules holds what package-lock.json asks for. npm leaves a lock file of what it installed in node_modules as its
- * last act, so an interrupted installation counts as none, and one made by hand (`npm install`) as done. Optional packages may
- * be absent: they are for other systems.
+ * Whether node_modules holds what package-lock.json asks for. npm writes a lock file into node_modules as its last step, so
+ * an interrupted installation counts as missing, and an installation by hand (`npm install`) as complete. Optional packages
+ * may be absent: they are for other systems.
  * @param {string} root of the repository
  */
 export const packagesAreInstalled = (root) => {
@@ -38,7 +38,7 @@ export const packagesAreInstalled = (root) => {
 const nodeProgram = (root) => join(root, "node_modules", ".bin", "node");
 
 /**
- * Whether the Node of node_modules is there and new enough. It is there only when its package's install script has run.
+ * Whether node_modules has a Node that is new enough. It exists only after its package's install script has run.
  * @param {string} root
  */
 export const nodeIsInstalled = (root) => {
@@ -52,8 +52,8 @@ export const nodeIsInstalled = (root) => {
 };
 
 /**
- * The environment for npm: without the repository's own node_modules in PATH (`npm start` puts them there), since `npm ci` deletes
- * the Node in them while it runs.
+ * The environment of npm: PATH without the repository's own node_modules (`npm start` puts them there), because `npm ci`
+ * deletes the Node in node_modules while it runs.
  * @param {string} root
  * @param {import("../../src/local/locate-programs.mjs").Environment} env
  */
@@ -66,7 +66,7 @@ const npmEnvironment = (root, env) => ({
 });
 
 /**
- * Installs what package-lock.json asks for, Node 24 among it, by the npm of this machine.
+ * Installs what package-lock.json asks for, including Node 24, with this machine's npm.
  * @param {{ root: string, env: import("../../src/local/locate-programs.mjs").Environment, run: import("./run-tool.mjs").RunTool,
  *   progress: import("./progress.mjs").Progress }} deps
  */
@@ -82,7 +82,7 @@ export const installPackages = async ({ root, env, run, progress }) => {
     await progress.step({ title: "installing npm packages", expected: "about a minute" }, () =>
       call(["ci", "--include=dev", "--include=optional", "--no-audit", "--no-fund"]),
     );
-  // settings of the user can make npm skip all install scripts, this one included
+  // A user's settings can make npm skip all install scripts, also this one.
   if (!nodeIsInstalled(root))
     await progress.step({ title: "installing Node 24 in node_modules" }, () =>
       call(["rebuild", "node", "--ignore-scripts=false"]),

@@ -16,20 +16,20 @@ const versions = { ...pinnedVersions, ...testProgramVersions, ...chartProgramVer
 
 const [major, minor] = pinnedVersions.kubectl.slice(1).split(".");
 
-/** Linker flags that set variables, by their full names. @param {{ [name: string]: string | undefined }} variables */
+/** Linker flags that set variables, by full name. @param {{ [name: string]: string | undefined }} variables */
 const stamp = (variables) =>
   Object.entries(variables)
     .map(([name, value]) => `-X ${name}=${value}`)
     .join(" ");
 
-/** What Kubernetes' own build stamps into its programs; the API server and kubectl tell their version from it. */
+/** Kubernetes' own build stamps these in; the API server and kubectl read their version from them. */
 const kubernetesStamp = stamp({
   "k8s.io/component-base/version.gitVersion": pinnedVersions.kubectl,
   "k8s.io/component-base/version.gitMajor": major,
   "k8s.io/component-base/version.gitMinor": minor,
 });
 
-/** What Helm's own build stamps in: the Kubernetes for which charts are rendered where no cluster is asked. Without it: 1.20. */
+/** Helm's own build stamps in the Kubernetes version to render for when there is no cluster. Without the stamp it is 1.20. */
 const helmStamp = stamp({
   "helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor": major,
   "helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor": minor,
@@ -38,8 +38,8 @@ const helmStamp = stamp({
 });
 
 /**
- * How each program is built: the folder with its go.mod below `tools/`, the Go package, and how long that takes from nothing on a
- * machine with two processors.
+ * How to build each program: the folder of its go.mod below `tools/`, the Go package, and the time that a build from scratch
+ * takes on a machine with two processors.
  * @type {{ [name in CachedProgram]: { folder: string, package: string, stamp?: string, expected: string } }}
  */
 const builds = {
@@ -83,7 +83,7 @@ const builds = {
 };
 
 /**
- * Lets `make` write a new file and puts that at `target` when it is whole: nobody ever sees a part of a program.
+ * Lets `make` write a temporary file and renames it to `target` when it is complete, so that no process sees a part of a program.
  * @param {string} target
  * @param {(part: string) => Promise<unknown>} make
  */
@@ -114,7 +114,7 @@ const install = async (target, make) => {
  */
 const download = async (name, { env, run, signal }) => {
   const archive = officialArchive(name, env);
-  if (!archive) throw new Error(`there is no download of ${name}`);
+  if (!archive) throw new Error(`${name} has no download`);
   await install(cachedProgramPath(name, env), async (part) => {
     const { member } = archive;
     if (!member) return await downloadArchive(archive, part, signal);
@@ -133,10 +133,10 @@ const download = async (name, { env, run, signal }) => {
 };
 
 /**
- * Downloads what can be had, all at once; says why for the rest. A failed download is no failure of the set-up.
+ * Downloads what has an official archive, all at once, and prints why a download failed. The set-up then builds that program.
  * @param {readonly CachedProgram[]} names
  * @param {ProgramDeps} deps
- * @returns {Promise<CachedProgram[]>} what is still missing
+ * @returns {Promise<CachedProgram[]>} the programs that are still missing
  */
 const downloadAll = async (names, deps) => {
   const possible = names.filter((name) => officialArchive(name, deps.env));
@@ -156,7 +156,8 @@ const downloadAll = async (names, deps) => {
   await deps.progress.step(
     {
       title: `downloading ${possible.join(", ")}`,
-      tell: () => (failed.length > 0 ? `${failed.join(", ")} can't be had (${reason}): building instead` : undefined),
+      tell: () =>
+        failed.length > 0 ? `${failed.join(", ")} can't be downloaded (${reason}): building instead` : undefined,
     },
     attempts,
   );
@@ -182,14 +183,14 @@ const build = async (name, go, { root, env, run, progress }) => {
         cwd: moduleFolder(name, root),
         env: goEnvironment(env),
         wayOut:
-          "See what the log says (is there a way to the Go module proxy, and 4 GB of free disk?), then run again: what is\n" +
-          "built stays built. Or set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver and kubectl.",
+          "See the log (is the Go module proxy reachable, and are 4 GB of disk free?), then run again: the set-up\n" +
+          "keeps what it has built. Or set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver and kubectl.",
       }),
     ),
   );
 };
 
-/** Removes what set-ups left that were killed; only the holder of the lock may call it. @param {string} folder */
+/** Removes unfinished files of killed set-ups. Only the holder of the lock may call it. @param {string} folder */
 const removeParts = (folder) => {
   const left = existsSync(folder) ? readdirSync(folder).filter((name) => name.includes(".part")) : [];
   for (const name of left) rmSync(join(folder, name), { recursive: true, force: true });
@@ -205,8 +206,8 @@ const buildAll = async (names, deps) => {
 };
 
 /**
- * Puts the programs into the cache: by download where that is possible, else built from Go modules. Each is kept as soon as it
- * is there, so that the next run goes on with the rest.
+ * Installs the programs in the cache: by download where possible, else built from Go modules. Each finished program is kept,
+ * so the next run continues with the rest.
  * @param {readonly CachedProgram[]} names
  * @param {ProgramDeps} deps
  */

@@ -1,7 +1,7 @@
-/** Between two lines for a step that still runs, where there is no terminal: often enough to show life, rare enough for a CI log. */
+/** Interval of progress lines without a terminal: often enough to show life, rarely enough for a CI log. */
 const reminderMs = 30_000;
 
-/** Between two pictures of the spinner on a terminal. */
+/** Interval of the spinner's frames on a terminal. */
 const frameMs = 100;
 
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -9,7 +9,7 @@ const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "
 /** @typedef {{ isTTY?: boolean, columns?: number, write(text: string): unknown }} Output */
 
 /**
- * Shows what is being done: a live line with the seconds on a terminal, plain lines elsewhere.
+ * Shows the current step: a live line with the seconds on a terminal, plain lines elsewhere.
  * @param {Output} output
  * @param {{ reminderEveryMs?: number }} [options]
  */
@@ -19,13 +19,12 @@ export const createProgress = (output, { reminderEveryMs = reminderMs } = {}) =>
   /** @param {string} line */
   const say = (line) => void output.write(`setup: ${line}\n`);
 
-  /** @param {string} line one that the next one replaces; cut to the width, since a wrapped line can't be replaced */
+  /** @param {string} line replaced by the next one; cut to the terminal's width, since a wrapped line can't be replaced */
   const draw = (line) => void output.write(`\r\x1b[K${line.slice(0, (output.columns || 80) - 1)}`);
 
   /**
-   * Runs one step and shows it. `title`: what is being done ("building etcd"); `expected`: how long that takes, in words;
-   * `tell`: what to say of the result where that is more than "done".
-   * Passes on what `work` returns or throws.
+   * Runs one step and shows it. `title`: what the step does ("building etcd"); `expected`: how long it takes, in words;
+   * `tell`: what to print about the result instead of "done". Returns what `work` returns, and throws what it throws.
    * @template T
    * @param {{ title: string, expected?: string, tell?: (result: T) => string | undefined }} step
    * @param {() => Promise<T>} work

@@ -2,13 +2,13 @@ import { spawn } from "node:child_process";
 import { appendFileSync } from "node:fs";
 import { SetupError } from "./setup-error.mjs";
 
-/** Lines of a failed tool that are shown; the rest is in the log. */
+/** Lines of a failed tool's output that are printed; the log has the rest. */
 const shownLines = 15;
 
-/** Output that is kept in memory for `shownLines` and for the caller, bytes; a tool that prints more loses its beginning there. */
+/** Output to keep in memory for the caller and for `shownLines`, bytes; the beginning of longer output is dropped from memory. */
 const keptBytes = 1024 * 1024;
 
-/** Time for a tool to end by itself after SIGTERM before it is killed, ms; dpkg needs it to leave its database in order. */
+/** Time between SIGTERM and SIGKILL, ms; dpkg needs it to leave its database in order. */
 const graceMs = 20_000;
 
 /**
@@ -20,17 +20,19 @@ const graceMs = 20_000;
  * @property {string} wayOut what the reader can do when the tool fails
  */
 
-/** Ends a tool and all that it started: it leads its own process group. @param {number} pid @param {NodeJS.Signals} signal */
+/**
+ * Signals a tool and all its children: the tool leads its own process group. @param {number} pid @param {NodeJS.Signals} signal
+ */
 const signalGroup = (pid, signal) => {
   try {
     process.kill(-pid, signal);
   } catch {
-    // ESRCH: ended in this moment
+    // ESRCH: it has just ended.
   }
 };
 
 /**
- * Stops the tool when `signal` fires; the returned function undoes that.
+ * Stops the tool when `signal` fires. Returns a function that undoes this.
  * @param {import("node:child_process").ChildProcess} child
  * @param {AbortSignal} signal
  */
@@ -51,20 +53,20 @@ const stopOnAbort = (child, signal) => {
 };
 
 /**
- * Makes the function that runs every tool of the set-up: its output goes to `logFile`, it ends when `signal` fires.
+ * Makes the function that runs the set-up's tools. Their output goes to `logFile`; `signal` stops them.
  * @param {{ logFile: string, signal: AbortSignal }} deps
  */
 export const createToolRunner = ({ logFile, signal }) => {
   /**
    * Resolves with stdout (its last MiB) when the tool exits with 0.
-   * Rejects with a SetupError when it can't be started or fails, with the signal's reason when it was stopped.
+   * Rejects with a SetupError when the tool can't be started or fails, and with the signal's reason when it was stopped.
    * @param {ToolCall} call
    * @returns {Promise<string>}
    */
   const run = async ({ command, args, cwd, env, wayOut }) => {
     signal.throwIfAborted();
     appendFileSync(logFile, `\n$ ${[command, ...args].join(" ")}\n`);
-    // its own process group, so that a stop reaches grandchildren (compilers, dpkg) too
+    // A process group of its own, so that a stop also reaches grandchildren (compilers, dpkg).
     const child = spawn(command, args, { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
     let stdout = "";
     let all = "";

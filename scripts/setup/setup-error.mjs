@@ -1,4 +1,4 @@
-/** A step of the set-up that can't go on: what failed and what the reader can do about it. */
+/** A step of the set-up has failed: says what failed and what the user can do. */
 export class SetupError extends Error {
   /** @override */
   name = "SetupError";

@@ -16,7 +16,7 @@ const newSecret = (namespace: string): NewObject<Secret> => {
   return {
     metadata: { name: secretName, namespace, labels: { "browserpool.dev/kind": "signing-key" } },
     type: "browserpool.dev/signing-key",
-    // A changed key makes all tokens invalid. So nobody can edit the Secret by mistake; to change the key, delete the Secret.
+    // A changed key makes all tokens invalid, so the Secret can't be edited by mistake. To change the key, delete the Secret.
     immutable: true,
     data: { [dataKey]: Buffer.from(pem).toString("base64") },
   };

@@ -9,7 +9,7 @@ import type { Termination } from "../protocol/agent-api.ts";
 import { createAgentTokenVerifier } from "../protocol/agent-token.ts";
 import type { StopSignals } from "./stop-signals.ts";
 
-/** Of the pod's grace, ms: what the browser may need for its end (2.5 s, browser.ts), and room for a slow machine. */
+/** The last part of the pod's grace period, ms: time to end the browser (2.5 s, browser.ts), and room for a slow machine. */
 const endingMs = 5000;
 
 const whenAborted = (signal: AbortSignal): Promise<void> =>
@@ -22,21 +22,21 @@ const stopped: Termination = { reason: "stopped", message: "the agent was told t
 
 type Serving = { leases: LeaseKeeper; server: AgentServer; config: AgentConfig; signals: StopSignals; log: Logger };
 
-/** Told to stop, an agent serves the lease that it holds until that is over, or the pod's grace nearly is. */
+/** Stops in order: the agent serves its lease until the lease ends or the pod's grace period is nearly over. */
 const endInOrder = async ({ leases, server, config, signals, log }: Serving): Promise<Termination> => {
   const seconds = Math.max(0, config.graceMs - endingMs) / 1000;
   const isHeld = leases.state().lease !== null;
   if (isHeld) log.info({ seconds }, "told to stop; the lease is served on");
   const outOfTime = sleep(seconds * 1000, "out of time", { signal: signals.atOnce }).catch(() => "at once");
   const why = await Promise.race([leases.stop().then(() => "lease over"), outOfTime]);
-  // Who has ended the lease is to hear of it.
+  // The caller that ended the lease must get its answer.
   if (why === "lease over") await server.finish();
   return isHeld && why === "out of time"
     ? { reason: "stopped", message: `the agent was told to stop, and its lease was not over ${seconds} s later` }
     : stopped;
 };
 
-/** Serves the browser until it ends, is idle for too long, or is to stop. All connections are cut when it returns. */
+/** Serves the browser until it ends, is idle for too long, or a stop is requested. It cuts all connections before it returns. */
 const serve = async (
   config: AgentConfig,
   browser: Browser,
@@ -88,9 +88,9 @@ const run = async (config: AgentConfig, signals: StopSignals, log: Logger): Prom
 };
 
 /**
- * Runs one browser for its whole life and returns the process's exit code: 0 when it was told to stop or ended by its idle
- * timeout, 1 when it could not start or crashed. Why is in the termination file. Never rejects because of
- * the browser; no process, socket or folder of it is left.
+ * Runs one browser for its whole life and returns the process's exit code: 0 when it was told to stop or ended by its idle timeout,
+ * 1 when it could not start or crashed. The termination file has the reason. Never rejects because of the browser, and leaves no
+ * process, socket or folder of it.
  */
 export const runAgent = async (config: AgentConfig, signals: StopSignals, log: Logger): Promise<number> => {
   const { reason } = await run(config, signals, log);

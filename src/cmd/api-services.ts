@@ -50,7 +50,7 @@ const totals = (pools: BrowserPool[]): PoolTotals =>
     { size: 0, available: 0, acquired: 0, starting: 0, waiting: 0 },
   );
 
-/** Keeps what is kept of the organization, in step with the cluster, until `stack` is disposed of. */
+/** Starts the watches that keep copies of the organization's objects, until `stack` is disposed of. */
 const startCaches = ({ kube, config, log }: ApiParts, stack: AsyncDisposableStack) => {
   const caches = {
     projects: startProjects({ kube, log }),
@@ -62,7 +62,7 @@ const startCaches = ({ kube, config, log }: ApiParts, stack: AsyncDisposableStac
   return caches;
 };
 
-/** Builds everything that requests are served with; waits for Kubernetes and Redis until `signal` is aborted. `stack` ends it. */
+/** Builds all dependencies of the use cases; waits for Kubernetes and Redis until `signal` is aborted. `stack` ends them. */
 export const startServices = async (
   parts: ApiParts,
   stack: AsyncDisposableStack,
@@ -86,8 +86,7 @@ export const startServices = async (
   const agentTokens = createAgentTokens(privateKey);
   const agents = createAgentClient(agentTokens);
   stack.defer(() => agents.close());
-  // New for every process: a container that was started again has the old one's name, and must not pass for the dead
-  // one, whose callers nobody serves any more.
+  // New for every process: a restarted container has the name of the dead one, but does not serve the dead one's callers.
   const grants = startGrants({ subscriber, store, replicaId: `${config.replica}-${randomUUID()}`, log });
   stack.defer(() => grants.close());
   const requestKube = kubeForRequests(kube);

@@ -21,34 +21,34 @@ import { startOps } from "./ops.ts";
 import { withinStartLimit } from "./start-limit.ts";
 
 export type RunningApi = {
-  /** Where it listens, e.g. `http://127.0.0.1:8080`. */
+  /** The URL that it listens on, e.g. `http://127.0.0.1:8080`. */
   url: string;
-  /** Where probes and metrics are, undefined: at `url`. */
+  /** The URL of probes and metrics; undefined: `url`. */
   opsUrl: string | undefined;
   services: ServiceDeps;
   /**
-   * Serves what is open for as long as the configuration says, callers who wait for a browser too; then answers who still
-   * waits, cuts sockets, gives back what nobody got, and closes every connection.
+   * Serves open requests and waiting callers for the configured time. Then it answers callers that still wait, cuts sockets, takes
+   * abandoned sessions back, and closes every connection.
    */
   stop(): Promise<void>;
 };
 
 export type ApiOptions = {
   config: Config;
-  /** Left out: the usual places. */
+  /** Default: the usual places. */
   kubeconfigPath?: string;
-  /** Ends a start that is under way. */
+  /** Aborts a running start. */
   signal?: AbortSignal;
 };
 
-/** Deadline of a call to the Kubernetes API on the way of a request, ms: callers hear of an outage within 2 s. */
+/** Deadline of a call to the Kubernetes API during a request, ms: so callers get an error within 2 s of an outage. */
 const requestTimeoutMs = 1500;
 
-/** When the service stops, ms: for answers to those who still waited, and then for what nobody got. */
+/** When the service stops: time for answers to waiting callers, and then for abandoned sessions, ms. */
 const lastAnswersMs = 1000;
 const giveBackMs = 5000;
 
-/** The listening side; its `stop` ends what callers have open. */
+/** Starts to listen; `stop` ends the callers' open requests and sockets. */
 const serve = async (deps: AppDeps & { stopped: AbortController }): Promise<{ url: string; stop(): Promise<void> }> => {
   const { services, health, stopped, log } = deps;
   const { config } = services;
@@ -105,6 +105,6 @@ const start = async ({ config, kubeconfigPath }: ApiOptions, log: Logger, signal
   };
 };
 
-/** Starts the HTTP API and the gateway; waits a minute for Kubernetes and Redis when they are away. */
+/** Starts the HTTP API and the gateway; waits up to a minute for Kubernetes and Redis. */
 export const startApi = (options: ApiOptions, log: Logger): Promise<RunningApi> =>
   withinStartLimit(options.signal, (signal) => start(options, log, signal));

@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import { listeningPort } from "../listening-port.ts";
 
-/** Starts to listen; port 0: any free one. The URL by which it is reached, e.g. `http://127.0.0.1:8080`. */
+/** Starts to listen; port 0: any free one. Returns the server's URL, e.g. `http://127.0.0.1:8080`. */
 export const listen = async (server: Server, host: string, port: number): Promise<string> => {
   const listening = Promise.withResolvers<void>();
   server.once("error", listening.reject);
@@ -11,7 +11,7 @@ export const listen = async (server: Server, host: string, port: number): Promis
   return `http://${host.includes(":") ? `[${host}]` : host}:${actual}`;
 };
 
-/** Takes no more connections, and cuts those that are still used after `graceMs`. */
+/** Accepts no more connections, and cuts those that are still in use after `graceMs`. */
 export const closeServer = async (server: Server, graceMs: number): Promise<void> => {
   const closed = Promise.withResolvers<void>();
   server.close(() => closed.resolve());

@@ -29,18 +29,18 @@ export type LocalOptions = {
   port: number;
   /** Absolute. */
   dataDir: string;
-  /** Removes the data of former runs first. */
+  /** Whether to remove the data of former runs first. */
   fresh: boolean;
-  /** The program and script with which agents are started. */
+  /** The program and the script that agents are started with. */
   agentCommand: readonly [string, ...string[]];
-  /** Says what is being done, a line at a time. */
+  /** Prints a line about each step. */
   say: (line: string) => void;
 };
 
-/** On one machine a demo pool may fill at once, and more browsers than this would not fit (contract: local limits). */
+/** The limits of local mode: a demo pool may fill at once, and one machine has no room for more browsers. */
 const localLimits = { BROWSERPOOL_POOLED_SESSIONS: "50", BROWSERPOOL_FILL_RATE_CAP: "6000" };
 
-/** One process has one port, and nobody who comes again elsewhere. */
+/** Local mode has one port, and no other replica to which callers could go when it stops. */
 const localSettings = { BROWSERPOOL_OPS_PORT: undefined, BROWSERPOOL_STOP_GRACE_SECONDS: "1" };
 
 const localConfig = (port: number, redisUrl: string): Config =>
@@ -56,7 +56,7 @@ const checkPortIsFree = async (port: number): Promise<void> => {
   await tried.promise;
 };
 
-/** `kubectl` under its own name, for people who have none: the set-up's has its version in the name. */
+/** Links `kubectl` by its plain name, for users without one: the set-up's file has its version in the name. */
 const linkKubectl = async (dataDir: string, kubectl: string | undefined): Promise<string> => {
   const folder = join(dataDir, "bin");
   await rm(folder, { recursive: true, force: true });
@@ -65,30 +65,30 @@ const linkKubectl = async (dataDir: string, kubectl: string | undefined): Promis
   return folder;
 };
 
-/** What every agent gets beside its pod's own variables. */
+/** Further variables of every agent, beside its pod's own. */
 const agentEnvironment = (programs: Programs, config: Config, dataDir: string): Record<string, string> => ({
   PATH: environment.PATH ?? "",
   BROWSERPOOL_LOG_LEVEL: config.logLevel,
-  // Shared by all agents: halves their start-up, and saves each about 25 MB.
+  // All agents share it: that halves their start-up time and saves each about 25 MB.
   NODE_COMPILE_CACHE: join(dataDir, "compile-cache"),
   ...(programs.chromium && { BROWSERPOOL_CHROMIUM: programs.chromium }),
   ...(programs["chromium-headless-shell"] && { BROWSERPOOL_CHROMIUM_HEADLESS: programs["chromium-headless-shell"] }),
   ...(programs.Xvfb && { BROWSERPOOL_XVFB: programs.Xvfb }),
 });
 
-/** What `api`, `operator` and the process node find when they start. */
+/** Creates the objects that `api`, `operator` and the process node need at their start. */
 const prepareCluster = async (kube: Kube, config: Config): Promise<void> => {
   const labels = { "browserpool.dev/project": config.defaultProject };
   await Promise.all([
     installCrds(kube),
     ensureNamespace(kube, config.systemNamespace),
     kube.patch(namespaces, { name: "default" }, { metadata: { labels } }),
-    // A data directory has one operator: what a killed run still holds need not run out first.
+    // A data directory has only one operator, so it need not wait until a killed run's lease expires.
     kube.delete(leases, leaderLease(config)),
   ]);
 };
 
-/** Starts all of it; ended by disposing of `stack`, also when the start fails half-way. */
+/** Starts all parts. Disposing of `stack` ends them, also when the start fails half-way. */
 const startAll = async (
   options: LocalOptions,
   stack: AsyncDisposableStack,
@@ -155,7 +155,7 @@ const startServers = async (servers: Servers, stack: AsyncDisposableStack) => {
   return [controlPlane.value, redis.value] as const;
 };
 
-/** Runs local mode until `signal` is aborted; `onReady` is called once it can be used. */
+/** Runs local mode until `signal` is aborted; calls `onReady` when it can be used. */
 export const runLocal = async (
   options: LocalOptions,
   onReady: (running: RunningLocal) => void,

@@ -29,23 +29,23 @@ import { startLimitMs, withinStartLimit } from "./start-limit.ts";
 
 export type RunningOperator = {
   isLeader(): boolean;
-  /** Where probes and metrics are; undefined where no ops port is set. */
+  /** The URL of probes and metrics; undefined without an ops port. */
   opsUrl: string | undefined;
   stop(): Promise<void>;
 };
 
 export type OperatorOptions = {
   config: Config;
-  /** Left out: the usual places. */
+  /** Default: the usual places. */
   kubeconfigPath?: string;
-  /** Ends a start that is under way. */
+  /** Aborts a running start. */
   signal?: AbortSignal;
 };
 
 /** Below the lease's renew deadline, so that one slow call does not cost the lead, ms. */
 const requestTimeoutMs = 5000;
 
-/** How long a connection to an agent is kept, ms: the steps of one look. The next look comes a minute later. */
+/** How long a connection to an agent is kept, ms: for the steps of one inspection. The next one comes a minute later. */
 const agentKeepAliveMs = 4000;
 
 /** The `Lease` object that the leading replica holds. */
@@ -54,7 +54,7 @@ export const leaderLease = ({ systemNamespace }: Config): { namespace: string; n
   name: "browserpool-operator",
 });
 
-/** What the leader's work needs, beside its lead. */
+/** Connects the stores that the controllers need. */
 const connectStores = (config: Config, log: Logger) => {
   const redis = connectRedis(config.redisUrl, log);
   const store = createLeaseStore(redis);
@@ -149,6 +149,6 @@ const start = async (
   };
 };
 
-/** Starts the controllers; they work while this replica leads. Waits a minute for Kubernetes and Redis when they are away. */
+/** Starts the controllers; they work while this replica leads. Waits up to a minute for Kubernetes and Redis. */
 export const startOperator = (options: OperatorOptions, log: Logger): Promise<RunningOperator> =>
   withinStartLimit(options.signal, (signal) => start(options, log, signal));

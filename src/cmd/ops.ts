@@ -5,7 +5,7 @@ import { closeServer, listen } from "./listen.ts";
 /** Time for a scrape to end when the process stops, ms. */
 const closeGraceMs = 1000;
 
-/** Serves probes and metrics until `parts` is disposed of; its URL, undefined where no ops port is set. */
+/** Serves probes and metrics until `parts` is disposed of. Returns their URL, undefined without an ops port. */
 export const startOps = async (deps: OpsDeps, parts: AsyncDisposableStack): Promise<string | undefined> => {
   const { config, log } = deps;
   if (config.opsPort === undefined) return undefined;

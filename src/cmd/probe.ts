@@ -1,7 +1,7 @@
 /**
- * `browserpool probe`: does what a caller does, and says how each step went.
+ * `browserpool probe`: uses the service like a caller, and prints the result of each step.
  *
- *   pool (found, or made and filled) ──► acquire ──► drive a page over CDP ──► release ──► the made pool is deleted
+ *   pool (found, or created and filled) ──► acquire ──► drive a page over CDP ──► release ──► the created pool is deleted
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -18,8 +18,8 @@ const stepLimitMs = 60_000;
 /** How long the service may keep an acquire waiting, s. */
 const acquireSeconds = 50;
 
-/** Between two looks at a pool that fills, and between two lines about it, ms. */
-const lookEveryMs = 500;
+/** Between two requests for a pool that fills, and between two lines about it, ms. */
+const pollEveryMs = 500;
 const sayEveryMs = 10_000;
 
 type Say = (line: string) => void;
@@ -28,7 +28,7 @@ const seconds = (sinceMs: number): string => `${((performance.now() - sinceMs) /
 
 type Run = { config: ProbeConfig; say: Say; signal: AbortSignal };
 
-/** Runs one step within its time and gives it a line. Rejects when it fails. */
+/** Runs one step within its time limit and prints a line about it. Rejects when the step fails. */
 const step = async <T>(
   what: string,
   { config, say, signal }: Run,
@@ -58,11 +58,11 @@ const fill = async ({ id }: Pool, say: Say, client: PoolClient, signal: AbortSig
       saidMs = performance.now();
       say(`…       no browser is up yet (${seconds(startMs)}); kubectl describe bp ${id} says more`);
     }
-    await sleep(lookEveryMs, undefined, { signal });
+    await sleep(pollEveryMs, undefined, { signal });
   }
 };
 
-/** The pool to acquire from; one that was made here is deleted when `parts` is disposed of, whatever happened. */
+/** The pool to acquire from. A pool that the probe created is deleted when `parts` is disposed of, in any case. */
 const preparePool = async (run: Run, parts: AsyncDisposableStack): Promise<Pool> => {
   const { pool: known } = run.config;
   if (known !== undefined) return step(`find pool ${known}`, run, (client) => client.find(known));
@@ -86,8 +86,8 @@ const tryBrowser = async (pool: Pool, run: Run): Promise<void> => {
 };
 
 /**
- * Probes the service; the process's exit code: 0 when every step went well. `say` gets a line for each step. What the
- * probe has taken or made it gives back, also when a step fails or `signal` is aborted.
+ * Probes the service and returns the process's exit code: 0 when every step succeeded. `say` gets a line for each step. The probe
+ * releases its browser and deletes its pool even when a step fails or `signal` is aborted.
  */
 export const probe = async (config: ProbeConfig, say: Say, signal: AbortSignal): Promise<number> => {
   const startMs = performance.now();
@@ -96,7 +96,7 @@ export const probe = async (config: ProbeConfig, say: Say, signal: AbortSignal):
     await using parts = new AsyncDisposableStack();
     await tryBrowser(await preparePool(run, parts), run);
   } catch {
-    // The step has said it.
+    // The step has printed the error.
     say(`probe: failed (${seconds(startMs)})`);
     return 1;
   }

@@ -1,7 +1,7 @@
-/** How long Kubernetes and Redis may be away when a process starts, ms; an orchestrator starts it again after that. */
+/** How long a starting process waits for Kubernetes and Redis, ms; after that it ends, and an orchestrator starts it again. */
 export const startLimitMs = 60_000;
 
-/** Runs a start with a signal that is aborted with `stop`, and when the limit is over. */
+/** Runs a start with a signal that is aborted when `stop` is, or after the limit. */
 export const withinStartLimit = async <T>(
   stop: AbortSignal | undefined,
   start: (signal: AbortSignal) => Promise<T>,

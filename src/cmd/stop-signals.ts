@@ -1,8 +1,8 @@
-/** How an agent is told to end. Both are for good. */
+/** The signals by which an agent is told to end. They are never taken back. */
 export type StopSignals = {
-  /** SIGTERM, as a kubelet sends it to a pod that is drained or deleted: a lease that is held may be served on for a while. */
+  /** SIGTERM, which a kubelet sends to a drained or deleted pod: the agent may serve its lease for a while. */
   asked: AbortSignal;
-  /** SIGINT, or a second SIGTERM: nothing is served any more. It comes with `asked`. */
+  /** SIGINT, or a second SIGTERM: the agent ends at once. `asked` is then aborted too. */
   atOnce: AbortSignal;
 };
 

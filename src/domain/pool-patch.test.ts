@@ -168,7 +168,7 @@ describe("an update changes what its rule says and nothing else", () => {
   });
 
   // POOL-PATCH-14
-  test("rule 14: the wish to discard what is idle is passed on, and is off by default", () => {
+  test("rule 14: the request to discard what is idle is passed on, and is off by default", () => {
     expect(result(full, { discard_all_idle: true })).toMatchObject({ discardIdle: true });
     expect(result(full, { size: 2 })).toMatchObject({ discardIdle: false });
   });

@@ -2,10 +2,10 @@ import { FillRefused } from "./fill-result.ts";
 import type { Frame } from "./frames.ts";
 import type { FrameFields } from "./locate-fields.ts";
 
-/** The one field of a binding. `id`: its number in the frame. */
+/** The field of a binding. `id`: its number in the frame. */
 export type Target = { frame: Frame; id: number; selector: string };
 
-/** Whether the frame and every frame around it have an allowed origin. One that could not say its origin has none. */
+/** Whether the frame and all its ancestor frames have an allowed origin. A frame without a known origin is not allowed. */
 const isAllowed = (frame: Frame, origins: Map<Frame, string>, allowed: string[]): boolean => {
   for (let each: Frame | undefined = frame; each; each = each.parent)
     if (!allowed.includes(origins.get(each) ?? "")) return false;
@@ -27,9 +27,9 @@ const chooseTarget = (located: FrameFields[], selector: string, index: number): 
 };
 
 /**
- * The field of each selector, from what all frames have found. Throws `FillRefused` for the first selector that is wrong:
- * it is none, or means no field or several, or one that is not editable, an earlier one's, or in a frame that is not
- * allowed. `allowedOrigins`: undefined allows every origin.
+ * Chooses the field of each selector from the findings of all frames. Throws `FillRefused` for the first bad selector: it is not
+ * valid, or it matches no field, several fields, a field that is not editable, the field of an earlier selector, or a field in a
+ * frame that is not allowed. `allowedOrigins`: undefined allows every origin.
  */
 export const chooseTargets = (
   located: FrameFields[],

@@ -1,23 +1,23 @@
 /**
- * Writes values into the fields of one page of a browser. Knows a browser's CDP endpoint and nothing else of the service.
+ * Writes values into the fields of one page of a browser. It knows only the browser's CDP endpoint, nothing else of the service.
  *
- *     connect ─► choose page ─► open frames ─► look for all fields ─► choose targets ─► write 0 ─► write 1 ─► … ─► completed
+ *     connect ─► choose page ─► open frames ─► locate all fields ──► choose targets ─► write 0 ─► write 1 ─► … ─► completed
  *        │            │              │                │                    │              │           │
  *        └────────────┴──────────────┴────────────────┴────────────────────┘              ├───────────┴─► failed
  *                     FillRefused: nothing was written                                    └─────────────► unknown
  *
- * - Nothing is written before every field is found, unique and editable. Until then whatever goes wrong is a `FillRefused`,
- *   also the deadline (`browser_not_ready`).
- * - From the first write on there is a result. A write is one turn in the page: it checks the field again, writes, and looks
- *   whether the value is there (in-page/fields.js). The first field that isn't filled ends the fill: `failed` when it is known
- *   what happened to it, `unknown` when its write was sent and no answer came. What was written stays.
- * - A field is named by its number in its frame's isolated world, which is gone with the document. So no write can reach
- *   another element, document or origin than those that were checked: it fails with `target_changed`.
- * - One deadline counts for everything. It cuts the connection, so nothing waits longer; and the page itself refuses a write
- *   that it gets round to only after it.
- * - Nothing is submitted or navigated. Nothing is switched on in the page but an emulated focus, and that only while the
- *   page has none: a tab in the background fires no `focus`, `blur` and `change` otherwise. The browser undoes it when the
- *   connection ends. No CDP domain is enabled: with `Page` enabled the browser would keep dialogs open for an answer.
+ * - It writes nothing before every field is found, unique and editable. Until then every failure is a `FillRefused`, also the
+ *   deadline (`browser_not_ready`).
+ * - From the first write on there is a result. A write is one turn in the page: it checks the field again, writes, and checks that
+ *   the value is there (in-page/fields.js). The first field that isn't filled ends the fill: `failed` when its outcome is
+ *   known, `unknown` when its write was sent and no answer came. Written values stay.
+ * - A field is named by its number in its frame's isolated world, which ends with the document. So no write can reach another
+ *   element, document or origin than the checked ones: it fails with `target_changed`.
+ * - One deadline covers the whole fill. It cuts the connection, so nothing waits longer; and the page itself refuses a write that
+ *   it runs after the deadline.
+ * - It submits nothing and navigates nowhere. In the page it only emulates a focus, and only if the page has none: otherwise a tab
+ *   in the background fires no `focus`, `blur` and `change`. The browser undoes that when the connection ends. It enables no CDP
+ *   domain: with `Page` enabled the browser would keep dialogs open for an answer.
  */
 import { type CdpAddress, type CdpConnection, connectCdp } from "../cdp/cdp-connection.ts";
 import { CdpBusy, CdpClosed, CdpRefused } from "../cdp/cdp-errors.ts";
@@ -43,9 +43,9 @@ export type FillRequest = {
 
 type PreparedPage = { origin: string; targets: Target[] };
 
-/** Gives the page and the frames that are written into a focus, as if its tab were in front. */
+/** Emulates a focus for the page and the frames with fields, as if the tab were in front. */
 const emulateFocus = (cdp: CdpConnection, sessionIds: string[]): void => {
-  // Not waited for: it comes before the writes all the same. Without it the field is written too.
+  // It does not wait: the browser handles these calls before the writes. If they fail, the fields are written all the same.
   for (const sessionId of new Set(sessionIds))
     cdp.send("Emulation.setFocusEmulationEnabled", { enabled: true }, { sessionId }).catch(() => undefined);
 };
@@ -60,7 +60,7 @@ const preparePage = async (cdp: CdpConnection, request: FillRequest, endsAtMs: n
   const located = await locateFields(cdp, frames, { selectors, limitMs: endsAtMs - performance.now() });
   const main = located.find(({ frame }) => frame.parent === undefined);
   if (!main) throw new FillRefused("browser_not_ready");
-  // The browser lists a page that is being navigated under the URL to come; this is the one that is there.
+  // For a page that is navigating, the browser's list has the new URL; `main.url` is the present document's.
   if (pageUrl !== undefined && main.url !== pageUrl) throw new FillRefused("page_not_found");
   const targets = chooseTargets(located, selectors, allowedOrigins);
   if (!main.hasFocus) emulateFocus(cdp, [sessionId, ...targets.map(({ frame }) => frame.sessionId)]);
@@ -72,7 +72,7 @@ const statusOf = (fields: FieldResult[]): FillResult["status"] => {
   return fields.every(({ status }) => status === "filled") ? "completed" : "failed";
 };
 
-/** What is thrown for a failure before the first write. */
+/** The error for a failure before the first write. */
 const refusalOf = (error: unknown, signal: AbortSignal): unknown => {
   if (signal.aborted) return signal.reason;
   if (error instanceof CdpBusy) return new FillRefused("fill_in_progress");
@@ -80,8 +80,8 @@ const refusalOf = (error: unknown, signal: AbortSignal): unknown => {
 };
 
 /**
- * Fills the fields of one page and leaves nothing attached to it. Throws `FillRefused` when something is wrong before the
- * first write, and the signal's reason when it is aborted before it; an abort after it ends the fill like a lost connection.
+ * Fills the fields of one page, and detaches from it. Throws `FillRefused` for a failure before the first write, and the signal's
+ * reason when it is aborted before that; a later abort ends the fill like a lost connection.
  */
 export const fillPage = async (request: FillRequest, signal: AbortSignal): Promise<FillResult> => {
   const endsAtMs = performance.now() + request.timeoutMs;

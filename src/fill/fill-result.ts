@@ -1,17 +1,17 @@
 import type { fieldErrors } from "../resources/fill-wire.ts";
 import type { Sensitive } from "../sensitive.ts";
 
-/** What is wrong with a field that was reached; goes to the caller as it is. */
+/** The error of a field; callers get it unchanged. */
 export type FieldError = (typeof fieldErrors)[number];
 
-/** What became of one binding. `index`: its place in the request, from 0. */
+/** The result of one binding. `index`: its place in the request, from 0. */
 export type FieldResult = {
   index: number;
   status: "filled" | "failed" | "not_attempted" | "unknown";
   error_code?: FieldError;
 };
 
-/** `completed`: every field is filled. `unknown`: a write was sent and what it did isn't known; nothing came after it. */
+/** `completed`: every field is filled. `unknown`: a write was sent and its result is not known; later fields were not attempted. */
 export type FillResult = {
   status: "completed" | "failed" | "unknown";
   /** One for each binding, in order. */
@@ -20,11 +20,11 @@ export type FillResult = {
   origin: string;
 };
 
-/** A field and what is written into it. */
+/** A field and the value to write into it. */
 export type Binding = {
   /** A CSS selector. */
   selector: string;
-  /** Called in the turn of the write, so that a code is as young as can be. What it throws is not passed on. */
+  /** Called at the write, so that a TOTP code is as fresh as possible. An error that it throws is not passed on. */
   value: () => Sensitive;
 };
 
@@ -53,11 +53,14 @@ const messages = {
   browser_not_ready: "the browser or the page did not answer in time; it may be busy or show a dialog",
 } satisfies Record<FillRefusal, string>;
 
-/** Thrown when a fill ends before its first write: nothing in the page has changed. Carries no cause, which could hold page content. */
+/**
+ * Thrown when a fill ends before its first write: nothing in the page has changed. It has no cause, which could contain page
+ * content.
+ */
 export class FillRefused extends Error {
   override name = "FillRefused";
   readonly code: FillRefusal;
-  /** The binding that is wrong, from 0; undefined when it is none of them. */
+  /** The bad binding, from 0; undefined when no binding is the cause. */
   readonly index: number | undefined;
 
   constructor(code: FillRefusal, index?: number) {

@@ -16,7 +16,7 @@ export type Frame = {
 
 type Place = { frameId: string; parentId: string | undefined; sessionId: string };
 
-/** Undefined when the browser refuses: the frame or its session is gone by now, and so is no part of the page. */
+/** Undefined when the browser refuses the call: the frame or its session is gone, so it is no part of the page any more. */
 export const unlessGone = async <Result>(answer: Promise<Result>): Promise<Result | undefined> => {
   try {
     return await answer;
@@ -31,7 +31,7 @@ const placesOf = ({ frame, childFrames = [] }: Protocol.Page.FrameTree, sessionI
   ...childFrames.flatMap((child) => placesOf(child, sessionId)),
 ];
 
-/** The frames that a session's process renders, outer ones first, and those of other processes below them. */
+/** The frames that a session's process renders, outer ones first, and the frames of other processes inside them. */
 const listFrames = async (cdp: CdpConnection, sessionId: string): Promise<Place[]> => {
   const [tree] = await Promise.all([
     cdp.send("Page.getFrameTree", undefined, { sessionId }),
@@ -41,7 +41,7 @@ const listFrames = async (cdp: CdpConnection, sessionId: string): Promise<Place[
         autoAttach: true,
         waitForDebuggerOnStart: false,
         flatten: true,
-        // Frames of other processes and nothing else: no worker.
+        // Only frames of other processes, no workers.
         filter: [{ type: "iframe" }, { exclude: true }],
       },
       { sessionId },
@@ -51,7 +51,7 @@ const listFrames = async (cdp: CdpConnection, sessionId: string): Promise<Place[
   return [...placesOf(tree.frameTree, sessionId), ...(await Promise.all(below)).flatMap((places) => places ?? [])];
 };
 
-/** Loads the script in a new isolated world of the frame; answers the script's handle. */
+/** Loads the script in a new isolated world of the frame; returns the script's handle. */
 const loadScript = async (cdp: CdpConnection, { frameId, sessionId }: Place): Promise<string | undefined> => {
   const world = await cdp.send("Page.createIsolatedWorld", { frameId, worldName: "fill" }, { sessionId });
   const evaluation = { expression: fieldsScript, contextId: world.executionContextId, silent: true };
@@ -60,8 +60,8 @@ const loadScript = async (cdp: CdpConnection, { frameId, sessionId }: Place): Pr
 };
 
 /**
- * Opens every frame of the page, the main frame first and each one after the frame around it. A frame that goes away
- * meanwhile is left out, and with it those inside it. Rejects when the page itself is gone.
+ * Opens every frame of the page, the main frame first and each frame after its parent. It leaves out frames that vanish meanwhile,
+ * with the frames inside them. Rejects when the page itself is gone.
  */
 export const openFrames = async (cdp: CdpConnection, pageSession: string): Promise<Frame[]> => {
   const places = await listFrames(cdp, pageSession);
@@ -77,8 +77,8 @@ export const openFrames = async (cdp: CdpConnection, pageSession: string): Promi
 };
 
 /**
- * Calls a function of in-page/fields.js in a frame; answers what it returns, undefined when it throws. The arguments
- * are in this one message and nowhere else. Rejects with `CdpRefused` when the frame's document is gone or goes meanwhile.
+ * Calls a function of in-page/fields.js in a frame; returns its result, undefined when it throws. Only this one message
+ * contains the arguments. Rejects with `CdpRefused` when the frame's document is gone or goes meanwhile.
  */
 export const callInFrame = async (
   cdp: CdpConnection,

@@ -12,16 +12,18 @@ const Findings = z.object({
   found: z.array(z.object({ isValid: z.boolean(), matched: z.int(), editable: z.array(z.int()).max(2) })),
 });
 
-/** What one frame has of each selector. */
+/** The findings of one frame for each selector. */
 export type FrameFields = z.infer<typeof Findings> & { frame: Frame };
 
 export type LocateRequest = {
   selectors: string[];
-  /** Time from now on in which the page lets fields be written, ms: a page that hangs longer than anybody waits must not write then. */
+  /**
+   * Time from now in which the page accepts writes, ms: a page that hangs for longer must not write after the caller has given up.
+   */
   limitMs: number;
 };
 
-/** Looks for all selectors in all frames at once. Frames that are gone, or can't say, are left out. */
+/** Searches all frames at once for all selectors. It leaves out frames that are gone or can't answer. */
 export const locateFields = async (
   cdp: CdpConnection,
   frames: Frame[],

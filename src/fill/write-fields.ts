@@ -8,10 +8,10 @@ import { callInFrame, type Frame } from "./frames.ts";
 
 type Outcome = Pick<FieldResult, "status" | "error_code">;
 
-/** A binding with the field that it means. */
+/** A binding with its field. */
 export type Write = { target: Target; binding: Binding };
 
-/** The browser's words for a call that has not begun: the document or its session was gone before. */
+/** The browser's messages for a call that has not begun: the document or its session was already gone. */
 const notBegun = [
   "Cannot find context with specified id",
   "Could not find object with given id",
@@ -22,11 +22,11 @@ const failed = (code: FieldError): Outcome => ({ status: "failed", error_code: c
 
 const notAttempted: Outcome = { status: "not_attempted" };
 
-/** What the page says of a write. */
+/** The page's answer to a write. */
 const Answer = z.object({
   /** Why the field isn't filled. */
   problem: z.enum(fieldErrors).optional(),
-  /** Whether the frame's document is on its way to be replaced by another one. */
+  /** Whether a navigation is about to replace the frame's document. */
   isLeaving: z.boolean(),
   /** Whether it may be, which only `leaves` can tell. */
   mayLeave: z.boolean(),
@@ -38,14 +38,14 @@ type Going = { leaving: Set<Frame>; unsure: Set<Frame> };
 /** Why the connection is closed. `deadline`: aborted when the time is over. */
 const lossOf = (deadline: AbortSignal): FieldError => (deadline.aborted ? "timeout" : "execution_failed");
 
-/** What is known of a write that was sent and has no answer. */
+/** The outcome of a write that was sent and has no answer. */
 const outcomeWithoutAnswer = (error: unknown, deadline: AbortSignal): Outcome => {
   if (error instanceof CdpRefused)
     return { status: notBegun.includes(error.message) ? "failed" : "unknown", error_code: "target_changed" };
   return { status: "unknown", error_code: lossOf(deadline) };
 };
 
-/** The value, made now. Undefined when it can't be. */
+/** Makes the value; undefined when that fails. */
 const makeValue = ({ value }: Binding): string | undefined => {
   try {
     return value().reveal();
@@ -55,8 +55,8 @@ const makeValue = ({ value }: Binding): string | undefined => {
 };
 
 /**
- * Whether the frame's document leaves, or is gone by now. The call carries no value: when the next document cuts it off, the
- * field is known to be as it was.
+ * Whether the frame's document is being replaced, or is gone. The call carries no value: when the next document cuts it off,
+ * the field is known to be unchanged.
  */
 const leaves = async (cdp: CdpConnection, frame: Frame): Promise<boolean> => {
   try {
@@ -66,8 +66,8 @@ const leaves = async (cdp: CdpConnection, frame: Frame): Promise<boolean> => {
   }
 };
 
-/** Whether the frame's document, or one around it, is about to go. */
-const isDoomed = async (cdp: CdpConnection, frame: Frame, { leaving, unsure }: Going): Promise<boolean> => {
+/** Whether the document of the frame, or of an ancestor frame, is about to be replaced. */
+const isBeingReplaced = async (cdp: CdpConnection, frame: Frame, { leaving, unsure }: Going): Promise<boolean> => {
   for (let each: Frame | undefined = frame; each; each = each.parent) {
     if (unsure.delete(each) && (await leaves(cdp, each))) leaving.add(each);
     if (leaving.has(each)) return true;
@@ -80,8 +80,8 @@ const writeField = async (
   { target: { frame, id, selector }, binding }: Write,
   { going, deadline }: { going: Going; deadline: AbortSignal },
 ): Promise<Outcome> => {
-  // Until the next document is there the browser may keep back what is sent to this one.
-  const isTooLate = await isDoomed(cdp, frame, going);
+  // Until the next document is loaded, the browser may delay messages to this one.
+  const isTooLate = await isBeingReplaced(cdp, frame, going);
   if (!cdp.isOpen()) return failed(lossOf(deadline));
   if (isTooLate) return failed("target_changed");
   const value = makeValue(binding);
@@ -98,7 +98,7 @@ const writeField = async (
 };
 
 /**
- * Writes one field after the other, in order, until one isn't filled; those after it are not attempted. Never rejects.
+ * Writes the fields one after the other, in order, until one isn't filled; later fields are not attempted. Never rejects.
  * `deadline`: aborted when the time for the whole fill is over, which also cuts the connection.
  */
 export const writeFields = async (

@@ -4,14 +4,14 @@ import type { ServiceDeps } from "../services/service-deps.ts";
 import type { Health } from "./ops/health.ts";
 import type { Scrapeable } from "./ops/mount-ops.ts";
 
-/** What the HTTP side works with, beside the use cases' own parts. */
+/** The dependencies of the HTTP API, with those of the use cases. */
 export type AppDeps = {
   services: ServiceDeps;
   answers: IdempotentAnswers;
   health: Health;
-  /** What `/metrics` shows; served here only where there is no ops port. */
+  /** The metrics for `/metrics`; this port serves them only when there is no ops port. */
   registry: Scrapeable;
-  /** Aborted when the time for open requests is over; its reason is what waiting callers are told. */
+  /** Aborted when the time for open requests is over; waiting callers get its reason as their error. */
   stopping: AbortSignal;
   log: Logger;
 };

@@ -12,7 +12,7 @@ import type { Method } from "./route.ts";
 import { routeTable } from "./route-table.ts";
 import { serveRoute } from "./serve-route.ts";
 
-/** What a request id given by the caller may look like; anything else gets one of ours. */
+/** The allowed form of a caller's request id; a request with any other id gets a generated one. */
 const requestIdPattern = /^[\w.:-]{1,128}$/;
 
 /** Gives each request an id, a logger that carries it, a log line and a measurement. */
@@ -55,7 +55,7 @@ const mountRoutes = (app: Express, deps: AppDeps): void => {
     });
 };
 
-/** The HTTP API. Listens to nothing by itself. */
+/** Makes the HTTP API; the caller lets a server listen. */
 export const createApp = (deps: AppDeps): Express => {
   const app = express();
   app.disable("x-powered-by");
@@ -78,7 +78,7 @@ export const createApp = (deps: AppDeps): Express => {
   });
   app.use((error: unknown, _request: express.Request, response: express.Response, _next: express.NextFunction) => {
     const log = logOf(response) ?? deps.log;
-    // Express' own complaints (a malformed %-escape in the path) carry a status below 500.
+    // Express' own errors about requests (a malformed %-escape in the path) have a status below 500.
     const { status } = error as { status?: number };
     const known = !(error instanceof AppError) && status !== undefined && status < 500;
     answerError(response, known ? new AppError("bad_request", "the request is malformed") : asAppError(error, log));

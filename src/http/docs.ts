@@ -1,4 +1,4 @@
-/** The documentation of the API: `/openapi.json`, and `/docs` with Swagger UI, all served from here. */
+/** The documentation of the API: `/openapi.json`, and `/docs` with Swagger UI. The service serves all of its files itself. */
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,12 +9,12 @@ import { routeTable } from "./route-table.ts";
 const packageFile = fileURLToPath(import.meta.resolve("swagger-ui-dist/package.json"));
 const { version } = JSON.parse(readFileSync(packageFile, "utf8")) as { version: string };
 
-/** What is served of Swagger UI. The version is part of the URL, so that these can be cached for good. */
+/** The files of Swagger UI that are served. Their URLs contain the version, so clients can cache them for ever. */
 const packageFiles = ["swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"];
 const packageUrl = `/docs/swagger-ui-${version}`;
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 
-/** Only what comes from here; Swagger UI draws its icons from data: URLs in its style sheet. */
+/** Allows only this service as a source; Swagger UI's style sheet has its icons as data: URLs. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -46,7 +46,7 @@ const page = `<!doctype html>
 
 const style = "body { margin: 0; background: #fafafa; }\n";
 
-/** `validatorUrl: null`: the badge would send the address of this service to a public validator. */
+/** `validatorUrl: null`: the badge would send this service's address to a public validator. */
 const startScript = `SwaggerUIBundle({
   url: "/openapi.json",
   dom_id: "#swagger-ui",
@@ -68,11 +68,11 @@ const mountText = (app: Express, path: string, [type, text]: [type: string, text
   });
 };
 
-/** Mounts `GET /openapi.json`, which asks for no API key. */
+/** Mounts `GET /openapi.json`, which needs no API key. */
 export const mountOpenApi = (app: Express): void =>
   mountText(app, "/openapi.json", ["json", JSON.stringify(openApiDocument(routeTable))]);
 
-/** Mounts `GET /openapi.json` and `GET /docs`, which shows it. Neither asks for an API key. */
+/** Mounts `GET /openapi.json` and `GET /docs`, which shows it. Neither needs an API key. */
 export const mountDocs = (app: Express): void => {
   mountOpenApi(app);
   mountText(app, "/docs", ["html", page]);

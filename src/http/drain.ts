@@ -1,28 +1,30 @@
 /**
- * The end of a server that has callers: a rolling upgrade, or a node that is emptied.
+ * Stops a server that has callers: in a rolling upgrade, or when a node is drained.
  *
- *   drain ──► every answer says `Connection: close`, so that its caller comes again elsewhere; requests are served on
- *        ──► nothing is open and nobody comes any more, or the time is over
+ *   drain ──► each answer has `Connection: close`, so that its caller's next request goes to another replica; requests are served
+ *        ──► no request is open and none comes any more, or the time is over
  *
- * The server listens on meanwhile: who was not told yet that it goes still comes here, and would find nobody. Connections
- * that are kept alive are left open as well: a caller may be sending its next request just when one is closed.
+ * The server listens meanwhile: callers that do not know yet that it stops still send requests here. It does not close kept-alive
+ * connections: a caller may send its next request at the moment of the close.
  */
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 export type Drainable = {
-  /** Resolves when nothing is open, or after `graceMs`. `busy`: what else must end first, such as sockets that were upgraded. */
+  /**
+   * Resolves when no request is open, or after `graceMs`. `busy`: whether anything else must end first, such as upgraded sockets.
+   */
   drain(graceMs: number, busy: () => boolean): Promise<void>;
 };
 
-/** How long a next request is waited for, ms: at most, and as a part of all the time there is. */
+/** How long the server waits for a next request: at most this time, ms, and at most this share of `graceMs`. */
 const quietMs = 5000;
 const quietShare = 0.2;
 
-const lookEveryMs = 50;
+const checkEveryMs = 50;
 
-/** Has to come before any other listener of the server's requests. */
+/** Makes a server drainable. Call it before any other listener for the server's requests is added. */
 export const drainable = (server: Server): Drainable => {
   const open = new Set<ServerResponse>();
   const connections = new Set<Socket>();
@@ -52,7 +54,7 @@ export const drainable = (server: Server): Drainable => {
       const patienceMs = Math.min(quietMs, graceMs * quietShare);
       for (const response of open) sayClose(response);
       const isQuiet = (): boolean => performance.now() - lastEndMs >= patienceMs;
-      while (performance.now() < untilMs && (open.size > 0 || busy() || !isQuiet())) await sleep(lookEveryMs);
+      while (performance.now() < untilMs && (open.size > 0 || busy() || !isQuiet())) await sleep(checkEveryMs);
     },
   };
 };

@@ -64,7 +64,7 @@ const queryParameters = (route: Route, schemas: SchemaSet): Json[] => {
     in: "query",
     required: required.includes(name),
     description,
-    // A map is written tags[team]=a, as the SDK does.
+    // The SDK writes a map as tags[team]=a.
     ...(schema.type === "object" && { style: "deepObject", explode: true }),
     schema,
   }));
@@ -84,7 +84,7 @@ const requestBodyOf = (route: Route, schemas: SchemaSet): Json => {
   return { requestBody: { required: !schema.safeParse({}).success, content } };
 };
 
-/** The order of the routes' own answers: 2xx before the errors, as OpenAPI readers expect. */
+/** The route's own answers, 2xx before the errors, as OpenAPI readers expect. */
 const answersOf = (route: Route, schemas: SchemaSet): Json => {
   const pageHeaders = route.query?.shape.offset ? ["X-Has-More", "X-Next-Offset"] : [];
   const headers = [...pageHeaders, "X-Request-Id"].map((name) => [name, { $ref: `#/components/headers/${name}` }]);
@@ -121,7 +121,7 @@ const withExamples = (components: Record<string, Json>): Record<string, Json> =>
     ]),
   );
 
-/** The document of `routes`, in their order. Two calls with the same routes give the same document. */
+/** Makes the document of `routes`, in their order. The same routes always give the same document. */
 export const openApiDocument = (routes: readonly Route[]): Json => {
   const schemas = createSchemaSet(nameAnswers(routes));
   const errors = new Map<string, Json>();

@@ -4,10 +4,10 @@ import type { ApiKeyView } from "../services/api-keys/list-api-keys.ts";
 import type { OrganizationLimits } from "../services/projects/organization-limits.ts";
 import type { Project } from "../services/projects/projects.ts";
 
-/** 1 to 255 code points (the `u` flag makes `{}` count them), without control characters and halves of characters. */
+/** 1 to 255 code points (the `u` flag makes `{}` count them), without control characters and lone surrogates. */
 const label = z.string().regex(/^[^\p{Cc}\p{Cs}]{1,255}$/u, "must have 1 to 255 characters, no control characters");
 
-/** A cap of a request: 0 and null remove it. */
+/** A cap in a request: 0 and null remove it. */
 const cap = z.int().min(0).max(2_147_483_647).nullable().optional();
 const knownCap = z.int().min(1).nullable();
 
@@ -91,10 +91,10 @@ export const ApiKeyWire = z.object({
   created_by: z
     .object({
       id: z.string().describe("Id of the creating key, or system."),
-      email: z.string().describe("Always empty: keys are made by keys."),
+      email: z.string().describe("Always empty: keys are made with keys, not by users."),
       name: z.string().nullable().describe("Name of the creating key, if known."),
     })
-    .describe("Who made the key."),
+    .describe("The key that made this key."),
   expires_at: z.iso.datetime().nullable(),
   deleted_at: z.iso.datetime().nullable(),
 });

@@ -17,7 +17,7 @@ export const pageOf = <T>(items: T[], { limit, offset }: z.output<typeof Paging>
   };
 };
 
-/** True when an item is what a list's `name` (exact) and `query` (part of the name in any case, or the exact id) ask for. */
+/** True when an item matches a list's `name` (exact) and `query` (part of the name, case-insensitive, or the exact id). */
 export const isWanted = (
   item: { id: string; name?: string | undefined },
   { name, query }: { name?: string | undefined; query?: string | undefined },

@@ -1,13 +1,13 @@
-/** Error answers where there is no response object: refused upgrades, and requests that are no HTTP. */
+/** Error answers without a response object: for refused upgrades and malformed requests. */
 import { type Server, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { AppError, httpStatus } from "../errors.ts";
 import { errorBody, errorHeaders } from "./middleware/error-answer.ts";
 
-/** Time for the caller to read its answer and hang up, ms; after it the socket is destroyed. */
+/** Time for the caller to read its answer and close the connection, ms; then the socket is destroyed. */
 const lingerMs = 1000;
 
-/** Writes an error as an HTTP/1.1 answer and closes the connection, also when the other side never does. */
+/** Writes an error as an HTTP/1.1 answer and closes the connection, even if the caller never does. */
 export const refuseSocket = (socket: Duplex, error: AppError): void => {
   const body = JSON.stringify(errorBody(error));
   const status = httpStatus[error.code];
@@ -31,7 +31,7 @@ const malformed = ({ code }: NodeJS.ErrnoException): AppError => {
   return new AppError("bad_request", "this is not valid HTTP/1.1");
 };
 
-/** Answers what the HTTP parser of `server` can't read in the shape of errors. */
+/** Answers requests that the HTTP parser of `server` can't read, with the usual body of errors. */
 export const answerMalformed = (server: Server): void => {
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     socket.on("error", () => socket.destroy());

@@ -8,7 +8,7 @@ import type { IdempotentAnswers } from "../redis/idempotent-answers.ts";
 export type Repeatable = {
   /** The caller's `Idempotency-Key`. */
   key: string;
-  /** The caller's API key; only who has both can read the kept answer. */
+  /** The caller's API key; a kept answer can be read only with both keys. */
   bearer: string;
   /** Method and path. */
   operation: string;
@@ -20,7 +20,7 @@ const maxKeyLength = 255;
 
 const sha256 = (...parts: string[]): Buffer => createHash("sha256").update(parts.join("\0")).digest();
 
-/** Answers with a large Chrome policy shrink to a part of it; for the usual ones of 1 or 2 KB it is not worth the time. */
+/** Larger answers are compressed, bytes: it pays off for those with a large Chrome policy, not for the usual 1 or 2 KB. */
 const packAboveBytes = 8 * 1024;
 const pack = async (text: string): Promise<Buffer> => {
   const bytes = Buffer.from(text, "utf8");
@@ -32,7 +32,7 @@ const unpack = async (packed: Buffer): Promise<string> => {
   return (packed[0] === 1 ? await promisify(inflateRaw)(bytes) : bytes).toString("utf8");
 };
 
-/** Answers can hold an API key or a session's URL, which must not stand in Redis: AES-256-GCM with a key that only the caller has. */
+/** Answers can contain an API key or a session's URL. Redis must not see them: AES-256-GCM with a key that only the caller has. */
 const seal = async (text: string, key: Buffer): Promise<string> => {
   const nonce = randomBytes(12);
   const cipher = createCipheriv("aes-256-gcm", key, nonce);
@@ -47,7 +47,7 @@ const unseal = async (sealed: string, key: Buffer): Promise<string> => {
   return unpack(Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]));
 };
 
-/** An answer that a repetition gets again; errors of ours can be cured by repeating, so they are not kept. */
+/** Whether a repetition gets this answer again. Errors of the service are not kept, since a retry can succeed. */
 const isFinal = ({ status }: { status: number }): boolean => status < 500 && status !== 429;
 
 /**
@@ -64,7 +64,7 @@ export const replayAnswer = async <Answer extends { status: number }>(
     throw new AppError("bad_request", `Idempotency-Key: at most ${maxKeyLength} characters`);
   const digest = sha256(bearer, operation, key).toString("hex");
   const sealingKey = sha256("sealing", bearer, key);
-  // Keyed: a body can hold a password, which a bare hash in Redis would let anybody guess.
+  // Keyed: a body can contain a password, which could be guessed from a plain hash in Redis.
   const bodyDigest = createHmac("sha256", sealingKey).update(JSON.stringify(body)).digest("hex");
 
   const begun = await answers.begin(digest, bodyDigest);
@@ -96,7 +96,7 @@ export const replayAnswer = async <Answer extends { status: number }>(
             answers.finish(digest, mark, { bodyDigest, sealed }),
           )
         : answers.forget(digest, mark);
-    // The work is done; when its answer can't be kept, a repetition finds "in progress" until the mark expires.
+    // The work is done. When its answer can't be kept, a repetition gets "in progress" until the mark expires.
     await kept.catch((err: unknown) => log.warn({ err }, "an answer could not be kept for repetitions"));
   }
 };

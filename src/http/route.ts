@@ -7,12 +7,12 @@ import type { ServiceDeps } from "../services/service-deps.ts";
 
 export type Method = "get" | "post" | "put" | "patch" | "delete";
 
-/** What a handler answers; no body means no content type either. */
+/** A handler's answer; without a body it has no content type either. */
 export type Answer = {
   status: number;
   body?: unknown;
   headers?: Record<string, string>;
-  /** Called when the connection broke off before the answer was written out. */
+  /** Called when the connection broke before the answer was written. */
   undelivered?: () => void;
 };
 
@@ -26,16 +26,17 @@ export type Scope = "project" | "organization";
 
 export type RouteContract<Params, Query, Body, Of extends Scope = Scope> = {
   method: Method;
-  /** OpenAPI's way: `/browser_pools/{id_or_name}`. */
+  /** In OpenAPI's form: `/browser_pools/{id_or_name}`. */
   path: string;
   operationId: string;
   tag: string;
   summary: string;
+  /** The required key: any key, within its project, or a key of the organization. */
   scope: Of;
   params?: Params;
   query?: Query;
   body?: Body;
-  /** Largest body in bytes; 1 MiB when left out. */
+  /** Largest body, bytes; by default 1 MiB. */
   bodyLimit?: number;
   answers: Answers;
   errors: ErrorCode[];
@@ -46,20 +47,20 @@ export type RouteInput<Params, Query, Body, Of extends Scope = Scope> = {
   query: Infer<Query>;
   body: Infer<Body>;
   principal: Principal;
-  /** The project of the request, checked and active; requests to the organization are about none. */
+  /** The project of the request, checked and active. Requests to the organization have none. */
   project: Of extends "project" ? Project : undefined;
-  /** Where the caller reached us, e.g. `http://127.0.0.1:8080`. */
+  /** The URL by which the caller reached this service, e.g. `http://127.0.0.1:8080`. */
   baseUrl: string;
   deps: ServiceDeps;
   log: Logger;
-  /** Aborted when the caller is gone or the service stops. */
+  /** Aborted when the caller is gone or the service is stopping. */
   signal: AbortSignal;
 };
 
 // biome-ignore lint/suspicious/noExplicitAny: the table of routes holds routes of every shape
 export type Route = RouteContract<any, any, any> & { handle(input: RouteInput<any, any, any>): Promise<Answer> };
 
-/** One operation of the API: its contract, of which OpenAPI is made too, and a handler that calls one use case. */
+/** Defines one operation of the API: its contract, which OpenAPI is also made from, and a handler that calls one use case. */
 export const defineRoute = <
   Params extends z.ZodType | undefined = undefined,
   Query extends z.ZodType | undefined = undefined,

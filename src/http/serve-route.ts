@@ -1,4 +1,4 @@
-/** The way of a request through a route: host, caller, project, body, repetition, handler, answer. */
+/** Serves a request of a route in these steps: host, caller, project, body, repetition, handler, answer. */
 import type { Request, RequestHandler, Response } from "express";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../log.ts";
@@ -12,7 +12,7 @@ import { replayAnswer } from "./replay-answer.ts";
 import { logOf } from "./request-locals.ts";
 import type { Answer, Route, RouteInput } from "./route.ts";
 
-/** The reason with which a request's signal is aborted when its caller has gone. */
+/** The reason with which a request's signal is aborted when its caller is gone. */
 const callerGone = (): AppError => new AppError("unavailable", "the caller has hung up");
 
 const readInput = async (
@@ -57,7 +57,7 @@ const answerOf = async (
     body: request.body,
   };
   const answer = await replayAnswer(repeatable, { answers: deps.answers, log: input.log }, () => route.handle(input));
-  // A caller whose answer was lost repeats the request and gets it then, so nothing is undone.
+  // A caller that lost its answer repeats the request and then gets the kept answer, so nothing is undone.
   return { ...answer, undelivered: () => undefined };
 };
 
@@ -67,7 +67,7 @@ const send = (response: Response, { status, body, headers = {} }: Answer): void 
   else response.json(body);
 };
 
-/** The Express handler of a route. `deps.stopping` ends it with the error that waiters get. */
+/** The Express handler of a route. `deps.stopping` ends waiting requests with its reason. */
 export const serveRoute =
   (route: Route, deps: AppDeps): RequestHandler =>
   async (request, response) => {
@@ -83,7 +83,7 @@ export const serveRoute =
     try {
       const input = await readInput(request, response, { route, deps, signal, log });
       answer = await answerOf(request, input, { route, deps });
-      // The caller may have gone while the answer was made; "close" was told already then.
+      // If the caller hung up while the answer was made, "close" came already.
       if (gone.signal.aborted) answer.undelivered?.();
       else send(response, answer);
     } catch (error) {

@@ -86,7 +86,7 @@ describe("in time", () => {
     await queue.stop();
   });
 
-  test("of several wishes for a key the earliest wins", async () => {
+  test("of several requests for a key the earliest wins", async () => {
     let rounds = 0;
     const queue = start(async () => {
       rounds++;
@@ -102,7 +102,7 @@ describe("in time", () => {
     await queue.stop();
   });
 
-  test("changes that settle are looked at after their whole delay, also when other wishes were met before", async () => {
+  test("changes that settle are looked at after their whole delay, also when other requests were met before", async () => {
     const timesMs: number[] = [];
     const beganMs = performance.now();
     const queue = start(async () => {
@@ -135,7 +135,7 @@ describe("in time", () => {
 
     timesMs = [];
     beganMs = performance.now();
-    for (let wishes = 0; wishes < 10; wishes++) {
+    for (let requests = 0; requests < 10; requests++) {
       queue.addBatched("a", 500);
       await vi.advanceTimersByTimeAsync(100);
     }

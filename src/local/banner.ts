@@ -1,4 +1,4 @@
-/** What a person needs to use a local mode that runs. Paths are absolute. */
+/** The data that a user of a running local mode needs. Paths are absolute. */
 export type RunningLocal = {
   url: string;
   apiKey: string;
@@ -7,7 +7,7 @@ export type RunningLocal = {
   logFolder: string;
 };
 
-/** What a person is told when local mode is ready. `tookMs`: since the command was given. */
+/** The text that local mode prints when it is ready. `tookMs`: time since the start of the command. */
 export const banner = (
   { url, apiKey, kubeconfigPath, kubectlFolder, logFolder }: RunningLocal,
   tookMs: number,

@@ -4,13 +4,13 @@ import { startApiServer } from "./kube-apiserver.ts";
 import type { Programs } from "./locate-programs.mjs";
 
 export type ControlPlaneOptions = {
-  /** Absolute; holds the data across starts. Only one run at a time may use it (`lockDataDir`). */
+  /** Absolute; keeps the data across starts. Only one run at a time may use it (`lockDataDir`). */
   dataDir: string;
   programs: Programs;
   log: Logger;
   /** Tests only: a power failure may lose or break the data. */
   unsafeNoFsync?: boolean;
-  /** Gives the start up. */
+  /** Aborts the start. */
   signal?: AbortSignal;
 };
 
@@ -21,9 +21,9 @@ export type ControlPlane = {
 };
 
 /**
- * Starts a real etcd and kube-apiserver on this machine, out of reach for its other users; resolves when objects can be
- * created. Either program is started again, at the same place, when it ends by itself. There is no controller manager:
- * no garbage collection, no namespace deletion, no service accounts.
+ * Starts a real etcd and kube-apiserver on this machine, which its other users can't reach; resolves when objects can be created. A
+ * program that ends by itself is started again at the same address. There is no controller manager, so there is no garbage
+ * collection, no deletion of namespaces and no service accounts.
  */
 export const startControlPlane = async (options: ControlPlaneOptions): Promise<ControlPlane> => {
   const etcd = await startEtcd(options);

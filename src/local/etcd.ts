@@ -6,15 +6,15 @@ import type { Programs } from "./locate-programs.mjs";
 import { requiredProgram } from "./required-program.ts";
 
 /**
- * etcd listens on sockets in a folder that only this user can enter: it has no users of its own, and a port, even on
- * loopback, would show every secret to everyone on the machine. The names are relative to that folder, which keeps them
- * below the 108 bytes of a socket's path; etcd wants the form `host:port` and makes it the file's name.
+ * etcd listens on sockets in a folder that only this user can enter: it checks no users itself, so a port, even on loopback, would
+ * show every secret to all users of the machine. The names are relative to that folder, which keeps them below the 108 bytes of a
+ * socket's path. etcd requires the form `host:port` and uses it as the file's name.
  */
 const clientSocket = "etcd:1";
 const peerSocket = "etcd:2";
 
 export type Etcd = SupervisedChild & {
-  /** What `--etcd-servers` takes, in a process whose working directory is `socketDir`. */
+  /** The value for `--etcd-servers`, in a process whose working directory is `socketDir`. */
   endpoint: string;
   socketDir: string;
 };
@@ -28,10 +28,10 @@ export type EtcdOptions = {
   signal?: AbortSignal | undefined;
 };
 
-/** Free space that deleted revisions leave is reused; this bounds the file, bytes. */
+/** Largest size of the database file, bytes; etcd reuses the space of deleted revisions. */
 const quotaBytes = 4 * 1024 ** 3;
 
-/** Starts etcd on unix sockets in `<dataDir>/run`; resolves when it answers, and starts it again when it ends by itself. */
+/** Starts etcd on unix sockets in `<dataDir>/run`, and again when it ends by itself. Resolves when it answers. */
 export const startEtcd = async ({ dataDir, programs, log, unsafeNoFsync, signal }: EtcdOptions): Promise<Etcd> => {
   const socketDir = join(dataDir, "run");
   await mkdir(socketDir, { recursive: true, mode: 0o700 });

@@ -3,10 +3,10 @@ import { createServer } from "node:net";
 import { listeningPort } from "../listening-port.ts";
 import { StartError } from "../process/supervised-child.ts";
 
-/** Another program can take a port between its choice and its use; so often in a row means that something else is wrong. */
+/** Another program can take a port between its choice and its use; this many failures in a row must have another cause. */
 const maxTries = 5;
 
-/** True when nothing listens on the port of that address now. `port` 0 asks for any. */
+/** Returns the port if nothing listens on it at that address now, else undefined. `port` 0: any free port. */
 export const freePort = async (host: string, port = 0): Promise<number | undefined> => {
   const server = createServer();
   try {
@@ -23,7 +23,7 @@ export const freePort = async (host: string, port = 0): Promise<number | undefin
 const isPortClash = (error: unknown): boolean =>
   error instanceof StartError && /address already in use/i.test(error.message);
 
-/** Starts a program on a free loopback port, and again on another one when that was taken in between. */
+/** Starts a program on a free loopback port, and again on another port when the first was taken in between. */
 export const startOnFreePort = async <T>(start: (port: number) => Promise<T>): Promise<T> => {
   for (let tries = 1; ; tries++) {
     const port = await freePort("127.0.0.1");

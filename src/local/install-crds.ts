@@ -11,7 +11,10 @@ const folder = new URL("../../crds/", import.meta.url);
 /** How long the API server may take to serve a new kind, ms. */
 const establishedWithinMs = 20_000;
 
-/** For so long after a kind is established the API server holds back each creation of an object, ms: other servers of its kind may not know it yet. */
+/**
+ * For this time after a kind is established, ms, the API server delays each creation of an object: other API servers may not know
+ * the kind yet.
+ */
 const heldBackMs = 2000;
 
 type Crd = NewObject<CustomResourceDefinition>;
@@ -19,7 +22,7 @@ type Crd = NewObject<CustomResourceDefinition>;
 const isEstablished = (crd: CustomResourceDefinition | undefined): boolean =>
   crd?.status?.conditions?.some(({ type, status }) => type === "Established" && status === "True") ?? false;
 
-/** An established kind is refused with "storage is (re)initializing" for another moment. */
+/** For a moment, the API server refuses an established kind with "storage is (re)initializing". */
 const isServed = async (kube: Kube, { metadata, spec }: Crd): Promise<boolean> => {
   if (!isEstablished(await kube.get(customResourceDefinitions, metadata))) return false;
   const version = spec.versions[0]?.name ?? "";
@@ -54,7 +57,9 @@ export const installCrds = async (kube: Kube): Promise<void> => {
   );
 };
 
-/** Resolves when creations of the kinds of `crds/` are not held back any more: at once, but for their first installation. */
+/**
+ * Resolves when the API server no longer delays creations of the kinds of `crds/`: at once, except after their first installation.
+ */
 export const crdsSettled = async (kube: Kube): Promise<void> => {
   const { items } = await kube.list(customResourceDefinitions);
   const settledAtMs = items

@@ -23,14 +23,14 @@ export type ApiServerOptions = {
 
 const contextName = "browserpool-local";
 
-/** Made by the API server after its start; without them nothing can be created. */
+/** The API server creates these after its start; without them no object can be created. */
 const neededNamespaces = ["default", "kube-node-lease"];
 
 type Identity = { folder: string; token: string };
 
 /**
- * Everything by which this run's API server is known is made anew at its start: certificates can't expire in a data
- * directory that is used for years, and a token that leaked is worth nothing afterwards.
+ * Makes new certificates, keys and a new token at each start: so certificates can't expire in a data directory that is used for
+ * years, and a leaked token is not valid after the run.
  */
 const createIdentity = async (dataDir: string): Promise<Identity> => {
   const folder = join(dataDir, "kube-apiserver");
@@ -56,14 +56,14 @@ const argumentsOf = (folder: string, endpoint: string, port: number): string[] =
   `--service-account-key-file=${join(folder, "service-account.key")}`,
   `--service-account-signing-key-file=${join(folder, "service-account.key")}`,
   "--service-cluster-ip-range=10.0.0.0/24",
-  // Without a controller manager no default ServiceAccount is ever made, and this plug-in would refuse every pod.
+  // Without a controller manager there is no default ServiceAccount, and this plug-in would refuse every pod.
   "--disable-admission-plugins=ServiceAccount",
-  // An endpoint on loopback is refused by the default reconciler, which would only log errors.
+  // The default reconciler refuses an endpoint on loopback and would only log errors.
   "--endpoint-reconciler-type=none",
   "--profiling=false",
 ];
 
-/** Undefined until the API server has made its certificate; it writes the key last. */
+/** Reads the API server's certificate; undefined until the server has written its key, which it writes last. */
 const readCertificate = async (folder: string): Promise<Buffer | undefined> => {
   try {
     await stat(join(folder, "apiserver.key"));
@@ -99,7 +99,7 @@ const answersAll = async (kubeconfigPath: string): Promise<boolean> => {
   }
 };
 
-/** Writes `<dataDir>/kubeconfig`, readable by this user only, whose one user may do everything. */
+/** Starts the API server and writes `<dataDir>/kubeconfig`, readable by this user only; its one account has all rights. */
 export const startApiServer = async (options: ApiServerOptions): Promise<ApiServer> => {
   const { dataDir, programs, etcd, log, signal } = options;
   const kubeconfigPath = join(dataDir, "kubeconfig");

@@ -3,26 +3,25 @@ import { join } from "node:path";
 import { killRecordedGroups } from "../process/process-groups.ts";
 import { clearRegister, killRegisteredProcesses } from "../process/process-register.ts";
 
-/** Where a pod's process keeps its files; one folder a pod, named by its uid. */
+/** The folder of the pods' files, with one folder for each pod, named by its uid. */
 export const podsFolder = (dataDir: string): string => join(dataDir, "pods");
 
-/** Where the output of pods goes; one file a pod. */
+/** The folder of the pods' output, one file for each pod. */
 export const podLogsFolder = (dataDir: string): string => join(dataDir, "logs", "pods");
 
 /** The file in a pod's folder in which its agent records the process groups of its own children. */
 export const processGroupsFile = (podDir: string): string => join(podDir, "process-groups");
 
 /**
- * Ends what a run that was killed has left: its programs, its agents, their browsers, the folders and logs of its
- * pods. Call it with the data directory locked, before anything is started. `isAfterReboot`: nothing can live any
- * more, so that only files are removed.
+ * Cleans up after a killed run: ends its programs, agents and browsers, and removes the folders and logs of its pods. Call it with
+ * the data directory locked, before anything is started. `isAfterReboot`: no process can be alive, so only files are removed.
  */
 export const endLeftovers = async (dataDir: string, { isAfterReboot }: { isAfterReboot: boolean }): Promise<void> => {
   const uids = await readdir(podsFolder(dataDir)).catch(() => []);
   const podDirs = uids.map((uid) => join(podsFolder(dataDir), uid));
   if (isAfterReboot) await clearRegister(dataDir);
   else {
-    // Agents first: one that lives could start another browser.
+    // Agents first: a live agent could start another browser.
     await killRegisteredProcesses(dataDir);
     await Promise.all(podDirs.map((dir) => killRecordedGroups(processGroupsFile(dir))));
   }

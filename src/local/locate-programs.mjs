@@ -1,5 +1,5 @@
 /**
- * Where the programs are that local mode, the tests and the set-up run besides Node. Plain JavaScript without packages:
+ * Locates the programs that local mode, the tests and the set-up run besides Node. Plain JavaScript without packages:
  * `scripts/setup.mjs` imports it on Node 20, before anything is installed.
  */
 import { spawnSync } from "node:child_process";
@@ -7,23 +7,23 @@ import { accessSync, constants, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 
-/** Versions that the set-up installs; `tools/*\/go.mod` hold the same ones (a test compares them). */
+/** Versions that the set-up installs; `tools/*\/go.mod` have the same ones (a test compares them). */
 export const pinnedVersions = Object.freeze({ etcd: "v3.6.5", "kube-apiserver": "v1.34.2", kubectl: "v1.34.2" });
 
 /**
- * Programs of the robustness tests alone, built from Go modules as those of the control plane are. The one that is written here
- * has a digest of its sources for a version (a test compares it), so that a change of them makes a new program.
+ * Programs of the robustness tests only, built from Go modules like those of the control plane. The version of this project's own
+ * program is a digest of its sources (a test compares it), so a change of the sources makes a new program.
  */
-export const testProgramVersions = Object.freeze({ toxiproxy: "v2.12.0", linearizability: "c3d9c886" });
+export const testProgramVersions = Object.freeze({ toxiproxy: "v2.12.0", linearizability: "66c382bf" });
 
-/** Programs that look at the chart: those of `npm run check` alone. */
+/** Programs that check the chart, for `npm run check` only. */
 export const chartProgramVersions = Object.freeze({
   helm: "v3.19.5",
   "helm-unittest": "v1.0.3",
   kubeconform: "v0.7.0",
 });
 
-/** Programs of the cluster tests alone. */
+/** Programs of the cluster tests only. */
 export const clusterProgramVersions = Object.freeze({ kind: "v0.33.0" });
 
 const cachedVersions = {
@@ -36,7 +36,7 @@ const cachedVersions = {
 /** @typedef {keyof typeof pinnedVersions} ControlPlaneProgram */
 /** @typedef {keyof typeof testProgramVersions} TestProgram */
 /** @typedef {keyof typeof chartProgramVersions} ChartProgram */
-/** @typedef {keyof typeof cachedVersions} CachedProgram what the set-up puts into the cache */
+/** @typedef {keyof typeof cachedVersions} CachedProgram a program that the set-up puts into the cache */
 /** @typedef {"redis-server" | "chromium" | "chromium-headless-shell" | "Xvfb" | "faketime"} SystemProgram */
 /** @typedef {{ [name in CachedProgram | SystemProgram]?: string | undefined }} Programs */
 /** @typedef {{ [name: string]: string | undefined }} Environment */
@@ -47,7 +47,7 @@ export const testPrograms = /** @type {readonly TestProgram[]} */ (Object.freeze
 /** What checks the chart. */
 export const chartPrograms = /** @type {readonly ChartProgram[]} */ (Object.freeze(Object.keys(chartProgramVersions)));
 
-/** What the cluster tests bring themselves; Docker must be there. */
+/** The programs that the cluster tests install themselves; Docker must already be installed. */
 export const clusterPrograms = /** @type {const} */ (["kubectl", "helm", "kind"]);
 
 /** What local mode runs as the control plane. */
@@ -55,10 +55,10 @@ export const controlPlanePrograms = /** @type {readonly ControlPlaneProgram[]} *
   Object.freeze(Object.keys(pinnedVersions))
 );
 
-/** Oldest kubectl minor version of `1.x` that is taken from PATH: kubectl may be two minor versions away from the API server. */
+/** Oldest minor version of kubectl `1.x` that is used from PATH: kubectl may be two minor versions away from the API server. */
 const oldestKubectlMinor = 32;
 
-/** How long a kubectl on PATH may take to tell its version, ms; a wrapper script that hangs must not stop a start. */
+/** How long a kubectl on PATH may take to print its version, ms; a wrapper script that hangs must not block a start. */
 const kubectlAnswerMs = 5_000;
 
 /** Whether `path` is a file that this process may execute. @param {string} path */
@@ -93,20 +93,20 @@ export const cacheDir = (env) =>
   );
 
 /**
- * Where the set-up puts a program that it downloads or builds; the version in the name makes an update a new file.
+ * The path for a program that the set-up downloads or builds. The name contains the version, so an update is a new file.
  * @param {CachedProgram} name
  * @param {Environment} env
  */
 export const cachedProgramPath = (name, env) => join(cacheDir(env), "bin", `${name}-${cachedVersions[name]}`);
 
-/** A program that is taken from the cache alone: its version matters. @param {CachedProgram} name @param {Environment} env */
+/** A program that is used from the cache only, since its version matters. @param {CachedProgram} name @param {Environment} env */
 const locateCachedProgram = (name, env) => {
   const cached = cachedProgramPath(name, env);
   return isProgram(cached) ? cached : undefined;
 };
 
 /**
- * `KUBEBUILDER_ASSETS`, when it holds the whole control plane; half a folder is of no use and is passed over.
+ * `KUBEBUILDER_ASSETS`, if it contains the whole control plane; an incomplete folder is ignored.
  * @param {Environment} env
  */
 const givenAssets = (env) => {
@@ -115,7 +115,7 @@ const givenAssets = (env) => {
 };
 
 /**
- * The kubectl of PATH if it is new enough. Runs it, so it is asked only when there is no other.
+ * The kubectl of PATH if it is new enough. This runs it, so it is called only when there is no other kubectl.
  * @param {Environment} env
  */
 const kubectlOnPath = (env) => {
@@ -144,7 +144,7 @@ const locateControlPlaneProgram = (name, env) => {
 };
 
 /**
- * A program of the system: what the environment variable `override` names (undefined when there is no program), else PATH.
+ * A program of the system: from the environment variable `override` (undefined when it names no program), else from PATH.
  * @param {SystemProgram} name
  * @param {Environment} env
  * @param {string} [override]
@@ -157,7 +157,7 @@ const locateSystemProgram = (name, env, override) => {
 
 /**
  * Absolute path of every program; undefined when it is missing. Reads the disk on each call.
- * Control plane: `KUBEBUILDER_ASSETS`, the cache, and for kubectl alone PATH (1.32 or newer). Programs of tests and checks: the
+ * Control plane: `KUBEBUILDER_ASSETS`, the cache, and only for kubectl PATH (1.32 or newer). Programs of tests and checks: the
  * cache. The others: `BROWSERPOOL_REDIS_SERVER`,
  * `BROWSERPOOL_CHROMIUM`, `BROWSERPOOL_CHROMIUM_HEADLESS`, then PATH.
  * @param {Environment} [env]

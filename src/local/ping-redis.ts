@@ -2,7 +2,7 @@ import { connect } from "node:net";
 
 const answerWithinMs = 1000;
 
-/** True when the Redis on this loopback port takes the password and answers PING; false also while it loads its data. */
+/** True when the Redis on this loopback port accepts the password and answers PING; also false while it loads its data. */
 export const pingRedis = (port: number, password: string): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");

@@ -9,15 +9,15 @@ import { pingRedis } from "./ping-redis.ts";
 import { requiredProgram } from "./required-program.ts";
 
 export type RedisOptions = {
-  /** Absolute; holds the data across starts. */
+  /** Absolute; keeps the data across starts. */
   dataDir: string;
   programs: Programs;
   log: Logger;
-  /** Gives the start up. */
+  /** Aborts the start. */
   signal?: AbortSignal;
 };
 
-/** `url` holds the password: it may go into no log and no process argument. */
+/** `url` contains the password: never put it into a log or a process argument. */
 export type Redis = { url: string; stop(): Promise<void> };
 
 const configOf = (folder: string, port: number, password: string): string =>
@@ -35,8 +35,8 @@ const configOf = (folder: string, port: number, password: string): string =>
   ].join("\n");
 
 /**
- * Starts a real redis-server on loopback, behind a password; resolves when it answers. It is started again, on the same
- * port and with the same password, when it ends by itself.
+ * Starts a real redis-server on loopback, with a password; resolves when it answers. When it ends by itself, it is started again on
+ * the same port and with the same password.
  */
 export const startRedis = async ({ dataDir, programs, log, signal }: RedisOptions): Promise<Redis> => {
   const folder = join(dataDir, "redis");

@@ -1,4 +1,4 @@
-/** The HTTP API as a caller without an SDK uses it: what is told to come back later does. */
+/** A client of the HTTP API without the SDK. It repeats a request when the service says so. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { ProbeConfig } from "./probe-config.ts";
@@ -13,14 +13,14 @@ export type PoolClient = {
   find(idOrName: string): Promise<Pool>;
   /** A pool of one headless browser. */
   create(name: string): Promise<Pool>;
-  /** Also with browsers in use, which ends them. */
+  /** Deletes a pool even with browsers in use, and ends those. */
   remove(id: string): Promise<void>;
   /** Throws when no browser is free within this time. */
   acquire(id: string, seconds: number): Promise<Session>;
   release(id: string, session: Session): Promise<void>;
 };
 
-/** Requests are repeated this often when the service asks for it (503, 429), after what it says or a second. */
+/** How often a request is repeated when the service asks for it (503, 429), after the time that it names or a second. */
 const repeats = 10;
 
 const Problem = z.object({
@@ -33,7 +33,7 @@ const problemOf = async (response: Response): Promise<string> => {
   return `${response.status} ${code}: ${message}`;
 };
 
-/** Every call ends when `signal` is aborted. Errors say what was asked and what was answered; the key is in none. */
+/** Every call ends when `signal` is aborted. Errors contain the request and the answer, but never the key. */
 export const createPoolClient = ({ url, apiKey }: ProbeConfig, signal: AbortSignal): PoolClient => {
   const send = async (method: string, path: string, body?: object): Promise<Response> => {
     const headers = { authorization: `Bearer ${apiKey}`, ...(body && { "content-type": "application/json" }) };

@@ -1,10 +1,10 @@
 import { z } from "zod";
 
 export type ProbeConfig = {
-  /** Of the HTTP API, without a slash at its end. */
+  /** URL of the HTTP API, without a slash at the end. */
   url: string;
   apiKey: string;
-  /** Id or name; undefined: the probe makes a pool of its own. */
+  /** Id or name; undefined: the probe creates its own pool. */
   pool: string | undefined;
 };
 
@@ -16,7 +16,7 @@ const ProbeEnv = z.object({
   BROWSERPOOL_PROBE_POOL: z.string().optional(),
 });
 
-/** Reads the probe's variables. Throws one error that names every bad one; values are not repeated in it. */
+/** Reads the probe's variables. Throws one error that names every bad variable, without its value. */
 export const readProbeConfig = (env: Record<string, string | undefined>): ProbeConfig => {
   const { data, error } = ProbeEnv.safeParse(env);
   if (!data) {

@@ -55,11 +55,14 @@ const groupGone = async (pgid: number, waitMs: number): Promise<boolean> => {
   return true;
 };
 
-/** Ends a group: SIGTERM, then SIGKILL for the members that remain after `graceMs` (0: SIGKILL at once). */
+/**
+ * Ends a group: SIGTERM, then SIGKILL for the members that remain, once the group seems to be gone or after `graceMs` (0: SIGKILL
+ * at once). Reading all processes takes time: a member can start another one and end meanwhile, and the reader sees neither. The
+ * kernel signals a group as a whole, so SIGKILL misses none.
+ */
 export const endGroup = async (pgid: number, graceMs: number): Promise<void> => {
-  if (graceMs > 0 && signalGroup(pgid, "SIGTERM") && (await groupGone(pgid, graceMs))) return;
-  signalGroup(pgid, "SIGKILL");
-  await groupGone(pgid, goneAfterKillMs);
+  if (graceMs > 0 && signalGroup(pgid, "SIGTERM")) await groupGone(pgid, graceMs);
+  if (signalGroup(pgid, "SIGKILL")) await groupGone(pgid, goneAfterKillMs);
 };
 
 const killRecorded = async (line: string): Promise<void> => {

@@ -26,13 +26,13 @@ afterAll(() => new Promise((resolve) => site.close(resolve)));
 
 type Sizes = { inner: number[]; outer: number[]; screen: number[] };
 
-/** An expression, since this program has no `window` of its own. */
+/** An expression, because this program's types have no `window`. */
 const readSizes =
   "({ inner: [innerWidth, innerHeight], outer: [outerWidth, outerHeight], screen: [screen.width, screen.height] })";
 
 const sizes = async (page: Page): Promise<Sizes> => (await page.evaluate(readSizes)) as Sizes;
 
-/** A client that connects while a page is loaded can miss that page; another one is asked then. */
+/** A client that connects while a page loads can miss that page; then another client is used. */
 const firstPage = (agent: TestAgent): Promise<Page> =>
   eventually("the browser's first page", async () => {
     const client = await agent.connect("s");
@@ -54,7 +54,7 @@ test("a headless browser gives every page the viewport", async () => {
 
 describe("a headful browser", () => {
   // BROWSER-15, BROWSER-18
-  test("has a screen of the viewport's size, and its window fills it but for the last row", async () => {
+  test("has a screen of the viewport's size, and its window fills all but the last row", async () => {
     const agent = await agents.start({ headless: false, viewport: { width: 1024, height: 768 } });
     await agent.bind("s", 1);
     const page = await firstPage(agent);
@@ -74,7 +74,7 @@ describe("a headful browser", () => {
     expect((await sizes(page)).inner).toEqual([1024, 767]);
   });
 
-  test("outlives its last tab", async () => {
+  test("keeps running after its last tab closes", async () => {
     const agent = await agents.start({ headless: false });
     await agent.bind("s", 1);
     const page = await firstPage(agent);
@@ -87,7 +87,7 @@ describe("a headful browser", () => {
 
 describe("the start URL", () => {
   // BROWSER-20
-  test("of the pool is open in the first page of a browser", async () => {
+  test("of the pool is open in the browser's first page", async () => {
     const agent = await agents.start({ start_url: `${siteUrl}/pool` });
     await expect.poll(() => visits, { timeout: 20_000 }).toContain("/pool");
     await agent.bind("s", 1);
@@ -97,7 +97,7 @@ describe("the start URL", () => {
   });
 
   // LEASE-8
-  test("of a lease is opened when it is bound, in place of what was there", async () => {
+  test("of a lease opens at the bind and replaces what was open", async () => {
     const agent = await agents.start();
     await agent.bind("s", 1, { start_url: `${siteUrl}/lease` });
     await expect.poll(() => visits, { timeout: 20_000 }).toContain("/lease");
@@ -106,7 +106,7 @@ describe("the start URL", () => {
   });
 
   // LEASE-8
-  test("that cannot be opened keeps nobody from the browser", async () => {
+  test("that can't be opened does not prevent the lease", async () => {
     const agent = await agents.start({ start_url: "no url at all" });
     expect((await agent.bind("s", 1, { start_url: "http://127.0.0.1:1/" })).status).toBe(200);
     expect(await (await agent.connect("s")).version()).toContain("Chrome");

@@ -9,7 +9,7 @@ const agents = createTestAgents();
 let agent: TestAgent;
 let seq = 0;
 
-/** A session that holds the browser, with a fence above all before. */
+/** Binds a session with a fence above all earlier ones. */
 const bound = async (session: string): Promise<number> => {
   seq += 1;
   expect((await agent.bind(session, seq)).status).toBe(200);
@@ -29,7 +29,7 @@ afterAll(() => agents[Symbol.asyncDispose]());
 
 describe("a lease", () => {
   // LEASE-20
-  test("lets its session drive the browser until it is released, which cuts its sockets", async () => {
+  test("lets its session drive the browser until the release, which cuts its sockets", async () => {
     const fence = await bound("drive");
     const client = await agent.connect("drive");
     const page = await client.newPage();
@@ -69,7 +69,7 @@ describe("a lease", () => {
   });
 
   // LEASE-38
-  test("with a newer fence replaces the one before and cuts its sockets", async () => {
+  test("with a newer fence replaces the previous lease and cuts its sockets", async () => {
     await bound("old");
     const socket = await open("old");
     const closed = once(socket, "close");
@@ -81,7 +81,7 @@ describe("a lease", () => {
   });
 
   // LEASE-37
-  test("is refused when its fence is not above the highest, and the holder stays", async () => {
+  test("is refused when its fence is not above the highest, and the holder keeps the browser", async () => {
     const fence = await bound("holder");
     expect(await agent.bind("late", fence)).toMatchObject({ status: 409, body: { code: "stale_fence" } });
     expect(await agent.bind("later", fence - 1)).toMatchObject({ status: 409, body: { code: "stale_fence" } });
@@ -89,7 +89,7 @@ describe("a lease", () => {
     await agent.release("holder", fence);
   });
 
-  test("can be bound and released twice with the same answer, and not bound again after its release", async () => {
+  test("can be bound and released twice with the same answer, and can't be bound after its release", async () => {
     const fence = await bound("twice");
     const socket = await open("twice");
     expect((await agent.bind("twice", fence)).status).toBe(200);
@@ -109,7 +109,7 @@ describe("a lease", () => {
   });
 
   // LEASE-40
-  test("goes to one of many binds at once, the one with the highest fence", async () => {
+  test("goes to the bind with the highest fence when many arrive at once", async () => {
     const fences = [3, 1, 5, 2, 4].map((step) => seq + step);
     seq += 5;
     const answers = await Promise.all(fences.map((fence) => agent.bind(`s${fence}`, fence)));
@@ -140,7 +140,7 @@ describe("a caller", () => {
 
   test.each([
     ["no token", () => null],
-    ["something that is no token", () => "abc"],
+    ["a malformed token", () => "abc"],
     ["a token signed with another key", () => tokenOf([generateKeyPairSync("ed25519").privateKey])],
     ["a token for another pod", () => createAgentTokens(agent.privateKey).tokenFor("another-pod")],
     ["a token that has expired", () => tokenOf([agent.privateKey, () => Date.now() - 3_600_000])],
@@ -163,7 +163,7 @@ describe("a caller", () => {
     expect((await agent.call("GET", "/state")).body.lease).toMatchObject({ session_id: "guarded", connections: 0 });
   });
 
-  test("that upgrades for a session which does not hold the browser is told that it is not there", async () => {
+  test("gets 404 for the upgrade of a session that does not hold the browser", async () => {
     await bound("right");
     expect(await agent.upgrade("wrong")).toBe(404);
     expect(await agent.upgrade("")).toBe(404);
@@ -173,7 +173,7 @@ describe("a caller", () => {
     ["a body that is not JSON", ["PUT", "/lease", "{"], [400, "bad_request"]],
     ["a body without a fence", ["PUT", "/lease", { session_id: "x" }], [400, "bad_request"]],
     ["a body of more than 1 MiB", ["PUT", "/lease", " ".repeat(1_100_000)], [413, "payload_too_large"]],
-    ["an epoch that is no number", ["GET", "/state?epoch=-1", undefined], [400, "bad_request"]],
+    ["an invalid epoch", ["GET", "/state?epoch=-1", undefined], [400, "bad_request"]],
     ["a path that does not exist", ["GET", "/constructor"], [404, "not_found"]],
     ["a wrong method", ["POST", "/lease", {}], [405, "method_not_allowed"]],
     ["a plain GET of the WebSocket", ["GET", "/cdp"], [426, "upgrade_required"]],
@@ -182,15 +182,15 @@ describe("a caller", () => {
   });
 });
 
-test("logs name no token and no page", async () => {
+test("logs contain no token and no page", async () => {
   seq += 1;
   await agent.bind("quiet", seq, { start_url: "http://127.0.0.1:9/private-page" });
   expect(agent.log()).toContain("lease bound");
   expect(agent.log()).not.toMatch(/eyJ|private-page|Bearer/);
 });
 
-// Last in this file: no lease of the first epoch is taken after it.
-test("a lease outlives the raise of the epoch with its socket, and binds from before it are refused", async () => {
+// Last in this file: later tests could not take a lease of the first epoch.
+test("a lease and its socket survive a raise of the epoch, and later binds of the old epoch are refused", async () => {
   const fence = await bound("kept");
   const socket = await open("kept");
   const asked = await agent.call("GET", "/state?epoch=2");

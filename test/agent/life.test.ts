@@ -14,7 +14,7 @@ afterEach(() => agents[Symbol.asyncDispose]());
 
 const leftovers = (agent: TestAgent): string[] => readdirSync(agent.dir).filter((name) => name !== "termination-log");
 
-/** The pid of Chromium itself, not of the shell script that may have started it. */
+/** The pid of Chromium itself, not of a shell script that may have started it. */
 const chromiumPid = async (agent: TestAgent): Promise<number> => {
   const client = await agent.connect("s");
   const session = await client.target().createCDPSession();
@@ -30,7 +30,7 @@ const openSocket = async (agent: TestAgent): Promise<WebSocket> => {
 };
 
 // LEASE-39
-test("a browser that does not answer DevTools is neither ready nor given to a lease, and uses up the fence", async () => {
+test("a browser that does not answer DevTools is not ready and refuses a bind, which uses up the fence", async () => {
   const agent = await agents.start();
   const [group] = agent.groups();
   if (!group) throw new Error("no group on record");
@@ -44,7 +44,7 @@ test("a browser that does not answer DevTools is neither ready nor given to a le
   expect((await agent.bind("s", 2)).status).toBe(200);
 });
 
-test("a bind whose caller hangs up while it waits for the browser leaves no lease, and uses up the fence", async () => {
+test("a bind whose caller hangs up while the browser does not answer leaves no lease, and uses up the fence", async () => {
   const agent = await agents.start();
   const [group] = agent.groups();
   if (!group) throw new Error("no group on record");
@@ -68,7 +68,7 @@ test("a bind whose caller hangs up while it waits for the browser leaves no leas
 });
 
 describe.each([{ headless: true }, { headless: false }])("with headless $headless", ({ headless }) => {
-  test("a killed Chromium ends the agent: sockets closed, nothing left", async () => {
+  test("a killed Chromium ends the agent: sockets are closed, nothing is left", async () => {
     const agent = await agents.start({ headless });
     await agent.bind("s", 1);
     const socket = await openSocket(agent);
@@ -96,7 +96,7 @@ describe.each([{ headless: true }, { headless: false }])("with headless $headles
     expect(leftovers(agent)).toEqual([]);
   });
 
-  test("the record of its groups ends what a killed agent left behind", async () => {
+  test("the record of process groups is enough to end what a killed agent left", async () => {
     const agent = await agents.start({ headless });
     const groups = agent.groups();
     agent.child.kill("SIGKILL");
@@ -108,7 +108,7 @@ describe.each([{ headless: true }, { headless: false }])("with headless $headles
   });
 });
 
-test("a pod folder with a long path is no hindrance", async () => {
+test("an agent works in a pod folder with a long path", async () => {
   const folder = await mkdtemp(join(tmpdir(), "x".repeat(90)));
   onTestFinished(() => rm(folder, { recursive: true }));
   const agent = await agents.start({ headless: false }, { env: { BROWSERPOOL_AGENT_DATA_DIR: folder } });
@@ -152,7 +152,7 @@ test.each([
 });
 
 describe("the idle timeout", () => {
-  test("ends the browser when the lease has no connection for that long", async () => {
+  test("ends the browser when the lease had no connection for its length", async () => {
     const agent = await agents.start();
     await agent.bind("s", 1, { timeout_seconds: 1 });
     expect(await agent.exited).toBe(0);
@@ -161,7 +161,7 @@ describe("the idle timeout", () => {
   });
 
   // LEASE-31
-  test("does not run while a client is connected, and starts over when the last one leaves", async () => {
+  test("does not run while a client is connected, and starts again when the last one leaves", async () => {
     const agent = await agents.start();
     await agent.bind("s", 1, { timeout_seconds: 1 });
     const [one, other] = [await openSocket(agent), await openSocket(agent)];
@@ -174,7 +174,7 @@ describe("the idle timeout", () => {
   });
 
   // LEASE-32
-  test("ends with the lease", async () => {
+  test("stops at the release", async () => {
     const agent = await agents.start();
     await agent.bind("s", 1, { timeout_seconds: 1 });
     await agent.release("s", 1);

@@ -1,4 +1,4 @@
-/** An agent that is told to stop, as a kubelet does it when a pod is drained, with a lease and without. */
+/** An agent that is told to stop, as a kubelet does when a pod is drained, with a lease and without. */
 import { once } from "node:events";
 import { afterEach, expect, test } from "vitest";
 import { WebSocket } from "ws";
@@ -8,7 +8,7 @@ import { eventually } from "../support/eventually.ts";
 const agents = createTestAgents();
 afterEach(() => agents[Symbol.asyncDispose]());
 
-/** `graceSeconds`: what its pod has. */
+/** `graceSeconds`: the grace period of its pod. */
 const leased = async (graceSeconds: number, more: { timeout_seconds?: number } = {}): Promise<TestAgent> => {
   const agent = await agents.start({}, { env: { BROWSERPOOL_AGENT_GRACE_SECONDS: `${graceSeconds}` } });
   expect((await agent.bind("s", 1, more)).status).toBe(200);
@@ -16,7 +16,7 @@ const leased = async (graceSeconds: number, more: { timeout_seconds?: number } =
 };
 const told = async (agent: TestAgent): Promise<void> => {
   agent.child.kill("SIGTERM");
-  await eventually("it has heard", () => agent.log().includes("told to stop"));
+  await eventually("it has been told to stop", () => agent.log().includes("told to stop"));
 };
 const openSocket = async (agent: TestAgent): Promise<WebSocket> => {
   const socket = await agent.upgrade("s");
@@ -24,7 +24,7 @@ const openSocket = async (agent: TestAgent): Promise<WebSocket> => {
   return socket;
 };
 
-test("a lease is served on: its commands are answered, new connections come in, and nobody else gets the browser", async () => {
+test("a lease continues: its commands are answered, new connections are taken, and no other session gets the browser", async () => {
   const agent = await leased(600);
   const client = await agent.connect("s");
   await told(agent);
@@ -44,7 +44,7 @@ test("a lease is served on: its commands are answered, new connections come in, 
   expect(agent.termination()).toEqual({ reason: "stopped", message: "the agent was told to stop" });
 });
 
-test("when the grace is nearly over, the lease is cut with a reason", async () => {
+test("the lease is cut with a reason when the grace is nearly over", async () => {
   const agent = await leased(7);
   const closed = once(await openSocket(agent), "close");
   await told(agent);
@@ -56,14 +56,14 @@ test("when the grace is nearly over, the lease is cut with a reason", async () =
   });
 });
 
-test("the idle time-out of the lease still counts", async () => {
+test("the idle timeout of the lease still counts", async () => {
   const agent = await leased(600, { timeout_seconds: 2 });
   await told(agent);
   expect(await agent.exited).toBe(0);
   expect(agent.termination()?.reason).toBe("timeout");
 });
 
-test.each([["SIGTERM"], ["SIGINT"]] as const)("told again, by %s, it ends at once", async (signal) => {
+test.each([["SIGTERM"], ["SIGINT"]] as const)("the agent ends at once when it is told again, by %s", async (signal) => {
   const agent = await leased(600);
   const closed = once(await openSocket(agent), "close");
   await told(agent);
@@ -73,7 +73,7 @@ test.each([["SIGTERM"], ["SIGINT"]] as const)("told again, by %s, it ends at onc
   expect(agent.termination()?.reason).toBe("stopped");
 });
 
-test("without a lease it ends at once", async () => {
+test("the agent ends at once when it has no lease", async () => {
   const agent = await agents.start({}, { env: { BROWSERPOOL_AGENT_GRACE_SECONDS: "600" } });
   await agent.bind("s", 1);
   await agent.release("s", 1);

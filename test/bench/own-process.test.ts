@@ -8,7 +8,7 @@ const job = join(import.meta.dirname, "echo-job.ts");
 const { signal } = new AbortController();
 const figures = Float64Array.of(1, 2.5);
 
-test("a job works in another process, and its result comes back as it is", async () => {
+test("a job runs in another process, and its result comes back unchanged", async () => {
   const { pid, doubled } = await runInOwnProcess<unknown, { pid: number; doubled: Float64Array }>(
     job,
     { what: "double", figures },
@@ -18,12 +18,12 @@ test("a job works in another process, and its result comes back as it is", async
   expect(doubled).toEqual(Float64Array.of(2, 5));
 });
 
-test("a job that fails or dies rejects with why", async () => {
+test("a job that fails or dies rejects with the reason", async () => {
   await expect(runInOwnProcess(job, { what: "fail", figures }, { signal })).rejects.toThrow("no such browser");
   await expect(runInOwnProcess(job, { what: "die", figures }, { signal })).rejects.toThrow("ended with 3");
 });
 
-test("a run that is stopped takes the process with it", async () => {
+test("a run that is stopped ends its process", async () => {
   const stop = new AbortController();
   const running = runInOwnProcess(job, { what: "hang", figures }, { signal: stop.signal });
   await eventually("the job runs", async () => (await processesOf(job)).length > 0);

@@ -6,7 +6,10 @@ import { type CdpConnection, connectCdp } from "../../src/cdp/cdp-connection.ts"
 
 type Sent = { id: number; method: string; sessionId?: string };
 
-/** A browser that refuses `Page.reload`, ends `Page.close`'s connection, never answers `Page.stopLoading`, and takes the rest. */
+/**
+ * A browser that refuses `Page.reload`, closes the connection at `Page.close`, never answers `Page.stopLoading`, and accepts
+ * the rest.
+ */
 let browser: WebSocketServer;
 let cdp: CdpConnection;
 const cut = new AbortController();
@@ -35,14 +38,14 @@ const reloadPage = async (): Promise<void> => {
   await cdp.send("Page.reload", {});
 };
 
-test("the stack of a refusal begins with its name and message, and shows who sent the command", async () => {
+test("the stack of a refusal begins with its name and message, and shows where the command was sent", async () => {
   const error = await reloadPage().catch((refusal: Error) => refusal);
   expect(error).toMatchObject({ name: "CdpRefused", message: "no" });
   expect(error?.stack).toMatch(/^CdpRefused: no\n/);
   expect(error?.stack).toContain("reloadPage");
 });
 
-test("a command without an answer rejects when its own deadline is over, and only it", async () => {
+test("a command without an answer rejects at its own deadline, and other commands continue", async () => {
   const waiting = cdp.send("Page.stopLoading", undefined, { sessionId: "other" });
   waiting.catch(() => undefined);
   await expect(cdp.send("Page.stopLoading", undefined, { timeoutMs: 20 })).rejects.toMatchObject({
@@ -52,7 +55,7 @@ test("a command without an answer rejects when its own deadline is over, and onl
   expect(await Promise.race([waiting, cdp.send("Page.enable", {})])).toEqual({});
 });
 
-test("when the browser closes the connection every pending command rejects, each with its own stack, and so do later ones", async () => {
+test("when the browser closes the connection every pending command rejects with its own stack, and later ones reject too", async () => {
   const stopLoading = async (): Promise<unknown> => cdp.send("Page.stopLoading", undefined);
   const closePage = async (): Promise<unknown> => cdp.send("Page.close", undefined);
   const [first, second] = await Promise.allSettled([stopLoading(), closePage()]);

@@ -1,4 +1,4 @@
-/** The bundled Redis: a real server with the settings and the users of the rendered chart. */
+/** The bundled Redis: a real server with the rendered chart's settings and users. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ type ConfigMap = { kind: string; data: Record<string, string> };
 
 const manifests = await readFile(join(root, "manifests/install.yaml"), "utf8");
 
-/** The users file that the head of the manifests tells people to make, for a password with this SHA-256. */
+/** The users file that the head of the manifests tells users to make, for a password with this SHA-256. */
 const usersFile = (hash: string): string => {
   const lines = manifests.match(/^#.*\buser (default off|browserpool on) .*$/gm) ?? [];
   return lines
@@ -34,7 +34,7 @@ const settings = (): string[] => {
   return all.find((object) => object?.data?.["redis.conf"])?.data["redis.conf"]?.split("\n") ?? [];
 };
 
-test("the chart's user may do what docs/redis.md says, and no more", async () => {
+test("the chart's user has the rights that docs/redis.md lists, and no more", async () => {
   const page = await readFile(join(root, "docs/redis.md"), "utf8");
   const rules = /^on >password (.*)$/m.exec(page)?.[1];
   expect(usersFile("0".repeat(64)).split("\n")).toEqual([
@@ -43,12 +43,12 @@ test("the chart's user may do what docs/redis.md says, and no more", async () =>
   ]);
 });
 
-test("the service finds nothing to warn of, and nobody else gets in", async () => {
+test("the service warns of nothing, and other users can't log in", async () => {
   const folder = await mkdtemp(join(tmpdir(), "browserpool-users-"));
   try {
     const users = join(folder, "users.acl");
     await writeFile(users, `${usersFile("79f076abdd19a752db7267bfff2f9022161d120dea919fdaca2ffdfc24ca8c96")}\n`); // "kept"
-    // Where the pod has other places than this machine.
+    // Settings that name other paths in the pod than on this machine.
     const kept = settings().filter((line) => !/^(bind|port|dir|aclfile) /.test(line));
     await using server = await startRedisServer([...kept, `aclfile ${users}`]);
     const warnings: string[] = [];
@@ -62,7 +62,7 @@ test("the service finds nothing to warn of, and nobody else gets in", async () =
     }
     expect(warnings).toEqual([]);
     const stranger = new Redis(server.port, "127.0.0.1", { lazyConnect: true, retryStrategy: () => null });
-    stranger.on("error", () => undefined); // also answered to the call
+    stranger.on("error", () => undefined); // the call rejects with it too
     await expect(stranger.get("bp:x")).rejects.toThrow("NOAUTH");
     stranger.disconnect();
   } finally {

@@ -1,4 +1,4 @@
-/** What the two accounts of the chart may do, and what roles and admission policies refuse them, as an API server says it. */
+/** What the chart's two accounts may do, and what roles and admission policies refuse them, checked against an API server. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Account, type Cluster, startCluster, systemNamespace } from "./start-cluster.ts";
 
@@ -39,7 +39,7 @@ const policy = (namespace: string) => ({
   spec: { podSelector: {} },
 });
 
-/** The browser pod with other fields in its spec, or in its container. */
+/** The browser pod with other fields in its spec or its container. */
 const podWith = (name: string, { spec = {}, container = {}, namespace = "team" }) => {
   const pod = cluster.pod as { spec: { containers: object[] } };
   const containers = pod.spec.containers.map((it) => ({ ...it, ...container }));
@@ -50,7 +50,7 @@ const podWith = (name: string, { spec = {}, container = {}, namespace = "team" }
   };
 };
 
-/** Roles refuse in these words, policies in their own. */
+/** Roles refuse with this message, policies with their own. */
 const byRole = / is forbidden: User /;
 
 type Case = [what: string, account: Account, args: string, objects?: () => object[]];
@@ -226,7 +226,7 @@ describe("is refused by a policy", () => {
       /binds each of the two accounts to its role/,
     ],
     [
-      "to give rights to somebody else",
+      "to give rights to another account",
       "operator",
       "create -f -",
       () => [binding("browserpool-project-operator", { name: "default", namespace: "other" })],
@@ -262,7 +262,7 @@ describe("is refused by a policy", () => {
   });
 });
 
-test("nobody runs a pod with the node's network in a project, an administrator neither", async () => {
+test("a pod with the node's network is refused in a project, also for an administrator", async () => {
   const onNode = podWith("on-node", { spec: { hostNetwork: true } });
   const { ok, text } = await cluster.kubectl("admin", "create -f -", [onNode]);
   expect(ok, text).toBe(false);

@@ -11,15 +11,15 @@ import { createLogger } from "../../src/log.ts";
 
 export const systemNamespace = "browserpool-system";
 
-/** `admin` may do everything; the others are the ServiceAccounts of the chart. */
+/** `admin` may do everything; the other accounts are the chart's ServiceAccounts. */
 export type Account = "admin" | "api" | "operator";
 
 type Said = { ok: boolean; text: string };
 
 export type Cluster = {
-  /** Runs kubectl as an account, with `objects` on stdin; never rejects because it fails. */
+  /** Runs kubectl as an account, with `objects` on stdin. Does not reject when kubectl fails. */
   kubectl(account: Account, args: string, objects?: readonly object[]): Promise<Said>;
-  /** What the operator makes of the files that the chart gives it: its pods, and the objects of a project. */
+  /** What the operator makes of the chart's files: its pods, and the objects of a project. */
   pod: object;
   projectObjects: object[];
   /** The Deployments and the StatefulSet of the release. */
@@ -30,19 +30,19 @@ export type Cluster = {
 /** An object of the chart. */
 export type Rendered = { kind: string; metadata: { name: string }; spec?: { template?: { spec: object } } };
 
-/** Policies work a moment after they are written: this one then refuses the operator what its roles allow. */
+/** Admission policies take effect a moment after they are written. This policy then refuses the operator what its roles allow. */
 const policiesWork = async ({ kubectl }: Pick<Cluster, "kubectl">): Promise<void> => {
   for (let left = 120; left > 0; left--) {
     const { ok } = await kubectl("operator", "label namespace other probe=x --overwrite");
     if (!ok) return;
     await new Promise((resolve) => setTimeout(resolve, 250));
   }
-  throw new Error("the admission policies do not work");
+  throw new Error("the admission policies did not take effect");
 };
 
 /**
- * A control plane of its own with what manifests/install.yaml brings (the rendered chart), a project in the namespace `team`, and a
- * namespace `other` that is none of its business. Nothing of it runs: rights and policies are all there is to see.
+ * A control plane of its own with the objects of manifests/install.yaml (the rendered chart), a project in the namespace
+ * `team`, and a namespace `other` that is no project. No pod of it runs: the tests need only rights and policies.
  */
 export const startCluster = async (): Promise<Cluster> => {
   const dataDir = await mkdtemp(join(tmpdir(), "browserpool-chart-"));

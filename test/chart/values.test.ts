@@ -1,4 +1,4 @@
-/** Values of the chart: what their schema knows, what values.yaml tells, and what the operator takes. */
+/** The chart's values: their schema, values.yaml, and what the operator accepts. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -24,7 +24,7 @@ const resolved = (it: Schema): Schema => (it.$ref ? (schema.$defs[it.$ref.replac
 
 type Place = { path: string; schema: Schema; value: unknown };
 
-/** Every place of the schema, with what values.yaml has there. Below what holds anything there are none. */
+/** Every path of the schema with the value of values.yaml. An object that takes any field has no paths below it. */
 const placesOf = (it: Schema, value: unknown, path: string): Place[] =>
   Object.entries(resolved(it).properties ?? {}).flatMap(([name, inner]) => {
     const place = {
@@ -37,7 +37,7 @@ const placesOf = (it: Schema, value: unknown, path: string): Place[] =>
 
 const places = placesOf(schema, values, "").filter(({ path }) => path !== ".global");
 
-test("values.yaml names every value that there is", () => {
+test("values.yaml names every value of the schema", () => {
   // Parts of objects that are empty by default.
   const optional = /\.(resources\.(requests|limits)|regions\.[\w-]+)$/;
   const missing = places.filter(({ value, path }) => value === undefined && !optional.test(path));
@@ -45,7 +45,7 @@ test("values.yaml names every value that there is", () => {
   expect(places.length).toBeGreaterThan(150);
 });
 
-test("every value has a meaning in the schema, and no object takes an unknown one", () => {
+test("every value has a description in the schema, and no object takes an unknown value", () => {
   expect(
     places.filter(({ schema: it }) => !resolved(it).description && !it.description).map(({ path }) => path),
   ).toEqual([]);
@@ -56,7 +56,7 @@ test("every value has a meaning in the schema, and no object takes an unknown on
   expect(open.map(({ path }) => path)).toEqual([]);
 });
 
-test("values can place every region of pools, and no other", () => {
+test("values can place the pools of every region, and of no other", () => {
   const regions = schema.properties.browsers?.properties?.regions;
   expect(regions?.additionalProperties).toBe(false);
   expect(Object.keys(regions?.properties ?? {})).toEqual(BrowserPoolSpec.shape.region.unwrap().options);

@@ -32,9 +32,9 @@ const refusal = async (attempt: Promise<unknown>): Promise<string> => {
 
 const selector = { name: "work" };
 
-describe("a pool that is written as YAML", () => {
+describe("a pool written as YAML", () => {
   // POOL-2
-  test("gets the defaults of the service and nothing else", async () => {
+  test("gets the service's defaults and nothing else", async () => {
     expect((await create({ size: 2 })).spec).toEqual({
       size: 2,
       region: "us-east",
@@ -47,7 +47,7 @@ describe("a pool that is written as YAML", () => {
     });
   });
 
-  test("keeps every setting as it was given", async () => {
+  test("keeps every given setting", async () => {
     const spec = {
       name: "Scrapers.v2_a-b",
       region: "eu-west",
@@ -165,13 +165,13 @@ describe("a pool that is written as YAML", () => {
     expect(await refusal(create(spec))).toContain(message);
   });
 
-  test("may have telemetry off, and refresh off without a profile", async () => {
+  test("may turn telemetry off, and refresh without a profile", async () => {
     const spec = { size: 1, refreshOnProfileUpdate: false, telemetry: { enabled: false, browser: {} } };
     expect((await create(spec)).spec).toMatchObject(spec);
   });
 
   // POOL-3
-  test("keeps its region, also when the default gave it", async () => {
+  test("keeps its region, also a defaulted one", async () => {
     const pool = await create({ size: 1 });
     const patch = plane.kube.patch(browserPoolKind, pool.metadata, { spec: { region: "us-west" } });
     expect(await refusal(patch)).toContain("region is fixed once the pool is created");
@@ -181,7 +181,7 @@ describe("a pool that is written as YAML", () => {
 });
 
 describe("the status", () => {
-  test("is apart from the spec and counts from zero", async () => {
+  test("is separate from the spec and counts from zero", async () => {
     const pool = await create({ size: 1 });
     expect(pool.status).toBeUndefined();
     const status = { observedGeneration: 1, nextStartTime: "2026-01-02T03:04:05.678Z", acceptedSize: 1 };

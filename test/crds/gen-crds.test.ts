@@ -14,17 +14,17 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-test("the CRDs that are checked in are those of src/resources", async () => {
+test("the committed CRDs match src/resources", async () => {
   await expect(generateCrds({ check: true })).resolves.toBeUndefined();
 });
 
-test("what was generated is not stale", async () => {
+test("freshly generated CRDs are not stale", async () => {
   await generateCrds({ check: false, folder });
   expect((await readdir(folder)).sort()).toEqual(all);
   await expect(generateCrds({ check: true, folder })).resolves.toBeUndefined();
 });
 
-test("a CRD that is missing, changed or of no kind is named, with the way out", async () => {
+test("a CRD that is missing, changed or belongs to no kind is named, with the command that repairs it", async () => {
   const stale = `stale: crds/${crd}; run \`npm run gen\``;
   await expect(generateCrds({ check: true, folder })).rejects.toThrow(`crds/${crd}`);
   await generateCrds({ check: false, folder });

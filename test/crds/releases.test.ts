@@ -1,6 +1,6 @@
 /**
- * An upgrade replaces the CRDs under objects that users have. So every release leaves its objects in releases/<version>.yaml, and
- * the CRDs of today must take each of them as it is: served in its version, no field refused, dropped or changed.
+ * An upgrade replaces the CRDs while users have objects. So every release leaves its objects in releases/<version>.yaml, and
+ * today's CRDs must accept each of them: served in its version, with no field refused, dropped or changed.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane?.stop());
 
-test.each(files)("objects of %s are taken as they are", async (file) => {
+test.each(files)("the CRDs accept the objects of %s unchanged", async (file) => {
   const namespace = `release-${file.replace(/[^0-9]+/g, "-")}x`;
   await plane.kubectl("create", "namespace", namespace);
   await plane.kubectl("create", "-n", namespace, "--validate=strict", "-f", join(folder, file));
@@ -36,7 +36,7 @@ test.each(files)("objects of %s are taken as they are", async (file) => {
   }
 });
 
-test("every kind is among the objects of the newest release", () => {
+test("the newest release has objects of every kind", () => {
   const present = new Set(objectsOf(files.at(-1) ?? "").map(({ kind }) => kind));
   expect([...present].sort()).toEqual(kinds.map(({ kind }) => kind).sort());
 });

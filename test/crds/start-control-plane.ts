@@ -11,12 +11,12 @@ import { createLogger } from "../../src/log.ts";
 
 export type TestControlPlane = {
   kube: Kube;
-  /** Runs kubectl; answers what it printed on stdout. Rejects when it fails. */
+  /** Runs kubectl and returns its stdout. Rejects when kubectl fails. */
   kubectl: (...args: string[]) => Promise<string>;
   stop(): Promise<void>;
 };
 
-/** A control plane of its own with the project's CRDs established. */
+/** A control plane of its own with the established CRDs of the project. */
 export const startTestControlPlane = async (): Promise<TestControlPlane> => {
   const dataDir = await mkdtemp(join(tmpdir(), "browserpool-crds-"));
   const programs = locatePrograms(process.env);

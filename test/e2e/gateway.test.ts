@@ -1,4 +1,4 @@
-/** What `cdp_ws_url` is good for, to whom, and until when. */
+/** What a `cdp_ws_url` allows, to which caller, and how long. */
 import { generateKeyPairSync } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -58,7 +58,7 @@ const expectRefused = async (url: string, status: keyof typeof refusal): Promise
 
 describe("a session's cdp_ws_url", () => {
   // LEASE-17
-  test("is what Puppeteer connects to", () =>
+  test("works with Puppeteer", () =>
     using(async ({ cdp_ws_url }) => {
       const browser = await puppeteer.connect({ browserWSEndpoint: cdp_ws_url });
       const page = await browser.newPage();
@@ -69,7 +69,7 @@ describe("a session's cdp_ws_url", () => {
     }));
 
   // LEASE-17
-  test("is what Playwright connects to", () =>
+  test("works with Playwright", () =>
     using(async ({ cdp_ws_url }) => {
       const browser = await chromium.connectOverCDP(cdp_ws_url);
       const page = await (browser.contexts()[0] ?? (await browser.newContext())).newPage();
@@ -104,7 +104,7 @@ describe("a session's cdp_ws_url", () => {
     }));
 
   // LEASE-16
-  test("works again after a disconnect, and by several connections at once", () =>
+  test("works again after a disconnect, and for several connections at once", () =>
     using(async ({ cdp_ws_url }) => {
       await withCdp(cdp_ws_url, (cdp) => setCookie(cdp, "again", "yes"));
       const [a, b] = [await connectRawCdp(cdp_ws_url), await connectRawCdp(cdp_ws_url)];
@@ -115,7 +115,7 @@ describe("a session's cdp_ws_url", () => {
     }));
 
   // LEASE-15
-  test("is the same whenever the session is asked for", () =>
+  test("is the same at every read of the session", () =>
     using(async ({ session_id, cdp_ws_url }) => {
       expect((await stack.kernel.browsers.retrieve(session_id)).cdp_ws_url).toBe(cdp_ws_url);
     }));
@@ -123,7 +123,7 @@ describe("a session's cdp_ws_url", () => {
 
 describe("an upgrade is refused", () => {
   // LEASE-18
-  test("with 401 without a token, with a forged one and with that of another session", async () => {
+  test("with 401 without a token, with a forged one and with another session's token", async () => {
     const former = await acquire();
     await release(former.session_id);
     await using(async ({ cdp_ws_url, session_id }) => {
@@ -148,7 +148,7 @@ describe("an upgrade is refused", () => {
     });
   });
 
-  test("with 404 at any other path, also with a good token", () =>
+  test("with 404 at any other path, also with a valid token", () =>
     using(async ({ cdp_ws_url }) => {
       const { search, pathname } = new URL(cdp_ws_url);
       const other = [`${pathname}/page`, pathname.replace(/cdp$/, ""), pathname.toUpperCase(), `${pathname}%2f..`];
@@ -157,7 +157,7 @@ describe("an upgrade is refused", () => {
     }));
 
   // LEASE-19, LEASE-14
-  test("with 404 after the release, also while the same browser is leased again", async () => {
+  test("with 404 after the release, also when the same browser is leased again", async () => {
     const first = await acquire();
     await withCdp(first.cdp_ws_url, (cdp) => setCookie(cdp, "same", "browser"));
     await release(first.session_id);
@@ -170,7 +170,7 @@ describe("an upgrade is refused", () => {
   });
 });
 
-describe("a connection dies", () => {
+describe("a connection is cut", () => {
   const ends: [string, (session_id: string) => Promise<unknown>][] = [
     ["with the release", (id) => release(id)],
     ["with a release that destroys the browser", (id) => release(id, false)],
@@ -185,7 +185,7 @@ describe("a connection dies", () => {
     await expectRefused(cdp_ws_url, 404);
   });
 
-  test("with the browser itself", async () => {
+  test("with its browser", async () => {
     const { cdp_ws_url } = await acquire();
     const cdp = await connectRawCdp(cdp_ws_url);
     await cdp.send("Browser.close").catch(() => undefined);
@@ -195,7 +195,7 @@ describe("a connection dies", () => {
   });
 
   // LEASE-20, POOL-14
-  test("with the pool that is deleted by force", async () => {
+  test("with a pool that is deleted by force", async () => {
     const { id } = await filledPool(stack.kernel);
     const { cdp_ws_url } = await stack.kernel.browserPools.acquire(id, {});
     const cdp = await connectRawCdp(cdp_ws_url);
@@ -206,7 +206,7 @@ describe("a connection dies", () => {
 });
 
 // LEASE-19
-test("what comes late for an ended session does not touch the next lease of its browser", async () => {
+test("late calls for an ended session do not affect the next lease of its browser", async () => {
   const former = await acquire();
   await release(former.session_id);
   await using(async ({ session_id, cdp_ws_url }) => {
@@ -224,7 +224,7 @@ test("what comes late for an ended session does not touch the next lease of its 
 });
 
 // AUTH-10
-test("no key and no token of all this stands in a log file", async () => {
+test("log files contain no key and no token of these tests", async () => {
   await fetch(`${stack.url}/browser_pools?jwt=${stack.api_key}`, { headers: { authorization: "Bearer wrong-key-1" } });
   secrets.add("wrong-key-1");
   const folder = join(stack.dataDir, "logs");

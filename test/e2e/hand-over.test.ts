@@ -1,4 +1,4 @@
-/** Many callers and few browsers: each browser has one holder at a time, and everybody gets one. */
+/** Many callers and few browsers: each browser has one holder at a time, and every caller gets one. */
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newId } from "../../src/services/objects/new-id.ts";
@@ -18,10 +18,10 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.[Symbol.asyncDispose]());
 
-/** One stay of one caller with one browser; times by one clock, ms. */
+/** One caller's time with one browser, ms of one clock. */
 type Stay = { browser: string; asked: number; from: number; until: number; served: number; kept: boolean };
 
-/** The browser's own name, given by its first holder and kept by the browser over all releases. */
+/** The browser's own name: its first holder sets it, and the browser keeps it over all releases. */
 const nameOf = async (cdp: RawCdp): Promise<string> => {
   const known = await cookieOf(cdp, "browser");
   if (known) return known;
@@ -32,7 +32,7 @@ const nameOf = async (cdp: RawCdp): Promise<string> => {
 
 let servedCount = 0;
 
-/** Takes a browser, marks it, and looks whether the mark is still its own after a while. */
+/** Acquires a browser, marks it, and checks several times whether the mark is still its own. */
 const stayOnce = async (): Promise<Stay> => {
   const asked = performance.now();
   const session = await stack.kernel.browserPools.acquire(poolId, { acquire_timeout_seconds: 60 });
@@ -43,7 +43,7 @@ const stayOnce = async (): Promise<Stay> => {
   const { browser, kept } = await withCdp(session.cdp_ws_url, async (cdp) => {
     const browser = await nameOf(cdp);
     await setCookie(cdp, "holder", mark);
-    for (let looks = 0; looks < 5; looks++)
+    for (let checks = 0; checks < 5; checks++)
       if ((await cookieOf(cdp, "holder")) !== mark) return { browser, kept: false };
     return { browser, kept: true };
   });
@@ -71,8 +71,8 @@ test(`${callers * roundsEach} holders take turns with ${size} browsers, and no t
     for (const [i, stay] of inOrder.entries()) expect(stay.from).toBeGreaterThanOrEqual(inOrder[i - 1]?.until ?? 0);
   }
 
-  // First come, first served: the n-th that asked is about the n-th that was served. Requests that are on their way at
-  // the same time may overtake each other, but nobody is passed over by more than all other callers twice.
+  // First come, first served: the n-th request is served about n-th. Requests sent at the same time may overtake each other,
+  // but none moves by twice the number of callers or more.
   const asked = stays.toSorted((a, b) => a.asked - b.asked);
   for (const [i, { served }] of asked.entries()) expect(Math.abs(served - 1 - i)).toBeLessThan(2 * callers);
 

@@ -1,4 +1,4 @@
-/** Bad requests: each is answered in the one shape of errors, names what is wrong, and changes nothing. */
+/** Bad requests: each answer has the one shape of errors, names what is wrong, and the request changes nothing. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { newId } from "../../src/services/objects/new-id.ts";
@@ -164,7 +164,7 @@ describe("a request that is refused", () => {
     ["another scheme", { authorization: "Basic dXNlcjpwYXNz" }],
     ["a key without its scheme", { authorization: "nobody-knows-this" }],
     ["two keys", { authorization: "Bearer a b" }],
-  ])("with 401 for %s, wherever it goes", async (_what, headers) => {
+  ])("with 401 for %s, at any path", async (_what, headers) => {
     const unauthorized = { status: 401, code: "unauthorized" };
     for (const [method, path] of [
       ["GET", "/browser_pools"],
@@ -192,11 +192,11 @@ describe("a request that is refused", () => {
     ["\u0000", "a control character"],
     [`{"size": 1}{"size": 2}`, "two values"],
     ["NaN", "no number"],
-  ])("for a body that is no JSON: %s (%s)", async (body) =>
+  ])("for a body that is not JSON: %s (%s)", async (body) =>
     expectRefusal(await send("POST", "/browser_pools", { body }), badRequest),
   );
 
-  test("for a body that is no text", async () =>
+  test("for a body that is not text", async () =>
     expectRefusal(await send("POST", "/browser_pools", { body: Buffer.from([0xff, 0xfe, 0x00]) }), badRequest));
 
   // HTTP-25
@@ -212,7 +212,7 @@ describe("a request that is refused", () => {
     expectRefusal(answer, { status: 415, code: "unsupported_media_type" });
   });
 
-  test("for a compression that nobody knows, and a charset that JSON hasn't", async () => {
+  test("for a compression or a charset that the API does not know", async () => {
     const wanted = { status: 415, code: "unsupported_media_type" };
     const body = '{"size": 1}';
     expectRefusal(await send("POST", "/browser_pools", { body, headers: { "content-encoding": "rot13" } }), wanted);
@@ -233,7 +233,7 @@ describe("a request that is refused", () => {
   });
 
   // HTTP-4, HTTP-15
-  test("for a taken name, and not retried", async () => {
+  test("for a taken name, and is not retried", async () => {
     const taken = { status: 409, code: "name_taken" };
     expectRefusal(await sendJson("POST", "/browser_pools", { size: 1, name: poolName }), taken);
     const { id } = await emptyPool(stack.kernel);
@@ -250,7 +250,7 @@ describe("a request that is refused", () => {
   });
 
   // HTTP-23
-  test("carries the id of the request", async () => {
+  test("has the id of the request", async () => {
     const answer = await send("GET", "/nothing", { headers: { "x-request-id": "my-id.1" } });
     expect(answer.headers["x-request-id"]).toBe("my-id.1");
     const another = await send("GET", "/nothing", { headers: { "x-request-id": "not one {of} ours" } });

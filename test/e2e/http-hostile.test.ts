@@ -1,4 +1,4 @@
-/** Requests of attackers, of odd clients and of those that ask twice. */
+/** Requests of attackers, of unusual clients, and repeated requests. */
 import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
 import { connect } from "node:net";
@@ -70,7 +70,7 @@ describe("a hostile request is refused", () => {
 
   // AUTH-9
   test.each(["evil.test", "127.0.0.1.evil.test", "localhost.evil.test:80", "169.254.169.254"])(
-    "for a Host that is not ours: %j",
+    "for a Host that the service does not serve: %j",
     async (host) => {
       expectRefusal(await send("GET", "/browser_pools", { headers: { host } }), forbidden);
       expectRefusal(await upgradeAt(stack.url, "/gateway/x/cdp?jwt=x", { host }), forbidden);
@@ -88,8 +88,8 @@ describe("a hostile request is refused", () => {
   );
 });
 
-describe("a request of our own page", () => {
-  test("is served: Origin and Host agree", async () => {
+describe("a request of the service's own page", () => {
+  test("is served when Origin and Host match", async () => {
     const { host } = new URL(stack.url);
     expect((await send("GET", "/browser_pools", { headers: { origin: `http://${host}` } })).status).toBe(200);
   });
@@ -99,7 +99,7 @@ describe("a request of our own page", () => {
     expect((await send("GET", "/browser_pools", { headers: { host } })).status).toBe(200);
   });
 
-  test("is served when the client offers HTTP/2 on the way", async () => {
+  test("is served when the client also offers HTTP/2", async () => {
     const headers = { connection: "Upgrade, HTTP2-Settings", upgrade: "h2c", "http2-settings": "AAMAAABkAAQ" };
     expect((await send("GET", "/browser_pools", { headers })).status).toBe(200);
   });
@@ -121,7 +121,7 @@ describe("a repetition with the same Idempotency-Key", () => {
   });
 
   // HTTP-22
-  test("and another body is a conflict that is not retried", async () => {
+  test("and another body is a conflict that the SDK does not retry", async () => {
     const headers = key();
     const first = await sendJson("POST", "/browser_pools", { size: 1, fill_rate_per_minute: 0 }, headers);
     const other = await sendJson("POST", "/browser_pools", { size: 2, fill_rate_per_minute: 0 }, headers);
@@ -141,7 +141,7 @@ describe("a repetition with the same Idempotency-Key", () => {
   });
 
   // HTTP-18, HTTP-22
-  test("is the same without a body as with an empty one", async () => {
+  test("treats no body and an empty body alike", async () => {
     const headers = key();
     const flush = (more: Send): Promise<RawAnswer> => send("POST", `/browser_pools/${poolId}/flush`, more);
     const answers = [await flush({ headers }), await flush({ headers, body: "{}" })];
@@ -149,7 +149,7 @@ describe("a repetition with the same Idempotency-Key", () => {
     expectRefusal(await flush({ headers, body: '{"other": 1}' }), { status: 409, code: "idempotency_key_reused" });
   });
 
-  test("may be another request when the key is", async () => {
+  test("may be a different request under another key", async () => {
     const ids = new Set<string>();
     for (const headers of [key(), key()]) {
       const { text } = await sendJson("POST", "/browser_pools", { size: 1, fill_rate_per_minute: 0 }, headers);
@@ -168,7 +168,7 @@ describe("a repetition with the same Idempotency-Key", () => {
 });
 
 // HTTP-23
-test("the log lines of a request carry its id", async () => {
+test("the log lines of a request have its id", async () => {
   const id = `seen-${newId()}`;
   await send("GET", "/browser_pools", { headers: { "x-request-id": id } });
   const folder = join(stack.dataDir, "logs");
@@ -181,7 +181,7 @@ test("the log lines of a request carry its id", async () => {
   expect(lines.map((line) => JSON.parse(line))).toEqual([expect.objectContaining({ request_id: id, status: 200 })]);
 });
 
-/** What the server answers to bytes, until it closes the connection; the client keeps its side open. */
+/** What the server answers to bytes until it closes the connection; the client keeps its side open. */
 const answerTo = async (bytes: string): Promise<string> => {
   const { hostname, port } = new URL(stack.url);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
@@ -194,7 +194,7 @@ const answerTo = async (bytes: string): Promise<string> => {
   socket.write(bytes);
   const ended = once(socket, "end").catch(() => undefined);
   await Promise.race([closed.promise, ended]);
-  // A server that has let go of the connection answers more bytes with a reset; one that has not takes them.
+  // A closed connection answers more bytes with a reset; a half-open one takes them.
   const timer = setInterval(() => socket.write("x"), 50);
   await closed.promise;
   clearInterval(timer);
@@ -216,12 +216,12 @@ test.each([
   expect(JSON.parse(answer.split("\r\n\r\n")[1] ?? "")).toMatchObject({ code: "bad_request" });
 });
 
-test("a client of a refused upgrade that never hangs up does not keep its connection", async () => {
+test("a client of a refused upgrade that never hangs up loses its connection", async () => {
   const head = "GET /gateway/x/cdp HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
   expect(await answerTo(head)).toMatch(/^HTTP\/1\.1 401 Unauthorized\r\n/);
 });
 
-test("a WebSocket upgrade of no session is refused in the shape of errors", async () => {
+test("a WebSocket upgrade without a session is refused in the shape of errors", async () => {
   for (const path of ["/", "/browser_pools", "/gateway/x", "/gateway/x/cdp/y", "/gateway/%zz/cdp", "//", "//[", "*"])
     expectRefusal(await upgradeAt(stack.url, path), notFound);
   expectRefusal(await upgrade(`${stack.url}/gateway/x/cdp`), { status: 401, code: "unauthorized" });

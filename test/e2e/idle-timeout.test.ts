@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => stack[Symbol.asyncDispose]());
 
 // LEASE-31, LEASE-22
-test("a browser in use ends when nobody was connected for its time-out, one with a connection goes on", async () => {
+test("a browser in use ends after its timeout without a connection, and one with a connection continues", async () => {
   const { kernel } = stack;
   const pool = await filledPool(kernel, { size: 2, timeout_seconds: 10 });
   const idle = await kernel.browserPools.acquire(pool.id, {});

@@ -1,4 +1,4 @@
-/** Chrome policies that no custom resource can hold: up to 5 MiB (POOL-17, LIMIT-6). */
+/** Chrome policies that are too large for a custom resource: up to 5 MiB (POOL-17, LIMIT-6). */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { configMaps } from "../../src/kube/resource-type.ts";
@@ -17,7 +17,7 @@ afterAll(() => stack?.[Symbol.asyncDispose]());
 const namespace = "default";
 const maxBytes = 5 * 1024 * 1024;
 
-/** So many bytes of JSON that gzip shrinks hardly below three quarters. */
+/** A policy of that many bytes of JSON, which gzip shrinks to hardly less than three quarters. */
 const policyOf = (bytes: number): { Text: string } => {
   const room = bytes - JSON.stringify({ Text: "" }).length;
   return {
@@ -37,11 +37,11 @@ const partsOf = async (id: string): Promise<string[]> => {
 const specOf = async (id: string): Promise<BrowserPool["spec"]> =>
   ((await stack.kube.get(browserPoolKind, { namespace, name: id })) as BrowserPool).spec;
 
-/** Deep equality of such texts prints megabytes when it fails. */
+/** Compares texts by a digest, because a failed deep equality prints megabytes. */
 const expectPolicy = (answered: unknown, policy: object): void =>
   expect(JSON.stringify(answered) === JSON.stringify(policy)).toBe(true);
 
-/** What somebody can write as YAML: the pool refers to a ConfigMap that does not hold its policy. */
+/** A pool that a user can write as YAML: it refers to a ConfigMap that does not hold its policy. */
 const refer = async (id: string, configMap: string): Promise<void> => {
   const spec = { chromePolicyRef: { sha256: "0".repeat(64), configMaps: [configMap] } };
   await stack.kube.patch(browserPoolKind, { namespace, name: id }, { spec });
@@ -55,7 +55,7 @@ const patch = async (id: string, body: object) => {
 };
 
 // POOL-17, POOL-PATCH-4, LIMIT-6
-test("a policy of 5 MiB is stored and read back whole, changed, cleared, and gone with its pool", async () => {
+test("a policy of 5 MiB is stored whole, read back, changed, cleared, and deleted with its pool", async () => {
   const first = policyOf(maxBytes);
   const created = await emptyPool(stack.kernel, { chrome_policy: first });
   const { id } = created;
@@ -93,7 +93,7 @@ test("a policy of 5 MiB is stored and read back whole, changed, cleared, and gon
   expect(await partsOf(id)).toEqual([]);
 });
 
-test("policies that several callers write at once leave the parts of one", async () => {
+test("when several callers write policies at once, the parts of exactly one remain", async () => {
   const { id } = await emptyPool(stack.kernel, { chrome_policy: policyOf(400_000) });
   const same = policyOf(400_000);
   const policies = [same, same, policyOf(400_000), same];
@@ -105,7 +105,7 @@ test("policies that several callers write at once leave the parts of one", async
 });
 
 // LEASE-11
-test("a session tells its large policy, and leaves it out when the pool has another one", async () => {
+test("a session shows its large policy, and omits it after the pool got another one", async () => {
   const policy = policyOf(1_000_000);
   const { id } = await filledPool(stack.kernel, { chrome_policy: policy });
   const { session_id, ...session } = await stack.kernel.browserPools.acquire(id, {});
@@ -118,9 +118,9 @@ test("a session tells its large policy, and leaves it out when the pool has anot
   await stack.kernel.browserPools.release(id, { session_id });
 });
 
-describe("a pool's policy is refused or left out", () => {
+describe("a pool's policy is refused or omitted", () => {
   // LIMIT-6
-  test("when it is above 5 MiB, and nothing of it stays", async () => {
+  test("when it is above 5 MiB, and nothing of it is stored", async () => {
     const before = (await stack.kube.list(configMaps, { namespace })).items.length;
     const response = await stack.call("POST", "/browser_pools", { size: 1, chrome_policy: policyOf(maxBytes + 1) });
     expect(response.status).toBe(400);
@@ -130,7 +130,7 @@ describe("a pool's policy is refused or left out", () => {
     expect((await stack.kube.list(configMaps, { namespace })).items.length).toBe(before);
   });
 
-  test("when it refers to parts that are not there; writing the policy again repairs it", async () => {
+  test("when it refers to parts that do not exist; writing the policy again repairs it", async () => {
     const policy = policyOf(400_000);
     const { id } = await emptyPool(stack.kernel, { chrome_policy: policy });
     await refer(id, "not-there");
@@ -139,7 +139,7 @@ describe("a pool's policy is refused or left out", () => {
     expectPolicy((await configOf(id)).chrome_policy, policy);
   });
 
-  test("when it refers to a ConfigMap of somebody else, which is never deleted", async () => {
+  test("when it refers to a foreign ConfigMap, which is never deleted", async () => {
     const name = `foreign-${newId()}`;
     await stack.kube.create(configMaps, { metadata: { name, namespace }, data: { a: "b" } });
     const { id } = await emptyPool(stack.kernel);
@@ -151,7 +151,7 @@ describe("a pool's policy is refused or left out", () => {
   });
 });
 
-test("an inline policy of YAML stays inline, and what overflows the object then is refused as too large", async () => {
+test("an inline YAML policy stays inline, and a change that would make the object too large is refused", async () => {
   const name = newId();
   const chromePolicy = policyOf(1_400_000);
   const spec = { size: 1, fillRatePerMinute: 0, chromePolicy };

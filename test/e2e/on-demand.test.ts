@@ -1,4 +1,4 @@
-/** On-demand browsers by the public SDK and by YAML, from their start to a day after their end. */
+/** On-demand browsers with the public SDK and with YAML, from their start to a day after their end. */
 import { setTimeout as sleep } from "node:timers/promises";
 import Kernel from "@onkernel/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -36,7 +36,7 @@ const notFound = { status: 404, error: { code: "not_found" } };
 
 describe("by HTTP", () => {
   // BROWSER-1, BROWSER-2, BROWSER-4
-  test("the answer comes with a browser that is up, and tells what was asked for", async () => {
+  test("the answer comes when the browser is up, and shows what was asked for", async () => {
     const name = newName();
     const session = await kernel.browsers.create({
       headless: true,
@@ -66,7 +66,7 @@ describe("by HTTP", () => {
   });
 
   // BROWSER-1, BROWSER-3
-  test("the default time-out is a minute, and no pool or pooled session knows of it", async () => {
+  test("the default timeout is a minute, and the browser adds no pool", async () => {
     const { session_id, timeout_seconds } = await kernel.browsers.create({ headless: true });
     expect(timeout_seconds).toBe(60);
     expect(await collect(kernel.browserPools.list())).toEqual([]);
@@ -74,7 +74,7 @@ describe("by HTTP", () => {
   });
 
   // BROWSER-8, LEASE-22, LEASE-23
-  test("its end destroys it for good, is told for a day, and frees its name", async () => {
+  test("its end destroys it for good, can be read for a day, and frees its name", async () => {
     const name = newName();
     const { session_id, cdp_ws_url } = await kernel.browsers.create({ headless: true, name });
     const cdp = await openCdp({ cdp_ws_url });
@@ -94,13 +94,13 @@ describe("by HTTP", () => {
     expect(await ids({ status: "active" })).toEqual([]);
     expect(await ids({ status: "deleted" })).toEqual([session_id]);
     const second = await kernel.browsers.create({ headless: true, name });
-    // Nothing comes back after its end.
+    // Nothing restarts after its end.
     expect(await podsOf(session_id)).toEqual([]);
     await kernel.browsers.deleteByID(second.session_id);
   });
 
   // LEASE-31
-  test("is ended when nobody is connected for its time-out", async () => {
+  test("it ends after its timeout without a connection", async () => {
     const { session_id } = await kernel.browsers.create({ headless: true, timeout_seconds: 10 });
     const { status } = await eventually("it has ended", async () => {
       const browser = await resourceOf(session_id);
@@ -122,7 +122,7 @@ describe("by HTTP", () => {
   });
 
   // LEASE-24
-  test("name, tags and telemetry change while it runs; what is left out stays", async () => {
+  test("name, tags and telemetry can change while it runs; omitted fields stay", async () => {
     const { session_id, name } = await kernel.browsers.create({ headless: true, name: newName(), tags: { a: "1" } });
     const renamed = newName();
     expect(await kernel.browsers.update(session_id, { name: renamed })).toMatchObject({
@@ -149,7 +149,7 @@ describe("by HTTP", () => {
     ["gpu with headless", { gpu: true, headless: true }, "gpu"],
     ["a proxy by id and by mode", { proxy: { id: "x", mode: "direct" } }, "proxy"],
     ["a profile by id and name", { profile: { id: "a", name: "b" } }, "profile"],
-    ["a profile that is not there", { profile: { name: "nobody" } }, "profile"],
+    ["a profile that does not exist", { profile: { name: "nobody" } }, "profile"],
     ["51 tags", { tags: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`t${n}`, "x"])) }, "tags"],
     ["a vault without id", { vaults: [{}] }, "vaults"],
     ["a policy of the service's own", { chrome_policy: { ProxyMode: "direct" } }, "chrome_policy"],
@@ -163,7 +163,7 @@ describe("by HTTP", () => {
   });
 
   // LIMIT-10, HTTP-20, AUTH-4
-  test("a project's cap counts them and its pools, and an ended one makes room", async () => {
+  test("a project's limit counts on-demand browsers and pools, and an ended browser makes room", async () => {
     const { id } = (await kernel.projects.create({ name: newName() })) as { id: string };
     await stack.call("PATCH", `/org/projects/${id}/limits`, { max_concurrent_sessions: 2 });
     const ask = () => stack.call("POST", "/browsers", { headless: true }, { "x-kernel-project-id": id });
@@ -189,7 +189,7 @@ describe("by HTTP", () => {
   });
 
   // BROWSER-10
-  test("a caller who hangs up before it is up leaves nothing behind", async () => {
+  test("a caller that hangs up before the browser is up leaves nothing behind", async () => {
     const before = new Set(
       (await stack.kube.list(browserKind, { namespace: stack.namespace })).items.map(({ metadata }) => metadata.name),
     );
@@ -217,7 +217,7 @@ describe("by HTTP", () => {
 
 describe("by YAML", () => {
   // BROWSER-11
-  test("a session begins by itself, under the name of the object, and ends with it", async () => {
+  test("a session begins without a call, has the name of the object, and ends with it", async () => {
     const name = `yaml-${newId()}`;
     await apply(name, { headless: true, tags: { from: "yaml" } });
     await whenPhase(name, "Active");
@@ -232,8 +232,8 @@ describe("by YAML", () => {
     await expect(kernel.browsers.retrieve(name)).rejects.toMatchObject(notFound);
   });
 
-  test("a long name with dots is as good as any", async () => {
-    // The dot is where the name of its pod is cut off.
+  test("a long name with dots works", async () => {
+    // The name of its pod is cut off at the dot.
     const name = `yaml.${"a".repeat(44)}.${"b".repeat(100)}.${newId()}`;
     await apply(name, { headless: true });
     await whenPhase(name, "Active");
@@ -243,7 +243,7 @@ describe("by YAML", () => {
     await cdp.closed;
   });
 
-  test("what was read before it was up is told to come again", async () => {
+  test("a read before the browser is up gets 200 or 503", async () => {
     const name = `yaml-${newId()}`;
     await apply(name, { headless: true });
     const early = await stack.call("GET", `/browsers/${name}`);
@@ -255,7 +255,7 @@ describe("by YAML", () => {
   });
 
   // HTTP-13
-  test("an object that is made anew under the name is a new session", async () => {
+  test("an object that is created again under the same name is a new session", async () => {
     const name = `yaml-${newId()}`;
     await apply(name, { headless: true });
     await whenPhase(name, "Active");
@@ -291,7 +291,7 @@ describe("by YAML", () => {
 });
 
 // BROWSER-8
-test("its pod is deleted by hand: the session ends with the reason, and no other pod comes", async () => {
+test("when its pod is deleted by hand, the session ends with the reason, and no other pod starts", async () => {
   const { session_id } = await kernel.browsers.create({ headless: true });
   const [name = ""] = await podsOf(session_id);
   await stack.kube.delete(pods, { namespace: stack.namespace, name }, { gracePeriodSeconds: 2 });

@@ -1,4 +1,4 @@
-/** How fast a pool fills and how many browsers it runs, by the pods that there were. */
+/** How fast a pool fills and how many browsers it runs, from a watch of its pods. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BrowserPoolCreateParams } from "@onkernel/sdk/resources/browser-pools";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -19,7 +19,7 @@ afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();
 });
 
-/** Pools by id, with the largest size that each ever had. */
+/** Pools by id, with the largest size that each had. */
 const pools = new Map<string, { uid: string; largest: number }>();
 
 const poolOf = async (id: string): Promise<BrowserPool> => {
@@ -39,12 +39,12 @@ const acquire = (id: string) => stack.kernel.browserPools.acquire(id, { acquire_
 const release = (id: string, session_id: string, reuse = true) =>
   stack.kernel.browserPools.release(id, { session_id, reuse });
 
-/** The rate at which a pool of this size starts one browser every so many seconds. */
+/** The fill rate at which a pool of this size starts one browser every so many seconds. */
 const rateFor = (size: number, seconds: number): number => 6000 / (size * seconds);
 
 /**
- * Expects that the starts followed one another by so many seconds. Their times are cut to whole seconds, so the sum of
- * the distances is looked at, which may be short by one second.
+ * Expects so many seconds between starts. Creation times are whole seconds, so the check uses the sum of the distances, which
+ * may be short by one second.
  */
 const expectSpacing = (starts: number[], seconds: number): void => {
   const [first = 0] = starts;
@@ -59,12 +59,12 @@ afterEach(async () => {
   pools.clear();
 });
 
-/** Long enough for a pool that fills at the fastest rate to start a browser. */
+/** Long enough for a pool at the fastest rate to start a browser. */
 const aWhileMs = 2000;
 
 describe("a pool with a fill rate", () => {
   // FILL-RATE-1, FILL-RATE-4
-  test("starts its browsers one by one, and replaces what is destroyed at the same rate", async () => {
+  test("starts its browsers one by one, and replaces destroyed ones at the same rate", async () => {
     const id = await newPool({ size: 3, fill_rate_per_minute: rateFor(3, 2) });
     await untilAvailable(stack.kernel, id, 3);
     expect(watch.creations(uidOf(id))).toHaveLength(3);
@@ -78,7 +78,7 @@ describe("a pool with a fill rate", () => {
   });
 
   // FILL-RATE-2
-  test("starts the first browser at once, also when the next is minutes away", async () => {
+  test("starts the first browser at once, also when the next start is minutes away", async () => {
     const id = await newPool({ size: 2, fill_rate_per_minute: rateFor(2, 300) });
     await untilAvailable(stack.kernel, id, 1);
     expect((await poolOf(id)).status?.nextStartTime).toBeDefined();
@@ -87,7 +87,7 @@ describe("a pool with a fill rate", () => {
   });
 
   // FILL-RATE-7
-  test("follows a raised rate without waiting for the start that the old rate had planned", async () => {
+  test("follows a raised rate at once, and does not wait for the start that the old rate had planned", async () => {
     // Fails by the wait for the second browser: at the old rate it comes in five minutes.
     const id = await newPool({ size: 2, fill_rate_per_minute: rateFor(2, 300) });
     await untilAvailable(stack.kernel, id, 1);
@@ -96,7 +96,7 @@ describe("a pool with a fill rate", () => {
   });
 
   // FILL-RATE-3
-  test("of 0 starts nothing, and goes on when the rate is raised", async () => {
+  test("starts nothing at 0, and continues when the rate is raised", async () => {
     const id = await newPool({ size: 2, fill_rate_per_minute: 0 });
     await sleep(aWhileMs);
     expect(watch.creations(uidOf(id))).toEqual([]);
@@ -113,7 +113,7 @@ describe("a pool with a fill rate", () => {
   });
 
   // POOL-13, FILL-RATE-4
-  test("fills up again after a flush one by one, and leaves the browser in use alone", async () => {
+  test("fills up one by one after a flush, which leaves the browser in use alone", async () => {
     const id = await newPool({ size: 4, fill_rate_per_minute: fastest });
     await untilAvailable(stack.kernel, id, 4);
     const held = await acquire(id);
@@ -134,7 +134,7 @@ describe("a pool whose size changes", () => {
   };
 
   // POOL-12
-  test("gives up idle browsers first, and one in use only when its lease ends", async () => {
+  test("removes idle browsers first, and one in use only when its lease ends", async () => {
     const id = await newPool({ size: 4, fill_rate_per_minute: fastest });
     await untilAvailable(stack.kernel, id, 4);
     const [a, b] = [await acquire(id), await acquire(id)];
@@ -162,7 +162,7 @@ describe("a pool whose size changes", () => {
   });
 
   // POOL-11, FILL-RATE-4
-  test("grows at its rate and does not top up for browsers in use", async () => {
+  test("grows at its rate and does not start replacements for browsers in use", async () => {
     const id = await newPool({ size: 1, fill_rate_per_minute: fastest });
     await untilAvailable(stack.kernel, id, 1);
     await acquire(id);

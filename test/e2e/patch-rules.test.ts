@@ -1,4 +1,4 @@
-/** The rules of the pool update (the POOL-PATCH rules) as a caller sees them; each test names its rule. */
+/** The rules of the pool update (the POOL-PATCH rules) as a caller sees them; each test cites its rule. */
 import type { BrowserPool as WirePool } from "@onkernel/sdk/resources/browser-pools";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
@@ -31,7 +31,7 @@ const patch = async (id: string, body: object): Promise<Answer> => {
 const configOf = async (id: string): Promise<Config> =>
   (await stack.kernel.browserPools.retrieve(id)).browser_pool_config as unknown as Config;
 
-/** Patches, and expects that the answer and a later read agree. */
+/** Patches, and expects the same pool from the answer and from a later read. */
 const patched = async (id: string, body: object): Promise<Config> => {
   const { status, config, details } = await patch(id, body);
   expect({ status, details }).toMatchObject({ status: 200 });
@@ -49,7 +49,7 @@ const refused = async (id: string, body: object, path: string): Promise<void> =>
 
 const newPool = async (params: object = {}): Promise<string> => (await emptyPool(stack.kernel, params)).id;
 
-/** A pool written as YAML: it may refer to what this version has no HTTP operations for. */
+/** A pool written as YAML: it may use fields for which this version has no HTTP operations. */
 const yamlPool = async (spec: object): Promise<string> => {
   const metadata = { name: newId(), namespace: stack.namespace };
   const object = { metadata, spec: { size: 1, fillRatePerMinute: 0, headless: true, ...spec } };
@@ -59,7 +59,7 @@ const yamlPool = async (spec: object): Promise<string> => {
 
 describe("a PATCH of a pool", () => {
   // POOL-PATCH-15, POOL-PATCH-16
-  test("changes what it gives and nothing else", async () => {
+  test("changes the given fields and nothing else", async () => {
     const id = await newPool({ start_url: "https://a.test", chrome_policy: { PrintingEnabled: false } });
     const before = await configOf(id);
     expect(await patched(id, { stealth: true, timeout_seconds: 99 })).toEqual({
@@ -131,7 +131,7 @@ describe("a PATCH of a pool", () => {
   });
 
   // POOL-PATCH-7
-  test("takes an empty name for none (7)", async () => {
+  test("reads an empty name as no name (7)", async () => {
     const name = newId();
     const id = await newPool({ name });
     expect((await patched(id, { name: "" })).name).toBe(name);
@@ -161,7 +161,7 @@ describe("a PATCH of a pool", () => {
   });
 
   // POOL-PATCH-10
-  test("turns refresh_on_profile_update on only with a profile, and leaves it with the same one (10)", async () => {
+  test("accepts refresh_on_profile_update only with a profile, and keeps it when the same profile is sent (10)", async () => {
     const id = await yamlPool({ profile: { name: "work" }, refreshOnProfileUpdate: false });
     expect((await patched(id, { profile: { name: "work" } })).refresh_on_profile_update).toBe(false);
     expect((await patched(id, { refresh_on_profile_update: true })).refresh_on_profile_update).toBe(true);
@@ -169,7 +169,7 @@ describe("a PATCH of a pool", () => {
   });
 
   // POOL-PATCH-11, TELEMETRY-2, TELEMETRY-3, TELEMETRY-4
-  test("merges telemetry; what says nothing leaves it, enabled: false clears it (11)", async () => {
+  test("merges telemetry: null and {} keep it, enabled: false clears it (11)", async () => {
     const id = await newPool();
     const on = (config: Config): string[] => {
       const { browser = {} } = (config.telemetry ?? {}) as { browser?: Record<string, { enabled: boolean }> };
@@ -195,7 +195,7 @@ describe("a PATCH of a pool", () => {
   });
 
   // POOL-PATCH-17
-  test("may be sent by several callers at once, and none of the changes is lost", async () => {
+  test("may be sent by several callers at once, and loses none of the changes", async () => {
     const id = await newPool();
     const changes = [
       { stealth: true },
@@ -227,7 +227,7 @@ describe("browsers of a pool whose configuration changes", () => {
   const release = (session_id: string) => stack.kernel.browserPools.release(id, { session_id });
 
   // POOL-PATCH-13, BROWSER-15
-  test("keep the one that they were made with: idle ones too (13)", async () => {
+  test("keep the configuration that made them: idle ones too (13)", async () => {
     await patched(id, { viewport: large });
     const session = await acquire();
     expect(session).toMatchObject({ viewport: small, width: small.width });
@@ -235,11 +235,11 @@ describe("browsers of a pool whose configuration changes", () => {
   });
 
   // POOL-PATCH-14, FILL-RATE-5, LEASE-27
-  test("are discarded by discard_all_idle and rebuilt at once, whatever the rate; the one in use stays as it is (14)", async () => {
+  test("are discarded by discard_all_idle and rebuilt at once, whatever the rate; a browser in use keeps its configuration (14)", async () => {
     await patched(id, { viewport: small, fill_rate_per_minute: 25, discard_all_idle: false });
     const held = await acquire();
     await withCdp(held.cdp_ws_url, (cdp) => setCookie(cdp, "held", "yes"));
-    // At this rate a start is 80 s after the one before, so two new browsers can't come by it.
+    // At this rate the next start is 80 s after the last one, so the rate alone can't start two new browsers.
     await patched(id, { viewport: large, discard_all_idle: true });
     await eventually("all idle browsers are new", async () => {
       const pool = (await stack.kube.get(browserPoolKind, { namespace: stack.namespace, name: id })) as BrowserPool;
@@ -258,7 +258,7 @@ describe("browsers of a pool whose configuration changes", () => {
   });
 
   // POOL-PATCH-14
-  test("are discarded by a later discard_all_idle when they came back with an old configuration (14)", async () => {
+  test("are discarded by a later discard_all_idle when they were released with an old configuration (14)", async () => {
     await patched(id, { discard_all_idle: true });
     const sessions = [];
     for (let i = 0; i < 3; i++) sessions.push(await acquire());
@@ -267,7 +267,7 @@ describe("browsers of a pool whose configuration changes", () => {
   });
 
   // POOL-PATCH-14
-  test("are renewed by a flush, at the rate of the pool", async () => {
+  test("are replaced by a flush, at the rate of the pool", async () => {
     await patched(id, { viewport: small, fill_rate_per_minute: fastest });
     await stack.kernel.browserPools.flush(id);
     expect(await acquire()).toMatchObject({ viewport: small, width: small.width });

@@ -1,4 +1,4 @@
-/** `browserpool probe` against a service that runs, and against what is none. */
+/** `browserpool probe` against a running service, and against URLs without one. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ const poolNames = async (): Promise<string[]> =>
   ((await (await stack.call("GET", "/browser_pools")).json()) as { name: string }[]).map(({ name }) => name);
 
 describe("the probe", () => {
-  test("makes a pool of its own, uses it and leaves nothing behind", async () => {
+  test("makes its own pool, uses it and leaves nothing behind", async () => {
     const { code, out } = await probe(env());
     expect(steps(out.replaceAll(/probe-[0-9a-f]{8}/g, "probe-x"))).toEqual([
       "ok      make pool probe-x of one browser",
@@ -49,7 +49,7 @@ describe("the probe", () => {
     expect((await poolNames()).filter((name) => name.startsWith("probe-"))).toEqual([]);
   });
 
-  test("uses the pool that it is given and leaves it as it was", async () => {
+  test("uses a given pool and leaves it unchanged", async () => {
     const pool = await fullPool(stack.call, 1, { name: "probed" });
     const { code, out } = await probe(env({ BROWSERPOOL_PROBE_POOL: "probed" }));
     expect(steps(out)[0]).toBe("ok      find pool probed");
@@ -76,7 +76,7 @@ describe("the probe", () => {
     expect(code).toBe(1);
   });
 
-  test("says which variable is missing", async () => {
+  test("names the missing variable", async () => {
     const { code, err } = await probe({ BROWSERPOOL_PROBE_URL: "nowhere" });
     expect(err).toMatch(/BROWSERPOOL_PROBE_URL: give the URL.*BROWSERPOOL_API_KEY: is not set/);
     expect(code).toBe(1);

@@ -1,4 +1,4 @@
-/** Sessions, API keys, projects and limits by the public SDK. */
+/** Sessions, API keys, projects and limits with the public SDK. */
 import Kernel from "@onkernel/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newId } from "../../src/services/objects/new-id.ts";
@@ -18,10 +18,10 @@ afterAll(() => stack?.[Symbol.asyncDispose]());
 const newName = (): string => `n-${newId()}`;
 const notFound = { status: 404, error: { code: "not_found" } };
 
-/** A client that sees one project: the key's own. */
+/** A client whose key is bound to one project. */
 const clientWith = (apiKey: string): Kernel => new Kernel({ baseURL: stack.url, apiKey });
 
-/** A browser, whatever it takes; undefined (204) would be a fault of the test. */
+/** Acquires a browser; an empty answer (204) would be an error of the test. */
 const acquire = async (pool: string, body: object = {}, client = kernel) => {
   const session = await client.browserPools.acquire(pool, body);
   if (!session) throw new Error(`no browser of ${pool}`);
@@ -29,7 +29,7 @@ const acquire = async (pool: string, body: object = {}, client = kernel) => {
 };
 
 // HTTP-27
-describe("sessions by the SDK", () => {
+describe("sessions with the SDK", () => {
   let poolId: string;
   beforeAll(async () => {
     poolId = (await filledPool(kernel, { size: 2 })).id;
@@ -37,7 +37,7 @@ describe("sessions by the SDK", () => {
   afterAll(() => kernel.browserPools.delete(poolId, { force: true }));
 
   // LEASE-21, LEASE-22
-  test("are retrieved by id and by name, and after their end only with include_deleted", async () => {
+  test("are read by id and by name, and after their end only with include_deleted", async () => {
     const name = newName();
     const { session_id } = await acquire(poolId, { name });
     expect(await kernel.browsers.retrieve(session_id)).toMatchObject({ session_id, name });
@@ -50,7 +50,7 @@ describe("sessions by the SDK", () => {
   });
 
   // LEASE-6
-  test("have names that are unique among the active ones and free again after the release", async () => {
+  test("have names that are unique among active sessions and free again after the release", async () => {
     const name = newName();
     const first = await acquire(poolId, { name });
     const taken = { status: 409, error: { code: "name_taken" } };
@@ -87,7 +87,7 @@ describe("sessions by the SDK", () => {
   });
 
   // LEASE-25
-  test("end by deleteByID, and their browser is replaced by a new one", async () => {
+  test("end by deleteByID, and a new browser replaces theirs", async () => {
     await untilAvailable(kernel, poolId, 2);
     const session = await acquire(poolId);
     await withCdp(session.cdp_ws_url, (cdp) => setCookie(cdp, "mine", "yes"));
@@ -102,7 +102,7 @@ describe("sessions by the SDK", () => {
   });
 
   // LEASE-9, LEASE-27
-  test("merge their own telemetry onto the pool's", async () => {
+  test("merge their own telemetry into the pool's", async () => {
     const { id } = await filledPool(kernel, { telemetry: { enabled: true } });
     const session = await acquire(id, { telemetry: { browser: { console: { enabled: true } } } });
     expect(session.telemetry?.browser).toMatchObject({ console: { enabled: true }, control: { enabled: true } });
@@ -113,8 +113,8 @@ describe("sessions by the SDK", () => {
   });
 });
 
-describe("the organization by the SDK", () => {
-  test("has API keys: made, listed, renamed, rotated, deleted, and good at once and no longer", async () => {
+describe("the organization with the SDK", () => {
+  test("makes, lists, renames, rotates and deletes API keys, which take effect at once", async () => {
     const name = newName();
     const made = await kernel.apiKeys.create({ name });
     const theirs = clientWith(made.key);
@@ -133,7 +133,7 @@ describe("the organization by the SDK", () => {
   });
 
   // AUTH-5, AUTH-8, HTTP-15
-  test("has projects that share nothing: pools, sessions and names", async () => {
+  test("has projects that share nothing: no pools, sessions or names", async () => {
     const project = await kernel.projects.create({ name: newName() });
     const key = await kernel.apiKeys.create({ name: newName(), project_id: project.id });
     const theirs = clientWith(key.key);
@@ -167,7 +167,7 @@ describe("the organization by the SDK", () => {
   });
 
   // AUTH-2, AUTH-6, ORG-9
-  test("lets a project's key nowhere else", async () => {
+  test("restricts a project's key to that project", async () => {
     const [project, another] = [
       await kernel.projects.create({ name: newName() }),
       await kernel.projects.create({ name: newName() }),
@@ -186,7 +186,7 @@ describe("the organization by the SDK", () => {
   });
 
   // PROJECT-1, PROJECT-4, AUTH-4
-  test("has projects that are created, listed, changed and deleted once they are empty", async () => {
+  test("creates, lists and changes projects, and deletes empty ones", async () => {
     const name = newName();
     const project = await kernel.projects.create({ name });
     expect((await collect(kernel.projects.list({ query: name }))).map(({ id }) => id)).toEqual([project.id]);

@@ -1,4 +1,4 @@
-/** Pools and their browsers by the public SDK, with no special handling. */
+/** Pools and their browsers with the public SDK, without special handling. */
 import type Kernel from "@onkernel/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
@@ -25,7 +25,7 @@ const untilWaiting = (poolId: string, count: number): Promise<true | undefined> 
     return pool.status?.waiting === count || undefined;
   });
 
-/** A browser, whatever it takes; undefined (204) would be a fault of the test. */
+/** Acquires a browser; an empty answer (204) would be an error of the test. */
 const acquire = async (pool: string, body: object = {}) => {
   const session = await kernel.browserPools.acquire(pool, body);
   if (!session) throw new Error(`no browser of ${pool}`);
@@ -33,9 +33,9 @@ const acquire = async (pool: string, body: object = {}) => {
 };
 
 // HTTP-27
-describe("pools by the SDK", () => {
+describe("pools with the SDK", () => {
   // POOL-2, POOL-10, HTTP-10
-  test("are created with the defaults of the service, and retrieved by id and by name", async () => {
+  test("are created with the service's defaults, and read by id and by name", async () => {
     const name = newName();
     const created = await kernel.browserPools.create({ size: 2, name, fill_rate_per_minute: 0 });
     expect(created).toMatchObject({
@@ -50,7 +50,7 @@ describe("pools by the SDK", () => {
   });
 
   // HTTP-8, HTTP-9, POOL-10
-  test("are listed over as many pages as there are, without gaps and repetitions", async () => {
+  test("are listed over all pages, without gaps and repetitions", async () => {
     const tag = newName();
     const made = [];
     for (let i = 0; i < 5; i++) made.push(await emptyPool(kernel, { name: `${tag}-${i}` }));
@@ -80,7 +80,7 @@ describe("pools by the SDK", () => {
   });
 
   // POOL-14, HTTP-4
-  test("that are in use are deleted only by force, which ends their sessions", async () => {
+  test("in use are deleted only by force, which ends their sessions", async () => {
     const pool = await filledPool(kernel);
     const { session_id } = await acquire(pool.id);
     const refusal = { status: 409, error: { code: "pool_in_use" } };
@@ -97,7 +97,7 @@ describe("pools by the SDK", () => {
   });
 
   // POOL-14
-  test("that nobody uses any more are deleted without force, and take their browsers with them", async () => {
+  test("not in use are deleted without force, together with their browsers", async () => {
     // Fails when the deletion is refused, which the SDK throws, or the wait for its end runs out.
     const pool = await filledPool(kernel);
     const { session_id } = await acquire(pool.id);
@@ -110,7 +110,7 @@ describe("pools by the SDK", () => {
   });
 
   // POOL-13
-  test("lose their idle browsers by a flush, but not the one in use, and fill up again", async () => {
+  test("lose their idle browsers by a flush, keep the one in use, and fill up again", async () => {
     const pool = await filledPool(kernel, { size: 2 });
     const held = await acquire(pool.id);
     await withCdp(held.cdp_ws_url, (cdp) => setCookie(cdp, "held", "yes"));
@@ -126,7 +126,7 @@ describe("pools by the SDK", () => {
 });
 
 // HTTP-27
-describe("browsers acquired by the SDK", () => {
+describe("browsers acquired with the SDK", () => {
   let pool: { id: string; name?: string };
   beforeAll(async () => {
     pool = await filledPool(kernel, { name: newName(), viewport: { width: 1024, height: 768 }, timeout_seconds: 321 });
@@ -134,7 +134,7 @@ describe("browsers acquired by the SDK", () => {
   afterAll(() => kernel.browserPools.delete(pool.id, { force: true }));
 
   // LEASE-7, LEASE-10, LEASE-15
-  test("are described as the pool's", async () => {
+  test("show their pool", async () => {
     const session = await acquire(pool.name ?? "", { tags: { team: "a" } });
     expect(session).toMatchObject({
       headless: true,
@@ -155,7 +155,7 @@ describe("browsers acquired by the SDK", () => {
   });
 
   // LEASE-10
-  test("are answered with every field that a session has", async () => {
+  test("are answered with every field of a session", async () => {
     const { session_id, ...session } = await acquire(pool.id);
     const fields = ["cdp_ws_url", "webdriver_ws_url", "base_url", "created_at", "headless", "stealth", "kiosk_mode"];
     expect(Object.keys(session)).toEqual(
@@ -165,7 +165,7 @@ describe("browsers acquired by the SDK", () => {
   });
 
   // LEASE-14, LEASE-27, LEASE-28, LEASE-26
-  test("come back with their cookies and tabs when released for reuse, in a new session", async () => {
+  test("keep cookies and tabs when released for reuse, and get a new session", async () => {
     const first = await acquire(pool.id, { name: newName(), tags: { a: "b" } });
     await withCdp(first.cdp_ws_url, async (cdp) => {
       await setCookie(cdp, "login", "kept");
@@ -202,7 +202,7 @@ describe("browsers acquired by the SDK", () => {
   });
 
   // LEASE-2
-  test("go to waiting callers in the order in which they came", async () => {
+  test("go to waiting callers in the order of their requests", async () => {
     const held = await acquire(pool.id);
     const served: string[] = [];
     const wait = async (name: string) => {
@@ -223,7 +223,7 @@ describe("browsers acquired by the SDK", () => {
   });
 
   // LEASE-3
-  test("are not there in time: the answer is empty, and the caller has left the queue", async () => {
+  test("are not free in time: the answer is empty, and the caller leaves the queue", async () => {
     const held = await acquire(pool.id);
     expect(await kernel.browserPools.acquire(pool.id, { acquire_timeout_seconds: 1 })).toBeFalsy();
     expect(await kernel.browserPools.acquire(pool.id, { acquire_timeout_seconds: 0 })).toBeFalsy();
@@ -246,7 +246,7 @@ describe("browsers acquired by the SDK", () => {
   });
 
   // LEASE-8
-  test("open the lease's own start_url", async () => {
+  test("open the start_url of the lease", async () => {
     const url = "data:text/html,start";
     const session = await acquire(pool.id, { start_url: url });
     expect(session.start_url).toBe(url);

@@ -1,4 +1,4 @@
-/** Pools by kubectl, as someone works with them who knows Kubernetes and not this service. */
+/** Pools with kubectl, as a user works with them who knows Kubernetes and not this service. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { dirname } from "node:path";
@@ -21,7 +21,7 @@ type Ran = { code: number | null; out: string; err: string };
 
 const kubectl = async (args: string[], input?: string): Promise<Ran> => {
   const child = spawn(locatePrograms(process.env).kubectl ?? "kubectl", args, {
-    // its cache beside the kubeconfig, so that it goes with it
+    // kubectl's cache is beside the kubeconfig, so that it is removed with it.
     env: { ...process.env, KUBECONFIG: stack.kubeconfig, HOME: dirname(stack.kubeconfig) },
   });
   child.stdin.end(input ?? "");
@@ -29,7 +29,7 @@ const kubectl = async (args: string[], input?: string): Promise<Ran> => {
   return { code: code as number | null, out, err };
 };
 
-/** Runs kubectl and expects that it succeeds. */
+/** Runs kubectl and expects success. */
 const done = async (args: string, input?: string): Promise<string> => {
   const { code, out, err } = await kubectl(args.split(" "), input);
   expect({ code, err }).toMatchObject({ code: 0 });
@@ -95,7 +95,7 @@ describe("kubectl", () => {
   });
 
   // POOL-15
-  test("keeps a pool that is deleted while a browser is in use until the lease ends", async () => {
+  test("keeps a deleted pool whose browser is in use until the lease ends", async () => {
     // Fails when the browser does not answer, or a wait of kubectl runs out: for the reason, or for the end after the release.
     await apply("busy", { size: 1, headless: true, fillRatePerMinute: 6000 });
     await waitFor("busy", "condition=Ready");
@@ -117,7 +117,7 @@ describe("kubectl", () => {
   });
 
   // HTTP-11, AUTH-5
-  test("gets the pools that HTTP made, by the id that HTTP answers", async () => {
+  test("gets pools that HTTP created, by the id that HTTP answers", async () => {
     const { id } = await stack.kernel.browserPools.create({ size: 1, headless: true, fill_rate_per_minute: 0 });
     expect(await path(id, "{.spec.headless}")).toBe("true");
     await done(`patch bp ${id} --type=merge -p {"spec":{"timeoutSeconds":55}}`);
@@ -126,7 +126,7 @@ describe("kubectl", () => {
   });
 
   // HTTP-12
-  test("gives a pool the id of another one as its name: HTTP reads the one with that id", async () => {
+  test("can give a pool another pool's id as its name: HTTP reads the pool with that id", async () => {
     await done("apply -f -", yamlOf("front", { ...idle, name: "else" }));
     await done("apply -f -", yamlOf("back", { ...idle, name: "front" }));
     expect((await stack.kernel.browserPools.retrieve("front")).id).toBe("front");
@@ -138,7 +138,7 @@ describe("kubectl", () => {
 });
 
 describe("a vault", () => {
-  test("of the sample is ready by the operator that local mode starts, and is explained", async () => {
+  test("of the sample becomes ready under local mode's operator, and kubectl explains it", async () => {
     const sample = new URL("../../manifests/samples/vault.yaml", import.meta.url).pathname;
     await done(`apply -f ${sample}`);
     await done("wait --timeout=30s --for=condition=Ready vi/team-shop ac/shop-alice cred/shop vlt/team");
@@ -199,7 +199,7 @@ describe("a pool that can't be carried out says so in its Accepted condition", (
   });
 
   // HTTP-16
-  test("NameTaken for the younger of two, which gets the name when the older is gone", async () => {
+  test("NameTaken for the younger of two, which gets the name when the older is deleted", async () => {
     await done("apply -f -", yamlOf("older", { ...idle, name: "wanted" }));
     await waitFor("older", "condition=Accepted");
     await done("apply -f -", yamlOf("younger", { ...idle, name: "wanted" }));
@@ -212,7 +212,7 @@ describe("a pool that can't be carried out says so in its Accepted condition", (
   });
 
   // POOL-24, LIMIT-2
-  test("PooledSessionsLimit when a pool that runs is made too large; it keeps its size", async () => {
+  test("PooledSessionsLimit when a running pool is made too large; it keeps its size", async () => {
     await done("apply -f -", yamlOf("grown", { size: 1, headless: true, fillRatePerMinute: 6000 }));
     await waitFor("grown", "condition=Ready");
     await done("scale bp/grown --replicas=60");

@@ -23,7 +23,7 @@ afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();
 });
 beforeEach(async () => {
-  // What a failed test still holds is no reason for the next one to fail.
+  // Releases what a failed test still holds, so that the next test does not fail too.
   for (const session_id of await sessionsNow()) await pool.release({ session_id });
   await pool.whenCounts({ acquired: 0, available: 2 });
 });
@@ -49,9 +49,9 @@ const worksFor = async (session: { cdp_ws_url: string }): Promise<void> => {
   cdp.close();
 };
 
-describe("a browser that is idle", () => {
+describe("an idle browser", () => {
   // LEASE-39
-  test("and is killed is never handed out, not even in the instant before anyone noticed, and is replaced", async () => {
+  test("that is killed is never handed out, not even before its end is noticed, and is replaced", async () => {
     for (let round = 0; round < 3; round++) {
       await pool.whenCounts({ acquired: 0, available: 2 });
       const [first, second] = await idlePids();
@@ -65,9 +65,9 @@ describe("a browser that is idle", () => {
   });
 
   // LEASE-39
-  test("and hangs is refused when it is to be handed out, so that the caller gets another one", async () => {
+  test("that hangs refuses its lease, and the caller gets another one", async () => {
     const stopped = await idlePids();
-    // The one that is given first; the other one stays well.
+    // Hangs the browser that is handed out first; the other one stays healthy.
     const [hanging = 0] = stopped;
     process.kill(hanging, "SIGSTOP");
     const sessions = await Promise.all([pool.acquire(), pool.acquire()]);
@@ -79,9 +79,9 @@ describe("a browser that is idle", () => {
   });
 });
 
-describe("a browser that is leased", () => {
+describe("a leased browser", () => {
   // LEASE-34, LEASE-22
-  test("and is killed ends its lease: the socket closes, the session says why and when, and it is replaced", async () => {
+  test("that is killed ends its lease: the socket closes, the session says why and when, and a new browser replaces it", async () => {
     const session = await pool.acquire();
     const cdp = await openCdp(session);
     await cdp.version();
@@ -103,7 +103,7 @@ describe("a browser that is leased", () => {
     expect(await pool.release(session)).toBe(404);
   });
 
-  test("and loses its agent ends too, and its browser with the agent", async () => {
+  test("that loses its agent ends too, and with it the agent's Chromium", async () => {
     const session = await pool.acquire();
     const cdp = await openCdp(session);
     const browser = await heldPid(session.session_id);
@@ -118,7 +118,7 @@ describe("a browser that is leased", () => {
   });
 
   // LEASE-43
-  test("and hangs is not offered again when it is given back", async () => {
+  test("that hangs is not offered again after its release", async () => {
     const session = await pool.acquire();
     const hanging = await heldPid(session.session_id);
     process.kill(hanging, "SIGSTOP");
@@ -127,7 +127,7 @@ describe("a browser that is leased", () => {
   });
 });
 
-test("an agent that is killed while its browser is idle is replaced, and callers get a browser that works", async () => {
+test("an agent that is killed while its browser is idle is replaced, and callers get a working browser", async () => {
   // Fails when an acquire is refused, a browser does not work, or the old one is not gone in time.
   const [uid = ""] = await leases.podsIn(pool.id, "idle");
   const browser = await browserPid(stack.dataDir, uid);
@@ -138,13 +138,13 @@ test("an agent that is killed while its browser is idle is replaced, and callers
   await Promise.all(sessions.map((session) => pool.release(session)));
 });
 
-test("after all of that no pod is left but those of the pool", async () => {
+test("after these tests only the pool's pods are left", async () => {
   const { items } = await stack.kube.list(pods, { namespace: "default" });
   expect(items).toHaveLength(2);
 });
 
-describe("a caller who hangs up", () => {
-  /** Sends an acquire and hangs up at this moment; the session if the answer was faster. */
+describe("a caller that hangs up", () => {
+  /** Sends an acquire and hangs up at this moment. Returns the session if the answer came first. */
   const acquireAndHangUp = (moment: Promise<unknown>): Promise<string | undefined> =>
     new Promise((resolve) => {
       const headers = { authorization: `Bearer ${stack.api_key}`, "content-type": "application/json" };
@@ -165,7 +165,7 @@ describe("a caller who hangs up", () => {
       moment.then(hangUp, hangUp);
     });
 
-  test("while it waits takes no browser: the next caller gets it", async () => {
+  test("while it waits takes no browser, and the next caller gets it", async () => {
     const sessions = [await pool.acquire(), await pool.acquire()];
     const waits = eventually(
       "it waits",
@@ -179,7 +179,7 @@ describe("a caller who hangs up", () => {
     await pool.whenCounts({ acquired: 0, available: 2 });
   });
 
-  /** Acquires that were answered with a session, by the API's own count. */
+  /** The number of acquires that were answered with a session, as the API counts them. */
   const deliveredAnswers = async (): Promise<number> => {
     const metrics = await (await fetch(`${stack.url}/metrics`)).text();
     const line = /^browserpool_http_request_duration_seconds_count\{(?=.*acquire)(?=.*status="200").*\} (\d+)$/m.exec(
@@ -189,8 +189,8 @@ describe("a caller who hangs up", () => {
   };
 
   // LEASE-5
-  test("in the instant of the grant leaves the browser to the pool, whenever that is", async () => {
-    const kept = await pool.acquire(); // so that all is about one browser
+  test("in the instant of the grant leaves the browser to the pool, at whatever moment that is", async () => {
+    const kept = await pool.acquire(); // so that only one browser is left
     const delivered = await deliveredAnswers();
     let answered = 0;
     for (let round = 0; round < 50; round++) {
@@ -199,7 +199,8 @@ describe("a caller who hangs up", () => {
       answered++;
       await pool.release({ session_id });
     }
-    // What was answered before the caller's end was seen is held: nobody can know that it was not read.
+    // A session stays leased when the API answered before it saw the hang-up: it can't know that the caller did not read the
+    // answer.
     const unread = (await deliveredAnswers()) - delivered - answered;
     const left = await eventually("nothing else is held", async () => {
       const sessions = (await sessionsNow()).filter((id) => id !== kept.session_id);

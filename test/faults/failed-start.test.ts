@@ -1,4 +1,4 @@
-/** Browsers that can't start: no storm, a clear word, and recovery once they can. */
+/** Browsers that can't start: starts back off, the error is clear, and the pool fills once they can. */
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,10 +12,10 @@ import { eventually } from "../support/eventually.ts";
 import { startLocalStack } from "../support/local-stack.ts";
 import { poolAt } from "../support/pool-client.ts";
 
-/** How long the starts are counted, ms. */
+/** Time in which starts are counted, ms. */
 const observedMs = 8000;
 
-test("starts that fail back off, and people are told; started again with a browser that works, the pool fills", async () => {
+test("failed starts back off and are reported; after a restart with a working browser, the pool fills", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "bp-"));
   const broken = await startLocalStack({ dataDir, env: { BROWSERPOOL_CHROMIUM_HEADLESS: "/bin/false" } });
   const created = new Set<string>();
@@ -28,7 +28,7 @@ test("starts that fail back off, and people are told; started again with a brows
       created.add(metadata.name);
     await sleep(50);
   }
-  // 2 at once, then after 1 or 2, 4, 8 … s.
+  // 2 at once, then one after 1 or 2, 4, 8 … s.
   expect(created.size).toBeGreaterThan(2);
   expect(created.size).toBeLessThanOrEqual(6);
 

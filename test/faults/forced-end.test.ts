@@ -1,4 +1,4 @@
-/** Leases that are ended by force while their agents would serve them on. */
+/** Leases that are ended by force while their agents would keep them. */
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { pods } from "../../src/kube/resource-type.ts";
@@ -7,7 +7,7 @@ import { fullPool, openCdp } from "../support/pool-client.ts";
 import type { AgentEvent } from "../support/simulated-node/agent-event.ts";
 import { startSimulatedCluster } from "../support/simulated-node/simulated-cluster.ts";
 
-test("a pool that is deleted by force tells its agents that their leases are over: they end in order, none is killed", async () => {
+test("a pool that is deleted by force ends its leases at the agents, which exit in order and are not killed", async () => {
   await using cluster = await startSimulatedCluster();
   cluster.startOperator("operator");
   const api = await cluster.startApi("api");

@@ -1,4 +1,4 @@
-/** Steps that stay half-done because whoever took them died, and data that is gone while nobody repairs it: all comes back. */
+/** Steps that stay half-done because the API or the operator died, and lost data without an operator: all of it is repaired. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { leases as leaseObjects, pods } from "../../src/kube/resource-type.ts";
 import { createLogger } from "../../src/log.ts";
@@ -42,12 +42,12 @@ const flushRedis = async (url: string): Promise<void> => {
 const stateOf = async () => (await leases.store.snapshot(await leases.uidOf(pool.id))).browsers[0]?.state;
 const whenState = (state: string) => eventually(`the browser is ${state}`, async () => (await stateOf()) === state);
 
-/** Stops the pod's agent from answering; `go` lets it go on. */
+/** Freezes the pod's agent; `go` lets it continue. */
 const freezeAgent = async (): Promise<{ go(): void }> => {
   const { items } = await cluster.kube.list(pods, { namespace: cluster.namespace });
   const processes = await processesOf(cluster.dataDir);
   const agent = processes.find(({ commandLine }) => commandLine.includes("main.ts agent"));
-  if (!agent || items.length !== 1) throw new Error("there is not exactly one agent");
+  if (!agent || items.length !== 1) throw new Error("expected exactly one agent");
   process.kill(agent.pid, "SIGSTOP");
   return { go: () => process.kill(agent.pid, "SIGCONT") };
 };
@@ -66,7 +66,7 @@ const works = async (): Promise<void> => {
 };
 
 // LEASE-44
-test("an API that dies between the grant and its bind: the browser comes back, though the bind arrives after all", async () => {
+test("when an API dies between the grant and its bind, the browser becomes idle again, although the bind arrives late", async () => {
   const agent = await freezeAgent();
   const asked = pool.ask().catch(() => "hung up");
   await whenState("leased");
@@ -78,7 +78,7 @@ test("an API that dies between the grant and its bind: the browser comes back, t
 });
 
 // LEASE-44
-test("an API that dies between the release and the offer: the browser comes back", async () => {
+test("when an API dies between the release and the offer, the browser becomes idle again", async () => {
   const session = await pool.acquire();
   const agent = await freezeAgent();
   const asked = pool.release(session).catch(() => "hung up");
@@ -91,12 +91,12 @@ test("an API that dies between the release and the offer: the browser comes back
 });
 
 // LEASE-48
-test("an operator that is frozen past its lease and goes on does nothing more, while another one leads", async () => {
+test("an operator that is frozen past its lease and wakes changes nothing more, while another one leads", async () => {
   const size = 3;
   const podNames = async (): Promise<string[]> =>
     (await cluster.kube.list(pods, { namespace: cluster.namespace })).items.map(({ metadata }) => metadata.name).sort();
   const standby = startOperator("operator-b");
-  // A start every 4 s: the one who leads is frozen in the middle of it.
+  // A start every 4 s, so the leader is frozen in the middle of the filling.
   const slowly = { size, fill_rate_per_minute: 500 };
   expect((await api.call("PATCH", `/browser_pools/${pool.id}`, slowly)).status).toBe(200);
   await eventually("it has begun", async () => (await podNames()).length > 1);
@@ -117,7 +117,7 @@ test("an operator that is frozen past its lease and goes on does nothing more, w
 });
 
 // LEASE-46, HTTP-20
-test("all data gone and no operator: what is not found may live, which is said with 503, and is found when there is one again", async () => {
+test("after a loss of all data without an operator, an unknown session gets 503, and is found again once an operator runs", async () => {
   const session = await pool.acquire();
   const cdp = await openCdp(session);
   for (const replica of operators) replica.kill("SIGKILL");

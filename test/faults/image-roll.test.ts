@@ -1,4 +1,4 @@
-/** Another image for browsers: the pool is renewed at its fill rate, and nobody loses a session by it. */
+/** A new image for browsers: the operator replaces the pool at its fill rate, and no session is lost. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { KubeObject } from "../../src/kube/objects.ts";
@@ -14,7 +14,7 @@ const size = 3;
 const fillRate = 1000;
 const intervalMs = 2000;
 
-test("idle browsers first, one after the other, then who is in use when its session ends", async () => {
+test("idle browsers are replaced first, one after another, and one in use when its session ends", async () => {
   await using cluster = await startSimulatedCluster();
   const { kube, namespace } = cluster;
   const before = cluster.startOperator("operator-a", { BROWSERPOOL_BROWSER_IMAGE: "browser:1" });
@@ -51,25 +51,25 @@ test("idle browsers first, one after the other, then who is in use when its sess
   })();
 
   cluster.startOperator("operator-b", { BROWSERPOOL_BROWSER_IMAGE: "browser:2" });
-  await eventually("all but the one in use are of the new image", async () => {
+  await eventually("all but the browser in use have the new image", async () => {
     const now = await images();
     return now.size === size && [...now.values()].filter((image) => image === "browser:2").length === size - 1;
   });
   expect((await images()).get(held)).toBe("browser:1");
   expect(await cdp.version()).toContain("simulated");
-  await eventually("the one in use is to leave", async () => {
+  await eventually("the browser in use has the leaving mark", async () => {
     const { browsers } = await leases.store.snapshot(await leases.uidOf(pool.id));
     return browsers.find(({ id }) => id === held)?.leaving === "PodOutdated";
   });
   await pool.release(session);
-  await eventually("all are of the new image", async () => {
+  await eventually("all have the new image", async () => {
     const { status } = (await kube.get(browserPoolKind, { namespace, name: pool.id })) ?? {};
     return status?.outdatedPods === 0 && status.available === size;
   });
   expect([...(await images()).values()]).toEqual(Array.from({ length: size }, () => "browser:2"));
   watching.abort();
   expect(await fewest).toBe(size - 1);
-  // Times of creation are whole seconds.
+  // Creation times are whole seconds.
   for (const [place, atMs] of startedMs.slice(1).entries())
     expect(atMs - (startedMs[place] ?? 0)).toBeGreaterThanOrEqual(intervalMs - 1000);
   const { items } = await kube.list(events, { namespace });

@@ -1,4 +1,4 @@
-/** The life of local mode: started, stopped, killed, started again. */
+/** The life of local mode: start, stop, kill and restart. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { access, mkdtemp, readdir, rm, stat } from "node:fs/promises";
@@ -44,7 +44,7 @@ const runLocal = async (
 };
 const podFolders = (): Promise<string[]> => readdir(join(dataDir, "pods")).catch(() => []);
 const nothingRuns = () => eventually("nothing of it runs", async () => (await processesOf(dataDir)).length === 0);
-/** Kills the process as a crash does, and nothing else. */
+/** Kills only this process, as a crash does. */
 const crash = async (stack: LocalStack): Promise<void> => {
   const exited = once(stack.process, "exit");
   stack.process.kill("SIGKILL");
@@ -55,7 +55,7 @@ describe("local mode", () => {
   let poolId: string;
   let apiKey: string;
 
-  test("ends by Ctrl-C with nothing left: no process, no pod, no local.json; the data stays", async () => {
+  test("ends at Ctrl-C and leaves no process, no pod and no local.json; the data stays", async () => {
     const stack = await startLocalStack({ dataDir });
     const local = join(dataDir, "local.json");
     expect((await stat(local)).mode & 0o777).toBe(0o600);
@@ -71,7 +71,7 @@ describe("local mode", () => {
     await stack.kube.close();
   });
 
-  test("started again has its key and its pools, warm, and no lease of the former run", async () => {
+  test("has its key and its pools after a restart, with warm browsers and no lease of the former run", async () => {
     const stack = await startLocalStack({ dataDir });
     expect(stack.api_key).toBe(apiKey);
     await poolAt(stack.call, poolId).whenCounts({ acquired: 0, available: 2 });
@@ -79,7 +79,7 @@ describe("local mode", () => {
     await stack.kube.close();
   });
 
-  test("killed while browsers are leased and callers wait: the next start ends what is left and converges", async () => {
+  test("was killed while browsers were leased and callers waited: the next start ends what is left and converges", async () => {
     const stack = await startLocalStack({ dataDir });
     const pool = poolAt(stack.call, poolId);
     await pool.whenCounts({ acquired: 0, available: 2 });
@@ -99,7 +99,7 @@ describe("local mode", () => {
 
     const next = await startLocalStack({ dataDir });
     const again = poolAt(next.call, poolId);
-    // Nobody is left who waits: a browser that came up for the dead caller would not be available.
+    // No caller waits any more: a browser for the dead caller would not count as available.
     await again.whenCounts({ acquired: 0, available: 2 });
     for (const { session_id } of sessions) {
       const answer = await next.call("GET", `/browsers/${session_id}`);
@@ -114,7 +114,7 @@ describe("local mode", () => {
     await next.kube.close();
   });
 
-  test("started with --fresh knows nothing of former runs", async () => {
+  test("starts empty with --fresh", async () => {
     const stack = await startLocalStack({ dataDir, args: ["--fresh"] });
     expect(stack.api_key).not.toBe(apiKey);
     expect(await (await stack.call("GET", "/browser_pools")).json()).toEqual([]);
@@ -136,7 +136,7 @@ describe("local mode", () => {
     await stack.kube.close();
   });
 
-  test("says which port is in use, and starts nothing", async () => {
+  test("names the port that is in use, and starts nothing", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
@@ -148,7 +148,7 @@ describe("local mode", () => {
   });
 });
 
-test("behind a shell that replaces itself, as npm start is, SIGTERM ends all of it in order", async () => {
+test("SIGTERM ends local mode in order behind a shell that replaces itself, as under npm start", async () => {
   const folder = await mkdtemp(join(tmpdir(), "bp-"));
   const script = `true && exec ${process.execPath} ${main} local --port 0 --data-dir ${folder}`;
   const child = spawn("sh", ["-c", script], { cwd: root, stdio: "ignore" });

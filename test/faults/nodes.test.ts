@@ -1,4 +1,4 @@
-/** Nodes that are cordoned, drained or gone, and pods that are evicted, on local mode as a user runs it. */
+/** Nodes that are cordoned, drained or deleted, and pods that are evicted, on local mode as a user runs it. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -48,7 +48,7 @@ const recordOf = async ({ metadata }: Pod) => {
   return browsers.find(({ id }) => id === metadata.uid);
 };
 const whenMarked = (pod: Pod, leaving: string) =>
-  eventually(`it is to leave: ${leaving}`, async () => (await recordOf(pod))?.leaving === leaving);
+  eventually(`it has the leaving mark ${leaving}`, async () => (await recordOf(pod))?.leaving === leaving);
 const endOf = async ({ session_id }: Session): Promise<string | undefined> =>
   (await leases.store.endedLease(await leases.uidOf(pool.id), session_id))?.reason;
 const noted = async (reason: string): Promise<(KubeObject & { note: string; series?: { count: number } })[]> => {
@@ -66,9 +66,9 @@ const evict = ({ metadata }: Pod, gracePeriodSeconds?: number) =>
     ...(gracePeriodSeconds !== undefined && { deleteOptions: { gracePeriodSeconds } }),
   });
 
-describe("a node that is cordoned", () => {
+describe("a cordoned node", () => {
   // LEASE-49
-  test("loses what is idle at once; who is in use stays until its session ends; nobody is given a browser from it", async () => {
+  test("loses idle browsers at once, keeps leased ones until their sessions end, and no caller gets a browser on it", async () => {
     pool = await fullPool(stack.call, 3);
     const session = await pool.acquire();
     const cdp = await openCdp(session);
@@ -98,20 +98,20 @@ describe("a node that is cordoned", () => {
     await pool.whenCounts({ acquired: 0, available: 3 });
   });
 
-  test("and of use again keeps who was in use: the browser returns to the pool", async () => {
+  test("that is uncordoned keeps its leased browser, which returns to the pool", async () => {
     pool = await fullPool(stack.call, 1);
     const session = await pool.acquire();
     const held = await podOf(session);
     await cordon(true);
     await whenMarked(held, "NodeLeaving");
     await cordon(false);
-    await eventually("it may stay", async () => (await recordOf(held))?.leaving === undefined);
+    await eventually("its leaving mark is gone", async () => (await recordOf(held))?.leaving === undefined);
     await pool.release(session);
     const next = await pool.acquire();
     expect((await podOf(next)).metadata.uid).toBe(held.metadata.uid);
   });
 
-  test("loses the mark with Redis' data, and gets it again", async () => {
+  test("marks its browsers again after Redis has lost the leaving marks", async () => {
     pool = await fullPool(stack.call, 1);
     const session = await pool.acquire();
     const held = await podOf(session);
@@ -124,9 +124,9 @@ describe("a node that is cordoned", () => {
   });
 });
 
-describe("a browser in use that is evicted", () => {
+describe("an evicted browser in use", () => {
   // LEASE-49
-  test("serves its session on, over open connections and new ones; then it goes, and another one takes its place", async () => {
+  test("keeps serving its session over open and new connections; then it ends, and another one replaces it", async () => {
     pool = await fullPool(stack.call, 1);
     const session = await pool.acquire();
     const cdp = await openCdp(session);
@@ -148,7 +148,7 @@ describe("a browser in use that is evicted", () => {
     expect((await podOf(next)).metadata.uid).not.toBe(held.metadata.uid);
   });
 
-  test("ends with its grace at the latest, and the session says why", async () => {
+  test("ends at the latest after its grace period, and the session says why", async () => {
     // Fails by a wait that runs out: for the end of the socket, the pod or the session, or for the replacement.
     pool = await fullPool(stack.call, 1);
     const session = await pool.acquire();
@@ -161,7 +161,7 @@ describe("a browser in use that is evicted", () => {
     await pool.whenCounts({ acquired: 0, available: 1 });
   });
 
-  test("is destroyed at once when its caller says so, or its pool is deleted by force", async () => {
+  test("is destroyed at once when its caller destroys it, or its pool is deleted by force", async () => {
     // Fails by a wait that runs out: for the end of a socket or of a pod.
     pool = await fullPool(stack.call, 2);
     const [one, other] = [await pool.acquire(), await pool.acquire()];
@@ -179,7 +179,7 @@ describe("a browser in use that is evicted", () => {
   });
 });
 
-test("a session that lasts is shown on its pod, so that a budget keeps it from being evicted, and for no longer than that", async () => {
+test("a long session is marked on its pod, so that a budget prevents its eviction, and the mark goes with the session", async () => {
   pool = await fullPool(stack.call, 1);
   const budgets: ResourceType<KubeObject> = {
     group: "policy",
@@ -210,7 +210,7 @@ test("a session that lasts is shown on its pod, so that a budget keeps it from b
   await stack.kube.delete(budgets, budget.metadata);
 });
 
-test("an idle browser that is evicted is replaced", async () => {
+test("an evicted idle browser is replaced", async () => {
   // Fails by a wait that runs out: for the end of the pod, or for its replacement.
   pool = await fullPool(stack.call, 1);
   const [idle] = await podsNow();
@@ -219,7 +219,7 @@ test("an idle browser that is evicted is replaced", async () => {
   await pool.whenCounts({ acquired: 0, available: 1 });
 });
 
-test("kubectl drain waits for the session, and ends when it has ended", async () => {
+test("kubectl drain waits for the session, and ends when the session has ended", async () => {
   pool = await fullPool(stack.call, 2);
   const session = await pool.acquire();
   const cdp = await openCdp(session);
@@ -237,7 +237,7 @@ test("kubectl drain waits for the session, and ends when it has ended", async ()
   expect(await isGone(held)()).toBe(true);
 });
 
-test("pods of a node that is gone are given up, without waiting for its word", async () => {
+test("the operator deletes pods of a deleted node without waiting for its kubelet", async () => {
   // Fails by a wait that runs out: for the end of the pod, or for its replacement.
   pool = await fullPool(stack.call, 1);
   await stack.kube.create(nodes, { metadata: { name: "ghost" } });

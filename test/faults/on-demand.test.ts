@@ -1,4 +1,4 @@
-/** On-demand browsers when something goes wrong: Redis forgets, the replica that waited dies, Chromium does not start or crashes. */
+/** On-demand browsers when Redis loses data, the waiting replica dies, or Chromium does not start or crashes. */
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { pods } from "../../src/kube/resource-type.ts";
@@ -34,7 +34,7 @@ const browsers = async (): Promise<Browser[]> =>
 const phaseOf = async (name: string): Promise<Browser["status"]> =>
   (await browsers()).find(({ metadata }) => metadata.name === name)?.status;
 
-test("Redis forgets everything: the session is back, its connection was never cut, and its end is an end", async () => {
+test("after Redis has lost everything, the session is found again, its connection was never cut, and it can be ended", async () => {
   const session = await create({ name: "kept", tags: { a: "b" } });
   const cdp = await openCdp(session);
   const redis = new Redis(cluster.redisUrl);
@@ -52,7 +52,7 @@ test("Redis forgets everything: the session is back, its connection was never cu
   expect(await statusOf(session)).toBe(404);
 });
 
-test("the replica that waited for it dies: its session begins all the same, and its time-out ends it", async () => {
+test("when the replica that waits for a browser dies, the session begins all the same, and its timeout ends it", async () => {
   const known = new Set((await browsers()).map(({ metadata }) => metadata.name));
   const asked = api.call("POST", "/browsers", { headless: true, timeout_seconds: 10 }).catch(() => "cut");
   const [orphan] = await eventually("it has begun", async () => {
@@ -72,7 +72,7 @@ test("the replica that waited for it dies: its session begins all the same, and 
 });
 
 // BROWSER-8, LEASE-34
-test("its Chromium crashes: the session ends with the reason, and nothing takes its place", async () => {
+test("when Chromium crashes, the session ends with the reason, and no browser replaces it", async () => {
   const session = await create();
   await withCdp(session.cdp_ws_url, (cdp) => cdp.send("Browser.crash")).catch(() => undefined);
   const status = await eventually("it has ended", async () => {
@@ -87,7 +87,7 @@ test("its Chromium crashes: the session ends with the reason, and nothing takes 
 });
 
 // BROWSER-9, BROWSER-18
-test("its Chromium does not start: the caller is told why, and YAML users read it in the status", async () => {
+test("when Chromium does not start, the caller is told why, and the status of the object says it too", async () => {
   await using broken = await startLocalStack({ env: { BROWSERPOOL_CHROMIUM_HEADLESS: "/bin/false" } });
   const response = await broken.call("POST", "/browsers", { headless: true });
   expect([response.status, await response.json()]).toEqual([

@@ -1,4 +1,4 @@
-/** Redis, etcd or the API server away, by a kill or as a black hole: answers in time, nothing lost, recovery by itself. */
+/** Outages of Redis, etcd or the API server, killed or silent: answers come in time, nothing is lost, and the service recovers. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { type LeaseView, viewLeases } from "../support/lease-view.ts";
@@ -6,10 +6,10 @@ import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { browserPid, type Cdp, fullPool, openCdp, type PoolClient, type Session } from "../support/pool-client.ts";
 import { isAlive, processNamed } from "../support/processes.ts";
 
-/** What callers are promised, ms, and what a busy machine adds. */
+/** The promised limit, ms, and an allowance for a busy machine. */
 const answeredWithinMs = 2000 + 500;
 
-/** The same while a killed server starts again and takes every processor. */
+/** The same, while a killed server restarts and uses every processor. */
 const answeredWhileStartingMs = 2000 + 2000;
 
 let stack: LocalStack;
@@ -56,7 +56,7 @@ const works = async (): Promise<void> => {
   otherCdp.close();
   expect(await pool.release(other)).toBe(204);
 };
-/** Everything is as it was: the lease, its open connection, and all that a client may want. */
+/** Expects everything as before: the lease, its open connection, and all that a client may do. */
 const recovers = async (): Promise<void> => {
   await eventually("ready again", isReady);
   expect(await cdp.version()).toContain("Chrome");
@@ -68,7 +68,7 @@ const recovers = async (): Promise<void> => {
   const created = await fullPool(stack.call, 1);
   expect((await ask("DELETE", `/browser_pools/${created.id}`)).status).toBe(204);
 };
-/** Asks at short intervals until it is ready again; every answer. */
+/** Asks at short intervals until it is ready again. Returns every answer. */
 const askUntilReady = async (requests: () => Promise<Asked>[]): Promise<Asked[]> => {
   const answers: Asked[] = [];
   await eventually("ready again", async () => {
@@ -99,7 +99,7 @@ const needKubernetes = (): Promise<Asked>[] => [
 
 describe("Redis", () => {
   // HTTP-29
-  test("that answers nothing: 503 within 2 s, open connections go on, and all is well again when it does", async () => {
+  test("gives no answer: calls get 503 within 2 s, open connections work, and all works again when Redis answers", async () => {
     const { pid } = await processNamed(stack.dataDir, "redis-server");
     process.kill(pid, "SIGSTOP");
     try {
@@ -111,7 +111,7 @@ describe("Redis", () => {
     await recovers();
   });
 
-  test("that is killed: every answer comes in time, and it recovers with all its leases", async () => {
+  test("is killed: every answer comes in time, and all leases are there afterwards", async () => {
     const { pid } = await processNamed(stack.dataDir, "redis-server");
     process.kill(pid, "SIGKILL");
     const answers = await askUntilReady(() => [ask("GET", `/browsers/${session.session_id}`), ask("GET", "/browsers")]);
@@ -122,7 +122,7 @@ describe("Redis", () => {
     await recovers();
   });
 
-  test("that is killed while a caller waits: the caller gets its browser afterwards", async () => {
+  test("is killed while a caller waits: the caller gets its browser afterwards", async () => {
     const second = await pool.acquire();
     const waiting = pool.acquire();
     await eventually("it waits", async () => (await leases.store.snapshot(await leases.uidOf(pool.id))).waiting === 1);
@@ -139,7 +139,7 @@ describe("Redis", () => {
 
 describe("the API server", () => {
   // HTTP-29
-  test("that answers nothing: what needs it is 503 within 2 s, browsers are still handed out, and what died meanwhile is replaced", async () => {
+  test("gives no answer: what needs it gets 503 within 2 s, browsers are still handed out, and dead ones are replaced later", async () => {
     const { pid } = await processNamed(stack.dataDir, "kube-apiserver");
     process.kill(pid, "SIGSTOP");
     let killed = 0;
@@ -163,7 +163,7 @@ describe("the API server", () => {
   });
 
   test.each(["kube-apiserver", "etcd"])(
-    "with %s killed: every answer comes in time, and all is well again",
+    "is back after %s was killed: every answer came in time, and all works again",
     async (name) => {
       const { pid } = await processNamed(stack.dataDir, name);
       process.kill(pid, "SIGKILL");

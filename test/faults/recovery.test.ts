@@ -1,4 +1,4 @@
-/** Redis loses data while browsers are in use: all of it, or its last writes. Nobody is disturbed, and all comes back. */
+/** Redis loses all data or its last writes while browsers are in use: no session is disturbed, and everything is restored. */
 import type { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { poolKeys } from "../../src/leases/pool-keys.ts";
@@ -32,7 +32,7 @@ const statusOf = async ({ session_id }: Session): Promise<number> => {
   await response.body?.cancel();
   return response.status;
 };
-/** The session's answer without what time changes. */
+/** The session's answer without the fields that change with time. */
 const answerOf = async (session: Session): Promise<object> => {
   const {
     usage: _,
@@ -58,14 +58,14 @@ const rememberPool = async (pool: PoolClient): Promise<{ restore(): Promise<void
       const transaction = redis.multi().unlink(keys);
       for (const [place, dump] of dumps.entries()) if (dump) transaction.restore(keys[place] ?? "", 0, dump);
       await transaction.exec();
-      // A failover breaks the connections, by which the operator knows that it has to look at everything.
+      // A failover breaks connections; that tells the operator to inspect every browser.
       await redis.call("CLIENT", "KILL", "TYPE", "pubsub");
     },
   };
 };
 
 // LEASE-45
-test("all data gone: leases are back as they were with their connections open, idle browsers too, and waiting callers keep their order", async () => {
+test("after a loss of all data, leases with their connections and idle browsers are restored, and waiting callers keep their order", async () => {
   const [busy, quiet] = [await fullPool(stack.call, 2), await fullPool(stack.call, 1)];
   const fields = { name: "kept", tags: { team: "a" }, acquire_timeout_seconds: 30 };
   const named = (await (await stack.call("POST", `/browser_pools/${busy.id}/acquire`, fields)).json()) as Session;
@@ -108,7 +108,7 @@ test("all data gone: leases are back as they were with their connections open, i
   await busy.whenCounts({ acquired: 0, available: 2 });
 });
 
-test("the last writes gone, a grant and a release: the holder keeps its browser, and the one that was given back is idle", async () => {
+test("after a loss of the last writes, a grant and a release, the holder keeps its browser, and the released one is idle", async () => {
   const pool = await fullPool(stack.call, 2);
   const released = await pool.acquire();
   const before = await rememberPool(pool);
@@ -118,7 +118,7 @@ test("the last writes gone, a grant and a release: the holder keeps its browser,
   await before.restore();
   await eventually("the lease is found again", async () => (await statusOf(held)) === 200);
   await worksOn(cdp, held);
-  // What Redis knows is a lease that its agent has ended: that is noticed when a bind of it would be over.
+  // Redis has a lease that its agent has ended. The operator notices when a bind of that lease would have timed out.
   await pool.whenCounts({ acquired: 1, available: 1 });
   expect(await statusOf(released)).toBe(404);
   expect(await pool.release(held)).toBe(204);
@@ -126,7 +126,7 @@ test("the last writes gone, a grant and a release: the holder keeps its browser,
 });
 
 // LEASE-40
-test("the last writes gone, and the browser given to somebody else: it stays with its holder, and the other waits", async () => {
+test("after a loss of a grant, another caller that is granted the same browser has to wait, and the holder keeps it", async () => {
   const pool = await fullPool(stack.call, 1);
   const before = await rememberPool(pool);
   const held = await pool.acquire();

@@ -1,4 +1,4 @@
-/** Replicas of the API and the operator that die or are told to stop, each a process of its own. */
+/** Replicas of the API and the operator that die or are told to stop, each in its own process. */
 import { once } from "node:events";
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
@@ -28,7 +28,7 @@ afterAll(async () => {
   await cluster?.[Symbol.asyncDispose]();
 });
 
-/** The same session through another replica, as a load balancer would lead there. */
+/** The same session through another replica, as behind a load balancer. */
 const through = (replica: ApiReplica, { session_id, cdp_ws_url }: Session): Session => ({
   session_id,
   cdp_ws_url: cdp_ws_url.replace(/^ws:\/\/[^/]+/, replica.url.replace("http", "ws")),
@@ -37,7 +37,7 @@ const whenWaiting = (count: number) =>
   eventually(`${count} wait`, async () => (await leases.store.snapshot(await leases.uidOf(pool.id))).waiting === count);
 
 // LEASE-41
-test("an API that is killed loses no lease, and its waiting callers hold up nobody, also when it comes back by the same name", async () => {
+test("an API that is killed loses no lease, and its waiting callers delay no others, also after a restart under the same name", async () => {
   const session = await pool.acquire();
   const cut = await openCdp(session);
   const dead = pool.ask().catch(() => "hung up");
@@ -61,7 +61,7 @@ test("an API that is killed loses no lease, and its waiting callers hold up nobo
 });
 
 // LEASE-50
-test("an API that is told to stop serves on what is open and whoever waits, asks all to come again elsewhere, and exits with 0", async () => {
+test("an API that is told to stop answers open requests and waiting callers, asks all to reconnect, and exits with 0", async () => {
   const session = await pool.acquire();
   const waiting = pool.ask();
   await whenWaiting(1);
@@ -90,7 +90,7 @@ test("an API that is told to stop serves on what is open and whoever waits, asks
   pool = poolAt(api.call, pool.id);
 });
 
-test("an API whose time to stop is over answers who still waits, cuts connections that live on elsewhere, and exits with 0", async () => {
+test("an API at the end of its grace period sends waiting callers away, cuts connections, which reconnect elsewhere, and exits with 0", async () => {
   const session = await pool.acquire();
   const cdp = await openCdp(session);
   const waiting = pool.ask();
@@ -113,7 +113,7 @@ test("an API whose time to stop is over answers who still waits, cuts connection
 });
 
 // FILL-RATE-6
-test("an operator that is killed while it fills a pool is followed by another one, which starts no browser twice", async () => {
+test("when an operator is killed while it fills a pool, another one continues and starts no browser twice", async () => {
   const standby = cluster.startOperator("operator-b");
   const size = 4;
   let most = 0;

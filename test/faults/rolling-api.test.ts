@@ -1,4 +1,4 @@
-/** Replicas of the API that are replaced one after the other while callers come through one address, as in a rolling upgrade. */
+/** API replicas that are replaced one after another behind one address while callers use it, as in a rolling upgrade. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { eventually } from "../support/eventually.ts";
 import { type Call, fullPool, poolAt, type Session } from "../support/pool-client.ts";
 import { type SimulatedCluster, startSimulatedCluster } from "../support/simulated-node/simulated-cluster.ts";
 
-/** Leads each new connection to the next replica; those that stand go on where they are, as in a cluster. */
+/** Sends each new connection to the next replica; open connections stay with theirs, as in a cluster. */
 const startBalancer = async (replicas: ApiReplica[]) => {
   const sockets = new Set<Socket>();
   let turn = 0;
@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.[Symbol.asyncDispose]());
 
-test("callers of a service whose replicas are replaced notice nothing", { timeout: 180_000 }, async () => {
+test("callers notice nothing while all replicas of the API are replaced", { timeout: 180_000 }, async () => {
   const replicas = [await cluster.startApi("api-0"), await cluster.startApi("api-1")];
   const balancer = await startBalancer(replicas);
   const call: Call = (method, path, body) =>
@@ -55,8 +55,8 @@ test("callers of a service whose replicas are replaced notice nothing", { timeou
   const failures: unknown[] = [];
   let leases = 0;
   let isRolling = true;
-  // More callers than browsers: some wait whenever a replica goes.
-  const come = async (): Promise<void> => {
+  // More callers than browsers, so that some wait whenever a replica stops.
+  const keepCalling = async (): Promise<void> => {
     while (isRolling) {
       const answer = await pool.ask().catch((error: Error) => error.cause ?? error);
       if (answer instanceof Response && answer.status === 200) {
@@ -66,7 +66,7 @@ test("callers of a service whose replicas are replaced notice nothing", { timeou
       } else failures.push(answer instanceof Response ? await answer.text() : answer);
     }
   };
-  const callers = Array.from({ length: 8 }, come);
+  const callers = Array.from({ length: 8 }, keepCalling);
   const until = async (more: number): Promise<void> => {
     const wanted = leases + more;
     await eventually(`${more} more leases`, () => leases >= wanted || failures.length > 0);
@@ -75,7 +75,7 @@ test("callers of a service whose replicas are replaced notice nothing", { timeou
     await until(30);
     const fresh = await cluster.startApi(`api-${place + 2}`);
     old.kill("SIGTERM");
-    // A cluster hears of it a moment later than the replica itself.
+    // A cluster notices the stop a moment later than the replica itself.
     await until(10);
     replicas[place] = fresh;
     expect(await old.exited).toBe(0);

@@ -1,4 +1,4 @@
-/** Fills that end after their first write: what each field is said to be, and that nothing else was written. */
+/** Fills that end after their first write: the status of each field, and that nothing else was written. */
 import type { Page } from "puppeteer-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { FieldError, FieldResult } from "../../src/fill/fill-result.ts";
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterEach(() => parts.clear());
 afterAll(() => parts?.[Symbol.asyncDispose]());
 
-/** Resolves when the frame's new document is there. */
+/** Resolves when the frame has its new document. */
 const reloadFrame = `new Promise((resolve) => {
   const frame = document.getElementById("same");
   frame.onload = resolve;
@@ -22,20 +22,20 @@ const reloadFrame = `new Promise((resolve) => {
 
 type Case = {
   page: string;
-  /** The last field fails; those before it are filled. */
+  /** The last field fails; the ones before it are filled. */
   values: Values;
   code: FieldError;
   shows?: Values;
 };
 
 const cases: Record<string, Case> = {
-  "an option that is not there": {
+  "an option that does not exist": {
     page: "kinds",
     values: { "#select": "it" },
     code: "option_not_found",
     shows: { "#select": "de" },
   },
-  "an option that nobody can choose": { page: "kinds", values: { "#select": "closed" }, code: "option_not_found" },
+  "an option that can't be chosen": { page: "kinds", values: { "#select": "closed" }, code: "option_not_found" },
   "an option by its text": { page: "kinds", values: { "#select": "Germany" }, code: "option_not_found" },
   "a value longer than the field": {
     page: "kinds",
@@ -43,7 +43,7 @@ const cases: Record<string, Case> = {
     code: "execution_failed",
   },
   "a text in a field of numbers": { page: "kinds", values: { "#number": "abc" }, code: "execution_failed" },
-  "a date in a form that dates don't have": {
+  "a date in a wrong format": {
     page: "kinds",
     values: { "#date": "31.01.2026" },
     code: "execution_failed",
@@ -54,7 +54,7 @@ const cases: Record<string, Case> = {
     values: { "#shown-password": "pass-word" },
     code: "execution_failed",
   },
-  "a field that the page empties when it has a moment": {
+  "a field that the page empties a moment later": {
     page: "masks",
     values: { "#late": "abc" },
     code: "execution_failed",
@@ -76,19 +76,19 @@ const cases: Record<string, Case> = {
     values: { "#removes-next": "a", "#next": "x" },
     code: "target_changed",
   },
-  "an element that is another field by now": {
+  "an element that has become another field": {
     page: "changes",
     values: { "#renames": "a", ".renamed": "x" },
     code: "target_changed",
     shows: { "#renamed": "" },
   },
-  "an element that has a double by now": {
+  "an element whose selector meanwhile matches a second one": {
     page: "changes",
     values: { "#doubles": "a", ".double": "x" },
     code: "ambiguous_selector",
     shows: { ".double": "" },
   },
-  "an element that is disabled by now": {
+  "an element that was disabled meanwhile": {
     page: "changes",
     values: { "#disables-other": "a", "#other": "x" },
     code: "element_not_editable",
@@ -105,12 +105,12 @@ const cases: Record<string, Case> = {
     values: { "#otp": "123456", "#after": "x" },
     code: "target_changed",
   },
-  "a page that goes to one that never comes": {
+  "a page that navigates to one that never loads": {
     page: "navigates",
     values: { "#user": "ada", "#password": "x" },
     code: "target_changed",
   },
-  "a frame that is on its way to another document": {
+  "a frame that is navigating to another document": {
     page: "leaving-frames",
     values: { "#leaves": "a", "#in-same": "x" },
     code: "target_changed",
@@ -134,7 +134,7 @@ test.each(Object.entries(cases))("%s ends the fill", async (_name, { page: name,
     expect(await parts.shown(page, selector), selector).toBe(value);
 });
 
-// A value on its way into a page that leaves has an unknown effect. Not sent, its field is known to be failed.
+// A value that was sent to a leaving page has an unknown effect. A field whose value was not sent has failed.
 test.each([
   ["by requestSubmit()", "#otp"],
   ["by submit()", "#pin"],
@@ -153,7 +153,7 @@ test.each([
   expect(values.map(({ value }) => value)).not.toContain("never");
 });
 
-/** Does `work` in the page when everything is checked and the field `selector` is next to be written. */
+/** Does `work` in the page after all checks, just before the field `selector` is written. */
 const meddle = (selector: string, work: () => Promise<unknown>) =>
   startCdpRelay(parts.connect, {
     before: ({ params }) => (params?.arguments?.[1]?.value === selector ? work() : undefined),
@@ -161,7 +161,7 @@ const meddle = (selector: string, work: () => Promise<unknown>) =>
 
 // FILL-34
 test.each<[string, string, string, (page: Page) => () => Promise<unknown>]>([
-  ["the page has gone to another one", "plain", "#user", (page) => () => page.goto(parts.site.url("next"))],
+  ["the page has navigated to another one", "plain", "#user", (page) => () => page.goto(parts.site.url("next"))],
   ["the page was loaded again", "plain", "#user", (page) => () => page.reload()],
   ["its frame has another document", "frames", "#in-same", (page) => () => page.evaluate(reloadFrame)],
 ])("a field fails with target_changed and no other is written when %s", async (_why, name, selector, work) => {
@@ -184,7 +184,7 @@ test.each<[string, string, string, (page: Page) => () => Promise<unknown>]>([
     "#in-cross",
     (page) => () => page.evaluate("document.getElementById('cross').remove()"),
   ],
-])("a field whose write is on its way when %s goes is unknown", async (_why, name, selector, work) => {
+])("a field whose write was sent when %s goes away is unknown", async (_why, name, selector, work) => {
   const page = await parts.open(name);
   await using relay = await meddle(selector, work(page));
   const { status, fields } = await parts.fill(page, { [selector]: "never" }, { connect: relay.connect });
@@ -195,7 +195,7 @@ test.each<[string, string, string, (page: Page) => () => Promise<unknown>]>([
 });
 
 // FILL-21, FILL-22, FILL-27, FILL-31, FILL-40
-test("nothing is attempted after the first failure, no value made for it, and what was written stays", async () => {
+test("after the first failure no field is attempted and no value is made, and what was written stays", async () => {
   const page = await parts.open("kinds");
   const asked: string[] = [];
   const bindings = bindingsOf({ "#text": "a", "#short": "12345", "#tel": "1", "#url": "x" }).map(
@@ -218,7 +218,7 @@ test("nothing is attempted after the first failure, no value made for it, and wh
 });
 
 // FILL-33
-test("a value that can't be made fails its field and says nothing of the reason", async () => {
+test("a value that can't be made fails its field without naming the reason", async () => {
   const page = await parts.open("plain");
   const value = (): Sensitive => {
     throw new Error("seed JBSWY3DPEHPK3PXP is broken");

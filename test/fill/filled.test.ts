@@ -1,4 +1,4 @@
-/** Pages whose fields are filled: what the field shows then, and what the page got to know of it. */
+/** Pages whose fields are filled: what the fields show then, and what the page notices. */
 import type { Page } from "puppeteer-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type FillParts, type PageState, startFillParts, type Values } from "../support/fill-parts.ts";
@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterEach(() => parts.clear());
 afterAll(() => parts?.[Symbol.asyncDispose]());
 
-/** What a page of test/fill/pages keeps in a global. As JSON: frameworks keep proxies. */
+/** What a page of test/fill/pages keeps in a global, as JSON, because frameworks keep proxies. */
 const stateOf = async <Name extends keyof PageState>(page: Page, name: Name): Promise<PageState[Name]> =>
   JSON.parse((await page.evaluate(`JSON.stringify(window.${name})`)) as string);
 
@@ -50,7 +50,7 @@ const cases: Record<string, Case> = {
     page: "frames",
     values: { "#in-innermost": "a", "#top": "b", "#in-cross": "c", "#in-same": "d" },
   },
-  "the field that is seen when a frame that is not has its twin": {
+  "the visible field when a hidden frame has its twin": {
     page: "frames",
     values: { ".twice": "a" },
     shows: { "#in-same + .twice": "a" },
@@ -80,7 +80,7 @@ const cases: Record<string, Case> = {
   },
   "a textarea with lines": { page: "kinds", values: { "#textarea": "one\ntwo\n\nfour" } },
   "a select, by its option's value": { page: "kinds", values: { "#select": "fr" } },
-  "a select of many, which loses what it had": {
+  "a multiple select, which loses its former choice": {
     page: "kinds",
     values: { "#many": "c" },
     shows: { "#many option:checked": "c" },
@@ -144,7 +144,7 @@ test.each(Object.entries(cases))("%s", async (_name, { page: name, values, shows
     expect(await parts.shown(page, selector), selector).toBe(value);
 });
 
-test("frames of another site are rendered by other processes", async () => {
+test("frames of another site run in other processes", async () => {
   await parts.open("frames");
   const session = await parts.browser.target().createCDPSession();
   const { targetInfos } = await session.send("Target.getTargets");
@@ -152,7 +152,7 @@ test("frames of another site are rendered by other processes", async () => {
   expect(frames).toEqual(expect.arrayContaining(["/frame-cross.html", "/frame-innermost.html"]));
 });
 
-describe("what the page is told", () => {
+describe("the page's events", () => {
   const told = (id: string): string[] => [
     `focus ${id}`,
     `beforeinput ${id} by script`,
@@ -164,26 +164,26 @@ describe("what the page is told", () => {
   const values = { "#user": "ada", "#password": "s3cret" };
 
   // FILL-21, FILL-23
-  test("is what typing tells, field by field, and no submit", async () => {
+  test("are those of typing, field by field, without a submit", async () => {
     const page = await parts.open("plain");
     await parts.fill(page, values);
     expect(await stateOf(page, "events")).toEqual(toldAll);
   });
 
-  test("is the same in a frame of another process", async () => {
+  test("are the same in a frame of another process", async () => {
     const page = await parts.open("frames");
     await parts.fill(page, { "#in-cross": "a" });
     expect(await parts.eventsIn(page, "frame-cross")).toEqual(told("in-cross"));
   });
 
-  test("reaches the state of React", async () => {
+  test("reach the state of React", async () => {
     const page = await parts.open("react");
     const result = await parts.fill(page, { "#user": "ada", "#password": "s3cret", "#country": "fr" });
     expect(result.status).toBe("completed");
     expect(await stateOf(page, "state")).toEqual({ user: "ada", password: "s3cret", country: "fr" });
   });
 
-  test("reaches the state of Vue, lazy models too", async () => {
+  test("reach the state of Vue, also lazy models", async () => {
     const page = await parts.open("vue");
     const result = await parts.fill(page, { "#user": "ada", "#lazy": "late", "#note": "a\nb", "#country": "fr" });
     expect(result.status).toBe("completed");
@@ -191,7 +191,7 @@ describe("what the page is told", () => {
   });
 });
 
-test("a page that has overridden everything gets the values into its fields and sees nothing of the engine", async () => {
+test("a page that has overridden every global gets the values into its fields and sees nothing of the engine", async () => {
   const page = await parts.open("hostile");
   const result = await parts.fill(page, { "#form": "ada", "#password": "s3cret" });
   expect(result.status).toBe("completed");
@@ -203,7 +203,7 @@ test("a page that has overridden everything gets the values into its fields and 
   expect(seen).toEqual({ user: "ada", password: "s3cret", stolen: [] });
 });
 
-test("a blank page is a page", async () => {
+test("a blank page can be the page of a fill", async () => {
   await parts.clear();
   const [page] = await parts.browser.pages();
   if (!page) throw new Error("there is no page");

@@ -1,4 +1,4 @@
-/** Chromium with a window, where a tab in the background has no focus. Without one every tab has it. */
+/** Chromium with a window: a tab in the background has no focus. Without a window every tab has it. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type FillParts, startFillParts } from "../support/fill-parts.ts";
 
@@ -16,7 +16,7 @@ const told = (id: string): string[] => [
   `blur ${id}`,
 ];
 
-test("a tab in the background is told what one in front is told, and stays there", async () => {
+test("a tab in the background gets the same events as one in front, and stays in the background", async () => {
   const page = await parts.open("frames");
   const front = await parts.open("plain");
   await front.bringToFront();

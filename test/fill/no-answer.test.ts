@@ -1,4 +1,4 @@
-/** Pages and browsers that don't answer: a fill ends at its deadline, says what is known, and leaves nothing attached. */
+/** Pages and browsers that don't answer: a fill ends at its deadline, reports what is known, and leaves nothing attached. */
 import type { CDPSession, Dialog, Page } from "puppeteer-core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type FillRequest, fillPage } from "../../src/fill/fill-page.ts";
@@ -8,13 +8,13 @@ import { eventually } from "../support/eventually.ts";
 import { bindingsOf, type FillParts, startFillParts, type Values } from "../support/fill-parts.ts";
 
 let parts: FillParts;
-// A browser for each test: most of them end with one that is of no use.
+// A new browser for each test: most tests leave theirs unusable.
 beforeEach(async () => {
   parts = await startFillParts();
 });
 afterEach(() => parts?.[Symbol.asyncDispose]());
 
-/** Long enough to come to the page's trouble, short enough to wait for. */
+/** Long enough to reach the page's trouble, short enough to wait for. */
 const timeoutMs = 1500;
 
 const fill = (page: Page, values: Values, more?: Partial<FillRequest>): Promise<FillResult> =>
@@ -22,7 +22,7 @@ const fill = (page: Page, values: Values, more?: Partial<FillRequest>): Promise<
 
 const refusal = (code: FillRefused["code"]) => ({ name: "FillRefused", code });
 
-/** CDP sockets of the session, as its agent counts them; the tests' own client has one. */
+/** CDP sockets of the session, as its agent counts them; the tests' own client has one of them. */
 const sockets = async (): Promise<number | undefined> =>
   (await parts.agent.call("GET", "/state")).body.lease?.connections;
 
@@ -34,7 +34,7 @@ const nextDialog = (page: Page): Promise<Dialog> => new Promise((resolve) => pag
 const nextPause = (session: CDPSession): Promise<unknown> =>
   new Promise((resolve) => session.once("Debugger.paused", resolve));
 
-/** Ends the script that a page hangs in. */
+/** Ends the script in which a page hangs. */
 const interrupt = (session: CDPSession): Promise<unknown> => session.send("Runtime.terminateExecution");
 
 // FILL-25
@@ -60,7 +60,7 @@ describe("before the first write", () => {
     await untilSockets(1);
   });
 
-  test("a page that asks whether it may be left is not ready", async () => {
+  test("a page that asks before it is left is not ready", async () => {
     const page = await parts.open("hangs");
     await page.click("#user");
     await page.evaluate("addEventListener('beforeunload', (event) => event.preventDefault())");
@@ -93,7 +93,7 @@ describe("before the first write", () => {
     await expect(fill(page, { "#user": "never" }, { connect })).rejects.toMatchObject(refusal("browser_not_ready"));
   });
 
-  test("a browser behind a machine that hangs is not ready", async () => {
+  test("a browser whose agent hangs is not ready", async () => {
     const page = await parts.open("plain");
     parts.agent.child.kill("SIGSTOP");
     try {
@@ -127,19 +127,16 @@ describe("after the first write", () => {
     { index: 2, status: "not_attempted" },
   ];
 
-  test.each(["#loops", "#alerts"])(
-    "what became of a field whose input never ends, %s, is unknown",
-    async (selector) => {
-      const page = await parts.open("hangs");
-      expect(await fill(page, { "#user": "ada", [selector]: "x", "#after": "never" })).toMatchObject({
-        status: "unknown",
-        fields,
-      });
-      await untilSockets(1);
-    },
-  );
+  test.each(["#loops", "#alerts"])("the status of a field whose input never ends, %s, is unknown", async (selector) => {
+    const page = await parts.open("hangs");
+    expect(await fill(page, { "#user": "ada", [selector]: "x", "#after": "never" })).toMatchObject({
+      status: "unknown",
+      fields,
+    });
+    await untilSockets(1);
+  });
 
-  test("so it is when a debugger stops the page", async () => {
+  test("the status of a field is unknown when a debugger stops the page", async () => {
     const page = await parts.open("hangs");
     const session = await page.createCDPSession();
     await session.send("Debugger.enable");
@@ -153,7 +150,7 @@ describe("after the first write", () => {
     expect(await parts.shown(page, "#after")).toBe("");
   });
 
-  test("a page that comes round to a write after the deadline does not make it", async () => {
+  test("a page that becomes free after the deadline does not make the write", async () => {
     const page = await parts.open("hangs");
     const session = await page.createCDPSession();
     const result = await fill(page, { "#user": "ada", "#blocks": "a", "#after": "never" });
@@ -165,7 +162,7 @@ describe("after the first write", () => {
     expect(await parts.shown(page, "#after")).toBe("");
   });
 
-  test("a browser that dies leaves the write in progress unknown", async () => {
+  test("a browser that dies leaves the current write unknown", async () => {
     const page = await parts.open("plain");
     const value = (): Sensitive => {
       for (const group of parts.agent.groups()) process.kill(-group, "SIGKILL");

@@ -1,4 +1,4 @@
-/** What is refused before anything is written: every code, and that the page is as it was. */
+/** What is refused before the first write: every error code, and that the page is unchanged. */
 import type { Page } from "puppeteer-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { FillRequest } from "../../src/fill/fill-page.ts";
@@ -53,7 +53,7 @@ test.each<Case>([
 });
 
 // FILL-18
-test("one wrong binding is enough that none is written", async () => {
+test("one wrong binding prevents all writes", async () => {
   const page = await parts.open("plain");
   expect(await refusalOf(page, { "#user": "never", "#password": "never", "#nobody": "never" })).toEqual({
     code: "element_not_found",
@@ -64,7 +64,7 @@ test("one wrong binding is enough that none is written", async () => {
 });
 
 // FILL-17
-test("two bindings may not mean one field, by whatever selectors", async () => {
+test("two bindings may not name one field, by whatever selectors", async () => {
   const page = await parts.open("plain");
   expect(await refusalOf(page, { "#user": "never", "label:first-of-type": "never" })).toEqual({
     code: "duplicate_target",
@@ -74,18 +74,18 @@ test("two bindings may not mean one field, by whatever selectors", async () => {
 });
 
 // FILL-12, FILL-13
-describe("which page", () => {
+describe("the page", () => {
   const refused = async (pageUrl: string | undefined): Promise<unknown> => {
     const [page] = await parts.browser.pages();
     return page && refusalOf(page, { "#user": "a" }, { pageUrl });
   };
 
-  test("it must be open", async () => {
+  test("must be open", async () => {
     await parts.open("plain");
     expect(await refused(`${parts.site.url("plain")}?other`)).toEqual({ code: "page_not_found" });
   });
 
-  test("it must have the fragment that is named, and none when none is", async () => {
+  test("must have the given fragment, and none when none is given", async () => {
     const page = await parts.open("plain", "#one");
     expect(await refused(parts.site.url("plain"))).toEqual({ code: "page_not_found" });
     expect(await refused(`${parts.site.url("plain")}#two`)).toEqual({ code: "page_not_found" });
@@ -94,18 +94,18 @@ describe("which page", () => {
     expect(await parts.shown(page, "#user")).toBe("ada");
   });
 
-  test("it must be the only one with its URL", async () => {
+  test("must be the only one with its URL", async () => {
     await parts.open("plain");
     await parts.open("plain");
     expect(await refused(parts.site.url("plain"))).toEqual({ code: "page_ambiguous" });
   });
 
-  test("when it is not named it must be the only one", async () => {
+  test("must be the only one when the request does not name it", async () => {
     await parts.open("plain");
     expect(await refused(undefined)).toEqual({ code: "page_ambiguous" });
   });
 
-  test("it must have its URL still when it is looked into", async () => {
+  test("must still have its URL when the fill inspects it", async () => {
     const page = await parts.open("plain");
     await using relay = await startCdpRelay(parts.connect, {
       before: ({ method }) => (method === "Target.attachToTarget" ? page.evaluate("location.hash = 'two'") : undefined),
@@ -118,7 +118,7 @@ describe("which page", () => {
 describe("allowed origins", () => {
   const inner = { "#in-innermost": "a" };
 
-  test("cover the field's frame and all around it", async () => {
+  test("cover the field's frame and all frames around it", async () => {
     const page = await parts.open("frames");
     const { origin, otherOrigin } = parts.site;
     expect(await refusalOf(page, inner, { allowedOrigins: [origin] })).toEqual({
@@ -133,7 +133,7 @@ describe("allowed origins", () => {
     });
   });
 
-  test("do not matter for frames without a field that is meant", async () => {
+  test("do not apply to frames without a bound field", async () => {
     const page = await parts.open("frames");
     expect(
       await refusalOf(page, { "#top": "a", "#in-same": "b", "#srcdoc": "c" }, { allowedOrigins: [parts.site.origin] }),

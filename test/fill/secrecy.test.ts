@@ -1,4 +1,4 @@
-/** Where a value goes: into one CDP message for each field, and nowhere else. */
+/** A value goes into one CDP message for each field, and nowhere else. */
 import { inspect } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type SentCommand, startCdpRelay } from "../support/cdp-relay.ts";
@@ -32,7 +32,7 @@ test("a value is an argument of the one call that writes it", async () => {
 });
 
 // FILL-23
-test("no domain is enabled, and nothing is attached but the page and its frames", async () => {
+test("a fill enables no domain, and attaches only to the page and its frames", async () => {
   await using relay = await startCdpRelay(parts.connect);
   await parts.open("plain", "?other");
   const page = await parts.open("frames");
@@ -67,7 +67,7 @@ test.each<[string, string]>([
 });
 
 test.each(["no JSON", "[]", '{"id":"x"}', '{"method":"Target.attachedToTarget"}', '{"id":999999,"result":{}}'])(
-  "a browser that also says %s is understood",
+  "a fill works with a browser that also sends %s",
   async (nonsense) => {
     await using relay = await startCdpRelay(parts.connect, { nonsense });
     const page = await parts.open("plain");

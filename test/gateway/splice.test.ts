@@ -1,4 +1,4 @@
-/** Real sockets: client ─► near … far ◄─ agent, where near and far are the two ends that are joined. */
+/** Real sockets: client ─► near … far ◄─ agent, where the splice joins near and far. */
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
@@ -7,7 +7,7 @@ import { splice } from "../../src/cdp/splice.ts";
 import { spliceToAgent } from "../../src/gateway/agent-socket.ts";
 import { eventually } from "../support/eventually.ts";
 
-/** The two ends of one TCP connection. The first is as Node's HTTP server has it: half-open until told otherwise. */
+/** The two ends of one TCP connection. The first is configured as Node's HTTP server does it: half-open by default. */
 const connection = async (): Promise<[accepted: Socket, connected: Socket]> => {
   const server = createServer({ allowHalfOpen: true }).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -34,7 +34,7 @@ afterEach(() => {
 const allClosed = (): Promise<true> =>
   eventually("all four ends are closed", () => [near, far].every(({ destroyed }) => destroyed) && client.closed);
 
-test("bytes go both ways, the last ones too", async () => {
+test("bytes go both ways, up to the last ones", async () => {
   spliceToAgent(near, far);
   client.write("to the agent");
   expect(String((await once(agent, "data"))[0])).toBe("to the agent");
@@ -43,13 +43,13 @@ test("bytes go both ways, the last ones too", async () => {
   await allClosed();
 });
 
-test("nobody is read faster than the other side takes it", async () => {
+test("a side is read only as fast as the other side takes the bytes", async () => {
   spliceToAgent(near, far);
   const chunk = Buffer.alloc(1_000_000);
   const sent = 64;
   for (let count = 0; count < sent; count++) agent.write(chunk);
   const taken = (): number => agent.bytesWritten - agent.writableLength;
-  // The kernel's buffers on the way take some megabytes; when they are full, nothing moves any more.
+  // The kernel's buffers take some megabytes; when they are full, no more bytes move.
   let before = -1;
   await eventually("the agent is held back", () => {
     const isStill = taken() === before && before > 0;
@@ -65,7 +65,7 @@ test("nobody is read faster than the other side takes it", async () => {
   await eventually("all of it has arrived", () => received === sent * chunk.length);
 });
 
-test.each(["client", "agent"])("when the %s ends, or is cut, the other side is closed too", async (who) => {
+test.each(["client", "agent"])("when the %s ends or is cut, the other side is closed too", async (who) => {
   // Fails by a wait that runs out: for the end at the agent, or for the close of all sockets.
   spliceToAgent(near, far);
   agent.resume();
@@ -76,7 +76,7 @@ test.each(["client", "agent"])("when the %s ends, or is cut, the other side is c
   await allClosed();
 });
 
-test("what one side still sends after the other's end arrives", async () => {
+test("bytes that one side sends after the other's end arrive", async () => {
   spliceToAgent(near, far);
   client.end("question");
   agent.resume();
@@ -86,7 +86,7 @@ test("what one side still sends after the other's end arrives", async () => {
   await allClosed();
 });
 
-test("where the first end closes both sides, nobody waits for the other's", async () => {
+test("with closeAtFirstEnd the first end closes both sides, without a wait for the other's", async () => {
   splice(near, far, { closeAtFirstEnd: true });
   client.end("last words");
   expect(String((await once(agent, "data"))[0])).toBe("last words");
@@ -94,7 +94,7 @@ test("where the first end closes both sides, nobody waits for the other's", asyn
   expect(agent.writableEnded).toBe(false);
 });
 
-test("an agent that never answers is not waited for", async () => {
+test("an agent that never answers is cut off after 30 s", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   spliceToAgent(near, far);
   vi.advanceTimersByTime(29_999);
@@ -103,7 +103,7 @@ test("an agent that never answers is not waited for", async () => {
   expect([near.destroyed, far.destroyed]).toEqual([true, true]);
 });
 
-test("one that has answered may be silent as long as it likes", async () => {
+test("an agent that has answered may be silent for any time", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   spliceToAgent(near, far);
   agent.write("hello");
@@ -112,7 +112,7 @@ test("one that has answered may be silent as long as it likes", async () => {
   expect([near.destroyed, far.destroyed]).toEqual([false, false]);
 });
 
-/** The kernel's timer of a socket of this machine; 2 is the one that sends keep-alive probes. */
+/** The kernel's timer of a socket of this machine; 2 is the timer of keep-alive probes. */
 const timerOf = async ({ localPort, remotePort }: Socket): Promise<number> => {
   const hex = (port = 0): string => port.toString(16).toUpperCase().padStart(4, "0");
   const lines = (await readFile("/proc/net/tcp", "utf8")).split("\n").map((line) => line.trim().split(/\s+/));
@@ -120,7 +120,7 @@ const timerOf = async ({ localPort, remotePort }: Socket): Promise<number> => {
   return Number.parseInt(own?.[5] ?? "", 16);
 };
 
-test("a client or an agent whose machine has vanished is found by probes, so that it does not keep a lease in use", async () => {
+test("keep-alive probes find a client or agent whose machine has vanished, so that it does not keep a lease in use", async () => {
   expect(await timerOf(near)).toBe(0);
   spliceToAgent(near, far);
   expect(await Promise.all([near, far].map(timerOf))).toEqual([2, 2]);

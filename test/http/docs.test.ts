@@ -28,7 +28,7 @@ afterAll(async () => {
 const linksOf = (html: string): string[] =>
   [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link as string);
 
-test("every file of the page is there, with its type and a policy that allows nothing from elsewhere", async () => {
+test("every file of the page is served with its type and a policy that forbids other sources", async () => {
   const html = await (await fetch(`${base}/docs`)).text();
   const links = linksOf(html);
   expect(links.length).toBeGreaterThan(3);
@@ -52,7 +52,7 @@ test("nothing else of the package is served", async () => {
     expect((await fetch(base + bundle.replace(/[^/]+$/, file))).status).toBe(404);
 });
 
-test("the page shows the operations in Chromium, breaks no rule of its policy and asks no other server", async () => {
+test("in Chromium the page shows the operations, obeys its policy and asks no other server", async () => {
   const executablePath = locatePrograms()["chromium-headless-shell"];
   if (!executablePath) throw new Error("chromium-headless-shell is missing; run `npm run setup`");
   browser = await launch({ executablePath, headless: "shell", args: ["--no-sandbox", "--disable-gpu"] });

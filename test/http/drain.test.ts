@@ -7,7 +7,7 @@ import { type Drainable, drainable } from "../../src/http/drain.ts";
 
 const parts = { agent: new Agent({ keepAlive: true }), server: createServer() };
 let drain: Drainable["drain"];
-/** Requests that were taken and not answered. */
+/** Requests that were taken and are not answered yet. */
 let taken: ServerResponse[];
 
 beforeEach(async () => {
@@ -36,7 +36,7 @@ const get = async (path: string, agent?: Agent): Promise<{ connection: string | 
 };
 
 describe("a server that drains", () => {
-  test("serves on whoever comes, and asks all to come again elsewhere", async () => {
+  test("answers every request, and tells callers to close their connections", async () => {
     expect(await get("/", parts.agent)).toEqual({ connection: "keep-alive", body: "served" });
     const waiting = get("/wait");
     while (taken.length === 0) await once(parts.server, "request");
@@ -48,7 +48,7 @@ describe("a server that drains", () => {
     await drained;
   });
 
-  test("is done when what else must end has ended", async () => {
+  test("is done when its other work has ended", async () => {
     let isBusy = true;
     let isDone = false;
     const drained = drain(2000, () => isBusy).then(() => {
@@ -60,7 +60,7 @@ describe("a server that drains", () => {
     await drained;
   });
 
-  test("is done when its time is over, whatever is open", async () => {
+  test("is done at its deadline, whatever is open", async () => {
     // Fails by its time-out when the drain waits for the open request.
     const waiting = get("/wait");
     while (taken.length === 0) await once(parts.server, "request");

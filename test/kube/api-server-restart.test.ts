@@ -14,7 +14,7 @@ import { processNamed } from "../support/processes.ts";
 
 const log = createLogger("silent", "test");
 
-test("a reflector goes on after the API server was killed and is back, and tells of every change once", async () => {
+test("after the API server was killed and restarted, a reflector reports every change once", async () => {
   await using parts = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), "bp-"));
   parts.defer(() => rm(dataDir, { recursive: true, force: true }));
@@ -43,6 +43,6 @@ test("a reflector goes on after the API server was killed and is back, and tells
   await kube.delete(secrets, { name: "before", namespace });
   await eventually("the last change is seen", () => changes.includes("DELETED before"));
   await eventually("the other one is seen", () => changes.includes("ADDED after"));
-  // What happened while nobody watched is told in any order.
+  // Changes that happen while no watch is open are reported in any order.
   expect(changes.toSorted()).toEqual(["ADDED after", "ADDED before", "DELETED before"]);
 });

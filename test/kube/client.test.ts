@@ -25,17 +25,17 @@ const aSecret = (name: string, labels: Record<string, string> = {}): NewObject<S
 const refused = (reason: string) => expect.objectContaining({ name: "KubeError", reason });
 
 describe("an object", () => {
-  test("that is not there is undefined, and deleting it is fine", async () => {
+  test("that does not exist is undefined, and deleting it succeeds", async () => {
     expect(await kube.get(secrets, { namespace, name: "none" })).toBeUndefined();
     await kube.delete(secrets, { namespace, name: "none" });
   });
 
-  test("is created once", async () => {
+  test("is created only once", async () => {
     await kube.create(secrets, aSecret("once"));
     await expect(kube.create(secrets, aSecret("once"))).rejects.toEqual(refused("AlreadyExists"));
   });
 
-  test("is written over its newest version only", async () => {
+  test("is written only over its newest version", async () => {
     const old = await kube.create(secrets, aSecret("versions"));
     const { resourceVersion } = old.metadata;
     await kube.patch(secrets, old.metadata, { metadata: { labels: { by: "me" }, resourceVersion } });
@@ -45,7 +45,7 @@ describe("an object", () => {
     expect((await kube.get(secrets, old.metadata))?.metadata.labels).toEqual({ by: "me" });
   });
 
-  test("is deleted by its uid only when it still has it", async () => {
+  test("is deleted by uid only when the uid matches", async () => {
     const { metadata } = await kube.create(secrets, aSecret("recreated"));
     await kube.delete(secrets, metadata, { uid: "another" });
     expect(await kube.get(secrets, metadata)).toBeDefined();
@@ -53,20 +53,20 @@ describe("an object", () => {
     expect(await kube.get(secrets, metadata)).toBeUndefined();
   });
 
-  test("is applied over fields that somebody else owns", async () => {
+  test("is applied over fields that another owner has set", async () => {
     await kube.apply(secrets, aSecret("applied", { v: "1" }), { fieldManager: "one" });
     await kube.apply(secrets, aSecret("applied", { v: "2" }), { fieldManager: "two" });
     expect((await kube.get(secrets, aSecret("applied").metadata))?.metadata.labels).toEqual({ v: "2" });
   });
 
-  test("that is not valid is refused with the field", async () => {
+  test("that is invalid is refused with the field", async () => {
     await expect(kube.create(secrets, aSecret("Bad_Name"))).rejects.toEqual(
       expect.objectContaining({ reason: "Invalid", status: 422, message: expect.stringContaining("metadata.name") }),
     );
   });
 });
 
-test("a list goes by namespace and labels, and a watch goes on from it", async () => {
+test("a list filters by namespace and labels, and a watch continues from it", async () => {
   await kube.create(secrets, aSecret("listed", { kind: "listed" }));
   const { items, resourceVersion } = await kube.list(secrets, { namespace, labelSelector: "kind=listed" });
   expect(items.map(({ metadata }) => metadata.name)).toEqual(["listed"]);
@@ -86,9 +86,9 @@ test("a list goes by namespace and labels, and a watch goes on from it", async (
   expect(events).toEqual(["ADDED later", "DELETED later"]);
 });
 
-test("a watch from a version that is too old says Expired", async () => {
+test("a watch from a version that is too old ends with Expired", async () => {
   const watching = async (): Promise<void> => {
-    // The API server keeps the history of a custom resource from when its kind was established.
+    // The API server keeps the history of a custom resource from the moment at which its kind was established.
     const stream = kube.watch(browserPoolKind, { namespace, resourceVersion: "1" }, AbortSignal.timeout(5000));
     for await (const _ of stream) return;
   };
@@ -119,12 +119,12 @@ describe("when the API server does not answer", () => {
     await far.close();
   });
 
-  test("a call ends at its deadline also while it connects", async () => {
+  test("a call that is still connecting ends at its deadline too", async () => {
     await using behind = await kubeconfigBehindLink(kubeconfigPath);
     behind.link.freeze();
     const far = connectKube({ kubeconfigPath: behind.path, requestTimeoutMs: 300 });
     const call = far.get(secrets, { namespace, name: "x" }).catch((error: unknown) => error);
-    // undici's own deadline for a connection is ten seconds.
+    // undici's own deadline for connecting is ten seconds.
     expect(await Promise.race([call, sleep(5000, "not ended")])).toMatchObject({ reason: "Unreachable", status: 0 });
     await far.close();
   });

@@ -50,18 +50,18 @@ const run = (identity: string, through = kube, work = untilAborted): LeaderElect
 };
 const happened = (what: string) => eventually(what, () => history.includes(what));
 
-test("a replica that was frozen past its deadline knows it before its timers have told it", async () => {
+test("a replica that was frozen past its deadline notices before its timers fire", async () => {
   run("a");
   await happened("a leads");
   const check = checks.get("a") ?? (() => undefined);
   expect(check).not.toThrow();
-  // Blocks this whole process, its timers too, as SIGSTOP does.
+  // Blocks this whole process with its timers, as SIGSTOP does.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, timing.renewDeadlineMs + 50);
   expect(check).toThrow("does not lead");
   await happened("a ends");
 });
 
-test("one leads; when it stops, another takes over without waiting for the lease to run out", async () => {
+test("one replica leads; when it stops, another takes over before the lease expires", async () => {
   const a = run("a");
   await happened("a leads");
   const b = run("b");
@@ -86,9 +86,9 @@ test("of many that start at once exactly one leads", async () => {
   expect(elections.filter((election) => election.isLeader())).toHaveLength(1);
 });
 
-test("a leader that can't reach the API stops working before another may take over, also when no call is refused", async () => {
+test("a leader that can't reach the API stops its work before another may take over, also when no call is refused", async () => {
   await using behind = await kubeconfigBehindLink(kubeconfigPath);
-  // A call that hangs this long is still waiting when the lease has run out.
+  // A call that hangs this long is still pending when the lease expires.
   const far = connectKube({ kubeconfigPath: behind.path, requestTimeoutMs: 4000 });
   const a = run("a", far);
   await happened("a leads");
@@ -101,7 +101,7 @@ test("a leader that can't reach the API stops working before another may take ov
   await far.close();
 });
 
-test("a leader whose lease was taken by somebody else ends its work", async () => {
+test("a leader whose lease another replica has taken ends its work", async () => {
   // Fails by the wait for the end of its work.
   run("a");
   await happened("a leads");

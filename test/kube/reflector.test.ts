@@ -8,7 +8,7 @@ import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-p
 import { kubeconfigBehindLink } from "../support/breakable-link.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
-import { aPool } from "../support/seen-pool.ts";
+import { aPool } from "../support/observed-pool.ts";
 
 const log = createLogger("silent", "test");
 let kube: Kube;
@@ -45,7 +45,7 @@ const label = (name: string, value: string): Promise<Secret> =>
 const remove = (name: string): Promise<void> => kube.delete(secrets, { name, namespace });
 const seen = (change: string) => eventually(change, () => changes.includes(change));
 
-test("it shows what is there, and every change, once each", async () => {
+test("it reports the existing objects and every change, each once", async () => {
   await create("a");
   const reflector = start();
   await reflector.synced();
@@ -58,7 +58,7 @@ test("it shows what is there, and every change, once each", async () => {
   expect(reflector.get({ namespace, name: "b" })?.metadata.labels).toEqual({ value: "1" });
 });
 
-test("a write of one's own is seen at once, and never taken back by an older event", async () => {
+test("a process sees its own write at once, and no older event reverts it", async () => {
   const reflector = start();
   await reflector.synced();
   const written = [await create("own"), await label("own", "1"), await label("own", "2")];
@@ -69,7 +69,7 @@ test("a write of one's own is seen at once, and never taken back by an older eve
   expect(reflector.get({ namespace, name: "own" })?.metadata.labels).toEqual({ value: "2" });
 });
 
-test("it misses nothing of what happens while its connections break", async () => {
+test("it misses no change while its connections break", async () => {
   await using behind = await kubeconfigBehindLink(kubeconfigPath);
   const far = connectKube({ kubeconfigPath: behind.path, requestTimeoutMs: 2000 });
   await create("goes");
@@ -88,7 +88,7 @@ test("it misses nothing of what happens while its connections break", async () =
   await far.close();
 });
 
-test("when its version is too old it lists again, and reports what has vanished since", async () => {
+test("when its version is too old it lists again, and reports the objects that have vanished since", async () => {
   const name = "vanishes";
   const pool = (poolName: string) =>
     kube.create(browserPoolKind, { ...aPool(), metadata: { name: poolName, namespace } });
@@ -100,7 +100,7 @@ test("when its version is too old it lists again, and reports what has vanished 
     ...kube,
     watch(type, options, signal) {
       watches++;
-      // The API server keeps the history of a custom resource from when its kind was established: 1 is older.
+      // The API server keeps the history of a custom resource from the moment at which its kind was established: 1 is older.
       return kube.watch(type, watches === 1 ? { ...options, resourceVersion: "1" } : options, signal);
     },
     async list(type, selection) {
@@ -119,7 +119,7 @@ test("when its version is too old it lists again, and reports what has vanished 
   await reflector.stop();
 });
 
-test("a handler that throws does not end it", async () => {
+test("a handler that throws does not stop it", async () => {
   // Fails by the wait for the second object.
   start(kube, () => {
     throw new Error("handler");
@@ -130,7 +130,7 @@ test("a handler that throws does not end it", async () => {
   await seen("ADDED b");
 });
 
-test("whoever waits for the first list is let go when it is stopped or the wait is given up", async () => {
+test("a wait for the first list ends when the reflector is stopped or the wait is aborted", async () => {
   await using behind = await kubeconfigBehindLink(kubeconfigPath);
   behind.link.freeze();
   const far = connectKube({ kubeconfigPath: behind.path, requestTimeoutMs: 500 });

@@ -9,7 +9,7 @@ import type { ServiceDeps } from "../../src/services/service-deps.ts";
 import { acquireBrowser } from "../../src/services/sessions/acquire-browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LeaseParts, silent, startLeaseParts, startSmallAgent } from "../support/lease-parts.ts";
-import { aPool } from "../support/seen-pool.ts";
+import { aPool } from "../support/observed-pool.ts";
 
 let parts: LeaseParts;
 beforeAll(async () => {
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => parts[Symbol.asyncDispose]());
 
-/** A pool of no browsers, and what its callers need. */
+/** A pool without browsers, and what its callers need. */
 const setUp = async (poolUid: string, store: Partial<ServiceDeps["store"]>) => {
   const pool = aPool({}, undefined, { uid: poolUid });
   const names = createSessionNames(parts.redis, parts.store);
@@ -42,11 +42,11 @@ const setUp = async (poolUid: string, store: Partial<ServiceDeps["store"]>) => {
   return { acquire, names, project: project as { id: string } };
 };
 
-test("a browser whose caller can't be answered goes back to its pool, and so does the session's name", async () => {
+test("when the caller can't be answered, its browser goes back to the pool and the session's name is free", async () => {
   const poolUid = newId();
   await using agent = await startSmallAgent();
   await parts.addBrowser(poolUid, agent.address, newId());
-  // The last thing that is read for the answer: Redis went away between the lease and it.
+  // The last read for the answer: Redis fails between the lease and this read.
   const { acquire, names, project } = await setUp(poolUid, { config: () => Promise.reject(unavailable("Redis")) });
   await expect(acquire({ name: "n" })).rejects.toMatchObject({ code: "unavailable" });
   await eventually("the browser is idle", async () => (await parts.store.counts(poolUid)).available === 1);
@@ -55,7 +55,7 @@ test("a browser whose caller can't be answered goes back to its pool, and so doe
   expect(await parts.store.counts(poolUid)).toEqual({ acquired: 0, available: 1 });
 });
 
-test("the answer tells of the browser that was bound, not of one that refused", async () => {
+test("the answer describes the browser that was bound, not one that refused", async () => {
   const poolUid = newId();
   await using refusing = await startSmallAgent("refuse");
   await using healthy = await startSmallAgent();
@@ -69,7 +69,7 @@ test("the answer tells of the browser that was bound, not of one that refused", 
 });
 
 // LEASE-11
-test("the answer has what is set of the request and of the configuration that made the browser", async () => {
+test("the answer has the fields that the request or the browser's configuration sets", async () => {
   const poolUid = newId();
   await using agent = await startSmallAgent();
   await parts.addBrowser(poolUid, agent.address, newId());

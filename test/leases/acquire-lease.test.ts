@@ -1,4 +1,4 @@
-/** The way of a caller to a browser, with agents that are healthy, refuse, hang or are dead. */
+/** How a caller gets a browser when agents are healthy, refuse, hang or are dead. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { unavailable } from "../../src/errors.ts";
@@ -62,7 +62,7 @@ describe("a caller", () => {
   });
 
   // LEASE-39
-  test("gets the next one when the agent refuses, lies, is dead or does not answer in time", async () => {
+  test("gets the next one when the agent refuses, gives a false answer, is dead or does not answer in time", async () => {
     const refusing = await browser("refuse");
     const lying = await browser("lie");
     const dead = await browser();
@@ -74,7 +74,7 @@ describe("a caller", () => {
     expect(await Promise.all(bad.map(stateOf))).toEqual(["suspect", "suspect", "suspect", "suspect"]);
   });
 
-  test("waits when all refuse, and gets the one that comes", async () => {
+  test("waits when all agents refuse, and gets the next browser that becomes idle", async () => {
     await browser("refuse");
     const acquiring = acquire("a");
     await whenWaiting(1);
@@ -83,7 +83,7 @@ describe("a caller", () => {
   });
 
   // LEASE-3
-  test("is told when its time is up, and leaves the queue", async () => {
+  test("is told when its wait times out, and leaves the queue", async () => {
     expect(await acquire("a", { waitMs: 50 })).toEqual({ kind: "timeout" });
     expect(await waiters()).toBe(0);
   });
@@ -96,21 +96,21 @@ describe("a caller", () => {
   });
 
   // LEASE-42
-  test("finds its grant though the message was lost", async () => {
+  test("gets its grant although the message was lost", async () => {
     const acquiring = acquire("a");
     await whenWaiting(1);
-    // The connection of its replica breaks, and the grant happens before it is back.
+    // The connection of its replica breaks, and the grant happens before the replica reconnects.
     grants.cut();
     const { id } = await browser();
     expect((await heldBy(acquiring)).browser).toBe(id);
   });
 });
 
-describe("a caller who hangs up", () => {
+describe("a caller that hangs up", () => {
   const gone = new Error("the caller has hung up");
 
   // LEASE-5
-  test("while it waits leaves the queue and takes no browser", async () => {
+  test("leaves the queue and takes no browser when it was waiting", async () => {
     const caller = new AbortController();
     const acquiring = acquire("a", { signal: caller.signal });
     await whenWaiting(1);
@@ -121,7 +121,7 @@ describe("a caller who hangs up", () => {
     expect(await stateOf(id)).toBe("idle");
   });
 
-  test("while its browser is bound gives it to the next caller", async () => {
+  test("gives its browser to the next caller when the bind was in progress", async () => {
     const { id, agent } = await browser("hold");
     const caller = new AbortController();
     const acquiring = acquire("a", { signal: caller.signal });
@@ -137,7 +137,7 @@ describe("a caller who hangs up", () => {
   });
 
   // LEASE-5
-  test("at any moment leaves the browser idle, or with the one who got it", async () => {
+  test("leaves the browser idle or with the next holder, at whatever moment it hangs up", async () => {
     const { id } = await browser();
     for (let round = 0; round < 60; round++) {
       const caller = new AbortController();
@@ -153,7 +153,7 @@ describe("a caller who hangs up", () => {
   });
 });
 
-describe("what nobody gets", () => {
+describe("an abandoned session", () => {
   const gone = new Error("the caller has hung up");
 
   test("is given back before the service has stopped", async () => {
@@ -168,7 +168,7 @@ describe("what nobody gets", () => {
     expect([await stateOf(id), agent.holder()]).toEqual(["idle", undefined]);
   });
 
-  test("does not hold the stop up for longer than it may when Redis is away", async () => {
+  test("does not delay the stop beyond its deadline when Redis is away", async () => {
     // Fails by its time-out when the drain does not give up, or by the rejection of Redis.
     const away = { ...parts.store, cancel: () => Promise.reject(unavailable("Redis")) };
     const abandonedSessions = createAbandonedSessions({ store: away, agents: parts.agents, log: silent });
@@ -179,7 +179,7 @@ describe("what nobody gets", () => {
 
 describe("a release", () => {
   // LEASE-43
-  test("offers the browser when the agent confirms", async () => {
+  test("offers the browser when the agent confirms the end", async () => {
     const { id, agent } = await browser();
     await acquire("a");
     const ended = await releaseLease({ poolUid, session: "a", reuse: true, reason: "released" }, parts);
@@ -189,7 +189,7 @@ describe("a release", () => {
   });
 
   // LEASE-43
-  test("makes it suspect when the agent does not", async () => {
+  test("makes the browser suspect when the agent does not confirm the end", async () => {
     const { id, agent } = await browser();
     await acquire("a");
     await agent[Symbol.asyncDispose]();
@@ -198,7 +198,7 @@ describe("a release", () => {
   });
 
   // LEASE-30
-  test("without reuse leaves the browser to be destroyed, whatever the agent says", async () => {
+  test("without reuse retires the browser, whatever the agent answers", async () => {
     const { id, agent } = await browser();
     await acquire("a");
     await agent[Symbol.asyncDispose]();

@@ -7,7 +7,7 @@ import { createAgentClient } from "../../src/leases/agent-client.ts";
 import type { LeaseRecord } from "../../src/leases/records.ts";
 import { createAgentTokens } from "../../src/protocol/agent-token.ts";
 
-test("many calls of one agent, binds and ends, share a kept-alive connection", async () => {
+test("many calls to one agent, binds and ends, share a kept-alive connection", async () => {
   const state = { pod_uid: "pod", fence: { epoch: 1, seq: 1 }, binding: null, lease: null };
   const server = createServer((request, response) => {
     request.resume().on("end", () => response.end(JSON.stringify(state)));
@@ -30,7 +30,7 @@ test("many calls of one agent, binds and ends, share a kept-alive connection", a
       });
       expect(await agents.end(lease)).toMatchObject({ kind: "ok" });
     }
-    // The client opens a second one when it looks at an idle connection before it uses it again.
+    // The client opens a second connection while it checks an idle one before reuse.
     expect(connections).toBeLessThanOrEqual(2);
   } finally {
     await agents.close();

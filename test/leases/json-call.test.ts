@@ -6,7 +6,7 @@ import { Agent } from "undici";
 import { expect, test } from "vitest";
 import { callJson } from "../../src/leases/json-call.ts";
 
-/** Calls a server that answers as `listener` does. */
+/** Calls a server that answers with `listener`. */
 const call = async (
   listener: RequestListener,
   { timeoutMs = 5000, body }: { timeoutMs?: number; body?: object } = {},
@@ -25,7 +25,7 @@ const call = async (
   }
 };
 
-test("body and headers arrive, and the answer comes back whole, whatever its status", async () => {
+test("body and headers arrive, and the whole answer comes back, whatever its status", async () => {
   const { status, answer } = await call(
     async (request, response) => {
       const { method, url, headers } = request;

@@ -1,4 +1,4 @@
-/** How browsers come and go: all scripts but those of take.test.ts on a real Redis, and what the pool is like afterwards. */
+/** All scripts but those of take.test.ts, on a real Redis: what they answer and how they leave the pool. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -33,7 +33,7 @@ const { take, held, addBrowser, recordOf, stateOf, wakeOf } = leaseCalls(() => (
 
 describe("release", () => {
   // LEASE-43
-  test("to be used again: nobody gets the browser before it is offered", async () => {
+  test("for reuse: no caller gets the browser before it is offered", async () => {
     const browser = await addBrowser();
     const lease = await held("a");
     expect(await store.release(pool, "a", "releasing", "released")).toEqual(lease);
@@ -43,7 +43,7 @@ describe("release", () => {
     expect(await woken).toMatchObject({ kind: "granted", lease: { browser, seq: 2 } });
   });
 
-  test("to be destroyed: nobody gets it any more", async () => {
+  test("without reuse: no caller gets the browser again", async () => {
     const browser = await addBrowser();
     const lease = await held("a");
     await store.release(pool, "a", "retired", "deleted");
@@ -52,7 +52,7 @@ describe("release", () => {
     expect((await take("b")).kind).toBe("waiting");
   });
 
-  test("keeps the ended session with its time and reason, and ends it once", async () => {
+  test("keeps the ended session with its time and reason, and ends it only once", async () => {
     await addBrowser();
     await held("a");
     await store.release(pool, "a", "retired", "deleted");
@@ -63,8 +63,8 @@ describe("release", () => {
   });
 });
 
-describe("the operators", () => {
-  const heard = async (work: () => Promise<unknown>): Promise<boolean[]> => {
+describe("messages to the operators", () => {
+  const urgenciesDuring = async (work: () => Promise<unknown>): Promise<boolean[]> => {
     const urgencies: boolean[] = [];
     const subscriber = connectRedis((await sharedServers()).redisUrl, silent);
     await whenReady(subscriber, 10_000);
@@ -73,12 +73,12 @@ describe("the operators", () => {
       ({ poolUid, urgent }) => void (poolUid === pool && urgencies.push(urgent)),
       silent,
     );
-    await eventually("it listens", async () => {
+    await eventually("it is subscribed", async () => {
       const [, count] = (await parts.redis.pubsub("NUMSUB", poolsChannel)) as [string, number];
       return count > 0;
     });
     await work();
-    await eventually("all was heard", async () => {
+    await eventually("no more messages come", async () => {
       const before = urgencies.length;
       await sleep(100);
       return urgencies.length === before;
@@ -87,10 +87,10 @@ describe("the operators", () => {
     return urgencies;
   };
 
-  test("hear four times a second that counts moved", async () => {
+  test("report changed counts four times a second", async () => {
     const untilMs = performance.now() + 600;
     let changes = 0;
-    const urgencies = await heard(async () => {
+    const urgencies = await urgenciesDuring(async () => {
       for (; performance.now() < untilMs; changes += 2) {
         await take("a");
         await store.cancel(pool, "a");
@@ -98,14 +98,14 @@ describe("the operators", () => {
     });
     expect(changes).toBeGreaterThan(10);
     expect(urgencies.length).toBeGreaterThan(1);
-    // However slow the machine: one in each quarter of a second, and the first.
+    // However slow the machine: one message in each quarter of a second, after the first.
     expect(urgencies.length).toBeLessThanOrEqual(1 + Math.ceil((performance.now() - untilMs + 600) / 250));
   });
 
-  test("hear at once, and every time, that a browser waits to be destroyed", async () => {
+  test("report at once, and every time, that a browser waits for its deletion", async () => {
     await addBrowser();
     await addBrowser();
-    const urgencies = await heard(async () => {
+    const urgencies = await urgenciesDuring(async () => {
       for (const session of ["a", "b"]) {
         await held(session);
         await store.release(pool, session, "retired", "deleted");
@@ -115,7 +115,7 @@ describe("the operators", () => {
   });
 });
 
-describe("an end that comes late", () => {
+describe("a late end", () => {
   test("can't offer or suspect a browser that was leased again", async () => {
     const browser = await addBrowser();
     const old = await held("old");
@@ -128,7 +128,7 @@ describe("an end that comes late", () => {
     expect(await stateOf(browser)).toBe("releasing");
   });
 
-  test("finds a browser that the agent did not confirm suspect, once", async () => {
+  test("makes a browser suspect when its agent did not confirm the end, only once", async () => {
     const browser = await addBrowser();
     const lease = await held("a");
     await store.release(pool, "a", "releasing", "released");
@@ -139,7 +139,7 @@ describe("an end that comes late", () => {
 });
 
 describe("retire", () => {
-  test("takes idle browsers only, in the order of choice, as many as wanted", async () => {
+  test("takes only idle browsers, in the given order, up to the given number", async () => {
     const leased = await addBrowser();
     await held("a");
     const [first, second, third] = [await addBrowser(), await addBrowser(), await addBrowser()];
@@ -149,26 +149,26 @@ describe("retire", () => {
     expect(await store.retire(pool, { reason: "Surplus" })).toEqual([second]);
   });
 
-  test("of nothing touches nothing", async () => {
+  test("of no browsers changes nothing", async () => {
     const browser = await addBrowser();
     expect(await store.retire(pool, { reason: "Surplus", ids: [], count: 1 })).toEqual([]);
     expect(await store.retire(pool, { reason: "Surplus", count: -1 })).toEqual([]);
     expect(await stateOf(browser)).toBe("idle");
   });
 
-  test("by the same token happens once, and what it discards may be rebuilt at once", async () => {
+  test("with the same token happens once, and allows as many unpaced starts as it retired browsers", async () => {
     await addBrowser();
-    const wish = { reason: "Discarded", unpaced: true, token: "t1" };
-    expect(await store.retire(pool, wish)).toHaveLength(1);
+    const request = { reason: "Discarded", unpaced: true, token: "t1" };
+    expect(await store.retire(pool, request)).toHaveLength(1);
     await addBrowser();
-    expect(await store.retire(pool, wish)).toEqual([]);
+    expect(await store.retire(pool, request)).toEqual([]);
     expect((await store.snapshot(pool)).unpaced).toBe(1);
-    expect(await store.retire(pool, { ...wish, token: "t2" })).toHaveLength(1);
+    expect(await store.retire(pool, { ...request, token: "t2" })).toHaveLength(1);
     expect((await store.snapshot(pool)).unpaced).toBe(2);
   });
 });
 
-test("unpaced starts are spent at most as often as they were given", async () => {
+test("unpaced starts are spent at most as often as they were allowed", async () => {
   expect(await store.spendUnpaced(pool, 3)).toBe(0);
   await Promise.all([addBrowser(), addBrowser()]);
   await store.retire(pool, { reason: "Discarded", unpaced: true });
@@ -181,7 +181,7 @@ test("unpaced starts are spent at most as often as they were given", async () =>
 });
 
 describe("close", () => {
-  test("ends the lease with the browser and forgets the browser", async () => {
+  test("ends the lease together with the browser, and removes the browser's record", async () => {
     const browser = await addBrowser();
     await held("a");
     expect(await store.close(pool, browser, "browser_crashed")).toMatchObject({ session: "a", browser });
@@ -191,7 +191,7 @@ describe("close", () => {
     expect(await store.endedLease(pool, "a")).toMatchObject({ reason: "browser_crashed" });
   });
 
-  test("of a suspect leaves its session, which holds another browser by then", async () => {
+  test("of a suspect keeps its session, which holds another browser by then", async () => {
     const refused = await addBrowser();
     const lease = await held("a");
     await addBrowser();
@@ -200,7 +200,7 @@ describe("close", () => {
     expect(await store.lease(pool, "a")).toBeDefined();
   });
 
-  test("of an idle browser ends no session, and nobody gets it", async () => {
+  test("of an idle browser ends no session, and no caller gets the browser", async () => {
     const browser = await addBrowser();
     expect(await store.close(pool, browser, "browser_crashed")).toBeUndefined();
     expect((await take("a")).kind).toBe("waiting");
@@ -208,7 +208,7 @@ describe("close", () => {
 });
 
 describe("drain", () => {
-  test("leaves a pool in use as it is, unless wanted", async () => {
+  test("leaves a pool in use as it is, unless forced", async () => {
     await addBrowser();
     await held("a");
     expect(await store.drain(pool, { evenIfLeased: false })).toEqual({ leased: 1 });
@@ -218,7 +218,7 @@ describe("drain", () => {
     expect(await store.lease(pool, "a")).toBeDefined();
   });
 
-  test("tells everyone who waits", async () => {
+  test("tells all waiting callers", async () => {
     const wakes = ["a", "b"].map((session) => wakeOf(session));
     for (const session of ["a", "b"]) await take(session);
     await store.drain(pool, { evenIfLeased: false });
@@ -227,7 +227,7 @@ describe("drain", () => {
   });
 });
 
-test("a snapshot shows the pool of one moment, and a dropped pool is gone from Redis", async () => {
+test("a snapshot shows the pool at one moment, and a dropped pool is gone from Redis", async () => {
   await addBrowser();
   await store.keepConfig(pool, "hash", '{"headless":true}');
   await store.keepConfig(pool, "old", "{}");
@@ -260,8 +260,8 @@ test("ended sessions are kept for a day", async () => {
   expect(await store.endedLease(pool, "new")).toBeDefined();
 });
 
-test("each script names what its include files need", async () => {
-  // A script that lacks an include fails at run time only, with a name that is nil.
+test("each script includes the files that it needs", async () => {
+  // A script that lacks an include fails only at run time, with a name that is nil.
   for (const name of [
     "take",
     "reject",

@@ -1,4 +1,4 @@
-/** Browsers that are to leave their pool, on a real Redis: whoever holds one keeps it, and nobody else ever gets it. */
+/** Browsers with a leaving mark, on a real Redis: the holder keeps its browser, and no other caller ever gets it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Grants } from "../../src/leases/grants.ts";
 import type { LeaseStore } from "../../src/leases/lease-store.ts";
@@ -31,7 +31,7 @@ beforeEach(() => {
 const { take, held, addBrowser, recordOf, stateOf } = leaseCalls(() => ({ parts, replica, pool }));
 const retired = { state: "retired", reason: "NodeLeaving" };
 
-/** A browser in use that is to leave, and the lease of its holder. */
+/** Marks a browser in use and returns its holder's lease. */
 const leasedAndLeaving = async (): Promise<{ browser: string; lease: LeaseRecord }> => {
   const browser = await addBrowser();
   const lease = await held("a");
@@ -39,21 +39,21 @@ const leasedAndLeaving = async (): Promise<{ browser: string; lease: LeaseRecord
   return { browser, lease };
 };
 
-test("an idle one is retired at once, and nobody gets it", async () => {
+test("an idle browser is retired at once, and no caller gets it", async () => {
   const browser = await addBrowser();
   expect(await leavingMarks.leave(pool, [browser, "unknown"], "NodeLeaving")).toBe(1);
   expect(await recordOf(browser)).toMatchObject(retired);
   expect((await take("a")).kind).toBe("waiting");
 });
 
-test("one in use stays with its holder", async () => {
+test("a browser in use stays with its holder", async () => {
   const { browser, lease } = await leasedAndLeaving();
   expect(await recordOf(browser)).toMatchObject({ state: "leased", session: "a", leaving: "NodeLeaving" });
   expect(await store.lease(pool, "a")).toEqual(lease);
 });
 
-describe("instead of becoming idle it is retired", () => {
-  test("when its lease ends, though somebody waits", async () => {
+describe("a marked browser is retired instead of becoming idle", () => {
+  test("when its lease ends, although a caller waits", async () => {
     const { browser, lease } = await leasedAndLeaving();
     expect((await take("b")).kind).toBe("waiting");
     await store.release(pool, "a", "releasing", "released");
@@ -62,7 +62,7 @@ describe("instead of becoming idle it is retired", () => {
     expect((await store.snapshot(pool)).waiting).toBe(1);
   });
 
-  test("when its agent does not confirm the end of the lease: it need not be looked at", async () => {
+  test("when its agent does not confirm the end of the lease: it needs no inspection", async () => {
     const { browser, lease } = await leasedAndLeaving();
     await store.release(pool, "a", "releasing", "released");
     expect(await store.suspect(pool, lease, "stopping")).toBe(true);
@@ -78,7 +78,7 @@ describe("instead of becoming idle it is retired", () => {
     expect(await recordOf(browser)).toMatchObject(retired);
   });
 
-  test("when a look clears it, after it has refused its lease; a look comes first, since it may be in use", async () => {
+  test("when an inspection clears it after it refused a lease; the inspection comes first, since it may be in use", async () => {
     const { browser, lease } = await leasedAndLeaving();
     expect(await store.reject(pool, lease, "stopping")).toMatchObject({ kind: "waiting" });
     expect(await recordOf(browser)).toMatchObject({ state: "suspect", leaving: "NodeLeaving" });
@@ -92,7 +92,7 @@ describe("instead of becoming idle it is retired", () => {
   });
 });
 
-test("the newest reason counts, the same one again is no news, and what has left is left alone", async () => {
+test("the newest reason counts, the same reason again changes nothing, and a retired browser stays as it is", async () => {
   const { browser, lease } = await leasedAndLeaving();
   expect(await leavingMarks.leave(pool, [browser], "NodeLeaving")).toBe(0);
   expect(await leavingMarks.leave(pool, [browser], "Evicted")).toBe(1);
@@ -102,7 +102,7 @@ test("the newest reason counts, the same one again is no news, and what has left
   expect(await recordOf(browser)).toMatchObject({ state: "retired", reason: "Evicted" });
 });
 
-test("the operators hear at once of one that is to be destroyed", async () => {
+test("the operators are told at once about a browser to delete", async () => {
   // Fails by its time-out when no urgent message comes.
   const { lease } = await leasedAndLeaving();
   await using listening = new AsyncDisposableStack();
@@ -116,8 +116,8 @@ test("the operators hear at once of one that is to be destroyed", async () => {
   await urgent.promise;
 });
 
-describe("taken back", () => {
-  test("it is as any other: idle when its lease ends", async () => {
+describe("a leaving mark that is removed", () => {
+  test("lets the browser become idle when its lease ends", async () => {
     const { browser, lease } = await leasedAndLeaving();
     expect(await leavingMarks.stay(pool, [browser, "unknown"], "NodeLeaving")).toBe(1);
     await store.release(pool, "a", "releasing", "released");
@@ -126,13 +126,13 @@ describe("taken back", () => {
     expect(await recordOf(browser)).not.toHaveProperty("leaving");
   });
 
-  test("for another reason it still leaves", async () => {
+  test("for another reason has no effect, and the browser still leaves", async () => {
     const { browser } = await leasedAndLeaving();
     expect(await leavingMarks.stay(pool, [browser], "ImageOutdated")).toBe(0);
     expect(await recordOf(browser)).toMatchObject({ leaving: "NodeLeaving" });
   });
 
-  test("too late changes nothing", async () => {
+  test("after the browser was retired changes nothing", async () => {
     const browser = await addBrowser();
     await leavingMarks.leave(pool, [browser], "NodeLeaving");
     expect(await leavingMarks.stay(pool, [browser], "NodeLeaving")).toBe(0);

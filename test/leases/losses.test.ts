@@ -1,4 +1,4 @@
-/** Callers when something gets lost on the way: messages, answers, places in the queue, grants. Nobody is forgotten, nobody gets two. */
+/** Callers when messages, answers, places in the queue or grants get lost: no caller is forgotten, and none gets two browsers. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type Acquired, acquireLease } from "../../src/leases/acquire-lease.ts";
@@ -55,9 +55,9 @@ const subscribers = async (grants: Grants): Promise<unknown> => {
   return count;
 };
 
-describe("a caller whose place Redis has lost", () => {
+describe("a caller whose place in the queue Redis has lost", () => {
   // LEASE-42
-  test("gets it back when the operator says so, before those who came later", async () => {
+  test("gets it back when the operator sends a recheck, before callers that came later", async () => {
     const early = acquire("early");
     await whenWaiting(1);
     await parts.store.drop(poolUid);
@@ -71,7 +71,7 @@ describe("a caller whose place Redis has lost", () => {
     expect(await late).toMatchObject(held("late"));
   });
 
-  test("gets it back by the replica's own check when nobody says so", async () => {
+  test("gets it back by the replica's own check when there is no recheck", async () => {
     const checking = await parts.replica({ checkMs: 50 });
     const acquiring = acquire("a", checking);
     await whenWaiting(1);
@@ -82,9 +82,9 @@ describe("a caller whose place Redis has lost", () => {
   });
 });
 
-describe("a caller whose grant is not heard of", () => {
+describe("a caller whose grant message is lost", () => {
   // LEASE-42
-  test("gets its browser though the connection for messages hangs, and later ones by message again", async () => {
+  test("gets its browser although the connection for messages hangs, and gets later ones by message again", async () => {
     const link = await startBreakableLink(Number(new URL((await sharedServers()).redisUrl).port));
     try {
       const url = Object.assign(new URL((await sharedServers()).redisUrl), { port: link.port }).href;
@@ -96,9 +96,9 @@ describe("a caller whose grant is not heard of", () => {
       expect(await first).toMatchObject(held("first"));
       const second = acquire("second", hanging);
       await whenWaiting(1);
-      // The hanging connection is given up, and the new one gets through.
+      // The replica gives up the hanging connection, and the new one delivers messages.
       link.thaw();
-      await eventually("the new connection listens alone", async () => (await subscribers(hanging)) === 1);
+      await eventually("only the new connection is subscribed", async () => (await subscribers(hanging)) === 1);
       await browser();
       expect(await second).toMatchObject(held("second"));
     } finally {
@@ -106,32 +106,32 @@ describe("a caller whose grant is not heard of", () => {
     }
   });
 
-  test("is not passed over for long when its replica's subscription is gone", async () => {
-    const deaf = await parts.replica({ checkMs: 100 });
-    const acquiring = acquire("a", deaf);
+  test("waits only a moment longer when its replica has lost the subscription", async () => {
+    const unsubscribed = await parts.replica({ checkMs: 100 });
+    const acquiring = acquire("a", unsubscribed);
     await whenWaiting(1);
-    await deaf.deafen(poolUid);
-    await eventually("it listens again", async () => (await subscribers(deaf)) === 1);
+    await unsubscribed.unsubscribe(poolUid);
+    await eventually("it is subscribed again", async () => (await subscribers(unsubscribed)) === 1);
     await browser();
     expect(await acquiring).toMatchObject(held("a"));
   });
 });
 
-test("a replica stops listening for a pool that nobody asks for any more, and for no other one", async () => {
-  const forgetful = await parts.replica({ checkMs: 20, keptMs: 100 });
-  const acquiring = acquire("a", forgetful);
+test("a replica unsubscribes from a pool that no caller asks for any more, and from no other one", async () => {
+  const replica = await parts.replica({ checkMs: 20, keptMs: 100 });
+  const acquiring = acquire("a", replica);
   const unused = newId();
-  await forgetful.follow(unused);
-  const listeners = (uid: string) => parts.redis.pubsub("SHARDNUMSUB", forgetful.channel(uid)) as Promise<unknown[]>;
+  await replica.follow(unused);
+  const listeners = (uid: string) => parts.redis.pubsub("SHARDNUMSUB", replica.channel(uid)) as Promise<unknown[]>;
   expect((await listeners(unused))[1]).toBe(1);
-  await eventually("the unused one is let go", async () => (await listeners(unused))[1] === 0);
-  expect(await subscribers(forgetful)).toBe(1);
+  await eventually("the unused subscription is gone", async () => (await listeners(unused))[1] === 0);
+  expect(await subscribers(replica)).toBe(1);
   await browser();
   expect(await acquiring).toMatchObject(held("a"));
 });
 
-describe("a caller whose browser refuses its bind", () => {
-  test("after Redis has lost the grant gets the next one, in its place", async () => {
+describe("a caller whose browser refuses the bind", () => {
+  test("gets the next browser in its old place after Redis has lost the grant", async () => {
     const agent = await browser("hold");
     const acquiring = acquire("a");
     await agent.asked;
@@ -147,7 +147,7 @@ describe("a caller whose browser refuses its bind", () => {
     expect(await late).toMatchObject(held("late"));
   });
 
-  test("after its session was ended is told to repeat its request, and takes nothing", async () => {
+  test("is told to repeat its request after its session was ended, and takes no browser", async () => {
     const agent = await browser("hold");
     const acquiring = acquire("a");
     await agent.asked;
@@ -160,7 +160,7 @@ describe("a caller whose browser refuses its bind", () => {
   });
 });
 
-test("a connection that breaks at any moment costs no caller its call, and gives nobody two browsers", async () => {
+test("a connection that breaks at any moment fails no call, and gives no caller two browsers", async () => {
   // A call gets over half a second without Redis; on a loaded machine a new connection takes longer. So here that half
   // second never passes: its clock stands still. Timers go on.
   vi.useFakeTimers({ toFake: ["performance"] });

@@ -1,4 +1,4 @@
-/** Requests with an `Idempotency-Key` that come more than once: in a storm, with large answers, over a broken connection. */
+/** Requests that are repeated with the same `Idempotency-Key`: many at once, with large answers, over a broken connection. */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -20,7 +20,7 @@ const ask = (key: string, work: () => Promise<Answer>): Promise<Answer> => {
   const repeatable = { key, bearer: "key", operation: "POST /x", body: {} };
   return replayAnswer(repeatable, { answers: createIdempotentAnswers(parts.redis), log: silent }, work);
 };
-/** As the SDK does it: again while the first one runs. */
+/** Repeats the request as the SDK does while the first one runs. */
 const askUntilAnswered = async (key: string, work: () => Promise<Answer>): Promise<Answer> => {
   for (;;) {
     const answer = await ask(key, work).catch((error: unknown) => error);
@@ -30,7 +30,7 @@ const askUntilAnswered = async (key: string, work: () => Promise<Answer>): Promi
 };
 
 // HTTP-21
-test("fifty at once with one key take one browser, and all are told of it", async () => {
+test("fifty at once with one key take one browser, and all get the same session", async () => {
   const [key, poolUid] = [newId(), newId()];
   for (let browser = 0; browser < 3; browser++) await parts.addBrowser(poolUid);
   const acquire = async (): Promise<Answer> => {
@@ -44,7 +44,7 @@ test("fifty at once with one key take one browser, and all are told of it", asyn
 });
 
 // LIMIT-12
-test("a large answer that shrinks well is kept, and one that does not is not made twice", async () => {
+test("a large answer that compresses well is kept, and a larger one is a conflict and not made twice", async () => {
   const large = {
     status: 201,
     body: { id: "a", list: Array.from({ length: 50_000 }, (_, i) => `https://h${i}.example`) },
@@ -59,7 +59,7 @@ test("a large answer that shrinks well is kept, and one that does not is not mad
   await expect(ask(tooLarge, () => Promise.reject(new Error("twice")))).rejects.toMatchObject({ code: "conflict" });
 });
 
-test("a connection that breaks while one begins or ends costs nobody the call or its answer", async () => {
+test("a connection that breaks while a request begins or ends fails no call and loses no answer", async () => {
   for (let round = 0; round < 15; round++) {
     const [key, body] = [newId(), round];
     setTimeout(() => parts.cut(), Math.random() * 3);

@@ -48,7 +48,7 @@ describe("the name of a session", () => {
     expect(await names.find(project, "n")).toBeUndefined();
   });
 
-  test("is free again when its session ended without freeing it, and belongs to one of those who want it", async () => {
+  test("is free again when its session ended without freeing it, and only one of those that want it gets it", async () => {
     const first = await activeSession();
     await names.reserve(project, "n", first);
     await parts.store.release(poolUid, first.session, "retired", "browser_crashed");
@@ -65,7 +65,7 @@ describe("the name of a session", () => {
   });
 });
 
-describe("the answer of a repeated request", () => {
+describe("the kept answer of a repeated request", () => {
   const answers = () => createIdempotentAnswers(parts.redis);
   const begin = async (digest: string): Promise<string> => {
     const begun = await answers().begin(digest, "body");
@@ -74,7 +74,7 @@ describe("the answer of a repeated request", () => {
   };
 
   // HTTP-21, HTTP-22
-  test("is begun once, and replayed when it is done", async () => {
+  test("is begun once, and replayed when it is complete", async () => {
     const digest = newId();
     const mark = await begin(digest);
     expect(await answers().begin(digest, "body")).toEqual({ kind: "running" });
@@ -84,7 +84,7 @@ describe("the answer of a repeated request", () => {
     expect(await parts.redis.ttl(idempotencyKey(digest))).toBeGreaterThan(23 * 3600);
   });
 
-  test("is free again when it was forgotten, and soon when its replica died", async () => {
+  test("is free again when it was dropped, and soon after its replica died", async () => {
     const digest = newId();
     const mark = await begin(digest);
     const ttl = await parts.redis.ttl(idempotencyKey(digest));
@@ -94,7 +94,7 @@ describe("the answer of a repeated request", () => {
     await begin(digest);
   });
 
-  test("stays when a run whose mark Redis has lost comes to its end", async () => {
+  test("is kept when its run finishes after Redis has lost the run's mark", async () => {
     const digest = newId();
     const lost = await begin(digest);
     await parts.redis.del(idempotencyKey(digest));
@@ -108,7 +108,7 @@ describe("the answer of a repeated request", () => {
     expect(await answers().begin(digest, "body")).toEqual({ kind: "replay", sealed: "sealed" });
   });
 
-  test("is running again as soon as a run that still goes on renews the mark that Redis has lost", async () => {
+  test("is running again when its run renews the mark that Redis has lost", async () => {
     const digest = newId();
     const mark = await begin(digest);
     await parts.redis.del(idempotencyKey(digest));

@@ -40,7 +40,7 @@ describe("take", () => {
   });
 
   // LEASE-36
-  test("asked again with the same session gives the same answer and never a second browser", async () => {
+  test("repeated with the same session gives the same answer and never a second browser", async () => {
     await addBrowser();
     await addBrowser();
     const lease = await held("a");
@@ -53,7 +53,7 @@ describe("take", () => {
   });
 
   // LEASE-2, LEASE-35
-  test("grants in the order of asking, and tells each caller's replica", async () => {
+  test("grants in the order of requests, and tells each caller's replica", async () => {
     const wakes = ["a", "b", "c"].map((session) => wakeOf(session));
     for (const session of ["a", "b", "c"]) await take(session);
     const browsers = [await addBrowser(), await addBrowser(), await addBrowser()];
@@ -71,7 +71,7 @@ describe("take", () => {
     expect((await woken).kind).toBe("granted");
   });
 
-  test("gives tickets that rise whatever the clock says, exact to the last digit", async () => {
+  test("gives rising tickets whatever the clock says, exact to the last digit", async () => {
     await parts.redis.hset(poolKey(pool, "pool"), "ticket", "4000000000000000");
     const tickets = [await take("a"), await take("b")].map((outcome) => outcome.kind === "waiting" && outcome.ticket);
     expect(tickets).toEqual(["4000000000000001", "4000000000000002"]);
@@ -81,7 +81,7 @@ describe("take", () => {
     expect(lease && (await store.reject(pool, lease, "unreachable"))).toEqual({ kind: "waiting", ticket: tickets[0] });
   });
 
-  test("puts who comes back with a ticket after a loss of data before all who came later", async () => {
+  test("puts a caller that returns with its ticket after a loss of data before all later callers", async () => {
     const early = await take("early");
     await store.drop(pool);
     await take("late");
@@ -92,14 +92,14 @@ describe("take", () => {
     expect((await woken).kind).toBe("granted");
   });
 
-  test("begins no session again that has ended", async () => {
+  test("does not start a session again that has ended", async () => {
     await addBrowser();
     await held("a");
     await store.release(pool, "a", "releasing", "deleted");
     expect(await take("a")).toEqual({ kind: "ended" });
   });
 
-  test("takes nothing from a pool that drains", async () => {
+  test("takes no browser from a pool that drains", async () => {
     await addBrowser();
     await store.drain(pool, { evenIfLeased: false });
     expect(await take("a")).toEqual({ kind: "draining" });
@@ -119,7 +119,7 @@ describe("take", () => {
     expect(await store.isAlive(pool, "dead")).toBe(false);
   });
 
-  test("is known to Redis again after its scripts were flushed", async () => {
+  test("runs again after Redis has flushed its scripts", async () => {
     await parts.redis.script("FLUSH");
     await addBrowser();
     expect((await take("a")).kind).toBe("granted");
@@ -136,7 +136,7 @@ describe("reject", () => {
   });
 
   // LEASE-39
-  test("keeps the caller's place before those who came later", async () => {
+  test("keeps the caller's place before later callers", async () => {
     await addBrowser();
     const lease = await held("first");
     await take("second");
@@ -154,7 +154,7 @@ describe("reject", () => {
     expect(await stateOf(browser)).toBe("leased");
   });
 
-  test("of a session that was ended meanwhile says so", async () => {
+  test("of a session that has ended meanwhile says so", async () => {
     await addBrowser();
     const lease = await held("a");
     await store.release(pool, "a", "retired", "deleted");
@@ -180,7 +180,7 @@ describe("cancel", () => {
     expect(await store.cancel(pool, "gone")).toEqual({ kind: "unknown" });
   });
 
-  test("says so when the grant was faster, and leaves it", async () => {
+  test("reports a grant that came first, and keeps it", async () => {
     await addBrowser();
     const lease = await held("a");
     expect(await store.cancel(pool, "a")).toEqual({ kind: "granted", lease });

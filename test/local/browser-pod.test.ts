@@ -55,7 +55,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-test("a browser's pod is ready with a browser behind its address, and its deletion leaves nothing of it", async () => {
+test("a browser's pod becomes ready with a browser behind its address, and its deletion leaves nothing", async () => {
   const pod = await start("browser");
   const token = createAgentTokens(privateKey).tokenFor(pod.metadata.uid ?? "");
   const answer = await fetch(`http://${pod.status?.podIP}:7510/state`, {
@@ -68,7 +68,7 @@ test("a browser's pod is ready with a browser behind its address, and its deleti
   expect(await processesOf(podDir(pod))).toEqual([]);
 });
 
-test("an agent that is killed takes its browser with it, and its pod is Failed", async () => {
+test("a killed agent takes its browser with it, and its pod is Failed", async () => {
   const pod = await start("killed");
   const [agent] = (await processesOf(podDir(pod))).filter(({ commandLine }) => commandLine.includes("agent-entry"));
   process.kill(agent?.pid ?? 0, "SIGKILL");
@@ -80,7 +80,7 @@ test("an agent that is killed takes its browser with it, and its pod is Failed",
   expect(await processesOf(podDir(pod))).toEqual([]);
 });
 
-test("a browser that crashes ends its pod with the agent's word on why", async () => {
+test("a browser that crashes ends its pod, with the agent's reason", async () => {
   const pod = await start("crashing");
   const groups = await readFile(join(podDir(pod), "process-groups"), "utf8");
   const browser = Number(groups.split(" ")[0]);

@@ -33,7 +33,7 @@ const startShell = (script: string, parentDeathSignal: "KILL" | "INT" = "KILL"):
 const logged = (text: string): Promise<boolean> =>
   eventually(`"${text}" in the log`, async () => (await readFile(logPath, "utf8")).includes(text));
 
-test("a child that ends by itself tells its exit code and its last lines, and leaves the register", async () => {
+test("a child that ends by itself reports its exit code and its last lines, and leaves the register", async () => {
   const child = await startShell("seq 100; echo last words >&2; exit 7");
   const end = await child.ended;
   expect(end.exitCode).toBe(7);
@@ -42,7 +42,7 @@ test("a child that ends by itself tells its exit code and its last lines, and le
   expect(await readdir(join(dataDir, "run"))).toEqual([]);
 });
 
-test("a child that lives is registered and leads a group of its own", async () => {
+test("a living child is registered and leads its own group", async () => {
   const child = await startShell("sleep 60");
   expect(await readFile(join(dataDir, "run/child.process"), "utf8")).toMatch(new RegExp(`^${child.pid} \\d+\n$`));
   expect(() => process.kill(-child.pid, 0)).not.toThrow();
@@ -55,7 +55,7 @@ test("a stop lets the child end in order", async () => {
   expect(await child.stop(10_000)).toMatchObject({ exitCode: 5, logTail: "up\nin order" });
 });
 
-test("a child that ignores SIGTERM is killed after the grace, with its whole group", async () => {
+test("a child that ignores SIGTERM is killed after the grace period, with its whole group", async () => {
   const child = await startShell("trap '' TERM; sleep 60 & echo $!; wait; sleep 60");
   await logged("\n");
   const member = Number(await readFile(logPath, "utf8"));
@@ -81,7 +81,7 @@ test("a child inherits no variable of its parent", async () => {
   expect(logTail).not.toContain("HOME=");
 });
 
-test("a program that is not there is an end with a message, not a hang", async () => {
+test("a program that does not exist is reported as an end with a message, and not as a hang", async () => {
   const start = startChild({
     dataDir,
     name: "missing",
@@ -96,7 +96,7 @@ test("a program that is not there is an end with a message, not a hang", async (
   expect(logTail).toContain("/nonexistent/program");
 });
 
-test("starting a log empties the former one and keeps it from other users", async () => {
+test("a new log empties the former one and other users can't read it", async () => {
   await writeFile(logPath, "from the run before");
   await startLog(logPath);
   expect(await readFile(logPath, "utf8")).toBe("");

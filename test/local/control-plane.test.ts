@@ -24,7 +24,7 @@ const kubectl = async (...args: string[]): Promise<string> => {
   return (await promisify(execFile)(programs.kubectl ?? "kubectl", all)).stdout;
 };
 
-/** Asks over a new connection each time, as a client would that was started afterwards. */
+/** Asks over a new connection each time, as a client would that starts later. */
 const hasNamespace = async (name: string): Promise<boolean> => {
   const kube = connectKube({ kubeconfigPath: plane.kubeconfigPath, requestTimeoutMs: 2000 });
   return kube
@@ -51,7 +51,7 @@ test("kubectl works with the kubeconfig alone", async () => {
   expect(await kubectl("config", "current-context")).toBe("browserpool-local\n");
 });
 
-test("secrets on disk are for this user only, and none is a process argument", async () => {
+test("secrets on disk are readable for this user only, and no process has one as an argument", async () => {
   for (const file of ["kubeconfig", "kube-apiserver/tokens.csv", "kube-apiserver/service-account.key"])
     expect(await modeOf(file), file).toBe(0o600);
   for (const folder of ["etcd", "run", "logs", "kube-apiserver"]) expect(await modeOf(folder), folder).toBe(0o700);
@@ -74,7 +74,7 @@ test("etcd has no port", async () => {
   expect(sockets.filter((line) => inodes.includes(line.trim().split(/\s+/)[9]))).toEqual([]);
 });
 
-test.each(["kube-apiserver", "etcd"])("%s is back at the same place after a kill -9, with its data", async (name) => {
+test.each(["kube-apiserver", "etcd"])("after a kill -9, %s is back at the same address with its data", async (name) => {
   // Fails by a wait that runs out: for another process, or for the data; or when kubectl, at the same address, is refused.
   await kubectl("create", "namespace", `before-${name}`);
   const killed = await processNamed(dataDir, name);
@@ -103,6 +103,6 @@ test("a start that is given up leaves no process", async () => {
   await rm(folder, { recursive: true });
 });
 
-test("a missing program is named with the way out", async () => {
+test("a missing program is named, with what to do about it", async () => {
   await expect(startControlPlane({ dataDir, programs: {}, log })).rejects.toThrow(/etcd was not found.*npm run setup/);
 });

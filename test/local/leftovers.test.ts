@@ -61,7 +61,7 @@ test("after a kill -9 of a whole run the next start ends every process of it, re
   await lock.release();
 });
 
-test("the programs of a killed run die with it, and an agent is told to end", async () => {
+test("the programs of a killed run die with it, and its agents are told to end", async () => {
   const run = await startRun("with-browser");
   expect((await processNamed(dataDir, "redis")).pid).toBeGreaterThan(1);
   const browser = await browserOf((await readdir(join(dataDir, "pods")))[0] ?? "");
@@ -72,7 +72,7 @@ test("the programs of a killed run die with it, and an agent is told to end", as
   await endLeftovers(dataDir, { isAfterReboot: false });
 });
 
-test("a process that got a registered number afterwards is left alone, as is every process after a reboot", async () => {
+test("a process that reuses a registered pid is left alone, as is every process after a reboot", async () => {
   const bystander = spawn("sleep", ["60"], { detached: true, stdio: "ignore" });
   const pid = bystander.pid ?? 0;
   await registerProcess(dataDir, "etcd", pid);
@@ -92,7 +92,7 @@ test("a process that got a registered number afterwards is left alone, as is eve
   expect(await isAlive(pid)).toBe(false);
 });
 
-test("a second run on the same data directory is refused while the first lives, naming it and the way out", async () => {
+test("a second run on the same data directory is refused while the first lives, with the process and what to do", async () => {
   const run = await startRun("");
   await expect(lockDataDir(dataDir)).rejects.toThrow(
     `${dataDir} is in use by process ${run.pid}: stop it, or choose another directory with --data-dir`,

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-test("a log that is too long keeps its end, and a program that has it open goes on behind that", async () => {
+test("a log that is too long keeps its end, and a program that has it open continues after that", async () => {
   const program = await open(path, "a");
   await program.write(`${"x".repeat(5 * 1024 * 1024)}\nlast line\n`);
   await cutLog(path);
@@ -23,7 +23,7 @@ test("a log that is too long keeps its end, and a program that has it open goes 
   expect(await readFile(path, "utf8")).toMatch(/^x+\nlast line\nnext line\n$/);
 });
 
-test("a log that is not too long is left alone", async () => {
+test("a short log is left alone", async () => {
   const text = "x".repeat(1024 * 1024);
   const program = await open(path, "a");
   await program.write(text);
@@ -32,6 +32,6 @@ test("a log that is not too long is left alone", async () => {
   expect(await readFile(path, "utf8")).toBe(text);
 });
 
-test("the tail of a log that is not there is empty", async () => {
+test("the tail of a missing log is empty", async () => {
   expect(await readLogTail(join(folder, "missing"))).toBe("");
 });

@@ -51,7 +51,7 @@ const whenGone = (name: string): Promise<boolean> =>
   eventually(`${name} is gone`, async () => (await read(name)) === undefined);
 
 const ask = (pod: Pod, path: string): Promise<Response> => fetch(`http://${pod.status?.podIP}:7510${path}`);
-/** Pods that were told that there is no node for them. */
+/** Pods that were told that no node takes them. */
 const waiting = async (): Promise<Pod[]> =>
   (await kube.list(pods, { namespace })).items.filter((pod) => conditionOf(pod, "PodScheduled")?.status === "False");
 const podDir = (pod: Pod): string => join(dataDir, "pods", pod.metadata.uid ?? "");
@@ -76,7 +76,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-test("the node is registered, ready and without a taint, and holds a lease", async () => {
+test("the node is registered and ready, has no taint, and holds a lease", async () => {
   const seen = await kube.get(nodes, { name: nodeName });
   expect(seen?.status?.conditions).toMatchObject([{ type: "Ready", status: "True" }]);
   expect(seen?.status?.allocatable?.pods).toBe("110");
@@ -85,7 +85,7 @@ test("the node is registered, ready and without a taint, and holds a lease", asy
   expect((await kube.get(leases, { namespace: "kube-node-lease", name: nodeName }))?.spec?.renewTime).toBeDefined();
 });
 
-test("a pod is bound, run and reported as ready with an address of its own", async () => {
+test("a pod is bound, started and reported as ready with its own address", async () => {
   await create({ name: "first" });
   await create({ name: "second" });
   const [first, second] = [await whenReady("first"), await whenReady("second")];
@@ -104,7 +104,7 @@ test("a pod is bound, run and reported as ready with an address of its own", asy
   expect((await ask(first, "/readyz")).status).toBe(200);
 });
 
-test("the process gets its arguments, the pod's variables and a folder of its own, nothing else", async () => {
+test("the process gets its arguments, the pod's variables and its own folder, nothing else", async () => {
   await create({ name: "told", args: ["agent", "$(GREETING)"], env: { GREETING: "hello", JSON: '{"a":1}' } });
   const pod = await whenReady("told");
   const told = (await (await ask(pod, "/env")).json()) as { env: Record<string, string>; argv: string[]; cwd: string };
@@ -125,7 +125,7 @@ test("the process gets its arguments, the pod's variables and a folder of its ow
   });
 });
 
-test("a pod that ends by itself with an error is Failed, with its exit code and termination message, and its folder goes", async () => {
+test("a pod that ends with an error is Failed, with its exit code and termination message, and its folder is removed", async () => {
   await create({ name: "crashing", args: ["crashes"] });
   const pod = await whenOver("crashing");
   expect(pod.status?.phase).toBe("Failed");
@@ -155,7 +155,7 @@ test("a process that is killed after it was ready makes its pod Failed with 128 
   expect(conditionOf(pod, "Ready")).toMatchObject({ status: "False", reason: "PodFailed" });
 });
 
-test("a deleted pod ends in order and is gone with its folder and its log", async () => {
+test("a deleted pod ends in order, and its folder and log are removed", async () => {
   await create({ name: "deleted" });
   const pod = await whenReady("deleted");
   const logFile = join(dataDir, "logs/pods", `${namespace}_deleted.log`);
@@ -168,7 +168,7 @@ test("a deleted pod ends in order and is gone with its folder and its log", asyn
   await eventually("the log is removed", async () => !(await exists(logFile)));
 });
 
-test("a pod that a finalizer holds back shows how it ended", async () => {
+test("a pod that a finalizer keeps shows how it ended", async () => {
   const pod = agentPod({ namespace, name: "held" });
   await kube.create(pods, { ...pod, metadata: { ...pod.metadata, finalizers: ["browserpool.dev/test"] } });
   await whenReady("held");
@@ -182,7 +182,7 @@ test("a pod that a finalizer holds back shows how it ended", async () => {
   await whenGone("held");
 });
 
-test("a process that ignores SIGTERM is killed after its grace, and with it the browser that it started", async () => {
+test("a process that ignores SIGTERM is killed after its grace period, together with its browser", async () => {
   await create({ name: "stubborn", args: ["stubborn-with-browser"], graceSeconds: 1 });
   const pod = await whenReady("stubborn");
   const recorded = await readFile(join(podDir(pod), "process-groups"), "utf8");
@@ -193,11 +193,11 @@ test("a process that ignores SIGTERM is killed after its grace, and with it the 
   expect(await isAlive(browser)).toBe(false);
 });
 
-test("a cordoned node takes no further pod, tells why, and takes it when the cordon is lifted; what runs there goes on", async () => {
+test("a cordoned node takes no further pod, says why, and takes it when it is uncordoned; running pods continue", async () => {
   await create({ name: "before-cordon" });
   const running = await whenReady("before-cordon");
   await kube.patch(nodes, { name: nodeName }, { spec: { unschedulable: true } });
-  await eventually("the node has heard", async () => {
+  await eventually("the node has seen it", async () => {
     await create({ name: `cordoned-${randomUUID()}` });
     return (await waiting()).length > 0;
   });
@@ -214,7 +214,7 @@ test("a cordoned node takes no further pod, tells why, and takes it when the cor
   expect(conditionOf(placed, "PodScheduled")?.status).toBe("True");
 });
 
-test("a pod object that vanishes takes its process along at once, whatever that does about SIGTERM", async () => {
+test("when a pod object vanishes, its process is ended at once, even if it ignores SIGTERM", async () => {
   await create({ name: "vanishing", args: ["ignores-sigterm"], graceSeconds: 600 });
   const pod = await whenReady("vanishing");
   await kube.delete(pods, { namespace, name: "vanishing" }, { gracePeriodSeconds: 0 });
@@ -222,7 +222,7 @@ test("a pod object that vanishes takes its process along at once, whatever that 
   await expect(ask(pod, "/readyz")).rejects.toThrow();
 });
 
-test("a pod that is not ready after some seconds shows as Running, and follows its probe from then on", async () => {
+test("a pod that is not ready after some seconds shows as Running, and then follows its probe", async () => {
   await create({ name: "slow", args: ["never-ready"] });
   const pod = await eventually("slow runs", async () => {
     const seen = await read("slow");
@@ -236,7 +236,7 @@ test("a pod that is not ready after some seconds shows as Running, and follows i
   expect((await read("slow"))?.status?.phase).toBe("Running");
 });
 
-test("a pod that a process can't stand for is Failed with the reason", async () => {
+test("a pod that no process can run is Failed with the reason", async () => {
   const pod = agentPod({ namespace, name: "unsupported" });
   await kube.create(pods, { ...pod, spec: { ...pod.spec, restartPolicy: "Always" } as Pod["spec"] & object });
   const { status } = await whenOver("unsupported");
@@ -244,8 +244,8 @@ test("a pod that a process can't stand for is Failed with the reason", async () 
   expect(status?.message).toContain("restartPolicy Always");
 });
 
-// Under a heavy load a start may take longer than "soon", hence the repetitions.
-test("in the life of a pod that becomes ready soon the node writes its status once", { retry: 3 }, async () => {
+// Under a heavy load a start may take longer than "soon", hence the retries.
+test("the node writes the status of a pod that becomes ready soon only once", { retry: 3 }, async () => {
   const name = `quiet-${randomUUID()}`;
   const watching = new AbortController();
   const { resourceVersion } = await kube.list(pods, { namespace });
@@ -271,7 +271,7 @@ test("in the life of a pod that becomes ready soon the node writes its status on
   ]);
 });
 
-test("many pods start and end side by side", async () => {
+test("many pods start and end in parallel", async () => {
   const names = Array.from({ length: 12 }, (_, i) => `many-${i}`);
   await Promise.all(names.map((name) => create({ name, args: ["ignores-sigterm"], graceSeconds: 2 })));
   const ready = await Promise.all(names.map(whenReady));
@@ -293,7 +293,7 @@ test("a stop ends all processes and reports their pods as Failed; the node is no
   node = await startNode();
 });
 
-test("a pod that a former run has left is Failed when the node starts, one that was being deleted goes", async () => {
+test("when the node starts, a pod of a former run is Failed, and one that was being deleted is removed", async () => {
   await node.stop();
   for (const name of ["left", "left-deleted"]) {
     const pod = agentPod({ namespace, name });

@@ -31,12 +31,12 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-test("it keeps every write in a log and never evicts", async () => {
+test("it logs every write and never evicts", async () => {
   const config = await ask((client) => client.config("GET", "append*", "maxmemory-policy", "save"));
   expect(config).toEqual(expect.arrayContaining(["appendonly", "yes", "appendfsync", "everysec", "noeviction"]));
 });
 
-test("its password is in a file for this user only and not on the command line; without it there is no answer", async () => {
+test("its password is only in a file of this user, not on the command line, and is required", async () => {
   const { password, port } = new URL(redis.url);
   expect(password.length).toBeGreaterThan(40);
   expect((await stat(join(dataDir, "run/redis.conf"))).mode & 0o777).toBe(0o600);

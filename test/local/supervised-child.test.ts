@@ -44,7 +44,7 @@ const supervise = (command: SupervisedOptions["command"], more: Partial<Supervis
 const shell = (script: string): SupervisedOptions["command"] => ["/bin/sh", "-c", script];
 const notReady = () => Promise.resolve(false);
 
-test("a program that ends before it is ready fails the start with its exit code, its log's name and last lines", async () => {
+test("a program that ends before it is ready fails the start with its exit code, the name of its log and its last lines", async () => {
   const start = supervise(shell("echo no such disk; exit 9"), { isReady: notReady });
   await expect(start).rejects.toThrow(StartError);
   await expect(start).rejects.toThrow(
@@ -57,14 +57,14 @@ test("a program that is not ready in time fails the start and is ended", async (
   await expect(start).rejects.toThrow(/was not ready within 0.3 s.*working/s);
 });
 
-test("a program that ends by itself is started again, and again", async () => {
+test("a program that ends by itself is started again, as often as it ends", async () => {
   // Fails by the wait for three starts.
   const program = await supervise(shell("echo started; sleep 0.1"));
   await eventually("three starts", async () => (await readFile(logPath, "utf8")).split("started").length > 3);
   await program.stop();
 });
 
-test("a stop while the next start is waited for starts nothing more", async () => {
+test("a stop during the wait for the next start prevents that start", async () => {
   const program = await supervise(shell("echo started"));
   await eventually("two starts", async () => (await readFile(logPath, "utf8")).split("started").length > 2);
   await program.stop();
@@ -73,7 +73,7 @@ test("a stop while the next start is waited for starts nothing more", async () =
   expect(await readFile(logPath, "utf8")).toBe(log);
 });
 
-test("a port that was taken in between is exchanged for another one", async () => {
+test("a port that another program has taken meanwhile is replaced by another one", async () => {
   const taker = createServer().listen(0, "127.0.0.1");
   await once(taker, "listening");
   const taken = (taker.address() as AddressInfo).port;
@@ -90,7 +90,7 @@ test("a port that was taken in between is exchanged for another one", async () =
   expect(tried).toHaveLength(2);
 });
 
-test("a start is tried on five ports at most, and only once when something else is wrong", async () => {
+test("a start is tried on at most five ports, and only once for any other error", async () => {
   let tries = 0;
   const failing = (message: string) => () => {
     tries++;

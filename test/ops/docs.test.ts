@@ -1,4 +1,4 @@
-/** docs/cluster-settings.md says what there is. */
+/** docs/cluster-settings.md matches the code. */
 import { readFileSync } from "node:fs";
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
@@ -11,7 +11,7 @@ import { createProcessMetrics } from "../../src/metrics/process-metrics.ts";
 
 const page = readFileSync(new URL("../../docs/cluster-settings.md", import.meta.url), "utf8");
 
-test("its examples are taken", () => {
+test("its examples are valid", () => {
   const [template = "", objects = ""] = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => text);
   const [first] = parseAllDocuments(template).map((document) => document.toJS() as unknown);
   expect(checkPodTemplate(first, "page").regions?.["eu-west"]).toBeDefined();
@@ -22,7 +22,7 @@ test("its examples are taken", () => {
   expect(wanted.objects.map(({ kind }) => kind)).toEqual(["NetworkPolicy"]);
 });
 
-test("it has every metric that is ours, and no other", async () => {
+test("it lists every metric of ours, and no other", async () => {
   const { registry } = createProcessMetrics(async () => ({ redis: true, kubernetes: true }));
   const operator = new Registry();
   createOperatorMetrics(operator, () => true);

@@ -1,4 +1,4 @@
-/** Probes and metrics on a port of their own: of an api and of two operators, one of which leads. */
+/** Probes and metrics on their own port: of an api and of two operators, one of which leads. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ApiReplica, Replica } from "../support/cluster.ts";
 import { eventually } from "../support/eventually.ts";
@@ -40,7 +40,7 @@ const sample = async (base: string, name: string): Promise<number | undefined> =
 };
 
 describe("with a port for operations", () => {
-  test("the api's own port has neither metrics nor documentation, and still its probes and its description", async () => {
+  test("the api's own port has no metrics and no documentation, and still has its probes and its OpenAPI document", async () => {
     for (const path of ["/metrics", "/docs"]) expect(await statusOf(api.url + path)).toBe(404);
     for (const path of ["/livez", "/readyz", "/openapi.json"]) expect(await statusOf(api.url + path)).toBe(200);
     const paths = ["/livez", "/readyz", "/metrics", "/docs", "/openapi.json"];
@@ -59,7 +59,7 @@ describe("with a port for operations", () => {
     expect(await statusOf(`${ops.leader}/docs`)).toBe(404);
   });
 
-  test("the operator counts its rounds, its calls and its starts; the api its calls", async () => {
+  test("the operator counts its rounds, its calls and its starts; the api counts its calls", async () => {
     await fullPool(api.call, 2);
     const rounds = 'browserpool_reconcile_duration_seconds_count{controller="browser-pool",result="ok"}';
     expect(await sample(ops.leader, rounds)).toBeGreaterThan(1);
@@ -78,13 +78,13 @@ describe("with a port for operations", () => {
     expect(await sample(ops.leader, 'browserpool_browser_starts_total{result="failed"}')).toBe(0);
   });
 
-  test("both tell whether what they depend on is up", async () => {
+  test("both report whether their dependencies are up", async () => {
     for (const url of [ops.api, ops.standby])
       for (const part of ["redis", "kubernetes"])
         expect(await sample(url, `browserpool_dependency_up{part="${part}"}`)).toBe(1);
   });
 
-  test("only hosts that are served get an answer", async () => {
+  test("only served hosts get an answer", async () => {
     for (const url of [ops.api, ops.leader]) {
       const statuses = ["10.1.2.3:9090", "rebound.example.com"].map(
         async (host) => (await rawRequest(url, { path: "/readyz", headers: { host } })).status,

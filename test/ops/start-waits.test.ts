@@ -1,4 +1,4 @@
-/** Processes that start while Kubernetes and Redis are away: they wait, say that they are not ready, and go on. */
+/** Processes that start while Kubernetes and Redis are away: they wait, report that they are not ready, and continue. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startApi } from "../../src/cmd/api.ts";
 import { startOperator } from "../../src/cmd/operator.ts";
@@ -41,7 +41,7 @@ const get = (path: string) => fetch(`http://127.0.0.1:${config.opsPort}${path}`)
 const starts = { api: startApi, operator: startOperator };
 
 describe.each(Object.entries(starts))("an %s that starts while Kubernetes and Redis are away", (_, start) => {
-  test("lives, is not ready until they are back, and serves then", async () => {
+  test("lives, is not ready until both are back, and then serves", async () => {
     for (const link of links) link.freeze();
     const starting = start({ config, kubeconfigPath }, log);
     await eventually("it lives", async () => (await get("/livez").catch(() => undefined))?.ok);

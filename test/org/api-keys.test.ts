@@ -27,7 +27,7 @@ const secretOf = (id: string) =>
 
 describe("a new API key", () => {
   // ORG-2
-  test("is accepted at once where it was made, and soon by every other replica", async () => {
+  test("is accepted at once by the replica that made it, and soon by every other replica", async () => {
     const other = await org.replica();
     const { key, record } = await create();
     const principal = { keyId: record.id, scope: { kind: "organization" } };
@@ -37,7 +37,7 @@ describe("a new API key", () => {
   });
 
   // ORG-7
-  test("is nowhere in its Secret", async () => {
+  test("is not stored in its Secret", async () => {
     const { key, record } = await create();
     const secret = await secretOf(record.id);
     expect(secret).toBeDefined();
@@ -54,7 +54,7 @@ describe("a new API key", () => {
   });
 
   // ORG-3
-  test("needs an active project, by its id", async () => {
+  test("needs an active project, given by id", async () => {
     const project = await createProject({ name: `archived ${newApiKey()}` }, org);
     await expect(create({ projectId: "nowhere" })).rejects.toMatchObject({ code: "project_not_found" });
     await expect(create({ projectId: project.name })).rejects.toMatchObject({ code: "project_not_found" });
@@ -63,7 +63,7 @@ describe("a new API key", () => {
   });
 
   // ORG-2, ORG-3
-  test("ends after its lifetime", async () => {
+  test("expires after its lifetime", async () => {
     let nowMs = Date.now();
     const other = await org.replica(() => nowMs);
     const { key } = await create({ daysToExpire: 2 });
@@ -75,7 +75,7 @@ describe("a new API key", () => {
   });
 });
 
-test.each(["", "bp_", newApiKey(), "x".repeat(257), "x".repeat(1_000_000)])("an unknown key is nobody", (key) => {
+test.each(["", "bp_", newApiKey(), "x".repeat(257), "x".repeat(1_000_000)])("an unknown key is not accepted", (key) => {
   expect(org.apiKeys.authenticate(key)).toBeUndefined();
 });
 
@@ -92,7 +92,7 @@ describe("a deleted API key", () => {
     expect(org.apiKeys.find(record.id)?.deletedAt).toBeDefined();
   });
 
-  test("can't be changed any more", async () => {
+  test("can't be changed", async () => {
     const { record } = await create();
     await deleteApiKey(record.id, "another", org);
     await expect(deleteApiKey(record.id, "another", org)).rejects.toMatchObject({ code: "not_found" });
@@ -100,14 +100,14 @@ describe("a deleted API key", () => {
     await expect(rotate(record.id, 1)).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("was not deleted by itself", async () => {
+  test("can't have deleted itself", async () => {
     const { key, record } = await create();
     await expect(deleteApiKey(record.id, record.id, org)).rejects.toMatchObject({ code: "conflict" });
     expect(org.apiKeys.authenticate(key)).toBeDefined();
   });
 });
 
-test("an id that names no key never becomes the name of a Secret", async () => {
+test("an id that names no key is never used as the name of a Secret", async () => {
   const kube = { ...org.kube, get: () => Promise.reject(new Error("asked the API server")) };
   for (const id of ["", "../signing-key", "x/../../default/secrets/y"])
     await expect(renameApiKey(id, "new", { ...org, kube })).rejects.toMatchObject({ code: "not_found" });
@@ -115,7 +115,7 @@ test("an id that names no key never becomes the name of a Secret", async () => {
 
 describe("a rotated API key", () => {
   // ORG-4
-  test("hands its name, project and lifetime on, and ends after the grace period", async () => {
+  test("passes on its name, project and lifetime, and ends after the grace period", async () => {
     const project = await createProject({ name: `rotation ${newApiKey()}` }, org);
     const old = await create({ projectId: project.id, daysToExpire: 30 });
     const fresh = await rotate(old.record.id, 7);
@@ -135,7 +135,7 @@ describe("a rotated API key", () => {
   });
 
   // ORG-4
-  test("never lives longer for it, not even when rotated again", async () => {
+  test("never gets a longer life by rotation, not even by a second one", async () => {
     const old = await create({ daysToExpire: 3 });
     const { expiresAt } = old.record;
     await rotate(old.record.id, 7);
@@ -144,7 +144,7 @@ describe("a rotated API key", () => {
     expect(org.apiKeys.authenticate(old.key)).toBeUndefined();
   });
 
-  test("leaves no new key behind when its own end can't be written", async () => {
+  test("leaves no new key behind when the old key's end can't be written", async () => {
     const old = await create();
     const known = new Set(org.apiKeys.list().map(({ id }) => id));
     const kube = { ...org.kube, patch: () => Promise.reject(new Error("no patch today")) };
@@ -153,7 +153,7 @@ describe("a rotated API key", () => {
     await eventually("no key is there that was not before", () => org.apiKeys.list().every(({ id }) => known.has(id)));
   });
 
-  test("hands on another lifetime when one is given", async () => {
+  test("passes on another lifetime when the request has one", async () => {
     const old = await create({ daysToExpire: 3 });
     expect((await rotate(old.record.id, 1, 10)).record.lifetimeDays).toBe(10);
     expect((await rotate(old.record.id, 1, null)).record.expiresAt).toBeUndefined();
@@ -164,7 +164,7 @@ describe("a given key of the organization", () => {
   const ensure = (key: string): Promise<boolean> =>
     ensureOrganizationKey({ kube: org.kube, namespace: org.config.systemNamespace, key, name: "test" });
 
-  test("is accepted, however many start at once and however often", async () => {
+  test("is accepted, however many replicas start at once and however often", async () => {
     const key = newApiKey();
     expect(await Promise.all([ensure(key), ensure(key), ensure(key)])).toEqual([true, true, true]);
     expect(await ensure(key)).toBe(true);

@@ -1,4 +1,4 @@
-/** Projects, limits and API keys over HTTP, by the public SDK where it can say it. */
+/** Projects, limits and API keys over HTTP, with the public SDK where it has the call. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newId } from "../../src/services/objects/new-id.ts";
@@ -35,7 +35,7 @@ describe("projects", () => {
   });
 
   // PROJECT-1, HTTP-9
-  test("are listed page by page, narrowed by name and part of the name", async () => {
+  test("are listed page by page, and filtered by name and part of the name", async () => {
     const { projects } = api.client();
     const tag = newId();
     for (const part of ["a", "b", "c"]) await projects.create({ name: `${tag} ${part}` });
@@ -45,7 +45,7 @@ describe("projects", () => {
   });
 
   // PROJECT-3, AUTH-7
-  test("that are archived take no requests but come back", async () => {
+  test("take no requests while they are archived, and can be restored", async () => {
     const { projects } = api.client();
     const { id } = await projects.create({ name: newName() });
     await projects.update(id, { status: "archived" });
@@ -75,7 +75,7 @@ describe("projects", () => {
   });
 
   // PROJECT-2, PROJECT-5
-  test("answer 409 for a taken name and for the default project's end", async () => {
+  test("answer 409 for a taken name, and for the deletion of the default project", async () => {
     const name = newName();
     await api.client().projects.create({ name });
     const taken = await api.call("POST", "/org/projects", { body: { name } });
@@ -87,7 +87,7 @@ describe("projects", () => {
 
 describe("limits", () => {
   // PROJECT-7
-  test("of a project are set and removed", async () => {
+  test("of a project can be set and removed", async () => {
     const { projects } = api.client();
     const { id } = await projects.create({ name: newName() });
     const none = { max_concurrent_sessions: null, max_concurrent_invocations: null, max_pooled_sessions: null };
@@ -109,7 +109,7 @@ describe("limits", () => {
   );
 
   // ORG-8
-  test("of the organization have a default for projects", async () => {
+  test("of the organization include a default for projects", async () => {
     const { limits } = api.client().organization;
     const { max_concurrent_sessions: total = 0 } = await limits.retrieve();
     const updated = await limits.update({ default_project_max_concurrent_sessions: total });
@@ -186,7 +186,7 @@ describe("API keys", () => {
     expect((await api.call("POST", "/org/api_keys", { body })).status).toBe(400);
   });
 
-  test("need a project that exists", async () => {
+  test("need an existing project", async () => {
     const answer = await api.call("POST", "/org/api_keys", { body: { name: "ci", project_id: "nowhere" } });
     expect(answer).toMatchObject({ status: 404, body: { code: "project_not_found" } });
   });
@@ -198,7 +198,7 @@ describe("API keys", () => {
     expect(answer).toMatchObject({ status: 409, body: { code: "conflict" } });
   });
 
-  test("with an id that reaches for another Secret are not found", async () => {
+  test("are not found by an id that points to another Secret", async () => {
     for (const id of ["..%2Fsigning-key", "%2e%2e", "signing-key", "x".repeat(255)])
       expect((await api.call("DELETE", `/org/api_keys/${id}`)).status, id).toBe(404);
   });

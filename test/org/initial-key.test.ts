@@ -25,7 +25,7 @@ afterAll(() => kube.close());
 
 const secretName = "first-key";
 
-/** What a replica does that starts. */
+/** What a replica does when it starts. */
 const start = async (options: { secretName: string | undefined } = { secretName }): Promise<void> =>
   leaveInitialKey({ ...options, kube, namespace, apiKeys: await knownKeys(), log });
 
@@ -34,7 +34,7 @@ const leftKey = async (): Promise<string | undefined> => {
   return secret && Buffer.from(secret.data?.["api-key"] ?? "", "base64").toString();
 };
 
-/** The keys that a replica which starts now takes. */
+/** The keys that a newly started replica accepts. */
 const knownKeys = async () => {
   const apiKeys = startApiKeys({ kube, namespace, log });
   await apiKeys.synced();
@@ -43,7 +43,7 @@ const knownKeys = async () => {
 };
 
 describe("the first key", () => {
-  test("is one for all replicas that start together, and is taken", async () => {
+  test("is one for all replicas that start together, and is accepted", async () => {
     await Promise.all([1, 2, 3, 4].map(() => start()));
     const key = (await leftKey()) ?? "";
     const keys = await knownKeys();
@@ -51,7 +51,7 @@ describe("the first key", () => {
     expect(keys.authenticate(key)).toMatchObject({ scope: { kind: "organization" } });
   });
 
-  test("is not made again once it was fetched and its Secret deleted", async () => {
+  test("is not made again after it was fetched and its Secret was deleted", async () => {
     await start();
     await kube.delete(secrets, { namespace, name: secretName });
     await start();
@@ -59,14 +59,14 @@ describe("the first key", () => {
     expect((await knownKeys()).list()).toHaveLength(1);
   });
 
-  test("is the one that a replica left that died before it was known", async () => {
+  test("is the key in the Secret that a replica left before it died", async () => {
     const data = { "api-key": Buffer.from("bp_left-by-the-dead").toString("base64") };
     await kube.create(secrets, { metadata: { namespace, name: secretName }, data });
     await start();
     expect((await knownKeys()).authenticate("bp_left-by-the-dead")).toBeDefined();
   });
 
-  test("is followed by another one when the last usable one was deleted", async () => {
+  test("is followed by another one when the last usable key was deleted", async () => {
     await start();
     const before = (await leftKey()) ?? "";
     const apiKeys = await knownKeys();
@@ -82,7 +82,7 @@ describe("the first key", () => {
     expect(keys.list()).toHaveLength(2);
   });
 
-  test("is made only where that is asked for", async () => {
+  test("is made only when the installation asks for it", async () => {
     await start({ secretName: undefined });
     expect((await knownKeys()).list()).toEqual([]);
   });

@@ -11,9 +11,9 @@ export type Answer = { status: number; body: { code?: string; message?: string; 
 
 export type OrgApi = {
   defaultProject: string;
-  /** The public SDK with this key, or with the organization's; its own repetitions are off. */
+  /** The public SDK with this key, by default the organization's, without retries. */
   client(apiKey?: string, projectID?: string): Kernel;
-  /** A call with this key, or with the organization's. */
+  /** A call with this key, by default the organization's. */
   call(method: string, path: string, more?: { body?: unknown; key?: string }): Promise<Answer>;
   [Symbol.asyncDispose](): Promise<void>;
 };

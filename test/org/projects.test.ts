@@ -22,7 +22,7 @@ afterAll(() => org[Symbol.asyncDispose]());
 
 const newName = (): string => `Project ${newId()}`;
 const create = (name = newName()) => createProject({ name }, org);
-/** The projects of this name as the API server has them. */
+/** The projects with this name, as the API server has them. */
 const named = async (name: string): Promise<Project[]> => {
   const { items } = await org.kube.list(namespaces, { labelSelector: projectLabel });
   return items.flatMap((item) => readProject(item) ?? []).filter((project) => project.name === name);
@@ -32,7 +32,7 @@ const createPool = (namespace: string, name: string) =>
   org.kube.create(browserPoolKind, { metadata: { name, namespace }, spec: { size: 1 } } as BrowserPool);
 
 describe("a new project", () => {
-  test("has a namespace of its own, named by its id, and is found by id and by name", async () => {
+  test("has its own namespace, named by its id, and is found by id and by name", async () => {
     const project = await create();
     expect(project.id).toMatch(/^[a-z][a-z0-9]{23}$/);
     expect(project).toMatchObject({ namespace: project.id, status: "active" });
@@ -42,7 +42,7 @@ describe("a new project", () => {
     expect(namespace?.metadata.labels).toMatchObject({ "browserpool.dev/project": project.id });
   });
 
-  test("is known to other replicas soon", async () => {
+  test("is soon known to other replicas", async () => {
     // Fails by the wait for the other replica.
     const other = await org.replica();
     const project = await create();
@@ -56,7 +56,7 @@ describe("a new project", () => {
     expect(await named(name)).toHaveLength(1);
   });
 
-  test("of many made at once with one name at most one is left, and the name can be had afterwards", async () => {
+  test("with a name that many ask for at once is left at most once, and the name is usable afterwards", async () => {
     const name = newName();
     const outcomes = await Promise.allSettled([1, 2, 3, 4, 5].map(() => create(name)));
     const made = outcomes.filter(({ status }) => status === "fulfilled").length;
@@ -78,14 +78,14 @@ describe("a changed project", () => {
     expect((await updateProject(project.id, { status: "active" }, org)).status).toBe("active");
   });
 
-  test("can't take another's name, but keeps its own", async () => {
+  test("can't take another project's name, but keeps its own", async () => {
     const [first, second] = [await create(), await create()];
     await expect(updateProject(second.id, { name: first.name }, org)).rejects.toMatchObject({ code: "name_taken" });
     expect(org.projects.find(second.id)?.name).toBe(second.name);
     expect((await updateProject(second.id, { name: second.name }, org)).name).toBe(second.name);
   });
 
-  test("two that take one name at once never both keep it", async () => {
+  test("never shares a name with another project that takes it at the same time", async () => {
     const name = newName();
     const pair = [await create(), await create()];
     await Promise.allSettled(pair.map(({ id }) => updateProject(id, { name }, org)));
@@ -93,7 +93,7 @@ describe("a changed project", () => {
   });
 
   // PROJECT-5
-  test("is not the default project on its way to the archive", async () => {
+  test("can't be archived when it is the default project", async () => {
     const { defaultProject } = org.config;
     const attempt = updateProject(defaultProject, { status: "archived" }, org);
     await expect(attempt).rejects.toMatchObject({ code: "conflict" });
@@ -117,7 +117,7 @@ describe("a deleted project", () => {
   });
 
   // PROJECT-4
-  test("was empty: one with browser pools stays and the error names them", async () => {
+  test("must be empty: one with browser pools stays, and the error names them", async () => {
     const project = await create();
     await createPool(project.namespace, "busy-pool");
     const attempt = deleteProject(project.id, org);
@@ -127,7 +127,7 @@ describe("a deleted project", () => {
     await deleteProject(project.id, org);
   });
 
-  test("stays when a pool appears while it is being deleted", async () => {
+  test("stays when a pool is created during its deletion", async () => {
     const project = await create();
     const kube = {
       ...org.kube,
@@ -141,7 +141,7 @@ describe("a deleted project", () => {
     expect(org.projects.find(project.id)?.status).toBe("active");
   });
 
-  test("is not the default one", async () => {
+  test("can't be the default project", async () => {
     await expect(deleteProject(org.config.defaultProject, org)).rejects.toMatchObject({ code: "conflict" });
   });
 });
@@ -159,7 +159,7 @@ describe("limits", () => {
   });
 
   // ORG-8
-  test("of all projects have a default that is set, kept, and removed", async () => {
+  test("of all projects have a default that can be set, kept and removed", async () => {
     const total = org.config.limits.pooledSessions;
     const limits = (defaultCap?: number) => ({
       maxConcurrentSessions: total,
@@ -175,7 +175,7 @@ describe("limits", () => {
     expect(await updateOrganizationLimits(null, org)).toEqual(limits());
   });
 
-  test("of the organization bound the default also when they were lowered since", async () => {
+  test("of the organization bound the default, also when they were lowered later", async () => {
     await updateOrganizationLimits(10, org);
     const config = { ...org.config, limits: { ...org.config.limits, pooledSessions: 4 } };
     const { defaultProjectMaxConcurrentSessions } = await fetchOrganizationLimits({ ...org, config });
@@ -183,14 +183,14 @@ describe("limits", () => {
   });
 });
 
-describe("a namespace of ours", () => {
-  test("is made once with its labels, however many start at once", async () => {
+describe("a system namespace", () => {
+  test("is made once with its labels, however many replicas start at once", async () => {
     const name = `ensured-${newId()}`;
     await Promise.all([1, 2, 3].map(() => ensureNamespace(org.kube, name, { a: "1" })));
     expect((await org.kube.get(namespaces, { name }))?.metadata.labels).toMatchObject({ a: "1" });
   });
 
-  test("gets labels that it lacks and keeps those that somebody set", async () => {
+  test("gets missing labels and keeps labels that others set", async () => {
     const name = `ensured-${newId()}`;
     await ensureNamespace(org.kube, name, { a: "theirs" });
     const namespace = await ensureNamespace(org.kube, name, { a: "ours", b: "2" });
@@ -198,7 +198,7 @@ describe("a namespace of ours", () => {
   });
 });
 
-test("no change is lost when several write one object at once", async () => {
+test("no change is lost when several replicas write one object at once", async () => {
   const { namespace: name } = await create();
   const annotation = "browserpool.dev/test-count";
   const add = () =>

@@ -1,4 +1,4 @@
-/** An operator with project objects, on a real API server: what it keeps in projects, and what waits for that. */
+/** An operator with project objects, on a real API server: what it keeps in projects, and what waits for these objects. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runProjectController } from "../../src/controllers/project/controller.ts";
 import { checkProjectObjects } from "../../src/controllers/project/project-objects.ts";
@@ -63,7 +63,7 @@ const opened = ({ gate }: Running, namespace: string) =>
   eventually("the gate is open", () => gate.waitsFor(namespace) === undefined);
 
 describe("the objects of projects", () => {
-  test("are in every project that there is and that comes", async () => {
+  test("are in every existing and every new project", async () => {
     const before = await testNamespace(kube);
     await using running = run(labels, budget, marker);
     const after = await testNamespace(kube);
@@ -77,7 +77,7 @@ describe("the objects of projects", () => {
     expect(await kube.get(configMaps, { namespace: "default", name: "marker" })).toBeUndefined();
   });
 
-  test("are taken back from whoever changes them, and what others add stays", async () => {
+  test("are restored after changes by others, whose additional fields stay", async () => {
     // Fails by the wait for the values of the file.
     const { name: namespace } = await testNamespace(kube);
     await using running = run(labels, marker);
@@ -91,7 +91,7 @@ describe("the objects of projects", () => {
     });
   });
 
-  test("that can't be applied are told of, keep the gate closed, and keep no other object away", async () => {
+  test("that can't be applied are reported, keep the gate closed, and block no other object", async () => {
     const { name: namespace } = await testNamespace(kube);
     const unknown = { apiVersion: "policy/v1", kind: "NoSuchKind", metadata: { name: "x" } };
     const shared = { apiVersion: "v1", kind: "PersistentVolume", metadata: { name: "x" } };
@@ -115,7 +115,7 @@ describe("the objects of projects", () => {
     });
   });
 
-  test("come when what they lacked is there", async () => {
+  test("are applied once what they need exists", async () => {
     const { name: namespace } = await testNamespace(kube);
     const group = `g${namespace.replaceAll(/[^a-z0-9]/g, "")}.example.com`;
     await using running = run({ apiVersion: `${group}/v1`, kind: "Thing", metadata: { name: "thing" } });
@@ -135,7 +135,7 @@ describe("the objects of projects", () => {
     expect(await kube.get(things, { namespace, name: "thing" })).toBeDefined();
   });
 
-  test("of a namespace that is going are let go, and its gate closes", async () => {
+  test("are dropped when their namespace is deleted, and its gate closes", async () => {
     // Fails by the wait for the gate.
     const { name: namespace } = await testNamespace(kube);
     await using running = run(marker);

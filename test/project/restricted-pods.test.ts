@@ -1,4 +1,4 @@
-/** A project whose namespace takes restricted pods only, and a template that makes browsers so. */
+/** A project whose namespace accepts only restricted pods, and a pod template that makes such pods. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -28,7 +28,7 @@ const template = {
   },
 };
 
-test("browsers that a namespace refuses are told of, and start once the template makes them what it takes", {
+test("browsers that a namespace refuses are reported, and start once the template fits the namespace", {
   timeout: 120_000,
 }, async () => {
   await using parts = new AsyncDisposableStack();
@@ -58,7 +58,7 @@ test("browsers that a namespace refuses are told of, and start once the template
   await poolAt(api.call, id).whenCounts({ acquired: 0, available: 1 });
 });
 
-test("an operator with a malformed file ends and says which field is wrong", async () => {
+test("an operator with a malformed file exits and names the wrong field", async () => {
   await using parts = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "bp-"));
   parts.defer(() => rm(folder, { recursive: true }));

@@ -1,4 +1,4 @@
-/** An api and an operator with the rights of an installation and no others: all that callers do works. */
+/** An api and an operator with exactly the rights of an installation: all that callers do works. */
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
@@ -69,10 +69,10 @@ beforeAll(async () => {
 });
 afterAll(() => parts.disposeAsync());
 
-// biome-ignore lint/suspicious/noExplicitAny: tests name the fields that they look at
+// biome-ignore lint/suspicious/noExplicitAny: tests name the fields that they check
 type Body = any;
 
-/** A caller that repeats what it is asked to; rejects when the answer is an error. */
+/** A caller that repeats a request when the answer says so. Rejects when the answer is an error. */
 const call = async (method: string, path: string, body?: unknown, project?: string): Promise<Body> => {
   for (;;) {
     const response = await fetch(urls.api + path, {
@@ -91,7 +91,7 @@ const call = async (method: string, path: string, body?: unknown, project?: stri
   }
 };
 
-/** Calls of the Kubernetes API by both processes: method and resource, by status. */
+/** Calls of both processes to the Kubernetes API: method and resource, by status. */
 const kubeCalls = async (): Promise<Map<string, Set<string>>> => {
   const byStatus = new Map<string, Set<string>>();
   for (const url of urls.ops) {
@@ -105,7 +105,7 @@ const kubeCalls = async (): Promise<Map<string, Set<string>>> => {
   return byStatus;
 };
 
-test("pools and their browsers live and die", async () => {
+test("pools and their browsers can be created, used and deleted", async () => {
   const large = { URLBlocklist: Array.from({ length: 12_000 }, (_, n) => `https://${n}.blocked.example.com/path`) };
   const pool = await call("POST", "/browser_pools", {
     size: 1,
@@ -128,7 +128,7 @@ test("pools and their browsers live and die", async () => {
   expect((await cluster.kube.list(configMaps, { namespace: cluster.namespace })).items).toEqual([]);
 });
 
-test("a project made by HTTP works as soon as it is there, with a vault whose login fills a page", async () => {
+test("a project that HTTP created works at once, with a vault whose login fills a page", async () => {
   const { id: project } = await call("POST", "/org/projects", { name: "made" });
   await call("PATCH", "/org/limits", { default_project_max_concurrent_sessions: 5 });
   await call("POST", "/org/api_keys", { name: "another" });
@@ -165,7 +165,7 @@ test("a project made by HTTP works as soon as it is there, with a vault whose lo
   });
 });
 
-test("nothing was refused for good on the way", async () => {
+test("no call of these tests stayed refused", async () => {
   const calls = await kubeCalls();
   const done = new Set([...(calls.get("200") ?? []), ...(calls.get("201") ?? [])]);
   const names = new Set([...done].map((name) => name.replace(/^\S+ /, "")));
@@ -178,7 +178,7 @@ test("nothing was refused for good on the way", async () => {
     "WATCH secrets",
   ])
     expect(names).toContain(name);
-  // In a project that is new a call can come before the rights do, and is made again.
+  // In a new project a call can come before the rights; then it is repeated.
   for (const refused of calls.get("403") ?? []) expect(done).toContain(refused);
 });
 
@@ -213,7 +213,7 @@ test.each<[string, Account, (kube: Kube) => Promise<unknown>]>([
   expect((error as KubeError).reason).toBe("Forbidden");
 });
 
-test("what a right is missing for is told to be repeated", async () => {
+test("a call without a right is answered as unavailable, with a time to repeat it", async () => {
   const kube = connectKube({ kubeconfigPath: await kubeconfigOf("browserpool-api") });
   const requests = kubeForRequests(kube);
   const missing = { namespace: "kube-system", name: "x" };

@@ -1,4 +1,4 @@
-/** A cluster of three, where every pool has its node, and a pool that moves to another node while a caller waits. */
+/** A cluster of three nodes: pools are on every node, and one moves to another node while a caller waits. */
 
 import type { Cluster, Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -29,7 +29,7 @@ beforeAll(async () => {
     const bus = ((await admin.config("GET", "cluster-port")) as string[])[1] ?? "";
     await first?.admin.call("CLUSTER", "MEET", "127.0.0.1", server.port, bus);
   }
-  await eventually("the cluster stands", async () => {
+  await eventually("the cluster is up", async () => {
     const infos = await Promise.all(nodes.map(({ admin }) => admin.cluster("INFO") as Promise<string>));
     return infos.every((info) => /cluster_state:ok/.test(info) && /cluster_known_nodes:3/.test(info));
   });
@@ -49,7 +49,7 @@ test("pools work on every node", async () => {
   expect(mastersOf(flow.parts.redis as Cluster)).toHaveLength(3);
 });
 
-/** As `redis-cli --cluster reshard` moves a slot. */
+/** Moves a slot as `redis-cli --cluster reshard` does. */
 const moveSlot = async (slot: number): Promise<void> => {
   const ids = await Promise.all(nodes.map(({ admin }) => admin.cluster("MYID") as Promise<string>));
   const from = Math.floor(slot / Math.ceil(slotCount / 3));
@@ -64,7 +64,7 @@ const moveSlot = async (slot: number): Promise<void> => {
     await admin.call("CLUSTER", "SETSLOT", slot, "NODE", ids[to] ?? "");
 };
 
-test("a caller who waits while its pool moves to another node gets its browser by a message from there", async () => {
+test("a caller that waits while its pool moves to another node gets its browser by a message from that node", async () => {
   const poolUid = newId();
   const acquiring = flow.acquire(poolUid, "a");
   await flow.whenWaiting(poolUid, 1);

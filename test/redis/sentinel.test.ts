@@ -1,4 +1,4 @@
-/** A master, its replica and a Sentinel, with callers who wait while the replica takes over. */
+/** A master, its replica and a Sentinel, with callers that wait while the replica takes over. */
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newId } from "../../src/services/objects/new-id.ts";
@@ -36,7 +36,7 @@ const masterPort = async (): Promise<number> => {
   return Number(port);
 };
 
-test("callers who wait while the replica takes over get their browsers, the first one first", async () => {
+test("callers that wait while the replica takes over get their browsers in order", async () => {
   await runLeaseFlow(flow);
   const poolUid = newId();
   const first = flow.acquire(poolUid, "first");
@@ -57,15 +57,17 @@ test("callers who wait while the replica takes over get their browsers, the firs
     const port = await masterPort();
     return port !== before && port;
   });
-  // What still reaches the old one is lost, as always with replicas that follow; the operator's audit makes up for that.
+  // Writes that still reach the old master are lost, as with any asynchronous replication; the operator's audit repairs that.
   await eventually("commands go there", async () =>
     (await flow.parts.redis.info("server").catch(() => "")).includes(`tcp_port:${after}\r`),
   );
-  const browser = await eventually("a browser enters", () => flow.addBrowser(poolUid).catch(() => undefined));
+  const browser = await eventually("a browser can be registered", () =>
+    flow.addBrowser(poolUid).catch(() => undefined),
+  );
   expect(await first).toMatchObject({ kind: "held", lease: { browser } });
   await eventually("it is released", () => flow.release(poolUid, "first").catch(() => undefined));
   expect(await second).toMatchObject({ kind: "held", lease: { browser, seq: 2 } });
-  await eventually("all is calm", () =>
+  await eventually("the store answers again", () =>
     flow.parts.store.ping().then(
       () => true,
       () => undefined,

@@ -1,4 +1,4 @@
-/** One server with a login of its own, with TLS, and with settings that are not good enough. */
+/** One server: with a user of its own, with TLS, and with unsuitable settings. */
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,14 +19,14 @@ import { startRedisServer } from "../support/redis-servers.ts";
 
 const run = promisify(execFile);
 
-/** The line of docs/redis.md, for a user with this password. */
+/** The line of docs/redis.md for a user with this password. */
 const aclRules = async (password: string): Promise<string[]> => {
   const page = await readFile(new URL("../../docs/redis.md", import.meta.url), "utf8");
   const line = /^on >password .*$/m.exec(page)?.[0] ?? "";
   return line.replace(">password", `>${password}`).split(" ");
 };
 
-/** What `checkRedis` warns of. */
+/** The warnings of `checkRedis`. */
 const warningsOf = async (url: string): Promise<string[]> => {
   const warnings: string[] = [];
   const log = { ...silent, info: () => undefined, warn: (_: object, message: string) => warnings.push(message) };
@@ -47,7 +47,7 @@ const runItemEvents = async (redis: RedisConnection): Promise<void> => {
   expect(read).toMatchObject([{ type: "created" }]);
 };
 
-test("a user who may do what docs/redis.md says, and nothing else, can do all that callers need", async () => {
+test("a user with only the rights of docs/redis.md can do all that callers need", async () => {
   await using server = await startRedisServer(["requirepass admin"], { login: { password: "admin" } });
   const admin = server.admin();
   await admin.call("ACL", "SETUSER", "pool", ...(await aclRules("se%cret/")));
@@ -63,7 +63,7 @@ test("a user who may do what docs/redis.md says, and nothing else, can do all th
   await expect(whenReadyAt(url.replace("se%25cret", "wrong"))).rejects.toThrow(/^Redis is not ready: WRONGPASS/);
 });
 
-test("a subscription that is refused when it is made anew ends nothing, and stands again once it may", async () => {
+test("a resubscription that is refused breaks nothing, and succeeds once it is allowed", async () => {
   await using server = await startRedisServer(["requirepass admin"], { login: { password: "admin" } });
   const admin = server.admin();
   await admin.call("ACL", "SETUSER", "pool", ...(await aclRules("x")));
@@ -76,10 +76,12 @@ test("a subscription that is refused when it is made anew ends nothing, and stan
 
   await admin.call("ACL", "SETUSER", "pool", "-ssubscribe");
   replica.cut();
-  await eventually("it was refused", async () => JSON.stringify(await admin.call("ACL", "LOG")).includes("ssubscribe"));
+  await eventually("Redis refused it", async () =>
+    JSON.stringify(await admin.call("ACL", "LOG")).includes("ssubscribe"),
+  );
   expect(await subscribers()).toBe(0);
   await admin.call("ACL", "SETUSER", "pool", "+ssubscribe");
-  await eventually("it stands again", async () => (await subscribers()) === 1);
+  await eventually("it is subscribed again", async () => (await subscribers()) === 1);
   listener.stop();
 });
 
@@ -88,7 +90,7 @@ const whenReadyAt = async (url: string): Promise<void> => {
   await whenReady(redis, 500).finally(() => redis.disconnect());
 };
 
-test("a server that drops what it holds as its memory fills is warned of, and so is a login that may not ask", async () => {
+test("the service warns of a server that evicts keys, and of a user that may not read the settings", async () => {
   await using server = await startRedisServer(["maxmemory-policy allkeys-lru"]);
   expect(await warningsOf(`redis://127.0.0.1:${server.port}`)).toEqual([
     expect.stringContaining("set maxmemory-policy to noeviction"),
@@ -100,12 +102,12 @@ test("a server that drops what it holds as its memory fills is warned of, and so
 });
 
 test("a server that is too old is refused", async () => {
-  // No such server can be had beside the present one; only its word is needed.
+  // No package offers such an old server; the test needs only its version.
   const old = { info: async () => "# Server\r\nredis_version:6.2.14\r\n" } as unknown as RedisConnection;
   await expect(checkRedis(old, silent)).rejects.toThrow("Redis 7.0 or newer is needed, this is 6.2.14");
 });
 
-test("TLS is spoken when the URL says so, and only with a server whose certificate is good", async () => {
+test("TLS is used when the URL says so, and only with a server whose certificate is valid", async () => {
   const folder = await mkdtemp(join(tmpdir(), "redis-tls-"));
   const known = getCACertificates("default");
   try {
@@ -117,7 +119,7 @@ test("TLS is spoken when the URL says so, and only with a server whose certifica
     await using server = await startRedisServer([...tls, "requirepass secret"]);
     const url = `rediss://:secret@127.0.0.1:${server.port}`;
     await expect(whenReadyAt(url)).rejects.toThrow(/^Redis is not ready: .*certificate/);
-    // As NODE_EXTRA_CA_CERTS does it for a whole process.
+    // Trusts the authority as NODE_EXTRA_CA_CERTS does for a whole process.
     setDefaultCACertificates([...known, await readFile(cert, "utf8")]);
     await using flow = await startLeaseFlow(url);
     await runLeaseFlow(flow);

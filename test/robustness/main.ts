@@ -5,7 +5,7 @@ import { inspect } from "node:util";
 import { runBugs } from "./bugs/run-bugs.ts";
 import { leftOut, type Options, possibleFaults, type RunOptions, readOptions, UsageError, usage } from "./options.ts";
 import { replayHistory } from "./replay.ts";
-import { BrokenOff, type HistoryResult, type HistoryWish, type RunResults, runHistories } from "./run-histories.ts";
+import { BrokenOff, type HistoryRequest, type HistoryResult, type RunResults, runHistories } from "./run-histories.ts";
 import { isUnsafe, type Outcome, runWithSecondTry } from "./second-try.ts";
 import { shortTier } from "./short-tier.ts";
 import { failureText, progressLine, summarize, summaryText } from "./summary.ts";
@@ -27,7 +27,7 @@ const stopSignal = (): AbortSignal => {
   return stop.signal;
 };
 
-const commandOf = ({ seed, loadMs, faults }: HistoryWish, { chromium, bug }: RunOptions): string =>
+const commandOf = ({ seed, loadMs, faults }: HistoryRequest, { chromium, bug }: RunOptions): string =>
   [
     `npm run test:robustness -- --seed ${seed} --histories 1 --seconds ${loadMs / 1000}`,
     `--faults ${faults.join(",") || "none"}`,
@@ -38,21 +38,21 @@ const commandOf = ({ seed, loadMs, faults }: HistoryWish, { chromium, bug }: Run
 /** As the page of the options has them. */
 const exitCodes = { passed: 0, failed: 1, usage: 2, unsafe: 3, brokenOff: 4 } as const;
 
-/** Whether a second try may begin now; says so of these wishes. */
-const maySecondTryBegin = (wishes: HistoryWish[], secondsOver: number, withinSeconds: number): boolean => {
-  const seeds = wishes.map(({ seed }) => seed).join(", ");
+/** Whether a second try may begin now; says so of these requests. */
+const maySecondTryBegin = (requests: HistoryRequest[], secondsOver: number, withinSeconds: number): boolean => {
+  const seeds = requests.map(({ seed }) => seed).join(", ");
   const isEarly = secondsOver < withinSeconds;
   say(`${isEarly ? "" : "no time is left to try again: "}timing checks found something: once more seeds ${seeds}`);
   return isEarly;
 };
 
-const runAll = async (wishes: HistoryWish[], options: RunOptions): Promise<Outcome> => {
+const runAll = async (requests: HistoryRequest[], options: RunOptions): Promise<Outcome> => {
   const startMs = performance.now();
   const { chromium, bug, secondTryWithin } = options;
   const unsafe = new AbortController();
   const signal = AbortSignal.any([stopSignal(), unsafe.signal]);
   let folder = keepFolder;
-  const run = async (some: HistoryWish[]): Promise<RunResults> => {
+  const run = async (some: HistoryRequest[]): Promise<RunResults> => {
     const onHistory = (result: HistoryResult): void => {
       say(progressLine(result));
       if (secondTryWithin !== undefined && isUnsafe(result)) unsafe.abort();
@@ -61,45 +61,45 @@ const runAll = async (wishes: HistoryWish[], options: RunOptions): Promise<Outco
     folder = join(keepFolder, "second-try");
     return found;
   };
-  const mayTryAgain = (again: HistoryWish[]): boolean =>
+  const mayTryAgain = (again: HistoryRequest[]): boolean =>
     secondTryWithin !== undefined &&
     !signal.aborted &&
     maySecondTryBegin(again, (performance.now() - startMs) / 1000, secondTryWithin);
-  return runWithSecondTry(wishes, { run, mayTryAgain });
+  return runWithSecondTry(requests, { run, mayTryAgain });
 };
 
 /** Says what failed and what passed at its second try only, and writes the summary. Returns the exit code. */
-const report = async (wishes: HistoryWish[], outcome: Outcome, options: RunOptions & { seconds: number }) => {
+const report = async (requests: HistoryRequest[], outcome: Outcome, options: RunOptions & { seconds: number }) => {
   const { results, failed, growth, unsteady } = outcome;
   const summary = summarize(outcome, options.seconds);
   const summaryFile = join(keepFolder, "summary.json");
   await writeFile(summaryFile, `${JSON.stringify(summary, undefined, 2)}\n`);
   for (const result of failed) {
-    const wish = wishes.find(({ seed }) => seed === result.seed);
-    if (wish) say(`\n${failureText(result, commandOf(wish, options))}`);
+    const request = requests.find(({ seed }) => seed === result.seed);
+    if (request) say(`\n${failureText(result, commandOf(request, options))}`);
   }
   for (const { what } of growth) say(`\nno-growth: ${what}`);
   for (const { name, firstError } of unsteady) say(`\nonly at the second try: ${name}\n  ${firstError}`);
   say(`\n${summaryText(summary)}\nas JSON: ${summaryFile}`);
   if (failed.some(isUnsafe)) return exitCodes.unsafe;
-  const isWhole = results.length >= wishes.length;
+  const isWhole = results.length >= requests.length;
   return isWhole && failed.length + growth.length === 0 ? exitCodes.passed : exitCodes.failed;
 };
 
 /** Resolves with the exit code. */
-const run = async (wishes: HistoryWish[], options: RunOptions): Promise<number> => {
+const run = async (requests: HistoryRequest[], options: RunOptions): Promise<number> => {
   const startMs = performance.now();
   await mkdir(keepFolder, { recursive: true });
   for (const line of leftOut()) say(line);
-  say(`seeds ${wishes.map(({ seed }) => seed).join(", ")}`);
+  say(`seeds ${requests.map(({ seed }) => seed).join(", ")}`);
   try {
-    const outcome = await runAll(wishes, options);
-    return await report(wishes, outcome, { ...options, seconds: (performance.now() - startMs) / 1000 });
+    const outcome = await runAll(requests, options);
+    return await report(requests, outcome, { ...options, seconds: (performance.now() - startMs) / 1000 });
   } catch (error) {
     say(inspect(error instanceof BrokenOff ? error.cause : error));
     if (!(error instanceof BrokenOff)) return exitCodes.brokenOff;
-    const wish = wishes.find(({ seed }) => seed === error.result.seed);
-    say(`\n${error.message}\n${failureText(error.result, wish ? commandOf(wish, options) : "")}`);
+    const request = requests.find(({ seed }) => seed === error.result.seed);
+    say(`\n${error.message}\n${failureText(error.result, request ? commandOf(request, options) : "")}`);
     return isUnsafe(error.result) ? exitCodes.unsafe : exitCodes.brokenOff;
   }
 };

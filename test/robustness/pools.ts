@@ -1,4 +1,4 @@
-/** The pools of one history: made, changed and deleted over the API, each wish and its answer in the history. */
+/** The pools of one history: made, changed and deleted over the API, each command and its answer in the history. */
 
 import { browserPoolKind } from "../../src/resources/browser-pool.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
@@ -15,7 +15,7 @@ export type Pool = { name: string; id: string; uid: string; size: number; fillRa
 export type Pools = {
   /** Those that exist; never empty while a history runs. */
   list(): Pool[];
-  create(wish: { size: number; fillRatePerMinute: number; name?: string }): Promise<Pool>;
+  create(command: { size: number; fillRatePerMinute: number; name?: string }): Promise<Pool>;
   resize(pool: Pool, size: number): Promise<void>;
   changeRate(pool: Pool, fillRatePerMinute: number): Promise<void>;
   /** Another configuration. */
@@ -31,7 +31,7 @@ const idleTimeoutSeconds = 10;
 const requestMs = 5000;
 
 type PoolEvent = EventOf<"pool">;
-type Wish = Pick<PoolEvent, "what" | "name"> & Partial<PoolEvent>;
+type PoolCommand = Pick<PoolEvent, "what" | "name"> & Partial<PoolEvent>;
 
 /** `status`: 0 when no answer came. */
 const outcomeOf = (status: number): NonNullable<PoolEvent["outcome"]> => {
@@ -54,20 +54,20 @@ export const createPools = (topology: Topology, recorder: Recorder, onCreate: (u
       signal: AbortSignal.timeout(requestMs),
     });
   };
-  /** One wish, written down; undefined when no answer came. */
+  /** One command, written down; undefined when no answer came. */
   const ask = async (
-    wish: Wish,
+    command: PoolCommand,
     request: { method: string; path: string; body?: object },
   ): Promise<{ status: number; answer: Record<string, unknown> } | undefined> => {
-    const event = { kind: "pool", id: newId(), ...wish } as const;
+    const event = { kind: "pool", id: newId(), ...command } as const;
     recorder.write({ ...event, at: monotonicMs(), phase: "call" });
     const answered = await send(request.method, request.path, request.body)
       .then(async (response) => ({ status: response.status, text: await response.text() }))
       .catch(() => undefined);
     const { status, text } = answered ?? { status: 0, text: "" };
     const answer = text.startsWith("{") ? JSON.parse(text) : {};
-    const isMade = wish.what === "create" && outcomeOf(status) === "ok";
-    const uid = isMade ? await uidOf(String(answer.id)) : wish.pool;
+    const isMade = command.what === "create" && outcomeOf(status) === "ok";
+    const uid = isMade ? await uidOf(String(answer.id)) : command.pool;
     const told = { ...(uid !== undefined && { pool: uid }), ...(status > 0 && { status }) };
     recorder.write({ ...event, at: monotonicMs(), phase: "return", outcome: outcomeOf(status), ...told });
     return answered && { status, answer: { ...answer, uid } };
@@ -83,11 +83,11 @@ export const createPools = (topology: Topology, recorder: Recorder, onCreate: (u
     return id === undefined ? undefined : { id, uid: await uidOf(id) };
   };
   /** Asks until it was done; a fault may be in the way. */
-  const insist = (wish: Wish, request: Parameters<typeof ask>[1], gone = false) =>
-    eventually(`${wish.what} of ${wish.name}`, async () => {
-      const answered = await ask(wish, request);
+  const insist = (command: PoolCommand, request: Parameters<typeof ask>[1], gone = false) =>
+    eventually(`${command.what} of ${command.name}`, async () => {
+      const answered = await ask(command, request);
       // Made by an earlier request whose answer was lost.
-      if (wish.what === "create" && answered?.status === 409) return findByName(wish.name);
+      if (command.what === "create" && answered?.status === 409) return findByName(command.name);
       const isDone = answered && (answered.status < 300 || (gone && answered.status === 404));
       return isDone ? answered.answer : undefined;
     });
@@ -114,21 +114,25 @@ export const createPools = (topology: Topology, recorder: Recorder, onCreate: (u
     },
     async resize(pool, size) {
       pool.size = size;
-      const wish = { what: "resize", ...identityOf(pool), size } as const;
-      await insist(wish, { method: "PATCH", path: `/${pool.id}`, body: { size } });
+      const command = { what: "resize", ...identityOf(pool), size } as const;
+      await insist(command, { method: "PATCH", path: `/${pool.id}`, body: { size } });
     },
     async changeRate(pool, fillRatePerMinute) {
       pool.fillRatePerMinute = fillRatePerMinute;
-      const wish = { what: "rate", ...identityOf(pool), fillRatePerMinute } as const;
-      await insist(wish, { method: "PATCH", path: `/${pool.id}`, body: { fill_rate_per_minute: fillRatePerMinute } });
+      const command = { what: "rate", ...identityOf(pool), fillRatePerMinute } as const;
+      await insist(command, {
+        method: "PATCH",
+        path: `/${pool.id}`,
+        body: { fill_rate_per_minute: fillRatePerMinute },
+      });
     },
     async reconfigure(pool, discardIdle, random) {
       const body = {
         viewport: { width: random.int(640, 1280), height: 720 },
         ...(discardIdle && { discard_all_idle: true }),
       };
-      const wish = { what: "reconfigure", ...identityOf(pool), discardIdle } as const;
-      await insist(wish, { method: "PATCH", path: `/${pool.id}`, body });
+      const command = { what: "reconfigure", ...identityOf(pool), discardIdle } as const;
+      await insist(command, { method: "PATCH", path: `/${pool.id}`, body });
     },
     async flush(pool) {
       await insist({ what: "flush", ...identityOf(pool) }, { method: "POST", path: `/${pool.id}/flush` });
@@ -136,8 +140,8 @@ export const createPools = (topology: Topology, recorder: Recorder, onCreate: (u
     async remove(pool) {
       const place = pools.indexOf(pool);
       if (place >= 0) pools.splice(place, 1);
-      const wish = { what: "delete", ...identityOf(pool), force: true } as const;
-      await insist(wish, { method: "DELETE", path: `/${pool.id}`, body: { force: true } }, true);
+      const command = { what: "delete", ...identityOf(pool), force: true } as const;
+      await insist(command, { method: "DELETE", path: `/${pool.id}`, body: { force: true } }, true);
     },
   };
 };

@@ -13,7 +13,7 @@ import { makeScratchFolder } from "./scratch-folder.ts";
 import { timelineOf } from "./timeline.ts";
 import { startTopology, type Topology, type TopologyOptions } from "./topology.ts";
 
-export type HistoryWish = PlanOptions & { seed: number };
+export type HistoryRequest = PlanOptions & { seed: number };
 
 export type HistoryResult = {
   seed: number;
@@ -88,7 +88,7 @@ export type RunResults = { results: HistoryResult[]; growth: Finding[] };
  * all histories are looked at together in the end.
  */
 export const runHistories = async (
-  wishes: HistoryWish[],
+  requests: HistoryRequest[],
   { keepFolder, onHistory, signal, ...topologyOptions }: RunOptions,
 ): Promise<RunResults> => {
   const recorder = createRecorder();
@@ -98,20 +98,20 @@ export const runHistories = async (
   parts.defer(topology.stop);
   const results: HistoryResult[] = [];
   const samples: EventOf<"process">[] = [];
-  for (const [index, wish] of wishes.entries()) {
+  for (const [index, request] of requests.entries()) {
     if (signal.aborted) break;
     const startMs = performance.now();
     const file = join(scratch, `${index}.jsonl`);
     const resultOf = (events: HistoryEvent[], findings: Finding[], undecided = 0): HistoryResult => {
       const seconds = (performance.now() - startMs) / 1000;
-      return { seed: wish.seed, ...countOf(events), seconds, findings, undecided };
+      return { seed: request.seed, ...countOf(events), seconds, findings, undecided };
     };
     const breakOff = async (cause: unknown): Promise<never> => {
       const events = await readHistory(file);
       const result = resultOf(events, judgeBrokenOff(events));
       throw new BrokenOff({ ...result, folder: await keep(result, { file, events, topology, keepFolder }) }, cause);
     };
-    const { unrest } = await runHistory({ ...wish, bug: topologyOptions.bug, file }, topology, recorder).catch(
+    const { unrest } = await runHistory({ ...request, bug: topologyOptions.bug, file }, topology, recorder).catch(
       breakOff,
     );
     const events = await readHistory(file);

@@ -6,7 +6,7 @@
  *                                   it is. When nothing is found, the run only tells of the first time
  */
 import type { Finding } from "./checks/all-checks.ts";
-import type { HistoryResult, HistoryWish, RunResults } from "./run-histories.ts";
+import type { HistoryRequest, HistoryResult, RunResults } from "./run-histories.ts";
 
 /** What passed at its second try. `firstError`: what the first one found. */
 export type Unsteady = { name: string; firstError: string };
@@ -34,20 +34,21 @@ const growthOf = ({ check, what }: Finding): Unsteady => ({ name: `robustness: $
 
 export type SecondTryOptions = {
   /** Runs histories, and ends early when one of them is unsafe. */
-  run: (wishes: HistoryWish[]) => Promise<RunResults>;
-  /** Asked once, before a second try; it tells people of these wishes. */
-  mayTryAgain: (wishes: HistoryWish[]) => boolean;
+  run: (requests: HistoryRequest[]) => Promise<RunResults>;
+  /** Asked once, before a second try; it tells people of these requests. */
+  mayTryAgain: (requests: HistoryRequest[]) => boolean;
 };
 
 /** Growth shows only over all histories, so for growth all of them run again. */
 export const runWithSecondTry = async (
-  wishes: HistoryWish[],
+  requests: HistoryRequest[],
   { run, mayTryAgain }: SecondTryOptions,
 ): Promise<Outcome> => {
-  const { results, growth } = await run(wishes);
+  const { results, growth } = await run(requests);
   const failed = results.filter(hasFindings);
-  const again = growth.length > 0 ? wishes : wishes.filter(({ seed }) => failed.some((result) => result.seed === seed));
-  const isOver = failed.some(isUnsafe) || results.length < wishes.length;
+  const again =
+    growth.length > 0 ? requests : requests.filter(({ seed }) => failed.some((result) => result.seed === seed));
+  const isOver = failed.some(isUnsafe) || results.length < requests.length;
   if (isOver || again.length === 0 || !mayTryAgain(again)) return { results, failed, growth, unsteady: [] };
   const second = await run(again);
   const failedAgain = second.results.filter(hasFindings);

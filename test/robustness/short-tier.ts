@@ -2,7 +2,7 @@
 import type { FaultName } from "./faults/all-faults.ts";
 import { freshSeed } from "./options.ts";
 import { randomOf } from "./random.ts";
-import type { HistoryWish } from "./run-histories.ts";
+import type { HistoryRequest } from "./run-histories.ts";
 
 /**
  * Seeds that never change, so that a failure is a change of the product; the fresh ones look for what these don't find. Chosen so
@@ -15,7 +15,7 @@ const freshHistories = 2;
 const loadMs = 20_000;
 
 /** All `faults` are dealt out to the fixed histories; each fresh one may draw any. */
-export const shortTier = (faults: readonly FaultName[]): (HistoryWish & { isFixed: boolean })[] => {
+export const shortTier = (faults: readonly FaultName[]): (HistoryRequest & { isFixed: boolean })[] => {
   const dealt = randomOf(1).shuffle(faults);
   const fixed = fixedSeeds.map((seed, index) => ({
     isFixed: true,

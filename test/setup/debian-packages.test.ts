@@ -9,7 +9,7 @@ import { createSandbox, type Sandbox } from "./sandbox.ts";
 
 let sandbox: Sandbox;
 
-/** Notes each call and asks the policy as Debian's tools do before they start a service; `fail` makes one installation fail. */
+/** Notes each call, and runs the policy as Debian's tools do before they start a service. `fail` makes one installation fail. */
 const fakeApt = `echo "apt-get $* ($DEBIAN_FRONTEND)" >>"$SANDBOX/calls"
 case "$*" in *install*)
   if [ -e "$SANDBOX/fail" ]; then rm "$SANDBOX/fail"; echo "E: Unable to locate package redis-server"; exit 100; fi
@@ -35,20 +35,20 @@ const install = (programs: string[]): Promise<void> =>
   });
 
 describe.skipIf(process.getuid?.() !== 0)("installing Debian packages (only root may)", () => {
-  test("asks for what is missing and nothing else, without questions", async () => {
+  test("installs only what is missing, without questions", async () => {
     await install(["redis-server", "Xvfb"]);
     expect(sandbox.lines("calls")).toEqual([
       "apt-get -o DPkg::Lock::Timeout=120 install -y --no-install-recommends redis-server xvfb (noninteractive)",
     ]);
   });
 
-  test("no service is started meanwhile, and the machine's policy is as before", async () => {
+  test("starts no service, and restores the machine's policy", async () => {
     await install(["redis-server"]);
     expect(sandbox.lines("policy-answers")).toEqual(["101"]);
     expect(existsSync(policyFile())).toBe(false);
   });
 
-  test("a policy that the machine has of its own stays as it is", async () => {
+  test("keeps a policy of the machine's own", async () => {
     sandbox.script(policyFile(), "exit 104");
     const before = readFileSync(policyFile(), "utf8");
     await install(["redis-server"]);
@@ -56,7 +56,7 @@ describe.skipIf(process.getuid?.() !== 0)("installing Debian packages (only root
     expect(readFileSync(policyFile(), "utf8")).toBe(before);
   });
 
-  test("what a killed set-up left forbids nothing any more, and the next one removes it", async () => {
+  test("a policy of a killed set-up forbids nothing any more, and the next set-up removes it", async () => {
     sandbox.program("apt-get", `cp "$SANDBOX/policy-rc.d" "$SANDBOX/copy"`);
     await install(["redis-server"]);
     const ended = spawnSync(process.execPath, ["--version"]).pid;
@@ -69,7 +69,7 @@ describe.skipIf(process.getuid?.() !== 0)("installing Debian packages (only root
     expect(existsSync(policyFile())).toBe(false);
   });
 
-  test("missing package lists and an interrupted dpkg are repaired once", async () => {
+  test("repairs missing package lists and an interrupted dpkg once", async () => {
     writeFileSync(join(sandbox.folder, "fail"), "");
     await install(["redis-server"]);
     const calls = sandbox.lines("calls").map((line) => line.replace("-o DPkg::Lock::Timeout=120 ", "").split(" ", 2));
@@ -81,7 +81,7 @@ describe.skipIf(process.getuid?.() !== 0)("installing Debian packages (only root
     ]);
   });
 
-  test("an installation that fails names the commands, and the policy is gone all the same", async () => {
+  test("a failed installation names the commands, and removes the policy too", async () => {
     sandbox.program("apt-get", "echo 'E: no space left'; exit 100");
     const failed = await install(["chromium"]).catch((error) => error);
     expect(failed.wayOut).toContain("apt-get install -y --no-install-recommends chromium");

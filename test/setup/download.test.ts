@@ -26,7 +26,7 @@ afterEach(() => {
 const sha256 = (bytes: string | Buffer): string => createHash("sha256").update(bytes).digest("hex");
 const program = "#!/bin/sh\nexit 0\n";
 
-/** An archive with one program; `member`: its path in it. */
+/** An archive with one program; `member`: its path in the archive. */
 const archiveOf = (member: string): Buffer => {
   const pack = join(sandbox.folder, "pack");
   mkdirSync(dirname(join(pack, member)), { recursive: true });
@@ -36,7 +36,7 @@ const archiveOf = (member: string): Buffer => {
 
 const arch = process.arch === "x64" ? "amd64" : process.arch;
 
-/** All files of the official places, by path. */
+/** All files of the official sites, by path. */
 const officialFiles = (): Map<string, string | Buffer> => {
   const files = new Map<string, string | Buffer>();
   for (const name of ["kube-apiserver", "kubectl"] as const) {
@@ -50,7 +50,7 @@ const officialFiles = (): Map<string, string | Buffer> => {
   return files.set(`${releases}/${folder}.tar.gz`, archive).set(`${releases}/SHA256SUMS`, sums);
 };
 
-/** What looks at the chart, with checksums in the forms that each project has. */
+/** The chart's checkers, with checksums in the form of each project. */
 const chartFiles = (): Map<string, string | Buffer> => {
   const { helm, "helm-unittest": unittest, kubeconform } = chartProgramVersions;
   const files = new Map<string, string | Buffer>();
@@ -91,7 +91,7 @@ describe.skipIf(process.platform !== "linux")("downloading programs", () => {
     expect(readFileSync(join(sandbox.cache, "bin", `etcd-${pinnedVersions.etcd}`), "utf8")).toBe(program);
   });
 
-  test("takes the official archives of what looks at the chart", async () => {
+  test("takes the official archives of the chart's checkers", async () => {
     const { code } = await sandbox.setUp(["--check"], { BROWSERPOOL_DOWNLOAD_MIRROR: await serve(chartFiles()) });
     expect(code).toBe(0);
     expect(cached()).toEqual(
@@ -113,11 +113,11 @@ describe.skipIf(process.platform !== "linux")("downloading programs", () => {
     expect(readFileSync(join(sandbox.cache, "bin", `kubectl-${pinnedVersions.kubectl}`), "utf8")).toBe("#!/bin/sh\n");
   });
 
-  test("builds where the official places refuse or never answer", async () => {
+  test("builds when the official sites refuse or never answer", async () => {
     fakeGo(sandbox);
     const { code, output } = await sandbox.setUp([], { BROWSERPOOL_DOWNLOAD_MIRROR: await serve() });
     expect(code).toBe(0);
-    expect(output).toContain("can't be had");
+    expect(output).toContain("can't be downloaded");
     expect(cached()).toEqual(whole);
   });
 });

@@ -17,7 +17,7 @@ test("nothing is found on an empty machine", () => {
   expect(Object.values(locatePrograms(sandbox.env)).filter(Boolean)).toEqual([]);
 });
 
-test("a folder of assets is used when it is whole and passed over when it is not", () => {
+test("a folder of assets is used when it is complete and skipped when it is not", () => {
   const assets = join(sandbox.folder, "assets");
   const env = { ...sandbox.env, KUBEBUILDER_ASSETS: assets };
   const etcd = sandbox.script(join(assets, "etcd"), "exit 0");
@@ -27,20 +27,20 @@ test("a folder of assets is used when it is whole and passed over when it is not
   expect(locatePrograms(env)).toMatchObject({ etcd, kubectl });
 });
 
-test("a kubectl on PATH counts from 1.32 on", () => {
+test("a kubectl on PATH is used from version 1.32 on", () => {
   kubectlOf("v1.31.9");
   expect(locatePrograms(sandbox.env).kubectl).toBeUndefined();
   const path = kubectlOf("v1.32.4-dispatcher");
   expect(locatePrograms(sandbox.env).kubectl).toBe(path);
 });
 
-test("the pinned kubectl goes before the one on PATH", () => {
+test("the pinned kubectl is preferred to the one on PATH", () => {
   kubectlOf("v1.40.0");
   const pinned = sandbox.script(cachedProgramPath("kubectl", sandbox.env), "exit 0");
   expect(locatePrograms(sandbox.env).kubectl).toBe(pinned);
 });
 
-test("an override goes before PATH, and leads to nothing when its file is no program", () => {
+test("an override is preferred to PATH, and finds nothing when its file is not a program", () => {
   sandbox.program("redis-server");
   const own = sandbox.script(join(sandbox.folder, "own", "redis"), "exit 0");
   const withOverride = (path: string) =>
@@ -49,7 +49,7 @@ test("an override goes before PATH, and leads to nothing when its file is no pro
   expect(withOverride(sandbox.folder)).toBeUndefined();
 });
 
-test("the cache is where the environment says, else in the user's cache folder", () => {
+test("the cache is in the folder of the variable, else in the user's cache folder", () => {
   expect(cacheDir({ BROWSERPOOL_CACHE_DIR: "/a" })).toBe("/a");
   expect(cacheDir({ XDG_CACHE_HOME: "/b", HOME: "/c" })).toBe("/b/browserpool");
   expect(cacheDir({ HOME: "/c" })).toBe("/c/.cache/browserpool");

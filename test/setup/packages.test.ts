@@ -17,8 +17,8 @@ const lockOf = (version: string): string =>
   });
 
 /**
- * An npm that installs what the lock file asks for by writing what the real one leaves behind; the Node package gets its program
- * from `npm rebuild node`, as it does where settings forbid install scripts.
+ * An npm that installs what the lock file asks for by writing the files that the real one leaves. The Node package gets its
+ * program only from `npm rebuild node`, as where settings forbid install scripts.
  */
 const fakeNpm = `echo "$1" >>"$SANDBOX/calls"
 if [ -e "$SANDBOX/fail" ]; then echo "npm error no network"; exit 1; fi
@@ -56,7 +56,7 @@ test("packages are installed again when package-lock.json asks for another versi
   expect(sandbox.lines("calls")).toEqual(["ci", "rebuild", "ci"]);
 });
 
-test("a failed npm ci is told with npm's own words and a way out, and repeated by the next run", async () => {
+test("a failed npm ci is reported with npm's own output and what to do, and the next run repeats it", async () => {
   sandbox.program("npm", fakeNpm);
   writeFileSync(join(sandbox.folder, "fail"), "");
   const { code, output } = await setUpPackages();
@@ -73,7 +73,7 @@ test("a machine without npm is told to install it", async () => {
   expect(output).toContain("npm is missing");
 });
 
-test("a Node that does not run is an error, not a surprise of the next command", async () => {
+test("a Node that does not run is reported as an error of the set-up", async () => {
   sandbox.program("npm", fakeNpm.replace("echo v24.1.0", "exit 127"));
   const { code, output } = await setUpPackages();
   expect(code).toBe(1);

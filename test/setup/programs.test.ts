@@ -38,7 +38,7 @@ const isAlive = (pid: number): boolean => {
 };
 
 describe("building the control plane", () => {
-  test("puts all programs in the cache, bound to go.sum, and is silent the next time", async () => {
+  test("puts all programs in the cache, checked against go.sum, and prints nothing the next time", async () => {
     fakeGo(sandbox);
     expect((await sandbox.setUp()).code).toBe(0);
     expect(cached()).toEqual(whole);
@@ -47,7 +47,7 @@ describe("building the control plane", () => {
     expect(await sandbox.setUp()).toEqual({ code: 0, output: "" });
   });
 
-  test("what the robustness tests need is added only for them", async () => {
+  test("adds the robustness tests' programs only for them", async () => {
     fakeGo(sandbox);
     sandbox.program("faketime");
     expect((await sandbox.setUp(["--robustness"])).code).toBe(0);
@@ -56,7 +56,7 @@ describe("building the control plane", () => {
     expect(await sandbox.setUp(["--robustness"])).toEqual({ code: 0, output: "" });
   });
 
-  test("what looks at the chart is added only for the check, which needs no control plane", async () => {
+  test("adds the chart's checkers only for the check, which needs no control plane", async () => {
     fakeGo(sandbox);
     expect((await sandbox.setUp(["--check"])).code).toBe(0);
     expect(cached()).toEqual(
@@ -67,14 +67,14 @@ describe("building the control plane", () => {
     expect(await sandbox.setUp(["--check"])).toEqual({ code: 0, output: "" });
   });
 
-  test("what the cluster tests use is added only for them: no control plane", async () => {
+  test("adds the cluster tests' programs only for them, without a control plane", async () => {
     fakeGo(sandbox);
     expect((await sandbox.setUp(["--cluster"])).code).toBe(0);
     expect(cached()).toEqual(clusterPrograms.map((name) => basename(cachedProgramPath(name, {}))).sort());
     expect(await sandbox.setUp(["--cluster"])).toEqual({ code: 0, output: "" });
   });
 
-  test("a failed build shows the tool's last lines, the log and a way out; the next run goes on from there", async () => {
+  test("a failed build shows the tool's last lines, the log and what to do; the next run continues from there", async () => {
     fakeGo(sandbox);
     touch("fail-kube-apiserver");
     const { code, output } = await sandbox.setUp();
@@ -96,7 +96,7 @@ describe("building the control plane", () => {
     fakeGo(sandbox, "go1.19.8");
     const toolchain = join(sandbox.folder, "toolchain");
     const newer = fakeGo(sandbox, "go1.25.9", join(toolchain, "bin", "go"));
-    chmodSync(newer, 0o444); // as a module cache has it: nothing may be executed, and go.mod has another name
+    chmodSync(newer, 0o444); // as in a module cache: no execute permission, and go.mod has another name
     mkdirSync(join(toolchain, "pkg", "tool", "linux_amd64"), { recursive: true });
     mkdirSync(join(toolchain, "src"));
     writeFileSync(join(toolchain, "src", "_go.mod"), "module std\n");
@@ -108,7 +108,7 @@ describe("building the control plane", () => {
     expect(readFileSync(join(toolchain, "src", "go.mod"), "utf8")).toBe("module std\n");
   });
 
-  test("an interrupt ends what was started, exits with 130 and leaves no lock and no part of a program", async () => {
+  test("an interrupt ends the started tools, exits with 130 and leaves no lock and no part of a program", async () => {
     fakeGo(sandbox);
     touch("hold");
     const run = sandbox.start();
@@ -135,7 +135,7 @@ describe("two set-ups at once", () => {
     expect(built()).toEqual(["v3", "kube-apiserver", "kubectl"]);
   });
 
-  test("the lock of a set-up that was killed holds nobody up", async () => {
+  test("the lock of a killed set-up delays no other set-up", async () => {
     fakeGo(sandbox);
     touch("hold");
     const killed = sandbox.start();
@@ -178,14 +178,14 @@ describe("the pinned modules", () => {
     },
   );
 
-  test("the version of a program that is written here is a digest of its sources", () => {
+  test("the pinned version of a program of this repository is a digest of its sources", () => {
     const digest = createHash("sha256");
     for (const file of ["go.mod", "go.sum", "main.go", "pool.go"])
       digest.update(readFileSync(join(repository, "tools/linearizability", file)));
     expect(testProgramVersions.linearizability).toBe(digest.digest("hex").slice(0, 8));
   });
 
-  test("kube-apiserver and kubectl are of one version", () => {
+  test("kube-apiserver and kubectl have one version", () => {
     expect(pinnedVersions["kube-apiserver"]).toBe(pinnedVersions.kubectl);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createProgress } from "../../scripts/setup/progress.mjs";
 
-/** Collects what is written; `until` resolves as soon as it holds `text`. */
+/** Collects the output; `until` resolves as soon as it contains `text`. */
 const recorder = (isTTY: boolean) => {
   let written = "";
   const watchers = new Set<() => void>();
@@ -16,7 +16,7 @@ const recorder = (isTTY: boolean) => {
   return { output: { isTTY, columns: 60, write }, until, text: () => written };
 };
 
-test("without a terminal there are plain lines: what begins, that it still runs, how it ended", async () => {
+test("without a terminal it prints plain lines: what begins, that it still runs, how it ended", async () => {
   const { output, until, text } = recorder(false);
   const progress = createProgress(output, { reminderEveryMs: 5 });
   const work = () => until("still building etcd").then(() => "made");
@@ -26,7 +26,7 @@ test("without a terminal there are plain lines: what begins, that it still runs,
   );
 });
 
-test("on a terminal one line is drawn over and over, never wider than the terminal", async () => {
+test("on a terminal it redraws one line, never wider than the terminal", async () => {
   const { output, until, text } = recorder(true);
   const title = `building ${"x".repeat(80)}`;
   await createProgress(output).step({ title }, () => until("⠙"));
@@ -36,7 +36,7 @@ test("on a terminal one line is drawn over and over, never wider than the termin
   expect(text().match(/\n/g)).toHaveLength(1);
 });
 
-test("a step that fails is shown as stopped and its error is passed on", async () => {
+test("a step that fails is shown as stopped, and its error is passed on", async () => {
   const { output, text } = recorder(false);
   const step = createProgress(output).step({ title: "building" }, () => Promise.reject(new Error("no")));
   await expect(step).rejects.toThrow("no");

@@ -15,15 +15,15 @@ import { fileURLToPath } from "node:url";
 
 export const repository = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Programs that the set-up looks for on PATH. */
+/** Programs that the set-up searches on PATH. */
 export const systemPrograms = ["redis-server", "chromium", "chromium-headless-shell", "Xvfb"];
 
 export type SetupRun = { child: ChildProcess; stderr: () => string; ended: Promise<SetupResult> };
 export type SetupResult = { code: number | null; output: string };
 
 /**
- * A machine of its own for one set-up: an empty home and cache, and a PATH that has only what the test puts there.
- * Downloads are off; a test that wants them names its own mirror.
+ * A machine of its own for one set-up: an empty home folder and cache, and a PATH that has only what the test puts there.
+ * Downloads are off; a test that needs them sets its own mirror.
  */
 export const createSandbox = () => {
   const folder = mkdtempSync(join(tmpdir(), "setup-test-"));
@@ -40,7 +40,7 @@ export const createSandbox = () => {
     SANDBOX: folder,
   };
 
-  /** Writes a shell script that sees the real PATH. */
+  /** Writes a shell script that runs with the real PATH. */
   const script = (path: string, body: string): string => {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, `#!/bin/sh\nPATH=/usr/bin:/bin\n${body}\n`);
@@ -80,7 +80,7 @@ export const createSandbox = () => {
   const setUp = (args?: string[], more?: Record<string, string>, root?: string): Promise<SetupResult> =>
     start(args, more, root).ended;
 
-  /** Lines of a file in the sandbox, none when it is missing. */
+  /** Lines of a file in the sandbox; none when it is missing. */
   const lines = (name: string): string[] =>
     existsSync(join(folder, name)) ? readFileSync(join(folder, name), "utf8").split("\n").filter(Boolean) : [];
 
@@ -95,8 +95,8 @@ export const createSandbox = () => {
 export type Sandbox = ReturnType<typeof createSandbox>;
 
 /**
- * Puts a go command on PATH that notes each call in `calls` and "builds" an empty program. A file `fail-<name>` makes the build
- * of that program fail; a file `hold` makes builds wait until it is gone.
+ * Puts a go command on PATH that notes each call in `calls` and "builds" an empty program. A file `fail-<name>` makes the
+ * build of that program fail; a file `hold` blocks builds until it is removed.
  */
 export const fakeGo = (sandbox: Sandbox, version = "go1.25.9", path = join(sandbox.bin, "go")): string =>
   sandbox.script(

@@ -16,20 +16,20 @@ const giveControlPlane = (): Record<string, string> => {
   return { KUBEBUILDER_ASSETS: assets };
 };
 
-describe("set-up of a machine that has everything", () => {
-  test("says nothing, exits with 0 and leaves no trace", async () => {
+describe("set-up of a complete machine", () => {
+  test("prints nothing, exits with 0 and leaves no trace", async () => {
     for (const name of systemPrograms) sandbox.program(name);
     expect(await sandbox.setUp([], giveControlPlane())).toEqual({ code: 0, output: "" });
     expect(existsSync(sandbox.cache)).toBe(false);
   });
 
-  test("with --packages-only nothing but packages is looked for", async () => {
+  test("with --packages-only checks only packages", async () => {
     expect(await sandbox.setUp(["--packages-only"])).toEqual({ code: 0, output: "" });
   });
 });
 
 describe("set-up of the robustness tests", () => {
-  test("goes on without what can't be had, and says so", async () => {
+  test("continues without what it can't install, and says so", async () => {
     for (const name of systemPrograms) sandbox.program(name);
     const { code, output } = await sandbox.setUp(["--robustness"], giveControlPlane());
     expect(code).toBe(0);
@@ -37,7 +37,7 @@ describe("set-up of the robustness tests", () => {
     expect(output).toContain("going on without toxiproxy, linearizability: Go is missing");
   });
 
-  test("builds its programs where there is Go", async () => {
+  test("builds its programs when there is Go", async () => {
     for (const name of [...systemPrograms, "faketime"]) sandbox.program(name);
     fakeGo(sandbox);
     const { code, output } = await sandbox.setUp(["--robustness"], giveControlPlane());
@@ -47,14 +47,14 @@ describe("set-up of the robustness tests", () => {
   });
 });
 
-test("set-up of the check goes on without what can't be had, and says so", async () => {
+test("set-up of the check continues without what it can't install, and says so", async () => {
   const { code, output } = await sandbox.setUp(["--check"]);
   expect(code).toBe(0);
   expect(output).toContain("going on without helm, helm-unittest, kubeconform: Go is missing");
 });
 
-describe("set-up that can't go on", () => {
-  test("names every missing program once where there is no apt-get", async () => {
+describe("set-up that can't continue", () => {
+  test("names every missing program once when there is no apt-get", async () => {
     sandbox.program("Xvfb");
     const { code, output } = await sandbox.setUp([], giveControlPlane());
     expect(code).toBe(1);
@@ -64,7 +64,7 @@ describe("set-up that can't go on", () => {
     expect(output).not.toContain("    at "); // no stack trace
   });
 
-  test("names a program whose override leads nowhere", async () => {
+  test("names a program whose override points to no program", async () => {
     for (const name of systemPrograms) sandbox.program(name);
     const more = { ...giveControlPlane(), BROWSERPOOL_CHROMIUM: join(sandbox.folder, "no-such-file") };
     const { code, output } = await sandbox.setUp([], more);
@@ -73,7 +73,7 @@ describe("set-up that can't go on", () => {
     expect(output).toContain("BROWSERPOOL_CHROMIUM");
   });
 
-  test("says what to install where there is neither Go nor a download nor apt-get", async () => {
+  test("says what to install when there is no Go, no download and no apt-get", async () => {
     for (const name of systemPrograms) sandbox.program(name);
     const { code, output } = await sandbox.setUp();
     expect(code).toBe(1);
@@ -82,14 +82,14 @@ describe("set-up that can't go on", () => {
     expect(existsSync(join(sandbox.cache, "setup.lock"))).toBe(false);
   });
 
-  test("refuses an argument that it does not know", async () => {
+  test("refuses an unknown argument", async () => {
     const { code, output } = await sandbox.setUp(["--package-only"]);
     expect(code).toBe(1);
     expect(output).toContain("unknown argument --package-only");
   });
 });
 
-test("--help tells what is installed and exits with 0", async () => {
+test("--help says what is installed and exits with 0", async () => {
   const { code, output } = await sandbox.setUp(["--help"]);
   expect(code).toBe(0);
   expect(output).toContain("usage: node scripts/setup.mjs");

@@ -1,4 +1,4 @@
-/** The simulated node below a real control plane, operator and API: what tests and benchmarks that build on it rely on. */
+/** The simulated node with a real control plane, operator and API: what tests and benchmarks on it rely on. */
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { pods as podType } from "../../src/kube/resource-type.ts";
@@ -38,7 +38,7 @@ const eventsOf = async (what: AgentEvent["what"], browser: string): Promise<Agen
 const podAt = async (uid: string): Promise<SimulatedPod | undefined> =>
   (await cluster.node.pods()).find((pod) => pod.uid === uid);
 
-/** A pool of one browser, which is all that its callers can get. */
+/** A pool of one browser, so that every caller gets that one. */
 const smallPool = async (): Promise<{ one: PoolClient; uid: string }> => {
   const one = await fullPool(api.call, 1);
   const [uid = ""] = await leases.podsIn(one.id, "idle");
@@ -46,13 +46,13 @@ const smallPool = async (): Promise<{ one: PoolClient; uid: string }> => {
 };
 const replaced = (uid: string) => eventually(`${uid} is gone`, async () => (await podAt(uid)) === undefined);
 
-test("all pods are ready, each at an address of its own", async () => {
+test("all pods are ready, each at its own address", async () => {
   const shown = (await cluster.node.pods()).filter(({ ready }) => ready);
   expect(shown).toHaveLength(size);
   expect(new Set(shown.map(({ address }) => address)).size).toBe(size);
 });
 
-test("a lease is bound, used through the gateway and ended, and the log tells it with the holder of each command", async () => {
+test("a lease is bound, used through the gateway and ended, and the log shows it with the holder of each command", async () => {
   const { one, uid } = await smallPool();
   const session = await one.acquire();
   expect((await podAt(uid))?.holder).toBe(session.session_id);
@@ -86,13 +86,13 @@ test.each<[string, Switches]>([
     const { browsers } = await leases.store.snapshot(await leases.uidOf(one.id));
     return browsers.every(({ id, state }) => id !== uid || (state !== "idle" && state !== "leased"));
   });
-  await cluster.node.happen({ pods: [uid] }, "crash-agent"); // one that does nothing would use up its grace to end
+  await cluster.node.happen({ pods: [uid] }, "crash-agent"); // a frozen agent would use up its grace period
   const session = await acquired;
   expect(await leases.podOf(one.id, session.session_id)).not.toBe(uid);
   await replaced(uid);
 });
 
-test("an agent that is put right again is ready and bound as before", async () => {
+test("a repaired agent is ready and bound as before", async () => {
   const { one, uid } = await smallPool();
   const name = (await podAt(uid))?.name ?? "";
   const isReady = async (): Promise<boolean> =>
@@ -117,7 +117,7 @@ test("an agent that lies about a bind has not taken it", async () => {
   expect(await eventsOf("bound", uid)).toEqual([]);
 });
 
-test("an agent that starts again in its pod knows of no lease", async () => {
+test("an agent that restarts in its pod has no lease", async () => {
   const { one, uid } = await smallPool();
   const session = await one.acquire();
   await cluster.node.happen({ pods: [uid] }, "forget");
@@ -146,7 +146,7 @@ test.each([
   },
 );
 
-test("starts take their time, and some fail", async () => {
+test("starts take the configured time, and the configured share fails", async () => {
   // Fails by a wait that runs out: for a failed start, or for one that succeeds.
   await cluster.node.starts({ failingShare: 1 });
   const answer = await api.call("POST", "/browser_pools", { size: 1, headless: true, fill_rate_per_minute: 6000 });

@@ -8,7 +8,7 @@ export type AgentPod = {
   graceSeconds?: number;
 };
 
-/** A pod of the shape that a pool's browsers have; `args` tell the fake agent (`fake-agent.ts`) how to behave. */
+/** A pod like those of a pool's browsers; `args` tell the fake agent (`fake-agent.ts`) how to behave. */
 export const agentPod = ({ name, namespace, args = [], env = {}, graceSeconds = 10 }: AgentPod): NewObject<Pod> => ({
   metadata: { name, namespace },
   spec: {

@@ -28,7 +28,7 @@ export type Answer = { status: number; body: { code?: string; message?: string }
 export type TestAgent = {
   podUid: string;
   privateKey: KeyObject;
-  /** The agent's folder, as a pod's. */
+  /** The agent's folder, like a pod's. */
   dir: string;
   groupsFile: string;
   child: ChildProcess;
@@ -37,26 +37,26 @@ export type TestAgent = {
   log(): string;
   /** The leaders of the browser's process groups. */
   groups(): number[];
-  /** A call with a good token, or with `token` (null: none). */
+  /** A call with a valid token, or with `token` (null: none). */
   call(method: string, path: string, body?: unknown, token?: string | null): Promise<Answer>;
   bind(sessionId: string, seq: number, more?: Partial<BindLease>): Promise<Answer>;
   release(sessionId: string, seq: number): Promise<Answer>;
-  /** A raw CDP WebSocket: open, or the HTTP status of its refusal. */
+  /** Opens a raw CDP WebSocket; returns the HTTP status when it is refused. */
   upgrade(sessionId: string, token?: string): Promise<WebSocket | number>;
-  /** Puppeteer over the agent's proxy, as a session's client. */
+  /** Connects puppeteer through the agent's proxy, as a session's client does. */
   connect(sessionId: string): Promise<Browser>;
-  /** The exit code, once the agent has ended. */
+  /** Resolves with the exit code when the agent has ended. */
   exited: Promise<number | null>;
   termination(): Termination | undefined;
 };
 
 export type TestAgents = {
-  /** An agent as a process node starts it. `ready: false` does not wait for its browser. */
+  /** Starts an agent as a process node does. `ready: false` does not wait for its browser. */
   start(browser?: Partial<BrowserConfig>, more?: { env?: Record<string, string>; ready?: boolean }): Promise<TestAgent>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Pids that run in one of these process groups; zombies don't. */
+/** Pids of living processes in these process groups, without zombies. */
 export const runningIn = (groups: number[]): number[] =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -71,7 +71,7 @@ export const runningIn = (groups: number[]): number[] =>
     })
     .map(Number);
 
-/** The answer of `/readyz`; undefined while nothing listens. */
+/** The answer of `/readyz`; undefined while no server listens. */
 const readiness = async (baseUrl: string): Promise<number | undefined> => {
   const response = await fetch(`${baseUrl}/readyz`).catch(() => undefined);
   await response?.body?.cancel();
@@ -147,7 +147,7 @@ const describeAgent = (child: ChildProcess, dir: string, podUid: string, private
 
 const defaults: BrowserConfig = { headless: true, kiosk_mode: false, viewport: { width: 800, height: 600 } };
 
-/** Agents in child processes, each on a loopback address of its own; disposing ends them with all they started. */
+/** Agents in child processes, each on its own loopback address. Disposing ends them and all that they started. */
 export const createTestAgents = (): TestAgents => {
   const agents: TestAgent[] = [];
   return {

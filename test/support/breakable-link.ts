@@ -1,4 +1,4 @@
-/** A TCP relay in front of a server, for tests of what happens when the way to it breaks or goes silent. */
+/** A TCP relay in front of a server, for tests in which the connection breaks or goes silent. */
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
@@ -7,11 +7,11 @@ import { join } from "node:path";
 
 export type BreakableLink = {
   port: number;
-  /** From now on no byte goes through, and nobody is told: a black hole. New connections are taken and left alone. */
+  /** From now on no bytes pass and no side is told: a black hole. New connections are accepted and ignored. */
   freeze(): void;
-  /** Goes on where it was frozen. */
+  /** Continues after a freeze. */
   thaw(): void;
-  /** Breaks every connection; new ones go through. */
+  /** Breaks every connection; new ones work. */
   cut(): void;
   close(): void;
 };

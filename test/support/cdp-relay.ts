@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { WebSocket, WebSocketServer } from "ws";
 import type { CdpAddress } from "../../src/cdp/cdp-connection.ts";
 
-/** A command as it is sent. */
+/** A command as the client sent it. */
 export type SentCommand = {
   id: number;
   method: string;
@@ -11,22 +11,22 @@ export type SentCommand = {
 };
 
 export type CdpRelay = {
-  /** Where to connect. */
+  /** The address to connect to. */
   connect: CdpAddress;
-  /** The commands and the answers that passed, as text. */
+  /** The commands and answers that passed, as text. */
   sent: string[];
   received: string[];
   [Symbol.asyncDispose](): Promise<void>;
 };
 
 export type RelayOptions = {
-  /** What is said before each of the browser's messages. */
+  /** Text to send before each of the browser's messages. */
   nonsense?: string;
-  /** Runs to its end before a command is passed on. */
+  /** Runs to its end before the relay passes a command on. */
   before?: (command: SentCommand) => Promise<unknown> | undefined;
 };
 
-/** A way to a browser that keeps every message and can meddle. */
+/** A relay to a browser that keeps every message and can interfere. */
 export const startCdpRelay = async (to: CdpAddress, { nonsense, before }: RelayOptions = {}): Promise<CdpRelay> => {
   const sent: string[] = [];
   const received: string[] = [];

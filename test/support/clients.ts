@@ -7,7 +7,7 @@ export type Clients = {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
 };
 
-/** Clients of the HTTP API of a running service. */
+/** Clients of a running service's HTTP API. */
 export const clientsOf = ({ url, api_key }: { url: string; api_key: string }): Clients => ({
   kernel: new Kernel({ baseURL: url, apiKey: api_key }),
   call: (method, path, body, headers = {}) =>

@@ -1,4 +1,4 @@
-/** The rights that an installation gives to the api and the operator, and what it keeps in every project: those of the chart. */
+/** The chart's rights for the api and the operator, and the objects that it keeps in every project. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
@@ -11,17 +11,17 @@ import { createResourceTypes } from "../../src/kube/resource-types.ts";
 
 export type Account = "browserpool-api" | "browserpool-operator";
 
-/** Namespace that the manifests are rendered for. */
+/** The namespace for which the manifests are rendered. */
 export const systemNamespace = "browserpool-system";
 
 const manifests = readFileSync(join(root, "manifests/install.yaml"), "utf8");
 
 const rights = /^(ServiceAccount|(Cluster)?Role(Binding)?|ValidatingAdmissionPolicy(Binding)?)$/;
 
-/** What every project has; without the labels of Pod Security, which the processes of these tests know nothing of. */
+/** The objects of every project, without the labels of Pod Security, which does not apply to the processes of these tests. */
 export const projectObjects = (): ProjectObject[] => embeddedObjects(manifests).projectObjects;
 
-/** Makes the two accounts with all they may do outside of projects, and the policies that hold them to it. */
+/** Makes the two accounts with all their rights outside of projects, and the policies that restrict them. */
 export const installRights = async (kube: Kube): Promise<void> => {
   const types = createResourceTypes(kube);
   const objects = parseAllDocuments(manifests).map((document) => document.toJS() as KubeObject | null);

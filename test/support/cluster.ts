@@ -1,4 +1,4 @@
-/** The service as it runs in a cluster: a control plane, Redis and a node, and each api and operator a process of its own. */
+/** The service as it runs in a cluster: a control plane, Redis and a node, with each api and operator in its own process. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
@@ -23,19 +23,19 @@ const systemNamespace = "browserpool-system";
 
 export type Replica = {
   process: ChildProcess;
-  /** Resolves when a log line has this message; with the line. */
+  /** Resolves with the first log line that has this message. */
   logged(message: string): Promise<Record<string, string>>;
   kill(signal: NodeJS.Signals): void;
-  /** The exit code, null after a kill. */
+  /** The exit code; null after a kill. */
   exited: Promise<number | null>;
 };
 export type ApiReplica = Replica & { url: string; call: Call };
 
-/** What a node of the cluster is started with. `dataDir`: a folder that goes with the cluster. */
+/** What a node of the cluster gets at its start. `dataDir`: a folder that is removed with the cluster. */
 export type NodeParts = { kube: Kube; kubeconfigPath: string; dataDir: string; log: Logger };
 
 export type ClusterOptions = {
-  /** What runs the pods; left out, each agent is a process with a real browser. */
+  /** Runs the pods. By default each agent is a process with a real browser. */
   startNode?: (parts: NodeParts) => Promise<{ stop(): Promise<void> }>;
   /** Variables of api and operator beside those that every cluster sets. */
   env?: Record<string, string>;
@@ -47,18 +47,18 @@ export type Cluster = {
   kubeconfigPath: string;
   redisUrl: string;
   apiKey: string;
-  /** Of the default project. */
+  /** The namespace of the default project. */
   namespace: string;
-  /** `nodeArgs`: of Node itself, before the program. */
+  /** `nodeArgs`: arguments of Node itself, before the program. */
   startApi(hostname: string, nodeArgs?: string[]): Promise<ApiReplica>;
-  /** `env`: of this replica alone. */
+  /** `env`: variables of this replica alone. */
   startOperator(hostname: string, env?: Record<string, string>): Replica;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
 const startReplica = (args: string[], env: Record<string, string>, logFile: string): Replica => {
   const command = args.at(-1);
-  // Into a file: whoever reads along takes the time of the process that writes.
+  // Logs go to a file: reading a pipe would take time from the process that writes.
   const log = openSync(logFile, "a");
   const child = spawn(process.execPath, args, { env, stdio: ["ignore", "ignore", log] });
   closeSync(log);
@@ -78,7 +78,7 @@ const startReplica = (args: string[], env: Record<string, string>, logFile: stri
         const hasExited = child.exitCode !== null || child.signalCode !== null;
         const line = await findLine(message);
         if (line) return line;
-        if (hasExited) throw new Error(`${command} ended with ${child.exitCode} before it said: ${message}`);
+        if (hasExited) throw new Error(`${command} ended with ${child.exitCode} before it logged: ${message}`);
         await sleep(25);
       }
     },

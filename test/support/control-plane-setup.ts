@@ -1,6 +1,6 @@
 /**
- * One control plane and one Redis for a whole test run, started when the first test asks for them: a run of pure tests
- * pays nothing. The tests run in processes of their own and ask over a socket (`control-plane.ts`).
+ * One control plane and one Redis for a whole test run, started when the first test requests them: a run of pure tests starts
+ * nothing. Tests run in other processes and ask over a socket (`control-plane.ts`).
  */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -57,7 +57,7 @@ const makeControlPlaneData = async (dataDir: string): Promise<string> => {
   return dataDir;
 };
 
-/** Called by vitest before the first test; what it returns is called after the last one. */
+/** vitest calls this before the first test, and the function that it returns after the last one. */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   const dataDir = await mkdtemp(join(tmpdir(), "browserpool-test-"));
   let running: Promise<Running> | undefined;

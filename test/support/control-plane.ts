@@ -1,4 +1,4 @@
-/** The servers that all tests of a run share. Tests keep apart by namespaces and Redis keys of their own. */
+/** The servers that all tests of a run share. Tests use namespaces and Redis keys of their own. */
 import { execFile } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { request } from "node:http";
@@ -17,7 +17,7 @@ declare module "vitest" {
   }
 }
 
-/** `redisUrl` holds a password. The CRDs of `crds/` are established. */
+/** `redisUrl` contains a password. The CRDs of `crds/` are established. */
 export type SharedServers = { kubeconfigPath: string; redisUrl: string };
 
 const ask = <Path extends keyof SetupAnswers>(path: Path): Promise<SetupAnswers[Path]> =>
@@ -49,7 +49,7 @@ export const prepareDataDir = async (dataDir: string): Promise<void> => {
 
 export type TestNamespace = { name: string; projectId: string };
 
-/** A new project with its namespace. Nothing removes namespaces here; the whole control plane goes after the run. */
+/** Makes a new project with its namespace. Nothing removes namespaces: the whole control plane is removed after the run. */
 export const testNamespace = async (kube: Kube): Promise<TestNamespace> => {
   const projectId = newId();
   const name = `test-${projectId}`;

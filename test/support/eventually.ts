@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * Asks again every 50 ms until the answer is neither undefined nor false; fails after 30 s, naming `what`. A function is
- * asked at the failure only, so that it can tell what was seen last.
+ * Calls the check every 50 ms until it returns neither undefined nor false. Fails after 30 s with the text `what`. A function
+ * as `what` is called only at the failure, so that it can describe the last state.
  */
 export const eventually = async <T>(
   what: string | (() => string),

@@ -1,6 +1,6 @@
 /**
- * Stands in for the agent in tests of the process node: as small a program as can do what the node sees of an agent.
- * Its first argument says how it behaves; it answers `/readyz` and `/env` on the address that its variables name.
+ * Replaces the agent in tests of the process node: the smallest program that behaves like an agent towards the node. Its
+ * first argument selects its behaviour. It answers `/readyz` and `/env` at the address in its variables.
  */
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ const end = (message: string, exitCode: number): never => {
   process.exit(exitCode);
 };
 
-/** What a browser is to an agent: a process in a group of its own, on record. */
+/** Starts what an agent's browser is to the node: a recorded process in its own group. */
 const startBrowser = async (): Promise<void> => {
   const browser = spawn("sleep", ["3600"], { detached: true, stdio: "ignore", env: {} });
   await recordProcessGroup(join(env.BROWSERPOOL_AGENT_DATA_DIR ?? "", "process-groups"), browser.pid ?? 0);

@@ -19,7 +19,7 @@ const session = "fill-session";
 /** What the pages of test/fill/pages keep in their globals. */
 export type PageState = { events: string[]; state: Record<string, string> };
 
-/** Selectors with what is written into them, in order. */
+/** Selectors with the values to write, in order. */
 export type Values = Record<string, string>;
 
 export const bindingsOf = (values: Values): Binding[] =>
@@ -30,20 +30,20 @@ export type FillParts = {
   browser: Browser;
   site: FillSite;
   connect: FillRequest["connect"];
-  /** A new tab with `pages/<name>.html`, loaded with all its frames. `rest`: what follows in the URL. */
+  /** Opens a new tab with `pages/<name>.html` and waits for all its frames. `rest`: what follows in the URL. */
   open(name: string, rest?: string): Promise<Page>;
-  /** Fills a page by its URL; `more` overrides. */
+  /** Fills a page by its URL; `more` overrides fields of the request. */
   fill(page: Page, values: Values, more?: Partial<FillRequest>): Promise<FillResult>;
-  /** What a field of the page shows, in whichever frame or open shadow tree it is; fails when it isn't there. */
+  /** What a field of the page shows, in any frame or open shadow tree; fails when it does not exist. */
   shown(page: Page, selector: string): Promise<string>;
   /** The events that the page's frame with `pages/<name>.html` has recorded; fails when there is no such frame. */
   eventsIn(page: Page, name: string): Promise<string[]>;
-  /** Closes all tabs but one, which is blank. */
+  /** Closes all tabs but a blank one. */
   clear(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** What a field shows, in whichever frame or open shadow tree it is; undefined when it isn't there. */
+/** What a field shows, in any frame or open shadow tree; undefined when it does not exist. */
 const valueIn = async (frames: Frame[], selector: string): Promise<string | undefined> => {
   for (const frame of frames) {
     const field = await frame.$(`>>> ${selector}`);
@@ -53,8 +53,8 @@ const valueIn = async (frames: Frame[], selector: string): Promise<string | unde
 };
 
 /**
- * A program that starts Chromium with site isolation, as it has with a window: the headless shell alone renders frames of
- * other sites in the page's process.
+ * A program that starts Chromium with site isolation, as Chromium with a window has it. Without it the headless shell renders
+ * frames of other sites in the page's process.
  */
 const isolatingChromium = async (parts: AsyncDisposableStack): Promise<string> => {
   const chromium = locatePrograms()["chromium-headless-shell"];
@@ -66,7 +66,7 @@ const isolatingChromium = async (parts: AsyncDisposableStack): Promise<string> =
   return program;
 };
 
-/** A real browser behind a real agent, with a session's client that is connected all the time, and a site. */
+/** A real browser behind a real agent, with a session's client that stays connected, and a site. */
 export const startFillParts = async (settings: Partial<BrowserConfig> = {}): Promise<FillParts> => {
   await using parts = new AsyncDisposableStack();
   const site = parts.use(await startFillSite());
@@ -82,7 +82,7 @@ export const startFillParts = async (settings: Partial<BrowserConfig> = {}): Pro
     url: `${agent.baseUrl.replace("http", "ws")}/cdp`,
     headers: { authorization: `Bearer ${token}`, [sessionHeader]: session },
   };
-  /** What is read in a frame; the reader says undefined where it finds nothing to read. */
+  /** Reads a value in a frame; the reader returns undefined where there is none. */
   const readFrames = async <T>(
     page: Page,
     what: string,
@@ -92,8 +92,8 @@ export const startFillParts = async (settings: Partial<BrowserConfig> = {}): Pro
       const found = await read(page.frames());
       if (found !== undefined) return found;
     }
-    // Puppeteer can lose frames of other processes that were made under its eyes. A new connection learns of all of them,
-    // those inside of such frames a moment after the page itself.
+    // Puppeteer can miss frames of other processes that appear while it is connected. A new connection learns of all of them,
+    // but of those inside such frames a moment after the page.
     let failure: unknown;
     const told = () => `${what} in a frame of ${page.url()}${failure ? ` (${failure})` : ""}`;
     return eventually(told, async () => {
@@ -117,7 +117,7 @@ export const startFillParts = async (settings: Partial<BrowserConfig> = {}): Pro
     connect,
     async open(name, rest = "") {
       const page = await browser.newPage();
-      // Puppeteer would wait for news of every frame, of which it can miss some.
+      // Puppeteer would wait for events of every frame, and it can miss some.
       await page.goto(site.url(name) + rest, { waitUntil: [] });
       await eventually(
         `${name} with its frames`,
@@ -137,7 +137,7 @@ export const startFillParts = async (settings: Partial<BrowserConfig> = {}): Pro
         return frame?.evaluate(() => (globalThis as unknown as PageState).events);
       }),
     async clear() {
-      // Not by puppeteer, which waits for words of a page that may be in the middle of leaving and never say them.
+      // Without puppeteer, which waits for events that a leaving page may never send.
       const cdp = await browser.target().createCDPSession();
       const tabs = async (): Promise<string[]> =>
         (await cdp.send("Target.getTargets")).targetInfos.flatMap(({ type, targetId }) =>
@@ -146,7 +146,7 @@ export const startFillParts = async (settings: Partial<BrowserConfig> = {}): Pro
       const { targetId: blank } = await cdp.send("Target.createTarget", { url: "about:blank" });
       await eventually("the tabs are closed", async () => {
         const old = (await tabs()).filter((targetId) => targetId !== blank);
-        // Asked more than once: a tab that is just leaving its page may forget it, and one that is gone by now is no failure.
+        // Repeated, because a tab that is just leaving its page may ignore the call. A tab that is already closed is no failure.
         for (const targetId of old) await cdp.send("Target.closeTarget", { targetId }).catch(() => undefined);
         return old.length === 0;
       });

@@ -9,7 +9,7 @@ const pages = join(import.meta.dirname, "../fill/pages");
 const require = createRequire(import.meta.url);
 const text = (path: string): string => readFileSync(path, "utf8");
 
-/** React has no build for a browser without a bundler: its CommonJS files in one script that sets two globals. */
+/** React has no build for browsers without a bundler, so this puts its CommonJS files into one script that sets two globals. */
 const reactScript = (): string => {
   const dom = require.resolve("react-dom/package.json");
   const files = {
@@ -34,10 +34,10 @@ const reactScript = (): string => {
 const vueScript = (): string => text(join(require.resolve("vue/package.json"), "../dist/vue.global.prod.js"));
 
 export type FillSite = {
-  /** URL of `pages/<name>.html`; its frames of another site are out of process. */
+  /** URL of `pages/<name>.html`; its frames of another site run in other processes. */
   url(name: string): string;
   origin: string;
-  /** The same server under another host: another site to a browser. */
+  /** The same server under another host name, which a browser treats as another site. */
   otherOrigin: string;
   [Symbol.asyncDispose](): Promise<void>;
 };

@@ -1,9 +1,9 @@
-/** Pools of a running local mode, as its tests need them. */
+/** Pools of a running local mode for its tests. */
 import type Kernel from "@onkernel/sdk";
 import type { BrowserPool, BrowserPoolCreateParams } from "@onkernel/sdk/resources/browser-pools";
 import { eventually } from "./eventually.ts";
 
-/** As fast as local mode allows: the whole pool within a second. */
+/** The fastest rate of local mode: the whole pool within a second. */
 export const fastest = 6000;
 
 /** Resolves with the pool when so many of its browsers are idle. */
@@ -22,11 +22,11 @@ export const filledPool = async (
   return untilAvailable(kernel, id, size);
 };
 
-/** A pool that starts no browser: all that is asked about it stays as it is. */
+/** A pool that starts no browser, so that its counts don't change. */
 export const emptyPool = (kernel: Kernel, params: Partial<BrowserPoolCreateParams> = {}): Promise<BrowserPool> =>
   kernel.browserPools.create({ headless: true, fill_rate_per_minute: 0, size: 1, ...params });
 
-/** All items of a paged list, whatever its pages are. */
+/** All items of a paged list, over all its pages. */
 export const collect = async <T>(pages: AsyncIterable<T>): Promise<T[]> => {
   const items: T[] = [];
   for await (const item of pages) items.push(item);

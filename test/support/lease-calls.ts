@@ -1,9 +1,9 @@
-/** What callers of one pool do, for tests of the lease scripts. */
+/** The calls of one pool's callers, for tests of the lease scripts. */
 import type { Grants } from "../../src/leases/grants.ts";
 import type { BrowserRecord, LeaseRecord } from "../../src/leases/records.ts";
 import type { LeaseParts } from "./lease-parts.ts";
 
-/** `of`: asked at each call, since a test file makes a new pool for every test. */
+/** `of` is called at each use, since a test file makes a new pool for every test. */
 export const leaseCalls = (of: () => { parts: LeaseParts; replica: Grants; pool: string }) => {
   const take = async (session: string, grants: Grants = of().replica, ticket?: string) => {
     const { parts, pool } = of();
@@ -20,7 +20,7 @@ export const leaseCalls = (of: () => { parts: LeaseParts; replica: Grants; pool:
   const recordOf = async (id: string): Promise<BrowserRecord | undefined> =>
     (await of().parts.store.snapshot(of().pool)).browsers.find((browser) => browser.id === id);
   const stateOf = async (id: string) => (await recordOf(id))?.state;
-  /** The next message for a session that waits. */
+  /** The next message for a waiting session. */
   const wakeOf = (session: string, grants: Grants = of().replica) => {
     const listener = grants.listen(of().pool, session);
     return listener.next(AbortSignal.timeout(5000)).finally(listener.stop);

@@ -1,4 +1,4 @@
-/** All that callers do with leases, for tests that run it on a Redis of their own. */
+/** Everything that callers do with leases, for tests that run it on their own Redis. */
 
 import { expect } from "vitest";
 import { type Acquired, acquireLease } from "../../src/leases/acquire-lease.ts";
@@ -13,7 +13,7 @@ import { type LeaseParts, type SmallAgent, silent, startLeaseParts, startSmallAg
 export type LeaseFlow = {
   parts: LeaseParts;
   grants: Grants;
-  /** An idle browser with an agent of its own. */
+  /** Adds an idle browser with its own agent. */
   addBrowser(poolUid: string): Promise<string>;
   acquire(poolUid: string, session: string): Promise<Acquired>;
   release(poolUid: string, session: string): Promise<unknown>;
@@ -21,7 +21,7 @@ export type LeaseFlow = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** `checkMs`: how often waiting callers are checked; left out, so seldom that a test ends before. */
+/** `checkMs`: interval of the check of waiting callers; by default longer than a test. */
 export const startLeaseFlow = async (url: string, { checkMs = 600_000 } = {}): Promise<LeaseFlow> => {
   const parts = await startLeaseParts(url);
   const grants = await parts.replica({ checkMs });
@@ -49,7 +49,7 @@ export const startLeaseFlow = async (url: string, { checkMs = 600_000 } = {}): P
   };
 };
 
-/** At once, by message after a wait, a refused release, a drain; names and kept answers. */
+/** Gets a browser at once, by message after a wait, after a refused lease and during a drain; uses names and kept answers. */
 export const runLeaseFlow = async (flow: LeaseFlow): Promise<void> => {
   const { parts, acquire, release, whenWaiting } = flow;
   const poolUid = newId();

@@ -1,4 +1,4 @@
-/** The lease store on a real Redis, and agents that are as small as can be. */
+/** The lease store on a real Redis, and minimal agents. */
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -20,8 +20,8 @@ import { sharedServers } from "./control-plane.ts";
 
 export const silent = createLogger("silent", "test");
 
-/** `close` ends it as a death would, `cut` breaks its connection, `deafen` ends its subscriptions behind its back. */
-export type Replica = Grants & { cut(): void; deafen(poolUid: string): Promise<void> };
+/** `close` ends it like a crash, `cut` breaks its connection, `unsubscribe` ends its subscription without its knowledge. */
+export type Replica = Grants & { cut(): void; unsubscribe(poolUid: string): Promise<void> };
 
 export type LeaseParts = {
   redis: RedisConnection;
@@ -31,19 +31,19 @@ export type LeaseParts = {
   repairs: RepairStore;
   agents: AgentClient;
   abandonedSessions: AbandonedSessions;
-  /** Grants of another API replica. `url`: another way to Redis; `checkMs`, `keptMs`: as startGrants has them. */
+  /** Grants of another API replica. `url`: another address of Redis; `checkMs`, `keptMs`: as for startGrants. */
   replica(options?: { url?: string; checkMs?: number; keptMs?: number }): Promise<Replica>;
-  /** An idle browser in the pool; its id. */
+  /** Adds an idle browser to the pool and returns its id. */
   addBrowser(poolUid: string, address?: string, configHash?: string): Promise<string>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Only of a single server. */
+/** Works only with a single server. */
 const cut = (redis: RedisConnection): void => {
   if (redis instanceof Redis) redis.stream.destroy();
 };
 
-/** `url`: left out, the Redis that all tests share. */
+/** `url`: by default the Redis that all tests share. */
 export const startLeaseParts = async (url?: string): Promise<LeaseParts> => {
   const redisUrl = url ?? (await sharedServers()).redisUrl;
   const redis = connectRedis(redisUrl, silent);
@@ -68,7 +68,7 @@ export const startLeaseParts = async (url?: string): Promise<LeaseParts> => {
       return {
         ...grants,
         cut: () => cut(subscriber),
-        deafen: async (poolUid) => void (await subscriber.sunsubscribe(grants.channel(poolUid))),
+        unsubscribe: async (poolUid) => void (await subscriber.sunsubscribe(grants.channel(poolUid))),
       };
     },
     async addBrowser(poolUid, address = "127.0.0.9:7510", configHash = "hash") {
@@ -87,25 +87,27 @@ export const startLeaseParts = async (url?: string): Promise<LeaseParts> => {
   };
 };
 
-/** How a small agent answers a bind. `hold`: not before `letGo`; `refuse`: its browser is not healthy; `lie`: as if it had bound. */
+/**
+ * How a small agent answers a bind. `hold`: only after `letGo`; `refuse`: its browser is not healthy; `lie`: as if it had bound.
+ */
 export type Behaviour = "ok" | "hold" | "refuse" | "lie";
 
 export type SmallAgent = {
   address: string;
   behaviour: Behaviour;
-  /** How far its clock is ahead of the others'; negative when it is behind. */
+  /** How far its clock is ahead of the other clocks; negative when it is behind. */
   aheadMs: number;
-  /** Lets what is held go on. */
+  /** Lets held binds continue. */
   letGo(): void;
   /** Resolves when a bind has arrived. */
   asked: Promise<void>;
   holder(): string | undefined;
-  /** The highest fence that it has seen. */
+  /** The highest fence that the agent has seen. */
   fence(): Fence;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Speaks the lease protocol of src/protocol/agent-api.ts with the real fence and no browser. */
+/** Speaks the lease protocol of src/protocol/agent-api.ts with the real fence but without a browser. */
 export const startSmallAgent = async (behaviour: Behaviour = "ok"): Promise<SmallAgent> => {
   const fence = createLeaseFence();
   const asked = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-/** A look at the leases of a running installation, past its API. */
+/** Reads the leases of a running installation directly from Redis, not through its API. */
 
 import type { Kube } from "../../src/kube/client.ts";
 import { createLeaseStore, type LeaseStore } from "../../src/leases/lease-store.ts";
@@ -21,7 +21,7 @@ export const viewLeases = async (redisUrl: string, kube: Kube, namespace = "defa
   await whenReady(redis, 10_000);
   const store = createLeaseStore(redis);
   const uids = new Map<string, string>();
-  // Kept, so that it can be asked for while the API server is away.
+  // Kept, so that the uid is known while the API server is away.
   const uidOf = async (name: string): Promise<string> => {
     const uid = uids.get(name) ?? (await kube.get(browserPoolKind, { namespace, name }))?.metadata.uid ?? "";
     uids.set(name, uid);

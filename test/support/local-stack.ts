@@ -1,4 +1,4 @@
-/** Local mode as a user runs it, for tests of the whole: one process, a data directory of its own, a free port. */
+/** Local mode as a user runs it, for end-to-end tests: one process, its own data directory, a free port. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -17,7 +17,7 @@ export type LocalStack = Connection &
     dataDir: string;
     process: ChildProcess;
     kube: Kube;
-    /** SIGINT, as Ctrl-C sends it; resolves with the exit code. The data stays. */
+    /** Sends SIGINT, as Ctrl-C does, and resolves with the exit code. The data stays. */
     stop(): Promise<number | null>;
     /** Ends it and removes the data. */
     [Symbol.asyncDispose](): Promise<void>;
@@ -31,7 +31,7 @@ const connectionOf = async (dataDir: string): Promise<Connection | undefined> =>
   }
 };
 
-/** Starts local mode and waits until it is ready. `dataDir`: one that a former run has left; else a new one. */
+/** Starts local mode and waits until it is ready. `dataDir`: the directory of a former run; by default a new one. */
 export const startLocalStack = async (
   options: { dataDir?: string; env?: Record<string, string>; args?: string[] } = {},
 ): Promise<LocalStack> => {

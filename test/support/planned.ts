@@ -1,16 +1,16 @@
-/** What the pool loop decides for what it sees, as lines that can be compared at a glance. */
+/** The pool loop's decisions as lines that are easy to compare. */
 
 import type { PoolAction } from "../../src/controllers/browser-pool/plan/actions.ts";
 import { planPool } from "../../src/controllers/browser-pool/plan/plan.ts";
-import { aPool, aSeen, nowMs, type PodKind, podsOf, type SeenOptions } from "./seen-pool.ts";
+import { anObserved, aPool, nowMs, type ObservedOptions, type PodKind, podsOf } from "./observed-pool.ts";
 
-/** An action as a short line: what, which, why. */
+/** An action as a short line: what, on what, why. */
 export const line = (action: PoolAction): string => {
   switch (action.do) {
     case "close":
       return `close ${action.browser} ${action.why}`;
     case "inspect":
-      return `look ${action.pod.uid} ${action.why} in ${action.afterMs}`;
+      return `inspect ${action.pod.uid} ${action.why} in ${action.afterMs}`;
     case "retire":
       return `retire ${action.count} of ${action.ids.join(",")} ${action.why}`;
     case "mark":
@@ -34,14 +34,14 @@ export const line = (action: PoolAction): string => {
   }
 };
 
-/** All actions but looks, which come in every round. */
-export const planned = (seen: SeenOptions): string[] => {
-  const { actions } = planPool(aSeen(seen), nowMs);
+/** All actions but inspections, which come in every round. */
+export const planned = (observed: ObservedOptions): string[] => {
+  const { actions } = planPool(anObserved(observed), nowMs);
   return actions.filter((action) => action.do !== "inspect").map(line);
 };
 
-/** A pool that has as many pods as it wants: these. */
+/** A pool whose size is the number of these pods. */
 export const full = (...kinds: PodKind[]) => ({ pods: podsOf(...kinds), pool: aPool({ size: kinds.length }) });
 
-/** As times stand in a status. */
+/** A time in the form of a status field. */
 export const at = (ms: number): string => new Date(ms).toISOString();

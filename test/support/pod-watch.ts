@@ -1,4 +1,4 @@
-/** Watches the browser pods of a running local mode, so that a test can look back at what ran when. */
+/** Watches the browser pods of a running local mode, so that a test can check later which pods ran when. */
 import { poolLabel } from "../../src/controllers/browser-pool/pod/pod.ts";
 import type { Kube } from "../../src/kube/client.ts";
 import type { Pod } from "../../src/kube/objects.ts";
@@ -7,18 +7,18 @@ import { pods as podType } from "../../src/kube/resource-type.ts";
 import { createLogger } from "../../src/log.ts";
 
 export type PodWatch = {
-  /** The pods of a pool that are there and have not ended. */
+  /** The pods of a pool that exist and have not ended. */
   live(poolUid: string): Pod[];
-  /** The most pods of a pool that were ever there at once and had not ended. */
+  /** The largest number of pods of a pool that existed at once and had not ended. */
   most(poolUid: string): number;
-  /** When each pod of a pool was created, in seconds since the epoch, by the API server's clock; also those that are gone. */
+  /** The creation time of each pod of a pool, also of deleted ones, in seconds since the epoch by the API server's clock. */
   creations(poolUid: string): number[];
   stop(): Promise<void>;
 };
 
 const hasEnded = ({ status }: Pod): boolean => status?.phase === "Succeeded" || status?.phase === "Failed";
 
-/** Resolves when the watch stands. */
+/** Resolves when the watch is open. */
 export const watchPods = async (kube: Kube): Promise<PodWatch> => {
   const createdAt = new Map<string, Map<string, number>>();
   const most = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** What a client of the HTTP API does with pools, and a look at the processes behind its browsers. */
+/** What a client of the HTTP API does with pools, and the processes behind its browsers. */
 import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ export type PoolClient = {
   id: string;
   counts(): Promise<Counts>;
   whenCounts(wanted: Counts): Promise<void>;
-  /** Waits for its turn; rejects when the answer is not a session. */
+  /** Waits for a browser. Rejects when the answer is not a session. */
   acquire(): Promise<Session>;
   /** The raw answer. `seconds`: how long to wait for a browser. */
   ask(seconds?: number): Promise<Response>;
@@ -55,7 +55,7 @@ const client = (call: Call, id: string): PoolClient => {
 /** A pool that already exists. */
 export const poolAt = (call: Call, id: string): PoolClient => client(call, id);
 
-/** A new pool of headless browsers that fills at once; resolves when it is full. */
+/** Makes a pool of headless browsers that fills at once. Resolves when it is full. */
 export const fullPool = async (call: Call, size: number, fields: object = {}): Promise<PoolClient> => {
   const body = { size, headless: true, fill_rate_per_minute: 6000, ...fields };
   const response = await call("POST", "/browser_pools", body);
@@ -74,7 +74,7 @@ export type Cdp = {
   close(): void;
 };
 
-/** A CDP connection as a client's library opens it; rejects with the HTTP status of a refusal. */
+/** Opens a CDP connection as a client library does. Rejects with the HTTP status of a refusal. */
 export const openCdp = async ({ cdp_ws_url }: Pick<Session, "cdp_ws_url">): Promise<Cdp> => {
   const socket = new WebSocket(cdp_ws_url);
   const closed = once(socket, "close");
@@ -109,13 +109,13 @@ const statOf = async (pid: string): Promise<{ group: number; commandLine: string
   return { group: Number(group), commandLine: (commandLine ?? "").split("\0") };
 };
 
-/** The browser's main process in a pod: in the group that the agent has recorded, behind the script that starts it, if any. */
+/** The main process of a pod's browser: in the group that the agent has recorded, not the script that may have started it. */
 export const browserPid = async (dataDir: string, podUid: string): Promise<number> => {
   const groups = await readFile(join(dataDir, "pods", podUid, "process-groups"), "utf8");
   const group = Number(/^(\d+) /m.exec(groups)?.[1]);
   for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
     const { group: own, commandLine } = await statOf(pid);
-    // Empty: a process that has ended and was not waited for yet.
+    // Empty for a process that has ended and that its parent has not waited for.
     const isMain =
       !["", "/bin/sh"].includes(commandLine[0] ?? "") &&
       !commandLine.some((argument) => argument.startsWith("--type="));

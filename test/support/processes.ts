@@ -14,10 +14,10 @@ const read = async (pid: string): Promise<SeenProcess & { cwd: string; state: st
 
 const isOver = (state: string): boolean => state === "" || state === "Z";
 
-/** False for a zombie too, which waits for a parent that may never collect it. */
+/** False also for a zombie, whose parent may never wait for it. */
 export const isAlive = async (pid: number): Promise<boolean> => !isOver((await read(`${pid}`)).state);
 
-/** Living processes that work in the folder or below it, or name it on their command line; this one is left out. */
+/** Living processes that run in the folder or name it on their command line, except this one. */
 export const processesOf = async (folder: string): Promise<SeenProcess[]> => {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
   const all = await Promise.all(pids.map(read));

@@ -1,17 +1,20 @@
-/** The Chrome DevTools Protocol over a plain WebSocket: what a client without any library does. */
+/** The Chrome DevTools Protocol over a plain WebSocket, as a client without a library uses it. */
 import { once } from "node:events";
 
 export type RawCdp = {
-  /** One command to the browser, or to the page of `sessionId`; rejects with the browser's words, or when the socket closes. */
+  /**
+   * Sends one command to the browser, or to the page of `sessionId`. Rejects with the browser's message, or when the socket
+   * closes.
+   */
   send<Result = Record<string, unknown>>(method: string, params?: object, sessionId?: string): Promise<Result>;
-  /** Resolves when the socket is closed, by whichever side. */
+  /** Resolves when either side has closed the socket. */
   closed: Promise<void>;
   close(): Promise<void>;
 };
 
 type Reply = { id?: number; result?: unknown; error?: { message: string } };
 
-/** Connects to a session's `cdp_ws_url`; rejects when the upgrade is refused. */
+/** Connects to a session's `cdp_ws_url`. Rejects when the upgrade is refused. */
 export const connectRawCdp = async (url: string): Promise<RawCdp> => {
   const socket = new WebSocket(url);
   const pending = new Map<number, PromiseWithResolvers<unknown>>();
@@ -47,7 +50,7 @@ export const connectRawCdp = async (url: string): Promise<RawCdp> => {
   };
 };
 
-/** Does `work` over a connection of its own. */
+/** Does `work` over its own connection. */
 export const withCdp = async <Result>(url: string, work: (cdp: RawCdp) => Promise<Result>): Promise<Result> => {
   const cdp = await connectRawCdp(url);
   try {
@@ -59,7 +62,7 @@ export const withCdp = async <Result>(url: string, work: (cdp: RawCdp) => Promis
 
 type Cookie = { name: string; value: string };
 
-/** Sets a cookie that outlives its page, for a host that is never called. */
+/** Sets a cookie that outlives its page, for a host that no test calls. */
 export const setCookie = (cdp: RawCdp, name: string, value: string): Promise<unknown> =>
   cdp.send("Storage.setCookies", { cookies: [{ name, value, domain: "cookies.test", path: "/" }] });
 
@@ -80,7 +83,7 @@ export const tabUrls = async (cdp: RawCdp): Promise<string[]> => {
   return targetInfos.filter(({ type }) => type === "page").map(({ url }) => url);
 };
 
-/** Runs an expression in a new blank page and answers its value. */
+/** Runs an expression in a new blank page and returns its value. */
 export const evaluate = async (cdp: RawCdp, expression: string): Promise<unknown> => {
   const { targetId } = await cdp.send<{ targetId: string }>("Target.createTarget", { url: "about:blank" });
   const { sessionId } = await cdp.send<{ sessionId: string }>("Target.attachToTarget", { targetId, flatten: true });

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 
 export type RawAnswer = { status: number; headers: IncomingMessage["headers"]; text: string };
 
-/** `path` is sent as it stands. */
+/** `path` is sent unchanged. */
 export const rawRequest = (
   baseUrl: string,
   { path = "/", body, ...options }: RequestOptions & { body?: string | Buffer } = {},
@@ -26,13 +26,13 @@ export const rawRequest = (
     sent.end(body);
   });
 
-/** The answer to a WebSocket upgrade; one that succeeds (101) is closed at once. */
+/** The answer to a WebSocket upgrade. A successful one (101) is closed at once. */
 export const upgrade = (url: string, headers: Record<string, string> = {}): Promise<RawAnswer> => {
   const { host, pathname, search } = new URL(url);
   return upgradeAt(`http://${host}`, pathname + search, headers);
 };
 
-/** As `upgrade`, at a path that need not be a valid one. */
+/** Like `upgrade`, at a path that may be invalid. */
 export const upgradeAt = (baseUrl: string, path: string, headers: Record<string, string> = {}): Promise<RawAnswer> =>
   rawRequest(baseUrl, {
     path,

@@ -1,4 +1,4 @@
-/** Redis servers of a test's own: behind a login, with TLS, as a Sentinel, as nodes of a cluster. Loopback only. */
+/** A test's own Redis servers: with a login, with TLS, as a Sentinel, as nodes of a cluster. Loopback only. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -16,7 +16,7 @@ export type Login = { username?: string; password?: string };
 export type RedisServer = {
   port: number;
   pid: number;
-  /** A connection that queues what it is told before it stands; closed with the server. */
+  /** A connection that queues commands until it is open; it is closed with the server. */
   admin(): Redis;
   [Symbol.asyncDispose](): Promise<void>;
 };
@@ -36,7 +36,7 @@ const anyPort = async (): Promise<number> => {
   return port;
 };
 
-/** `config`: lines of redis.conf; `%port` in them is the port, `%bus` another free one. `login`: that of `admin`. */
+/** `config`: lines of redis.conf; `%port` in them becomes the port, `%bus` another free one. `login`: the login of `admin`. */
 export const startRedisServer = async (
   config: string[],
   { isSentinel = false, login = {} }: { isSentinel?: boolean; login?: Login } = {},

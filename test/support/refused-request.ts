@@ -1,4 +1,4 @@
-/** Requests that are to be refused, and what must be true of each refusal. */
+/** Requests that must be refused, and what every refusal must have. */
 import { expect } from "vitest";
 import { browserPoolKind } from "../../src/resources/browser-pool.ts";
 import { collect } from "./filled-pool.ts";
@@ -7,7 +7,7 @@ import type { Stack } from "./stack.ts";
 
 export type Send = { body?: string | Buffer; headers?: Record<string, string> };
 
-/** A request with the organization's key; `headers` win. */
+/** A request with the organization's key; `headers` override. */
 export const sendRaw = (
   stack: Pick<Stack, "url" | "api_key">,
   method: string,
@@ -31,10 +31,10 @@ export const badRequest: Refusal = { status: 400, code: "bad_request" };
 export const notFound: Refusal = { status: 404, code: "not_found" };
 export const forbidden: Refusal = { status: 403, code: "forbidden" };
 
-/** Refused for what stands at `path` of the request. */
+/** Expects a refusal for the field at `path` of the request. */
 export const invalid = (path: string): Refusal => ({ ...badRequest, path });
 
-/** Expects the shape of errors (HTTP-1), no call for a repetition, and nothing that was not meant for callers. */
+/** Expects the shape of errors (HTTP-1), no hint to repeat, and no internal details. */
 export const expectRefusal = (answer: RawAnswer, { status, code, path }: Refusal): void => {
   expect({ status: answer.status, text: answer.text }).toMatchObject({ status });
   expect(answer.headers["content-type"]).toMatch(/^application\/json/);
@@ -48,7 +48,7 @@ export const expectRefusal = (answer: RawAnswer, { status, code, path }: Refusal
   expect(body.message).toContain(path);
 };
 
-/** All that is wanted and all sessions that there were: a refused request must not change any of it. */
+/** All objects and sessions of the project: a refused request must not change them. */
 export const storedState = async ({ kube, kernel }: Pick<Stack, "kube" | "kernel">): Promise<unknown> => {
   const { items } = await kube.list(browserPoolKind);
   const pools = items.filter(({ metadata }) => !metadata.deletionTimestamp);

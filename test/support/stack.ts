@@ -1,4 +1,4 @@
-/** The service that an end-to-end test is done against. */
+/** The service under an end-to-end test. */
 import { readFileSync } from "node:fs";
 import { connectKube, type Kube } from "../../src/kube/client.ts";
 import { pods } from "../../src/kube/resource-type.ts";
@@ -6,12 +6,12 @@ import { type Clients, clientsOf } from "./clients.ts";
 import { eventually } from "./eventually.ts";
 import { startLocalStack } from "./local-stack.ts";
 
-/** Where a running service is, and with which rights. */
+/** The address of a running service and the rights of the test. */
 export type Address = {
   url: string;
   api_key: string;
   kubeconfig: string;
-  /** Of the default project. */
+  /** The namespace of the default project. */
   namespace: string;
 };
 
@@ -22,7 +22,7 @@ const unlessGone = (error: { status?: number }): void => {
   if (error.status !== 404) throw error;
 };
 
-/** Removes every pool and on-demand browser, in use or not, so that the next test finds the project as empty as in local mode. */
+/** Removes all pools and on-demand browsers, also those in use, so that the next test finds an empty project, as in local mode. */
 const emptyProject = async ({ kernel, kube, namespace }: Omit<Stack, typeof Symbol.asyncDispose>): Promise<void> => {
   for await (const { id } of kernel.browserPools.list()) await kernel.browserPools.delete(id, { force: true });
   for await (const { session_id } of kernel.browsers.list())
@@ -33,7 +33,7 @@ const emptyProject = async ({ kernel, kube, namespace }: Omit<Stack, typeof Symb
   });
 };
 
-/** A service that runs already; when the stack is disposed of it stays, with an empty default project. */
+/** A service that already runs. When the stack is disposed of, the service stays, with an empty default project. */
 export const connectStack = (address: Address): Stack => {
   const kube = connectKube({ kubeconfigPath: address.kubeconfig });
   const stack = { ...address, ...clientsOf(address), kube };
@@ -47,8 +47,8 @@ export const connectStack = (address: Address): Stack => {
 };
 
 /**
- * Local mode of the test's own; or, where the variable names a file with an `Address`, that service: so the cluster tests
- * do the same tests against what they have installed.
+ * Starts local mode for the test. If the variable names a file with an `Address`, uses that service instead: so the cluster
+ * tests run the same tests against their installation.
  */
 export const startStack = async (): Promise<Stack> => {
   const file = process.env.BROWSERPOOL_TEST_ADDRESS_FILE;

@@ -1,6 +1,6 @@
 import type { NamespacedObject, ObjectMeta } from "../../src/kube/objects.ts";
 
-/** The metadata of an object of the namespace `project`, as the API server answers it. */
+/** The metadata of a stored object in the namespace `project`, as the API server returns it. */
 export const storedMeta = <More extends Partial<ObjectMeta>>(
   name: string,
   more?: More,

@@ -23,7 +23,7 @@ afterAll(() => parts?.[Symbol.asyncDispose]());
 const create = (more: object = {}) =>
   connections.create({ domain: "shop.example", profile_name: fresh("profile"), ...more });
 
-describe("a connection by the SDK", () => {
+describe("a connection with the SDK", () => {
   // CONNECTION-1, CONNECTION-2, CONNECTION-5, CONNECTION-6, CONNECTION-7, CONNECTION-11
   test("is created, read, changed, listed and deleted", async () => {
     const profile = fresh("profile");
@@ -79,7 +79,7 @@ describe("a connection by the SDK", () => {
   });
 
   // CONNECTION-9
-  test("is one for a profile and a domain", async () => {
+  test("exists once for a profile and a domain", async () => {
     const profile_name = fresh("profile");
     const request = { domain: "shop.example", profile_name };
     const second = await parts.replica();
@@ -110,7 +110,7 @@ describe("a connection by the SDK", () => {
   });
 
   // CONNECTION-10
-  test("is not reached from another project", async () => {
+  test("can't be reached from another project", async () => {
     const { id } = await create();
     for (const [method, path] of [
       ["GET", ""],
@@ -130,7 +130,7 @@ describe("a connection by the SDK", () => {
   });
 
   // CONNECTION-20
-  test("says that no browser logs in by itself", async () => {
+  test("says that no browser logs in automatically", async () => {
     const { id } = await create();
     for (const attempt of [
       () => connections.submit(id, { fields: {} }),
@@ -162,7 +162,7 @@ describe("a login by a person", () => {
   const secretOf = (id: string) => parts.kube.get(secrets, { namespace: parts.namespace, name: `login-${id}` });
 
   // CONNECTION-12, CONNECTION-17
-  test("begins with a page and a code, which is behind the # and stored as a hash only", async () => {
+  test("begins with a page and a code, which is behind the # and stored only as a hash", async () => {
     const { id, login, link } = await start();
     expect(login).toMatchObject({ id, flow_type: "LOGIN" });
     const code = login.handoff_code ?? "";
@@ -181,7 +181,7 @@ describe("a login by a person", () => {
   });
 
   // CONNECTION-11, CONNECTION-13, CONNECTION-16, CONNECTION-17
-  test("saves what was typed as the connection's credential, once", async () => {
+  test("saves the typed values as the connection's credential, once", async () => {
     const { id, link } = await start();
     const begun = await visit(link);
     expect(await readLoginForm(begun, parts.services)).toEqual({
@@ -206,7 +206,7 @@ describe("a login by a person", () => {
   });
 
   // CONNECTION-14
-  test("again changes the same credential", async () => {
+  test("changes the same credential when it is repeated", async () => {
     const { id, link } = await start();
     await collectLogin(await visit(link), { user: "a", pin: "1" }, parts.services);
     const { credential } = await connections.retrieve(id);
@@ -219,7 +219,7 @@ describe("a login by a person", () => {
   });
 
   // CONNECTION-11, CONNECTION-15
-  test("is not saved where the connection says so, and where another provider keeps the credential", async () => {
+  test("is not saved when the connection says so, or when another provider keeps the credential", async () => {
     for (const more of [{ save_credentials: false }, { credential: { provider: "p", auto: true } }]) {
       const { id, link } = await start(more);
       await collectLogin(await visit(link), { user: "a" }, parts.services);
@@ -230,7 +230,7 @@ describe("a login by a person", () => {
   });
 
   // CONNECTION-17
-  test("has one code at a time: a new one ends the former", async () => {
+  test("has one code at a time: a new code voids the old one", async () => {
     const { id, link } = await start();
     const begun = await visit(link);
     const { handoff_code: code = "" } = await connections.login(id);
@@ -239,7 +239,7 @@ describe("a login by a person", () => {
     expect(await isGood({ ...link, code })).toBe(true);
   });
 
-  test("is handed in once, however many try at once", async () => {
+  test("is accepted once, however many submit it at the same time", async () => {
     const { link } = await start();
     const begun = await visit(link);
     const tries = await Promise.allSettled(
@@ -249,7 +249,7 @@ describe("a login by a person", () => {
   });
 
   // CONNECTION-18
-  test("is refused in one way, whatever is wrong with it", async () => {
+  test("is refused with the same answer, whatever is wrong with it", async () => {
     const { id, link } = await start();
     const other = await start();
     const expired = await start();
@@ -269,7 +269,7 @@ describe("a login by a person", () => {
     for (const each of wrong)
       for (const attempt of [
         () => beginVisit(each, parts.services),
-        // A code is no ticket.
+        // A code does not work as a ticket.
         () => readLoginForm({ ...each, ticket: each.code }, parts.services),
         () => collectLogin({ ...each, ticket: each.code }, { user: "a" }, parts.services),
       ])
@@ -281,7 +281,7 @@ describe("a login by a person", () => {
     expect(await isGood(link)).toBe(true);
   });
 
-  test("leaves no code behind when the connection goes", async () => {
+  test("leaves no code behind when the connection is deleted", async () => {
     const { id } = await start();
     expect(await secretOf(id)).toBeDefined();
     await connections.delete(id);

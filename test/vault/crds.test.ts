@@ -1,4 +1,4 @@
-/** What the API server accepts and refuses of the vault's kinds. */
+/** What the API server accepts and refuses for the vault's kinds. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connectKube, type Kube } from "../../src/kube/client.ts";
 import type { KubeError } from "../../src/kube/kube-error.ts";
@@ -43,7 +43,7 @@ describe("the API server fills in", () => {
   test.each<[string, unknown, object, object]>([
     ["nothing of a vault", vaultKind, {}, {}],
     ["type and provider of an item", vaultItemKind, item, { ...item, type: "credential", provider: "managed_auth" }],
-    ["what a credential holds: nothing", credentialKind, credential, { ...credential, valueKeys: [], totp: false }],
+    ["the empty contents of a credential", credentialKind, credential, { ...credential, valueKeys: [], totp: false }],
     [
       "the settings of a connection",
       authConnectionKind,
@@ -136,7 +136,7 @@ describe("the API server refuses, and names the field", () => {
 });
 
 // VAULT-4, ITEM-6, CONNECTION-8
-describe("what cannot change", () => {
+describe("a field that can't change", () => {
   test.each<[string, unknown, object, object, string]>([
     ["the name of a vault", vaultKind, { name: "a" }, { name: "b" }, "the name of a vault cannot change"],
     ["that a vault has no name", vaultKind, {}, { name: "b" }, "the name of a vault cannot change"],
@@ -163,7 +163,7 @@ describe("what cannot change", () => {
     expect(await refusal(kube.patch(kind as Kind, metadata, { spec: change }))).toContain(message);
   });
 
-  test("does not keep the rest of it from changing", async () => {
+  test("does not block changes of other fields", async () => {
     const { metadata } = await create(vaultItemKind, item);
     const change = { description: "the shop", allowedOrigins: ["https://shop.example"] };
     expect(await kube.patch(vaultItemKind as Kind, metadata, { spec: change })).toMatchObject({ spec: change });

@@ -22,7 +22,7 @@ const entriesOf = async (id: string): Promise<Record<string, string>> =>
     ]),
   );
 
-describe("a credential by the SDK", () => {
+describe("a credential with the SDK", () => {
   // CREDENTIAL-1, CREDENTIAL-2, CREDENTIAL-3, CREDENTIAL-4, CREDENTIAL-5, CREDENTIAL-6, CREDENTIAL-8, CREDENTIAL-14
   test("is stored, read, changed, listed and deleted, and never shows a value", async () => {
     const { credentials } = parts.client();
@@ -78,7 +78,7 @@ describe("a credential by the SDK", () => {
   });
 
   // CREDENTIAL-4, CREDENTIAL-7, CREDENTIAL-9, CREDENTIAL-10, CREDENTIAL-11
-  test("has a TOTP secret that gives codes and is never shown", async () => {
+  test("has a TOTP secret that makes codes and is never shown", async () => {
     const { credentials } = parts.client();
     const made = await credentials.create({
       name: fresh("totp"),
@@ -102,7 +102,7 @@ describe("a credential by the SDK", () => {
     await expect(credentials.totpCode(made.id)).rejects.toMatchObject({ status: 404 });
   });
 
-  test("may have values of any name, one of them never listed as what it is called", async () => {
+  test("may have values of any name, also one named totp_secret, which is not its TOTP secret", async () => {
     const { credentials } = parts.client();
     const values = { "login[password]": "a", "Kunden Nr.": "b", totp_secret: "c", "x-y": "d" };
     const made = await credentials.create({ name: fresh("odd"), domain: "a.test", values });
@@ -112,7 +112,7 @@ describe("a credential by the SDK", () => {
   });
 
   // CREDENTIAL-6
-  test("comes in pages, by domain too", async () => {
+  test("is listed in pages, also by domain", async () => {
     const { credentials } = parts.client(parts.other.projectId);
     const names = [fresh("p"), fresh("p"), fresh("p")];
     for (const name of names) await credentials.create({ name, domain: "pages.test", values: {} });
@@ -126,7 +126,7 @@ describe("a credential by the SDK", () => {
   });
 });
 
-describe("a request is refused, naming the field and not its content", () => {
+describe("a refused request names the field and not its content", () => {
   const good = { name: "n", domain: "a.test", values: {} };
   // CREDENTIAL-9, CREDENTIAL-16
   test.each<[object, string]>([
@@ -151,7 +151,7 @@ describe("a request is refused, naming the field and not its content", () => {
   });
 
   // CREDENTIAL-16
-  test("a body that is no JSON is not quoted, and not logged", async () => {
+  test("a body that is not JSON is neither quoted nor logged", async () => {
     const { status, body } = await parts.call("POST", "/credentials", '{"values": {"password": "canary-broken"');
     expect(status).toBe(400);
     expect(JSON.stringify(body)).not.toContain("canary-broken");
@@ -165,7 +165,7 @@ describe("a request is refused, naming the field and not its content", () => {
   });
 
   // CREDENTIAL-12
-  test("a name that is taken is a conflict, also for a new name", async () => {
+  test("a taken name is a conflict, also in a change of name", async () => {
     const { credentials } = parts.client();
     const [a, b] = [fresh("a"), fresh("b")];
     for (const name of [a, b]) await credentials.create({ ...good, name });
@@ -182,7 +182,7 @@ describe("a request is refused, naming the field and not its content", () => {
   });
 
   // CREDENTIAL-6, CREDENTIAL-12
-  test("of many that ask for one name at once one gets it", async () => {
+  test("of many creations with one name at once, one succeeds", async () => {
     const name = fresh("race");
     const second = await parts.replica();
     const body = { ...good, name };
@@ -194,22 +194,25 @@ describe("a request is refused, naming the field and not its content", () => {
   });
 
   // CREDENTIAL-15
-  test.each(["GET", "PATCH", "DELETE"])("%s of what is not there, or in another project, is 404", async (method) => {
-    const { credential } = await connected(parts);
-    const body = method === "PATCH" ? {} : undefined;
-    for (const [id, project] of [
-      ["nothing", undefined],
-      [credential, parts.other.projectId],
-    ] as const)
-      expect(await parts.call(method, `/credentials/${id}`, body, project)).toMatchObject({
-        status: 404,
-        body: { code: "not_found" },
-      });
-  });
+  test.each(["GET", "PATCH", "DELETE"])(
+    "%s of a credential that does not exist, or in another project, is 404",
+    async (method) => {
+      const { credential } = await connected(parts);
+      const body = method === "PATCH" ? {} : undefined;
+      for (const [id, project] of [
+        ["nothing", undefined],
+        [credential, parts.other.projectId],
+      ] as const)
+        expect(await parts.call(method, `/credentials/${id}`, body, project)).toMatchObject({
+          status: 404,
+          body: { code: "not_found" },
+        });
+    },
+  );
 });
 
 describe("the Secret of a credential", () => {
-  test("belongs to it", async () => {
+  test("has the credential as its owner", async () => {
     const { credential } = await connected(parts);
     const { metadata } = (await parts.kube.get(credentialKind, { namespace: parts.namespace, name: credential })) ?? {};
     expect((await secretOf(credential))?.metadata.ownerReferences).toMatchObject([
@@ -217,7 +220,7 @@ describe("the Secret of a credential", () => {
     ]);
   });
 
-  test("that somebody has deleted leaves nothing, until values are stored again", async () => {
+  test("shows no values after a deletion by hand, until values are stored again", async () => {
     const { credential } = await connected(parts);
     await parts.kube.delete(secrets, { namespace: parts.namespace, name: `credential-${credential}` });
     const { credentials } = parts.client();
@@ -226,7 +229,7 @@ describe("the Secret of a credential", () => {
     expect(await entriesOf(credential)).toEqual({ user: "x" });
   });
 
-  test("keeps all of many changes at once, and the spec names what it holds", async () => {
+  test("keeps all of many concurrent changes, and the spec names what it holds", async () => {
     const { credential } = await connected(parts, {});
     const names = Array.from({ length: 8 }, (_, i) => `v${i}`);
     const second = await parts.replica();

@@ -1,4 +1,4 @@
-/** The examples of docs/vault.md, run as they stand there, one after the other in one shell. */
+/** Runs the examples of docs/vault.md in order, in one shell. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { startVaultParts } from "./vault-parts.ts";
 
 const root = join(import.meta.dirname, "../..");
 
-test("the examples of docs/vault.md do what it says", async () => {
+test("the examples of docs/vault.md work as the page says", async () => {
   await using parts = await startVaultParts();
   await using shell = await openShell(parts.namespace);
   const page = await readFile(join(root, "docs/vault.md"), "utf8");

@@ -1,4 +1,4 @@
-/** The operation `fill` over HTTP: what it answers for whatever is wrong, and what happens when parts go away in its middle. */
+/** The operation `fill` over HTTP: its answers to every error, and what happens when parts fail in the middle of it. */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -25,7 +25,7 @@ const page = `<!doctype html><title>shop</title>
   <input id=off disabled><input class=twice><input class=twice><button>in</button>
 </form>`;
 
-/** Every key in the field is told to the site, and then keeps the page busy, so that a fill is in its middle for two seconds. */
+/** Every keystroke in the field is reported to the site and then keeps the page busy, so that a fill takes two seconds. */
 const slowPage = `${page}<script>
   document.querySelector("#user").addEventListener("input", () => {
     const told = new XMLHttpRequest();
@@ -58,7 +58,7 @@ afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: tests name the fields that they look at
+// biome-ignore lint/suspicious/noExplicitAny: tests name the fields that they check
 type Answer = { status: number; body: any };
 const call = async (
   method: string,
@@ -84,7 +84,7 @@ const binding = {
 
 type Shop = { vault: string; item: string; credential: string; connection: string };
 
-/** A vault with an item `login`, all new. */
+/** A new vault with an item `login`. */
 const newShop = async (spec: object = {}, headers?: Record<string, string>): Promise<Shop> => {
   const credential = `c-${newId()}`;
   await made(
@@ -150,7 +150,7 @@ describe("with one browser and one item", () => {
   });
 
   // VAULT-8, FILL-1, FILL-24, FILL-27, FILL-28, FILL-33, FILL-38
-  test("values are where they belong, in order, and the answer has none of them", async () => {
+  test("values are written to their fields in order, and the answer contains none of them", async () => {
     const { status, body } = await fill(shop.item, tab, {
       page_url: `${siteUrl}/`,
       fields: [binding.username, binding.password, { field: "totp", selector: "#otp" }],
@@ -172,7 +172,7 @@ describe("with one browser and one item", () => {
   });
 
   // FILL-38, FILL-41
-  test("a code alone is written, and leaves the other fields as they are", async () => {
+  test("a code alone is written, and the other fields stay as they are", async () => {
     const { status, body } = await fill(shop.item, tab, { fields: [{ field: "totp", selector: "#otp" }] });
     expect([status, body.status]).toEqual([200, "completed"]);
     expect(await typed(tab)).toEqual(["", "", expect.stringMatching(/^\d{6}$/)]);
@@ -184,7 +184,7 @@ describe("with one browser and one item", () => {
     ["the seed by its name", 400, "field_unavailable", { fields: [{ field: "totp_secret", selector: "#pw" }] }],
     ["a page that is not open", 400, "page_not_found", { page_url: "http://127.0.0.1:9/" }],
     ["a page but for its fragment", 400, "page_not_found", { page_url: "#top" }],
-    ["what is no selector", 400, "invalid_selector", { fields: [{ field: "password", selector: "##" }] }],
+    ["an invalid selector", 400, "invalid_selector", { fields: [{ field: "password", selector: "##" }] }],
     [
       "a selector that matches nothing",
       400,
@@ -205,7 +205,7 @@ describe("with one browser and one item", () => {
     ["no time at all", 400, "bad_request", { timeout_ms: 0 }],
     ["more than 30 s", 400, "bad_request", { timeout_ms: 30_001 }],
     ["another operation", 400, "bad_request", { type: "submit" }],
-    ["a browser that is not there", 404, "not_found", { browser_id: "nobody" }],
+    ["a browser that does not exist", 404, "not_found", { browser_id: "nobody" }],
   ])("%s: %i %s, and nothing is written", async (_, status, code, more) => {
     const given = "page_url" in more && more.page_url === "#top" ? { page_url: `${siteUrl}/#top` } : more;
     const answer = await fill(shop.item, tab, given);
@@ -215,13 +215,13 @@ describe("with one browser and one item", () => {
   });
 
   // FILL-3
-  test("a vault or an item that is not there", async () => {
+  test("a vault or an item that does not exist is 404", async () => {
     expect(await fill("/vaults/nobody/items/login", tab)).toMatchObject({ status: 404, body: { code: "not_found" } });
     expect(await fill(`/vaults/${shop.vault}/items/nothing`, tab)).toMatchObject({ status: 404 });
   });
 
   // FILL-12, FILL-13
-  test("of two pages with one URL none is chosen, nor of two pages when none is named", async () => {
+  test("an ambiguous page is refused: two pages with one URL, or two pages and none named", async () => {
     const second = await tab.browser.newPage();
     await second.goto(`${siteUrl}/`);
     expect((await fill(shop.item, tab, { page_url: `${siteUrl}/` })).body.code).toBe("page_ambiguous");
@@ -231,7 +231,7 @@ describe("with one browser and one item", () => {
   });
 
   // VAULT-13, FILL-4
-  test("another vault is not attached, and a pooled browser has none", async () => {
+  test("a vault that is not attached is refused, and a pooled browser has none", async () => {
     const other = await newShop();
     expect(await fill(other.item, tab)).toMatchObject({ status: 403, body: { code: "vault_not_attached" } });
     const { id } = await made("POST", "/browser_pools", { size: 1, headless: true, fill_rate_per_minute: 6000 });
@@ -244,7 +244,7 @@ describe("with one browser and one item", () => {
     await call("DELETE", `/browser_pools/${id}`, { force: true });
   });
 
-  test("one fill at a time in one browser: the others are told so, and no value is written twice", async () => {
+  test("one fill at a time runs in a browser: the others are refused, and no value is written twice", async () => {
     const answers = await Promise.all(Array.from({ length: 4 }, () => fill(shop.item, tab)));
     const codes = answers.map(({ status, body }) => (status === 200 ? body.status : body.code)).sort();
     expect(codes[0]).toBe("completed");
@@ -262,7 +262,7 @@ describe("with one browser and one item", () => {
   });
 
   // ITEM-34, ITEM-35, ITEM-36
-  test("every fill leaves an event that names who, what and where, and no value", async () => {
+  test("every fill leaves an event with caller, item and page, and without a value", async () => {
     const { body: before } = await call("GET", `${shop.item}/events`);
     const waiting = call("GET", `${shop.item}/events?after=${before.at(-1).id}&wait=20`);
     await fill(shop.item, tab);
@@ -283,9 +283,9 @@ describe("with one browser and one item", () => {
   });
 });
 
-describe("an item for some origins only", () => {
+describe("an item with allowed origins", () => {
   // ITEM-37, FILL-19
-  test("is filled into pages of these, and refused anywhere else", async () => {
+  test("is filled into pages of these origins, and refused in any other page", async () => {
     const here = await newShop({ allowed_origins: [siteUrl] });
     const tab = await open(here.vault);
     expect(await fill(here.item, tab)).toMatchObject({ status: 200, body: { status: "completed" } });
@@ -300,9 +300,9 @@ describe("an item for some origins only", () => {
   });
 });
 
-describe("projects are walls", () => {
+describe("isolation of projects", () => {
   // VAULT-11, VAULT-14, FILL-2
-  test("a browser, a vault and a connection of different projects never meet", async () => {
+  test("a browser, a vault and a connection of different projects can't be combined", async () => {
     const { id: project } = await made("POST", "/org/projects", { name: `p-${newId()}` });
     const there = { "x-kernel-project-id": project };
     const [own, others] = [await newShop(), await newShop({}, there)];
@@ -316,7 +316,7 @@ describe("projects are walls", () => {
   });
 });
 
-describe("what an item points at is gone", () => {
+describe("an item whose parts are gone", () => {
   // ITEM-7, FILL-5
   test.each<[string, (shop: Shop) => Promise<unknown>]>([
     ["its credential", ({ credential }) => call("DELETE", `/credentials/${credential}`)],
@@ -341,7 +341,7 @@ describe("what an item points at is gone", () => {
   });
 
   // VAULT-12, FILL-4
-  test("a vault that was made anew under the id of the attached one is another one", async () => {
+  test("a vault that was created again under the attached vault's id is not attached", async () => {
     const name = `vault-${newId()}`;
     const ref = { namespace: "default", name };
     const make = () => stack.kube.create(vaultKind, { metadata: ref, spec: { name } } as never);
@@ -366,7 +366,7 @@ describe("in the middle of a fill", () => {
   });
   const fields = [binding.username, binding.password];
   // FILL-27, FILL-30
-  test("its browser is destroyed: it is unknown what was written, and the rest was not tried", async () => {
+  test("when its browser is destroyed, the current write is unknown, and the rest was not tried", async () => {
     const tab = await open(shop.vault, "/slow");
     const key = nextKey();
     const filling = fill(shop.item, tab, { fields });
@@ -393,7 +393,7 @@ describe("in the middle of a fill", () => {
     });
   });
 
-  test("its session is ended: nothing is typed into the browser any more", async () => {
+  test("when its session ends, nothing more is typed into the browser", async () => {
     const tab = await open(shop.vault, "/slow");
     const key = nextKey();
     const filling = fill(shop.item, tab, { fields });
@@ -405,7 +405,7 @@ describe("in the middle of a fill", () => {
   });
 
   // FILL-26
-  test("a second one in the same browser is refused, and the first one goes on", async () => {
+  test("a second fill in the same browser is refused, and the first one continues", async () => {
     const tab = await open(shop.vault, "/slow");
     const filling = fill(shop.item, tab, { fields });
     await sleep(1000);
@@ -415,14 +415,14 @@ describe("in the middle of a fill", () => {
   });
 
   // FILL-7, FILL-30
-  test("its time is up: it says so, within its time", async () => {
+  test("when its time is up, it answers so, within its time", async () => {
     const tab = await open(shop.vault, "/slow");
     const { status, body } = await fill(shop.item, tab, { fields, timeout_ms: 1000 });
     expect([status, body.status, body.fields[1].status]).toEqual([200, "unknown", "not_attempted"]);
     await close(tab);
   });
 
-  test("the item is deleted: what was begun ends, and nothing can be begun", async () => {
+  test("when the item is deleted, the running fill completes, and no new one can begin", async () => {
     const other = await newShop();
     const tab = await open(other.vault, "/slow");
     const key = nextKey();
@@ -435,7 +435,7 @@ describe("in the middle of a fill", () => {
   });
 
   test.each(["redis-server", "kube-apiserver"])(
-    "%s stops answering: what was begun ends, with its answer",
+    "when %s stops answering, the running fill completes with its answer",
     async (name) => {
       const tab = await open(shop.vault, "/slow");
       const key = nextKey();
@@ -460,7 +460,7 @@ describe("in the middle of a fill", () => {
     },
   );
 
-  test("its caller hangs up: the next one finds the browser free", async () => {
+  test("when its caller hangs up, the browser is free for the next fill", async () => {
     const tab = await open(shop.vault, "/slow");
     const hangUp = new AbortController();
     const key = nextKey();

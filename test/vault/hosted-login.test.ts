@@ -1,4 +1,4 @@
-/** The hosted login in a real browser: with scripts and without, and everything that must not work. */
+/** The hosted login in a real browser, with and without scripts, and everything that it must refuse. */
 import type Kernel from "@onkernel/sdk";
 import { type Browser, launch, type Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const connect = (fields: object = {}) =>
   kernel.auth.connections.create({ domain: "shop.example", profile_name: `p-${newId()}`, ...fields });
-/** A page of a browser that knows nothing of the others. */
+/** A page in its own browser context. */
 const newPage = async ({ scripts = true } = {}): Promise<Page> => {
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
@@ -48,12 +48,12 @@ const opened = async (hostedUrl: string): Promise<Page> => {
 
 describe("a person", () => {
   // CONNECTION-11, CONNECTION-13
-  test("types a login of a new connection, which then backs an item", async () => {
+  test("types a login for a new connection, which then backs an item", async () => {
     const connection = await connect();
     const login = await kernel.auth.connections.login(connection.id);
     const page = await opened(login.hosted_url);
     expect(await textOf(page)).toContain("Log in to shop.example");
-    // The code is out of the address, and no longer good.
+    // The code is no longer in the address, and no longer valid.
     expect(page.url()).not.toContain(login.handoff_code);
     await typed(page, { username: "ann", password: 'p"<&>Ω' });
     await press(page, "form[action=form] > button");
@@ -65,7 +65,7 @@ describe("a person", () => {
     await page.browserContext().close();
   });
 
-  test("gets on without scripts, with the code from the address", async () => {
+  test("can log in without scripts, with the code from the address", async () => {
     const connection = await connect();
     const { hosted_url, handoff_code } = await kernel.auth.connections.login(connection.id);
     const page = await newPage({ scripts: false });
@@ -79,7 +79,7 @@ describe("a person", () => {
     await page.browserContext().close();
   });
 
-  test("is asked for the fields that are stored already, and may add one", async () => {
+  test("is asked for the fields that are already stored, and may add one", async () => {
     const name = `c-${newId()}`;
     await kernel.credentials.create({ name, domain: "shop.example", values: { customer: "1", "passwd & co": "old" } });
     const connection = await connect({ credential: { name } });
@@ -96,7 +96,7 @@ describe("a person", () => {
   });
 
   // CONNECTION-15
-  test("is heard also when nothing is to be saved", async () => {
+  test("completes the login also when nothing is saved", async () => {
     const connection = await connect({ save_credentials: false });
     const page = await opened((await kernel.auth.connections.login(connection.id)).hosted_url);
     await typed(page, { username: "ann", password: "pw" });
@@ -122,7 +122,7 @@ describe("a code", () => {
     return { connection, url: hosted_url, code: handoff_code };
   };
 
-  test("is 256 bits behind the # of the address, and stored only as a hash", async () => {
+  test("has 256 bits, is behind the # of the address, and is stored only as a hash", async () => {
     const { connection, url, code } = await login();
     expect(Buffer.from(code, "base64url")).toHaveLength(32);
     expect(new URL(url).hash).toBe(`#${code}`);
@@ -135,7 +135,7 @@ describe("a code", () => {
   });
 
   // CONNECTION-17
-  test("is good once, of many that try at the same time too", async () => {
+  test("is valid once, also when many try it at the same time", async () => {
     const { url, code } = await login();
     const answers = await Promise.all(Array.from({ length: 5 }, () => exchange(url, code)));
     expect(answers.map(({ status }) => status).sort()).toEqual([303, 403, 403, 403, 403]);
@@ -159,17 +159,17 @@ describe("a code", () => {
     ["no code", (url) => [url, ""]],
     ["another connection", (url, code) => [url.replace(/\/[^/]+#/, "/nobody#"), code]],
     ["another project", (url, code) => [url.replace(/login\/[^/]+/, "login/nobody"), code]],
-  ])("%s learns nothing", async (_, change) => {
+  ])("a visitor with %s learns nothing", async (_, change) => {
     const { url, code } = await login();
     const response = await exchange(...change(url, code));
     expect(response.status).toBe(403);
     expect(response.headers.get("set-cookie")).toBeNull();
     expect(await response.text()).toContain("This link is not good any more");
-    // And the right one is good still.
+    // The right code is still valid.
     expect((await exchange(url, code)).status).toBe(303);
   });
 
-  test("of a newer login voids the older one, and an API key opens nothing here", async () => {
+  test("of a newer login voids the older one, and an API key does not open the page", async () => {
     const { connection, url, code } = await login();
     await kernel.auth.connections.login(connection.id);
     expect((await exchange(url, code)).status).toBe(403);
@@ -177,14 +177,14 @@ describe("a code", () => {
     expect((await fetch(`${url.replace(/#.*/, "")}/form`, { headers })).status).toBe(403);
   });
 
-  test("is not taken from a page of another site", async () => {
+  test("is refused from a page of another site", async () => {
     const { url, code } = await login();
     const response = await exchange(url, code, { headers: { origin: "https://evil.example" } });
     expect(response.status).toBe(403);
     expect((await exchange(url, code)).status).toBe(303);
   });
 
-  test("can't be tried without end", async () => {
+  test("can't be guessed without limit", async () => {
     const { url } = await login();
     const answers = await Promise.all(Array.from({ length: 40 }, () => exchange(url, "no")));
     expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThan(5);
@@ -210,7 +210,7 @@ describe("the form", () => {
   };
   const values = { "value:username": "ann", "value:password": "pw" };
 
-  test("may be framed by nobody, keeps nothing in caches, and runs no script but its own", async () => {
+  test("can't be framed, is not cached, and runs no script but its own", async () => {
     const { form } = await visit();
     const policy = form.headers.get("content-security-policy") ?? "";
     expect(policy).toContain("default-src 'none'");
@@ -220,7 +220,7 @@ describe("the form", () => {
     expect(form.headers.get("cache-control")).toBe("no-store");
   });
 
-  test("is taken once, with its cookie and its token", async () => {
+  test("is accepted once, with its cookie and its token", async () => {
     const { connection, csrf, send } = await visit();
     expect((await send({ ...values, csrf: "x" })).status).toBe(403);
     expect((await send({ ...values, csrf }, {})).status).toBe(403);
@@ -231,7 +231,7 @@ describe("the form", () => {
     expect((await send({ ...values, csrf })).status).toBe(403);
   });
 
-  test("comes back with a word and without what was typed when that can't be stored", async () => {
+  test("comes back with a message and without the typed values when these can't be stored", async () => {
     const { csrf, send } = await visit();
     const answer = await send({ ...values, "value:password": "geheim".repeat(1000), csrf });
     const text = await answer.text();
@@ -240,7 +240,7 @@ describe("the form", () => {
     expect((await send({ ...values, csrf })).status).toBe(303);
   });
 
-  test("writes names of fields into the page as text", async () => {
+  test("writes field names into the page as text", async () => {
     const name = `c-${newId()}`;
     const evil = '"><script>alert(1)</script>';
     await kernel.credentials.create({ name, domain: "shop.example", values: { [evil]: "1" } });

@@ -26,7 +26,7 @@ const all = { limit: 100, waitMs: 0 };
 
 describe("events of an item", () => {
   // ITEM-34
-  test("are read oldest first, after one that is known, and so many at most", async () => {
+  test("are read oldest first, after a known one, up to a limit", async () => {
     const item = newId();
     for (const outcome of ["one", "two", "three"]) await events.append(item, event(outcome));
     const [one, two, three] = await events.read(item, all, never);
@@ -38,21 +38,21 @@ describe("events of an item", () => {
   });
 
   // ITEM-34
-  test("wake who waits for them", async () => {
+  test("wake a caller that waits for them", async () => {
     const item = newId();
     const reading = events.read(item, { limit: 10, waitMs: 30_000 }, never);
     await events.append(item, event("late"));
     expect(await reading).toMatchObject([{ outcome: "late" }]);
   });
 
-  test("are waited for no longer than the caller", async () => {
+  test("are waited for no longer than the caller stays", async () => {
     const gone = new AbortController();
     const reading = events.read(newId(), { limit: 10, waitMs: 30_000 }, gone.signal);
     gone.abort(new Error("the caller is gone"));
     await expect(reading).rejects.toThrow("the caller is gone");
   });
 
-  test("are kept about a thousand at a time, and not for ever", async () => {
+  test("are kept about a thousand at a time, and for a limited time", async () => {
     const item = newId();
     for (let i = 0; i < 30; i++) await Promise.all(Array.from({ length: 50 }, () => events.append(item, event())));
     const key = `bp:{${item}}:item_events`;
@@ -62,7 +62,7 @@ describe("events of an item", () => {
   });
 
   // ITEM-36
-  test("hold what an event may say and nothing else", async () => {
+  test("hold what an event may contain and nothing else", async () => {
     const item = newId();
     await events.append(item, { ...event(), value: "canary" } as ItemEvent);
     await expect(events.append(item, { ...event(), outcome: "Wrong: canary" })).rejects.toThrow();
@@ -70,8 +70,8 @@ describe("events of an item", () => {
   });
 });
 
-describe("a turn", () => {
-  test("is one at a time for the same thing, in whatever replica", async () => {
+describe("a lock", () => {
+  test("has one holder at a time for the same name, across replicas", async () => {
     const [a, b] = [createLocks(redis), createLocks(redis)];
     const what = ["vault", newId()];
     let running = 0;
@@ -86,16 +86,16 @@ describe("a turn", () => {
     expect(most).toBe(1);
   });
 
-  test("is not waited for by what has another name", async () => {
-    const turns = createLocks(redis);
+  test("does not wait for a lock of another name", async () => {
+    const locks = createLocks(redis);
     const id = newId();
-    expect(await turns.hold(["a", id], () => turns.hold(["b", id], async () => "both"))).toBe("both");
+    expect(await locks.hold(["a", id], () => locks.hold(["b", id], async () => "both"))).toBe("both");
   });
 
-  test("ends with the work, also when that fails", async () => {
-    const turns = createLocks(redis);
+  test("is released after the work, also when that fails", async () => {
+    const locks = createLocks(redis);
     const what = [newId()];
-    await expect(turns.hold(what, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
-    expect(await turns.hold(what, async () => "next")).toBe("next");
+    await expect(locks.hold(what, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+    expect(await locks.hold(what, async () => "next")).toBe("next");
   });
 });

@@ -23,7 +23,7 @@ type Vault = { id: string; name: string; created_at: string; updated_at: string 
 
 describe("a vault", () => {
   // VAULT-1, VAULT-2, VAULT-5, VAULT-6, VAULT-7
-  test("is made once for its name, found by id and name, listed and deleted", async () => {
+  test("is created once for its name, found by id and name, listed and deleted", async () => {
     const client = parts.client();
     const name = fresh("team");
     const made: Vault = await client.post("/vaults", { body: { name } });
@@ -40,7 +40,7 @@ describe("a vault", () => {
   });
 
   // VAULT-2
-  test("is one, however many ask for it at once", async () => {
+  test("is created once, however many ask for it at the same time", async () => {
     const name = fresh("race");
     const second = await parts.replica();
     const answers = await Promise.all(
@@ -51,12 +51,12 @@ describe("a vault", () => {
   });
 
   // VAULT-3
-  test.each([{}, { name: "" }, { name: "a b" }, { name: 7 }])("is not made of %j", async (body) =>
+  test.each([{}, { name: "" }, { name: "a b" }, { name: 7 }])("can't be created from %j", async (body) =>
     expect(await parts.call("POST", "/vaults", body)).toMatchObject({ status: 400, body: { code: "bad_request" } }),
   );
 
   // VAULT-5
-  test("comes in pages", async () => {
+  test("is listed in pages", async () => {
     const project = parts.other.projectId;
     for (let i = 0; i < 3; i++) await parts.call("POST", "/vaults", { name: fresh("page") }, project);
     const first = await parts.call("GET", "/vaults?limit=2", undefined, project);
@@ -67,7 +67,7 @@ describe("a vault", () => {
   });
 
   // VAULT-6, VAULT-7
-  test("takes its items along, and leaves connections and credentials", async () => {
+  test("is deleted with its items, and leaves connections and credentials", async () => {
     const name = fresh("full");
     const { id } = (await parts.call("POST", "/vaults", { name })).body;
     const { connection, credential } = await connected(parts);
@@ -81,7 +81,7 @@ describe("a vault", () => {
 });
 
 // CONNECTION-19
-test("a project is not deleted while there is a vault, a connection or a credential in it", async () => {
+test("a project with a vault, a connection or a credential can't be deleted", async () => {
   const { id } = (await parts.call("POST", "/org/projects", { name: fresh("project") })).body;
   const vaultId = (await parts.call("POST", "/vaults", { name: fresh("vault") }, id)).body.id;
   const { connection, credential } = await connected(parts, { user: "x" }, { project: id });
@@ -104,7 +104,7 @@ test("a project is not deleted while there is a vault, a connection or a credent
 
 describe("an item", () => {
   // ITEM-1, ITEM-4, ITEM-8, ITEM-17, ITEM-19, ITEM-21, ITEM-22
-  test("is made ready, with the fields of its login", async () => {
+  test("is created ready, with the fields of its login", async () => {
     const values = { email: "a@b.test", password: "canary", note: "" };
     const { connection } = await connected(parts, values, { totp_secret: "JBSWY3DPEHPK3PXP" });
     const key = fresh("item");
@@ -134,7 +134,7 @@ describe("an item", () => {
   });
 
   // ITEM-28
-  test("is the same for the same request, whatever its order of fields", async () => {
+  test("is the same for the same request, in any order of fields", async () => {
     const { connection } = await connected(parts);
     const key = fresh("item");
     const allowed_origins = ["https://shop.example", "http://127.0.0.1:3000"];
@@ -161,7 +161,7 @@ describe("an item", () => {
     expect(events.body).toHaveLength(1);
   });
 
-  test("of two that ask for one key with other specs at once one is made", async () => {
+  test("is created once when two ask for one key with different specs at once", async () => {
     const [a, b] = [await connected(parts), await connected(parts)];
     const key = fresh("race");
     const answers = await Promise.all([put(key, itemOf(a.connection)), put(key, itemOf(b.connection))]);
@@ -169,7 +169,7 @@ describe("an item", () => {
   });
 
   // ITEM-31, ITEM-32
-  test("that is deleted and made again is another one", async () => {
+  test("is a new one when it was deleted and created again", async () => {
     const { connection } = await connected(parts);
     const key = fresh("item");
     const first = await put(key, itemOf(connection));
@@ -200,7 +200,7 @@ describe("an item's state follows its connection", () => {
   };
 
   // ITEM-7, ITEM-9, ITEM-10, ITEM-11, ITEM-14, ITEM-22
-  test("ready → no_credential when the credential is deleted → ready by a relink", async () => {
+  test("ready → no_credential when the credential is deleted → ready after a relink", async () => {
     const { key, id, credential, connection } = await start();
     await parts.call("DELETE", `/credentials/${credential}`);
     expect(await stateOf(key)).toMatchObject(unavailable("no_credential"));
@@ -211,7 +211,7 @@ describe("an item's state follows its connection", () => {
   });
 
   // ITEM-5, ITEM-7, ITEM-11, ITEM-14, ITEM-15
-  test("ready → no_credential when it is emptied → ready when values come again, without a new version", async () => {
+  test("ready → no_credential when it is emptied → ready when values are stored again, without a new version", async () => {
     const { key, credential } = await start();
     await parts.call("PATCH", `/credentials/${credential}`, { remove_value_keys: ["username", "password"] });
     expect(await stateOf(key)).toMatchObject(unavailable("no_credential"));
@@ -254,7 +254,7 @@ describe("an item's state follows its connection", () => {
   });
 
   // CREDENTIAL-13
-  test("stays ready when its credential gets another name", async () => {
+  test("stays ready when its credential is renamed", async () => {
     const { key, credential, connection } = await start();
     const name = fresh("renamed");
     await parts.call("PATCH", `/credentials/${credential}`, { name });
@@ -278,26 +278,26 @@ describe("a PUT is refused", () => {
   };
 
   // ITEM-23
-  test("for a connection that is not there", async () => {
+  test("for a connection that does not exist", async () => {
     for (const id of ["nothing", "NOT_an-id", "a".repeat(253)])
       expect(await refusal(id, 404, "not_found")).toContain("no auth connection");
   });
 
   // ITEM-24, ITEM-27
-  test("for one without a saved credential, or with an empty one", async () => {
+  test("for a connection without a saved credential, or with an empty one", async () => {
     expect(await refusal(await emptyConnection(), 409, "no_saved_credential")).toContain("no saved credential");
     const { connection } = await connected(parts, { username: "" });
     await refusal(connection, 409, "no_saved_credential");
   });
 
   // ITEM-26, ITEM-27
-  test("for one whose credential is kept elsewhere", async () => {
+  test("for a connection whose credential is kept elsewhere", async () => {
     const connection = await emptyConnection({ credential: { provider: "my-1p", auto: true } });
     expect(await refusal(connection, 409, "external_credential_provider")).toContain("external provider");
   });
 
   // ITEM-25, ITEM-27
-  test("for one of another project, of which it tells no more", async () => {
+  test("for a connection of another project, about which the answer says nothing more", async () => {
     const { connection, name } = await connected(parts, { username: "x" }, { project: parts.other.projectId });
     const message = await refusal(connection, 409, "connection_in_other_project");
     expect(message).toContain("another project");
@@ -306,7 +306,7 @@ describe("a PUT is refused", () => {
   });
 
   // VAULT-14
-  test("for a vault that is not there, or in another project", async () => {
+  test("for a vault that does not exist, or in another project", async () => {
     const { connection } = await connected(parts);
     const answer = await parts.call("PUT", "/vaults/nothing/items/a", itemOf(connection));
     expect(answer).toMatchObject({ status: 404, body: { code: "not_found" } });
@@ -315,7 +315,7 @@ describe("a PUT is refused", () => {
   });
 
   // ITEM-6, ITEM-29
-  test("for a key that has another connection, description or origins; the item stays as it is", async () => {
+  test("for a key with another connection, description or origins; the item stays as it is", async () => {
     const [a, b] = [await connected(parts), await connected(parts)];
     const key = fresh("item");
     const made = await put(key, itemOf(a.connection, { description: "one" }));
@@ -354,7 +354,7 @@ describe("a PUT is refused", () => {
   });
 
   // ITEM-3
-  test("for a key that is no name", async () =>
+  test("for an invalid key", async () =>
     expect(await put("a%20b", itemOf("c"))).toMatchObject({ status: 400, body: { details: [{ path: "key" }] } }));
 });
 
@@ -372,21 +372,24 @@ describe("an item can't be", () => {
   });
 
   // ITEM-32
-  test.each(["GET", "PATCH", "DELETE"])("reached by %s from another project, or where it is not", async (method) => {
-    const { connection } = await connected(parts);
-    const key = fresh("item");
-    await put(key, itemOf(connection));
-    const body = method === "PATCH" ? {} : undefined;
-    const url = `/vaults/${vault}/items/${key}`;
-    expect((await parts.call(method, url, body, parts.other.projectId)).status).toBe(404);
-    expect((await parts.call(method, `/vaults/${vault}/items/nothing`, body)).status).toBe(404);
-    expect((await read(key)).status).toBe(200);
-  });
+  test.each(["GET", "PATCH", "DELETE"])(
+    "reached by %s from another project, or where it does not exist",
+    async (method) => {
+      const { connection } = await connected(parts);
+      const key = fresh("item");
+      await put(key, itemOf(connection));
+      const body = method === "PATCH" ? {} : undefined;
+      const url = `/vaults/${vault}/items/${key}`;
+      expect((await parts.call(method, url, body, parts.other.projectId)).status).toBe(404);
+      expect((await parts.call(method, `/vaults/${vault}/items/nothing`, body)).status).toBe(404);
+      expect((await read(key)).status).toBe(200);
+    },
+  );
 });
 
 describe("events of an item", () => {
   // ITEM-34, ITEM-35, ITEM-36
-  test("tell who made it, come after a known one, and wait for the next", async () => {
+  test("show who created it, come after a known one, and wait for the next", async () => {
     const { connection } = await connected(parts);
     const key = fresh("item");
     await put(key, itemOf(connection));
@@ -415,10 +418,10 @@ describe("events of an item", () => {
     expect((await waiting).body).toMatchObject([{ type: "fill", outcome: "completed" }]);
   });
 
-  test.each(["after=x", "wait=31", "wait=-1", "limit=0", "limit=101"])("are not asked for by %s", async (query) =>
+  test.each(["after=x", "wait=31", "wait=-1", "limit=0", "limit=101"])("can't be requested with %s", async (query) =>
     expect((await parts.call("GET", `/vaults/${vault}/items/any/events?${query}`)).status).toBe(400),
   );
 
-  test("of what is not there are 404", async () =>
+  test("of an item that does not exist are 404", async () =>
     expect((await parts.call("GET", `/vaults/${vault}/items/nothing/events`)).status).toBe(404));
 });

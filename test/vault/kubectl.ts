@@ -9,11 +9,11 @@ import { sharedServers } from "../support/control-plane.ts";
 
 export type Ran = { code: number | null; out: string; err: string };
 
-/** A shell of someone who works with one namespace by kubectl. */
+/** A shell of a user that works with one namespace through kubectl. */
 export type Shell = {
-  /** Runs a script of `sh`, or ends it after a minute. */
+  /** Runs a `sh` script; ends it after a minute. */
   sh(script: string, env?: Record<string, string>): Promise<Ran>;
-  /** Runs kubectl and answers what it has printed; rejects when it fails. */
+  /** Runs kubectl and returns its output. Rejects when it fails. */
   kubectl(args: string[], input?: string): Promise<string>;
   [Symbol.asyncDispose](): Promise<void>;
 };

@@ -1,4 +1,4 @@
-/** Where stored values are, and where they are not. */
+/** The places where stored values are, and where they must not be. */
 import { randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { Redis } from "ioredis";
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => parts?.[Symbol.asyncDispose]());
 
-/** A text as it may stand somewhere: as it is, in base64 at each offset, in hexadecimal digits. */
+/** A text in the forms that it may have: as it is, in base64 at each offset, in hexadecimal digits. */
 const disguises = (text: string): string[] => [
   text,
   ...[0, 1, 2].map((pad) =>
@@ -37,7 +37,7 @@ const disguises = (text: string): string[] => [
 const leaks = (where: string, texts: string[]): string[] =>
   texts.flatMap((text) => disguises(text).filter((form) => where.includes(form)));
 
-/** All that a Redis holds, as text. */
+/** Everything in a Redis, as text. */
 const dumpRedis = async (url: string): Promise<string> => {
   const redis = new Redis(url);
   try {
@@ -122,7 +122,7 @@ describe("a value", () => {
     for (const [place, text] of Object.entries(places)) expect(leaks(text, [...texts, seed]), place).toEqual([]);
   });
 
-  test("is found by this search where it is", () => {
+  test("is found by this search where it must be", () => {
     const text = "canary-0123456789";
     for (const where of [text, Buffer.from(`{"a":"${text}"}`).toString("base64"), Buffer.from(text).toString("hex")])
       expect(leaks(where, [text])).not.toEqual([]);
@@ -132,7 +132,7 @@ describe("a value", () => {
 describe("encryption at rest", () => {
   const fileKeys = () => readSecretsKeys(parts.keyFile);
 
-  test("lets a key be replaced: what the former one has encrypted is read, and a change encrypts it anew", async () => {
+  test("allows a new key: values of the old key can be read, and a change encrypts them with the new one", async () => {
     const { connection, name } = await connected(parts, { user: "alice" }, { totp_secret: seed });
     const { id } = (await parts.call("PUT", `/vaults/${await vaultOf()}/items/a`, itemOf(connection))).body;
     const former = (await readFile(parts.keyFile, "utf8")).trim();
@@ -154,7 +154,7 @@ describe("encryption at rest", () => {
     await writeFile(parts.keyFile, former);
   });
 
-  test("keeps a value to its place: what is copied into another credential does not open", async () => {
+  test("binds a value to its place: a copy in another credential can't be decrypted", async () => {
     const [victim, thief] = [await connected(parts, { user: "alice" }), await connected(parts, { user: "mallory" })];
     const { id } = (await parts.call("PUT", `/vaults/${await vaultOf()}/items/a`, itemOf(thief.connection))).body;
     const ref = (credential: string) => ({ namespace: parts.namespace, name: `credential-${credential}` });
@@ -163,7 +163,7 @@ describe("encryption at rest", () => {
     await expect(opened(id)).rejects.toMatchObject({ code: "internal_error" });
   });
 
-  test("is not needed to read what was stored before it", async () => {
+  test("is not needed to read values that were stored before it", async () => {
     const { connection, credential } = await connected(parts, { user: "alice" });
     const { id } = (await parts.call("PUT", `/vaults/${await vaultOf()}/items/a`, itemOf(connection))).body;
     const ref = { namespace: parts.namespace, name: `credential-${credential}` };
@@ -171,7 +171,7 @@ describe("encryption at rest", () => {
     expect((await opened(id)).login.values.get("user")?.reveal()).toBe("plain");
   });
 
-  test("gives codes of an encrypted secret", async () => {
+  test("makes codes from an encrypted secret", async () => {
     const { credential } = await connected(parts, {}, { totp_secret: seed });
     const { code, expires_at } = await parts.client().credentials.totpCode(credential);
     expect(code).toBe(totpCode(seed, Date.parse(expires_at) - 1)?.code);

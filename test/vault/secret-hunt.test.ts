@@ -1,4 +1,4 @@
-/** Every flow of the vault at the lowest log level, and then a search for its secrets in everything that it left behind. */
+/** Runs every flow of the vault at the lowest log level, and then searches everything that it left behind for its secrets. */
 
 import { randomBytes } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -82,7 +82,7 @@ afterAll(async () => {
 
 type Answer = { status: number; body: Record<string, unknown> };
 
-/** A request; all of its answer is searched. */
+/** Sends a request; its whole answer is searched. */
 const call = async (
   method: string,
   path: string,
@@ -106,7 +106,7 @@ test("no secret is anywhere but in its Secret and in the field that it was typed
   });
   const login = { username: username.text, password: password.text };
 
-  // Credentials: made, read, changed, refused, repeated.
+  // Credentials: created, read, changed, refused, repeated.
   const made = { name: "shop", domain: "shop.example", values: login, totp_secret: seed.text };
   expect((await call("POST", "/credentials", made, { "idempotency-key": "one" })).status).toBe(201);
   await call("POST", "/credentials", made, { "idempotency-key": "one" });
@@ -123,7 +123,7 @@ test("no secret is anywhere but in its Secret and in the field that it was typed
   await call("GET", "/credentials/shop");
   await call("GET", "/credentials");
 
-  // A vault with an item, a browser that has it, and fills that work and fail.
+  // A vault with an item, a browser that has the vault attached, and fills that succeed and fail.
   const vault = (await call("POST", "/vaults", { name: "logins" })).body;
   const connection = (
     await call("POST", "/auth/connections", {
@@ -164,7 +164,7 @@ test("no secret is anywhere but in its Secret and in the field that it was typed
     expect((await fill(bad)).status).toBeGreaterThanOrEqual(400);
   await call("GET", `${item}/events`);
 
-  // A credential by YAML, with a Secret of its writer's own, which is as he wrote it.
+  // A credential by YAML, with a user's own Secret, which stays as the user wrote it.
   const metadata = { name: "by-yaml", namespace: "default" };
   const data = { password: Buffer.from(own.text).toString("base64") };
   await stack.kube.create(secrets, { metadata, type: "Opaque", data });
@@ -185,7 +185,7 @@ test("no secret is anywhere but in its Secret and in the field that it was typed
   expect(filled.body).toMatchObject({ status: "completed" });
   expect(await tab?.$$eval("input", (inputs) => inputs[1]?.value)).toBe(own.text);
 
-  // A login that a person hands in.
+  // A login that a person submits.
   const started = (await call("POST", `/auth/connections/${connection.id}/login`)).body as {
     hosted_url: string;
     handoff_code: string;
@@ -214,7 +214,7 @@ test("no secret is anywhere but in its Secret and in the field that it was typed
   const { places, finds } = await hunt.end();
   const forms = finds.map(({ canary, form: found, place }) => `${canary} as ${found} in ${place}`);
   expect(forms).toEqual([]);
-  // What was searched, so that an empty hunt can't pass.
+  // Proves that places were searched, so that an empty hunt can't pass.
   const searched = [
     "Redis: MONITOR",
     "Redis: keys",
@@ -234,12 +234,12 @@ test("no secret is anywhere but in its Secret and in the field that it was typed
   const missed = searched.filter((place) => !((places.get(place) ?? places.get(`files: ${place}`) ?? 0) > 100));
   expect(missed).toEqual([]);
 
-  // Encrypted at rest: not even in the Secret as it stands there.
+  // Encrypted at rest: the Secret itself holds no plain value.
   const { items } = await stack.kube.list(secrets, { namespace: "default" });
   expect(items.length).toBeGreaterThan(0);
   for (const canary of canaries.filter((one) => one !== own))
     expect([canary.name, isInSecret(items, canary)]).toEqual([canary.name, false]);
 
-  // Its eyes are good: what its writer keeps as it is stands in that Secret.
+  // Proves that the hunt finds plain values: it finds the one in the user's own Secret.
   expect(isInSecret(items, own)).toBe(true);
 }, 120_000);

@@ -1,4 +1,4 @@
-/** The HTTP API of an organization of its own with the vault's controllers beside it, on the shared servers. */
+/** The HTTP API of an organization of its own and the vault's controllers, on the shared servers. */
 import { randomBytes } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,7 +19,7 @@ import type { ServiceDeps } from "../../src/services/service-deps.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: tests name the fields that they look at
+// biome-ignore lint/suspicious/noExplicitAny: tests name the fields that they check
 type Body = any;
 export type Answer = { status: number; headers: Headers; body: Body };
 
@@ -27,18 +27,18 @@ export type VaultParts = {
   kube: Kube;
   /** What the API works with. */
   services: ServiceDeps;
-  /** Of the default project. */
+  /** The namespace of the default project. */
   namespace: string;
   projectId: string;
   /** A second project of the same organization. */
   other: { namespace: string; projectId: string };
-  /** The public SDK for a project, the default one when left out. */
+  /** The public SDK for a project, by default for the default project. */
   client(projectID?: string): Kernel;
-  /** A request as it stands; `project`: the default one when left out. */
+  /** Sends a request unchanged. `project`: by default the default project. */
   call(method: string, path: string, body?: unknown, project?: string): Promise<Answer>;
-  /** Lines that the API and the controllers have logged. */
+  /** Log lines of the API and the controllers. */
   logged(): Promise<string>;
-  /** The file with the keys that encrypt values. */
+  /** The file with the encryption keys. */
   keyFile: string;
   apiKey: string;
   redisUrl: string;
@@ -63,7 +63,7 @@ const caller =
     return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
   };
 
-/** `encrypted`: with a key file; left out, values are stored as they are. */
+/** `encrypted`: with a key file; otherwise values are stored as they are. */
 export const startVaultParts = async ({ encrypted = false } = {}): Promise<VaultParts> => {
   await using parts = new AsyncDisposableStack();
   const { kubeconfigPath, redisUrl } = await sharedServers();
@@ -134,13 +134,13 @@ export const startVaultParts = async ({ encrypted = false } = {}): Promise<Vault
 
 let made = 0;
 
-/** A name that nothing else has. */
+/** A name that no other test has. */
 export const fresh = (what: string): string => {
   made += 1;
   return `${what}-${made}-${newId().slice(0, 6)}`;
 };
 
-/** A connection with a saved credential of these values, over HTTP; answers their ids. */
+/** Makes a connection with a saved credential of these values over HTTP, and returns their ids. */
 export const connected = async (
   { call }: Pick<VaultParts, "call">,
   values: Record<string, string> = { username: "alice", password: "p" },

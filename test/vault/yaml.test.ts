@@ -1,4 +1,4 @@
-/** The vault's kinds by kubectl: what the operator says of them, and what it cleans up. */
+/** The vault's kinds with kubectl: the statuses that the operator writes, and what it cleans up. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
@@ -56,7 +56,7 @@ const columns = async (object: string): Promise<Record<string, string>> => {
   );
 };
 
-/** A Secret, a credential, a connection and a vault with an item, all of one name. */
+/** Makes a Secret, a credential, a connection and a vault with an item, all of one name. */
 const stack = async (name: string, more: { valueKeys?: string[]; totp?: boolean } = {}): Promise<void> => {
   await kubectl(
     "apply -f -",
@@ -70,7 +70,7 @@ const stack = async (name: string, more: { valueKeys?: string[]; totp?: boolean 
 
 describe("kubectl", () => {
   // ITEM-16
-  test("applies the sample, and shows that its item is ready; HTTP agrees", async () => {
+  test("applies the sample and shows its item as ready; HTTP agrees", async () => {
     await kubectl(`apply -f ${sample}`);
     for (const object of ["cred/shop", "ac/shop-alice", "vlt/team", "vi/team-shop"])
       await waitFor(object, "condition=Ready");
@@ -106,7 +106,7 @@ describe("kubectl", () => {
     expect((await kubectl("get browserpool-all -o name")).trim()).toBe("");
   });
 
-  test("sees an item change with its credential and its connection", async () => {
+  test("shows that an item changes with its credential and its connection", async () => {
     const name = fresh("item");
     await stack(name);
     const item = `vi/${name}`;
@@ -126,7 +126,7 @@ describe("kubectl", () => {
   });
 
   // ITEM-12
-  test("can't bring an item back by another connection of the same name", async () => {
+  test("can't restore an item with another connection of the same name", async () => {
     const name = fresh("again");
     await stack(name);
     await untilCondition(`vi/${name}`, "Ready", "True/Ready");
@@ -151,7 +151,7 @@ describe("kubectl", () => {
   });
 });
 
-describe("a Secret of one's own", () => {
+describe("a user's own Secret", () => {
   const openOf = async (vault: string) => {
     const project = parts.services.projects.find(parts.projectId);
     if (!project) throw new Error("no project");
@@ -159,7 +159,7 @@ describe("a Secret of one's own", () => {
     return openItem(item, project, parts.services);
   };
 
-  test("is read as far as the credential names what is in it", async () => {
+  test("is read as far as the credential names its fields", async () => {
     const name = fresh("own");
     await stack(name, { valueKeys: ["username", "password", "missing"] });
     const { body } = await parts.call("GET", `/credentials/${name}`);
@@ -173,7 +173,7 @@ describe("a Secret of one's own", () => {
     expect((await parts.call("GET", `/credentials/${name}/totp-code`)).body.code).toMatch(/^\d{6}$/);
   });
 
-  test("is not written by HTTP, and stays when the credential goes", async () => {
+  test("is not written by HTTP, and stays when the credential is deleted", async () => {
     const name = fresh("own");
     await stack(name);
     const refused = await parts.call("PATCH", `/credentials/${name}`, { values: { username: "bob" } });
@@ -188,7 +188,7 @@ describe("a Secret of one's own", () => {
     );
   });
 
-  test("of a type that is made for something else is not read", async () => {
+  test("of a type with another purpose is not read", async () => {
     const name = fresh("own");
     await stack(name);
     await kubectl(`delete secret ${name}`);
@@ -196,7 +196,7 @@ describe("a Secret of one's own", () => {
     expect((await parts.call("GET", `/credentials/${name}`)).body).toMatchObject({ has_values: false, value_keys: [] });
   });
 
-  test("that holds a malformed TOTP secret is complained of without it", async () => {
+  test("with a malformed TOTP secret is reported, without the secret", async () => {
     const name = fresh("own");
     await stack(name, { totp: true });
     await kubectl("apply -f -", secretYaml(name, { totp_secret: "canary!" }));
@@ -206,7 +206,7 @@ describe("a Secret of one's own", () => {
   });
 });
 
-describe("what HTTP has made", () => {
+describe("an object that HTTP created", () => {
   test("is cleaned up when kubectl deletes it", async () => {
     const { credential, connection } = await connected(parts);
     await parts.client().auth.connections.login(connection);
@@ -229,7 +229,7 @@ describe("what HTTP has made", () => {
     await untilCondition(`vi/${id}`, "Ready", "False/NoCredential");
   });
 
-  test("goes when its vault has gone in the moment of its making", async () => {
+  test("is removed when its vault is deleted at the same moment", async () => {
     // Fails by the wait for the end of the item.
     const { connection } = await connected(parts);
     const vault = (await parts.call("POST", "/vaults", { name: fresh("vault") })).body.id;
@@ -245,7 +245,7 @@ describe("what HTTP has made", () => {
   });
 });
 
-describe("of two objects that claim the same the older has it, and the younger gets it later:", () => {
+describe("of two objects with the same claim, the older keeps it, and the younger gets it later:", () => {
   test.each<[string, string, (name: string) => object, string]>([
     ["the name of a vault", "Vault", (name) => ({ name }), "NameTaken"],
     [

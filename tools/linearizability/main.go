@@ -1,5 +1,6 @@
-// Command linearizability decides whether what was seen of a pool from outside can be explained by a pool that does one thing at
-// a time. It reads {"timeoutMs", "pools": [{"pool", "operations"}]} from stdin and writes {"pools": [Verdict]} to stdout.
+// Command linearizability decides whether the operations that clients observed on a pool can be explained by a pool that does
+// one thing at a time. It reads {"timeoutMs", "pools": [{"pool", "operations"}]} from stdin and writes {"pools": [Verdict]}
+// to stdout.
 package main
 
 import (
@@ -12,13 +13,13 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// Verdict on one pool: "ok", "illegal", or "unknown" when the time was up.
+// Verdict on one pool: "ok", "illegal", or "unknown" when the check timed out.
 type Verdict struct {
 	Pool       string `json:"pool"`
 	Verdict    string `json:"verdict"`
 	Operations int    `json:"operations"`
 	Ms         int64  `json:"ms"`
-	// With "illegal": operations that no order can explain, the earliest first, as far as the search came.
+	// Only with "illegal": operations that no order can explain, the earliest first, as far as the search came.
 	Stuck []Operation `json:"stuck,omitempty"`
 }
 
@@ -30,10 +31,10 @@ type request struct {
 	} `json:"pools"`
 }
 
-// Operations that are shown of a pool that can't be explained.
+// How many unexplained operations of an illegal pool are printed.
 const shown = 5
 
-// stuckAfter gives the earliest operations that the longest explanation leaves out. Client ids are places in the history.
+// stuckAfter returns the earliest operations that are not in the longest explanation. Client ids are indexes into the history.
 func stuckAfter(info porcupine.LinearizationInfo, history []porcupine.Operation) []Operation {
 	explained := map[int]bool{}
 	for _, partition := range info.PartialLinearizationsOperations() {
@@ -57,7 +58,7 @@ func stuckAfter(info porcupine.LinearizationInfo, history []porcupine.Operation)
 	return left[:min(shown, len(left))]
 }
 
-func judge(name string, operations []Operation, timeout time.Duration) Verdict {
+func checkPool(name string, operations []Operation, timeout time.Duration) Verdict {
 	start := time.Now()
 	model, history := prepare(operations)
 	result := porcupine.CheckOperationsTimeout(model, history, timeout)
@@ -67,7 +68,7 @@ func judge(name string, operations []Operation, timeout time.Duration) Verdict {
 		verdict.Verdict = "unknown"
 	case porcupine.Illegal:
 		verdict.Verdict = "illegal"
-		// Keeping track of partial explanations is dear, so only who needs it asks again.
+		// Partial explanations are expensive, so ask for them only after an illegal result.
 		_, info := porcupine.CheckOperationsVerbose(model, history, timeout)
 		verdict.Stuck = stuckAfter(info, history)
 	}
@@ -82,7 +83,7 @@ func run() error {
 	}
 	verdicts := []Verdict{}
 	for _, one := range asked.Pools {
-		verdicts = append(verdicts, judge(one.Pool, one.Operations, time.Duration(asked.TimeoutMs)*time.Millisecond))
+		verdicts = append(verdicts, checkPool(one.Pool, one.Operations, time.Duration(asked.TimeoutMs)*time.Millisecond))
 	}
 	return json.NewEncoder(os.Stdout).Encode(map[string][]Verdict{"pools": verdicts})
 }

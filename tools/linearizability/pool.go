@@ -9,10 +9,10 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// Operation is one thing that was done to a pool, at some moment between Call and Return (ns, any origin).
+// Operation is one operation on a pool, at some moment between Call and Return (ns, any origin).
 //
 //	grant    Session got Browser; Ticket is its place in the queue, 0 where the order is not known
-//	release  Session came to its end, with Outcome: "ok"; "gone", there was no such session; "unknown", it may have happened
+//	release  Session ended, with Outcome: "ok"; "gone", when there was no such session; "unknown", when it may have happened
 type Operation struct {
 	ID      string `json:"id"`
 	Kind    string `json:"kind"`
@@ -24,17 +24,17 @@ type Operation struct {
 	Return  int64  `json:"return"`
 }
 
-// An operation with its names replaced by small numbers; session 0 is nobody.
+// An operation with small numbers in the place of names; session 0 means no session.
 type input struct {
 	operation Operation
 	session   int32
 	browser   int32
 }
 
-// A pool is a set of browsers, each held by one session at most, and a queue whose grants come in the order of the tickets.
+// A pool is a set of browsers, each held by at most one session, and a queue that grants in the order of the tickets.
 type pool struct {
 	lastTicket int64
-	// The session that holds each browser; 0: nobody.
+	// The session that holds each browser; 0 when no session does.
 	holders []int32
 }
 
@@ -44,7 +44,7 @@ func (p pool) with(browser, session int32) pool {
 	return pool{p.lastTicket, holders}
 }
 
-// step gives the states in which the pool may be after the operation; none: it can't have happened in this state.
+// step returns the possible states of the pool after the operation; none when the operation can't happen in this state.
 func (p pool) step(in input) []interface{} {
 	holder := p.holders[in.browser]
 	holds := holder == in.session
@@ -80,7 +80,7 @@ func (p pool) hash() uint64 {
 	return h.Sum64()
 }
 
-// byBrowser splits operations that have nothing in common but the pool.
+// byBrowser splits the operations by browser: without tickets, operations on different browsers don't affect each other.
 func byBrowser(history []porcupine.Operation) [][]porcupine.Operation {
 	parts := map[int32][]porcupine.Operation{}
 	for _, operation := range history {
@@ -90,7 +90,7 @@ func byBrowser(history []porcupine.Operation) [][]porcupine.Operation {
 	return slices.Collect(maps.Values(parts))
 }
 
-// modelOf: without tickets every browser can be judged alone, which is much less work.
+// modelOf returns the model of a pool. Without tickets it checks every browser alone, which is much less work.
 func modelOf(browsers int, hasTickets bool) porcupine.Model {
 	nondeterministic := porcupine.NondeterministicModel{
 		Init: func() []interface{} { return []interface{}{pool{holders: make([]int32, browsers)}} },
@@ -107,7 +107,7 @@ func modelOf(browsers int, hasTickets bool) porcupine.Model {
 	return nondeterministic.ToModel()
 }
 
-// numberer gives each name a number from `first` on.
+// numberer assigns each name a number, from `first` on.
 func numberer(first int32) (func(string) int32, func() int) {
 	known := map[string]int32{}
 	number := func(name string) int32 {
@@ -119,7 +119,7 @@ func numberer(first int32) (func(string) int32, func() int) {
 	return number, func() int { return len(known) }
 }
 
-// prepare turns operations into porcupine's, with the model of a pool of all their browsers.
+// prepare converts the operations for porcupine, with the model of a pool that has all their browsers.
 func prepare(operations []Operation) (porcupine.Model, []porcupine.Operation) {
 	session, _ := numberer(1)
 	browser, browsers := numberer(0)

@@ -2,7 +2,7 @@ import type { CredentialSource } from "../../domain/item-source.ts";
 import { type AuthConnection, connectionStatus } from "../../resources/auth-connection.ts";
 import { acceptedDraft, conditionsOf, type Draft } from "../conditions.ts";
 
-export type SeenConnection = {
+export type ObservedConnection = {
   connection: AuthConnection;
   /** The oldest connection of this profile and domain, which may be the connection itself. */
   holder: AuthConnection;
@@ -16,7 +16,7 @@ const notReady = (reason: string, message: string): Draft => ({ type: "Ready", s
 const hasLogin = (source: CredentialSource): boolean =>
   source.is === "credential" && (source.credential.spec.valueKeys.length > 0 || source.credential.spec.totp);
 
-const readyDraft = ({ connection, source }: SeenConnection): Draft => {
+const readyDraft = ({ connection, source }: ObservedConnection): Draft => {
   const linked = connection.spec.credential?.name;
   if (source.is === "external") return ready("ExternalCredential", "an external provider keeps the credential");
   if (hasLogin(source)) return ready("HasCredential", `the credential ${linked} is stored`);
@@ -28,8 +28,8 @@ const readyDraft = ({ connection, source }: SeenConnection): Draft => {
 };
 
 /** The status of a connection, pure. */
-export const authConnectionStatus = (seen: SeenConnection): NonNullable<AuthConnection["status"]> => {
-  const { connection, holder, nowMs } = seen;
+export const authConnectionStatus = (observed: ObservedConnection): NonNullable<AuthConnection["status"]> => {
+  const { connection, holder, nowMs } = observed;
   const taken =
     holder.metadata.uid === connection.metadata.uid
       ? undefined
@@ -39,7 +39,7 @@ export const authConnectionStatus = (seen: SeenConnection): NonNullable<AuthConn
         };
   return {
     observedGeneration: connection.metadata.generation ?? 0,
-    conditions: conditionsOf(connection, [acceptedDraft(taken), readyDraft(seen)], nowMs),
+    conditions: conditionsOf(connection, [acceptedDraft(taken), readyDraft(observed)], nowMs),
     status: connectionStatus(connection),
   };
 };

@@ -21,7 +21,7 @@ export type PoolView<T extends Statused> = {
   /** Keeps `metadata`; the same object always gives an equal pool. */
   toPool(object: T): BrowserPool;
   /** The object with a round's result in its status. */
-  withStatus(object: T, status: BrowserPoolStatus, seen: Observed): T;
+  withStatus(object: T, status: BrowserPoolStatus, observed: Observed): T;
 };
 
 /** The finalizer that keeps an object until its browsers are gone; the operator does not rely on garbage collection. */
@@ -36,7 +36,7 @@ export type PoolSource<T = unknown> = Pick<Reflector<BrowserPool>, "get" | "list
   ensureFinalizer(pool: BrowserPool): Promise<void>;
   dropFinalizer(pool: BrowserPool): Promise<void>;
   /** Writes the status if it differs. Returns the conditions before and after, or undefined when it wrote nothing. */
-  writeStatus(seen: Observed, status: BrowserPoolStatus, check: () => void): Promise<StatusChange | undefined>;
+  writeStatus(observed: Observed, status: BrowserPoolStatus, check: () => void): Promise<StatusChange | undefined>;
 };
 
 export type StatusChange = { before: Condition[]; after: Condition[] };
@@ -103,9 +103,9 @@ export const startPoolSource = <T extends Statused>({
     async dropFinalizer(pool) {
       await dropFinalizer(view.type, { object: objectOf(pool), finalizer: drainFinalizer }, kube);
     },
-    async writeStatus(seen, status, check) {
-      const object = objectOf(seen.pool);
-      const next = view.withStatus(object, status, seen);
+    async writeStatus(observed, status, check) {
+      const object = objectOf(observed.pool);
+      const next = view.withStatus(object, status, observed);
       if (isDeepStrictEqual(object.status, next.status)) return undefined;
       check();
       reflector.put(await kube.replace(view.type, next, { subresource: "status" }));

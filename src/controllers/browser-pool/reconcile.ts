@@ -18,11 +18,11 @@ export const reconcilePool = async (key: string, deps: ReconcileDeps): Promise<R
   deps.lead.check();
   await deps.source.ensureFinalizer(known);
 
-  const seen = await observePool(key, deps);
-  if (!seen) return undefined;
+  const observed = await observePool(key, deps);
+  if (!observed) return undefined;
   // All replicas use Redis' clock, so the clocks of their machines may differ.
-  const plan = planPool(seen, seen.leases.nowMs);
-  deps.starts.note(seen, plan);
-  await applyPlan(seen, plan, deps);
+  const plan = planPool(observed, observed.leases.nowMs);
+  deps.starts.note(observed, plan);
+  await applyPlan(observed, plan, deps);
   return { requeueAfterMs: plan.requeueAfterMs };
 };

@@ -4,7 +4,7 @@ import type { AuthConnection } from "../../resources/auth-connection.ts";
 import type { VaultItem, VaultItemStatus } from "../../resources/vault-item.ts";
 import { acceptedDraft, conditionsOf, type Draft } from "../conditions.ts";
 
-export type SeenItem = {
+export type ObservedItem = {
   item: VaultItem;
   hasVault: boolean;
   /** The oldest item with this key in the vault, which may be the item itself. */
@@ -30,7 +30,7 @@ const sourceBySpec = (source: CredentialSource): ItemSource => {
   return { is: "stored", login: { valueNames: valueKeys, hasTotp: totp } };
 };
 
-const refusalOf = ({ item, hasVault, holder }: SeenItem): { reason: string; message: string } | undefined => {
+const refusalOf = ({ item, hasVault, holder }: ObservedItem): { reason: string; message: string } | undefined => {
   if (!hasVault) return { reason: "VaultNotFound", message: `spec.vault: there is no vault ${item.spec.vault}` };
   if (holder.metadata.uid === item.metadata.uid) return undefined;
   return { reason: "KeyTaken", message: `spec.key: the item ${holder.metadata.name} has this key in the vault` };
@@ -44,10 +44,10 @@ const readyDraft = (state: ItemState, refusal: { reason: string; message: string
 };
 
 /** The status of an item, pure. It keeps the uid of its first connection: a later connection of the same name does not count. */
-export const itemStatus = (seen: SeenItem): VaultItemStatus => {
-  const { item, connection, source, nowMs } = seen;
+export const itemStatus = (observed: ObservedItem): VaultItemStatus => {
+  const { item, connection, source, nowMs } = observed;
   const state = itemState(sourceBySpec(source));
-  const refusal = refusalOf(seen);
+  const refusal = refusalOf(observed);
   const connectionUid = item.status?.connectionUid ?? connection?.metadata.uid;
   return {
     observedGeneration: item.metadata.generation ?? 0,

@@ -1,22 +1,22 @@
 /**
- * What runs in a frame: finds fields and writes into them. An expression that is evaluated once in an isolated world of
- * each frame and yields `{ find, write, leaves }`; its state is the world's and goes with the connection that made it.
+ * The script that runs in a frame: it finds fields and writes into them. It is an expression that is evaluated once in an isolated
+ * world of each frame and yields `{ find, write, leaves }`; its state belongs to the world and ends with the connection that made it.
  *
- * An isolated world shares the DOM with the page, but no script object: what the page has done to prototypes, setters or
- * `querySelector` isn't seen here, and nothing here is seen by it. What the page can still do is name elements so that
+ * An isolated world shares the DOM with the page, but no script object: the page's changes of prototypes, setters or
+ * `querySelector` have no effect here, and the page sees nothing of this script. But the page can name elements so that
  * they shadow properties of `document` and of forms (`<img name=querySelectorAll>`). So those are never read as
  * properties: their functions and getters are taken from the prototypes. A field has no such names.
  *
- * The field that a selector means. Matches are looked for in the document and in all open shadow roots; each is a field
- * itself or holds fields, in its shadow trees too. Of these the *editable* ones count, each once:
+ * The field of a selector: matches are searched in the document and in all open shadow roots; each match is a field itself or
+ * contains fields, in its shadow trees too. Of these the *editable* ones count, each once:
  * - a `select`, a `textarea`, or an `input` of a type that takes text (`typedTypes`, `pickedTypes`); no button, checkbox, radio, file,
  *   image, hidden, color or range, and nothing `contenteditable`;
  * - not disabled (its own attribute or a fieldset's), not read-only;
  * - visible: rendered (no `display: none`, no `content-visibility: hidden` around it), not `visibility: hidden`, with a
  *   width and a height above 0, in a frame that has both;
  * - not inert: neither it nor what it is in within its document has `inert`, and no open modal dialog leaves it outside.
- * Opacity, `aria-hidden`, a place off the screen and what may cover it do not count: real fields have them too. Of
- * the frame itself only the size counts.
+ * Opacity, `aria-hidden`, a place off the screen and elements that cover the field do not matter: real fields have them too. Of
+ * the frame itself only the size matters.
  */
 (() => {
   /** @typedef {HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement} Field */
@@ -52,7 +52,7 @@
 
   /** @type {Field[]} */
   const known = [];
-  /** On the clock of `performance.now()`, ms: from then on nothing is written, whoever still waits for it. */
+  /** On the clock of `performance.now()`, ms: from then on nothing is written. */
   let writeUntilMs = 0;
   /** Whether a script, a form or a link has begun a navigation to another document, and nothing has come in its way. */
   let hasNavigated = false;
@@ -63,7 +63,7 @@
     navigation.addEventListener(end, () => {
       hasNavigated = false;
     });
-  // A router that has made the navigation its own is in a transition, and the document stays.
+  // A router that has intercepted the navigation is in a transition, and the document stays.
   const isLeaving = () => hasNavigated && navigation.transition === null;
   /** Whether the page has collected a form's entries since the last write: it submits the form, or a script reads them. */
   let isCollected = false;
@@ -147,8 +147,8 @@
   const idOf = (field) => (known.includes(field) ? known.indexOf(field) : known.push(field) - 1);
 
   /**
-   * Looks for each selector. `editable`: ids of the fields, two at most, as more say nothing else. `limitMs`: how long the
-   * fields may be written into from now on.
+   * Searches each selector. `editable`: ids of the fields, two at most, since more make no difference. `limitMs`: how long from now
+   * the fields may be written into.
    * @param {string[]} selectors
    * @param {number} limitMs
    */
@@ -212,16 +212,16 @@
     return undefined;
   };
 
-  /** What a page is told before its field changes. `execCommand` leaves it out. @type {(field: Field, data: string) => boolean} */
+  /** Sends the page the event that precedes a change of a field; `execCommand` does not send it. @type {(field: Field, data: string) => boolean} */
   const mayType = (field, data) => {
     const about = { inputType: "insertText", data, bubbles: true, cancelable: true, composed: true };
     return field.dispatchEvent(new InputEvent("beforeinput", about));
   };
 
   /**
-   * Puts the value in. Text goes through the browser's own editing, so that `input` is that of typing, frameworks see it,
-   * and `change` comes with the blur. It is done here and not by `Input.insertText`, which writes into whatever has the
-   * focus when it arrives: a page could have moved it into another frame by then.
+   * Enters the value. Text goes through the browser's own editing, so that `input` is that of typing, frameworks see it, and `change`
+   * comes with the blur. It does not use `Input.insertText`, which writes into the element that has the focus when the call arrives:
+   * by then a page could have moved the focus into another frame.
    * @type {(field: Field, value: string) => string | undefined}
    */
   const put = (field, value) => {
@@ -232,18 +232,18 @@
       return undefined;
     }
     field.select();
-    // A page that refuses may have put the value in by itself: masks do.
+    // A page that cancels the event may have entered the value itself, as masks do.
     if (mayType(field, value) && isActive(field)) command(value === "" ? "delete" : "insertText", value);
     return undefined;
   };
 
-  /** Lets what the page has put off to the end of the task happen: frameworks render then. */
+  /** Waits for work that the page has deferred to the end of the task: frameworks render then. */
   const pageHasReacted = async () => {
     await undefined;
   };
 
   /**
-   * Whether the page has taken the value and gone on by itself: to the next field, or away. Then the field may be empty.
+   * Whether the page has taken the value and moved on by itself, to the next field or another page. Then the field may be empty.
    * @param {Field} field
    */
   const hasMovedOn = (field) => isLeaving() || !field.isConnected || field.matches(":disabled") || !isActive(field);
@@ -254,7 +254,7 @@
     const noticeInput = () => {
       wasIn ||= holds(field, value);
     };
-    // First in line: the page's own listeners may empty the field.
+    // Runs before the page's own listeners, which may empty the field.
     addEventListener("input", noticeInput, { capture: true });
     try {
       const problem = put(field, value);
@@ -279,9 +279,9 @@
   };
 
   /**
-   * Writes `value` into a field that `find` has named, in one turn: everything is checked again, then focused, checked
-   * once more, and written. Afterwards the field loses the focus, which makes `change` and `blur` happen. `problem`: the
-   * error code of a field that isn't filled. `mayLeave`: a form may be on its way; ask `leaves`.
+   * Writes `value` into a field that `find` has named, in one turn: it checks the field again, focuses it, checks it once more, and
+   * writes. Afterwards the field loses the focus, which fires `change` and `blur`. `problem`: the error code of a field that isn't
+   * filled. `mayLeave`: a form may be on its way; ask `leaves`.
    * @param {number} id
    * @param {string} selector
    * @param {string} value

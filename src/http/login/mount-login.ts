@@ -1,14 +1,14 @@
 /**
- * The hosted login: a person types the login of a connection into a page of ours, from where it goes into a Secret.
+ * The hosted login: a person types the login of a connection into a page of this service, which stores it in a Secret.
  *
  *   GET  /login/{project}/{connection}#code ──► code page
  *   POST /login/{project}/{connection}      code ──exchange, once──► cookie ──► 303
- *   GET  /login/{project}/{connection}/form ──► asks for the fields of the domain
- *   POST /login/{project}/{connection}/form fields, token ──► stored, cookie gone ──► 303
- *   GET  /login/{project}/{connection}/done ──► a word of thanks
+ *   GET  /login/{project}/{connection}/form ──► form with the fields of the domain
+ *   POST /login/{project}/{connection}/form fields, token ──► stored, cookie cleared ──► 303
+ *   GET  /login/{project}/{connection}/done ──► thank-you page
  *
- * No API key is asked for: the code is the right to hand in one login. Nothing that was typed is answered, logged or put
- * into a URL. Works without scripts.
+ * It needs no API key: the code gives the right to submit one login. No answer, log line or URL contains typed values. It works
+ * without scripts.
  */
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
 import { rateLimit } from "express-rate-limit";
@@ -25,12 +25,12 @@ import {
 import type { AppDeps } from "../app-deps.ts";
 import { asAppError } from "../middleware/error-answer.ts";
 import { logOf, setRoute } from "../request-locals.ts";
-import { codePage, formPage, script, style, wordPage } from "./pages.ts";
+import { codePage, formPage, messagePage, script, style } from "./pages.ts";
 import { clearVisit, csrfToken, isCsrfToken, setVisit, visitOf } from "./visit-cookie.ts";
 
 const place = "/login/:project/:connection";
 
-/** `same-origin`, not `no-referrer`: forms would be sent with the Origin "null", which is nobody's. */
+/** `same-origin`, not `no-referrer`: with that, browsers would send forms with the Origin "null", which is refused. */
 const headers = {
   "Content-Security-Policy":
     "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -41,12 +41,15 @@ const headers = {
   "Cache-Control": "no-store",
 };
 
-/** Attempts in a minute: for one connection from everywhere, and from one address for all. Bounds work, not guesses: a code has 256 bits. */
+/**
+ * Attempts in a minute: for one connection from all addresses, and from one address for all connections. They limit the load, not
+ * guesses: a code has 256 bits.
+ */
 const perConnection = 30;
 const perAddress = 120;
 const minuteMs = 60_000;
 
-/** Fifty values of the longest, as a form escapes them. */
+/** Room for fifty values of the greatest length, escaped as in a form. */
 const maxForm = "1mb";
 const maxParameters = 128;
 
@@ -60,7 +63,7 @@ const visit = (request: Request): LoginVisit => ({ ...placeOf(request), ticket: 
 const text = (form: Form, name: string): string => (typeof form[name] === "string" ? form[name] : "");
 
 const tooMany: RequestHandler = (_request, response) => {
-  response.status(429).set(headers).type("html").send(wordPage("Too many attempts", "Wait a minute and try again."));
+  response.status(429).set(headers).type("html").send(messagePage("Too many attempts", "Wait a minute and try again."));
 };
 const limit = (count: number, keyGenerator?: (request: Request) => string): RequestHandler =>
   rateLimit({
@@ -72,8 +75,8 @@ const limit = (count: number, keyGenerator?: (request: Request) => string): Requ
     ...(keyGenerator && { keyGenerator }),
   });
 
-/** What people read instead of an error. */
-const wordsOf = ({ code }: AppError): [title: string, text: string] => {
+/** The title and text of the page for an error. */
+const messageOf = ({ code }: AppError): [title: string, text: string] => {
   if (code === "forbidden")
     return ["This link is not good any more", "It was used, has expired, or was not copied whole. Ask for a new one."];
   if (code === "unavailable") return ["Not now", "A part of the service does not answer. Try again in a moment."];
@@ -83,7 +86,7 @@ const wordsOf = ({ code }: AppError): [title: string, text: string] => {
 const page = (response: Response, html: string, status = 200): void =>
   void response.status(status).set(headers).type("html").send(html);
 
-/** A handler whose failures are pages too. */
+/** A handler that answers errors with pages too. */
 const served =
   (route: string, handle: (request: Request, response: Response) => Promise<void>): RequestHandler =>
   async (request, response) => {
@@ -92,11 +95,11 @@ const served =
       await handle(request, response);
     } catch (error) {
       const known = asAppError(error, logOf(response));
-      page(response, wordPage(...wordsOf(known)), httpStatus[known.code]);
+      page(response, messagePage(...messageOf(known)), httpStatus[known.code]);
     }
   };
 
-/** The fields of the page's own form, and one more that the person named. */
+/** The values of the form's fields, and of one further field that the person named. */
 const valuesOf = (form: Form, { fields }: LoginForm): Record<string, string> => {
   const asked = fields.map((field): [string, string] => [field, text(form, `value:${field}`)]);
   const extra = text(form, "extra_name").trim();
@@ -151,7 +154,7 @@ export const mountLogin = (app: Express, { services }: AppDeps): void => {
   app.get(
     `${place}/done`,
     served(`${place}/done`, async (_request, response) =>
-      page(response, wordPage("Thank you", "The login is stored. You can close this page.")),
+      page(response, messagePage("Thank you", "The login is stored. You can close this page.")),
     ),
   );
 };

@@ -1,4 +1,4 @@
-/** The pages of the hosted login: plain HTML that works without scripts. Texts from outside are escaped here, and nowhere else. */
+/** The pages of the hosted login: plain HTML that works without scripts. Only this file escapes texts from outside. */
 
 const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
@@ -23,8 +23,8 @@ ${body}
 `;
 
 /**
- * Where the link leads. The code stands behind the `#` of the URL, which no server sees; the script puts it into the form
- * and sends that. Without scripts the person copies it.
+ * The page of the login link. The code follows the `#` of the URL, a part that browsers send to no server. The script puts it into
+ * the form and sends that; without scripts the person copies it.
  */
 export const codePage = (): string =>
   layout(
@@ -54,7 +54,7 @@ const fieldInput = (field: string): string =>
 
 export type FormPage = { domain: string; fields: string[]; csrf: string; problem?: string };
 
-/** Asks for the login of a domain. What was typed before is never shown again. */
+/** The form for the login of a domain. It never shows values that were typed before. */
 export const formPage = ({ domain, fields, csrf, problem }: FormPage): string =>
   layout(
     `Log in to ${domain}`,
@@ -71,8 +71,8 @@ ${fields.map(fieldInput).join("\n")}
       </form>`,
   );
 
-/** A page that only says something. */
-export const wordPage = (title: string, text: string): string =>
+/** A page with a title and a text only. */
+export const messagePage = (title: string, text: string): string =>
   layout(title, `      <p role="status">${escaped(text)}</p>`);
 
 /** The style sheet of all pages, as `/login/page.css` serves it. */
@@ -86,7 +86,7 @@ button { margin-top: 1rem; padding: .5rem 1.5rem; font: inherit; }
 .problem { border-left: .25rem solid #c00; padding-left: .75rem; }
 `;
 
-/** Takes the code out of the address, so that it stays in no history, and hands it in. */
+/** Removes the code from the address, so that no history keeps it, and submits it. */
 export const script = `const code = location.hash.slice(1);
 if (code) {
   history.replaceState(null, "", location.pathname);

@@ -7,7 +7,7 @@ import type { Project, Projects } from "../../services/projects/projects.ts";
 export const bearerToken = ({ authorization = "" }: IncomingHttpHeaders): string | undefined =>
   /^Bearer +(\S+)$/i.exec(authorization)?.[1];
 
-/** Who calls; throws `unauthorized`. */
+/** The principal of a request's API key. Throws `unauthorized`. */
 export const authenticate = (headers: IncomingHttpHeaders, apiKeys: ApiKeys): Principal => {
   const token = bearerToken(headers);
   if (!token) throw new AppError("unauthorized", "give an API key: Authorization: Bearer <key>");
@@ -19,7 +19,7 @@ export const authenticate = (headers: IncomingHttpHeaders, apiKeys: ApiKeys): Pr
 /** The header that names the project of a request (AUTH-4). */
 const projectHeader = "x-kernel-project-id";
 
-/** The project that a request is about; throws `forbidden` or `project_not_found`. */
+/** The project of a request. Throws `forbidden` or `project_not_found`. */
 export const resolveProject = (
   headers: IncomingHttpHeaders,
   principal: Principal,

@@ -2,8 +2,8 @@ import type { Response } from "express";
 import { AppError, type ErrorCode, httpStatus } from "../../errors.ts";
 import type { Logger } from "../../log.ts";
 
-/** Codes that a repetition of the same request can cure; all others tell the SDK not to try again (HTTP-19). */
-const curable = new Set<ErrorCode>([
+/** Codes after which a retry of the same request can succeed; with all others, a header tells the SDK not to retry (HTTP-19). */
+const retryable = new Set<ErrorCode>([
   "unavailable",
   "too_many_requests",
   "idempotency_in_progress",
@@ -22,7 +22,7 @@ export type ErrorBody = {
   inner_error?: { code: string; message: string };
 };
 
-/** `inner_error` repeats the first detail, which is the more exact one (HTTP-2). */
+/** The body of an error. `inner_error` repeats the first detail, which is more exact (HTTP-2). */
 export const errorBody = ({ code, message, details }: AppError): ErrorBody => {
   const [first] = details;
   return {
@@ -39,17 +39,17 @@ export const errorBody = ({ code, message, details }: AppError): ErrorBody => {
   };
 };
 
-/** Headers that go with an error. */
+/** The headers of an error answer. */
 export const errorHeaders = ({ code, retryAfterSeconds }: AppError): Record<string, string> => ({
   ...(code === "unauthorized" && { "WWW-Authenticate": "Bearer" }),
-  ...(!curable.has(code) && { "x-should-retry": "false" }),
+  ...(!retryable.has(code) && { "x-should-retry": "false" }),
   ...(retryAfterSeconds !== undefined && {
     "Retry-After": String(Math.ceil(retryAfterSeconds)),
     "retry-after-ms": String(Math.ceil(retryAfterSeconds * 1000)),
   }),
 });
 
-/** Any thrown value as an `AppError`; what was not meant for callers is logged and becomes `internal_error`. */
+/** Converts any thrown value to an `AppError`. An unexpected error is logged and becomes `internal_error`. */
 export const asAppError = (error: unknown, log: Logger): AppError => {
   if (error instanceof AppError) return error;
   log.error({ err: error }, "request failed unexpectedly");
@@ -58,7 +58,7 @@ export const asAppError = (error: unknown, log: Logger): AppError => {
   });
 };
 
-/** Writes an error as the answer, unless one was begun. */
+/** Writes an error as the answer, unless an answer has begun. */
 export const answerError = (response: Response, error: AppError): void => {
   if (response.headersSent) {
     response.destroy();

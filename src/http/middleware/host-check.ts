@@ -7,7 +7,7 @@ const loopbackNames = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 const nameOf = (host: string): string => host.replace(/:\d+$/, "").toLowerCase();
 
-/** An IPv6 address stands in brackets in a URL and without them where it is set, as in a pod's IP. */
+/** Settings and a pod's IP have IPv6 addresses without brackets; a `Host` has them in brackets. */
 const inBrackets = (name: string): string => (isIPv6(name) ? `[${name}]` : name);
 
 const originHost = (origin: string): string | undefined => {
@@ -19,8 +19,8 @@ const originHost = (origin: string): string | undefined => {
 };
 
 /**
- * Refuses a request whose `Host` is not one of ours (a web page can point its own name at a loopback address: DNS
- * rebinding), and one whose `Origin` is another site's. Clients that are no browsers send no `Origin`.
+ * Refuses a request with an unknown `Host` (a web page can point its own name at a loopback address: DNS rebinding) or with the
+ * `Origin` of another site. Clients other than browsers send no `Origin`.
  */
 export const checkHost = ({ host, origin }: IncomingHttpHeaders, config: Config): void => {
   const name = nameOf(host ?? "");
@@ -36,6 +36,6 @@ export const checkHost = ({ host, origin }: IncomingHttpHeaders, config: Config)
     throw new AppError("forbidden", "pages of this Origin may not call here; see BROWSERPOOL_ALLOWED_ORIGINS");
 };
 
-/** Where the caller reached us: the public URL, else the Host of its request. No slash at the end. */
+/** The URL by which callers reach this service: the public URL, else from the request's Host. No slash at the end. */
 export const baseUrlOf = ({ host }: IncomingHttpHeaders, config: Config): string =>
   config.publicUrl?.replace(/\/+$/, "") ?? `http://${host}`;

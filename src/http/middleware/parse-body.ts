@@ -2,7 +2,7 @@ import { promisify } from "node:util";
 import express, { type Request, type Response } from "express";
 import { AppError } from "../../errors.ts";
 
-/** Largest body of a route that names no other bound, bytes. */
+/** Largest body of a route without its own limit, bytes. */
 const defaultLimit = 1024 * 1024;
 
 type Parse = (request: Request, response: Response) => Promise<void>;
@@ -45,7 +45,7 @@ export const parseBody = async (request: Request, response: Response, limit = de
       throw new AppError("payload_too_large", `the body is larger than ${limit} bytes`, { cause });
     if (status === 415)
       throw new AppError("unsupported_media_type", "this charset or encoding is not supported", { cause });
-    // No cause: the parser's error carries the whole body, which can hold a password.
+    // No cause: the parser's error contains the whole body, which can contain a password.
     throw new AppError("bad_request", "the body is not valid JSON");
   }
 };

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { invalidInput } from "../../errors.ts";
 import { joinPath } from "../../resources/wire.ts";
 
-/** `value` as `schema` has it; throws `bad_request` with one detail per bad field. */
+/** Parses `value` with `schema`. Throws `bad_request` with one detail for each bad field. */
 export const validate = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> => {
   const { success, data, error } = schema.safeParse(value);
   if (success) return data;
@@ -11,7 +11,7 @@ export const validate = <Schema extends z.ZodType>(schema: Schema, value: unknow
   );
 };
 
-/** `tags[team]=a&tags[env]=b` as the SDK writes it → `tags: {team: "a", env: "b"}`; other fields stay as they are. */
+/** Converts the SDK's `tags[team]=a&tags[env]=b` to `tags: {team: "a", env: "b"}`; other fields stay unchanged. */
 export const nestQuery = (query: Record<string, unknown>): Record<string, unknown> => {
   const nested: Record<string, unknown> = Object.create(null);
   for (const [key, value] of Object.entries(query)) {

@@ -1,38 +1,38 @@
-/** The errors of an operation as OpenAPI responses: one for each status, with the codes that it stands for. */
+/** The errors of an operation as OpenAPI responses: one for each status, with its codes. */
 import { STATUS_CODES } from "node:http";
 import { AppError, type ErrorCode, httpStatus } from "../../errors.ts";
 import { errorHeaders } from "../middleware/error-answer.ts";
 import type { Route } from "../route.ts";
 import { type Json, schemaRef } from "./schemas.ts";
 
-/** What each code means to a caller. */
+/** The meaning of each code for callers. */
 const codeTexts: Record<ErrorCode, string> = {
-  bad_request: "A field of the request is not as it must be; `details` names each one.",
+  bad_request: "A field of the request is not valid; `details` names each one.",
   field_unavailable: "The item has no value of this name.",
   page_not_found: "No open page has this URL.",
-  page_ambiguous: "More than one open page is meant.",
-  invalid_selector: "What is given is not a CSS selector.",
+  page_ambiguous: "More than one open page matches.",
+  invalid_selector: "A given selector is not a CSS selector.",
   element_not_found: "A selector matches nothing in the page and its frames.",
   ambiguous_selector: "A selector matches more than one editable field.",
   element_not_editable: "A selector matches no field that can be written to.",
-  duplicate_target: "Two bindings mean the same field.",
+  duplicate_target: "Two bindings select the same field.",
   unauthorized: "The API key is missing, unknown or expired.",
   forbidden: "The API key is for another project, or the operation needs a key of the organization.",
   vault_not_attached: "The vault is not attached to this browser.",
   origin_not_allowed: "The item may not be filled into a page of this origin.",
-  not_found: "There is nothing of this id or name in the project.",
+  not_found: "The project has no object with this id or name.",
   project_not_found: "The project does not exist or is not active.",
   method_not_allowed: "This path has other methods; `Allow` names them.",
   request_timeout: "The request did not arrive in time.",
   conflict: "The object was changed meanwhile, can't be changed so, or exists already.",
-  name_taken: "Something else has this name.",
+  name_taken: "Another object has this name.",
   pool_in_use: "Browsers of the pool are in use.",
   no_saved_credential: "The connection has no saved credential with a value or a TOTP secret.",
   connection_in_other_project: "The connection belongs to another project.",
-  external_credential_provider: "The connection's credential is kept by an external provider.",
+  external_credential_provider: "An external provider keeps the connection's credential.",
   item_unavailable: "The item can't be used now; its `state.status_reason` says why.",
   browser_not_ready: "The browser or the page did not answer in time; nothing was written.",
-  fill_in_progress: "Another fill is at work in this browser.",
+  fill_in_progress: "Another fill runs in this browser.",
   idempotency_key_reused: "The Idempotency-Key was used with another body.",
   idempotency_in_progress: "The first request with this Idempotency-Key still runs.",
   payload_too_large: "The body is too large.",
@@ -40,12 +40,12 @@ const codeTexts: Record<ErrorCode, string> = {
   too_many_requests: "A limit is reached; repeat later.",
   headers_too_large: "The headers are too large.",
   internal_error: "Something went wrong in the service.",
-  not_implemented: "This part of the API is not there yet.",
+  not_implemented: "This part of the API is not implemented yet.",
   browser_not_started: "The browser could not be started; the message says why.",
-  unavailable: "A part of the service does not answer now, or no browser can be had; repeat the request.",
+  unavailable: "A part of the service does not answer now, or no browser is available; repeat the request.",
 };
 
-/** Codes that come with the time after which a repetition can succeed. */
+/** Codes with `Retry-After`: the time after which a retry can succeed. */
 const timedCodes = new Set<ErrorCode>([
   "too_many_requests",
   "unavailable",
@@ -55,7 +55,7 @@ const timedCodes = new Set<ErrorCode>([
   "browser_not_started",
 ]);
 
-/** Any request can end with these. */
+/** The codes that any request can end with. */
 const commonCodes: ErrorCode[] = ["unauthorized", "forbidden", "project_not_found", "internal_error", "unavailable"];
 
 const codesOf = ({ method, params, query, body, errors }: Route): ErrorCode[] => {
@@ -79,7 +79,7 @@ const errorDetail = {
 /** The body of every error (HTTP-1). */
 export const errorSchema: Json = {
   type: "object",
-  description: "What went wrong. Callers go by `code`; `message` is for people.",
+  description: "The error. Programs use `code`; `message` is for people.",
   properties: {
     code: { ...text, enum: Object.keys(httpStatus) },
     message: text,
@@ -94,7 +94,7 @@ export const errorSchema: Json = {
   required: ["code", "message"],
 };
 
-/** The response headers that errors bring with them, by name. */
+/** The response headers of errors, by name. */
 export const errorHeaderSchemas: Record<string, Json> = {
   "WWW-Authenticate": { description: "How to authenticate: `Bearer`.", schema: { type: "string" } },
   "Retry-After": { description: "Seconds after which to repeat the request.", schema: { type: "integer", minimum: 0 } },
@@ -118,7 +118,7 @@ const responseOf = (status: number, codes: ErrorCode[]): Json => ({
   },
 });
 
-/** The error responses of a route by status, as references into `shared`, which gets those that it lacks. */
+/** The error responses of a route by status, as references into `shared`; it adds missing ones to `shared`. */
 export const errorAnswers = (route: Route, shared: Map<string, Json>): Json => {
   const byStatus = Map.groupBy(codesOf(route), (code) => httpStatus[code]);
   return Object.fromEntries(

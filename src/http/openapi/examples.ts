@@ -1,4 +1,4 @@
-/** Examples of the document's schemas by name. A test reads each with the schema it is for. */
+/** Examples of the document's schemas by name. A test parses each with its schema. */
 import type { Json } from "./schemas.ts";
 
 const poolId = "tz4a98xxat96iws9zmbrgj3a";

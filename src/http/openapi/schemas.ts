@@ -7,10 +7,10 @@ import { wireSchema } from "../../resources/wire.ts";
 /** A JSON object of the document. */
 export type Json = Record<string, unknown>;
 
-/** Which way a schema is read: what a caller may send, or what it gets. */
+/** The direction of a schema: a caller's request, or the answer to it. */
 export type Direction = "request" | "answer";
 
-/** Shapes that occur inside others, where each time a schema of its own was derived; found by what they look like. */
+/** Shapes inside other schemas. Each place has its own derived schema, so they are found by their JSON Schema. */
 const innerShapes: [string, z.ZodType][] = [
   ["Network", wireSchema(Network)],
   ["Telemetry", wireSchema(Telemetry)],
@@ -21,7 +21,7 @@ const innerShapes: [string, z.ZodType][] = [
 export const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Bounds that say no more than "an integer that JSON can hold". */
+/** Removes bounds that only mean "an integer that JSON can represent". */
 const dropSafeIntegerBounds = (schema: Json): void => {
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
@@ -30,7 +30,7 @@ const dropSafeIntegerBounds = (schema: Json): void => {
 const hasFields = (schema: unknown): schema is { properties: Json; required?: string[] } =>
   isObject(schema) && isObject(schema.properties);
 
-/** Two objects that are one: a reader wants a single list of fields. */
+/** Merges an intersection of objects into one object, so that readers see a single list of fields. */
 const mergeIntersection = (schema: Json): void => {
   const parts = schema.allOf;
   if (!Array.isArray(parts) || !parts.every(hasFields)) return;
@@ -43,7 +43,7 @@ const mergeIntersection = (schema: Json): void => {
 };
 
 const tidy = (schema: Json, direction: Direction): void => {
-  // Unknown fields are ignored in requests, and answers may get new ones: the objects are open.
+  // The service ignores unknown fields of requests, and answers may get new ones: so the objects are open.
   if (schema.additionalProperties === false) delete schema.additionalProperties;
   if (isObject(schema.additionalProperties) && Object.keys(schema.additionalProperties).length === 0)
     schema.additionalProperties = true;
@@ -60,7 +60,7 @@ export const schemaRef = (name: string): Json => ({ $ref: `#/components/schemas/
 
 const withoutDescription = ({ description, ...rest }: Json): string => JSON.stringify(rest, sortKeys);
 
-/** Makes the text of equal schemas equal: zod's order of keywords follows the order of calls. */
+/** Sorts keys, so that equal schemas have equal text: zod orders keywords by the order of calls. */
 const sortKeys = (_key: string, value: unknown): unknown =>
   isObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;
 
@@ -69,7 +69,7 @@ const shareIn = (node: unknown, known: Map<string, string>): unknown => {
   return isObject(node) ? shareInner(node, known) : node;
 };
 
-/** `node` with every inner shape that is in `known` (text → name) as a reference. */
+/** Replaces each inner shape of `node` that is in `known` (text → name) by a reference. */
 const shareInner = (node: Json, known: Map<string, string>): Json => {
   const name = isObject(node.properties) ? known.get(withoutDescription(node)) : undefined;
   if (name !== undefined) return { ...schemaRef(name), ...(node.description ? { description: node.description } : {}) };
@@ -93,7 +93,7 @@ export type SchemaSet = {
   components(): Record<string, Json>;
 };
 
-/** `given`: schemas that are to be components wherever they occur, and their names. */
+/** `given`: schemas that become components wherever they occur, with their names. */
 export const createSchemaSet = (given: Map<z.ZodType, string>): SchemaSet => {
   const names = createNames(given);
   const components = new Map<string, Json>();

@@ -1,13 +1,13 @@
 import type { Part } from "../../metrics/process-metrics.ts";
 
-/** Deadline of one probe of a part, ms: below the usual time-out of a readiness probe. */
+/** Deadline of one check of a part, ms: below the usual timeout of a readiness probe. */
 const probeTimeoutMs = 1000;
 
 /** Whether a process can serve. */
 export type Health = {
-  /** Asks every part; an answer that does not come in time is none. Never rejects. */
+  /** Checks every part; a part that does not answer in time counts as down. Never rejects. */
   parts(): Promise<Record<Part, boolean>>;
-  /** Between its start and its stop. */
+  /** True between the process's start and its stop. */
   isRunning(): boolean;
   setRunning(isRunning: boolean): void;
 };
@@ -22,7 +22,7 @@ const within = async (probe: Promise<boolean>): Promise<boolean> => {
   }
 };
 
-/** Not running until it is said to be. */
+/** Makes the health of a process that is not running yet. */
 export const createHealth = (probes: Record<Part, () => Promise<boolean>>): Health => {
   let running = false;
   return {

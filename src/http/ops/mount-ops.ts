@@ -1,11 +1,11 @@
-/** What a process tells of itself to those who run it. */
+/** Health and metrics of a process for its administrators. */
 import type { Express } from "express";
 import type { Health } from "./health.ts";
 
-/** What a registry of prom-client has. */
+/** The part of prom-client's registry that is used here. */
 export type Scrapeable = { contentType: string; metrics(): Promise<string> };
 
-/** `/livez`: the process answers. `/readyz`: it can serve: it has started and does not stop, and its parts answer. */
+/** `/livez`: the process answers. `/readyz`: it has started, is not stopping, and its parts answer. */
 export const mountHealth = (app: Express, health: Health): void => {
   app.get("/livez", (_request, response) => {
     response.json({ status: "ok" });

@@ -11,14 +11,14 @@ export type OpsDeps = {
   config: Config;
   health: Health;
   registry: Scrapeable;
-  /** Mounts what else is served there. */
+  /** Mounts further pages. */
   mountPages?: (app: Express) => void;
   log: Logger;
 };
 
 /**
- * Probes and metrics on a port of their own, which need not be open to callers. A kubelet and Prometheus come by the pod's
- * IP, which BROWSERPOOL_ALLOWED_HOSTS has to name. Listens to nothing by itself.
+ * Probes and metrics on their own port, which need not be open to callers. The kubelet and Prometheus use the pod's IP, so
+ * BROWSERPOOL_ALLOWED_HOSTS must contain it. The caller lets a server listen.
  */
 export const createOpsApp = ({ config, health, registry, mountPages, log }: OpsDeps): Express => {
   const app = express();

@@ -20,7 +20,7 @@ const tag = "API keys";
 const scope = "organization";
 const path = "/org/api_keys/{id}";
 
-/** Days for which a rotated key still works when the caller doesn't say. */
+/** Default number of days for which a rotated key still works. */
 const defaultGraceDays = 7;
 
 const ApiKeyParams = z.object({ id: z.string().min(1).max(255).describe("The key's id.") });
@@ -40,8 +40,8 @@ export const createApiKeyRoute = defineRoute(
     errors: ["bad_request", "project_not_found"],
   },
   async ({ body: { name, project_id, days_to_expire }, principal, deps }) => {
-    const wish = { name, projectId: project_id ?? undefined, daysToExpire: days_to_expire ?? undefined };
-    const { record, key } = await createApiKey({ ...wish, createdBy: principal.keyId }, deps);
+    const given = { name, projectId: project_id ?? undefined, daysToExpire: days_to_expire ?? undefined };
+    const { record, key } = await createApiKey({ ...given, createdBy: principal.keyId }, deps);
     return { status: 201, body: { ...apiKeyAnswer(viewApiKey(record, deps)), key } };
   },
 );

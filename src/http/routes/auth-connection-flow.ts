@@ -1,4 +1,4 @@
-/** Operations of the SDK on a login that drives a browser, which is not there: logins are typed into the hosted page. */
+/** The SDK's operations for a login that drives a browser. They are not implemented: people type logins into the hosted page. */
 import { z } from "zod";
 import { AppError } from "../../errors.ts";
 import type { Method, Route } from "../route.ts";
@@ -14,7 +14,7 @@ const missing = ({ operationId, method, last }: { operationId: string; method: M
       operationId,
       tag: "Auth connections",
       scope: "project",
-      summary: "Not there: no browser logs in by itself",
+      summary: "Not implemented: no browser logs in by itself",
       params: ConnectionParams,
       answers: { 200: { description: "Never" } },
       errors: ["not_implemented"],

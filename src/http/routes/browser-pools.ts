@@ -61,7 +61,7 @@ export const listPoolsRoute = defineRoute(
     );
     const page = pageOf(pools, query);
     const records: BrowserPoolRecord[] = [];
-    // One after the other: each may have a policy of 5 MiB to fetch.
+    // One after the other: each pool may need a policy of 5 MiB.
     for (const pool of page.body) records.push(await poolAnswer(pool, deps));
     return { ...page, body: records };
   },

@@ -42,7 +42,7 @@ export const listBrowsersRoute = defineRoute(
     const status = query.status ?? (query.include_deleted === "true" ? "all" : "active");
     const page = pageOf(await listSessions({ ...query, status }, project, deps), query);
     const sessions: Session[] = [];
-    // One after the other: each may have a policy of 5 MiB to fetch.
+    // One after the other: each session may need a policy of 5 MiB.
     for (const lease of page.body) sessions.push(await sessionAnswer(lease, baseUrl, deps));
     return { ...page, body: sessions };
   },

@@ -16,7 +16,7 @@ export const runItemOperationRoute = defineRoute(
       key: z.string().min(1).max(255).describe("The item's key."),
     }),
     body: FillItem,
-    answers: { 200: { description: "What became of each field", schema: FillAnswer } },
+    answers: { 200: { description: "The result of each field", schema: FillAnswer } },
     errors: [
       "not_found",
       "vault_not_attached",

@@ -58,7 +58,7 @@ export const getProjectRoute = defineRoute(
     operationId: "getProject",
     tag,
     scope: "project",
-    summary: "Get a project; a key of one project sees that one alone",
+    summary: "Get a project; a key of one project can only get that one",
     params: ProjectParams,
     answers: { 200: ProjectAnswer },
     errors: ["forbidden", "project_not_found"],

@@ -28,7 +28,7 @@ const ItemAnswer = { description: "The item", schema: ItemRecord };
 /** Most events of one answer. */
 const maxEvents = 100;
 
-/** Ids of events are those of a Redis stream. */
+/** The ids of events are ids of a Redis stream. */
 const eventId = /^\d{1,20}-\d{1,20}$/;
 
 export const listItemsRoute = defineRoute(
@@ -63,7 +63,7 @@ export const putItemRoute = defineRoute(
     operationId: "putVaultItem",
     tag,
     scope,
-    summary: "Create an item, or get the one that is the same",
+    summary: "Create an item, or get the equal one that exists",
     params: NewItemParams,
     body: PutItem,
     answers: { 200: ItemAnswer },
@@ -89,7 +89,7 @@ export const getItemRoute = defineRoute(
     operationId: "getVaultItem",
     tag,
     scope,
-    summary: "Get an item with what can be filled now",
+    summary: "Get an item with its fields",
     params: ItemParams,
     answers: { 200: ItemAnswer },
     errors: ["not_found"],
@@ -140,7 +140,7 @@ export const listItemEventsRoute = defineRoute(
     operationId: "listVaultItemEvents",
     tag,
     scope,
-    summary: "What was done with an item, oldest first, without values",
+    summary: "List the events of an item, oldest first, without values",
     params: ItemParams,
     query: z.object({
       after: z.string().regex(eventId).optional().describe("Only events after the one of this id."),

@@ -21,7 +21,7 @@ export const upsertVaultRoute = defineRoute(
     operationId: "upsertVault",
     tag,
     scope,
-    summary: "Create a vault, or get the one of this name",
+    summary: "Create a vault, or get the one with this name",
     body: UpsertVault,
     answers: { 200: VaultAnswer },
     errors: ["bad_request"],

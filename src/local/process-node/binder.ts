@@ -9,20 +9,20 @@ export type BinderOptions = {
   kube: Kube;
   nodeName: string;
   maxPods: number;
-  /** All pods as the watch shows them, this node's among them. */
+  /** All pods that the watch shows, with those of this node. */
   listPods: () => Pod[];
-  /** This node as the watch shows it; undefined before it does. */
+  /** This node, from the watch; undefined before the watch shows it. */
   node: () => Node | undefined;
 };
 
 export type Binder = {
-  /** Binds a pod that has no node to this one; resolves with why not, in a scheduler's words, or undefined. */
+  /** Binds a pod without a node to this one. Resolves with the reason if it can't, as a scheduler words it, else undefined. */
   bind(pod: Pod): Promise<string | undefined>;
 };
 
-/** The scheduler of a cluster of one node. A pod that another node got, or that is gone, is no failure. */
+/** The scheduler of a cluster of one node. It is no failure when another node got the pod, or when the pod is gone. */
 export const createBinder = ({ kube, nodeName, maxPods, listPods, node }: BinderOptions): Binder => {
-  /** Bound by this node, while the watch may still show them without one. */
+  /** Pods that this node has bound; the watch may still show them without a node. */
   const bound = new Set<string>();
 
   const isFull = (): boolean => {

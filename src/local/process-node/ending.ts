@@ -1,36 +1,36 @@
-/** How something is told to end: by SIGTERM in order, by SIGINT at once; by SIGKILL after the grace, ms. */
-export type EndWish = { graceMs: number; signal: "SIGTERM" | "SIGINT" };
+/** How to end a process: SIGTERM ends it in order, SIGINT at once; SIGKILL follows after the grace, ms. */
+export type EndRequest = { graceMs: number; signal: "SIGTERM" | "SIGINT" };
 
-/** The wish that something ends, which may come before there is anything to end and may become more urgent later. */
+/** The requests to end a process. The first may come before the process has started; later ones may be more urgent. */
 export type Ending = {
-  /** Aborted by the first wish. */
+  /** Aborted by the first request. */
   signal: AbortSignal;
-  /** Of several graces the shortest one counts; what was wished at once stays so. `signal`: left out, SIGTERM. */
-  wish(graceMs: number, signal?: EndWish["signal"]): void;
-  /** Calls `listener` with every wish that counts, at once when there is one already. One listener at most. */
-  onWish(listener: (wish: EndWish) => void): void;
+  /** Of several graces the shortest counts, and SIGINT is never taken back. `signal`: SIGTERM by default. */
+  request(graceMs: number, signal?: EndRequest["signal"]): void;
+  /** Calls `listener` with each request that is more urgent, and at once if there is one already. At most one listener. */
+  onRequest(listener: (request: EndRequest) => void): void;
 };
 
 /** An ending that nobody has asked for yet. */
 export const createEnding = (): Ending => {
-  const wished = new AbortController();
-  let urgent: EndWish = { graceMs: Number.POSITIVE_INFINITY, signal: "SIGTERM" };
-  let tell: (wish: EndWish) => void = () => undefined;
+  const requested = new AbortController();
+  let urgent: EndRequest = { graceMs: Number.POSITIVE_INFINITY, signal: "SIGTERM" };
+  let notify: (request: EndRequest) => void = () => undefined;
   return {
-    signal: wished.signal,
-    wish(graceMs, signal = urgent.signal) {
-      const isNews = graceMs < urgent.graceMs || (signal === "SIGINT" && urgent.signal !== "SIGINT");
-      if (!isNews) return;
+    signal: requested.signal,
+    request(graceMs, signal = urgent.signal) {
+      const isMoreUrgent = graceMs < urgent.graceMs || (signal === "SIGINT" && urgent.signal !== "SIGINT");
+      if (!isMoreUrgent) return;
       urgent = {
         graceMs: Math.min(graceMs, urgent.graceMs),
         signal: urgent.signal === "SIGINT" ? urgent.signal : signal,
       };
-      wished.abort();
-      tell(urgent);
+      requested.abort();
+      notify(urgent);
     },
-    onWish(listener) {
-      tell = listener;
-      if (wished.signal.aborted) listener(urgent);
+    onRequest(listener) {
+      notify = listener;
+      if (requested.signal.aborted) listener(urgent);
     },
   };
 };

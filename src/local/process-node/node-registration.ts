@@ -4,17 +4,17 @@ import { hasReason } from "../../kube/kube-error.ts";
 import { leases, nodes } from "../../kube/resource-type.ts";
 import type { Logger } from "../../log.ts";
 
-/** As a kubelet does: a node whose lease is 40 s old counts as lost. */
+/** The same as a kubelet's: a node whose lease is 40 s old counts as lost. */
 const heartbeatMs = 10_000;
 const leaseSeconds = 40;
 
-/** What every pod of this node reports as its host's address. */
+/** The host address in the status of every pod of this node. */
 export const hostAddress = "127.0.0.1";
 
 export type NodeRegistrationOptions = { kube: Kube; nodeName: string; maxPods: number; log: Logger };
 
 export type NodeRegistration = {
-  /** Ends the heartbeat and says that the node takes no more pods, as far as the API still answers. */
+  /** Ends the heartbeat and, if the API still answers, reports that the node is not ready. */
   stop(): Promise<void>;
 };
 
@@ -46,7 +46,7 @@ const statusOf = (nodeName: string, maxPods: number, ready: { status: boolean; s
   };
 };
 
-/** Creates the Node and its Lease where they are missing and keeps them fresh. Rejects when the first heartbeat fails. */
+/** Creates the Node and its Lease if they are missing, and renews them. Rejects when the first heartbeat fails. */
 export const registerNode = async (options: NodeRegistrationOptions): Promise<NodeRegistration> => {
   const { kube, nodeName, maxPods, log } = options;
   const leaseRef = { namespace: "kube-node-lease", name: nodeName };
@@ -54,7 +54,7 @@ export const registerNode = async (options: NodeRegistrationOptions): Promise<No
 
   const createNode = async (): Promise<void> => {
     await kube.create(nodes, { metadata: { name: nodeName, labels: labelsOf(nodeName) } });
-    // Admission taints every new node as not ready; the controller that would take the taint away is not there.
+    // Admission taints every new node as not ready, and there is no controller that would remove the taint.
     await kube.patch(nodes, { name: nodeName }, { spec: { taints: null } });
   };
   const renewLease = async (): Promise<void> => {

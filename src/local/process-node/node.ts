@@ -13,20 +13,20 @@ import { createPodSync } from "./pod-sync.ts";
 export type NodeOptions = {
   kube: Kube;
   nodeName: string;
-  /** Only pods of this namespace are taken; left out, all are. For tests that share one API server. */
+  /** The node takes only pods of this namespace; by default all. For tests that share one API server. */
   namespace?: string;
   maxPods: number;
   /** Requests to the API at the same time; steps are short, since none waits for a process. */
   concurrentSteps: number;
-  /** Begins the life of a pod that is bound to this node and supported. `onChange`: to be called after every change of its state. */
+  /** Starts a pod that is bound to this node and supported. It must call `onChange` after every change of its state. */
   startRun: (pod: Pod, onChange: () => void) => PodRun;
-  /** Removes what is kept of a pod until its object is gone. */
+  /** Removes a pod's output; called when its object is gone. */
   removeLog: (ref: Ref) => Promise<void>;
   log: Logger;
 };
 
 export type RunningNode = {
-  /** Ends all pods at once; resolves when nothing of them is left. */
+  /** Ends all pods at once; resolves when no process or folder of them is left. */
   stop(): Promise<void>;
 };
 
@@ -37,8 +37,8 @@ const syncWithinMs = 30_000;
 const stopGraceMs = 10_000;
 
 /**
- * A node and its scheduler in one: binds every pod that has no node, unless it is cordoned or tainted, and runs it. Resolves when the node is registered and
- * what a former run of it left is reported as failed.
+ * A node and its scheduler in one: it binds every pod without a node, unless the node is cordoned or tainted, and runs it. Resolves
+ * when the node is registered and the pods of its former run are reported as failed.
  */
 export const startNode = async (options: NodeOptions): Promise<RunningNode> => {
   const { kube, nodeName, namespace, maxPods, concurrentSteps, startRun, removeLog, log } = options;
@@ -75,7 +75,7 @@ export const startNode = async (options: NodeOptions): Promise<RunningNode> => {
     const signal = AbortSignal.timeout(syncWithinMs);
     await Promise.all([reflector.synced(signal), self.synced(signal)]);
     const leftovers = reflector.list().filter((pod) => pod.spec?.nodeName === nodeName);
-    await Promise.all(leftovers.map(podSync.settleLeftover));
+    await Promise.all(leftovers.map(podSync.reportLeftover));
     return registerNode({ kube, nodeName, maxPods, log });
   };
   const registration = await register().catch(async (error: unknown) => {

@@ -1,9 +1,9 @@
-/** What of a scheduler's rules counts on a single node: cordons and taints. */
+/** The rules of a scheduler that matter on a single node: cordons and taints. */
 import type { Node, Pod } from "../../kube/objects.ts";
 
 type Taint = NonNullable<NonNullable<Node["spec"]>["taints"]>[number];
 
-/** As a scheduler takes a cordon, so that a pod may tolerate it. */
+/** The taint by which a scheduler treats a cordon, so that a pod can tolerate it. */
 const cordon: Taint = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" };
 
 const isTolerated = ({ spec }: Pod, { key, value = "", effect }: Taint): boolean =>
@@ -13,7 +13,7 @@ const isTolerated = ({ spec }: Pod, { key, value = "", effect }: Taint): boolean
     return toleration.key === key && (toleration.operator === "Exists" || (toleration.value ?? "") === value);
   }) ?? false;
 
-/** Why this pod is not put on this node, in a scheduler's words; undefined when it may be. */
+/** Why this pod can't be placed on this node, as a scheduler words it; undefined when it can. */
 export const whyNotPlaced = (pod: Pod, { spec }: Node): string | undefined => {
   if (spec?.unschedulable && !isTolerated(pod, cordon)) return "node(s) were unschedulable";
   const taint = spec?.taints?.find((one) => one.effect !== "PreferNoSchedule" && !isTolerated(pod, one));

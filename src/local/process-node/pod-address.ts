@@ -7,13 +7,13 @@ export type PodAddresses = {
   release(address: string): void;
 };
 
-/** Of 16 million addresses; more misses in a row mean that loopback addresses can't be bound here at all. */
+/** There are 16 million addresses; more failures in a row mean that this machine can't bind loopback addresses at all. */
 const maxTries = 20;
 
-/** 127.0.x.y is left to the machine's own services. */
+/** Leaves 127.0.x.y to the machine's own services. */
 const randomAddress = (): string => `127.${randomInt(1, 255)}.${randomInt(0, 256)}.${randomInt(1, 255)}`;
 
-/** Addresses for the pods of one node. Trying the port keeps two nodes on one machine apart without their knowing of each other. */
+/** Addresses for the pods of one node. It tries the port, so two nodes on one machine never use the same address. */
 export const createPodAddresses = (): PodAddresses => {
   const taken = new Set<string>();
   return {

@@ -4,7 +4,7 @@ import type { Pod } from "../../kube/objects.ts";
 export type PodEnvironment = { args: string[]; env: Record<string, string> };
 
 /**
- * `$(NAME)` becomes the variable's value when there is one, `$$` a plain `$`, as a kubelet does it.
+ * Expands text as a kubelet does: `$(NAME)` becomes the variable's value if there is one, `$$` becomes a plain `$`.
  * `known`: the variables defined before this text.
  */
 export const expandVariables = (text: string, known: Record<string, string>): string =>
@@ -12,7 +12,7 @@ export const expandVariables = (text: string, known: Record<string, string>): st
     name === undefined ? "$" : Object.hasOwn(known, name) ? (known[name] ?? "") : match,
   );
 
-/** `podIp`: the pod's address, which its status does not have yet. Fields that are not supported become "". */
+/** `podIp`: the pod's address, since its status has none yet. Unsupported fields become "". */
 export const podEnvironment = ({ metadata, spec }: Pod, podIp: string): PodEnvironment => {
   const fields: Record<string, string | undefined> = {
     "metadata.name": metadata.name,

@@ -11,11 +11,11 @@ export type PodProcessOptions = {
   dataDir: string;
   /** The program to which the container's arguments are added. */
   agentCommand: readonly [program: string, ...args: string[]];
-  /** What every agent gets beside its pod's own variables, which win. */
+  /** Further variables of every agent; its pod's own variables win. */
   agentEnv: Record<string, string>;
 };
 
-/** A termination message is cut at this length, bytes, as a kubelet does it. */
+/** A termination message is cut to this length, bytes, like a kubelet's. */
 const maxTerminationBytes = 4096;
 
 const podDirOf = (dataDir: string, pod: Pod): string => join(podsFolder(dataDir), pod.metadata.uid);
@@ -23,7 +23,7 @@ const terminationLog = (podDir: string): string => join(podDir, "termination-log
 const logPathOf = (dataDir: string, ref: Ref): string =>
   join(podLogsFolder(dataDir), `${keyOf(ref).replace("/", "_")}.log`);
 
-/** Starts the pod's program in a folder of its own, its output in `<dataDir>/logs/pods/<namespace>_<name>.log`. */
+/** Starts the pod's program in its own folder, with its output in `<dataDir>/logs/pods/<namespace>_<name>.log`. */
 export const startPodProcess = async (pod: Pod, podIp: string, options: PodProcessOptions): Promise<Child> => {
   const { dataDir, agentCommand, agentEnv } = options;
   const podDir = podDirOf(dataDir, pod);
@@ -45,13 +45,13 @@ export const startPodProcess = async (pod: Pod, podIp: string, options: PodProce
     },
     cwd: podDir,
     logPath,
-    // An agent that is told to end takes its browser with it, which a killed parent can't do any more; at once, since
-    // nobody is left to see it end.
+    // When this process is killed, the kernel tells the agent to end, and the agent ends its browser. At once, since no process is
+    // left that waits for an end in order.
     parentDeathSignal: "INT",
   });
 };
 
-/** What the pod's program left as its last word, or "". */
+/** The termination message of the pod's program, or "". */
 export const readTermination = async (dataDir: string, pod: Pod): Promise<string> => {
   try {
     await using file = await open(terminationLog(podDirOf(dataDir, pod)), "r");
@@ -62,12 +62,12 @@ export const readTermination = async (dataDir: string, pod: Pod): Promise<string
   }
 };
 
-/** Ends what the pod's program started and did not end itself, then removes the pod's folder. */
+/** Ends processes that the pod's program started and did not end, then removes the pod's folder. */
 export const cleanPodProcess = async (dataDir: string, pod: Pod): Promise<void> => {
   const podDir = podDirOf(dataDir, pod);
   await killRecordedGroups(processGroupsFile(podDir));
   await rm(podDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
 };
 
-/** Removes the output of a pod that is gone. */
+/** Removes the output of a deleted pod. */
 export const removePodLog = (dataDir: string, ref: Ref): Promise<void> => rm(logPathOf(dataDir, ref), { force: true });

@@ -8,15 +8,15 @@ import type { PodRunState } from "./pod-run.ts";
 import { type Failure, type PodStatus, statusOfFailure, statusOfRun, statusOfUnscheduled } from "./pod-status.ts";
 
 /**
- * A running pod that is not ready is reported only after this, ms: most are ready sooner, and a write saved is one of
- * four in the life of a pod. Longer would hide a slow start from people who look.
+ * A running pod that is not ready is reported only after this time, ms: most are ready sooner, which saves one of the four writes
+ * in the life of a pod. A longer time would hide slow starts from users.
  */
 const firstReportMs = 2000;
 
 export type PodReports = {
-  /** Writes the state into the pod's status when it says something new; asks to be called again for what it held back. */
+  /** Writes the state into the pod's status if that changes it. When it delays a write, it asks to be called again. */
   report(pod: Pod, state: PodRunState, failure?: Failure): Promise<Requeue | undefined>;
-  /** Writes why a pod has no node, when that is news. */
+  /** Writes why a pod has no node, if the reason is new. */
   unscheduled(pod: Pod, message: string): Promise<void>;
   /** Writes that a pod without a process has failed. */
   fail(pod: Pod, failure: Failure): Promise<void>;
@@ -24,13 +24,13 @@ export type PodReports = {
   forget(uid: string | undefined): void;
 };
 
-type Told = { status?: PodStatus; runningSinceMs: number };
+type Reported = { status?: PodStatus; runningSinceMs: number };
 
-/** The one writer of the statuses of a node's pods. */
+/** The only writer of the statuses of a node's pods. */
 export const createPodReports = (kube: Kube): PodReports => {
-  const told = new Map<string | undefined, Told>();
+  const reported = new Map<string | undefined, Reported>();
 
-  /** A pod that is gone, or another one by now, needs no report. */
+  /** It is no error when the pod is gone or another pod has its name. */
   const write = async (pod: Pod, status: PodStatus): Promise<void> => {
     const { uid } = pod.metadata;
     try {
@@ -42,8 +42,8 @@ export const createPodReports = (kube: Kube): PodReports => {
   return {
     async report(pod, state, failure) {
       if (state.phase === "starting") return undefined;
-      const last: Told = told.get(pod.metadata.uid) ?? { runningSinceMs: performance.now() };
-      told.set(pod.metadata.uid, last);
+      const last: Reported = reported.get(pod.metadata.uid) ?? { runningSinceMs: performance.now() };
+      reported.set(pod.metadata.uid, last);
       const heldBackMs = firstReportMs - (performance.now() - last.runningSinceMs);
       const isFirst = last.status === undefined;
       if (isFirst && state.phase === "running" && !state.ready && heldBackMs > 0) return { requeueAfterMs: heldBackMs };
@@ -60,6 +60,6 @@ export const createPodReports = (kube: Kube): PodReports => {
       if (known?.status !== "False" || known.message !== message) await write(pod, statusOfUnscheduled(pod, message));
     },
     fail: (pod, failure) => write(pod, statusOfFailure(failure, pod)),
-    forget: (uid) => void told.delete(uid),
+    forget: (uid) => void reported.delete(uid),
   };
 };

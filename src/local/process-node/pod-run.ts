@@ -7,8 +7,8 @@
  *      │ or `end` comes before      ▼
  *      └─────────────────────────► ended
  *
- * `ended` means that nothing is left: the process, the members of its group, the groups that it recorded (browsers) and
- * the pod's folder are gone. Only then may its object be deleted, so that a pod that is gone leaves no browser behind.
+ * `ended` means that nothing is left: the process, the members of its group, the groups that it recorded (browsers) and the pod's
+ * folder are gone. Its object may be deleted only then, so a deleted pod leaves no browser behind.
  */
 import type { Pod } from "../../kube/objects.ts";
 import type { Logger } from "../../log.ts";
@@ -29,10 +29,10 @@ type Outcome = { exitCode: number; message: string; podIp?: string };
 export type PodRun = {
   state(): PodRunState;
   /**
-   * Ends the process without waiting for it: `onChange` tells when it has ended. Of two graces, ms, the shorter one counts.
-   * `signal`: left out, SIGTERM, by which a browser in use may be served on; by SIGINT it may not.
+   * Ends the process without waiting for it: `onChange` is called when it has ended. Of two graces, ms, the shorter one counts.
+   * `signal`: SIGTERM by default, after which the agent may serve its lease on; after SIGINT it ends at once.
    */
-  end: Ending["wish"];
+  end: Ending["request"];
   /** Resolves in the state `ended`. Never rejects. */
   ended: Promise<void>;
 };
@@ -45,10 +45,10 @@ export type PodRunOptions = PodProcessOptions & {
   onChange: () => void;
 };
 
-/** As container runtimes report a container that could not be started. */
+/** The exit code by which container runtimes report a container that could not be started. */
 const notStartedExitCode = 128;
 
-/** A start that is still not ready gives its slot back after this, ms: one browser that hangs must not hold up the others. */
+/** A start that is not ready gives its slot back after this time, ms: a browser that hangs must not delay the others. */
 const longestSlotMs = 10_000;
 
 const now = (): string => new Date().toISOString();
@@ -59,7 +59,7 @@ type Serving = { pod: Pod; podIp: string; ending: Ending; onRunning: (state: Run
 /** Starts the process and probes it until it has ended; resolves with its exit code, rejects when it can't be started. */
 const serve = async ({ pod, podIp, ending, onRunning }: Serving, options: PodProcessOptions): Promise<number> => {
   const child = await startPodProcess(pod, podIp, options);
-  ending.onWish(({ graceMs, signal }) => void child.stop(graceMs, signal));
+  ending.onRequest(({ graceMs, signal }) => void child.stop(graceMs, signal));
   const startedAt = now();
   const container = pod.spec?.containers[0];
   const probe = container && probeOf(container, podIp);
@@ -71,7 +71,7 @@ const serve = async ({ pod, podIp, ending, onRunning }: Serving, options: PodPro
   return exitCode;
 };
 
-/** Begins at once. `pod`: bound to this node and supported. */
+/** Starts a pod at once. `pod`: bound to this node and supported. */
 export const startPodRun = (pod: Pod, options: PodRunOptions): PodRun => {
   const { dataDir, addresses, slots, log, onChange } = options;
   const ending = createEnding();
@@ -114,5 +114,5 @@ export const startPodRun = (pod: Pod, options: PodRunOptions): PodRun => {
     const startedAt = state.phase === "running" ? state.startedAt : createdAt;
     become({ phase: "ended", ...outcome, startedAt, finishedAt: now() });
   };
-  return { state: () => state, end: ending.wish, ended: run() };
+  return { state: () => state, end: ending.request, ended: run() };
 };

@@ -4,13 +4,13 @@ import type { PodRunState } from "./pod-run.ts";
 
 export type PodStatus = NonNullable<Pod["status"]>;
 type Conditions = NonNullable<PodStatus["conditions"]>;
-type Told = Exclude<PodRunState, { phase: "starting" }>;
+type StartedState = Exclude<PodRunState, { phase: "starting" }>;
 
-/** Why a pod has failed, where its process's exit code does not tell it. */
+/** Why a pod has failed, if its process's exit code does not show it. */
 export type FailureReason = "NodeRestart" | "NodeShutdown" | "UnsupportedPod";
 export type Failure = { reason: FailureReason; message: string };
 
-/** True when a pod has ended, by its own account. */
+/** True when the pod's phase says that it has ended. */
 export const isOver = (pod: Pod): boolean => pod.status?.phase === "Failed" || pod.status?.phase === "Succeeded";
 
 const conditionsOf = (former: Conditions, states: Record<string, boolean>, reason: string | undefined): Conditions => {
@@ -29,7 +29,7 @@ const conditionsOf = (former: Conditions, states: Record<string, boolean>, reaso
   return [...known.values()];
 };
 
-const containerStatusesOf = (pod: Pod, state: Told): NonNullable<PodStatus["containerStatuses"]> => {
+const containerStatusesOf = (pod: Pod, state: StartedState): NonNullable<PodStatus["containerStatuses"]> => {
   const container = pod.spec?.containers[0];
   const isRunning = state.phase === "running";
   const isReady = isRunning && state.ready;
@@ -57,18 +57,18 @@ const containerStatusesOf = (pod: Pod, state: Told): NonNullable<PodStatus["cont
   ];
 };
 
-const whyNotReady = (state: Told): string => {
+const whyNotReady = (state: StartedState): string => {
   if (state.phase === "running") return "ContainersNotReady";
   return state.exitCode === 0 ? "PodCompleted" : "PodFailed";
 };
 
-const phaseOf = (state: Told): string => {
+const phaseOf = (state: StartedState): string => {
   if (state.phase === "running") return "Running";
   return state.exitCode === 0 ? "Succeeded" : "Failed";
 };
 
-/** The status of a pod whose process runs or has run. `former`: the conditions it has; their times stay where nothing changes. */
-export const statusOfRun = (pod: Pod, state: Told, former: Conditions = []): PodStatus => {
+/** The status of a pod whose process runs or has run. `former`: its present conditions; unchanged ones keep their times. */
+export const statusOfRun = (pod: Pod, state: StartedState, former: Conditions = []): PodStatus => {
   const isReady = state.phase === "running" && state.ready;
   const states = { PodScheduled: true, Initialized: true, ContainersReady: isReady, Ready: isReady };
   return {
@@ -82,7 +82,7 @@ export const statusOfRun = (pod: Pod, state: Told, former: Conditions = []): Pod
   };
 };
 
-/** The status of a pod that has no process on this node and will get none. */
+/** The status of a pod that has no process on this node and gets none. */
 export const statusOfFailure = ({ reason, message }: Failure, pod: Pod): PodStatus => ({
   phase: "Failed",
   reason,
@@ -90,7 +90,7 @@ export const statusOfFailure = ({ reason, message }: Failure, pod: Pod): PodStat
   conditions: conditionsOf(pod.status?.conditions ?? [], { ContainersReady: false, Ready: false }, "PodFailed"),
 });
 
-/** The status of a pod that this node does not take now. */
+/** The status of a pod that this node can't take now. */
 export const statusOfUnscheduled = (pod: Pod, message: string): PodStatus => ({
   conditions: conditionsOf(pod.status?.conditions ?? [], { PodScheduled: false }, "Unschedulable").map((condition) =>
     condition.type === "PodScheduled" ? { ...condition, message } : condition,

@@ -1,6 +1,6 @@
 /**
- * Brings one pod's process and its object together. Called with a key whenever either has changed; looks at both as
- * they are now, takes the next step, never waits for a process.
+ * Reconciles one pod's process with its object. It is called with a key whenever either has changed, reads the present state of
+ * both, takes the next step, and never waits for a process.
  *
  *   object                                process      step
  *   without a node                        –            bind it to this node, or report why not
@@ -8,12 +8,12 @@
  *   bound before this node was started    –            report Failed (its process died with the former run)
  *   bound                                 –            start it
  *   bound                                 any          report what changed
- *   being deleted, or ended               lives        end it
+ *   being deleted, or ended               alive        end it
  *   being deleted                         none, ended  delete the object
- *   gone                                  lives        end it at once
+ *   gone                                  alive        end it at once
  *   gone                                  ended        forget it
  *
- * In the life of a pod that becomes ready soon these are three requests: bind, running and ready, delete (or the end).
+ * A pod that becomes ready soon costs three requests: bind, running and ready, delete (or the end).
  */
 import type { Kube } from "../../kube/client.ts";
 import { type Pod, type Ref, refOf } from "../../kube/objects.ts";
@@ -38,16 +38,16 @@ export type PodSyncOptions = {
 
 export type PodSync = {
   sync(key: string): Promise<Requeue | undefined>;
-  /** Reports a pod that a former run of this node has left as failed, or finishes its deletion. */
-  settleLeftover(pod: Pod): Promise<void>;
-  /** Ends every process, then reports the ends as far as the API still answers. Call it when `sync` is called no more. */
+  /** Reports a pod of a former run of this node as failed, or finishes its deletion. */
+  reportLeftover(pod: Pod): Promise<void>;
+  /** Ends every process, then reports the ends if the API still answers. Call it after the last call of `sync`. */
   endAll(graceMs: number): Promise<void>;
 };
 
-/** How long a pod that the node did not take waits before it is looked at again, ms. */
-const placeAgainMs = 1000;
+/** The node tries again to place a pod after this time, ms. */
+const retryPlacementMs = 1000;
 
-/** Reports to the API at the same time when everything ends. */
+/** Reports to the API that run at the same time when the node stops. */
 const concurrentReports = 32;
 
 /** Kubernetes' default of `terminationGracePeriodSeconds`. */
@@ -65,8 +65,8 @@ type Entry = { pod: Pod; run: PodRun };
 export const createPodSync = (options: PodSyncOptions): PodSync => {
   const { kube, nodeName, binder, reports, cached, startRun, removeLog } = options;
   const entries = new Map<string, Entry>();
-  /** Reported as failed already, while the watch may still show them alive. */
-  const settled = new Set<string | undefined>();
+  /** Uids of pods that are reported as failed; the watch may still show them alive. */
+  const reported = new Set<string | undefined>();
 
   const remove = ({ metadata }: Pod): Promise<void> =>
     kube.delete(pods, metadata, { ...(metadata.uid && { uid: metadata.uid }), gracePeriodSeconds: 0 });
@@ -77,7 +77,7 @@ export const createPodSync = (options: PodSyncOptions): PodSync => {
     else entries.set(key, { pod, run: startRun(pod) });
   };
   const forget = async (key: string, { pod, run }: Entry): Promise<Requeue | undefined> => {
-    // By force: nobody is left to see it end in order.
+    // At once: the object is gone, so nothing waits for an end in order.
     run.end(defaultGraceSeconds * 1000, "SIGINT");
     if (run.state().phase !== "ended") return undefined;
     await removeLog(pod.metadata);
@@ -88,7 +88,7 @@ export const createPodSync = (options: PodSyncOptions): PodSync => {
   const finishDeletion = async (pod: Pod, run: PodRun | undefined): Promise<undefined> => {
     run?.end(graceMsOf(pod));
     if (run && run.state().phase !== "ended") return;
-    // Whoever holds the object back by a finalizer wants to see how it ended.
+    // The owner of a finalizer on the pod needs to know how it ended.
     if (run && pod.metadata.finalizers?.length) await reports.report(pod, run.state());
     await remove(pod);
   };
@@ -97,12 +97,12 @@ export const createPodSync = (options: PodSyncOptions): PodSync => {
     const why = await binder.bind(pod);
     if (!why) return undefined;
     await reports.unscheduled(pod, `0/1 nodes are available: 1 ${why}.`);
-    return { requeueAfterMs: placeAgainMs };
+    return { requeueAfterMs: retryPlacementMs };
   };
 
   const syncOwn = async (key: string, pod: Pod, run: PodRun | undefined): Promise<Requeue | undefined> => {
     if (pod.metadata.deletionTimestamp) return finishDeletion(pod, run);
-    if (isOver(pod) || settled.has(pod.metadata.uid)) return void run?.end(graceMsOf(pod));
+    if (isOver(pod) || reported.has(pod.metadata.uid)) return void run?.end(graceMsOf(pod));
     return run ? reports.report(pod, run.state()) : begin(key, pod);
   };
   const reportEnd = async ({ pod: { metadata }, run }: Entry): Promise<void> => {
@@ -121,8 +121,8 @@ export const createPodSync = (options: PodSyncOptions): PodSync => {
       if (!pod.spec?.nodeName) return place(pod);
       return pod.spec.nodeName === nodeName ? syncOwn(key, pod, entry?.run) : undefined;
     },
-    async settleLeftover(pod) {
-      settled.add(pod.metadata.uid);
+    async reportLeftover(pod) {
+      reported.add(pod.metadata.uid);
       if (pod.metadata.deletionTimestamp) await remove(pod);
       else if (!isOver(pod)) await reports.fail(pod, lostByRestart);
     },
@@ -130,7 +130,7 @@ export const createPodSync = (options: PodSyncOptions): PodSync => {
       for (const { run } of entries.values()) run.end(graceMs, "SIGINT");
       const left = entries.values();
       const reportAll = async (): Promise<void> => {
-        // One iterator for all: each takes the next entry that no other has taken.
+        // All workers share one iterator, so each entry is taken once.
         for (const entry of left) await reportEnd(entry).catch(() => undefined);
       };
       await Promise.all(Array.from({ length: concurrentReports }, reportAll));

@@ -4,17 +4,17 @@ import { type PodProcessOptions, removePodLog } from "./pod-process.ts";
 import { startPodRun } from "./pod-run.ts";
 import { createStartSlots } from "./start-slots.ts";
 
-/** `dataDir`: absolute, locked by this run and rid of a former run's leftovers (`lockDataDir`, `endLeftovers`). */
+/** `dataDir`: absolute, locked by this run and without leftovers of a former run (`lockDataDir`, `endLeftovers`). */
 export type ProcessNodeOptions = PodProcessOptions &
   Pick<NodeOptions, "kube" | "namespace" | "log"> & { nodeName?: string };
 
 export type ProcessNode = RunningNode;
 
-/** A kubelet's default. */
+/** The kubelet's default. */
 const maxPods = 110;
 
 /**
- * How many pods start at the same time. A start is bound by the processor: measured on 2 cores with 20 headless browsers,
+ * How many pods start at the same time. The processor limits starts: measured on 2 cores with 20 headless browsers,
  * 2, 4, 6 and 20 at a time all need 8 to 10 s for the whole, but with 20 at a time the first one is ready after 5.5 s
  * instead of 1 s, and slow starts come near their deadlines.
  */

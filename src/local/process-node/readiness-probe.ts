@@ -1,7 +1,7 @@
 /**
  *   not ready ──(one good answer)──► ready ──(failureThreshold bad ones in a row)──► not ready …
  *
- * Until the first good answer it asks every 100 ms: a kubelet's whole seconds would be most of a browser's start.
+ * Until the first good answer it probes every 100 ms: a kubelet's whole seconds would be most of the time of a browser's start.
  */
 import { get } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -18,7 +18,7 @@ type Container = NonNullable<Pod["spec"]>["containers"][number];
 const portOf = (container: Container, port: unknown): number =>
   typeof port === "number" ? port : (container.ports?.find(({ name }) => name === port)?.containerPort ?? Number(port));
 
-/** The probe of a container that is reached at `host`; undefined when it has none and is ready as soon as it runs. */
+/** The probe of a container at `host`; undefined when it has none, and so is ready as soon as it runs. */
 export const probeOf = (container: Container, host: string): Probe | undefined => {
   const { readinessProbe } = container;
   const httpGet = readinessProbe?.httpGet;
@@ -45,7 +45,7 @@ const answersWell = ({ host, port, path, timeoutMs }: Probe, stopped: AbortSigna
     request.once("close", () => resolve(false));
   });
 
-/** Calls `onChange` with every change, never twice with the same value, never after `stop`; begins as not ready. */
+/** Calls `onChange` with every change of readiness, which begins as false; never after `stop`. */
 export const startReadinessProbe = (probe: Probe, onChange: (ready: boolean) => void): ReadinessProbe => {
   const stopping = new AbortController();
   let ready = false;

@@ -1,6 +1,6 @@
-/** Bounds how many starts are under way at the same time; whoever waits gets its turn in order. */
+/** Limits how many starts run at the same time; waiting starts get their slots in order. */
 export type StartSlots = {
-  /** Resolves with the function that gives the slot back (once is enough, more does no harm); undefined when `signal` is aborted first. */
+  /** Resolves with a function that gives the slot back, which may be called repeatedly; undefined if `signal` is aborted first. */
   take(signal: AbortSignal): Promise<(() => void) | undefined>;
 };
 

@@ -1,7 +1,7 @@
 /**
- * What of a pod's specification a process can honour. Everything else is refused in words, rather than run differently
- * from how a kubelet would run it. Image, resources, security context and `emptyDir` volumes are passed over: a process
- * has the machine's own.
+ * The fields of a pod's spec that a process can implement. A pod with other fields is refused with a reason, since it would run
+ * differently than under a kubelet. Image, resources, security context and `emptyDir` volumes are ignored: a process uses the
+ * machine's own.
  */
 import type { Pod } from "../../kube/objects.ts";
 
@@ -13,7 +13,7 @@ const unsupportedVolume = (spec: PodSpec): string | undefined => spec.volumes?.f
 const unsupportedVariable = (container: Container): string | undefined =>
   container.env?.find(({ valueFrom }) => valueFrom && !supportedFields.has(valueFrom.fieldRef?.fieldPath ?? ""))?.name;
 
-/** Fields of the pod that a variable may be set from. */
+/** The pod's fields that can be the source of a variable. */
 export const supportedFields = new Set(["metadata.name", "metadata.namespace", "metadata.uid", "status.podIP"]);
 
 const containerRefusal = (container: Container): string | undefined => {

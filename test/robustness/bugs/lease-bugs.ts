@@ -132,8 +132,8 @@ export const leaseBugs: readonly SeededBug[] = [
   },
   {
     name: "new-id-on-retry",
-    breaks: "a take that is repeated after a lost answer is a new wish: one call, two leases",
-    foundBy: ["one-session-a-wish"],
+    breaks: "a take that is repeated after a lost answer is a new request: one call, two leases",
+    foundBy: ["one-session-per-request"],
     faults: ["redis-cut-reply"],
     patches: [
       {
@@ -164,7 +164,7 @@ export const leaseBugs: readonly SeededBug[] = [
   {
     name: "forgetful-retries",
     breaks: "every repetition of a request with one Idempotency-Key gets a browser of its own",
-    foundBy: ["one-session-a-wish"],
+    foundBy: ["one-session-per-request"],
     faults: [],
     patches: [
       {

@@ -50,13 +50,13 @@ export const operatorBugs: readonly SeededBug[] = [
         file: "controllers/browser-pool/plan/starts.ts",
         find: "Math.min(timeMs(status?.nextStartTime), ",
         replace:
-          "Math.min((((globalThis as any).nextStarts ??= new Map()).get(seen.pool.metadata.uid) as number) ?? 0, ",
+          "Math.min((((globalThis as any).nextStarts ??= new Map()).get(observed.pool.metadata.uid) as number) ?? 0, ",
       },
       {
         file: "controllers/browser-pool/plan/starts.ts",
         find: "const nextMs = Math.ceil(nowMs + everyMs);",
         replace: `const nextMs = Math.ceil(nowMs + everyMs);
-          (globalThis as any).nextStarts.set(seen.pool.metadata.uid, nextMs);`,
+          (globalThis as any).nextStarts.set(observed.pool.metadata.uid, nextMs);`,
       },
     ],
   },

@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { groupBy } from "../checks/views.ts";
-import type { HistoryResult, HistoryWish } from "../run-histories.ts";
+import type { HistoryRequest, HistoryResult } from "../run-histories.ts";
 import { runHistories } from "../run-histories.ts";
 import { type BugRow, bugTable, writeBugTable } from "./bug-table.ts";
 import { allBugs } from "./bugs.ts";
@@ -24,7 +24,7 @@ export type BugRunOptions = {
   signal: AbortSignal;
 };
 
-const wishOf = ({ faults, plan }: SeededBug, seed: number): HistoryWish => ({ seed, loadMs, faults, ...plan });
+const requestOf = ({ faults, plan }: SeededBug, seed: number): HistoryRequest => ({ seed, loadMs, faults, ...plan });
 
 /** Which of the checks that count found the bug in a history. */
 const foundIn = ({ foundBy }: SeededBug, { findings }: HistoryResult): string[] =>
@@ -44,7 +44,7 @@ const runBug = async (bug: SeededBug, { keepFolder, say, signal }: BugRunOptions
   const run = { bug: bug.name, keepFolder: join(keepFolder, "bugs", bug.name), onHistory: () => undefined, signal };
   for (const seed of signal.aborted ? [] : seeds) {
     try {
-      const [result] = (await runHistories([wishOf(bug, seed)], run)).results;
+      const [result] = (await runHistories([requestOf(bug, seed)], run)).results;
       const found = result ? tell(bug, result, say) : [];
       if (result && found.length > 0) return { ...row, found, seed, seconds: result.seconds };
     } catch (error) {
@@ -60,9 +60,9 @@ const runWithoutBugs = async (rows: BugRow[], options: BugRunOptions): Promise<s
   const { keepFolder, say, signal } = options;
   const found = rows.flatMap(({ name, seed }) => {
     const bug = allBugs.find((one) => one.name === name);
-    return bug && seed !== undefined ? [{ name, wish: wishOf(bug, seed) }] : [];
+    return bug && seed !== undefined ? [{ name, request: requestOf(bug, seed) }] : [];
   });
-  const histories = [...groupBy(found, ({ wish }) => JSON.stringify(wish)).values()];
+  const histories = [...groupBy(found, ({ request }) => JSON.stringify(request)).values()];
   let place = 0;
   const failed: string[] = [];
   const onHistory = ({ findings }: HistoryResult): void => {
@@ -72,7 +72,7 @@ const runWithoutBugs = async (rows: BugRow[], options: BugRunOptions): Promise<s
     say(`without ${names.join(", ")}  ${checks || "ok"}`);
   };
   await runHistories(
-    histories.flatMap(([first]) => (first ? [first.wish] : [])),
+    histories.flatMap(([first]) => (first ? [first.request] : [])),
     { keepFolder: join(keepFolder, "without-bugs"), onHistory, signal },
   );
   return failed;

@@ -11,7 +11,7 @@ import { holdersKeepBrowsers } from "./holders-keep-browsers.ts";
 import { noStarvation } from "./no-starvation.ts";
 import { nothingLeftBehind } from "./nothing-left-behind.ts";
 import { nothingLost } from "./nothing-lost.ts";
-import { oneSessionAWish } from "./one-session-a-wish.ts";
+import { oneSessionPerRequest } from "./one-session-per-request.ts";
 import { podsWithinSize } from "./pods-within-size.ts";
 import { processesLive } from "./processes-live.ts";
 import { risingFences } from "./rising-fences.ts";
@@ -26,7 +26,7 @@ export const allChecks: readonly Check[] = [
   epochsBind,
   commandsByHolder,
   heldMeansBound,
-  oneSessionAWish,
+  oneSessionPerRequest,
   firstCome,
   ticketsRise,
   noStarvation,

@@ -8,7 +8,7 @@ const convergenceMs = 30_000;
 /** Callers are served again this long after the last fault, ms: leases are recovered within ten seconds. */
 const serviceMs = 10_000;
 
-/** Wishes are answered, after the faults. */
+/** Requests are answered, after the faults. */
 const unserved = (events: Parameters<Check["find"]>[0]): Violation[] => {
   const over = markOf(events, "faults-over");
   if (!over) return [];

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { nothingLost } from "./nothing-lost.ts";
-import { oneSessionAWish } from "./one-session-a-wish.ts";
+import { oneSessionPerRequest } from "./one-session-per-request.ts";
 import { sessionsEnd } from "./sessions-end.ts";
 import { agent, change, held, inOrder, pod, released, scripts, theEnd } from "./small-history.ts";
 
@@ -77,14 +77,14 @@ test("a session without an end, a pod that vanished and a state without a reason
   expect(sessionsEnd.find(scripts([[1, "retire", state("b", "idle", "retired", { reason: "Surplus" })]]))).toEqual([]);
 });
 
-test("a session that answers two wishes, and a wish with two browsers, are found", () => {
+test("a session that answers two requests, and a request with two browsers, are found", () => {
   const key = { idempotencyKey: "k" };
-  expect(oneSessionAWish.find([...held([0, 2], "s1", key), ...held([0, 3], "s1", key)])).toEqual([]);
-  expect(oneSessionAWish.find([...held([0, 2], "s1"), ...held([0, 3], "s1")])).toHaveLength(1);
-  expect(oneSessionAWish.find([...held([0, 2], "s1", key), ...held([0, 3], "s2", key)])).toHaveLength(1);
+  expect(oneSessionPerRequest.find([...held([0, 2], "s1", key), ...held([0, 3], "s1", key)])).toEqual([]);
+  expect(oneSessionPerRequest.find([...held([0, 2], "s1"), ...held([0, 3], "s1")])).toHaveLength(1);
+  expect(oneSessionPerRequest.find([...held([0, 2], "s1", key), ...held([0, 3], "s2", key)])).toHaveLength(1);
   const grants = scripts([
-    [1, "take", { ...granted("s1", "b", 1), wish: "w" } as never],
-    [2, "take", { ...granted("s2", "c", 2), wish: "w" } as never],
+    [1, "take", { ...granted("s1", "b", 1), request: "w" } as never],
+    [2, "take", { ...granted("s2", "c", 2), request: "w" } as never],
   ]);
-  expect(oneSessionAWish.find(inOrder(held([0, 5], "s2", { wish: "w" }), grants))).toHaveLength(1);
+  expect(oneSessionPerRequest.find(inOrder(held([0, 5], "s2", { request: "w" }), grants))).toHaveLength(1);
 });

@@ -8,7 +8,7 @@ import { startIntervalMs } from "../../../src/domain/fill-pacing.ts";
 import type { EventOf, HistoryEvent } from "../history/history.ts";
 import { ofKind } from "../history/history.ts";
 import type { Check, Violation } from "./check.ts";
-import { type PoolSetting, poolSettings, settingsAt } from "./pool-wishes.ts";
+import { type PoolSetting, poolSettings, settingsAt } from "./pool-requests.ts";
 import { type FaultSpan, faultSpansOf, groupBy, isCalm } from "./views.ts";
 
 /** What the API server cuts off its times, ms. */

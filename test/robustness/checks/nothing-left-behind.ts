@@ -1,5 +1,5 @@
 /**
- * A caller who is gone takes nothing and holds nothing, by the wish that its call carried:
+ * A caller who is gone takes nothing and holds nothing, by the request that its call carried:
  *
  *   hung up   its place in the queue is given up, and a browser that was granted to it in that instant goes on unused;
  *             judged in calm times only
@@ -31,29 +31,29 @@ const deaths = ["api-kill", "api-term"];
 
 type Leaver = { call: EventOf<"call">; ended: EventOf<"return"> };
 
-/** Callers who are gone, by wish; a wish that was asked more than once may be wanted by another request. */
+/** Callers who are gone, by request; a request that was sent more than once may be wanted by another call. */
 const leaversOf = (events: HistoryEvent[]): Map<string, Leaver> => {
   const returns = new Map(ofKind(events, "return").map((event) => [event.id, event]));
   const leavers = new Map<string, Leaver>();
-  for (const [wish, calls] of groupBy(ofKind(events, "call"), (call) => call.wish ?? "")) {
+  for (const [request, calls] of groupBy(ofKind(events, "call"), (call) => call.request ?? "")) {
     const [call] = calls;
     const ended = call && returns.get(call.id);
     const isGone = ended?.outcome === "hung-up" || ended?.outcome === "cut";
-    if (wish !== "" && call && calls.length === 1 && isGone) leavers.set(wish, { call, ended });
+    if (request !== "" && call && calls.length === 1 && isGone) leavers.set(request, { call, ended });
   }
   return leavers;
 };
 
 /** What Redis had of one session: in the queue or with a lease from `since` until `untilMs`, and when it was granted browsers. */
-type Stay = { session: string; wish: string; since: EventOf<"lease">; untilMs: number; grants: EventOf<"lease">[] };
+type Stay = { session: string; request: string; since: EventOf<"lease">; untilMs: number; grants: EventOf<"lease">[] };
 
 const stays = (entries: EventOf<"lease">[], endMs: number): Stay[] => {
   const open = new Map<string, Stay>();
   const all: Stay[] = [];
-  const stayOf = (session: string, wish: string, since: EventOf<"lease">): Stay => {
+  const stayOf = (session: string, request: string, since: EventOf<"lease">): Stay => {
     const known = open.get(session);
     if (known) return known;
-    const stay = { session, wish, since, untilMs: endMs, grants: [] };
+    const stay = { session, request, since, untilMs: endMs, grants: [] };
     open.set(session, stay);
     all.push(stay);
     return stay;
@@ -66,8 +66,8 @@ const stays = (entries: EventOf<"lease">[], endMs: number): Stay[] => {
   replayLeases(entries, {
     before(change, _model, event) {
       const { what } = change;
-      if (what === "queued" || what === "restored") stayOf(change.session, change.wish ?? "", event);
-      if (what === "granted") stayOf(change.session, change.wish ?? "", event).grants.push(event);
+      if (what === "queued" || what === "restored") stayOf(change.session, change.request ?? "", event);
+      if (what === "granted") stayOf(change.session, change.request ?? "", event).grants.push(event);
       if (what === "left" || what === "ended" || what === "undone") end(change.session, event.at);
     },
     // What is gone with a loss is nobody's to give up.
@@ -120,7 +120,7 @@ export const nothingLeftBehind: Check = {
     return pools
       .flatMap((entries) => stays(entries, endMs))
       .flatMap((stay) => {
-        const leaver = leavers.get(stay.wish);
+        const leaver = leavers.get(stay.request);
         return leaver ? [...tooLong(stay, leaver, { faults, boundAt }), ...tooLate(stay, leaver, obstacles)] : [];
       });
   },

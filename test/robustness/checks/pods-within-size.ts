@@ -1,7 +1,7 @@
 import type { EventOf } from "../history/history.ts";
 import { ofKind } from "../history/history.ts";
 import type { Check, Violation } from "./check.ts";
-import { type PoolSetting, poolSettings, settingsAt } from "./pool-wishes.ts";
+import { type PoolSetting, poolSettings, settingsAt } from "./pool-requests.ts";
 import { groupBy } from "./views.ts";
 
 /** Until it is gone or has ended; a terminating one still runs. */

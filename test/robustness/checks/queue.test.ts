@@ -31,7 +31,8 @@ test("a later caller who is served first is found, also one who jumps over what 
   expect(firstCome.find([...jumped.slice(0, 2), ...lost])).toHaveLength(1);
 });
 
-const called = (at: number, wish: string) => operation([at, at + 50], { op: "acquire", wish }, { outcome: "timeout" });
+const called = (at: number, request: string) =>
+  operation([at, at + 50], { op: "acquire", request }, { outcome: "timeout" });
 
 test("tickets rise over a loss, and callers come back with theirs", () => {
   const before = scripts([[100, "take", queued("s1", 10, "w1")]]);
@@ -76,7 +77,7 @@ test("a caller who is passed over again and again is found", () => {
   expect(noStarvation.find(inOrder(waiting, ...others.slice(0, 2)))).toEqual([]);
 });
 
-const hangUp = operation([100, 200], { op: "acquire", wish: "w" }, { outcome: "hung-up" });
+const hangUp = operation([100, 200], { op: "acquire", request: "w" }, { outcome: "hung-up" });
 
 test("a caller who hangs up and is forgotten at once is well", () => {
   const forgotten = scripts([
@@ -104,7 +105,7 @@ test("a lease that was bound before the end of its caller was heard of is left t
 });
 
 test("a browser that is granted to a caller whose replica is long dead is found", () => {
-  const cut = operation([100, 200], { op: "acquire", wish: "w" }, { outcome: "cut" });
+  const cut = operation([100, 200], { op: "acquire", request: "w" }, { outcome: "cut" });
   const waits = scripts([[110, "take", queued("s1", 1, "w")]]);
   const grantedAt = (at: number) => scripts([[at, "offer", granted("s1", "b", 1)]], { n: 1 });
   expect(nothingLeftBehind.find(inOrder(cut, waits, grantedAt(500)))).toEqual([]);

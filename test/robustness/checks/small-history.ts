@@ -57,11 +57,11 @@ export const scripts = (
 export const change = {
   state: (browser: string, from: string, to: string, more: { session?: string; reason?: string } = {}): LeaseChange =>
     ({ what: "state", browser, from, to, seq: 1, ...more }) as LeaseChange,
-  queued: (session: string, ticket: number, wish?: string): LeaseChange => ({
+  queued: (session: string, ticket: number, request?: string): LeaseChange => ({
     what: "queued",
     session,
     ticket,
-    ...(wish !== undefined && { wish }),
+    ...(request !== undefined && { request }),
   }),
   left: (session: string): LeaseChange => ({ what: "left", session }),
   granted: (session: string, browser: string, ticket: number): LeaseChange => ({
@@ -105,10 +105,10 @@ export const pod = (
 export const poolIs = (
   at: number,
   what: EventOf<"pool">["what"],
-  wish: { size?: number; fillRatePerMinute?: number },
+  request: { size?: number; fillRatePerMinute?: number },
 ): HistoryEvent[] => {
   lastId += 1;
-  const event = { kind: "pool", id: `${lastId}`, what, pool: "p", name: "pool", ...wish } as const;
+  const event = { kind: "pool", id: `${lastId}`, what, pool: "p", name: "pool", ...request } as const;
   return [
     { ...event, at, phase: "call" },
     { ...event, at: at + 1, phase: "return", outcome: "ok" },

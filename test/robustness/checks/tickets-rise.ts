@@ -12,13 +12,13 @@ const slackMs = 50;
  */
 const untoldMs = 2500;
 
-type Given = { session: string; ticket: number; wish: string; event: EventOf<"lease"> };
+type Given = { session: string; ticket: number; request: string; event: EventOf<"lease"> };
 
 const givenIn = (event: EventOf<"lease">): Given[] =>
   event.changes.flatMap((change) => {
     if (change.what !== "queued") return [];
-    const { session, ticket, wish = "" } = change;
-    return [{ session, ticket, wish, event }];
+    const { session, ticket, request = "" } = change;
+    return [{ session, ticket, request, event }];
   });
 
 const worse = ({ session, ticket, event }: Given, known: Given): Violation[] =>
@@ -46,7 +46,7 @@ const find = (entries: EventOf<"lease">[], calledAt: Map<string, number>): Viola
   const highest: Given[] = [];
   return entries.flatMap(givenIn).flatMap((given) => {
     const known = first.get(given.session);
-    const callAt = calledAt.get(given.wish) ?? 0;
+    const callAt = calledAt.get(given.request) ?? 0;
     const before = highest.findLast(({ event }) => event.at < callAt - slackMs);
     if (!known || given.ticket < known.ticket) first.set(given.session, given);
     if (given.ticket > (highest.at(-1)?.ticket ?? 0)) highest.push(given);
@@ -60,7 +60,7 @@ export const ticketsRise: Check = {
   promise: "later callers get higher tickets, and nobody's ticket gets worse, whatever Redis loses",
   find(events) {
     const calledAt = new Map<string, number>();
-    for (const { wish = "", at } of ofKind(events, "call")) if (!calledAt.has(wish)) calledAt.set(wish, at);
+    for (const { request = "", at } of ofKind(events, "call")) if (!calledAt.has(request)) calledAt.set(request, at);
     const pools = groupBy(ofKind(events, "lease"), ({ pool }) => pool);
     return [...pools.values()].flatMap((entries) => find(entries, calledAt));
   },

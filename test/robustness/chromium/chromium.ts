@@ -81,8 +81,8 @@ const report = (run: Run): void => {
 
 /** Holds most callers back until a browser is idle, and kills that one. */
 const crashIdle = async ({ parts, ledger, quiet }: Run, crash: NonNullable<StayPlan["crash"]>): Promise<void> => {
-  const wish = {};
-  quiet.add(wish);
+  const request = {};
+  quiet.add(request);
   try {
     await eventually("an idle browser is killed", async () => {
       const [pod] = await parts.leases.podsIn(parts.pool.id, "idle");
@@ -94,7 +94,7 @@ const crashIdle = async ({ parts, ledger, quiet }: Run, crash: NonNullable<StayP
       );
     });
   } finally {
-    quiet.delete(wish);
+    quiet.delete(request);
   }
 };
 

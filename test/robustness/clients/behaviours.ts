@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Pool } from "../pools.ts";
 import type { Random } from "../random.ts";
 import type { Cdp, Session } from "./cdp.ts";
-import type { Acquired, AcquireWish, ServiceCalls } from "./service-calls.ts";
+import type { Acquired, AcquireRequest, ServiceCalls } from "./service-calls.ts";
 
 export type Turn = { calls: ServiceCalls; pool: Pool; random: Random; signal: AbortSignal };
 type Behaviour = (turn: Turn) => Promise<void>;
@@ -28,9 +28,9 @@ const waits = [0, 0, 1, 1, 1, 3, 3, 3, 3, 8, 8, 8, 8, 8];
 /** As the SDK does it: what may go better soon is asked again with the same key. */
 const acquire = async (
   { calls, pool, random, signal }: Turn,
-  wish: Partial<AcquireWish> = {},
+  request: Partial<AcquireRequest> = {},
 ): Promise<Session | undefined> => {
-  const asked = { waitSeconds: random.pick(waits), ...wish };
+  const asked = { waitSeconds: random.pick(waits), ...request };
   for (let tries = 1; ; tries++) {
     const acquired: Acquired = await calls.acquire(pool, asked);
     if (acquired.kind === "held") return acquired.session;
@@ -118,17 +118,17 @@ export const behaviours = {
   die: async (turn) => {
     await acquire(turn);
   },
-  /** The same wish by several requests: at once and again later. */
+  /** The same request by several requests: at once and again later. */
   repeat: async (turn) => {
-    const wish = { idempotencyKey: newKey(turn.random), waitSeconds: 3 };
-    const sessions = await Promise.all(Array.from({ length: turn.random.int(2, 4) }, () => acquire(turn, wish)));
-    const session = sessions.find((held) => held !== undefined) ?? (await acquire(turn, wish));
+    const request = { idempotencyKey: newKey(turn.random), waitSeconds: 3 };
+    const sessions = await Promise.all(Array.from({ length: turn.random.int(2, 4) }, () => acquire(turn, request)));
+    const session = sessions.find((held) => held !== undefined) ?? (await acquire(turn, request));
     if (!session) return;
     await hold(turn);
     await Promise.all(sessions.map((other) => other && other.id !== session.id && release(turn, other)));
     await release(turn, session);
   },
-  /** Many wishes in the same instant. */
+  /** Many requests in the same instant. */
   burst: async (turn) => {
     await Promise.all(Array.from({ length: turn.random.int(3, 8) }, () => behaviours.plain(turn)));
   },

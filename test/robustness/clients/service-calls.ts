@@ -7,7 +7,7 @@ import type { Recorder } from "../recorder/recorder.ts";
 import { type Call, createCallLog, type Outcome, reasonOf } from "./call-log.ts";
 import { type Cdp, openCdp, type Session } from "./cdp.ts";
 
-export type AcquireWish = {
+export type AcquireRequest = {
   waitSeconds: number;
   idempotencyKey?: string;
   /** Hangs up after this time, ms. */
@@ -20,7 +20,7 @@ export type Acquired = { kind: "held"; session: Session } | { kind: "timeout" | 
 export type Released = "ok" | "gone" | "unclear";
 
 export type ServiceCalls = {
-  acquire(pool: Pool, wish: AcquireWish): Promise<Acquired>;
+  acquire(pool: Pool, request: AcquireRequest): Promise<Acquired>;
   release(session: Session, reuse: boolean): Promise<Released>;
   /** Ends the session by its own path. */
   remove(session: Session): Promise<Released>;
@@ -98,15 +98,15 @@ export const createServiceCalls = (options: CallerOptions): ServiceCalls => {
       return "unclear";
     }
   };
-  const acquire = async (pool: Pool, { waitSeconds, idempotencyKey, hangUpMs }: AcquireWish): Promise<Acquired> => {
-    const wish = idempotencyKey ?? newId();
-    const asked = { waitMs: waitSeconds * 1000, wish, ...(idempotencyKey !== undefined && { idempotencyKey }) };
+  const acquire = async (pool: Pool, { waitSeconds, idempotencyKey, hangUpMs }: AcquireRequest): Promise<Acquired> => {
+    const request = idempotencyKey ?? newId();
+    const asked = { waitMs: waitSeconds * 1000, request, ...(idempotencyKey !== undefined && { idempotencyKey }) };
     const end = begin({ op: "acquire", pool: pool.uid, ...asked });
     const patience = AbortSignal.timeout(waitSeconds * 1000 + patienceMs);
     const hangUp = hangUpMs === undefined ? undefined : AbortSignal.timeout(hangUpMs);
     const signal = hangUp ? AbortSignal.any([patience, hangUp]) : patience;
     const path = `/browser_pools/${pool.id}/acquire`;
-    const body = { acquire_timeout_seconds: waitSeconds, tags: { wish } };
+    const body = { acquire_timeout_seconds: waitSeconds, tags: { request } };
     const answer = await send({ method: "POST", path, body, idempotencyKey }, signal).catch(reasonOf);
     const { outcome, acquired } = acquiredBy(answer, pool, hangUp?.aborted ?? false);
     end(outcome);

@@ -26,15 +26,15 @@ export const ClientCall = eventOf("call", {
   /** All but acquire: the session it is about. */
   session: z.string().optional(),
   /**
-   * Acquire: sent as the tag `wish`, by which the script's and the agent's records of a session are found again when its
+   * Acquire: sent as the tag `request`, by which the script's and the agent's records of a session are found again when its
    * caller never learned of it. Repetitions of one request (the same Idempotency-Key) share it.
    */
-  wish: z.string().optional(),
+  request: z.string().optional(),
   /** Acquire: how long the caller is willing to wait, ms, as it told the service. */
   waitMs: z.number().optional(),
   /** Acquire: the idle time-out that was asked for, ms; absent: the pool's. */
   idleTimeoutMs: z.number().optional(),
-  /** Acquire: requests with the same key are one wish and may have one browser. */
+  /** Acquire: calls with the same key are one request and may have one browser. */
   idempotencyKey: z.string().optional(),
   /** Release. */
   reuse: z.boolean().optional(),

@@ -11,7 +11,7 @@ const state = z.enum([...BrowserRecord.shape.state.options, "none"]);
 
 const lease = { session: z.string(), browser: z.string(), epoch: z.int(), seq: z.int() };
 
-/** `wish`: the caller's tag of this name (client-event.ts), by which its call is found. */
+/** `request`: the caller's tag of this name (client-event.ts), by which its call is found. */
 export const LeaseChange = z.discriminatedUnion("what", [
   /** A browser's record changed; `none`: there is no record. `from` is what Redis had until then. */
   z.object({
@@ -24,13 +24,18 @@ export const LeaseChange = z.discriminatedUnion("what", [
     reason: z.string().optional(),
   }),
   /** A caller entered the queue, or came back to its place with its earlier ticket. */
-  z.object({ what: z.literal("queued"), session: z.string(), ticket: z.coerce.number(), wish: z.string().optional() }),
+  z.object({
+    what: z.literal("queued"),
+    session: z.string(),
+    ticket: z.coerce.number(),
+    request: z.string().optional(),
+  }),
   /** A caller left the queue without a browser: it cancelled, its replica was dead, the pool drains. */
   z.object({ what: z.literal("left"), session: z.string() }),
   /** A caller that stood in the queue got a browser. */
-  z.object({ what: z.literal("granted"), ...lease, ticket: z.coerce.number(), wish: z.string().optional() }),
+  z.object({ what: z.literal("granted"), ...lease, ticket: z.coerce.number(), request: z.string().optional() }),
   /** A lease was written whose session did not stand in the queue: found at an agent after Redis had lost it. */
-  z.object({ what: z.literal("restored"), ...lease, wish: z.string().optional() }),
+  z.object({ what: z.literal("restored"), ...lease, request: z.string().optional() }),
   /** A lease went without being ended: its browser refused it, or its caller never learned of it. */
   z.object({ what: z.literal("undone"), session: z.string() }),
   /** A lease ended for good. */

@@ -18,7 +18,7 @@ export const HeadEvent = eventOf("history", {
 export type HeadEvent = z.infer<typeof HeadEvent>;
 
 /**
- * The run changes a pool. `call` carries the wish, `return` whether it was taken; after `error` it may have been.
+ * The run changes a pool. `call` carries the request, `return` whether it was taken; after `error` it may have been.
  * `create` names its uid in the return only.
  */
 export const PoolEvent = eventOf("pool", {

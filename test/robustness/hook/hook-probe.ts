@@ -12,9 +12,9 @@ const store = { ...createLeaseStore(redis), ...createRepairStore(redis) } as Rec
 >;
 
 type Hooked = { browserpoolTestHook: { point(name: string): void } };
-type Wish = { call: string; args: never[] } | { reject: true } | { pass: string } | { do: string };
+type Request = { call: string; args: never[] } | { reject: true } | { pass: string } | { do: string };
 
-process.on("message", (message: Wish) => {
+process.on("message", (message: Request) => {
   if ("reject" in message) void Promise.reject(new Error("nobody handles this"));
   // As the patched source of the operator does.
   else if ("pass" in message) (globalThis as never as Hooked).browserpoolTestHook.point(message.pass);

@@ -54,12 +54,12 @@ const entering = (pool: string): [string, ...unknown[]][] => [
   ["establish", pool, 1],
   ["repair", pool, { epoch: 1, text: "" }, { record, former: "kept" }],
 ];
-const wished = (wish: string): string => JSON.stringify({ tags: { wish } });
+const requested = (request: string): string => JSON.stringify({ tags: { request } });
 
 test("scripts record what they change, in their order", async () => {
   const pool = newId();
   const take = (session: string) =>
-    ["take", pool, { session, channel: "nobody", request: wished(session) }] as [string, ...unknown[]];
+    ["take", pool, { session, channel: "nobody", request: requested(session) }] as [string, ...unknown[]];
   await callAll(await startProbe(), [
     ...entering(pool),
     take("s1"),
@@ -91,11 +91,11 @@ test("scripts record what they change, in their order", async () => {
   // Microseconds since 1970 have 16 digits, and all of them count.
   expect(first % 1_000_000).not.toBe(0);
   expect(changesOf("take")[0]).toEqual([
-    { what: "queued", session: "s1", ticket: first, wish: "s1" },
+    { what: "queued", session: "s1", ticket: first, request: "s1" },
     { what: "state", browser: "b", from: "idle", to: "leased", seq: 1, session: "s1" },
-    { what: "granted", ...lease, ticket: first, wish: "s1" },
+    { what: "granted", ...lease, ticket: first, request: "s1" },
   ]);
-  expect(changesOf("take")[1]).toEqual([{ what: "queued", session: "s2", ticket: expect.any(Number), wish: "s2" }]);
+  expect(changesOf("take")[1]).toEqual([{ what: "queued", session: "s2", ticket: expect.any(Number), request: "s2" }]);
   expect(changesOf("cancel")).toEqual([[{ what: "left", session: "s2" }]]);
   expect(changesOf("release")[0]).toContainEqual({ what: "ended", ...lease, reason: "released" });
   expect(changesOf("release")[0]).not.toContainEqual({ what: "undone", session: "s1" });

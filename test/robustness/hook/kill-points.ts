@@ -74,7 +74,7 @@ export const killPointPatches: SourcePatch[] = [
     "before-first-action",
     undefined,
   ),
-  around("if (!drops) await writeStatus(seen, plan.status, deps);", "before-status", "after-status"),
+  around("if (!drops) await writeStatus(observed, plan.status, deps);", "before-status", "after-status"),
   around("const made = await deps.kube.create(podType, pod);", "before-create", "after-create"),
   around("const allowed = paced ? count : await deps.store.spendUnpaced(uid, count);", "before-spend", "after-spend"),
   around(

@@ -10,15 +10,15 @@ local function ticketText(ticket) return ticket and string.format("%.17g", ticke
 local function note(change) changes[#changes + 1] = change end
 
 -- The caller's tag in a request, which is JSON.
-local function wishOf(request)
+local function requestOf(request)
   local ok, wanted = pcall(cjson.decode, request or "")
-  return ok and type(wanted.tags) == "table" and wanted.tags.wish or nil
+  return ok and type(wanted.tags) == "table" and wanted.tags.request or nil
 end
 
 local function leaseNote(what, lease)
   note({ what = what, session = lease.session, browser = lease.browser, epoch = lease.epoch, seq = lease.seq,
     ticket = what == "granted" and ticketText(lease.ticket) or nil, reason = what == "ended" and (lease.reason or "?") or nil,
-    wish = what ~= "ended" and wishOf(lease.request) or nil })
+    request = what ~= "ended" and requestOf(lease.request) or nil })
 end
 
 local function stateOf(key, id)
@@ -37,7 +37,7 @@ local function grants(lease)
   for i = #changes, 1, -1 do
     local change = changes[i]
     if change.session == lease.session then
-      if change.what == "queued" then change.wish = wishOf(lease.request) end
+      if change.what == "queued" then change.request = requestOf(lease.request) end
       if change.what == "left" then table.remove(changes, i) end
     end
   end
@@ -66,7 +66,7 @@ local before = {
   requests = {
     HSET = function(_, session, text)
       for _, change in ipairs(changes) do
-        if change.what == "queued" and change.session == session then change.wish = wishOf(cjson.decode(text).request) end
+        if change.what == "queued" and change.session == session then change.request = requestOf(cjson.decode(text).request) end
       end
     end,
   },

@@ -29,9 +29,9 @@ test("operations have the browser that the agent told of, and the times of their
   ]);
 });
 
-test("a wish that was sent again was granted after its first call, whichever of them is answered first", () => {
-  const wish = { wish: "key-1" };
-  const again = [held([10, 50], "s1", wish), held([30, 40], "s1", wish)];
+test("a request that was sent again was granted after its first call, whichever of them is answered first", () => {
+  const request = { request: "key-1" };
+  const again = [held([10, 50], "s1", request), held([30, 40], "s1", request)];
   const [pool] = poolOperations(inOrder(b, bound(25, "s1", 1), ...again));
   expect(pool?.operations).toMatchObject([{ kind: "grant", session: "s1", call: 10e6, return: 40e6 }]);
 });

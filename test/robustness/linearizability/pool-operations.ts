@@ -62,22 +62,26 @@ type Use = {
   over: EventOf<"agent"> | undefined;
 };
 
-/** The calls of a run. `wishedAtMs`: when each wish was made first; a repetition may be answered before the call that has got its place. */
-type Calls = { byId: Map<string, EventOf<"call">>; wishedAtMs: Map<string, number> };
+/** The calls of a run. `requestedAtMs`: when each request was made first; a repetition may be answered before the call that has got its place. */
+type Calls = { byId: Map<string, EventOf<"call">>; requestedAtMs: Map<string, number> };
 
 const readCalls = (calls: EventOf<"call">[]): Calls => {
-  const wishedAtMs = new Map<string, number>();
-  for (const { wish, at } of calls)
-    if (wish !== undefined) wishedAtMs.set(wish, Math.min(at, wishedAtMs.get(wish) ?? at));
-  return { byId: new Map(calls.map((call) => [call.id, call])), wishedAtMs };
+  const requestedAtMs = new Map<string, number>();
+  for (const { request, at } of calls)
+    if (request !== undefined) requestedAtMs.set(request, Math.min(at, requestedAtMs.get(request) ?? at));
+  return { byId: new Map(calls.map((call) => [call.id, call])), requestedAtMs };
 };
 
-/** From the first call of the wish to the first answer, if that told of this bind. */
-const callOf = (event: EventOf<"agent">, { byId, wishedAtMs }: Calls, told: Map<string, Told>): Times | undefined => {
+/** From the first call of the request to the first answer, if that told of this bind. */
+const callOf = (
+  event: EventOf<"agent">,
+  { byId, requestedAtMs }: Calls,
+  told: Map<string, Told>,
+): Times | undefined => {
   const its = told.get(event.session ?? "");
   const call = its && byId.get(its.hold.told.id);
   if (!call || !isToldBind(its, event)) return undefined;
-  return between(wishedAtMs.get(call.wish ?? "") ?? call.at, its.hold.fromMs);
+  return between(requestedAtMs.get(call.request ?? "") ?? call.at, its.hold.fromMs);
 };
 
 /** The sessions of one browser after each other. */

@@ -10,7 +10,7 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pod } from "../../../src/kube/objects.ts";
-import { createEnding, type EndWish } from "../../../src/local/process-node/ending.ts";
+import { createEnding, type EndRequest } from "../../../src/local/process-node/ending.ts";
 import { podEnvironment } from "../../../src/local/process-node/pod-environment.ts";
 import type { PodRun, PodRunState } from "../../../src/local/process-node/pod-run.ts";
 import { probeOf } from "../../../src/local/process-node/readiness-probe.ts";
@@ -89,7 +89,7 @@ export const startSimulatedRun = (pod: Pod, options: SimulatedRunOptions): Simul
   let switches: Switches = {};
   let probing: NodeJS.Timeout | undefined;
   let killing: NodeJS.Timeout | undefined;
-  /** What it does about the wish that it ends, as soon as it runs. */
+  /** What it does about the request that it ends, as soon as it runs. */
   let heed: (() => Promise<void>) | undefined;
 
   const become = (next: PodRunState): void => {
@@ -107,7 +107,7 @@ export const startSimulatedRun = (pod: Pod, options: SimulatedRunOptions): Simul
     if (ready !== running.ready)
       probing = setTimeout(() => become({ ...running, ready }), ready ? periodMs : periodMs * failures);
   };
-  const obey = ({ graceMs, signal }: EndWish): void => {
+  const obey = ({ graceMs, signal }: EndRequest): void => {
     clearTimeout(killing);
     killing = setTimeout(() => over.resolve(killed), graceMs);
     const isUrgent = signal === "SIGINT" || heed !== undefined;
@@ -128,7 +128,7 @@ export const startSimulatedRun = (pod: Pod, options: SimulatedRunOptions): Simul
       await agent.turn(switches);
       become({ phase: "running", ready: true, podIp, startedAt });
       probe();
-      ending.onWish(obey);
+      ending.onRequest(obey);
       return { ...(await over.promise), podIp };
     } finally {
       agent.close();
@@ -156,7 +156,7 @@ export const startSimulatedRun = (pod: Pod, options: SimulatedRunOptions): Simul
   return {
     pod,
     state: () => state,
-    end: ending.wish,
+    end: ending.request,
     ended: run(),
     agent: () => agent,
     async turn(next) {

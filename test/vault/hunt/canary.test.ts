@@ -21,7 +21,7 @@ test.each<[string, string | Buffer, string]>([
   expect(formsIn(text).some((found) => found.startsWith(form))).toBe(true);
 });
 
-test("nothing else is", () => {
+test("other texts are not found", () => {
   expect(formsIn(JSON.stringify(newCanary("other")))).toEqual([]);
 });
 

@@ -1,11 +1,11 @@
-/** Secrets that nothing else looks like, and every form in which they could leak. */
+/** Secrets that resemble nothing else, and every form in which they could leak. */
 import { randomBytes } from "node:crypto";
 
 export type Canary = { name: string; text: string };
 
 const base32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/** Signs that every escape changes, in the middle, so that no form contains another. */
+/** Characters that every escape changes, in the middle, so that no form contains another. */
 export const newCanary = (name: string): Canary => ({
   name,
   text: `${randomBytes(6).toString("hex")}"<&>'%+/\\ ü✓${randomBytes(6).toString("hex")}`,
@@ -16,12 +16,12 @@ export const newSeedCanary = (name: string): Canary => ({
   text: Array.from(randomBytes(32), (byte) => base32[byte % 32]).join(""),
 });
 
-/** A form of a secret: what to search for. */
+/** A form of a secret: the text to search for. */
 export type Trace = { canary: string; form: string; bytes: Buffer };
 
 const htmlEscaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => `&#${sign.codePointAt(0)};`);
 
-/** As Go's JSON encoder writes it, which escapes for HTML too. */
+/** As Go's JSON encoder writes it, which also escapes for HTML. */
 const goJson = (text: string): string =>
   JSON.stringify(text)
     .slice(1, -1)
@@ -32,7 +32,7 @@ const asciiJson = (text: string): string =>
     .slice(1, -1)
     .replace(/[^\x20-\x7e]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** Base64 depends on what stands before: the part that is the same at each of the three offsets. */
+/** Base64 depends on the bytes before the secret: this is the part that stays the same at each of the three offsets. */
 const base64Forms = (bytes: Buffer): [string, string][] =>
   [0, 1, 2].flatMap((offset): [string, string][] => {
     const shifted = Buffer.concat([Buffer.alloc(offset), bytes]);

@@ -1,6 +1,5 @@
 /**
- * Searches everything that a service leaves behind for secrets that were put into it. Can be run against any flow: begin,
- * do what the flow does, end.
+ * Searches everything that a service leaves behind for the secrets of a test. It works with any flow: begin, run the flow, end.
  */
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,23 +9,23 @@ import type { LocalStack } from "../../support/local-stack.ts";
 import type { Canary, Trace } from "./canary.ts";
 import { tracesOf } from "./canary.ts";
 
-/** What was found: which secret, in which form, where. */
+/** A finding: which secret, in which form, where. */
 export type Find = { canary: string; form: string; place: string };
 
 export type Hunted = {
-  /** Places that were searched, with their bytes. */
+  /** The searched places, with their bytes. */
   places: Map<string, number>;
   finds: Find[];
 };
 
 export type Hunt = {
-  /** Anything that a caller got: headers and body of an answer, a message. */
+  /** Anything that a caller received: headers and body of an answer, or a message. */
   note(place: string, text: string): void;
-  /** Searches all of it. */
+  /** Searches everything. */
   end(): Promise<Hunted>;
 };
 
-/** A file that grows beyond this is no log of a test, bytes. */
+/** Limit of a file's size, bytes; no log of a test is larger. */
 const maxFile = 256 * 1024 * 1024;
 
 const filesIn = async (folder: string, skip: (path: string) => boolean): Promise<string[]> => {
@@ -40,7 +39,7 @@ const filesIn = async (folder: string, skip: (path: string) => boolean): Promise
   return (await Promise.all(nested)).flat();
 };
 
-/** Environment and command line of every process of this machine that can be read. */
+/** Environment and command line of every readable process of this machine. */
 const processTexts = async (): Promise<[string, Buffer][]> => {
   const ids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name) && name !== String(process.pid));
   const read = async (id: string, file: string): Promise<[string, Buffer]> => [
@@ -52,7 +51,7 @@ const processTexts = async (): Promise<[string, Buffer][]> => {
 
 type Resource = { name: string; namespaced: boolean; verbs: string[] };
 
-/** Every object of every kind that can be listed, managed fields and annotations included; Secrets and what is made of them apart. */
+/** Every object of every kind that can be listed, with managed fields and annotations, except Secrets and what is made of them. */
 const kubeTexts = async (kubectl: (path: string) => Promise<string>): Promise<[string, string][]> => {
   const groups = (JSON.parse(await kubectl("/apis")) as { groups: { preferredVersion: { groupVersion: string } }[] })
     .groups;
@@ -70,7 +69,7 @@ const kubeTexts = async (kubectl: (path: string) => Promise<string>): Promise<[s
 const searched = (traces: Trace[], place: string, bytes: Buffer): Find[] =>
   traces.filter((trace) => bytes.includes(trace.bytes)).map(({ canary, form }) => ({ canary, form, place }));
 
-/** Everything that Redis is told, while it is told it. */
+/** Everything that Redis is told during the flow. */
 const watchRedis = async (url: string): Promise<{ lines: string[]; stop(): void }> => {
   const redis = new Redis(url);
   const monitor = await redis.monitor();
@@ -85,7 +84,7 @@ const watchRedis = async (url: string): Promise<{ lines: string[]; stop(): void 
   };
 };
 
-/** Every key of Redis with its value, of whatever type. */
+/** Every key of Redis with its value, of any type. */
 const redisTexts = async (url: string): Promise<string> => {
   const redis = new Redis(url);
   const dumps: string[] = [];
@@ -108,11 +107,11 @@ const redisTexts = async (url: string): Promise<string> => {
 
 export type HuntOptions = {
   canaries: Canary[];
-  /** GET of a path of the Kubernetes API, as an administrator. */
+  /** GET of a path of the Kubernetes API as an administrator. */
   readKube(path: string): Promise<string>;
-  /** Files that may hold the secrets: where etcd keeps Secrets, and the profile of the browser that was filled. */
+  /** Files that may hold the secrets: etcd's data with the Secrets, and the profile of the filled browser. */
   mayHold(path: string): boolean;
-  /** Further folders that are searched, beside the stack's own. */
+  /** Further folders to search, beside the stack's own. */
   folders: string[];
 };
 
@@ -139,7 +138,7 @@ export const startHunt = async (stack: LocalStack, options: HuntOptions): Promis
       for (const folder of [stack.dataDir, ...options.folders])
         for (const path of await filesIn(folder, options.mayHold)) {
           const { size } = await stat(path).catch(() => ({ size: 0 }));
-          if (size > maxFile) throw new Error(`${path} is too large to be searched`);
+          if (size > maxFile) throw new Error(`${path} is too large to search`);
           search(`files: ${placeOf(path, stack.dataDir)}`, await readFile(path).catch(() => Buffer.alloc(0)));
         }
       return hunted;
@@ -147,13 +146,13 @@ export const startHunt = async (stack: LocalStack, options: HuntOptions): Promis
   };
 };
 
-/** The kind of file, so that a report has lines that people can read. */
+/** The kind of a file, for readable lines in a report. */
 const placeOf = (path: string, dataDir: string): string => {
   if (!path.startsWith(dataDir)) return "temporary folders";
   const [top = "", second = ""] = path.slice(dataDir.length + 1).split("/");
   return top === "logs" ? `logs of ${second.replace(/\.log$/, "")}` : top;
 };
 
-/** Where a Secret has a value, for the proof that the hunt would find one. */
+/** A place where a Secret has a value, to prove that the hunt would find one. */
 export const isInSecret = (items: KubeObject[], { text }: Canary): boolean =>
   tracesOf({ name: "", text }).some(({ bytes }) => Buffer.from(JSON.stringify(items)).includes(bytes));

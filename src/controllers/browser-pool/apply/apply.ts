@@ -65,9 +65,9 @@ const noteRefusal = (error: unknown, pool: PodOwner, { record }: ApplyDeps): voi
   record({ regarding: pool, type: "Warning", reason: "FailedCreate", note });
 };
 
-const createPod = async (seen: Observed, deps: ApplyDeps): Promise<void> => {
-  const uid = seen.pool.metadata.uid;
-  const pool = regarding(seen.pool, deps);
+const createPod = async (observed: Observed, deps: ApplyDeps): Promise<void> => {
+  const uid = observed.pool.metadata.uid;
+  const pool = regarding(observed.pool, deps);
   const pod = buildPod(pool, newSuffix(), deps.podSettings);
   deps.lead.check();
   deps.expectations.expect(uid, pod.metadata.name);
@@ -82,15 +82,15 @@ const createPod = async (seen: Observed, deps: ApplyDeps): Promise<void> => {
   }
 };
 
-const create = async ({ count, paced }: Act<"create">, seen: Observed, deps: ApplyDeps): Promise<void> => {
-  const uid = seen.pool.metadata.uid;
+const create = async ({ count, paced }: Act<"create">, observed: Observed, deps: ApplyDeps): Promise<void> => {
+  const uid = observed.pool.metadata.uid;
   const allowed = paced ? count : await deps.store.spendUnpaced(uid, count);
-  await Promise.all(Array.from({ length: allowed }, () => createPod(seen, deps)));
+  await Promise.all(Array.from({ length: allowed }, () => createPod(observed, deps)));
 };
 
 /** Keeps the present configuration in Redis while a pod has it or is created with it; Redis may have forgotten it. */
-const keepConfig = async (seen: Observed, plan: PoolPlan, deps: ApplyDeps): Promise<void> => {
-  const { configHash, leases, pods, pool } = seen;
+const keepConfig = async (observed: Observed, plan: PoolPlan, deps: ApplyDeps): Promise<void> => {
+  const { configHash, leases, pods, pool } = observed;
   if (leases.configs.includes(configHash)) return;
   if (!pods.some((pod) => pod.configHash === configHash) && !plan.actions.some((action) => action.do === "create"))
     return;
@@ -115,10 +115,10 @@ const isStillUnknown = ({ pod }: Act<"delete">, { pool, leases }: Observed, { re
 /** 0 for a pod that has ended or whose node is gone: no kubelet confirms its end, so Kubernetes must not wait for that. */
 const graceOf = ({ state, node }: ObservedPod): number => (state.is === "ended" || node?.isGone ? 0 : endGraceSeconds);
 
-const deletePod = async (action: Act<"delete">, seen: Observed, deps: ApplyDeps): Promise<void> => {
+const deletePod = async (action: Act<"delete">, observed: Observed, deps: ApplyDeps): Promise<void> => {
   const { pod, why } = action;
   if (deps.dying.has(pod.uid)) return;
-  if (why === "Unreachable" && !(await isStillUnknown(action, seen, deps))) return;
+  if (why === "Unreachable" && !(await isStillUnknown(action, observed, deps))) return;
   deps.dying.add(pod.uid);
   try {
     await deps.kube.delete(podType, pod.pod.metadata, { uid: pod.uid, gracePeriodSeconds: graceOf(pod) });
@@ -126,7 +126,7 @@ const deletePod = async (action: Act<"delete">, seen: Observed, deps: ApplyDeps)
     deps.dying.delete(pod.uid);
     throw error;
   }
-  deps.log.info({ pool: keyOf(seen.pool.metadata), pod: pod.name, why }, "browser destroyed");
+  deps.log.info({ pool: keyOf(observed.pool.metadata), pod: pod.name, why }, "browser destroyed");
 };
 
 /** An error is logged only: the loop does not depend on marks, and the next round tries again. */
@@ -145,8 +145,8 @@ const mark = async ({ do: what, pod }: Act<"mark" | "unmark">, { pool }: Observe
  * An agent whose pod is deleted serves its lease until the grace period ends. So on a forced deletion of the pool, end the agent's
  * lease first.
  */
-const close = async ({ browser, why }: Act<"close">, seen: Observed, deps: ApplyDeps): Promise<void> => {
-  const lease = await deps.store.close(seen.pool.metadata.uid, browser, why);
+const close = async ({ browser, why }: Act<"close">, observed: Observed, deps: ApplyDeps): Promise<void> => {
+  const lease = await deps.store.close(observed.pool.metadata.uid, browser, why);
   if (!lease) return;
   deps.log.info({ session: lease.session, browser, why }, "lease ended with its browser");
   if (why === "pool_deleted") await deps.agents.end(lease);
@@ -162,28 +162,28 @@ const requestInspection = (
 };
 
 /** Deletes a drained pool's ConfigMaps and its data in Redis, then removes its finalizer. */
-const drop = async (seen: Observed, deps: ApplyDeps): Promise<void> => {
-  const { metadata } = seen.pool;
-  await dropPolicyParts(seen.pool, deps.kube);
+const drop = async (observed: Observed, deps: ApplyDeps): Promise<void> => {
+  const { metadata } = observed.pool;
+  await dropPolicyParts(observed.pool, deps.kube);
   await deps.store.drop(metadata.uid);
-  await deps.source.dropFinalizer(seen.pool);
+  await deps.source.dropFinalizer(observed.pool);
 };
 
-const carryOut = async (action: PoolAction, seen: Observed, deps: ApplyDeps): Promise<void> => {
-  const uid = seen.pool.metadata.uid;
+const carryOut = async (action: PoolAction, observed: Observed, deps: ApplyDeps): Promise<void> => {
+  const uid = observed.pool.metadata.uid;
   deps.lead.check();
   switch (action.do) {
     case "close":
-      return close(action, seen, deps);
+      return close(action, observed, deps);
     case "raise":
       await deps.repairs.establish(uid, action.epoch);
-      deps.log.info({ pool: keyOf(seen.pool.metadata), epoch: action.epoch }, "lease epoch begins");
+      deps.log.info({ pool: keyOf(observed.pool.metadata), epoch: action.epoch }, "lease epoch begins");
       return;
     case "recovered":
       await deps.repairs.recovered(uid, action.epoch);
       return;
     case "inspect":
-      return requestInspection(action, seen, deps);
+      return requestInspection(action, observed, deps);
     case "retire":
       await deps.store.retire(uid, { reason: action.why, ids: action.ids, count: action.count });
       return;
@@ -196,11 +196,11 @@ const carryOut = async (action: PoolAction, seen: Observed, deps: ApplyDeps): Pr
       return;
     case "mark":
     case "unmark":
-      return mark(action, seen, deps);
+      return mark(action, observed, deps);
     case "delete":
-      return deletePod(action, seen, deps);
+      return deletePod(action, observed, deps);
     case "create":
-      return create(action, seen, deps);
+      return create(action, observed, deps);
     case "forfeit":
       await deps.store.spendUnpaced(uid, action.count);
       return;
@@ -210,10 +210,10 @@ const carryOut = async (action: PoolAction, seen: Observed, deps: ApplyDeps): Pr
     case "undrain":
       return deps.store.undrain(uid);
     case "drop":
-      return drop(seen, deps);
+      return drop(observed, deps);
     case "note":
       deps.record({
-        regarding: regarding(seen.pool, deps),
+        regarding: regarding(observed.pool, deps),
         type: action.type,
         reason: action.reason,
         note: action.note,
@@ -222,10 +222,10 @@ const carryOut = async (action: PoolAction, seen: Observed, deps: ApplyDeps): Pr
   }
 };
 
-const writeStatus = async (seen: Observed, status: BrowserPoolStatus, deps: ApplyDeps): Promise<void> => {
-  const change = await deps.source.writeStatus(seen, status, deps.lead.check);
+const writeStatus = async (observed: Observed, status: BrowserPoolStatus, deps: ApplyDeps): Promise<void> => {
+  const change = await deps.source.writeStatus(observed, status, deps.lead.check);
   if (!change) return;
-  for (const note of conditionNotes(change)) deps.record({ regarding: regarding(seen.pool, deps), ...note });
+  for (const note of conditionNotes(change)) deps.record({ regarding: regarding(observed.pool, deps), ...note });
 };
 
 /** Configurations that no record, no pod and no future pod uses. */
@@ -244,22 +244,22 @@ const last: readonly PoolAction["do"][] = ["create", "drop", "raise"];
 const many: readonly PoolAction["do"][] = ["close", "mark", "unmark", "delete"];
 
 /** Carries out a plan. Throws when a write fails or when this replica no longer leads; the next round plans anew. */
-export const applyPlan = async (seen: Observed, plan: PoolPlan, deps: ApplyDeps): Promise<void> => {
+export const applyPlan = async (observed: Observed, plan: PoolPlan, deps: ApplyDeps): Promise<void> => {
   const isLast = ({ do: kind }: PoolAction): boolean => last.includes(kind);
   const isMany = ({ do: kind }: PoolAction): boolean => many.includes(kind);
   const sideBySide = async (...kinds: PoolAction["do"][]): Promise<void> => {
     await Promise.all(
-      plan.actions.filter(({ do: kind }) => kinds.includes(kind)).map((one) => carryOut(one, seen, deps)),
+      plan.actions.filter(({ do: kind }) => kinds.includes(kind)).map((one) => carryOut(one, observed, deps)),
     );
   };
-  await keepConfig(seen, plan, deps);
+  await keepConfig(observed, plan, deps);
   await sideBySide("close");
   for (const action of plan.actions.filter((action) => !isLast(action) && !isMany(action)))
-    await carryOut(action, seen, deps);
+    await carryOut(action, observed, deps);
   await sideBySide("mark", "unmark", "delete");
   deps.lead.check();
-  await deps.store.dropConfigs(seen.pool.metadata.uid, unusedConfigs(seen));
+  await deps.store.dropConfigs(observed.pool.metadata.uid, unusedConfigs(observed));
   const drops = plan.actions.some((action) => action.do === "drop");
-  if (!drops) await writeStatus(seen, plan.status, deps);
-  for (const action of plan.actions.filter(isLast)) await carryOut(action, seen, deps);
+  if (!drops) await writeStatus(observed, plan.status, deps);
+  for (const action of plan.actions.filter(isLast)) await carryOut(action, observed, deps);
 };

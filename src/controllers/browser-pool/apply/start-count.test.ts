@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { aPod, aSeen, nowMs, type PodOptions, podKinds } from "../../../../test/support/seen-pool.ts";
+import { anObserved, aPod, nowMs, type PodOptions, podKinds } from "../../../../test/support/observed-pool.ts";
 import { planPool } from "../plan/plan.ts";
 import { createStartCount } from "./start-count.ts";
 
@@ -9,8 +9,8 @@ const counted = (rounds: PodOptions[], { isBegun = false } = {}): string[] => {
   const starts = createStartCount((result) => results.push(result));
   if (isBegun) starts.begun(aPod("a", podKinds.starting).uid);
   for (const options of rounds) {
-    const seen = aSeen({ pods: [aPod("a", options)] });
-    starts.note(seen, planPool(seen, nowMs));
+    const observed = anObserved({ pods: [aPod("a", options)] });
+    starts.note(observed, planPool(observed, nowMs));
   }
   return results;
 };
@@ -20,7 +20,7 @@ test.each<[string, PodOptions[], string[]]>([
   ["that fails is counted once", [podKinds.starting, podKinds["failed start"], podKinds["failed start"]], ["failed"]],
   ["that takes too long has failed", [podKinds.starting, podKinds.late, podKinds.terminating], ["failed"]],
   ["that was called off is no start", [podKinds.starting, podKinds.terminating], []],
-  ["that was seen by another leader is not counted", [podKinds.warm, podKinds.idle], []],
+  ["that was observed by another leader is not counted", [podKinds.warm, podKinds.idle], []],
 ])("a start %s", (_, rounds, results) => {
   expect(counted(rounds)).toEqual(results);
 });

@@ -6,7 +6,7 @@ export type StartCount = {
   /** This replica has created a pod: it may be ready, or have failed, before a round observes it. */
   begun(podUid: string): void;
   /** Counts the starts that ended in a round, by its input and its plan. */
-  note(seen: Pick<Observed, "pods">, plan: Pick<PoolPlan, "actions">): void;
+  note(observed: Pick<Observed, "pods">, plan: Pick<PoolPlan, "actions">): void;
   /** Drops all data of a pod that is gone. */
   forget(podUid: string): void;
 };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { aPod, aPool, aSeen, nowMs } from "../../../../test/support/seen-pool.ts";
+import { anObserved, aPod, aPool, nowMs } from "../../../../test/support/observed-pool.ts";
 import { createExpectations } from "../../../kube/expectations.ts";
 import type { Pod } from "../../../kube/objects.ts";
 import type { Reflector } from "../../../kube/reflector.ts";
@@ -10,30 +10,30 @@ import { type ObserveDeps, observePool } from "./observe.ts";
 
 const pool = aPool();
 const uid = pool.metadata.uid;
-const seen = aPod("browser", { state: { is: "warm" } });
-const pod = { ...seen.pod, metadata: { ...seen.pod.metadata, uid: "browser", labels: { [poolLabel]: uid } } };
+const observed = aPod("browser", { state: { is: "warm" } });
+const pod = { ...observed.pod, metadata: { ...observed.pod.metadata, uid: "browser", labels: { [poolLabel]: uid } } };
 const ready = [{ type: "Ready", status: "True" }];
 const warm = { ...pod, status: { ...pod.status, phase: "Running", conditions: ready } } as Pod;
 
 /** A browser whose agent has been silent for this time, and by how much Redis' clock was set meanwhile, ms. */
 const deps = (silentMs: number, setByMs: number): ObserveDeps => {
-  const steadyMs = 1_000_000;
-  const failingSinceMs = steadyMs - silentMs;
-  const look = { atMs: steadyMs - 1, epoch: 1, failures: 1, failingSinceMs };
+  const monotonicMs = 1_000_000;
+  const failingSinceMs = monotonicMs - silentMs;
+  const inspection = { atMs: monotonicMs - 1, epoch: 1, failures: 1, failingSinceMs };
   return {
     source: { get: () => pool, list: () => [pool] },
     pods: { list: () => [warm] } as unknown as Reflector<Pod>,
     store: {
-      snapshot: async () => aSeen({ leases: { nowMs: nowMs + setByMs } }).leases,
+      snapshot: async () => anObserved({ leases: { nowMs: nowMs + setByMs } }).leases,
       endedLease: async () => undefined,
     },
     expectations: createExpectations(),
     dying: new Set(),
     acceptedSizes: new Map(),
-    inspections: { lastInspection: () => look, agentEpoch: () => 1 },
+    inspections: { lastInspection: () => inspection, agentEpoch: () => 1 },
     nodes: { find: async () => new Map() },
     disturbedAtMs: () => 0,
-    monotonicMs: () => steadyMs,
+    monotonicMs: () => monotonicMs,
     podSettings: { image: "browser:1", agentPublicKey: "key", template: undefined },
     limits: undefined,
     gate: openGate,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { aRecord } from "../../../../test/support/seen-pool.ts";
+import { aRecord } from "../../../../test/support/observed-pool.ts";
 import { storedMeta } from "../../../../test/support/stored-meta.ts";
 import type { Pod } from "../../../kube/objects.ts";
 import type { BrowserRecord } from "../../../leases/records.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { aPool } from "../../../../test/support/seen-pool.ts";
+import { aPool } from "../../../../test/support/observed-pool.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
 import { type RefusalInput, refusalOf } from "./refusal.ts";
 

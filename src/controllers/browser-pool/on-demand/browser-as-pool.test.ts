@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { aPod, aSeen, nowMs, podKinds, type SeenOptions } from "../../../../test/support/seen-pool.ts";
+import { anObserved, aPod, nowMs, type ObservedOptions, podKinds } from "../../../../test/support/observed-pool.ts";
 import type { LeaseRecord } from "../../../leases/records.ts";
 import { type Browser, BrowserSpec, type BrowserStatus } from "../../../resources/browser.ts";
 import { planPool } from "../plan/plan.ts";
@@ -12,8 +12,8 @@ const aBrowser = (status?: Partial<BrowserStatus>, more: Partial<Browser["metada
 });
 
 /** One round: what is done, and the status after it. */
-const round = (browser: Browser, seen: SeenOptions = {}) => {
-  const given = aSeen({ pool: onDemandView.toPool(browser), ...seen });
+const round = (browser: Browser, observed: ObservedOptions = {}) => {
+  const given = anObserved({ pool: onDemandView.toPool(browser), ...observed });
   const { actions, status } = planPool(given, nowMs);
   return { does: actions.map((action) => action.do), status: onDemandView.withStatus(browser, status, given).status };
 };
@@ -37,7 +37,7 @@ describe("an on-demand browser", () => {
     expect(status?.conditions[0]).toMatchObject({ reason: "WaitingForProject", message: "a policy" });
   });
 
-  test.each<[string, Partial<BrowserStatus>, SeenOptions, Partial<BrowserStatus>]>([
+  test.each<[string, Partial<BrowserStatus>, ObservedOptions, Partial<BrowserStatus>]>([
     ["is active while its session is", { pod: "pod-a" }, { pods: [leased] }, { phase: "Active" }],
     [
       "stays active while Redis is asked what it lost",
@@ -75,8 +75,8 @@ describe("an on-demand browser", () => {
       { ended: endedLease },
       { phase: "Ended", endReason: "deleted", endTime: "2029-12-31T00:00:00.000Z" },
     ],
-  ])("%s", (_, before, seen, after) => {
-    const { does, status } = round(aBrowser(before), seen);
+  ])("%s", (_, before, observed, after) => {
+    const { does, status } = round(aBrowser(before), observed);
     expect(status).toMatchObject(after);
     expect(does).not.toContain("create");
     expect(status?.conditions).toMatchObject([

@@ -63,18 +63,18 @@ const whyFailed = ({ pods }: Observed): string => {
   return `the browser was not ready after ${startDeadlineMs / 1000} s, or its pod was deleted`;
 };
 
-const phaseOf = ({ status }: Browser, seen: Observed): Phase => {
+const phaseOf = ({ status }: Browser, observed: Observed): Phase => {
   const { phase = "Starting", endReason, message, endTime } = status ?? {};
   if (phase === "Ended" || phase === "Failed")
     return { phase, ...(endReason && { endReason }), ...(message && { message }), ...(endTime && { endTime }) };
-  const { ended, leases, pods } = seen;
+  const { ended, leases, pods } = observed;
   if (ended)
     return { phase: "Ended", endReason: ended.reason ?? "unknown", endTime: time(ended.ended_at ?? leases.nowMs) };
   if (leases.browsers.some(({ state }) => state === "leased")) return { phase: "Active" };
-  const isGone = status?.pod !== undefined && !pods.some(mayRun) && seen.pendingCreations === 0;
+  const isGone = status?.pod !== undefined && !pods.some(mayRun) && observed.pendingCreations === 0;
   if (!isGone) return { phase };
   if (phase === "Active") return { phase: "Ended", endReason: "browser_lost", endTime: time(leases.nowMs) };
-  return { phase: "Failed", message: whyFailed(seen), endTime: time(leases.nowMs) };
+  return { phase: "Failed", message: whyFailed(observed), endTime: time(leases.nowMs) };
 };
 
 const texts: Record<BrowserStatus["phase"], string> = {
@@ -95,14 +95,14 @@ const readyDraft = ({ phase, endReason, message }: Phase, { waitsFor }: Observed
   };
 };
 
-const withStatus = (browser: Browser, status: BrowserPoolStatus, seen: Observed): Browser => {
-  const phase = phaseOf(browser, seen);
-  const pod = browser.status?.pod ?? seen.pods[0]?.name;
+const withStatus = (browser: Browser, status: BrowserPoolStatus, observed: Observed): Browser => {
+  const phase = phaseOf(browser, observed);
+  const pod = browser.status?.pod ?? observed.pods[0]?.name;
   return {
     ...browser,
     status: {
       observedGeneration: browser.metadata.generation ?? 0,
-      conditions: conditionsOf(browser, [readyDraft(phase, seen)], seen.leases.nowMs),
+      conditions: conditionsOf(browser, [readyDraft(phase, observed)], observed.leases.nowMs),
       ...phase,
       ...(pod && { pod }),
       ...epochOf(status),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { anObserved, aPod, aPool, nowMs, type PodKind, podKinds } from "../../../../test/support/observed-pool.ts";
 import { full, planned } from "../../../../test/support/planned.ts";
-import { aPod, aPool, aSeen, nowMs, type PodKind, podKinds } from "../../../../test/support/seen-pool.ts";
 import { unchangedMs } from "./in-use-marks.ts";
 import { planPool } from "./plan.ts";
 
@@ -14,7 +14,7 @@ describe("rule 8: the mark of a pod", () => {
   });
 
   test("is looked after when its time has come, however quiet the pool is", () => {
-    const wait = (...kinds: PodKind[]): number => planPool(aSeen(full(...kinds)), nowMs).requeueAfterMs;
+    const wait = (...kinds: PodKind[]): number => planPool(anObserved(full(...kinds)), nowMs).requeueAfterMs;
     expect(wait("leased", "long leased, marked")).toBe(unchangedMs);
     expect(wait("just idle, marked")).toBe(unchangedMs);
     expect(wait("idle", "long leased, marked")).toBe(30_000);
@@ -34,8 +34,8 @@ describe("rule 8: the mark of a pod", () => {
     const pods = Array.from({ length: 12 }, (_, place) =>
       aPod(`${place}`, { ...podKinds.leased, ageMs: 5000 + place }),
     );
-    const seen = { pool: aPool({ size: 12 }), pods };
-    expect(planned(seen)).toEqual(Array.from({ length: 10 }, (_, place) => `mark ${11 - place}`));
-    expect(planPool(aSeen(seen), nowMs).requeueAfterMs).toBe(1000);
+    const observed = { pool: aPool({ size: 12 }), pods };
+    expect(planned(observed)).toEqual(Array.from({ length: 10 }, (_, place) => `mark ${11 - place}`));
+    expect(planPool(anObserved(observed), nowMs).requeueAfterMs).toBe(1000);
   });
 });

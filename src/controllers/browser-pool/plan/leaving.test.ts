@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { anObserved, aPod, aPool, nowMs, podKinds } from "../../../../test/support/observed-pool.ts";
 import { full, planned } from "../../../../test/support/planned.ts";
-import { aPod, aPool, aSeen, nowMs, podKinds } from "../../../../test/support/seen-pool.ts";
 import { planPool } from "./plan.ts";
 
 describe("on a node that goes away", () => {
@@ -18,7 +18,7 @@ describe("on a node that goes away", () => {
   });
 
   test("a warm one enters, and must not become idle", () => {
-    const [look] = planPool(aSeen(full("cordoned warm")), nowMs).actions;
+    const [look] = planPool(anObserved(full("cordoned warm")), nowMs).actions;
     expect(look).toMatchObject({ do: "inspect", why: "Warm", leaving: "NodeLeaving" });
   });
 
@@ -27,8 +27,8 @@ describe("on a node that goes away", () => {
   });
 
   test("what leaves is replaced at the fill rate when it is gone, and the pool does not shrink for it", () => {
-    const seen = { ...full("cordoned idle", "idle"), leases: { unpaced: 1 } };
-    expect(planned(seen)).toEqual(["note NodeLeaving", "leave cordoned-idle-0 NodeLeaving"]);
+    const observed = { ...full("cordoned idle", "idle"), leases: { unpaced: 1 } };
+    expect(planned(observed)).toEqual(["note NodeLeaving", "leave cordoned-idle-0 NodeLeaving"]);
   });
 });
 
@@ -37,8 +37,8 @@ describe("a pod that somebody else deletes", () => {
     expect(planned(full("evicted leased", "evicted idle"))).toEqual(["leave evicted-leased-0,evicted-idle-1 Evicted"]);
   });
 
-  test("is looked at when Redis knows nothing of it, since it may be in use", () => {
-    const { actions } = planPool(aSeen(full("evicted unknown")), nowMs);
+  test("is inspected when Redis knows nothing of it, since it may be in use", () => {
+    const { actions } = planPool(anObserved(full("evicted unknown")), nowMs);
     expect(actions).toMatchObject([{ do: "inspect", why: "Warm", leaving: "Evicted", afterMs: 0 }]);
   });
 

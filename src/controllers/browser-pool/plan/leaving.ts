@@ -58,9 +58,11 @@ const staleMarks = ({ pods }: Observed): PoolAction[] => {
 const perNode = (pods: ObservedPod[], note: (pod: ObservedPod) => PoolAction): PoolAction[] =>
   [...new Map(pods.map((pod) => [pod.node?.name, pod])).values()].map(note);
 
-const notes = (seen: Observed, nowMs: number): PoolAction[] => [
+const notes = (observed: Observed, nowMs: number): PoolAction[] => [
   ...perNode(
-    seen.pods.filter((pod) => leavingReason(pod) === "NodeLeaving" && (isMarkStale(pod) || startsOnLeavingNode(pod))),
+    observed.pods.filter(
+      (pod) => leavingReason(pod) === "NodeLeaving" && (isMarkStale(pod) || startsOnLeavingNode(pod)),
+    ),
     ({ node }) => ({
       do: "note",
       type: "Normal",
@@ -69,7 +71,7 @@ const notes = (seen: Observed, nowMs: number): PoolAction[] => [
     }),
   ),
   ...perNode(
-    seen.pods.filter((pod) => isLostWithNode(pod, nowMs)),
+    observed.pods.filter((pod) => isLostWithNode(pod, nowMs)),
     ({ node }) => ({
       do: "note",
       type: "Warning",
@@ -80,10 +82,10 @@ const notes = (seen: Observed, nowMs: number): PoolAction[] => [
 ];
 
 /** The changes of leaving marks, and the Events about them. */
-export const leaving = (seen: Observed, nowMs: number): PoolAction[] => [
-  ...notes(seen, nowMs),
-  ...newMarks(seen),
-  ...staleMarks(seen),
+export const leaving = (observed: Observed, nowMs: number): PoolAction[] => [
+  ...notes(observed, nowMs),
+  ...newMarks(observed),
+  ...staleMarks(observed),
 ];
 
 /** The browser is in use, but its node is lost and its agent has not answered for `lostMs`. */

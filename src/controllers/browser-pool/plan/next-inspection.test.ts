@@ -1,37 +1,44 @@
 import { expect, test } from "vitest";
-import { aPod, aSeen, nowMs, type PodOptions, podKinds, type SeenOptions } from "../../../../test/support/seen-pool.ts";
+import {
+  anObserved,
+  aPod,
+  nowMs,
+  type ObservedOptions,
+  type PodOptions,
+  podKinds,
+} from "../../../../test/support/observed-pool.ts";
 import { auditMs, nextInspection } from "./next-inspection.ts";
 
 const second = 1000;
 
 /** `why` and in how many ms. */
-const next = (options: PodOptions, seen: SeenOptions = {}, uid = "a"): [string, number] | undefined => {
-  const look = nextInspection(aPod(uid, options), aSeen(seen), nowMs);
+const next = (options: PodOptions, observed: ObservedOptions = {}, uid = "a"): [string, number] | undefined => {
+  const look = nextInspection(aPod(uid, options), anObserved(observed), nowMs);
   return look && [look.why, look.dueMs - nowMs];
 };
-const lookedAgo = (agoMs: number, more: object = {}) => ({ look: { atMs: nowMs - agoMs, ...more } });
+const inspectedAgo = (agoMs: number, more: object = {}) => ({ inspection: { atMs: nowMs - agoMs, ...more } });
 
 test.each<[string, PodOptions, [string, number] | undefined]>([
   ["a new one at once", podKinds.warm, ["Warm", 0]],
-  ["a suspect at once", { ...podKinds.suspect, look: "never" }, ["Suspect", 0]],
+  ["a suspect at once", { ...podKinds.suspect, inspection: "never" }, ["Suspect", 0]],
   [
     "a suspect that could not be settled, after a moment",
-    { ...podKinds.suspect, ...lookedAgo(0) },
+    { ...podKinds.suspect, ...inspectedAgo(0) },
     ["Suspect", second],
   ],
   [
     "a lease when its bind should be done",
-    { ...podKinds.leased, ageMs: 4 * second, ...lookedAgo(60 * second) },
+    { ...podKinds.leased, ageMs: 4 * second, ...inspectedAgo(60 * second) },
     ["Leased", 6 * second],
   ],
   [
     "a release when it should be done",
-    { ...podKinds.releasing, ageMs: second, ...lookedAgo(30 * second) },
+    { ...podKinds.releasing, ageMs: second, ...inspectedAgo(30 * second) },
     ["Releasing", 9 * second],
   ],
   [
     "a release that got stuck, again and again",
-    { ...podKinds.releasing, ageMs: 60 * second, ...lookedAgo(4 * second) },
+    { ...podKinds.releasing, ageMs: 60 * second, ...inspectedAgo(4 * second) },
     ["Releasing", 6 * second],
   ],
   [
@@ -41,12 +48,12 @@ test.each<[string, PodOptions, [string, number] | undefined]>([
   ],
   [
     "one whose agent did not answer, after a back-off",
-    { ...podKinds.warm, ...lookedAgo(100, { failures: 1 }) },
+    { ...podKinds.warm, ...inspectedAgo(100, { failures: 1 }) },
     ["Warm", 400],
   ],
   [
     "and never less often than every 5 s",
-    { ...podKinds.idle, ...lookedAgo(0, { failures: 30 }) },
+    { ...podKinds.idle, ...inspectedAgo(0, { failures: 30 }) },
     ["Audit", 5 * second],
   ],
   ["not one that starts", podKinds.starting, undefined],
@@ -59,7 +66,7 @@ test.each<[string, PodOptions, [string, number] | undefined]>([
 
 // LEASE-47
 test("a record's age is told by Redis' clock, whatever the own one says", () => {
-  const leased = { ...podKinds.leased, ageMs: 3_600_000, ...lookedAgo(60_000) };
+  const leased = { ...podKinds.leased, ageMs: 3_600_000, ...inspectedAgo(60_000) };
   expect(next(leased, { leases: { nowMs: nowMs - 3_600_000 } })).toEqual(["Leased", 10 * second]);
 });
 
@@ -72,7 +79,11 @@ test("each browser is audited once a minute at its own moment, and many are spre
     expect(why).toBe("Audit");
     expect(first).toBeGreaterThanOrEqual(auditMs / 2);
     expect(first).toBeLessThanOrEqual(auditMs * 1.5);
-    const then = nextInspection(aPod(uid, { ...podKinds.idle, look: { atMs: nowMs + first } }), aSeen(), nowMs + first);
+    const then = nextInspection(
+      aPod(uid, { ...podKinds.idle, inspection: { atMs: nowMs + first } }),
+      anObserved(),
+      nowMs + first,
+    );
     expect((then?.dueMs ?? 0) - nowMs - first).toBe(auditMs);
     const moment = Math.floor((first % auditMs) / second);
     perSecond.set(moment, (perSecond.get(moment) ?? 0) + 1);
@@ -81,12 +92,16 @@ test("each browser is audited once a minute at its own moment, and many are spre
   expect(Math.max(...perSecond.values())).toBeLessThan((3 * many.length) / 60);
 });
 
-test.each<[string, PodOptions, SeenOptions]>([
-  ["Redis came back", { ...podKinds.idle, ...lookedAgo(10 * second) }, { disturbedAtMs: nowMs }],
-  ["this replica began to lead", { ...podKinds.leased, look: "never" }, { disturbedAtMs: nowMs }],
-  ["its epoch was raised", { ...podKinds.idle, look: { epoch: 1 } }, { disturbedAtMs: nowMs, leases: { epoch: 2 } }],
-])("when %s, every browser is looked at within 5 s, spread", (_, options, seen) => {
-  const due = many.map((uid) => next(options, seen, uid));
+test.each<[string, PodOptions, ObservedOptions]>([
+  ["Redis came back", { ...podKinds.idle, ...inspectedAgo(10 * second) }, { disturbedAtMs: nowMs }],
+  ["this replica began to lead", { ...podKinds.leased, inspection: "never" }, { disturbedAtMs: nowMs }],
+  [
+    "its epoch was raised",
+    { ...podKinds.idle, inspection: { epoch: 1 } },
+    { disturbedAtMs: nowMs, leases: { epoch: 2 } },
+  ],
+])("when %s, every browser is inspected within 5 s, spread", (_, options, observed) => {
+  const due = many.map((uid) => next(options, observed, uid));
   expect(new Set(due.map((look) => look?.[0]))).toEqual(new Set(["Disturbed"]));
   const times = due.map((look) => look?.[1] ?? -1);
   expect(Math.min(...times)).toBeGreaterThanOrEqual(0);

@@ -75,15 +75,15 @@ const regularInspection = (
 };
 
 /** Undefined for a pod that needs no inspection. */
-export const nextInspection = (pod: ObservedPod, seen: Observed, nowMs: number): NextInspection | undefined => {
+export const nextInspection = (pod: ObservedPod, observed: Observed, nowMs: number): NextInspection | undefined => {
   if (!isInspectable(pod, nowMs)) return undefined;
   const { inspection } = pod;
-  const isPresent = inspection?.epoch === seen.leases.epoch;
+  const isPresent = inspection?.epoch === observed.leases.epoch;
   const atOnce = whyAtOnce(pod);
   if (inspection && inspection.failures > 0)
     return { dueMs: inspection.atMs + retryMs(inspection), why: atOnce ?? "Audit" };
   if (atOnce) return { dueMs: inspection && isPresent ? inspection.atMs + againMs : nowMs, why: atOnce };
-  if (!inspection || !isPresent || inspection.atMs < seen.disturbedAtMs)
-    return { dueMs: seen.disturbedAtMs + shareOf(pod.uid, disturbedSpreadMs), why: "Disturbed" };
-  return regularInspection(pod, inspection, seen, nowMs);
+  if (!inspection || !isPresent || inspection.atMs < observed.disturbedAtMs)
+    return { dueMs: observed.disturbedAtMs + shareOf(pod.uid, disturbedSpreadMs), why: "Disturbed" };
+  return regularInspection(pod, inspection, observed, nowMs);
 };

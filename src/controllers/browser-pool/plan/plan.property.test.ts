@@ -1,7 +1,15 @@
-/** What holds for every round, whatever it meets: any mix of pods, records, pacing state and wishes. */
+/** What holds for every round, whatever it meets: any mix of pods, records, pacing state and requests. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { aPool, aRecord, aSeen, nowMs, type PodKind, podKinds, podsOf } from "../../../../test/support/seen-pool.ts";
+import {
+  anObserved,
+  aPool,
+  aRecord,
+  nowMs,
+  type PodKind,
+  podKinds,
+  podsOf,
+} from "../../../../test/support/observed-pool.ts";
 import { startIntervalMs } from "../../../domain/fill-pacing.ts";
 import type { BrowserRecord } from "../../../leases/records.ts";
 import type { Observed, ObservedPod } from "../observe/observed.ts";
@@ -10,7 +18,7 @@ import { planPool } from "./plan.ts";
 
 const at = (ms: number): string => new Date(ms).toISOString();
 
-const anySeen: fc.Arbitrary<Observed> = fc
+const anyObserved: fc.Arbitrary<Observed> = fc
   .record({
     kinds: fc.array(fc.constantFrom(...(Object.keys(podKinds) as PodKind[])), { maxLength: 9 }),
     size: fc.integer({ min: 1, max: 6 }),
@@ -18,7 +26,7 @@ const anySeen: fc.Arbitrary<Observed> = fc
     pendingCreations: fc.integer({ min: 0, max: 2 }),
     nextStartInMs: fc.option(fc.integer({ min: -5000, max: 600_000 }), { nil: undefined }),
     failedStarts: fc.integer({ min: 0, max: 9 }),
-    wish: fc.constantFrom("none", "refused", "deleted", "forced"),
+    request: fc.constantFrom("none", "refused", "deleted", "forced"),
     discardIdle: fc.constantFrom(undefined, "new", "known"),
     orphans: fc.array(fc.constantFrom<BrowserRecord["state"]>("idle", "leased", "releasing", "retired"), {
       maxLength: 2,
@@ -28,11 +36,11 @@ const anySeen: fc.Arbitrary<Observed> = fc
     noted: fc.constantFrom(1, 1, 1, undefined, 2),
     recoveringSinceMs: fc.constantFrom(undefined, undefined, nowMs - 1000, nowMs - 20_000),
   })
-  .map(({ kinds, size, fillRatePerMinute, nextStartInMs, failedStarts, wish, discardIdle, orphans, ...rest }) => {
-    const isDeleted = wish === "deleted" || wish === "forced";
+  .map(({ kinds, size, fillRatePerMinute, nextStartInMs, failedStarts, request, discardIdle, orphans, ...rest }) => {
+    const isDeleted = request === "deleted" || request === "forced";
     const metadata = {
       ...(isDeleted && { deletionTimestamp: at(nowMs) }),
-      ...(wish === "forced" && { annotations: { "browserpool.dev/force-delete": "true" } }),
+      ...(request === "forced" && { annotations: { "browserpool.dev/force-delete": "true" } }),
     };
     const status = {
       failedStarts,
@@ -41,11 +49,11 @@ const anySeen: fc.Arbitrary<Observed> = fc
       leaseEpoch: rest.noted,
       ...(nextStartInMs !== undefined && { nextStartTime: at(nowMs + nextStartInMs) }),
     };
-    return aSeen({
+    return anObserved({
       pool: aPool({ size, fillRatePerMinute, ...(discardIdle && { discardIdle }) }, status, metadata),
       pods: podsOf(...kinds),
       pendingCreations: rest.pendingCreations,
-      refusal: wish === "refused" ? { reason: "InvalidSpec", message: "no" } : undefined,
+      refusal: request === "refused" ? { reason: "InvalidSpec", message: "no" } : undefined,
       leases: {
         browsers: orphans.map((state, place) => aRecord(`orphan-${place}`, state)),
         unpaced: rest.unpaced,
@@ -68,45 +76,45 @@ const sum = (counts: number[]): number => counts.reduce((total, count) => total 
 // POOL-11
 test("never more processes than size: what may run, what was asked for and what is created", () => {
   fc.assert(
-    fc.property(anySeen, (seen) => {
-      const created = sum(of(planPool(seen, nowMs).actions, "create").map(({ count }) => count));
+    fc.property(anyObserved, (observed) => {
+      const created = sum(of(planPool(observed, nowMs).actions, "create").map(({ count }) => count));
       if (created === 0) return;
-      expect(seen.pods.filter(mayRun).length + seen.pendingCreations + created).toBeLessThanOrEqual(
-        seen.pool.spec.size,
+      expect(observed.pods.filter(mayRun).length + observed.pendingCreations + created).toBeLessThanOrEqual(
+        observed.pool.spec.size,
       );
-      expect(seen.refusal ?? seen.pool.metadata.deletionTimestamp).toBeUndefined();
+      expect(observed.refusal ?? observed.pool.metadata.deletionTimestamp).toBeUndefined();
     }),
   );
 });
 
 test("a browser in use is never deleted, retired or closed while it can be reached, unless the deletion is forced", () => {
   fc.assert(
-    fc.property(anySeen, (seen) => {
-      const { actions } = planPool(seen, nowMs);
+    fc.property(anyObserved, (observed) => {
+      const { actions } = planPool(observed, nowMs);
       const touched = new Set([
         ...of(actions, "delete").map(({ pod }) => pod.uid),
         ...of(actions, "retire").flatMap(({ ids }) => ids),
         ...of(actions, "close").map(({ browser }) => browser),
       ]);
-      const inUse = seen.pods.filter(
+      const inUse = observed.pods.filter(
         (pod) =>
           (pod.browser?.state === "leased" || pod.browser?.state === "releasing") &&
           (pod.state.is === "known" || pod.state.is === "unready" || pod.state.is === "evicted") &&
           mayRun(pod) &&
           !(pod.node?.isLost && pod.inspection?.failures),
       );
-      if (!isForced(seen)) expect(inUse.filter(({ uid }) => touched.has(uid))).toEqual([]);
+      if (!isForced(observed)) expect(inUse.filter(({ uid }) => touched.has(uid))).toEqual([]);
     }),
   );
 });
 
 test("what is idle by its record goes by Redis' word only, unless its process has ended or the deletion is forced", () => {
   fc.assert(
-    fc.property(anySeen, (seen) => {
-      const idle = of(planPool(seen, nowMs).actions, "delete").filter(
+    fc.property(anyObserved, (observed) => {
+      const idle = of(planPool(observed, nowMs).actions, "delete").filter(
         ({ pod }) => pod.browser?.state === "idle" && pod.state.is !== "ended",
       );
-      if (!isForced(seen)) expect(idle).toEqual([]);
+      if (!isForced(observed)) expect(idle).toEqual([]);
     }),
   );
 });
@@ -114,17 +122,17 @@ test("what is idle by its record goes by Redis' word only, unless its process ha
 // FILL-RATE-1
 test("at most one paced start a round, never before it is due, and the next one is reserved an interval later", () => {
   fc.assert(
-    fc.property(anySeen, (seen) => {
-      const { actions, status } = planPool(seen, nowMs);
+    fc.property(anyObserved, (observed) => {
+      const { actions, status } = planPool(observed, nowMs);
       const creates = of(actions, "create");
       const paced = creates.filter((action) => action.paced);
       expect(sum(creates.filter((action) => !action.paced).map(({ count }) => count))).toBeLessThanOrEqual(
-        seen.leases.unpaced,
+        observed.leases.unpaced,
       );
       if (paced.length === 0) return;
-      const intervalMs = startIntervalMs(seen.pool.spec);
+      const intervalMs = startIntervalMs(observed.pool.spec);
       expect(paced.map(({ count }) => count)).toEqual([1]);
-      expect(Date.parse(seen.pool.status?.nextStartTime ?? at(0))).toBeLessThanOrEqual(nowMs);
+      expect(Date.parse(observed.pool.status?.nextStartTime ?? at(0))).toBeLessThanOrEqual(nowMs);
       expect(Date.parse(status.nextStartTime ?? at(0))).toBeGreaterThanOrEqual(nowMs + intervalMs);
     }),
   );
@@ -132,10 +140,10 @@ test("at most one paced start a round, never before it is due, and the next one 
 
 test("a round is a pure function: it changes nothing that it sees and comes to the same end again", () => {
   fc.assert(
-    fc.property(anySeen, (seen) => {
-      const before = structuredClone(seen);
-      const plan = planPool(seen, nowMs);
-      expect(seen).toEqual(before);
+    fc.property(anyObserved, (observed) => {
+      const before = structuredClone(observed);
+      const plan = planPool(observed, nowMs);
+      expect(observed).toEqual(before);
       expect(planPool(before, nowMs)).toEqual(plan);
       expect(plan.requeueAfterMs).toBeGreaterThan(0);
       expect(plan.requeueAfterMs).toBeLessThanOrEqual(30_000);
@@ -145,24 +153,24 @@ test("a round is a pure function: it changes nothing that it sees and comes to t
 
 test("while Redis and the status disagree about the epoch, nothing is done but to raise it above both", () => {
   fc.assert(
-    fc.property(anySeen, (seen) => {
-      const { actions, status } = planPool(seen, nowMs);
-      const noted = seen.pool.status?.leaseEpoch ?? 0;
-      if (noted === seen.leases.epoch) {
+    fc.property(anyObserved, (observed) => {
+      const { actions, status } = planPool(observed, nowMs);
+      const noted = observed.pool.status?.leaseEpoch ?? 0;
+      if (noted === observed.leases.epoch) {
         expect(of(actions, "raise")).toEqual([]);
         return;
       }
-      expect(actions).toEqual([{ do: "raise", epoch: Math.max(noted, seen.leases.epoch) + 1 }]);
-      expect(status).toEqual({ ...seen.pool.status, leaseEpoch: Math.max(noted, seen.leases.epoch) + 1 });
+      expect(actions).toEqual([{ do: "raise", epoch: Math.max(noted, observed.leases.epoch) + 1 }]);
+      expect(status).toEqual({ ...observed.pool.status, leaseEpoch: Math.max(noted, observed.leases.epoch) + 1 });
     }),
   );
 });
 
 test("a warm pod, which may be in use, is never touched before it is known, unless it can't be asked or the deletion is forced", () => {
   fc.assert(
-    fc.property(anySeen, (seen) => {
-      const deleted = of(planPool(seen, nowMs).actions, "delete").filter(({ pod }) => pod.state.is === "warm");
-      if (!isForced(seen))
+    fc.property(anyObserved, (observed) => {
+      const deleted = of(planPool(observed, nowMs).actions, "delete").filter(({ pod }) => pod.state.is === "warm");
+      if (!isForced(observed))
         expect(deleted.filter(({ why, pod }) => !pod.inspection?.failures || why === "Surplus")).toEqual([]);
     }),
   );
@@ -170,11 +178,11 @@ test("a warm pod, which may be in use, is never touched before it is known, unle
 
 test("what is idle where it has to leave is retired at once, who is in use is told of once, and nobody starts there", () => {
   fc.assert(
-    fc.property(anySeen, (seen) => {
-      const { actions } = planPool(seen, nowMs);
+    fc.property(anyObserved, (observed) => {
+      const { actions } = planPool(observed, nowMs);
       const told = of(actions, "leave").flatMap(({ ids }) => ids);
-      const leaves = seen.pods.filter(({ state, node }) => state.is === "evicted" || node?.leaving);
-      const isRaised = seen.pool.status?.leaseEpoch !== seen.leases.epoch;
+      const leaves = observed.pods.filter(({ state, node }) => state.is === "evicted" || node?.leaving);
+      const isRaised = observed.pool.status?.leaseEpoch !== observed.leases.epoch;
       const untold = leaves.filter(
         ({ browser, state }) => browser && browser.state !== "retired" && !browser.leaving && state.is !== "ended",
       );
@@ -188,19 +196,19 @@ test("what is idle where it has to leave is retired at once, who is in use is to
 
 test("a roll takes one browser at most, of a full pool with nothing missing or starting, when a start is due", () => {
   fc.assert(
-    fc.property(anySeen, (seen) => {
-      const { actions, status } = planPool(seen, nowMs);
+    fc.property(anyObserved, (observed) => {
+      const { actions, status } = planPool(observed, nowMs);
       const rolled = [
         ...of(actions, "retire").filter(({ why }) => why === "PodOutdated"),
         ...of(actions, "leave").filter(({ why }) => why === "PodOutdated"),
       ];
       if (rolled.length === 0) return;
       expect(rolled.map((action) => (action.do === "retire" ? action.count : action.ids.length))).toEqual([1]);
-      const { size, fillRatePerMinute } = seen.pool.spec;
-      expect(seen.pods.filter(mayRun)).toHaveLength(size);
-      expect(seen.pendingCreations).toBe(0);
-      expect(seen.pods.filter(({ state }) => state.is === "starting" || state.is === "warm")).toEqual([]);
-      expect(Date.parse(seen.pool.status?.nextStartTime ?? at(0))).toBeLessThanOrEqual(nowMs);
+      const { size, fillRatePerMinute } = observed.pool.spec;
+      expect(observed.pods.filter(mayRun)).toHaveLength(size);
+      expect(observed.pendingCreations).toBe(0);
+      expect(observed.pods.filter(({ state }) => state.is === "starting" || state.is === "warm")).toEqual([]);
+      expect(Date.parse(observed.pool.status?.nextStartTime ?? at(0))).toBeLessThanOrEqual(nowMs);
       expect(of(actions, "create")).toEqual([]);
       if (rolled[0]?.do === "leave")
         expect(Date.parse(status.nextStartTime ?? at(0))).toBeGreaterThanOrEqual(
@@ -256,15 +264,15 @@ const carryOut = (action: PoolAction, leases: Leases): void => {
 };
 
 /** The world after a plan was carried out and the watch has shown it: deleted pods are gone, created ones start. */
-const afterwards = (seen: Observed, { actions, status }: ReturnType<typeof planPool>, round: number): Observed => {
-  const records = new Map(seen.leases.browsers.map((record) => [record.id, record]));
-  const leases: Leases = { ...seen.leases, records };
+const afterwards = (observed: Observed, { actions, status }: ReturnType<typeof planPool>, round: number): Observed => {
+  const records = new Map(observed.leases.browsers.map((record) => [record.id, record]));
+  const leases: Leases = { ...observed.leases, records };
   for (const action of actions) carryOut(action, leases);
   const deleted = new Set(of(actions, "delete").map(({ pod }) => pod.uid));
-  const looked = new Set(of(actions, "inspect").map(({ pod }) => pod.uid));
+  const inspected = new Set(of(actions, "inspect").map(({ pod }) => pod.uid));
   const isOver = ({ uid, state }: ObservedPod): boolean =>
     state.is === "terminating" || (state.is === "evicted" && records.get(uid)?.state === "retired");
-  const kept = seen.pods.filter((pod) => !deleted.has(pod.uid) && !isOver(pod));
+  const kept = observed.pods.filter((pod) => !deleted.has(pod.uid) && !isOver(pod));
   const created = Array.from({ length: sum(of(actions, "create").map(({ count }) => count)) }, (_, place) => ({
     ...(podsOf("starting")[0] as ObservedPod),
     uid: `created-${round}-${place}`,
@@ -278,28 +286,28 @@ const afterwards = (seen: Observed, { actions, status }: ReturnType<typeof planP
   const { unpaced, draining, epoch, recoveringSinceMs } = leases;
   const found = { atMs: nowMs, epoch, failures: 0, failingSinceMs: 0 };
   return {
-    ...seen,
-    pool: { ...seen.pool, status },
+    ...observed,
+    pool: { ...observed.pool, status },
     pendingCreations: 0,
-    leases: { ...seen.leases, browsers: [...records.values()], unpaced, draining, epoch, recoveringSinceMs },
+    leases: { ...observed.leases, browsers: [...records.values()], unpaced, draining, epoch, recoveringSinceMs },
     pods: [...kept, ...created].map((pod) => ({
       ...pod,
       pod: { ...pod.pod, metadata: { ...pod.pod.metadata, ...labelsOf(pod) } },
       browser: records.get(pod.uid),
-      look: looked.has(pod.uid) ? found : pod.inspection,
-      state: pod.state.is === "warm" && looked.has(pod.uid) ? { is: "known" as const } : pod.state,
+      inspection: inspected.has(pod.uid) ? found : pod.inspection,
+      state: pod.state.is === "warm" && inspected.has(pod.uid) ? { is: "known" as const } : pod.state,
     })),
   };
 };
 
 test("carried out again and again with nothing else happening, a plan comes to rest", () => {
   fc.assert(
-    fc.property(anySeen, (first) => {
-      let seen = first;
-      for (let round = 0; round < 8; round++) seen = afterwards(seen, planPool(seen, nowMs), round);
-      const { actions, status } = planPool(seen, nowMs);
+    fc.property(anyObserved, (first) => {
+      let observed = first;
+      for (let round = 0; round < 8; round++) observed = afterwards(observed, planPool(observed, nowMs), round);
+      const { actions, status } = planPool(observed, nowMs);
       expect(actions.filter(({ do: kind }) => kind !== "drop" && kind !== "inspect")).toEqual([]);
-      expect(status).toEqual(seen.pool.status);
+      expect(status).toEqual(observed.pool.status);
     }),
     { numRuns: 500 },
   );
@@ -316,21 +324,21 @@ test("over any time, with rounds and crashes whenever they come, starts are an i
       fc.constantFrom(25, 100, 900),
       steps,
       (size, fillRatePerMinute, times) => {
-        let seen = aSeen({ pool: aPool({ size, fillRatePerMinute }) });
+        let observed = anObserved({ pool: aPool({ size, fillRatePerMinute }) });
         let timeMs = nowMs;
         const startsMs: number[] = [];
         const round = (): void => {
-          const plan = planPool(seen, timeMs);
+          const plan = planPool(observed, timeMs);
           if (of(plan.actions, "create").length > 0) startsMs.push(timeMs);
-          seen = afterwards(seen, plan, startsMs.length);
-          const pods = seen.pods.map((pod) =>
+          observed = afterwards(observed, plan, startsMs.length);
+          const pods = observed.pods.map((pod) =>
             pod.state.is === "starting" ? { ...pod, state: podKinds.warm.state } : pod,
           );
-          seen = { ...seen, pods: pods as ObservedPod[] };
+          observed = { ...observed, pods: pods as ObservedPod[] };
         };
         for (const { afterMs, crash } of times) {
           timeMs += afterMs;
-          if (crash) seen = { ...seen, pods: seen.pods.slice(1) };
+          if (crash) observed = { ...observed, pods: observed.pods.slice(1) };
           round();
         }
         const intervalMs = startIntervalMs({ size, fillRatePerMinute });
@@ -340,7 +348,7 @@ test("over any time, with rounds and crashes whenever they come, starts are an i
           timeMs += Math.ceil(intervalMs);
           round();
         }
-        expect(seen.pods.length).toBe(size);
+        expect(observed.pods.length).toBe(size);
       },
     ),
   );

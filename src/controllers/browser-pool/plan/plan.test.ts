@@ -1,22 +1,22 @@
 import { describe, expect, test } from "vitest";
-import { at, full, line, planned } from "../../../../test/support/planned.ts";
 import {
+  anObserved,
   aPod,
   aPool,
   aRecord,
-  aSeen,
   nowMs,
+  type ObservedOptions,
   type PodKind,
   podKinds,
   podsOf,
-  type SeenOptions,
-} from "../../../../test/support/seen-pool.ts";
+} from "../../../../test/support/observed-pool.ts";
+import { at, full, line, planned } from "../../../../test/support/planned.ts";
 import type { Refusal } from "../observe/observed.ts";
 import { planPool } from "./plan.ts";
 import { startDeadlineMs } from "./starts.ts";
 
 describe("rule 1: a record without a living pod", () => {
-  test.each<[string, SeenOptions, string]>([
+  test.each<[string, ObservedOptions, string]>([
     [
       "is closed as lost when the pod has vanished",
       { leases: { browsers: [aRecord("x", "leased")] } },
@@ -49,8 +49,8 @@ describe("rule 1: a record without a living pod", () => {
       full("silent leased"),
       "close silent-leased-0 browser_lost",
     ],
-  ])("%s", (_, seen, action) => {
-    expect(planned(seen)).toContain(action);
+  ])("%s", (_, observed, action) => {
+    expect(planned(observed)).toContain(action);
   });
 
   test("stays while a pod that nobody may get is still being deleted", () => {
@@ -92,7 +92,7 @@ describe("rule 2: a browser that nobody may get any more", () => {
   });
 
   test("one on a silent node whose agent answers, or on a well node whose agent does not, stays with its holder", () => {
-    const answering = aPod("a", { ...podKinds["silent leased"], look: {} });
+    const answering = aPod("a", { ...podKinds["silent leased"], inspection: {} });
     const { node: _, ...stuck } = podKinds["silent leased"];
     expect(planned({ pool: aPool({ size: 2 }), pods: [answering, aPod("b", stuck)] })).toEqual([]);
   });
@@ -125,17 +125,17 @@ describe("rule 2: a browser that nobody may get any more", () => {
 });
 
 describe("rule 3: a warm pod", () => {
-  test("is looked at, and nothing else is done to it, since it may be in use", () => {
-    const looked = (seen: SeenOptions): string[] => planPool(aSeen(seen), nowMs).actions.map(line);
-    expect(looked(full("warm"))).toEqual(["look warm-0 Warm in 0"]);
-    expect(looked({ pods: podsOf("warm", "idle") })).toEqual(["look warm-0 Warm in 0"]);
+  test("is inspected, and nothing else is done to it, since it may be in use", () => {
+    const looked = (observed: ObservedOptions): string[] => planPool(anObserved(observed), nowMs).actions.map(line);
+    expect(looked(full("warm"))).toEqual(["inspect warm-0 Warm in 0"]);
+    expect(looked({ pods: podsOf("warm", "idle") })).toEqual(["inspect warm-0 Warm in 0"]);
     const pool = aPool({}, {}, { deletionTimestamp: at(nowMs) });
-    expect(looked({ pool, pods: podsOf("warm"), leases: { draining: true } })).toEqual(["look warm-0 Warm in 0"]);
+    expect(looked({ pool, pods: podsOf("warm"), leases: { draining: true } })).toEqual(["inspect warm-0 Warm in 0"]);
   });
 
   test("whose agent does not answer does not end the back-off of failed starts", () => {
     const pool = aPool({ size: 2 }, { failedStarts: 3, nextStartTime: at(nowMs - 1) });
-    expect(planPool(aSeen({ pool, pods: podsOf("unreachable") }), nowMs).status.failedStarts).toBe(3);
+    expect(planPool(anObserved({ pool, pods: podsOf("unreachable") }), nowMs).status.failedStarts).toBe(3);
   });
 });
 
@@ -143,7 +143,7 @@ describe("rule 4: a discard token", () => {
   const pool = (discardedToken?: string) => aPool({ discardIdle: "t" }, discardedToken ? { discardedToken } : {});
 
   test("that is new retires what is idle, and is remembered", () => {
-    const { actions, status } = planPool(aSeen({ pool: pool(), pods: podsOf("idle") }), nowMs);
+    const { actions, status } = planPool(anObserved({ pool: pool(), pods: podsOf("idle") }), nowMs);
     expect(actions.map(line)).toEqual(["discard t"]);
     expect(status.discardedToken).toBe("t");
   });
@@ -197,7 +197,7 @@ describe("rule 6: fewer than size alive", () => {
   // FILL-RATE-1, FILL-RATE-2
   test("the first start is at once, one a round, and the next one an interval later", () => {
     const { actions, status, requeueAfterMs } = planPool(
-      aSeen({ pool: aPool({ size: 4, fillRatePerMinute: 100 }) }),
+      anObserved({ pool: aPool({ size: 4, fillRatePerMinute: 100 }) }),
       nowMs,
     );
     expect(actions.map(line)).toEqual(["create 1 paced"]);
@@ -205,9 +205,9 @@ describe("rule 6: fewer than size alive", () => {
     expect(requeueAfterMs).toBe(15_000);
   });
 
-  test("nothing is started before the next start is due, and then it is looked at again", () => {
+  test("nothing is started before the next start is due, and then it is inspected again", () => {
     const pool = aPool({ size: 4, fillRatePerMinute: 100 }, { nextStartTime: at(nowMs + 4000) });
-    const { actions, status, requeueAfterMs } = planPool(aSeen({ pool }), nowMs);
+    const { actions, status, requeueAfterMs } = planPool(anObserved({ pool }), nowMs);
     expect(actions).toEqual([]);
     expect(status.nextStartTime).toBe(at(nowMs + 4000));
     expect(requeueAfterMs).toBe(4000);
@@ -219,7 +219,7 @@ describe("rule 6: fewer than size alive", () => {
   });
 
   test("a rate that is all but 0 is a pause too", () => {
-    const { actions, status } = planPool(aSeen({ pool: aPool({ size: 1, fillRatePerMinute: 1e-12 }) }), nowMs);
+    const { actions, status } = planPool(anObserved({ pool: aPool({ size: 1, fillRatePerMinute: 1e-12 }) }), nowMs);
     expect(actions.map(line)).toEqual(["create 1 paced"]);
     expect(Date.parse(status.nextStartTime ?? "")).toBeGreaterThan(nowMs);
   });
@@ -227,7 +227,7 @@ describe("rule 6: fewer than size alive", () => {
   // FILL-RATE-7
   test("a rate that was raised counts from now on", () => {
     const pool = aPool({ size: 1, fillRatePerMinute: 600 }, { nextStartTime: at(nowMs + 3_600_000) });
-    const { actions, status } = planPool(aSeen({ pool }), nowMs);
+    const { actions, status } = planPool(anObserved({ pool }), nowMs);
     expect(actions).toEqual([]);
     expect(status.nextStartTime).toBe(at(nowMs + 10_000));
   });
@@ -251,7 +251,7 @@ describe("rule 6: fewer than size alive", () => {
   test("failed starts back off, doubling, and the time of the next one is kept", () => {
     const pool = aPool({ fillRatePerMinute: 6000 }, { failedStarts: 3 });
     const pods = [aPod("new", { ...podKinds["failed start"], failedStarts: 3 })];
-    const { actions, status } = planPool(aSeen({ pool, pods }), nowMs);
+    const { actions, status } = planPool(anObserved({ pool, pods }), nowMs);
     expect(actions.map(line)).toEqual(["note FailedStart", "delete new FailedStart"]);
     expect(status.failedStarts).toBe(4);
     expect(status.nextStartTime).toBe(at(nowMs + 8000));
@@ -259,22 +259,22 @@ describe("rule 6: fewer than size alive", () => {
 
   test("starts that were under way together and fail, at once or one after the other, back off once", () => {
     const spec = { size: 9, fillRatePerMinute: 6000 };
-    const together = planPool(aSeen({ pool: aPool(spec), pods: podsOf("failed start", "failed start") }), nowMs);
+    const together = planPool(anObserved({ pool: aPool(spec), pods: podsOf("failed start", "failed start") }), nowMs);
     expect(together.status).toMatchObject({ failedStarts: 1, nextStartTime: at(nowMs + 1000) });
-    const later = aSeen({ pool: aPool(spec, together.status), pods: podsOf("failed start") });
+    const later = anObserved({ pool: aPool(spec, together.status), pods: podsOf("failed start") });
     expect(planPool(later, nowMs + 500).status).toMatchObject({ failedStarts: 1, nextStartTime: at(nowMs + 1000) });
   });
 
   test("while starts fail, they are tried one by one", () => {
     const pool = aPool({ size: 9, fillRatePerMinute: 6000 }, { failedStarts: 3, nextStartTime: at(nowMs - 1) });
-    const { actions, status } = planPool(aSeen({ pool }), nowMs);
+    const { actions, status } = planPool(anObserved({ pool }), nowMs);
     expect(actions.map(line)).toEqual(["create 1 paced"]);
     expect(status.nextStartTime).toBe(at(nowMs + 4000));
   });
 
   test("a browser that came up ends the back-off", () => {
     const pool = aPool({ size: 2 }, { failedStarts: 3, nextStartTime: at(nowMs - 1) });
-    expect(planPool(aSeen({ pool, pods: podsOf("warm") }), nowMs).status.failedStarts).toBe(0);
+    expect(planPool(anObserved({ pool, pods: podsOf("warm") }), nowMs).status.failedStarts).toBe(0);
   });
 
   test("unpaced starts that a full pool does not need are forfeited", () => {
@@ -293,7 +293,7 @@ describe("a pool whose spec is refused", () => {
 
   // POOL-24
   test("keeps its last accepted size", () => {
-    const { status } = planPool(aSeen({ pool: aPool({ size: 9 }, { acceptedSize: 3 }), refusal }), nowMs);
+    const { status } = planPool(anObserved({ pool: aPool({ size: 9 }, { acceptedSize: 3 }), refusal }), nowMs);
     expect(status.acceptedSize).toBe(3);
   });
 });
@@ -320,13 +320,16 @@ describe("a pool that is being deleted", () => {
   });
 
   test("ends leases at once when it is forced", () => {
-    const seen = { pool: deleted(true), pods: podsOf("leased"), leases: { draining: true } };
-    expect(planned(seen)).toEqual(["close leased-0 pool_deleted", "delete leased-0 PoolDeleted"]);
+    const observed = { pool: deleted(true), pods: podsOf("leased"), leases: { draining: true } };
+    expect(planned(observed)).toEqual(["close leased-0 pool_deleted", "delete leased-0 PoolDeleted"]);
   });
 
   test("gets rid of a leased browser that crashed within the same round", () => {
-    const seen = { pool: deleted(), pods: podsOf("crashed leased"), leases: { draining: true } };
-    expect(planned(seen)).toEqual(["close crashed-leased-0 browser_crashed", "delete crashed-leased-0 PoolDeleted"]);
+    const observed = { pool: deleted(), pods: podsOf("crashed leased"), leases: { draining: true } };
+    expect(planned(observed)).toEqual([
+      "close crashed-leased-0 browser_crashed",
+      "delete crashed-leased-0 PoolDeleted",
+    ]);
   });
 
   test("is forgotten when its last pod is gone, not before", () => {
@@ -344,14 +347,17 @@ test("a drain for a deletion that did not come about is taken back", () => {
 });
 
 test("a full and quiet pool needs nothing but a look now and then", () => {
-  const { actions, requeueAfterMs } = planPool(aSeen(full("idle", "starting")), nowMs);
+  const { actions, requeueAfterMs } = planPool(anObserved(full("idle", "starting")), nowMs);
   expect(actions).toEqual([]);
   expect(requeueAfterMs).toBe(30_000);
 });
 
 test("in a namespace that is not ready nothing starts, and what may start at once then is kept for it", () => {
   const pool = aPool({ size: 3 });
-  const seen: SeenOptions = { pool, pods: podsOf("idle", "failed start"), leases: { unpaced: 1 } };
-  expect(planned(seen)).toEqual(expect.arrayContaining(["create 1 unpaced"]));
-  expect(planned({ ...seen, waitsFor: "a policy" })).toEqual(["note FailedStart", "delete failed-start-1 FailedStart"]);
+  const observed: ObservedOptions = { pool, pods: podsOf("idle", "failed start"), leases: { unpaced: 1 } };
+  expect(planned(observed)).toEqual(expect.arrayContaining(["create 1 unpaced"]));
+  expect(planned({ ...observed, waitsFor: "a policy" })).toEqual([
+    "note FailedStart",
+    "delete failed-start-1 FailedStart",
+  ]);
 });

@@ -63,15 +63,15 @@ const mayEndSooner = ({ state, browser, pod }: ObservedPod, nowMs: number): bool
   timeMs(pod.metadata.deletionTimestamp) - nowMs > 2 * endGraceSeconds * 1000;
 
 /** Rules 1 and 2: why to delete a pod now; undefined to keep it. */
-const deleteReason = (seen: ObservedPod, nowMs: number): DeleteReason | undefined => {
-  const { state, browser } = seen;
-  if (state.is === "ended") return isFailedStart(seen) ? "FailedStart" : "Ended";
-  if (isLostWithNode(seen, nowMs)) return "NodeLost";
-  if (state.is === "evicted" || (state.is === "terminating" && !mayEndSooner(seen, nowMs))) return undefined;
+const deleteReason = (observed: ObservedPod, nowMs: number): DeleteReason | undefined => {
+  const { state, browser } = observed;
+  if (state.is === "ended") return isFailedStart(observed) ? "FailedStart" : "Ended";
+  if (isLostWithNode(observed, nowMs)) return "NodeLost";
+  if (state.is === "evicted" || (state.is === "terminating" && !mayEndSooner(observed, nowMs))) return undefined;
   if (browser?.state === "retired") return "Retired";
-  if (isUnreachable(seen, nowMs)) return "Unreachable";
-  if (startsOnLeavingNode(seen)) return "NodeLeaving";
-  return isLate(seen, nowMs) ? "StartDeadlineExceeded" : undefined;
+  if (isUnreachable(observed, nowMs)) return "Unreachable";
+  if (startsOnLeavingNode(observed)) return "NodeLeaving";
+  return isLate(observed, nowMs) ? "StartDeadlineExceeded" : undefined;
 };
 
 const deletions = ({ pods }: Observed, nowMs: number): Deletion[] =>
@@ -136,17 +136,17 @@ const failureNotes = (dying: Deletion[]): PoolAction[] =>
   });
 
 /** `nowMs`: ms since the epoch. */
-export const planPool = (seen: Observed, nowMs: number): PoolPlan => {
-  const epoch = nextEpoch(seen);
-  if (epoch !== undefined) return planRaise(seen, epoch, nowMs);
-  const plan = seen.pool.metadata.deletionTimestamp ? planDeletion(seen, nowMs) : planUpkeep(seen, nowMs);
-  const recovering = recovery(seen);
-  const marking = marks(seen, resyncMs);
+export const planPool = (observed: Observed, nowMs: number): PoolPlan => {
+  const epoch = nextEpoch(observed);
+  if (epoch !== undefined) return planRaise(observed, epoch, nowMs);
+  const plan = observed.pool.metadata.deletionTimestamp ? planDeletion(observed, nowMs) : planUpkeep(observed, nowMs);
+  const recovering = recovery(observed);
+  const marking = marks(observed, resyncMs);
   return {
     actions: [
       ...plan.actions,
-      ...leaving(seen, nowMs),
-      ...inspections(seen, nowMs, resyncMs),
+      ...leaving(observed, nowMs),
+      ...inspections(observed, nowMs, resyncMs),
       ...marking.actions,
       ...recovering.actions,
     ],
@@ -155,34 +155,36 @@ export const planPool = (seen: Observed, nowMs: number): PoolPlan => {
   };
 };
 
-const planUpkeep = (seen: Observed, nowMs: number): PoolPlan => {
-  const size = seen.refusal ? (seen.pool.status?.acceptedSize ?? 0) : seen.pool.spec.size;
-  const dying = deletions(seen, nowMs);
-  const unready = seen.pods.filter(({ state, browser }) => state.is === "unready" && browser?.state === "idle");
-  const gone = new Set([...dying.map(({ pod }) => pod), ...unready, ...seen.pods.filter(leavesAtOnce)]);
-  const alive = seen.pods.filter((pod) => isAlive(pod, nowMs));
+const planUpkeep = (observed: Observed, nowMs: number): PoolPlan => {
+  const size = observed.refusal ? (observed.pool.status?.acceptedSize ?? 0) : observed.pool.spec.size;
+  const dying = deletions(observed, nowMs);
+  const unready = observed.pods.filter(({ state, browser }) => state.is === "unready" && browser?.state === "idle");
+  const gone = new Set([...dying.map(({ pod }) => pod), ...unready, ...observed.pods.filter(leavesAtOnce)]);
+  const alive = observed.pods.filter((pod) => isAlive(pod, nowMs));
   const staying = alive.filter((pod) => !isEnding(pod) && !gone.has(pod));
-  const surplus = seen.refusal ? [] : shrink(staying, staying.length + seen.pendingCreations - size, seen.configHash);
+  const surplus = observed.refusal
+    ? []
+    : shrink(staying, staying.length + observed.pendingCreations - size, observed.configHash);
   const isWarm = staying.some((pod) => pod.state.is === "warm" && !isFailing(pod));
-  const failedStarts = nextFailedStarts(seen, dying, isWarm);
-  const missing = seen.refusal ? 0 : size - alive.length - seen.pendingCreations;
-  const slot = nextSlot(seen, failedStarts, nowMs);
-  const next = starts(seen, missing, slot, nowMs);
+  const failedStarts = nextFailedStarts(observed, dying, isWarm);
+  const missing = observed.refusal ? 0 : size - alive.length - observed.pendingCreations;
+  const slot = nextSlot(observed, failedStarts, nowMs);
+  const next = starts(observed, missing, slot, nowMs);
   const isFull = missing <= 0 && staying.length === alive.length;
-  const isExact = isFull && staying.length === size && !seen.refusal && seen.waitsFor === undefined;
+  const isExact = isFull && staying.length === size && !observed.refusal && observed.waitsFor === undefined;
   const rolling = rollout(isExact ? staying : [], slot, nowMs);
   const nextStartTime = rolling.nextStartTime ?? next.nextStartTime;
-  const status = poolStatus(seen, { nowMs, size, failedStarts, nextStartTime });
-  const token = seen.pool.spec.discardIdle;
+  const status = poolStatus(observed, { nowMs, size, failedStarts, nextStartTime });
+  const token = observed.pool.spec.discardIdle;
 
   return {
     actions: [
       // Drained for a deletion that then did not happen.
-      ...(seen.leases.draining ? [{ do: "undrain" as const }] : []),
-      ...closings(seen, nowMs),
+      ...(observed.leases.draining ? [{ do: "undrain" as const }] : []),
+      ...closings(observed, nowMs),
       ...failureNotes(dying),
       ...dying,
-      ...(token && token !== seen.pool.status?.discardedToken ? [{ do: "discard" as const, token }] : []),
+      ...(token && token !== observed.pool.status?.discardedToken ? [{ do: "discard" as const, token }] : []),
       ...(unready.length > 0
         ? [
             {
@@ -194,10 +196,10 @@ const planUpkeep = (seen: Observed, nowMs: number): PoolPlan => {
           ]
         : []),
       ...surplus,
-      ...rolloutEvents(seen, status, slot),
+      ...rolloutEvents(observed, status, slot),
       ...rolling.actions,
       ...next.actions,
-      ...(isFull && seen.leases.unpaced > 0 ? [{ do: "forfeit" as const, count: seen.leases.unpaced }] : []),
+      ...(isFull && observed.leases.unpaced > 0 ? [{ do: "forfeit" as const, count: observed.leases.unpaced }] : []),
     ],
     status,
     requeueAfterMs: Math.min(next.requeueAfterMs, rolling.requeueAfterMs),
@@ -208,21 +210,23 @@ const planUpkeep = (seen: Observed, nowMs: number): PoolPlan => {
  * A deletion drains: idle browsers go at once, a browser in use goes when its lease ends, or at once when the deletion is forced.
  * A warm or suspect browser may be in use, so it is inspected first.
  */
-const planDeletion = (seen: Observed, nowMs: number): PoolPlan => {
-  const isForced = seen.pool.metadata.annotations?.["browserpool.dev/force-delete"] === "true";
+const planDeletion = (observed: Observed, nowMs: number): PoolPlan => {
+  const isForced = observed.pool.metadata.annotations?.["browserpool.dev/force-delete"] === "true";
   const mayGo = (pod: ObservedPod): boolean =>
     isForced || pod.state.is === "starting" || pod.browser?.state === "retired" || isUnreachable(pod, nowMs);
-  const going = seen.pods.filter((pod) => deleteReason(pod, nowMs) || (pod.state.is !== "terminating" && mayGo(pod)));
-  const idle = seen.leases.browsers.filter(({ state }) => state === "idle").map(({ id }) => id);
-  const closed = closings(seen, nowMs);
+  const going = observed.pods.filter(
+    (pod) => deleteReason(pod, nowMs) || (pod.state.is !== "terminating" && mayGo(pod)),
+  );
+  const idle = observed.leases.browsers.filter(({ state }) => state === "idle").map(({ id }) => id);
+  const closed = closings(observed, nowMs);
   const forced: PoolAction[] = isForced
-    ? seen.leases.browsers.map((browser) => ({ do: "close", browser: browser.id, why: "pool_deleted" }))
+    ? observed.leases.browsers.map((browser) => ({ do: "close", browser: browser.id, why: "pool_deleted" }))
     : [];
   const isEmpty =
-    !seen.pods.some((pod) => isAlive(pod, nowMs) || pod.state.is === "ended") && seen.pendingCreations === 0;
+    !observed.pods.some((pod) => isAlive(pod, nowMs) || pod.state.is === "ended") && observed.pendingCreations === 0;
   return {
     actions: [
-      ...(seen.leases.draining ? [] : [{ do: "drain" as const }]),
+      ...(observed.leases.draining ? [] : [{ do: "drain" as const }]),
       ...(isForced ? forced : closed),
       ...(idle.length > 0
         ? [{ do: "retire" as const, ids: idle, count: idle.length, why: "PoolDeleted" as const }]
@@ -230,11 +234,11 @@ const planDeletion = (seen: Observed, nowMs: number): PoolPlan => {
       ...going.map((pod): PoolAction => ({ do: "delete", pod, why: "PoolDeleted" })),
       ...(isEmpty ? [{ do: "drop" as const }] : []),
     ],
-    status: poolStatus(seen, {
+    status: poolStatus(observed, {
       nowMs,
       size: 0,
       failedStarts: 0,
-      nextStartTime: seen.pool.status?.nextStartTime,
+      nextStartTime: observed.pool.status?.nextStartTime,
     }),
     requeueAfterMs: resyncMs,
   };

@@ -40,26 +40,26 @@ export const nextEpoch = ({ leases: { epoch, isSameServer }, pool, agentEpoch }:
 };
 
 /** Changes only the epoch of the status: an emptied Redis would give wrong counts. */
-export const planRaise = (seen: Observed, epoch: number, nowMs: number): PoolPlan => {
-  const { status } = seen.pool;
+export const planRaise = (observed: Observed, epoch: number, nowMs: number): PoolPlan => {
+  const { status } = observed.pool;
   const first = { nowMs, size: 0, failedStarts: 0, nextStartTime: undefined };
   return {
     actions: [{ do: "raise", epoch }],
-    status: { ...(status ?? poolStatus(seen, first)), leaseEpoch: epoch },
+    status: { ...(status ?? poolStatus(observed, first)), leaseEpoch: epoch },
     requeueAfterMs: 1,
   };
 };
 
 /** Rule 3: the inspections that are due within this time, ms. */
-export const inspections = (seen: Observed, nowMs: number, withinMs: number): PoolAction[] =>
-  seen.pods.flatMap((pod): PoolAction[] => {
-    const next = nextInspection(pod, seen, nowMs);
+export const inspections = (observed: Observed, nowMs: number, withinMs: number): PoolAction[] =>
+  observed.pods.flatMap((pod): PoolAction[] => {
+    const next = nextInspection(pod, observed, nowMs);
     if (!next || next.dueMs > nowMs + withinMs) return [];
     return [
       {
         do: "inspect",
         pod,
-        epoch: seen.leases.epoch,
+        epoch: observed.leases.epoch,
         leaving: leavingReason(pod),
         afterMs: Math.max(0, Math.ceil(next.dueMs - nowMs)),
         why: next.why,

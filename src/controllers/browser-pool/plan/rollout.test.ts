@@ -1,6 +1,14 @@
 import { describe, expect, test } from "vitest";
+import {
+  anObserved,
+  aPod,
+  aPool,
+  nowMs,
+  type PodKind,
+  podKinds,
+  podsOf,
+} from "../../../../test/support/observed-pool.ts";
 import { at, full, planned } from "../../../../test/support/planned.ts";
-import { aPod, aPool, aSeen, nowMs, type PodKind, podKinds, podsOf } from "../../../../test/support/seen-pool.ts";
 import { planPool } from "./plan.ts";
 
 describe("rule 7: browsers of an earlier image or pod template", () => {
@@ -15,16 +23,16 @@ describe("rule 7: browsers of an earlier image or pod template", () => {
       aPod("new", { ...podKinds["old idle"], ageMs: 10 }),
       aPod("old", { ...podKinds["old idle"], ageMs: 9000 }),
     ];
-    const seen = { pods, pool: aPool({ size: 2 }, rolling) };
-    expect(planned(seen)).toEqual(["retire 1 of old,new PodOutdated"]);
-    expect(planPool(aSeen(seen), nowMs).status.nextStartTime).toBeUndefined();
+    const observed = { pods, pool: aPool({ size: 2 }, rolling) };
+    expect(planned(observed)).toEqual(["retire 1 of old,new PodOutdated"]);
+    expect(planPool(anObserved(observed), nowMs).status.nextStartTime).toBeUndefined();
   });
 
   test("when none is idle, the one that is in use the longest is marked, which uses up a start", () => {
     const pods = [aPod("b", podKinds["old leased"]), aPod("a", { ...podKinds["old leased"], ageMs: 900 })];
-    const seen = { pods, pool: aPool({ size: 2, fillRatePerMinute: 1000 }, rolling) };
-    expect(planned(seen)).toEqual(["leave a PodOutdated"]);
-    const { status, requeueAfterMs } = planPool(aSeen(seen), nowMs);
+    const observed = { pods, pool: aPool({ size: 2, fillRatePerMinute: 1000 }, rolling) };
+    expect(planned(observed)).toEqual(["leave a PodOutdated"]);
+    const { status, requeueAfterMs } = planPool(anObserved(observed), nowMs);
     expect(status.nextStartTime).toBe(at(nowMs + 3000));
     expect(requeueAfterMs).toBe(3000);
   });
@@ -43,13 +51,13 @@ describe("rule 7: browsers of an earlier image or pod template", () => {
       "while one of them is missing",
       { ...old(["old idle", "idle"], { nextStartTime: at(nowMs + 1) }), pods: podsOf("old idle") },
     ],
-  ])("none goes %s", (_, seen) => {
-    expect(planned(seen)).toEqual([]);
+  ])("none goes %s", (_, observed) => {
+    expect(planned(observed)).toEqual([]);
   });
 
-  test("it is looked at again when the next start is due", () => {
-    const seen = aSeen(old(["old idle", "idle"], { nextStartTime: at(nowMs + 4000) }));
-    expect(planPool(seen, nowMs).requeueAfterMs).toBe(4000);
+  test("it is inspected again when the next start is due", () => {
+    const observed = anObserved(old(["old idle", "idle"], { nextStartTime: at(nowMs + 4000) }));
+    expect(planPool(observed, nowMs).requeueAfterMs).toBe(4000);
   });
 
   test("nobody replaces what is of the present one, and a mark is taken back when its browser is of that again", () => {

@@ -34,8 +34,8 @@ export const isFailedStart = ({ state, browser }: ObservedPod): boolean =>
 export type Slot = { dueMs: number; everyMs: number };
 
 /** The slot of the next paced start. While starts fail, they are further apart. */
-export const nextSlot = (seen: Observed, failedStarts: number, nowMs: number): Slot => {
-  const { spec, status } = seen.pool;
+export const nextSlot = (observed: Observed, failedStarts: number, nowMs: number): Slot => {
+  const { spec, status } = observed.pool;
   const backOffMs = failedStartBackOffMs(failedStarts);
   const everyMs = Math.max(startIntervalMs(spec), backOffMs);
   const hasFailed = failedStarts > (status?.failedStarts ?? 0);
@@ -47,11 +47,11 @@ export const nextSlot = (seen: Observed, failedStarts: number, nowMs: number): S
 export type Starts = { actions: PoolAction[]; nextStartTime: string | undefined; requeueAfterMs: number };
 
 /** `missing`: how many browsers the pool lacks. */
-export const starts = (seen: Observed, missing: number, { dueMs, everyMs }: Slot, nowMs: number): Starts => {
-  const unpaced = Math.min(missing, seen.leases.unpaced);
+export const starts = (observed: Observed, missing: number, { dueMs, everyMs }: Slot, nowMs: number): Starts => {
+  const unpaced = Math.min(missing, observed.leases.unpaced);
   const actions: PoolAction[] = unpaced > 0 ? [{ do: "create", count: unpaced, paced: false }] : [];
   const kept = dueMs > 0 ? new Date(dueMs).toISOString() : undefined;
-  if (seen.waitsFor !== undefined) return { actions: [], nextStartTime: kept, requeueAfterMs: resyncMs };
+  if (observed.waitsFor !== undefined) return { actions: [], nextStartTime: kept, requeueAfterMs: resyncMs };
   if (missing - unpaced <= 0 || !Number.isFinite(everyMs))
     return { actions, nextStartTime: kept, requeueAfterMs: resyncMs };
   if (dueMs > nowMs) return { actions, nextStartTime: kept, requeueAfterMs: dueMs - nowMs };
@@ -67,9 +67,9 @@ export const starts = (seen: Observed, missing: number, { dueMs, everyMs }: Slot
  * Starts that ran at the same time and failed count once: they have one cause, and counted one by one they would back off for
  * minutes.
  */
-export const nextFailedStarts = (seen: Observed, dying: Deletion[], isWarm: boolean): number => {
+export const nextFailedStarts = (observed: Observed, dying: Deletion[], isWarm: boolean): number => {
   if (isWarm) return 0;
-  const known = seen.pool.status?.failedStarts ?? 0;
+  const known = observed.pool.status?.failedStarts ?? 0;
   const isFirstOfRound = dying.some(
     ({ pod, why }) =>
       (why === "FailedStart" || why === "StartDeadlineExceeded") && failedStartsBefore(pod.pod) >= known,

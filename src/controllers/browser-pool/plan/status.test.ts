@@ -1,12 +1,19 @@
 import { describe, expect, test } from "vitest";
-import { aPool, aSeen, nowMs, type PodKind, podsOf, type SeenOptions } from "../../../../test/support/seen-pool.ts";
+import {
+  anObserved,
+  aPool,
+  nowMs,
+  type ObservedOptions,
+  type PodKind,
+  podsOf,
+} from "../../../../test/support/observed-pool.ts";
 import { BrowserPoolStatus } from "../../../resources/browser-pool.ts";
 import { poolStatus, type RoundOutcome } from "./status.ts";
 
-const statusOf = (seen: SeenOptions, judged: Partial<RoundOutcome> = {}): BrowserPoolStatus =>
-  poolStatus(aSeen(seen), { nowMs, size: 1, failedStarts: 0, nextStartTime: undefined, ...judged });
-const conditionOf = (seen: SeenOptions, type: string, judged?: Partial<RoundOutcome>): string => {
-  const { status, reason } = statusOf(seen, judged).conditions.find((condition) => condition.type === type) ?? {};
+const statusOf = (observed: ObservedOptions, outcome: Partial<RoundOutcome> = {}): BrowserPoolStatus =>
+  poolStatus(anObserved(observed), { nowMs, size: 1, failedStarts: 0, nextStartTime: undefined, ...outcome });
+const conditionOf = (observed: ObservedOptions, type: string, outcome?: Partial<RoundOutcome>): string => {
+  const { status, reason } = statusOf(observed, outcome).conditions.find((condition) => condition.type === type) ?? {};
   return `${status} ${reason}`;
 };
 const refusal = { reason: "NameTaken", message: "another pool has it" } as const;
@@ -43,7 +50,7 @@ describe("conditions", () => {
   const deleted = aPool({}, {}, { deletionTimestamp: "2030-01-01T00:00:00Z" });
   const paused = aPool({ size: 2, fillRatePerMinute: 0 });
   const two = { size: 2 };
-  test.each<[string, SeenOptions, Partial<RoundOutcome>, Record<string, string>]>([
+  test.each<[string, ObservedOptions, Partial<RoundOutcome>, Record<string, string>]>([
     [
       "as many up as wanted",
       { pool, pods: podsOf("idle", "leased") },
@@ -98,8 +105,9 @@ describe("conditions", () => {
       { size: 0 },
       { Accepted: "True Accepted", Ready: "False Deleting", Progressing: "True Draining" },
     ],
-  ])("%s", (_, seen, judged, wanted) => {
-    for (const [type, condition] of Object.entries(wanted)) expect(conditionOf(seen, type, judged)).toBe(condition);
+  ])("%s", (_, observed, outcome, wanted) => {
+    for (const [type, condition] of Object.entries(wanted))
+      expect(conditionOf(observed, type, outcome)).toBe(condition);
   });
 
   test("a deletion says what it waits for and how to end it", () => {
@@ -125,9 +133,12 @@ describe("conditions", () => {
 });
 
 test("the same round gives the same status, so that a quiet pool is never written", () => {
-  const seen = { pool: aPool({ size: 2 }), pods: podsOf("idle", "leased") };
-  const first = statusOf(seen, { size: 2 });
-  const again = statusOf({ ...seen, pool: { ...seen.pool, status: first } }, { size: 2, nowMs: nowMs + 30_000 });
+  const observed = { pool: aPool({ size: 2 }), pods: podsOf("idle", "leased") };
+  const first = statusOf(observed, { size: 2 });
+  const again = statusOf(
+    { ...observed, pool: { ...observed.pool, status: first } },
+    { size: 2, nowMs: nowMs + 30_000 },
+  );
   expect(again).toEqual(first);
 });
 

@@ -37,13 +37,14 @@ const draining = ({ pods }: Observed): string => {
   return `waiting for ${browsers(inUse)} in use; annotate browserpool.dev/force-delete=true to end them at once`;
 };
 
-const progressing = (seen: Observed, { size, failedStarts }: RoundOutcome, up: number): Draft => {
+const progressing = (observed: Observed, { size, failedStarts }: RoundOutcome, up: number): Draft => {
   const type = "Progressing";
-  const { pool, refusal } = seen;
-  if (pool.metadata.deletionTimestamp) return { type, status: true, reason: "Draining", message: draining(seen) };
+  const { pool, refusal } = observed;
+  if (pool.metadata.deletionTimestamp) return { type, status: true, reason: "Draining", message: draining(observed) };
   if (refusal) return { type, status: false, reason: "NotAccepted", message: refusal.message };
   if (up >= size) return { type, status: false, reason: "Filled", message: `all ${browsers(size)} up` };
-  if (seen.waitsFor !== undefined) return { type, status: true, reason: "WaitingForProject", message: seen.waitsFor };
+  if (observed.waitsFor !== undefined)
+    return { type, status: true, reason: "WaitingForProject", message: observed.waitsFor };
   if (pool.spec.fillRatePerMinute === 0)
     return { type, status: false, reason: "Paused", message: "fillRatePerMinute is 0: no browser is started" };
   if (failedStarts > 0)
@@ -53,7 +54,7 @@ const progressing = (seen: Observed, { size, failedStarts }: RoundOutcome, up: n
       reason: "BackingOff",
       message: `${failedStarts} starts failed in a row; see the events`,
     };
-  const unscheduled = seen.pods.filter(isUnscheduled).length;
+  const unscheduled = observed.pods.filter(isUnscheduled).length;
   if (unscheduled > 0)
     return {
       type,
@@ -65,29 +66,29 @@ const progressing = (seen: Observed, { size, failedStarts }: RoundOutcome, up: n
 };
 
 /** The status of the pool after this round, pure. Equal inputs give equal statuses, so an unchanged pool causes no write. */
-export const poolStatus = (seen: Observed, outcome: RoundOutcome): BrowserPoolStatus => {
-  const count = (is: (pod: ObservedPod) => boolean): number => seen.pods.filter(is).length;
+export const poolStatus = (observed: Observed, outcome: RoundOutcome): BrowserPoolStatus => {
+  const count = (is: (pod: ObservedPod) => boolean): number => observed.pods.filter(is).length;
   const idle = (pod: ObservedPod): boolean => pod.state.is === "known" && pod.browser?.state === "idle";
   const available = count(idle);
   const acquired = count(({ browser }) => browser?.state === "leased");
   const up = available + count(isInUse);
-  const drafts = [accepted(seen), ready(seen, outcome, up), progressing(seen, outcome, up)];
-  const acceptedSize = seen.refusal ? seen.pool.status?.acceptedSize : seen.pool.spec.size;
+  const drafts = [accepted(observed), ready(observed, outcome, up), progressing(observed, outcome, up)];
+  const acceptedSize = observed.refusal ? observed.pool.status?.acceptedSize : observed.pool.spec.size;
   return {
-    observedGeneration: seen.pool.metadata.generation ?? 0,
-    conditions: conditionsOf(seen.pool, drafts, outcome.nowMs),
+    observedGeneration: observed.pool.metadata.generation ?? 0,
+    conditions: conditionsOf(observed.pool, drafts, outcome.nowMs),
     replicas: count(({ state }) => state.is !== "ended" && state.is !== "terminating"),
     available,
     acquired,
-    waiting: seen.leases.waiting,
+    waiting: observed.leases.waiting,
     starting: count(({ state }) => state.is === "starting" || state.is === "warm"),
     outdatedPods: count(({ state, isOutdated }) => isOutdated && state.is !== "ended" && state.is !== "terminating"),
-    outdated: count((pod) => idle(pod) && pod.configHash !== seen.configHash),
-    selector: podSelector(seen.pool.metadata.uid),
+    outdated: count((pod) => idle(pod) && pod.configHash !== observed.configHash),
+    selector: podSelector(observed.pool.metadata.uid),
     failedStarts: outcome.failedStarts,
-    ...(seen.pool.status?.leaseEpoch !== undefined && { leaseEpoch: seen.pool.status.leaseEpoch }),
+    ...(observed.pool.status?.leaseEpoch !== undefined && { leaseEpoch: observed.pool.status.leaseEpoch }),
     ...(outcome.nextStartTime && { nextStartTime: outcome.nextStartTime }),
     ...(acceptedSize !== undefined && { acceptedSize }),
-    ...(seen.pool.spec.discardIdle && { discardedToken: seen.pool.spec.discardIdle }),
+    ...(observed.pool.spec.discardIdle && { discardedToken: observed.pool.spec.discardIdle }),
   };
 };

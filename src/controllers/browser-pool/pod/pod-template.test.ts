@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { aPool } from "../../../../test/support/seen-pool.ts";
+import { aPool } from "../../../../test/support/observed-pool.ts";
 import { whyUnsupported } from "../../../local/process-node/supported-pod.ts";
 import { buildPod } from "./pod.ts";
 import { checkPodTemplate, type PodTemplate } from "./pod-template.ts";

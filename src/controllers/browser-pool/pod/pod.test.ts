@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { aPool } from "../../../../test/support/seen-pool.ts";
+import { aPool } from "../../../../test/support/observed-pool.ts";
 import type { NewObject, Pod } from "../../../kube/objects.ts";
 import { buildPod, isMarked, markPatch, outdatedBy, type PodOwner, type PodSettings } from "./pod.ts";
 

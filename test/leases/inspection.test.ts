@@ -1,4 +1,4 @@
-/** Looks at browsers on a real Redis, whose agents are small but have the real fence (judge.test.ts has every judgement). */
+/** Inspections on a real Redis, with small agents that have the real fence (diagnose.test.ts has every diagnosis). */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Grants } from "../../src/leases/grants.ts";
@@ -49,10 +49,10 @@ const depsWith = (more: Partial<InspectDeps> = {}): InspectDeps => ({
   check: () => undefined,
   ...more,
 });
-const look = (more: Partial<InspectDeps> = {}): Promise<InspectResult> =>
+const inspectBrowser = (more: Partial<InspectDeps> = {}): Promise<InspectResult> =>
   inspect({ poolUid: pool, epoch, browser }, depsWith(more));
 const corrections = async (more: Partial<InspectDeps> = {}): Promise<string[]> =>
-  (await look(more)).corrected.map(({ why }) => why);
+  (await inspectBrowser(more)).corrected.map(({ why }) => why);
 
 const requestOf = (session: string): string =>
   JSON.stringify({ timeout_seconds: 60, name: `name-${session}`, pool: { id: "p", uid: pool }, project: pool });
@@ -75,13 +75,13 @@ const held = async (session: string): Promise<LeaseRecord> => {
   expect((await bind(lease)).kind).toBe("ok");
   return lease;
 };
-/** As if the record had come into its state a minute ago. */
+/** Makes the record look as if it had entered its state a minute ago. */
 const age = async (id = browser.id): Promise<void> => {
   const record = await recordOf(id);
   const text = JSON.stringify({ ...record, since: (record?.since ?? 0) - 60_000 });
   await parts.redis.hset(poolKey(pool, "browsers"), id, text);
 };
-/** What a failover to a replica that lagged behind does: `work` has happened, and Redis knows nothing of it. */
+/** Does what a failover to a replica that lagged behind does: `work` has happened, and Redis has lost it. */
 const losing = async (work: () => Promise<unknown>): Promise<void> => {
   const keyParts = ["pool", "browsers", "idle", "waiters", "requests", "leases", "ended", "ended_at"] as const;
   const keys = keyParts.map((part) => poolKey(pool, part));
@@ -90,12 +90,12 @@ const losing = async (work: () => Promise<unknown>): Promise<void> => {
   await parts.store.drop(pool);
   for (const { key, dump } of before) if (dump) await parts.redis.restore(key, 0, dump);
 };
-/** Binds what a waiting caller was granted. */
+/** Binds the lease that a waiting caller was granted. */
 const bindGranted = async (session: string): Promise<void> => {
   const lease = await parts.store.lease(pool, session);
   expect(lease && (await bind(lease)).kind).toBe("ok");
 };
-/** A browser beside the first. */
+/** Another browser of the pool. */
 const secondBrowser = async () => {
   const other = await startSmallAgent();
   const target = { id: newId(), pod: "pod-2", address: other.address, configHash: "hash" };
@@ -114,7 +114,7 @@ const release = (session: string) =>
   );
 
 describe("a browser without a record", () => {
-  test("enters as idle once, and goes to who waits", async () => {
+  test("registers as idle once, and goes to a waiting caller", async () => {
     await take("a");
     const woken = wakeOf("a");
     expect(await corrections()).toEqual(["Registered"]);
@@ -125,7 +125,7 @@ describe("a browser without a record", () => {
 
   // LEASE-45
   test("comes back after a loss of all data with its lease, which works as before, and its name", async () => {
-    await look();
+    await inspectBrowser();
     const lease = await held("a");
     await parts.store.drop(pool);
     await begin(2);
@@ -149,8 +149,8 @@ describe("a browser without a record", () => {
     expect(await woken).toMatchObject({ kind: "granted", lease: { epoch: 2, seq: 2 } });
   });
 
-  test("refuses a bind that was on its way when all data was lost", async () => {
-    await look();
+  test("refuses a bind that was sent before all data was lost", async () => {
+    await inspectBrowser();
     const lease = await granted("a");
     await parts.store.drop(pool);
     await begin(2);
@@ -161,7 +161,7 @@ describe("a browser without a record", () => {
     expect(agent.holder()).toBe("b");
   });
 
-  test("is looked at again when a bind is in progress or its agent does not answer", async () => {
+  test("is inspected again when a bind is in progress or its agent does not answer", async () => {
     agent.behaviour = "hold";
     const lease = {
       session: "a",
@@ -173,7 +173,7 @@ describe("a browser without a record", () => {
     } as LeaseRecord;
     const binding = bind(lease);
     await agent.asked;
-    expect(await look()).toMatchObject({ is: "later" });
+    expect(await inspectBrowser()).toMatchObject({ is: "later" });
     agent.letGo();
     await binding;
     const address = "127.0.0.9:9";
@@ -184,8 +184,8 @@ describe("a browser without a record", () => {
   });
 });
 
-describe("a browser that is to leave", () => {
-  test("enters as retired, and who waits goes on waiting", async () => {
+describe("a browser with a leaving mark", () => {
+  test("registers as retired, and waiting callers keep waiting", async () => {
     await take("a");
     browser = { ...browser, leaving: "NodeLeaving" };
     expect(await corrections()).toEqual(["Registered"]);
@@ -193,8 +193,8 @@ describe("a browser that is to leave", () => {
     expect((await parts.store.snapshot(pool)).waiting).toBe(1);
   });
 
-  test("comes back after a loss of all data with its lease, and leaves with its end", async () => {
-    await look();
+  test("comes back after a loss of all data with its lease, and leaves when the lease ends", async () => {
+    await inspectBrowser();
     await held("a");
     await parts.store.drop(pool);
     await begin(2);
@@ -205,8 +205,8 @@ describe("a browser that is to leave", () => {
     expect(await recordOf(browser.id)).toMatchObject({ state: "retired", reason: "Evicted" });
   });
 
-  test("is retired when what got stuck on its way to idle is finished", async () => {
-    await look();
+  test("is retired when an inspection finishes a step that was stuck on the way to idle", async () => {
+    await inspectBrowser();
     await held("a");
     await createLeavingMarks(parts.redis).leave(pool, [browser.id], "NodeLeaving");
     await parts.store.release(pool, "a", "releasing", "released");
@@ -218,10 +218,10 @@ describe("a browser that is to leave", () => {
 
 describe("half-done steps", () => {
   // LEASE-44
-  test("a grant that was never bound goes to the next caller; its bind comes too late, and its session has not ended", async () => {
-    await look();
+  test("a grant that was never bound goes to the next caller; a late bind is refused, and the session has not ended", async () => {
+    await inspectBrowser();
     const lease = await granted("a");
-    expect(await look()).toMatchObject({ is: "later", corrected: [] });
+    expect(await inspectBrowser()).toMatchObject({ is: "later", corrected: [] });
     await age();
     await take("b");
     const woken = wakeOf("b");
@@ -233,19 +233,19 @@ describe("half-done steps", () => {
   });
 
   // LEASE-44
-  test("a release that got stuck before the agent heard of it is finished", async () => {
-    await look();
+  test("a release that got stuck before the agent was told is finished", async () => {
+    await inspectBrowser();
     await held("a");
     await parts.store.release(pool, "a", "releasing", "released");
-    expect(await look()).toMatchObject({ is: "later" });
+    expect(await inspectBrowser()).toMatchObject({ is: "later" });
     await age();
     expect(await corrections()).toEqual(["OfferLost"]);
     expect(agent.holder()).toBeUndefined();
     expect(await stateOf(browser.id)).toBe("idle");
   });
 
-  test("a release whose bind had never come uses up its fence", async () => {
-    await look();
+  test("a release whose bind never arrived uses up its fence", async () => {
+    await inspectBrowser();
     const lease = await granted("a");
     await parts.store.release(pool, "a", "releasing", "released");
     await age();
@@ -255,12 +255,12 @@ describe("half-done steps", () => {
   });
 
   test("a release whose agent is gone retires the browser", async () => {
-    await look();
+    await inspectBrowser();
     await held("a");
     await parts.store.release(pool, "a", "releasing", "released");
     await age();
     await agent[Symbol.asyncDispose]();
-    expect(await look()).toMatchObject({
+    expect(await inspectBrowser()).toMatchObject({
       is: "done",
       corrected: [{ why: "Suspected" }, { why: "Retired", reason: "unreachable" }],
     });
@@ -270,20 +270,20 @@ describe("half-done steps", () => {
 
 describe("a suspect", () => {
   const rejected = async (reason: string): Promise<LeaseRecord> => {
-    await look();
+    await inspectBrowser();
     const lease = await granted("a");
     await parts.store.reject(pool, lease, reason);
     return lease;
   };
 
-  test("whose agent answers and holds nothing is idle again, and goes to the caller who was refused", async () => {
+  test("whose agent answers and holds no lease is idle again, and goes to the caller that was refused", async () => {
     await rejected("agent TimeoutError");
     const woken = wakeOf("a");
     expect(await corrections()).toEqual(["Cleared"]);
     expect(await woken).toMatchObject({ kind: "granted", lease: { browser: browser.id, seq: 2 } });
   });
 
-  test("that took the bind after all is ended first: the session waits for another browser", async () => {
+  test("whose agent took the bind after all ends that lease first, and the session gets a new one", async () => {
     const lease = await rejected("agent TimeoutError");
     await bind(lease);
     expect(agent.holder()).toBe("a");
@@ -294,14 +294,14 @@ describe("a suspect", () => {
 
   test("whose browser is not healthy is retired with the reason", async () => {
     await rejected("browser_unhealthy");
-    expect((await look()).corrected).toEqual([{ why: "Retired", reason: "browser_unhealthy" }]);
+    expect((await inspectBrowser()).corrected).toEqual([{ why: "Retired", reason: "browser_unhealthy" }]);
     expect(await stateOf(browser.id)).toBe("retired");
   });
 });
 
 describe("writes that a failover has lost", () => {
-  test("a grant: its lease is back, and its holder is not disturbed", async () => {
-    await look();
+  test("a grant: its lease is restored, and its holder is not disturbed", async () => {
+    await inspectBrowser();
     await losing(() => held("a"));
     expect(await stateOf(browser.id)).toBe("idle");
     expect(await corrections()).toEqual(["Restored"]);
@@ -311,8 +311,8 @@ describe("writes that a failover has lost", () => {
   });
 
   // LEASE-40
-  test("a grant, after which another caller was given the browser: the agent refuses, and the holder keeps it", async () => {
-    await look();
+  test("a grant, after which another caller is given the browser: the agent refuses, and the holder keeps it", async () => {
+    await inspectBrowser();
     await losing(() => held("a"));
     const other = await granted("b");
     expect(await bind(other)).toEqual({ kind: "refused", code: "stale_fence" });
@@ -323,8 +323,8 @@ describe("writes that a failover has lost", () => {
     expect(agent.holder()).toBe("a");
   });
 
-  test("a release: the session is over, and the browser goes to who waits", async () => {
-    await look();
+  test("a release: the session has ended, and the browser goes to a waiting caller", async () => {
+    await inspectBrowser();
     await held("a");
     await losing(() => release("a"));
     expect(await stateOf(browser.id)).toBe("leased");
@@ -336,8 +336,8 @@ describe("writes that a failover has lost", () => {
     expect(await woken).toMatchObject({ kind: "granted", lease: { seq: 2 } });
   });
 
-  test("a release and the grant that followed: the new holder's lease is the one that counts", async () => {
-    await look();
+  test("a release and the next grant: the new holder's lease is restored", async () => {
+    await inspectBrowser();
     await held("a");
     await losing(async () => {
       await release("a");
@@ -349,9 +349,9 @@ describe("writes that a failover has lost", () => {
     expect(agent.holder()).toBe("b");
   });
 
-  test("a grant to a caller who waited: it has its browser and leaves the queue, and is told if it waits after all", async () => {
+  test("a grant to a waiting caller: it has its browser, leaves the queue, and is told to ask again", async () => {
     await take("a");
-    await losing(() => look().then(() => bindGranted("a")));
+    await losing(() => inspectBrowser().then(() => bindGranted("a")));
     expect((await parts.store.snapshot(pool)).waiting).toBe(1);
     const woken = wakeOf("a");
     expect(await corrections()).toEqual(["Restored"]);
@@ -360,13 +360,13 @@ describe("writes that a failover has lost", () => {
     expect(await take("a")).toMatchObject({ kind: "granted", lease: { browser: browser.id, seq: 1 } });
   });
 
-  test("a grant to a caller who waited, and who got a second browser in vain: the first stays its own", async () => {
+  test("a grant to a waiting caller, which was then granted a second browser without a bind: it keeps the first", async () => {
     await using second = await secondBrowser();
     await take("a");
-    await losing(() => look().then(() => bindGranted("a")));
+    await losing(() => inspectBrowser().then(() => bindGranted("a")));
     expect(await second.corrections()).toEqual(["Registered"]);
     expect(await parts.store.lease(pool, "a")).toMatchObject({ browser: second.id });
-    expect(await look()).toMatchObject({ is: "later", corrected: [] });
+    expect(await inspectBrowser()).toMatchObject({ is: "later", corrected: [] });
     await age(second.id);
     expect(await second.corrections()).toEqual(["NeverBound"]);
     expect(await corrections()).toEqual(["Restored"]);
@@ -375,12 +375,12 @@ describe("writes that a failover has lost", () => {
   });
 
   describe("a bind without an answer, and the next one to another browser after recovery", () => {
-    /** Both agents hold session "a", the second one's bind is of a later epoch, and Redis has lost everything again. */
+    /** Both agents hold session "a", the second with a bind of a later epoch, and Redis has lost everything again. */
     const boundTwice = async () => {
       const second = await secondBrowser();
-      // Clocks of nodes differ: what an agent calls earlier may have been later.
+      // The clocks of nodes differ, so the times of the agents don't show which bind was later.
       agent.aheadMs = 60_000;
-      await look();
+      await inspectBrowser();
       await held("a");
       await parts.store.drop(pool);
       await begin(2);
@@ -392,7 +392,7 @@ describe("writes that a failover has lost", () => {
       return second;
     };
 
-    test("the later browser is its caller's, if the earlier one is found first", async () => {
+    test("the caller keeps the later browser when the earlier one is inspected first", async () => {
       await using second = await boundTwice();
       expect(await corrections()).toEqual(["Restored"]);
       expect(await second.corrections()).toEqual(["Restored"]);
@@ -402,7 +402,7 @@ describe("writes that a failover has lost", () => {
       expect([agent.holder(), second.agent.holder()]).toEqual([undefined, "a"]);
     });
 
-    test("and if the later one is found first", async () => {
+    test("the caller keeps the later browser when that is inspected first", async () => {
       await using second = await boundTwice();
       expect(await second.corrections()).toEqual(["Restored"]);
       expect(await corrections()).toEqual(["Registered"]);
@@ -418,7 +418,7 @@ describe("writes that a failover has lost", () => {
     await using second = await secondBrowser();
     second.agent.aheadMs = aheadMs;
     await take("a");
-    await losing(() => look().then(() => bindGranted("a")));
+    await losing(() => inspectBrowser().then(() => bindGranted("a")));
     expect(await second.corrections()).toEqual(["Registered"]);
     await bindGranted("a");
     expect(await corrections()).toEqual([found]);
@@ -426,8 +426,8 @@ describe("writes that a failover has lost", () => {
     expect(await parts.store.lease(pool, "a")).toMatchObject({ browser: owner });
   });
 
-  test("leases that came and went: the next one is above them all", async () => {
-    await look();
+  test("leases that began and ended: the next fence is above theirs", async () => {
+    await inspectBrowser();
     await losing(async () => {
       for (const session of ["a", "b"]) {
         await held(session);
@@ -441,9 +441,9 @@ describe("writes that a failover has lost", () => {
   });
 });
 
-describe("beside everything else", () => {
-  test("what has changed while the agent was asked is judged anew, and not touched", async () => {
-    await look();
+describe("at the same time as other changes", () => {
+  test("a record that changes while the agent is asked is diagnosed again, and not repaired", async () => {
+    await inspectBrowser();
     await losing(() => held("lost").then(() => release("lost")));
     let asked = 0;
     const state: InspectDeps["agents"]["state"] = async (...args) => {
@@ -452,39 +452,39 @@ describe("beside everything else", () => {
       if (asked === 1) await granted("a");
       return answer;
     };
-    expect(await look({ agents: { ...parts.agents, state } })).toMatchObject({ is: "later", corrected: [] });
+    expect(await inspectBrowser({ agents: { ...parts.agents, state } })).toMatchObject({ is: "later", corrected: [] });
     expect(asked).toBe(2);
     expect(await recordOf(browser.id)).toMatchObject({ state: "leased", session: "a" });
   });
 
-  test("a look under an epoch that is over changes nothing, and its agent is not asked", async () => {
-    await look();
+  test("an inspection under an old epoch changes nothing, and its agent is not asked", async () => {
+    await inspectBrowser();
     await parts.repairs.establish(pool, 2);
-    expect(await look()).toMatchObject({ is: "outdated", corrected: [] });
+    expect(await inspectBrowser()).toMatchObject({ is: "outdated", corrected: [] });
     expect(agent.fence().epoch).toBe(1);
     epoch = 2;
-    expect(await look()).toMatchObject({ is: "done" });
+    expect(await inspectBrowser()).toMatchObject({ is: "done" });
     expect(agent.fence().epoch).toBe(2);
   });
 
-  test("an agent that was asked under a later epoch tells that Redis is behind", async () => {
+  test("an agent that was asked under a later epoch shows that Redis is behind", async () => {
     await parts.agents.state({ browser: browser.id, address: agent.address }, 7);
-    expect(await look()).toEqual({ is: "ahead", epoch: 7, corrected: [] });
+    expect(await inspectBrowser()).toEqual({ is: "ahead", epoch: 7, corrected: [] });
     expect(await recordOf(browser.id)).toBeUndefined();
   });
 
-  test("who may not look any more stops before the next effect", async () => {
+  test("an inspection stops before its next effect when the operator no longer leads", async () => {
     const check = (): void => {
       throw new Error("not leading");
     };
-    await expect(look({ check })).rejects.toThrow("not leading");
+    await expect(inspectBrowser({ check })).rejects.toThrow("not leading");
     expect(agent.fence().epoch).toBe(0);
     expect(await recordOf(browser.id)).toBeUndefined();
   });
 });
 
 describe("an epoch", () => {
-  test("begins once, above all before, and is recovered until it is said that it is not", async () => {
+  test("begins once, above all earlier ones, and recovers until the operator ends the recovery", async () => {
     expect(await parts.store.isRecovering(newId())).toBe(true);
     expect(await parts.store.isRecovering(pool)).toBe(false);
     expect(await parts.repairs.establish(pool, 1)).toBe(false);
@@ -502,7 +502,7 @@ describe("an epoch", () => {
 describe("a browser that is given up", () => {
   const giveUp = (): Promise<boolean> => retireUnknown({ poolUid: pool, epoch, browser }, parts.repairs);
 
-  test("while it is looked at does not come in any more", async () => {
+  test("during its inspection is not registered any more", async () => {
     const state: InspectDeps["agents"]["state"] = async (...asked) => {
       const answer = await parts.agents.state(...asked);
       expect(await giveUp()).toBe(true);
@@ -512,7 +512,7 @@ describe("a browser that is given up", () => {
     expect(await stateOf(browser.id)).toBe("retired");
   });
 
-  test("after it has come in stays", async () => {
+  test("after its registration stays in the pool", async () => {
     expect(await corrections()).toEqual(["Registered"]);
     expect(await giveUp()).toBe(false);
     expect(await stateOf(browser.id)).toBe("idle");

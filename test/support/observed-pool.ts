@@ -38,15 +38,15 @@ export type PodOptions = {
   configHash?: string;
   /** How long ago it was created, and came into its state, ms. */
   ageMs?: number;
-  /** The last look at it; left out, in this moment, for a warm one never. */
-  look?: Partial<LastInspection> | "never";
+  /** The last inspection; by default just now, for a warm browser none. */
+  inspection?: Partial<LastInspection> | "never";
   /** When its deletion is over by its grace, relative to now, ms; below 0 it should be gone. */
   deletedInMs?: number;
   /** Failed starts of its pool when it was made. */
   failedStarts?: number;
   /** Its node, `node-1`, if it is not a well one. */
   node?: Partial<ObservedNode>;
-  /** Why its record says that it is to leave. */
+  /** The reason of the leaving mark in its record. */
   leaving?: string;
   /** New pods get another image or template. */
   isOutdated?: boolean;
@@ -90,7 +90,7 @@ const scheduledCondition = ({ status, inMs = 0 }: NonNullable<PodOptions["schedu
 export const aPod = (uid: string, options: PodOptions): ObservedPod => {
   const { state, browser, configHash = currentHash, ageMs = 0, deletedInMs, failedStarts = 0 } = options;
   const {
-    look = state.is === "warm" ? "never" : {},
+    inspection = state.is === "warm" ? "never" : {},
     node,
     leaving,
     scheduled,
@@ -103,7 +103,8 @@ export const aPod = (uid: string, options: PodOptions): ObservedPod => {
     configHash,
     state,
     isOutdated,
-    inspection: look === "never" ? undefined : { atMs: nowMs, epoch: 1, failures: 0, failingSinceMs: 0, ...look },
+    inspection:
+      inspection === "never" ? undefined : { atMs: nowMs, epoch: 1, failures: 0, failingSinceMs: 0, ...inspection },
     browser: browser && aRecord(uid, browser, ageMs, leaving ? { leaving } : {}),
     node: scheduled?.status === "False" ? undefined : aNode(node),
     pod: {
@@ -123,10 +124,10 @@ export const aPod = (uid: string, options: PodOptions): ObservedPod => {
   };
 };
 
-export type SeenOptions = Partial<Omit<Observed, "leases">> & { leases?: Partial<Observed["leases"]> };
+export type ObservedOptions = Partial<Omit<Observed, "leases">> & { leases?: Partial<Observed["leases"]> };
 
-/** What is seen of a pool: the records are those of the pods, and `leases.browsers` on top. */
-export const aSeen = ({ leases = {}, pods = [], ...rest }: SeenOptions = {}): Observed => ({
+/** What is observed of a pool: the records are those of the pods, and `leases.browsers` on top. */
+export const anObserved = ({ leases = {}, pods = [], ...rest }: ObservedOptions = {}): Observed => ({
   pool: aPool(),
   pods,
   pendingCreations: 0,
@@ -160,7 +161,7 @@ export const podKinds = {
   starting: { state: { is: "starting" } },
   late: { state: { is: "starting" }, ageMs: 200_000 },
   warm: { state: { is: "warm" } },
-  unreachable: { state: { is: "warm" }, look: givenUp },
+  unreachable: { state: { is: "warm" }, inspection: givenUp },
   idle: { state: { is: "known" }, browser: "idle" },
   outdated: { state: { is: "known" }, browser: "idle", configHash: "old" },
   leased: { state: { is: "known" }, browser: "leased" },
@@ -179,7 +180,7 @@ export const podKinds = {
   "terminating leased": { state: { is: "terminating" }, browser: "leased", deletedInMs: 5000 },
   "evicted idle": { state: { is: "evicted" }, browser: "idle", deletedInMs: 600_000 },
   "evicted leased": { state: { is: "evicted" }, browser: "leased", deletedInMs: 600_000 },
-  "evicted unknown": { state: { is: "evicted" }, deletedInMs: 600_000, look: "never" },
+  "evicted unknown": { state: { is: "evicted" }, deletedInMs: 600_000, inspection: "never" },
   "evicted retired": { state: { is: "terminating" }, browser: "retired", deletedInMs: 600_000 },
   "evicted and lost": { state: { is: "evicted" }, browser: "leased", deletedInMs: -60_000 },
   "cordoned starting": { state: { is: "starting" }, node: cordoned },
@@ -189,7 +190,7 @@ export const podKinds = {
   "cordoned suspect": { state: { is: "known" }, browser: "suspect", node: cordoned },
   "marked leased": { state: { is: "known" }, browser: "leased", node: cordoned, leaving: "NodeLeaving" },
   "marked and welcome": { state: { is: "known" }, browser: "leased", leaving: "NodeLeaving" },
-  "silent leased": { state: { is: "unready" }, browser: "leased", node: silent, look: givenUp },
+  "silent leased": { state: { is: "unready" }, browser: "leased", node: silent, inspection: givenUp },
   "long leased": { state: { is: "known" }, browser: "leased", ageMs: 5000 },
   "long leased, marked": { state: { is: "known" }, browser: "leased", ageMs: 5000, marked: true },
   "just idle, marked": { state: { is: "known" }, browser: "idle", marked: true },
