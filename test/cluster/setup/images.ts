@@ -20,17 +20,11 @@ export const tagPrevious = async (images: Images, run: Run): Promise<void> => {
     await run("docker", "tag", image, older[index] ?? "");
 };
 
-export type Distribution = {
-  cluster: Cluster;
-  run: Run;
-  /** Names of the nodes that take pods. */
-  nodes: string[];
-  /** Images that the chart needs beside ours. */
-  others: string[];
-};
-
-/** To the nodes of kind, else to the registry from which the cluster pulls. */
-export const distribute = async (images: Images, { cluster, run, nodes, others }: Distribution): Promise<string[]> => {
+/** To the nodes of kind, else to the registry from which the cluster pulls. `others`: images that the chart needs beside ours. */
+export const distribute = async (
+  images: Images,
+  { cluster, run, others }: { cluster: Cluster; run: Run; others: string[] },
+): Promise<string[]> => {
   const own = [images.tag, images.previousTag].flatMap((tag) => imagesOf(images, tag));
   if (cluster.kindName === undefined) {
     for (const image of own) await run("docker", "push", "--quiet", image);
@@ -38,7 +32,7 @@ export const distribute = async (images: Images, { cluster, run, nodes, others }
   }
   const all = [...own, ...others];
   // In one call: layers that images share are copied once.
-  await run("kind", "load", "docker-image", ...all, "--name", cluster.kindName, "--nodes", nodes.join());
+  await run("kind", "load", "docker-image", ...all, "--name", cluster.kindName);
   return all;
 };
 

@@ -10,7 +10,6 @@ import { provideBaseImages } from "./base-images.ts";
 import { bringUp, kindNameOf } from "./cluster.ts";
 import { buildImages, distribute, removeImages, sizesOf, tagPrevious } from "./images.ts";
 import { programRunner } from "./programs.ts";
-import { takesNoPods } from "./release.ts";
 
 /** Longest time for each thing that is taken back, ms. */
 const takeBackMs = 10 * 60_000;
@@ -88,8 +87,8 @@ export const setUp = async (setting: Setting): Promise<Ground> => {
   });
   const { env, kube } = brought;
   const run = runnerFor(env);
-  const { items } = await kube.list(nodes);
-  const cluster: Cluster = { kubeconfig: env.KUBECONFIG ?? "", kindName: kindNameOf(items[0]?.spec?.providerID) };
+  const [first] = (await kube.list(nodes)).items;
+  const cluster: Cluster = { kubeconfig: env.KUBECONFIG ?? "", kindName: kindNameOf(first?.spec?.providerID) };
   const prefix = cluster.kindName === undefined ? env.BROWSERPOOL_REGISTRY : "browserpool";
   if (prefix === undefined) throw new Error("the cluster is not kind's: say by BROWSERPOOL_REGISTRY where images go");
 
@@ -109,8 +108,7 @@ export const setUp = async (setting: Setting): Promise<Ground> => {
     return [undefined, await sizesOf(images, run)];
   });
   await report.step("images to the cluster", async () => {
-    const takers = items.filter((node) => !takesNoPods(node)).map(({ metadata }) => metadata.name);
-    const all = await distribute(images, { cluster, run, nodes: takers, others: [redisImage] });
+    const all = await distribute(images, { cluster, run, others: [redisImage] });
     return [undefined, `${all.length} images`];
   });
   return { cluster, isMade: brought.isMade, images, kube, run, lastly: () => lastly(env) };

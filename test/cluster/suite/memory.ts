@@ -74,17 +74,16 @@ export const memory: Phase = {
       await check(`a ${kind} browser, idle`, () => ofPool(lane, pool));
       await check(`a ${kind} browser with a page`, () => withPages(lane, pool));
     }
-    // The kubelets measure every some seconds: one wait is enough for all of these.
-    const ofReplicas = async (component: string): Promise<string> => {
-      const selector = ["--selector", `app.kubernetes.io/component=${component}`, "--output", "name"];
-      const names = (await lane.kubectl("get", "pods", "--namespace", systemNamespace, ...selector)).trim().split("\n");
-      return figures(
-        lane,
-        names.map((name) => name.replace("pod/", "")),
-      );
-    };
-    await Promise.all(
-      ["api", "operator", "redis"].map((component) => check(`a replica of ${component}`, () => ofReplicas(component))),
-    );
+    for (const component of ["api", "operator", "redis"])
+      await check(`a replica of ${component}`, async () => {
+        const selector = ["--selector", `app.kubernetes.io/component=${component}`, "--output", "name"];
+        const names = (await lane.kubectl("get", "pods", "--namespace", systemNamespace, ...selector))
+          .trim()
+          .split("\n");
+        return figures(
+          lane,
+          names.map((name) => name.replace("pod/", "")),
+        );
+      });
   },
 };
