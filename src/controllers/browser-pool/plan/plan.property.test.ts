@@ -180,13 +180,17 @@ test("what is idle where it has to leave is retired at once, who is in use is to
   fc.assert(
     fc.property(anyObserved, (observed) => {
       const { actions } = planPool(observed, nowMs);
-      const told = of(actions, "leave").flatMap(({ ids }) => ids);
+      // A roll marks one that could stay: it is outdated, and nothing makes it leave.
+      const rolled = of(actions, "leave").flatMap(({ ids, why }) => (why === "PodOutdated" ? ids : []));
+      const told = of(actions, "leave").flatMap(({ ids, why }) => (why === "PodOutdated" ? [] : ids));
       const leaves = observed.pods.filter(({ state, node }) => state.is === "evicted" || node?.leaving);
       const isRaised = observed.pool.status?.leaseEpoch !== observed.leases.epoch;
       const untold = leaves.filter(
         ({ browser, state }) => browser && browser.state !== "retired" && !browser.leaving && state.is !== "ended",
       );
       if (!isRaised) expect(new Set(told)).toEqual(new Set(untold.map(({ uid }) => uid)));
+      const stays = observed.pods.filter((pod) => pod.isOutdated && !leaves.includes(pod));
+      expect(stays.map(({ uid }) => uid)).toEqual(expect.arrayContaining(rolled));
       const started = leaves.filter(({ state }) => state.is === "starting").map(({ uid }) => uid);
       const deleted = of(actions, "delete").map(({ pod }) => pod.uid);
       if (!isRaised) expect(deleted).toEqual(expect.arrayContaining(started));

@@ -171,7 +171,12 @@ const planUpkeep = (observed: Observed, nowMs: number): PoolPlan => {
   const slot = nextSlot(observed, failedStarts, nowMs);
   const next = starts(observed, missing, slot, nowMs);
   const isFull = missing <= 0 && staying.length === alive.length;
-  const isExact = isFull && staying.length === size && !observed.refusal && observed.waitsFor === undefined;
+  const isExact =
+    isFull &&
+    staying.length === size &&
+    observed.pendingCreations === 0 &&
+    !observed.refusal &&
+    observed.waitsFor === undefined;
   const rolling = rollout(isExact ? staying : [], slot, nowMs);
   const nextStartTime = rolling.nextStartTime ?? next.nextStartTime;
   const status = poolStatus(observed, { nowMs, size, failedStarts, nextStartTime });

@@ -55,6 +55,11 @@ describe("rule 7: browsers of an earlier image or pod template", () => {
     expect(planned(observed)).toEqual([]);
   });
 
+  test("none goes while a created one is not seen yet, of a pool that has shrunk since: that one is surplus already", () => {
+    const observed = { ...old(["old idle", "old idle"]), pendingCreations: 1 };
+    expect(planned(observed)).toEqual(["retire 1 of old-idle-0,old-idle-1 Surplus"]);
+  });
+
   test("it is inspected again when the next start is due", () => {
     const observed = anObserved(old(["old idle", "idle"], { nextStartTime: at(nowMs + 4000) }));
     expect(planPool(observed, nowMs).requeueAfterMs).toBe(4000);
