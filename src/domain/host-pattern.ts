@@ -107,5 +107,6 @@ const privateHostProblems: { [K in Parsed["kind"]]: (parsed: Extract<Parsed, { k
 /** Why `text` is no entry of `privateHosts`; undefined when it is one. */
 export const privateHostProblem = (text: string): string | undefined => {
   const parsed = parse(text);
+  // The table has a function for each kind, which TypeScript does not relate to the kind of `parsed`.
   return (privateHostProblems[parsed.kind] as (parsed: Parsed) => string | undefined)(parsed);
 };

@@ -78,7 +78,8 @@ export const createApp = (deps: AppDeps): Express => {
   });
   app.use((error: unknown, _request: express.Request, response: express.Response, _next: express.NextFunction) => {
     const log = logOf(response) ?? deps.log;
-    // Express' own errors about requests (a malformed %-escape in the path) have a status below 500.
+    // Express' own errors about requests (a malformed %-escape in the path) have a status below 500; anything may be
+    // thrown, so the field is optional.
     const { status } = error as { status?: number };
     const known = !(error instanceof AppError) && status !== undefined && status < 500;
     answerError(response, known ? new AppError("bad_request", "the request is malformed") : asAppError(error, log));

@@ -7,6 +7,7 @@ import { openApiDocument } from "./openapi.ts";
 import { routeTable } from "./route-table.ts";
 
 const packageFile = fileURLToPath(import.meta.resolve("swagger-ui-dist/package.json"));
+// Every package.json has a version.
 const { version } = JSON.parse(readFileSync(packageFile, "utf8")) as { version: string };
 
 /** The files of Swagger UI that are served. Their URLs contain the version, so clients can cache them for ever. */

@@ -46,6 +46,7 @@ const checkProblem = (check: Check): string | undefined => {
 
 const checkProblems = (schema: z.ZodType): (string | undefined)[] => {
   // A check can be a schema's own (z.int, z.iso.datetime), and then its fields are in the schema's definition.
+  // zod types a definition by its kind; all kinds share these fields.
   const { coerce, check, ...def } = schema.def as z.core.$ZodTypeDef & Partial<Check> & { coerce?: boolean };
   const own: Check[] = check === undefined ? [] : [{ ...def, check }];
   const added = (def.checks ?? []).map(({ _zod }): Check => _zod.def);

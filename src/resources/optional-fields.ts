@@ -14,6 +14,7 @@ type OptionalField<Field> =
  * them.
  */
 export const optionalFields = <Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>) => {
+  // zod types the parts of a shape by their core; all of ours are of its classic API. The result type says what the loop builds.
   const fields = Object.entries(schema.shape as z.ZodRawShape).map(([key, shape]) => {
     const field = shape as z.ZodType;
     const isWrapped = field instanceof z.ZodDefault || field instanceof z.ZodOptional;

@@ -40,6 +40,7 @@ const ObjectDocument = z.looseObject({
   }),
 });
 
+// YAML can hold anything; whatever `kind` is, the caller compares it.
 const kindOf = (document: unknown): unknown => (document as { kind?: unknown } | null)?.kind;
 
 /** Parses the documents of a file. Throws an `Error` that names each bad field. `where`: the file. */

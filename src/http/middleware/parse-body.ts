@@ -40,6 +40,7 @@ export const parseBody = async (request: Request, response: Response, limit = de
     await parserFor(limit)(request, response);
     return request.body;
   } catch (cause) {
+    // The parser throws errors with these fields; anything else has neither.
     const { type, status } = cause as { type?: string; status?: number };
     if (type === "entity.too.large")
       throw new AppError("payload_too_large", `the body is larger than ${limit} bytes`, { cause });

@@ -6,6 +6,7 @@ import { joinPath } from "../../resources/wire.ts";
 export const validate = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> => {
   const { success, data, error } = schema.safeParse(value);
   if (success) return data;
+  // A path through JSON holds no symbols.
   throw invalidInput(
     error.issues.map(({ path, message }) => ({ path: joinPath(path as (string | number)[]) || "body", message })),
   );

@@ -56,6 +56,7 @@ export const digestApiKey = (key: string): string => createHash("sha256").update
 export const apiKeySecret = (record: ApiKeyRecord, key: string, namespace: string): NewObject<Secret> => {
   const annotations: Record<string, string> = {};
   for (const [field, annotation] of Object.entries(apiKeyAnnotations)) {
+    // `entries` forgets the names of the keys.
     const value = record[field as keyof typeof apiKeyAnnotations];
     if (value !== undefined) annotations[annotation] = String(value);
   }

@@ -4,6 +4,7 @@ const letters = "abcdefghijklmnopqrstuvwxyz";
 const lettersAndDigits = `${letters}0123456789`;
 const length = 24;
 
+// The index is within the text.
 const anyOf = (characters: string): string => characters[randomInt(characters.length)] as string;
 
 /**

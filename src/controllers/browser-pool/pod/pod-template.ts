@@ -119,6 +119,7 @@ export const applyPodTemplate = (
     withOwnFields(container, given.find(({ name }) => name === container.name) ?? {}),
   );
   const sidecars = given.filter(({ name }) => !names.has(name));
+  // Any text may be asked for; an unknown region has no placement.
   const placed = placementOf(spec, regions[region as keyof typeof regions] ?? {});
   return {
     ...pod,
