@@ -23,6 +23,9 @@ export type LocalStack = Connection &
     [Symbol.asyncDispose](): Promise<void>;
   };
 
+/** Several stacks start at a time on two cores, beside a cluster that comes up, ms: a quiet machine needs two seconds. */
+const readyWithinMs = 90_000;
+
 const connectionOf = async (dataDir: string): Promise<Connection | undefined> => {
   try {
     return JSON.parse(await readFile(join(dataDir, "local.json"), "utf8")) as Connection;
@@ -58,11 +61,12 @@ export const startLocalStack = async (
     return child.exitCode;
   };
   parts.defer(async () => void (await stop()));
-  const connection = await eventually("local mode is ready", async () => {
+  const isReady = async (): Promise<Connection | undefined> => {
     if (child.exitCode !== null) throw new Error(`local mode ended with ${child.exitCode}: ${output}`);
     const found = await connectionOf(dataDir);
     return found?.pid === child.pid ? found : undefined;
-  });
+  };
+  const connection = await eventually("local mode is ready", isReady, readyWithinMs);
   const kube = connectKube({ kubeconfigPath: connection.kubeconfig });
   parts.defer(() => kube.close());
   const kept = parts.move();
