@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { checkWholeHistory } from "./check-whole-history.ts";
 import { readHistory } from "./history/history.ts";
-import { judgeHistory } from "./judge.ts";
 import { timelineOf } from "./timeline.ts";
 
 /** Findings that are printed; the timeline has what belongs to all of them. */
@@ -13,7 +13,7 @@ const shown = 20;
  */
 export const replayHistory = async (file: string, say: (text: string) => void): Promise<number> => {
   const events = await readHistory(file);
-  const { findings, undecided } = await judgeHistory(events);
+  const { findings, undecided } = await checkWholeHistory(events);
   const timeline = join(dirname(file), "timeline.txt");
   await writeFile(timeline, `${timelineOf(events, findings)}\n`);
   for (const { check, what } of findings.slice(0, shown)) say(`${check}: ${what}`);

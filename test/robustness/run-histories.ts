@@ -1,11 +1,11 @@
 /** Histories one after the other on one topology, each checked when it is over; what is found is kept with all that proves it. */
 import { cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { checkWholeHistory, judgeBrokenOff } from "./check-whole-history.ts";
 import type { Finding } from "./checks/all-checks.ts";
 import { findGrowth } from "./checks/no-growth.ts";
 import type { FaultName } from "./faults/all-faults.ts";
 import { type EventOf, type HistoryEvent, ofKind, readHistory } from "./history/history.ts";
-import { judgeBrokenOff, judgeHistory } from "./judge.ts";
 import { createRecorder } from "./recorder/recorder.ts";
 import { runHistory } from "./run-history.ts";
 import type { PlanOptions } from "./schedule.ts";
@@ -116,7 +116,7 @@ export const runHistories = async (
     );
     const events = await readHistory(file);
     samples.push(...ofKind(events, "process").filter(({ what }) => what === "sample"));
-    const { findings, undecided } = await judgeHistory(events);
+    const { findings, undecided } = await checkWholeHistory(events);
     const result = resultOf(events, [...findings, ...unrestFinding(unrest)], undecided);
     if (result.findings.length > 0) result.folder = await keep(result, { file, events, topology, keepFolder });
     await rm(file, { force: true });

@@ -4,7 +4,7 @@ import type { HistoryEvent } from "./history/history.ts";
 import { checkLinearizable } from "./linearizability/check-linearizable.ts";
 
 /** `undecided`: pools on which the search for an order came to no end in its time. */
-export type Judgement = { findings: Finding[]; undecided: number };
+export type HistoryFindings = { findings: Finding[]; undecided: number };
 
 /**
  * What can be said of a history that broke off: that a safety check was violated before. Limits of time say nothing there, and
@@ -14,7 +14,7 @@ export const judgeBrokenOff = (events: HistoryEvent[]): Finding[] =>
   checkHistory(events).filter(({ kind }) => kind === "safety");
 
 /** Everything that can be said of one history on this machine. Rejects when the program for linearizability fails. */
-export const judgeHistory = async (events: HistoryEvent[]): Promise<Judgement> => {
+export const checkWholeHistory = async (events: HistoryEvent[]): Promise<HistoryFindings> => {
   const program = locatePrograms(process.env).linearizability;
   const { findings, undecided } = program ? await checkLinearizable(program, events) : { findings: [], undecided: 0 };
   return { findings: [...checkHistory(events), ...findings], undecided };
