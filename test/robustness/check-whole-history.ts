@@ -10,7 +10,7 @@ export type HistoryFindings = { findings: Finding[]; undecided: number };
  * What can be said of a history that broke off: that a safety check was violated before. Limits of time say nothing there, and
  * neither does the search for an order of operations that have no end.
  */
-export const judgeBrokenOff = (events: HistoryEvent[]): Finding[] =>
+export const checkBrokenOff = (events: HistoryEvent[]): Finding[] =>
   checkHistory(events).filter(({ kind }) => kind === "safety");
 
 /** Everything that can be said of one history on this machine. Rejects when the program for linearizability fails. */

@@ -1,7 +1,7 @@
 /** Histories one after the other on one topology, each checked when it is over; what is found is kept with all that proves it. */
 import { cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { checkWholeHistory, judgeBrokenOff } from "./check-whole-history.ts";
+import { checkWholeHistory, checkBrokenOff } from "./check-whole-history.ts";
 import type { Finding } from "./checks/all-checks.ts";
 import { findGrowth } from "./checks/no-growth.ts";
 import type { FaultName } from "./faults/all-faults.ts";
@@ -108,7 +108,7 @@ export const runHistories = async (
     };
     const breakOff = async (cause: unknown): Promise<never> => {
       const events = await readHistory(file);
-      const result = resultOf(events, judgeBrokenOff(events));
+      const result = resultOf(events, checkBrokenOff(events));
       throw new BrokenOff({ ...result, folder: await keep(result, { file, events, topology, keepFolder }) }, cause);
     };
     const { unrest } = await runHistory({ ...request, bug: topologyOptions.bug, file }, topology, recorder).catch(

@@ -26,7 +26,7 @@ const entriesOf = (events: HistoryEvent[]): Entry[] =>
     );
   });
 
-const judge = ({ epoch, event, browser }: Entry, log: EventOf<"agent">[]): Violation[] => {
+const violationsOf = ({ epoch, event, browser }: Entry, log: EventOf<"agent">[]): Violation[] => {
   const isBefore = ({ at }: EventOf<"agent">): boolean => at < event.at + slackMs;
   const under = log.filter(({ what }) => what === "raised" || what === "bound");
   const isRaised = under.some((seen) => isBefore(seen) && (seen.epoch ?? 0) >= epoch);
@@ -45,6 +45,6 @@ export const epochsBind: Check = {
   find(events) {
     const logs = new Map(agentLogs(events).map((log) => [log[0]?.browser ?? "", log]));
     if (logs.size === 0) return [];
-    return entriesOf(events).flatMap((entry) => judge(entry, logs.get(entry.browser) ?? []));
+    return entriesOf(events).flatMap((entry) => violationsOf(entry, logs.get(entry.browser) ?? []));
   },
 };

@@ -2,7 +2,7 @@
  * A caller who is gone takes nothing and holds nothing, by the request that its call carried:
  *
  *   hung up   its place in the queue is given up, and a browser that was granted to it in that instant goes on unused;
- *             judged in calm times only
+ *             checked in calm times only
  *   cut off   its replica died: what it held then is found later, but no browser is granted to it any more
  */
 import type { EventOf, HistoryEvent } from "../history/history.ts";

@@ -28,7 +28,7 @@ export type Verdict = z.infer<typeof Verdicts>["pools"][number];
 const timeoutMs = 5000;
 
 /** Asks the program for a verdict on every pool; rejects when it fails. */
-export const judgePools = async (program: string, pools: PoolOperations[]): Promise<Verdict[]> => {
+export const checkPools = async (program: string, pools: PoolOperations[]): Promise<Verdict[]> => {
   const child = spawn(program, { stdio: ["pipe", "pipe", "inherit"] });
   const exited = once(child, "exit");
   child.stdin.on("error", () => undefined); // it has ended before it read everything, and its exit code says so
@@ -46,7 +46,7 @@ export type Linearizability = {
 
 /** Whether every pool behaved as one that does a single thing at a time. `program`: path of the built tools/linearizability. */
 export const checkLinearizable = async (program: string, events: HistoryEvent[]): Promise<Linearizability> => {
-  const verdicts = await judgePools(program, poolOperations(events));
+  const verdicts = await checkPools(program, poolOperations(events));
   const findings = verdicts
     .filter(({ verdict }) => verdict === "illegal")
     .map(({ pool, operations, stuck }): Finding => {

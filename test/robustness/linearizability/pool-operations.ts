@@ -5,7 +5,7 @@
  * Clients tell when; agents tell which browser a session had. The tickets come from the scripts, and only where Redis lost
  * nothing and the caller stood in the queue once and was granted a browser once: after a loss, or when a browser refused its
  * lease, the order of the answers is no longer that of the grants; and a caller who was passed over while its replica was cut off
- * from messages comes back with a ticket below those that were served meanwhile (first-come judges it from then on).
+ * from messages comes back with a ticket below those that were served meanwhile (first-come checks it from then on).
  */
 
 import { agentLogs, isToldBind, type Told, toldBinds, withHolder } from "../checks/agent-log.ts";
