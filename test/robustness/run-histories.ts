@@ -1,7 +1,7 @@
 /** Histories one after the other on one topology, each checked when it is over; what is found is kept with all that proves it. */
 import { cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { checkWholeHistory, checkBrokenOff } from "./check-whole-history.ts";
+import { checkBrokenOff, checkWholeHistory } from "./check-whole-history.ts";
 import type { Finding } from "./checks/all-checks.ts";
 import { findGrowth } from "./checks/no-growth.ts";
 import type { FaultName } from "./faults/all-faults.ts";
