@@ -16,8 +16,8 @@ export const whileUnavailable = <T>(work: () => Promise<T>, { maxPauseMs = 5000,
   retry(work, { ...limits, isCurable: isAway, pauseMs: doubling(100, maxPauseMs) });
 
 /**
- * Gets `work` over a short break, such as a connection that is made again; a longer one is an error in time, so that callers
- * hear of it within 2 s: the last try begins within half a second, and each takes 1.5 s at most.
+ * Repeats `work` through a short outage, such as a connection that is made again. A longer outage is an error that callers get
+ * within 2 s: the last try begins within half a second, and each takes 1.5 s at most.
  */
 export const retryBriefly = <T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> =>
   whileUnavailable(work, { withinMs: 500, maxPauseMs: 100, signal });

@@ -1,16 +1,7 @@
 import { expect, test } from "vitest";
+import { failing } from "../../../test/support/failing.ts";
 import { KubeError } from "../../kube/kube-error.ts";
 import { retryConflicts } from "./retry-conflicts.ts";
-
-const failing = (failures: number, error: Error) => {
-  let calls = 0;
-  const work = async (): Promise<number> => {
-    calls += 1;
-    if (calls <= failures) throw error;
-    return calls;
-  };
-  return { work, calls: () => calls };
-};
 
 const conflict = new KubeError("Conflict", 409, "the object has been modified");
 

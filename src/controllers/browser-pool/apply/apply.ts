@@ -29,7 +29,7 @@ import type { PoolAction, PoolPlan } from "../plan/actions.ts";
 import { addressOf, buildPod, endGraceSeconds, markPatch, type PodOwner, type PodSettings } from "../pod/pod.ts";
 import type { PoolSource } from "../pool-source.ts";
 import { conditionNotes } from "./condition-events.ts";
-import { dropPolicyParts } from "./delete-policy-parts.ts";
+import { deletePolicyParts } from "./delete-policy-parts.ts";
 import type { StartCount } from "./start-count.ts";
 
 export type ApplyDeps = {
@@ -164,7 +164,7 @@ const requestInspection = (
 /** Deletes a drained pool's ConfigMaps and its data in Redis, then removes its finalizer. */
 const drop = async (observed: Observed, deps: ApplyDeps): Promise<void> => {
   const { metadata } = observed.pool;
-  await dropPolicyParts(observed.pool, deps.kube);
+  await deletePolicyParts(observed.pool, deps.kube);
   await deps.store.drop(metadata.uid);
   await deps.source.dropFinalizer(observed.pool);
 };

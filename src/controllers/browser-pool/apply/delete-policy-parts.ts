@@ -7,7 +7,7 @@ import { policyOwner, policyPartLabel } from "../../../resources/pool-policy.ts"
  * Deletes all ConfigMaps of a pool's policies, with those that an interrupted change has left behind. Runs before the pool's
  * finalizer is removed: after that, they could belong to a new pool of the same name. Does nothing if the pool is already gone.
  */
-export const dropPolicyParts = async ({ metadata }: BrowserPool, kube: Kube): Promise<void> => {
+export const deletePolicyParts = async ({ metadata }: BrowserPool, kube: Kube): Promise<void> => {
   const current = await kube.get(browserPoolKind, metadata);
   if (current?.metadata.uid !== metadata.uid) return;
   const { items } = await kube.list(configMaps, {
