@@ -52,6 +52,7 @@ USER 10001:10001
 # garbage and there is one beside every browser.
 ENV BROWSERPOOL_CHROMIUM=/usr/lib/chromium/chromium \
     BROWSERPOOL_CHROMIUM_HEADLESS=/usr/lib/chromium/chromium-headless-shell \
+    BROWSERPOOL_AGENT_SCRATCH_DIRS=/tmp:/dev/shm \
     NODE_OPTIONS=--max-semi-space-size=1
 RUN node --input-type=module --eval 'await import("/app/src/cmd/agent.ts")'
 # As the first process the agent would inherit Chromium's orphans, and reap none of them.

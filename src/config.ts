@@ -8,7 +8,7 @@ const list = z
 
 const port = z.coerce.number().int().min(0).max(65535);
 
-const number = (fallback: number, min: number) => z.coerce.number().min(min).default(fallback);
+const number = (fallback: number, min: number, max = Infinity) => z.coerce.number().min(min).max(max).default(fallback);
 
 /** A path or a name; an empty text means none. */
 const optional = z
@@ -53,6 +53,9 @@ const Environment = z.object({
   BROWSERPOOL_DEFAULT_PROJECT: z.string().default("default").describe("Project of requests that name none."),
   BROWSERPOOL_POOLED_SESSIONS: number(50, 1).describe("Organization's limit on the sum of all pool sizes."),
   BROWSERPOOL_FILL_RATE_CAP: number(25, 0).describe("Largest fill_rate_per_minute, percent of a pool a minute."),
+  BROWSERPOOL_MAX_SESSION_SECONDS: number(259_200, 10, 259_200).describe(
+    "Longest life of a session; pools and browsers may lower it.",
+  ),
   BROWSERPOOL_BROWSER_IMAGE: z.string().default("browserpool/browser:dev").describe("Image of browser pods."),
   BROWSERPOOL_BROWSER_TEMPLATE_FILE: optional.describe(
     "YAML file with additional fields of browser pods; docs/cluster-settings.md. Left out: none.",
@@ -87,7 +90,7 @@ export type Config = {
   redisUrl: string;
   systemNamespace: string;
   defaultProject: string;
-  limits: { pooledSessions: number; fillRatePerMinute: number };
+  limits: { pooledSessions: number; fillRatePerMinute: number; sessionSeconds: number };
   browserImage: string;
   browserTemplateFile: string | undefined;
   projectObjectsFile: string | undefined;
@@ -123,7 +126,11 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
     redisUrl: env.REDIS_URL,
     systemNamespace: env.BROWSERPOOL_SYSTEM_NAMESPACE,
     defaultProject: env.BROWSERPOOL_DEFAULT_PROJECT,
-    limits: { pooledSessions: env.BROWSERPOOL_POOLED_SESSIONS, fillRatePerMinute: env.BROWSERPOOL_FILL_RATE_CAP },
+    limits: {
+      pooledSessions: env.BROWSERPOOL_POOLED_SESSIONS,
+      fillRatePerMinute: env.BROWSERPOOL_FILL_RATE_CAP,
+      sessionSeconds: env.BROWSERPOOL_MAX_SESSION_SECONDS,
+    },
     browserImage: env.BROWSERPOOL_BROWSER_IMAGE,
     browserTemplateFile: env.BROWSERPOOL_BROWSER_TEMPLATE_FILE,
     projectObjectsFile: env.BROWSERPOOL_PROJECT_OBJECTS_FILE,

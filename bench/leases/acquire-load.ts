@@ -102,7 +102,7 @@ export const run: Job<AcquireLoad, AcquireTimes> = async (load, signal) => {
       if (bound.kind !== "ok") throw new Error(`an agent did not bind: ${JSON.stringify(bound)}`);
       await timed("sign", async () => signSessionToken(signingKey, { sessionId: session, poolUid }));
       await timed("releaseScript", () => store.release(poolUid, session, "releasing", "released"));
-      await timed("end", () => agents.end(lease));
+      await timed("end", () => agents.end(lease, "none"));
       await timed("offer", () => store.offer(poolUid, lease));
     },
   };
@@ -136,5 +136,6 @@ const bindOf = ({ session, epoch, seq, request }: LeaseRecord) => ({
   epoch,
   seq,
   timeout_seconds: 600,
+  max_seconds: 3600,
   request,
 });

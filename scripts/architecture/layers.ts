@@ -7,7 +7,10 @@
 export type Layer = { name: string; folders: readonly string[] };
 
 export const layers: readonly Layer[] = [
-  { name: "ground", folders: ["config.ts", "errors.ts", "listening-port.ts", "log.ts", "retry.ts", "sensitive.ts"] },
+  {
+    name: "ground",
+    folders: ["await-with.ts", "config.ts", "errors.ts", "listening-port.ts", "log.ts", "retry.ts", "sensitive.ts"],
+  },
   { name: "clients", folders: ["cdp", "kube", "metrics", "process", "protocol", "redis"] },
   { name: "kinds", folders: ["resources"] },
   { name: "rules", folders: ["domain"] },

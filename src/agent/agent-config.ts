@@ -19,6 +19,8 @@ export type AgentConfig = {
   terminationLog: string;
   /** Folder in which the agent makes the browser's own folder and the `process-groups` file. */
   dataDir: string;
+  /** Folders of this agent alone that its browser can write to; a reset of the browser empties them. */
+  scratchDirs: string[];
   programs: { chromium: string; chromiumHeadless: string; xvfb: string };
   /** Whether Chromium keeps its own sandbox, which root cannot use. */
   sandbox: boolean;
@@ -75,6 +77,11 @@ const AgentEnv = z.object({
     .transform((seconds) => Math.min(Number(seconds) * 1000, longestTimerMs)),
   BROWSERPOOL_TERMINATION_LOG: z.string().min(1).default("/dev/termination-log"),
   BROWSERPOOL_AGENT_DATA_DIR: z.string().min(1).default(tmpdir),
+  BROWSERPOOL_AGENT_SCRATCH_DIRS: z
+    .string()
+    .regex(/^(\/[^:]+(:\/[^:]+)*)?$/, "is not a list of absolute paths, separated by colons")
+    .default("")
+    .transform((list) => list.split(":").filter((path) => path !== "")),
   BROWSERPOOL_CHROMIUM: z.string().min(1).default("chromium"),
   BROWSERPOOL_CHROMIUM_HEADLESS: z.string().min(1).default("chromium-headless-shell"),
   BROWSERPOOL_XVFB: z.string().min(1).default("Xvfb"),
@@ -102,6 +109,7 @@ export const readAgentConfig = (env: Record<string, string | undefined>): AgentC
     graceMs: read.data.BROWSERPOOL_AGENT_GRACE_SECONDS,
     terminationLog: read.data.BROWSERPOOL_TERMINATION_LOG,
     dataDir: read.data.BROWSERPOOL_AGENT_DATA_DIR,
+    scratchDirs: read.data.BROWSERPOOL_AGENT_SCRATCH_DIRS,
     programs: {
       chromium: read.data.BROWSERPOOL_CHROMIUM,
       chromiumHeadless: read.data.BROWSERPOOL_CHROMIUM_HEADLESS,

@@ -14,6 +14,7 @@ const statusOf = {
   too_many_requests: 429,
   internal_error: 500,
   browser_unhealthy: 503,
+  resetting: 503,
   stopping: 503,
 } as const;
 
@@ -36,6 +37,7 @@ export const refusals = {
   stale_fence: refusal("stale_fence", "the fence is not above the highest that this browser has seen"),
   not_holder: refusal("not_holder", "this session and fence do not hold the browser"),
   browser_unhealthy: refusal("browser_unhealthy", "the browser does not answer DevTools"),
+  resetting: refusal("resetting", "the browser is being made anew after its last lease"),
   stopping: refusal("stopping", "the agent is stopping; no caller gets this browser any more"),
   not_found: refusal("not_found", "there is nothing at this path"),
   session_not_found: refusal("not_found", "this session does not hold the browser"),

@@ -69,7 +69,10 @@ const createRoutes = ({ leases, browser }: AgentServerDeps): Record<string, Reco
   const state = (): AgentReply => ({ status: 200, body: leases.state() });
   return {
     "/livez": { GET: async () => ok },
-    "/readyz": { GET: async () => ((await browser.isHealthy()) ? ok : refusals.browser_unhealthy) },
+    // A reset is no reason to take the pod out of service: it has a deadline of its own, and the browser ends when it fails.
+    "/readyz": {
+      GET: async () => (leases.state().resetting || (await browser.isHealthy()) ? ok : refusals.browser_unhealthy),
+    },
     "/state": {
       GET: async (request) => {
         const { searchParams } = URL.parse(request.url ?? "", "http://agent") ?? {};
@@ -84,13 +87,19 @@ const createRoutes = ({ leases, browser }: AgentServerDeps): Record<string, Reco
         if ("refused" in read) return read.refused;
         const outcome = await leases.bind(read.body);
         // The caller does not learn of this lease: it died, or it gave up and tries another browser.
-        if (outcome === "bound" && hasHungUp(request)) await leases.end(read.body);
+        if (outcome === "bound" && hasHungUp(request)) await leases.end({ ...read.body, reuse: "reset" });
         return outcome === "bound" ? state() : refusals[outcome];
       },
       DELETE: async (request) => {
         const read = await parseBody(request, EndLease);
         if ("refused" in read) return read.refused;
         const outcome = await leases.end(read.body);
+        return outcome === "ended" ? state() : refusals[outcome];
+      },
+    },
+    "/reset": {
+      GET: async () => {
+        const outcome = await leases.afterReset();
         return outcome === "ended" ? state() : refusals[outcome];
       },
     },

@@ -1,144 +1,97 @@
-import { mkdir, mkdtemp, rm, statfs } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import type { CdpConnection } from "../cdp/cdp-connection.ts";
-import { startGroupProcess } from "../process/group-process.ts";
+/**
+ * The agent's browser: one Chromium after another, all made with the same configuration.
+ *
+ *   up ──── reset ────► resetting ────► up
+ *    │                      │
+ *    │ Chromium ends        │ Chromium does not come back
+ *    ▼                      ▼
+ *   ended ◄─────────────────┘
+ *
+ * up         Chromium answers DevTools.
+ * resetting  the old Chromium is killed with its whole process group, what it has written is moved out of the way, and a new
+ *            one starts in a new folder. Nobody may use the browser in this state.
+ * ended      for good: the agent ends with the reason, and the operator replaces the pod.
+ */
+import { rm } from "node:fs/promises";
+import { awaitWith } from "../await-with.ts";
+import type { Termination } from "../protocol/agent-api.ts";
 import type { AgentConfig } from "./agent-config.ts";
-import { chromiumFlags } from "./chromium-flags.ts";
-import { connectDevTools } from "./connect-dev-tools.ts";
-import { openUrl } from "./open-url.ts";
-import { startVirtualScreen } from "./virtual-screen.ts";
-
-/** Chromium answers after 0.4 to 1.1 s; it needs longer on a machine where many start at once. */
-const startDeadlineMs = 30_000;
-const healthTimeoutMs = 2000;
-
-/** Time for Chromium to exit after SIGTERM; then it is killed. A pod has 10 s in all. */
-const chromiumGraceMs = 2000;
-/** Xvfb exits at once on SIGTERM and then removes its socket and lock file. */
-const screenGraceMs = 500;
-
-/** A dying Chromium closes its connections just before its exit is seen. The exit tells more, so wait for it. */
-const exitWaitMs = 300;
-
-/** With a smaller /dev/shm, Chromium must keep its shared memory in files. */
-const enoughSharedMemoryBytes = 256 * 1024 * 1024;
-
-/** A headful Chromium's lock socket is a path of up to 46 characters below the temp folder, and a socket's path has 107 at most. */
-const longestTempDir = 60;
+import { type Chromium, type DevToolsPlace, groupsFileOf, startChromium } from "./chromium.ts";
+import { clearScratch } from "./scratch.ts";
 
 export type Browser = {
-  devTools: { port: number; path: string };
-  /** Makes one CDP round trip; false when Chromium does not answer within 2 s. Concurrent calls share one round trip. */
+  /** Of the present Chromium: each reset gives another place. */
+  devTools(): DevToolsPlace;
+  /** Makes one CDP round trip; false when Chromium does not answer within 2 s, and during a reset. */
   isHealthy(): Promise<boolean>;
   /** Opens a URL in the first page in the background, best effort. */
   open(url: string): void;
-  /** Resolves when Chromium, its screen or its DevTools connection ends, with what happened. Never rejects. */
-  ended: Promise<string>;
-  /** Ends every process and removes the browser's folder. `crashed`: kills Chromium at once. */
-  stop(crashed: boolean): Promise<void>;
+  /** Makes the browser anew, with nothing of the present one. Resolves when it is up, or has ended instead. Never rejects. */
+  reset(): Promise<void>;
+  /** Resolves with why the browser ended by itself. Never rejects. */
+  ended: Promise<Termination>;
+  /** Ends every process and removes the browser's folder. `atOnce`: kills Chromium, which then saves nothing. */
+  stop(atOnce: boolean): Promise<void>;
 };
 
-type Folders = { folder: string; temp: string };
+/** Longest time of a reset, ms: a start of Chromium, and some seconds for what a holder has left on the disk. */
+const resetDeadlineMs = 40_000;
 
-const sharedMemoryIsSmall = async (): Promise<boolean> => {
-  const shm = await statfs("/dev/shm").catch(() => undefined);
-  return !shm || shm.blocks * shm.bsize < enoughSharedMemoryBytes;
-};
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-const removeFolder = (folder: string): Promise<void> =>
-  rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+/** Starts the configured browser and opens its `start_url`. `signal` aborts this start and that of every reset. */
+export const startBrowser = async (config: AgentConfig, signal: AbortSignal): Promise<Browser> => {
+  const ended = Promise.withResolvers<Termination>();
+  let resetting: Promise<void> | undefined;
+  /** The Chromium that the last reset has ended. */
+  let former: Chromium | undefined;
 
-/** Makes the browser's folder. It is also the temp folder, unless its path is too long for Chromium's lock socket. */
-const createFolders = async ({ dataDir, browser }: AgentConfig, parts: AsyncDisposableStack): Promise<Folders> => {
-  const folder = await mkdtemp(join(dataDir, "browser-"));
-  parts.defer(() => removeFolder(folder));
-  if (browser.headless || folder.length <= longestTempDir) return { folder, temp: folder };
-  const temp = await mkdtemp(join(tmpdir(), "chromium-"));
-  parts.defer(() => removeFolder(temp));
-  return { folder, temp };
-};
+  const start = async (stop: AbortSignal): Promise<Chromium> => {
+    const started = await startChromium(config, stop);
+    void started.ended.then((how) => {
+      if (started !== former) ended.resolve({ reason: "browser_crashed", message: how });
+    });
+    if (config.browser.start_url) started.open(config.browser.start_url);
+    return started;
+  };
+  const forgetGroups = (): Promise<void> => rm(groupsFileOf(config), { force: true });
+  let chromium = await start(signal).catch(async (error: unknown) => {
+    await forgetGroups();
+    throw error;
+  });
 
-const processEnv = (config: AgentConfig, { folder, temp }: Folders): Record<string, string> => ({
-  ...config.inheritedEnv,
-  HOME: folder,
-  TMPDIR: temp,
-  // Without this Chromium looks for a desktop's message bus.
-  DBUS_SESSION_BUS_ADDRESS: "disabled:",
-});
-
-const createHealthCheck = (cdp: CdpConnection): (() => Promise<boolean>) => {
-  let running: Promise<boolean> | undefined;
-  const check = async (): Promise<boolean> => {
+  const startAnew = async (): Promise<void> => {
+    const late = AbortSignal.timeout(resetDeadlineMs);
     try {
-      await cdp.send("Browser.getVersion", undefined, { timeoutMs: healthTimeoutMs });
-      return true;
-    } catch {
-      return false;
-    } finally {
-      running = undefined;
+      former = chromium;
+      await former.kill();
+      await forgetGroups();
+      const cleared = await clearScratch(config);
+      const deleting = awaitWith(Promise.all([former.stop(), cleared.deleted]), late);
+      deleting.catch(() => undefined);
+      chromium = await start(AbortSignal.any([signal, late]));
+      await deleting;
+    } catch (error) {
+      ended.resolve({ reason: "reset_failed", message: `the browser did not come back: ${messageOf(error)}` });
     }
   };
-  return () => {
-    running ??= check();
-    return running;
-  };
-};
 
-/** Starts the configured browser in a new folder below `dataDir`. A failed or aborted start leaves nothing behind. */
-export const startBrowser = async (config: AgentConfig, signal: AbortSignal): Promise<Browser> => {
-  await using parts = new AsyncDisposableStack();
-  let graceMs = chromiumGraceMs;
-  const groupsFile = join(config.dataDir, "process-groups");
-  parts.defer(() => rm(groupsFile, { force: true }));
-  const folders = await createFolders(config, parts);
-  const { folder } = folders;
-  const profileDir = join(folder, "profile");
-  await mkdir(profileDir, { mode: 0o700 });
-  const env = processEnv(config, folders);
-  const { headless, viewport } = config.browser;
-
-  const screen = headless
-    ? undefined
-    : await startVirtualScreen({ program: config.programs.xvfb, viewport, folder, env, groupsFile }, signal);
-  if (screen) parts.defer(() => screen.process.end(screenGraceMs));
-
-  const setup = { profileDir, sandbox: config.sandbox, smallSharedMemory: await sharedMemoryIsSmall() };
-  const chromium = await startGroupProcess(
-    {
-      name: "Chromium",
-      program: headless ? config.programs.chromiumHeadless : config.programs.chromium,
-      args: chromiumFlags(config.browser, setup),
-      env: { ...env, ...screen?.env },
-      readyPattern: /DevTools listening on (ws:\/\/127\.0\.0\.1:\d+\/\S+)/,
-      readyFd: 2,
-      startDeadlineMs,
-      groupsFile,
-    },
-    signal,
-  );
-  parts.defer(() => chromium.end(graceMs));
-
-  const cdp = await connectDevTools(chromium.ready);
-  // Not waited for: a Chromium that hangs does not close its side, and is killed next.
-  parts.defer(() => void cdp[Symbol.asyncDispose]());
-  const kept = parts.move();
-  const address = new URL(chromium.ready);
-  let stopped: Promise<void> | undefined;
   return {
-    devTools: { port: Number(address.port), path: address.pathname },
-    isHealthy: createHealthCheck(cdp),
-    open: (url) => void openUrl(cdp, url).catch(() => undefined),
-    ended: Promise.race([
-      chromium.exited,
-      ...(screen ? [screen.process.exited] : []),
-      cdp.closed.then(() => sleep(exitWaitMs)).then(() => "Chromium closed its DevTools connection"),
-    ]),
-    stop(crashed) {
-      if (crashed) graceMs = 0;
-      stopped ??= kept.disposeAsync();
-      return stopped;
+    devTools: () => chromium.devTools,
+    isHealthy: async () => !resetting && (await chromium.isHealthy()),
+    open: (url) => chromium.open(url),
+    reset() {
+      resetting ??= startAnew().finally(() => {
+        resetting = undefined;
+      });
+      return resetting;
+    },
+    ended: ended.promise,
+    async stop(atOnce) {
+      await resetting;
+      if (atOnce) await chromium.kill();
+      await chromium.stop();
+      await forgetGroups();
     },
   };
 };

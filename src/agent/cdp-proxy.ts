@@ -4,13 +4,14 @@ import type { Duplex } from "node:stream";
 import { splice } from "../cdp/splice.ts";
 import { purposeHeader, sessionHeader } from "../protocol/agent-api.ts";
 import { type AgentReply, refusal, refusals } from "./agent-reply.ts";
+import type { DevToolsPlace } from "./chromium.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 
 /** A client whose machine vanished without a word is found by TCP probes after this, so that it doesn't hold a lease for ever. */
 const keepAliveMs = 15_000;
 
 export type CdpProxyDeps = {
-  devTools: { port: number; path: string };
+  devTools(): DevToolsPlace;
   leases: Pick<LeaseKeeper, "admit">;
   isAuthorized(request: IncomingMessage): Promise<boolean>;
 };
@@ -31,7 +32,7 @@ const refuse = (client: Duplex, { status, body }: AgentReply): void => {
  * The upgrade for Chromium: the client's key, version and subprotocols. It has no Origin, which Chromium refuses, and
  * offers no compression, which costs more on this machine than it saves.
  */
-const upgradeHead = ({ headers }: IncomingMessage, { port, path }: CdpProxyDeps["devTools"]): string => {
+const upgradeHead = ({ headers }: IncomingMessage, { port, path }: DevToolsPlace): string => {
   const protocols = headers["sec-websocket-protocol"];
   return [
     `GET ${path} HTTP/1.1`,
@@ -76,13 +77,14 @@ export const createCdpProxy =
     if (admitted === "fill_in_progress") return refuse(client, refusals.fill_in_progress);
     if (admitted === "too_many") return refuse(client, refusals.too_many_requests);
 
-    const devTools = connect({ host: "127.0.0.1", port: deps.devTools.port, noDelay: true });
+    const place = deps.devTools();
+    const devTools = connect({ host: "127.0.0.1", port: place.port, noDelay: true });
     const failed = (): void => refuse(client, refusals.browser_unhealthy);
     devTools.once("error", failed);
     client.once("close", () => devTools.destroy());
     devTools.once("connect", () => {
       devTools.off("error", failed);
-      devTools.write(upgradeHead(request, deps.devTools), "latin1");
+      devTools.write(upgradeHead(request, place), "latin1");
       devTools.write(head);
       // A Chromium that hangs never ends its side, and the socket would keep the lease in use.
       splice(client, devTools, { closeAtFirstEnd: true });

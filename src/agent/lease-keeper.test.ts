@@ -1,37 +1,66 @@
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { createLogger } from "../log.ts";
-import type { BindLease } from "../protocol/agent-api.ts";
+import type { BindLease, EndLease } from "../protocol/agent-api.ts";
 import { createLeaseKeeper, type LeaseKeeper } from "./lease-keeper.ts";
 
-const lease = (session_id: string, seq: number, more: Partial<BindLease> = {}): BindLease => ({
+type Lease = BindLease & Pick<EndLease, "reuse">;
+
+const lease = (session_id: string, seq: number, more: Partial<Lease> = {}): Lease => ({
   session_id,
   epoch: 1,
   seq,
   timeout_seconds: 10,
+  max_seconds: 3600,
   request: "{}",
+  reuse: "reset",
   ...more,
 });
 
-/** A keeper whose browser answers when the test says so. */
-const setUp = () => {
+/** Lets everything happen that waits for no timer. */
+const settled = async (): Promise<void> => {
+  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+};
+
+/** A keeper whose browser answers when the test says so. `holdsResets`: and is made anew when the test says so. */
+const setUp = ({ holdsResets = false } = {}) => {
   const checks: ((healthy: boolean) => void)[] = [];
+  /** Answers to checks that come later. */
+  const answers: boolean[] = [];
   const opened: string[] = [];
-  const onIdle = vi.fn();
+  const onOver = vi.fn();
+  const resets: (() => void)[] = [];
   const keeper = createLeaseKeeper({
     podUid: "pod",
-    browser: { isHealthy: () => new Promise((resolve) => checks.push(resolve)), open: (url) => opened.push(url) },
-    onIdle,
+    browser: {
+      isHealthy: () => {
+        const known = answers.shift();
+        return known === undefined ? new Promise((resolve) => checks.push(resolve)) : Promise.resolve(known);
+      },
+      open: (url) => opened.push(url),
+      reset: () => new Promise((resolve) => (holdsResets ? resets.push(resolve) : resolve())),
+    },
+    onOver,
     log: createLogger("silent", "test"),
   });
-  const answer = (healthy: boolean): void => checks.shift()?.(healthy);
+  const answer = (healthy: boolean): void => {
+    const check = checks.shift();
+    if (check) check(healthy);
+    else answers.push(healthy);
+  };
   const bound = async (request: BindLease): Promise<void> => {
     const outcome = keeper.bind(request);
+    await settled();
     answer(true);
     expect(await outcome).toBe("bound");
   };
-  return { keeper, opened, onIdle, answer, bound };
+  /** Ends the reset that is under way. */
+  const isAnew = async (): Promise<void> => {
+    resets.shift()?.();
+    await settled();
+  };
+  return { keeper, opened, onOver, answer, bound, resets, isAnew };
 };
 
 const holder = (keeper: LeaseKeeper): string | undefined => keeper.state().lease?.session_id;
@@ -146,10 +175,104 @@ test("an end cuts the sockets even when the browser is not healthy", async () =>
   await bound(lease("a", 1));
   const socket = new PassThrough();
   keeper.admit("a", socket);
-  const ending = keeper.end(lease("a", 1));
+  const ending = keeper.end(lease("a", 1, { reuse: "keep" }));
   expect(socket.destroyed).toBe(true);
   answer(false);
   expect(await ending).toBe("browser_unhealthy");
+});
+
+describe("a used browser", () => {
+  const used = async (parts: ReturnType<typeof setUp>): Promise<void> => {
+    await parts.bound(lease("a", 1));
+    parts.keeper.admit("a", new PassThrough());
+  };
+
+  // LEASE-29
+  test("is reset after its lease, and goes to nobody before it is up again", async () => {
+    const parts = setUp({ holdsResets: true });
+    const { keeper, answer, isAnew, resets } = parts;
+    await used(parts);
+    expect(await keeper.end(lease("a", 1))).toBe("ended");
+    expect([keeper.state().resetting, resets.length]).toEqual([true, 1]);
+    expect(await keeper.end(lease("a", 1))).toBe("ended");
+    const [binding, afterReset] = [keeper.bind(lease("b", 2)), keeper.afterReset()];
+    await settled();
+    expect([holder(keeper), resets.length]).toEqual([undefined, 1]);
+    await isAnew();
+    expect(keeper.state().resetting).toBe(false);
+    answer(true);
+    answer(true);
+    expect(await Promise.all([binding, afterReset])).toEqual(["bound", "ended"]);
+    expect(holder(keeper)).toBe("b");
+  });
+
+  // LEASE-28
+  test("is not reset after a release that keeps it, and is after the next one that does not", async () => {
+    const parts = setUp({ holdsResets: true });
+    const { keeper, answer, bound, resets } = parts;
+    await used(parts);
+    const ending = keeper.end(lease("a", 1, { reuse: "keep" }));
+    answer(true);
+    expect([await ending, keeper.state().resetting]).toEqual(["ended", false]);
+    await bound(lease("b", 2));
+    keeper.admit("b", new PassThrough());
+    await keeper.end(lease("b", 2));
+    expect(resets.length).toBe(1);
+  });
+
+  test("that another lease takes over is reset first; when that takes long, the bind is refused", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const parts = setUp({ holdsResets: true });
+    await used(parts);
+    const binding = parts.keeper.bind(lease("b", 2));
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(await binding).toBe("resetting");
+    expect([holder(parts.keeper), parts.resets.length]).toEqual([undefined, 1]);
+  });
+
+  test("that will be destroyed is not reset", async () => {
+    const parts = setUp({ holdsResets: true });
+    await used(parts);
+    expect(await parts.keeper.end(lease("a", 1, { reuse: "none" }))).toBe("ended");
+    expect(parts.resets.length).toBe(0);
+  });
+
+  test("that does not come back is not offered", async () => {
+    const parts = setUp();
+    await used(parts);
+    await parts.keeper.end(lease("a", 1));
+    const afterReset = parts.keeper.afterReset();
+    await settled();
+    parts.answer(false);
+    expect(await afterReset).toBe("browser_unhealthy");
+  });
+});
+
+test("a browser that no client has used is not reset, unless its lease opened a page", async () => {
+  const { keeper, answer, bound, resets } = setUp({ holdsResets: true });
+  await bound(lease("a", 1));
+  const ending = keeper.end(lease("a", 1));
+  answer(true);
+  expect([await ending, resets.length]).toEqual(["ended", 0]);
+  await bound(lease("b", 2, { start_url: "https://start.test/" }));
+  await keeper.end(lease("b", 2));
+  expect(resets.length).toBe(1);
+});
+
+// LEASE-33
+test("a lease is over at its greatest age, also with open sockets", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { keeper, onOver, bound } = setUp();
+  await bound(lease("a", 1, { max_seconds: 60 }));
+  keeper.admit("a", new PassThrough());
+  await vi.advanceTimersByTimeAsync(59_999);
+  expect(onOver).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(onOver).toHaveBeenCalledExactlyOnceWith("max_lifetime");
+  keeper.close();
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 describe("told to stop", () => {
@@ -206,53 +329,53 @@ describe("the idle timer", () => {
 
   // LEASE-31, LEASE-32
   test("runs from the bind for the lease's timeout", async () => {
-    const { onIdle, bound } = setUp();
+    const { onOver, bound } = setUp();
     await bound(lease("a", 1));
     await vi.advanceTimersByTimeAsync(9_999);
-    expect(onIdle).not.toHaveBeenCalled();
+    expect(onOver).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(1);
-    expect(onIdle).toHaveBeenCalledOnce();
+    expect(onOver).toHaveBeenCalledOnce();
   });
 
   test("is stopped by a socket and starts over when the last one closes", async () => {
-    const { keeper, onIdle, bound } = setUp();
+    const { keeper, onOver, bound } = setUp();
     await bound(lease("a", 1));
     const [one, other] = [open(keeper), open(keeper)];
     await close(one);
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(onIdle).not.toHaveBeenCalled();
+    expect(onOver).not.toHaveBeenCalled();
     await close(other);
     await vi.advanceTimersByTimeAsync(9_999);
-    expect(onIdle).not.toHaveBeenCalled();
+    expect(onOver).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(1);
-    expect(onIdle).toHaveBeenCalledOnce();
+    expect(onOver).toHaveBeenCalledOnce();
   });
 
   // LEASE-32
   test.each(["ended", "closed"])(
     "does not outlive a lease that is %s, nor do its sockets start it again",
     async (how) => {
-      const { keeper, onIdle, answer, bound } = setUp();
+      const { keeper, onOver, answer, bound } = setUp();
       await bound(lease("a", 1));
       open(keeper);
       if (how === "closed") keeper.close();
       else void keeper.end(lease("a", 1));
       answer(true);
       await vi.advanceTimersByTimeAsync(60_000);
-      expect(onIdle).not.toHaveBeenCalled();
+      expect(onOver).not.toHaveBeenCalled();
       expect(vi.getTimerCount()).toBe(0);
     },
   );
 
   test("of a lease is not touched by late closes of the sockets of the one before", async () => {
-    const { keeper, onIdle, bound } = setUp();
+    const { keeper, onOver, bound } = setUp();
     await bound(lease("a", 1));
     open(keeper);
     await bound(lease("b", 2, { timeout_seconds: 5 }));
     await vi.advanceTimersByTimeAsync(4_999);
-    expect(onIdle).not.toHaveBeenCalled();
+    expect(onOver).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(onIdle).toHaveBeenCalledOnce();
+    expect(onOver).toHaveBeenCalledOnce();
   });
 });
 

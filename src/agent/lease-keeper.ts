@@ -1,19 +1,27 @@
 import type { Duplex } from "node:stream";
 import type { Logger } from "../log.ts";
 import { type AgentState, type BindLease, compareFences, type EndLease } from "../protocol/agent-api.ts";
+import type { Browser } from "./browser.ts";
+import { createCleanBrowser } from "./clean-browser.ts";
+import { type HeldLease, holdLease, type OverReason } from "./held-lease.ts";
 import { createLeaseFence, type LeaseName } from "./lease-fence.ts";
 
-/** Sockets that one lease may have open. A client uses one; tools that run beside it use more. */
-const maxConnections = 64;
-
-export type BindOutcome = "bound" | "stale_fence" | "browser_unhealthy" | "stopping";
+export type BindOutcome = "bound" | "stale_fence" | "browser_unhealthy" | "resetting" | "stopping";
 export type EndOutcome = "ended" | "not_holder" | "browser_unhealthy" | "stopping";
 
 export type LeaseKeeper = {
-  /** Gives the browser to a lease when its fence is the newest and the browser answers. Cuts the sockets of any earlier lease. */
+  /**
+   * Gives the browser to a lease when its fence is the newest, and the browser is clean and answers. Cuts the sockets of any
+   * earlier lease.
+   */
   bind(request: BindLease): Promise<BindOutcome>;
-  /** Takes the browser back: cuts the lease's sockets, then confirms that the browser answers. */
+  /**
+   * Takes the browser back: cuts the lease's sockets, then begins to reset a used browser (`state().resetting`), or confirms that the
+   * browser answers.
+   */
   end(request: EndLease): Promise<EndOutcome>;
+  /** Resolves when no reset is under way, with whether the browser may be offered: `ended`, or why not. */
+  afterReset(): Promise<Exclude<EndOutcome, "not_holder">>;
   /** Counts a socket as open until it closes, and destroys it when the lease ends. One fill's socket is open at a time. */
   admit(
     sessionId: string,
@@ -31,28 +39,19 @@ export type LeaseKeeper = {
 
 export type LeaseKeeperDeps = {
   podUid: string;
-  browser: { isHealthy(): Promise<boolean>; open(url: string): void };
-  /** Called when the lease had no open socket for its `timeout_seconds`, on the monotonic clock. */
-  onIdle: () => void;
+  browser: Pick<Browser, "isHealthy" | "open" | "reset">;
+  /** Called when the lease is over by itself. */
+  onOver: (why: OverReason) => void;
   log: Logger;
-};
-
-/** The held lease. */
-type Holding = {
-  request: BindLease;
-  boundAt: Date;
-  sockets: Set<Duplex>;
-  /** The socket that is open for a fill. */
-  filling: Duplex | undefined;
-  idleTimer: NodeJS.Timeout | undefined;
 };
 
 const nameOf = ({ session_id, epoch, seq }: LeaseName): LeaseName => ({ session_id, epoch, seq });
 
-/** The lease of one browser: the fence (lease-fence.ts) with its sockets, its idle timer and the browser's health. */
-export const createLeaseKeeper = ({ podUid, browser, onIdle, log }: LeaseKeeperDeps): LeaseKeeper => {
+/** The lease of one browser: the fence (lease-fence.ts) with its sockets, its timers and the browser's state. */
+export const createLeaseKeeper = ({ podUid, browser, onOver, log }: LeaseKeeperDeps): LeaseKeeper => {
   const fence = createLeaseFence();
-  let holding: Holding | undefined;
+  let held: HeldLease | undefined;
+  const clean = createCleanBrowser(browser, log);
   let claim: Promise<BindOutcome> | undefined;
   let closed = false;
   /** Set by `stop`; resolved when no lease is held. */
@@ -60,44 +59,41 @@ export const createLeaseKeeper = ({ podUid, browser, onIdle, log }: LeaseKeeperD
 
   const cut = (): void => {
     stopping?.resolve();
-    if (!holding) return;
-    const { sockets, idleTimer } = holding;
-    holding = undefined;
-    clearTimeout(idleTimer);
-    for (const socket of sockets) socket.destroy();
-  };
-
-  const waitIdle = (held: Holding): void => {
-    held.idleTimer = setTimeout(onIdle, held.request.timeout_seconds * 1000);
+    held?.cut();
+    held = undefined;
   };
 
   const confirm = async (request: BindLease): Promise<BindOutcome> => {
-    const healthy = await browser.isHealthy();
-    if (closed || stopping || !healthy) {
+    const whyNot = await clean.whyNotNow();
+    if (closed || stopping || whyNot) {
       fence.refuse(request);
-      return stopping ? "stopping" : "browser_unhealthy";
+      return stopping ? "stopping" : (whyNot ?? "browser_unhealthy");
     }
     if (!fence.grant(request)) return "stale_fence";
-    holding = { request, boundAt: new Date(), sockets: new Set(), filling: undefined, idleTimer: undefined };
-    waitIdle(holding);
-    if (request.start_url) browser.open(request.start_url);
+    held = holdLease(request, onOver);
+    if (request.start_url) {
+      clean.use();
+      browser.open(request.start_url);
+    }
     log.info(nameOf(request), "lease bound");
     return "bound";
   };
 
+  const whetherOffered = async (): Promise<"ended" | "browser_unhealthy" | "stopping"> => {
+    if (!(await clean.isWell())) return "browser_unhealthy";
+    return stopping ? "stopping" : "ended";
+  };
+
   const isHeldBy = ({ session_id, epoch, seq }: BindLease): boolean =>
-    holding?.request.session_id === session_id && compareFences(holding.request, { epoch, seq }) === 0;
+    held?.request.session_id === session_id && compareFences(held.request, { epoch, seq }) === 0;
 
   const state = (): AgentState => ({
     pod_uid: podUid,
     fence: fence.highest(),
     binding: fence.claimant()?.session_id ?? null,
-    lease: holding
-      ? {
-          ...nameOf(holding.request),
-          connections: holding.sockets.size,
-          bound_at: holding.boundAt.toISOString(),
-        }
+    resetting: clean.isResetting(),
+    lease: held
+      ? { ...nameOf(held.request), connections: held.connections(), bound_at: held.boundAt.toISOString() }
       : null,
   });
 
@@ -118,33 +114,26 @@ export const createLeaseKeeper = ({ podUid, browser, onIdle, log }: LeaseKeeperD
         cut();
         log.info(nameOf(request), "lease ended");
       }
-      if (!(await browser.isHealthy())) return "browser_unhealthy";
-      return stopping ? "stopping" : "ended";
+      if (request.reuse === "keep" && answer === "ended") clean.keep();
+      if (request.reuse === "reset" && !stopping && !closed) clean.reset();
+      return clean.isResetting() || request.reuse === "none" ? "ended" : whetherOffered();
     },
+    afterReset: whetherOffered,
     admit(sessionId, socket, purpose) {
-      const held = holding;
       if (held?.request.session_id !== sessionId) return "not_holder";
-      if (purpose === "fill" && held.filling) return "fill_in_progress";
-      if (held.sockets.size >= maxConnections) return "too_many";
-      held.sockets.add(socket);
-      if (purpose === "fill") held.filling = socket;
-      clearTimeout(held.idleTimer);
-      socket.once("close", () => {
-        held.sockets.delete(socket);
-        if (held.filling === socket) held.filling = undefined;
-        if (held === holding && held.sockets.size === 0) waitIdle(held);
-      });
-      return "admitted";
+      const admitted = held.admit(socket, purpose);
+      if (admitted === "admitted") clean.use();
+      return admitted;
     },
     state,
     stateUnder(epoch) {
       fence.raise(epoch);
       const { lease, ...rest } = state();
-      return { ...rest, lease: lease && holding ? { ...lease, request: holding.request.request } : null };
+      return { ...rest, lease: lease && held ? { ...lease, request: held.request.request } : null };
     },
     stop() {
       stopping ??= Promise.withResolvers();
-      if (!holding) stopping.resolve();
+      if (!held) stopping.resolve();
       return stopping.promise;
     },
     close() {

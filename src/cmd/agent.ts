@@ -20,6 +20,12 @@ const whenAborted = (signal: AbortSignal): Promise<void> =>
 
 const stopped: Termination = { reason: "stopped", message: "the agent was told to stop" };
 
+/** Why a lease ended by itself. */
+const leaseOver = {
+  timeout: "no connection for the lease's idle timeout",
+  max_lifetime: "the lease has reached its greatest age",
+} as const;
+
 type Serving = { leases: LeaseKeeper; server: AgentServer; config: AgentConfig; signals: StopSignals; log: Logger };
 
 /** Stops in order: the agent serves its lease until the lease ends or the pod's grace period is nearly over. */
@@ -43,8 +49,8 @@ const serve = async (
   signals: StopSignals,
   log: Logger,
 ): Promise<Termination> => {
-  const idle = Promise.withResolvers<void>();
-  const leases = createLeaseKeeper({ podUid: config.podUid, browser, onIdle: idle.resolve, log });
+  const over = Promise.withResolvers<keyof typeof leaseOver>();
+  const leases = createLeaseKeeper({ podUid: config.podUid, browser, onOver: over.resolve, log });
   const server = await startAgentServer({
     address: config.address,
     port: config.port,
@@ -54,12 +60,9 @@ const serve = async (
     log,
   });
   log.info({ port: server.port, headless: config.browser.headless }, "browser ready");
-  if (config.browser.start_url) browser.open(config.browser.start_url);
   const end = await Promise.race([
-    browser.ended.then((how): Termination => ({ reason: "browser_crashed", message: how })),
-    idle.promise.then(
-      (): Termination => ({ reason: "timeout", message: "no connection for the lease's idle timeout" }),
-    ),
+    browser.ended,
+    over.promise.then((reason): Termination => ({ reason, message: leaseOver[reason] })),
     whenAborted(signals.asked).then(() => endInOrder({ leases, server, config, signals, log })),
   ]);
   server.close();
@@ -74,7 +77,7 @@ const run = async (config: AgentConfig, signals: StopSignals, log: Logger): Prom
     const browser = await startBrowser(config, signals.asked);
     parts.defer(() =>
       browser
-        .stop(end?.reason === "browser_crashed")
+        .stop(end?.reason === "browser_crashed" || end?.reason === "reset_failed")
         .catch((error: unknown) => log.warn({ err: error }, "the browser left something behind")),
     );
     end = await serve(config, browser, signals, log);
@@ -88,11 +91,11 @@ const run = async (config: AgentConfig, signals: StopSignals, log: Logger): Prom
 };
 
 /**
- * Runs one browser for its whole life and returns the process's exit code: 0 when it was told to stop or ended by its idle timeout,
+ * Runs one browser for its whole life and returns the process's exit code: 0 when it was told to stop or its lease ended by itself,
  * 1 when it could not start or crashed. The termination file has the reason. Never rejects because of the browser, and leaves no
  * process, socket or folder of it.
  */
 export const runAgent = async (config: AgentConfig, signals: StopSignals, log: Logger): Promise<number> => {
   const { reason } = await run(config, signals, log);
-  return reason === "stopped" || reason === "timeout" ? 0 : 1;
+  return reason === "stopped" || reason in leaseOver ? 0 : 1;
 };

@@ -10,6 +10,7 @@ import { createAbandonedSessions } from "../leases/abandoned-sessions.ts";
 import { createAgentClient } from "../leases/agent-client.ts";
 import { startGrants } from "../leases/grants.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
+import { createReturningBrowsers } from "../leases/returning-browsers.ts";
 import type { Logger } from "../log.ts";
 import { createApiMetrics, type PoolTotals } from "../metrics/api-metrics.ts";
 import type { ProcessMetrics } from "../metrics/process-metrics.ts";
@@ -89,6 +90,7 @@ export const startServices = async (
   // New for every process: a restarted container has the name of the dead one, but does not serve the dead one's callers.
   const grants = startGrants({ subscriber, store, replicaId: `${config.replica}-${randomUUID()}`, log });
   stack.defer(() => grants.close());
+  const returningBrowsers = createReturningBrowsers({ store, agents, log });
   const requestKube = kubeForRequests(kube);
   await Promise.all(Object.values(caches).map((cache) => cache.synced(signal)));
   const { apiKeys } = caches;
@@ -101,7 +103,8 @@ export const startServices = async (
     store,
     agents,
     grants,
-    abandonedSessions: createAbandonedSessions({ store, agents, log }),
+    returningBrowsers,
+    abandonedSessions: createAbandonedSessions({ store, agents, returningBrowsers, log }),
     names: createSessionNames(redis, store),
     locks: createLocks(redis),
     itemEvents: createItemEvents(redis),

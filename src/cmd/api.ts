@@ -44,7 +44,7 @@ export type ApiOptions = {
 /** Deadline of a call to the Kubernetes API during a request, ms: so callers get an error within 2 s of an outage. */
 const requestTimeoutMs = 1500;
 
-/** When the service stops: time for answers to waiting callers, and then for abandoned sessions, ms. */
+/** When the service stops: time for answers to waiting callers, then for abandoned sessions and browsers that are reset, ms. */
 const lastAnswersMs = 1000;
 const giveBackMs = 5000;
 
@@ -73,6 +73,7 @@ const serve = async (deps: AppDeps & { stopped: AbortController }): Promise<{ ur
       gateway.close();
       await closeServer(server, lastAnswersMs);
       await services.abandonedSessions.drain(giveBackMs);
+      await services.returningBrowsers.drain(giveBackMs);
     },
   };
 };

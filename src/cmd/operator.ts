@@ -67,7 +67,10 @@ const connectStores = (config: Config, log: Logger) => {
   return { redis, stores };
 };
 
-type Work = Omit<Parameters<typeof runOnDemandController>[0], "agents" | "subscriber" | "nodes" | "gate" | "log"> & {
+type Work = Omit<
+  Parameters<typeof runPoolController>[0],
+  "limits" | "agents" | "subscriber" | "nodes" | "gate" | "log"
+> & {
   config: Config;
   projectObjects: ProjectObjects | undefined;
   privateKey: KeyObject;
@@ -86,7 +89,7 @@ const lead = async ({ config, projectObjects, privateKey, ...shared }: Work, lea
     const deps = { ...shared, nodes, agents, subscriber, gate: projectObjects ? gate : openGate };
     await Promise.all([
       runPoolController({ ...deps, limits: config.limits }, lead),
-      runOnDemandController(deps, lead),
+      runOnDemandController({ ...deps, sessionSeconds: config.limits.sessionSeconds }, lead),
       runVaultControllers({ kube, meter, log }, lead),
       ...(projectObjects ? [runProjectController({ kube, wanted: projectObjects, gate, meter, log }, lead)] : []),
     ]);

@@ -4,6 +4,7 @@ import { wireName } from "../resources/identity.ts";
 /** The request of an on-demand browser's lease (leases/records.ts). */
 export type OnDemandRequest = {
   timeout_seconds: number;
+  max_session_seconds: number;
   /** The owner of the lease: the on-demand browser itself. */
   pool: { id: string; uid: string };
   on_demand: true;
@@ -14,12 +15,13 @@ export type OnDemandRequest = {
   vaults?: BrowserSpec["vaults"];
 };
 
-/** The request for an on-demand browser's session; pure. `project`: the project's id. */
-export const onDemandRequest = (browser: Browser, project: string): OnDemandRequest => {
+/** The request for an on-demand browser's session; pure. `project`: the project's id. `allowedSeconds`: the longest session here. */
+export const onDemandRequest = (browser: Browser, project: string, allowedSeconds: number): OnDemandRequest => {
   const { metadata, spec } = browser;
   const name = wireName(browser);
   return {
     timeout_seconds: spec.timeoutSeconds,
+    max_session_seconds: Math.min(spec.maxSessionSeconds ?? allowedSeconds, allowedSeconds),
     pool: { id: metadata.name, uid: metadata.uid },
     on_demand: true,
     project,

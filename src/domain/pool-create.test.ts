@@ -24,6 +24,7 @@ const defaults = {
   stealth: false,
   kioskMode: false,
   memory: "8GiB",
+  reusePolicy: "reset",
 };
 
 describe("a new pool", () => {

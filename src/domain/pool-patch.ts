@@ -30,6 +30,8 @@ const replaced = [
   "size",
   "fillRatePerMinute",
   "timeoutSeconds",
+  "maxSessionSeconds",
+  "reusePolicy",
   "headless",
   "stealth",
   "kioskMode",

@@ -28,6 +28,7 @@ test("a bare pool is answered with its defaults, and nothing that was not set", 
       stealth: false,
       kiosk_mode: false,
       memory: "8GiB",
+      reuse_policy: "reset",
     },
   });
 });

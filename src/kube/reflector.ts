@@ -10,8 +10,8 @@
  * reported as DELETED. An older version never replaces a newer one, so `put` with the answer to an own write is safe.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { awaitWith } from "../await-with.ts";
 import type { Logger } from "../log.ts";
-import { awaitWith } from "./await-with.ts";
 import type { Kube, Selection } from "./client.ts";
 import { hasReason } from "./kube-error.ts";
 import { type KubeObject, keyOf, type Ref } from "./objects.ts";

@@ -1,6 +1,6 @@
 import { KubeConfig, RequestContext } from "@kubernetes/client-node";
 import { type Dispatcher, request } from "undici";
-import { awaitWith } from "./await-with.ts";
+import { awaitWith } from "../await-with.ts";
 import { KubeError } from "./kube-error.ts";
 
 /** How long the authentication headers of a kubeconfig are reused, ms: Kubernetes renews bound tokens on disk every few minutes. */

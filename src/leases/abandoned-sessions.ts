@@ -26,7 +26,7 @@ export const createAbandonedSessions = (deps: ReleaseDeps & { log: Logger }): Ab
     if (kind !== "granted") return;
     // The bind may have reached the agent, so release the browser like any other: the agent confirms before the offer.
     const lease = await deps.store.release(poolUid, session, "releasing", "released");
-    if (lease) await endOnAgent(poolUid, lease, deps);
+    if (lease) await endOnAgent(poolUid, lease, "reset", deps);
   };
   return {
     add(poolUid, session) {

@@ -1,12 +1,15 @@
 import { Agent } from "undici";
 import { z } from "zod";
-import { AgentState, type BindLease, type EndLease } from "../protocol/agent-api.ts";
+import { AgentState, type BindLease, type EndLease, type Reuse } from "../protocol/agent-api.ts";
 import type { AgentTokens } from "../protocol/agent-token.ts";
 import { callJson } from "./json-call.ts";
 import type { LeaseRecord } from "./records.ts";
 
 /** Deadline of one call to an agent, ms: the agent waits up to 2 s for Chromium, and a margin. */
 const callTimeoutMs = 3000;
+
+/** Deadline of the wait for a reset, ms: the agent gives one up after 40 s. */
+const resetTimeoutMs = 45_000;
 
 /** Largest answer that is read, bytes. A state with the longest request of a lease, every character escaped, is smaller. */
 const maxAnswerBytes = 4 * 1024 * 1024;
@@ -26,7 +29,10 @@ export type LeaseAtAgent = AgentPlace & Pick<LeaseRecord, "session" | "epoch" | 
 /** Calls to agents. None throws. */
 export type AgentClient = {
   bind(lease: LeaseRecord, body: BindLease): Promise<AgentAnswer>;
-  end(lease: LeaseAtAgent): Promise<AgentAnswer>;
+  /** `reuse`: what becomes of the browser. The answer's state tells whether the agent is resetting it. */
+  end(lease: LeaseAtAgent, reuse: Reuse): Promise<AgentAnswer>;
+  /** Waits until the browser is no longer being reset: `ok` when it is up. */
+  afterReset(agent: AgentPlace): Promise<AgentAnswer>;
   /** The agent's state. From then on the agent refuses binds of epochs below this one. */
   state(agent: AgentPlace, epoch: number): Promise<AgentAnswer>;
   close(): Promise<void>;
@@ -34,7 +40,13 @@ export type AgentClient = {
 
 const Refusal = z.object({ code: z.string() });
 
-type Call = { method: "GET" | "PUT" | "DELETE"; agent: AgentPlace; path?: string; body?: BindLease | EndLease };
+type Call = {
+  method: "GET" | "PUT" | "DELETE";
+  agent: AgentPlace;
+  path?: string;
+  body?: BindLease | EndLease;
+  timeoutMs?: number;
+};
 
 /**
  * `tokens`: signs the tokens that agents require. `keepAliveMs`: how long an unused connection stays open; left out, 30 s,
@@ -51,7 +63,13 @@ export const createAgentClient = (
     maxResponseSize: maxAnswerBytes,
   });
 
-  const call = async ({ method, agent, path = "/lease", body }: Call): Promise<AgentAnswer> => {
+  const call = async ({
+    method,
+    agent,
+    path = "/lease",
+    body,
+    timeoutMs = callTimeoutMs,
+  }: Call): Promise<AgentAnswer> => {
     try {
       const { status, answer } = await callJson(dispatcher, {
         origin: `http://${agent.address}`,
@@ -62,7 +80,7 @@ export const createAgentClient = (
           "content-type": "application/json",
         },
         ...(body && { body }),
-        timeoutMs: callTimeoutMs,
+        timeoutMs,
       });
       if (status === 200) return { kind: "ok", state: AgentState.parse(answer) };
       return { kind: "refused", code: Refusal.safeParse(answer).data?.code ?? `http_${status}` };
@@ -73,12 +91,13 @@ export const createAgentClient = (
 
   return {
     bind: (lease, body) => call({ method: "PUT", agent: lease, body }),
-    end: (lease) =>
+    end: (lease, reuse) =>
       call({
         method: "DELETE",
         agent: lease,
-        body: { session_id: lease.session, epoch: lease.epoch, seq: lease.seq },
+        body: { session_id: lease.session, epoch: lease.epoch, seq: lease.seq, reuse },
       }),
+    afterReset: (agent) => call({ method: "GET", agent, path: "/reset", timeoutMs: resetTimeoutMs }),
     state: (agent, epoch) => call({ method: "GET", agent, path: `/state?epoch=${epoch}` }),
     close: () => dispatcher.destroy(),
   };

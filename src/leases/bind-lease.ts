@@ -19,7 +19,11 @@ export type BindDeps = { agents: Pick<AgentClient, "bind">; log: Logger };
  */
 export const bindLease = async (
   lease: LeaseRecord,
-  { timeout_seconds, start_url }: Pick<SessionRequest, "timeout_seconds" | "start_url">,
+  {
+    timeout_seconds,
+    max_session_seconds,
+    start_url,
+  }: Pick<SessionRequest, "timeout_seconds" | "max_session_seconds" | "start_url">,
   { agents, log }: BindDeps,
   whileBinding?: (lease: LeaseRecord) => void,
 ): Promise<string | undefined> => {
@@ -28,6 +32,7 @@ export const bindLease = async (
     epoch: lease.epoch,
     seq: lease.seq,
     timeout_seconds,
+    max_seconds: max_session_seconds,
     request: lease.request,
     ...(start_url && { start_url }),
   });

@@ -44,8 +44,15 @@ const free = (fence: Fence, binding: string | null = null): AgentState => ({
   pod_uid: "b",
   fence,
   binding,
+  resetting: false,
   lease: null,
 });
+const resetting = (fence: Fence): AgentState => ({ ...free(fence), resetting: true });
+/** An agent of an earlier version that holds nothing. */
+const older = (fence: Fence): AgentState => {
+  const { resetting: _, ...state } = free(fence);
+  return state;
+};
 /** An agent that holds the lease of this seq. */
 const holding = (
   seq: number,
@@ -223,6 +230,27 @@ describe.each<[string, BrowserRecord | undefined, [string, Partial<Facts>, strin
     aRecord("suspect", 5, { reason: "browser_unhealthy" }),
     [["is not asked", { agentState: free(at(1, 5)) }, "Retired: retired 5"]],
   ],
+  [
+    "whose lease has ended",
+    aRecord("releasing", 5, { ageMs: long }),
+    [
+      ["is being reset", { agentState: resetting(at(1, 5)) }, "inspect again in 1000"],
+      ["can't reset it", { agentState: older(at(1, 5)) }, "Retired: retired 5"],
+    ],
+  ],
+  [
+    "that was refused during a reset",
+    aRecord("suspect", 5, { reason: "resetting" }),
+    [
+      ["is still resetting it", { agentState: resetting(at(1, 5)) }, "inspect again in 1000"],
+      ["has reset it", { agentState: free(at(1, 5)) }, "Cleared: idle 5"],
+    ],
+  ],
+  [
+    "that had to be reset by an agent that can't do that",
+    aRecord("suspect", 5, { reason: "cannot_reset" }),
+    [["is not asked", { agentState: free(at(1, 5)) }, "Retired: retired 5"]],
+  ],
   ["that is retired", aRecord("retired", 5), [["answers anything", { agentState: holding(9) }, "well"]]],
 ])("a browser %s", (_, record, cases) => {
   test.each(cases)("whose agent %s", (__, given, expected) => {
@@ -255,6 +283,18 @@ describe("after an end at the agent", () => {
 
   test.each<[string, Partial<Facts>, AgentAnswer, string]>([
     ["a grant that was never bound is taken back", neverBound, ok, "NeverBound: idle 5, former dropped"],
+    [
+      "a grant that was never bound is taken back, and its browser is suspect while it is reset",
+      neverBound,
+      { kind: "ok", state: resetting(at(1, 5)) },
+      "Suspected: suspect 5, former dropped",
+    ],
+    [
+      "a lease that is over is diagnosed anew during the reset",
+      stuck,
+      { kind: "ok", state: resetting(at(1, 5)) },
+      "diagnose anew",
+    ],
     ["one that was bound at last is diagnosed anew", neverBound, refused("not_holder"), "diagnose anew"],
     [
       "its browser is suspect when it is not healthy",

@@ -28,7 +28,7 @@ import type { AgentState, Fence } from "../protocol/agent-api.ts";
 import type { AgentAnswer, LeaseAtAgent } from "./agent-client.ts";
 import type { NewBrowser } from "./lease-store.ts";
 import { recheckChannel } from "./pool-keys.ts";
-import { agentMismatch, type BrowserRecord, type LeaseRecord, SessionRequest } from "./records.ts";
+import { agentMismatch, type BrowserRecord, cannotReset, type LeaseRecord, SessionRequest } from "./records.ts";
 import type { Repair } from "./repair-store.ts";
 
 /** Time that a replica gets to finish a bind or an end, ms: the call's deadline (3 s), and a short outage of Redis. */
@@ -40,11 +40,14 @@ const bindingMs = 2500;
 /** When to inspect again a browser whose session may have another browser, ms. */
 const unsureMs = 1000;
 
+/** When to inspect again a browser that its agent is resetting, ms. */
+const resettingMs = 1000;
+
 /** The reason of a suspect whose agent answered, but whose Chromium did not. */
 const unhealthy = "browser_unhealthy";
 
 /** Suspects with these reasons are destroyed; their agents are not asked. */
-const unrecoverable = new Set<string | undefined>([unhealthy, agentMismatch]);
+const unrecoverable = new Set<string | undefined>([unhealthy, agentMismatch, cannotReset]);
 
 /** The lease in an agent's state. */
 export type Held = NonNullable<AgentState["lease"]>;
@@ -118,6 +121,7 @@ export const diagnose = (facts: Facts): Diagnosis => {
   if (withoutAgent) return withoutAgent;
   if (!agentState) return diagnoseSilence(facts);
   if (agentState.binding !== null) return { is: "underWay", afterMs: bindingMs };
+  if (agentState.resetting) return { is: "underWay", afterMs: resettingMs };
   return agentState.lease ? diagnoseHeld(facts, agentState.lease, agentState.fence) : diagnoseFree(facts, agentState);
 };
 
@@ -128,6 +132,8 @@ export const diagnoseAfterEnd = (
   answer: AgentAnswer,
 ): Diagnosis | undefined => {
   const { record } = facts;
+  if (answer.kind === "ok" && answer.state.resetting)
+    return after && record && suspect(record, "resetting", after.to.former);
   if (answer.kind === "ok") return after;
   if (answer.kind === "unreachable")
     return record?.state === "releasing" ? suspect(record, "unreachable") : { is: "silent" };
@@ -159,16 +165,17 @@ const diagnoseHeld = (facts: Facts, held: Held, fence: Fence): Diagnosis => {
   return { is: "end", lease: { session: held.session_id, epoch: held.epoch, seq: held.seq } };
 };
 
-const diagnoseFree = (facts: Facts, { fence }: AgentState): Diagnosis => {
+const diagnoseFree = (facts: Facts, agentState: AgentState): Diagnosis => {
   const { record, lease } = facts;
-  if (!record) return free(facts, "Registered", fence.seq);
+  const { fence } = agentState;
+  if (!record) return ifClean(free(facts, "Registered", fence.seq), agentState);
   if (record.state === "idle") return fence.seq > record.seq ? free(facts, "SeqRaised", fence.seq) : { is: "well" };
   if (isFresh(facts)) return underWay(facts);
   if (lease)
     return fence.seq >= lease.seq
-      ? free(facts, "EndLost", fence.seq, "released")
+      ? ifClean(free(facts, "EndLost", fence.seq, "released"), agentState)
       : neverBound(facts, lease, fence.epoch);
-  const after = free(facts, record.state === "suspect" ? "Cleared" : "OfferLost", fence.seq);
+  const after = ifClean(free(facts, record.state === "suspect" ? "Cleared" : "OfferLost", fence.seq), agentState);
   if (fence.seq >= record.seq || record.session === undefined) return after;
   return { is: "end", lease: { session: record.session, epoch: fence.epoch, seq: record.seq }, after };
 };
@@ -249,6 +256,13 @@ const suspect = (
   reason: string,
   former: Repair["former"] = "kept",
 ): Correct => ({ is: "correct", why: "Suspected", to: { record: { ...record, state: "suspect", reason }, former } });
+
+/** An agent of an earlier version can't reset its browser: one that has had a lease is retired. */
+const ifClean = (correct: Correct, { fence, resetting }: AgentState): Correct => {
+  if (resetting !== undefined || fence.seq === 0) return correct;
+  const { record, ...to } = correct.to;
+  return { is: "correct", why: "Retired", to: { ...to, record: { ...record, state: "retired", reason: cannotReset } } };
+};
 
 const retire = ({ since: _, session: __, ...record }: BrowserRecord): Correct => ({
   is: "correct",

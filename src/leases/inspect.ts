@@ -83,7 +83,7 @@ const takeStep = async (inspection: Inspection): Promise<Step> => {
 
   deps.check();
   const place = { browser: browser.id, address: record?.address ?? browser.address };
-  const next = diagnoseAfterEnd(facts, diagnosis, await deps.agents.end({ ...place, ...diagnosis.lease }));
+  const next = diagnoseAfterEnd(facts, diagnosis, await deps.agents.end({ ...place, ...diagnosis.lease }, "reset"));
   return next ? carryOut(next, examined, inspection) : "again";
 };
 

@@ -11,7 +11,7 @@
  *                                                               ├────────────────────────┘
  *                                                               └─inspect──► idle (agent answers and holds nothing)
  *
- * `starting` has no record: the pod is not in Redis yet, or Redis has lost it. No caller gets a `suspect` or `retired` browser.
+ * `releasing` lasts while the agent resets the browser. `starting` has no record: the pod is not in Redis yet, or Redis has lost it. No caller gets a `suspect` or `retired` browser.
  * An inspection (inspect.ts) asks the agent. Where Redis has lost data, it leads from any state to `leased`, when the agent
  * holds a lease, or to `idle`, when a grant was never bound, or an end or an offer was lost. A restored lease has its session,
  * request and fence, but neither ticket nor channel of its own, because no caller waits for it.
@@ -20,6 +20,7 @@
  * `idle`; until then its holder keeps it. Redis may lose the mark: the operator sees the reason again and sets it anew.
  */
 import { z } from "zod";
+import { maxLeaseSeconds } from "../protocol/agent-api.ts";
 
 /** One browser in the hash `browsers` of its pool. */
 export const BrowserRecord = z.object({
@@ -72,6 +73,8 @@ export const SessionRequest = z.object({
   tags: z.record(z.string(), z.string()).optional(),
   start_url: z.string().optional(),
   timeout_seconds: z.int(),
+  /** Left out in leases that an earlier version granted. */
+  max_session_seconds: z.int().default(maxLeaseSeconds),
   telemetry: z.unknown().optional(),
   /** The owner of its lease: its pool, or the on-demand browser itself. */
   pool: z.object({ id: z.string(), uid: z.string(), name: z.string().optional() }),
@@ -88,10 +91,14 @@ export type EndReason =
   | "released"
   | "deleted"
   | "timeout"
+  | "max_lifetime"
   | "browser_crashed"
   | "browser_lost"
   | "pool_deleted"
   | "pod_deleted";
+
+/** The reason of a browser that must be reset, and whose agent is of an earlier version, which can't do that. */
+export const cannotReset = "cannot_reset";
 
 /** The reason of a suspect whose agent confirmed a bind and named another lease. Its later answers can't be trusted. */
 export const agentMismatch = "false_word";

@@ -1,26 +1,34 @@
 /**
  * The end of a lease by its holder (docs/design.md, The lease protocol, step 5). The session ends first, so that no late call can
- * touch the browser's next lease. Then the agent cuts the sockets and confirms Chromium. Then a script offers the browser.
+ * touch the browser's next lease. Then the agent cuts the sockets. Then it resets the browser, or confirms Chromium. Then a script
+ * offers the browser.
  */
 import { AppError } from "../errors.ts";
+import type { Reuse } from "../protocol/agent-api.ts";
 import { retryBriefly } from "../redis/while-unavailable.ts";
-import type { AgentClient } from "./agent-client.ts";
+import type { AgentAnswer, AgentClient } from "./agent-client.ts";
 import type { LeaseStore } from "./lease-store.ts";
-import type { EndReason, LeaseRecord } from "./records.ts";
+import { cannotReset, type EndReason, type LeaseRecord } from "./records.ts";
+import { offerOrSuspect, type ReturningBrowsers } from "./returning-browsers.ts";
 
-export type ReleaseDeps = { store: LeaseStore; agents: AgentClient };
+export type ReleaseDeps = {
+  store: LeaseStore;
+  agents: AgentClient;
+  returningBrowsers: Pick<ReturningBrowsers, "add">;
+};
 
-export type Release = { poolUid: string; session: string; reuse: boolean; reason: EndReason };
+export type Release = { poolUid: string; session: string; reuse: Reuse; reason: EndReason };
 
 /**
- * `reuse`: the browser goes back to its pool as it is; else it is retired and the operator destroys it.
- * Returns the ended lease, or undefined when the session is not held (any more).
+ * `reuse`: how the browser goes back to its pool; with `none` it is retired and the operator destroys it. Resolves when the lease's
+ * sockets are cut, before a reset is over. Returns the ended lease, or undefined when the session is not held (any more).
  */
 export const releaseLease = async (release: Release, deps: ReleaseDeps): Promise<LeaseRecord | undefined> => {
   const lease = await endSession(release, deps);
   if (!lease) return undefined;
-  if (release.reuse) await endOnAgent(release.poolUid, lease, deps);
-  else await deps.agents.end(lease); // cuts the sockets at once instead of with the pod's end
+  if (release.reuse === "none")
+    await deps.agents.end(lease, "none"); // cuts the sockets at once instead of with the pod's end
+  else await endOnAgent(release.poolUid, lease, release.reuse, deps);
   return lease;
 };
 
@@ -28,7 +36,7 @@ const endSession = ({ poolUid, session, reuse, reason }: Release, { store }: Rel
   let tries = 0;
   return retryBriefly(async () => {
     tries += 1;
-    const lease = await store.release(poolUid, session, reuse ? "releasing" : "retired", reason);
+    const lease = await store.release(poolUid, session, reuse === "none" ? "retired" : "releasing", reason);
     // An earlier try may have ended the session, and only its answer was lost. If another caller's release ended it, going on
     // is harmless: agent and scripts identify the lease by its session and fence, and do nothing twice.
     return lease ?? (tries > 1 ? store.endedLease(poolUid, session) : undefined);
@@ -36,17 +44,25 @@ const endSession = ({ poolUid, session, reuse, reason }: Release, { store }: Rel
 };
 
 /**
- * Asks the agent to end the lease. The browser is offered when the agent confirms, else it becomes suspect. When Redis fails
- * before that is written, the session has ended anyway, and an inspection finishes the release.
+ * Asks the agent to end the lease. The browser is offered when the agent confirms, at once or after its reset, else it becomes
+ * suspect. When Redis fails before that is written, the session has ended anyway, and an inspection finishes the release.
  */
-export const endOnAgent = async (poolUid: string, lease: LeaseRecord, deps: ReleaseDeps): Promise<void> => {
-  const answer = await deps.agents.end(lease);
-  const writeResult = () =>
-    answer.kind === "ok"
-      ? deps.store.offer(poolUid, lease)
-      : deps.store.suspect(poolUid, lease, answer.kind === "refused" ? answer.code : "unreachable");
-  await retryBriefly(writeResult).catch(ignoreOutage);
+export const endOnAgent = async (
+  poolUid: string,
+  lease: LeaseRecord,
+  reuse: "reset" | "keep",
+  deps: ReleaseDeps,
+): Promise<void> => {
+  const answer = refuseWithoutReset(await deps.agents.end(lease, reuse), reuse);
+  if (answer.kind === "ok" && answer.state.resetting) deps.returningBrowsers.add(poolUid, lease);
+  else await offerOrSuspect(poolUid, lease, answer, deps).catch(ignoreOutage);
 };
+
+/** An agent of an earlier version keeps the browser as it is. */
+const refuseWithoutReset = (answer: AgentAnswer, reuse: "reset" | "keep"): AgentAnswer =>
+  answer.kind === "ok" && answer.state.resetting === undefined && reuse === "reset"
+    ? { kind: "refused", code: cannotReset }
+    : answer;
 
 const ignoreOutage = (error: unknown): void => {
   if (!(error instanceof AppError) || error.code !== "unavailable") throw error;

@@ -2,8 +2,9 @@
  * The agent's HTTP API. The agent, its callers and the simulated node of the tests share these schemas.
  * Every call except the probes carries `Authorization: Bearer <agent token>` (src/protocol/agent-token.ts).
  *
- *   PUT    /lease   BindLease → 200 AgentState | 409 stale_fence | 503 browser_unhealthy | 503 stopping
+ *   PUT    /lease   BindLease → 200 AgentState | 409 stale_fence | 503 browser_unhealthy | 503 resetting | 503 stopping
  *   DELETE /lease   EndLease  → 200 AgentState | 409 not_holder  | 503 browser_unhealthy | 503 stopping
+ *   GET    /reset             → 200 AgentState when no reset is under way (any more), within 45 s | 503 as DELETE
  *   GET    /state[?epoch=N]   → 200 AgentState, with the lease's request | 400 bad_request
  *   GET    /livez /readyz     → 200 | 503, no token (kubelet's probes)
  *   GET    /cdp               upgrade to a CDP WebSocket; header `x-browserpool-session` names the lease's session;
@@ -12,6 +13,10 @@
  * Errors are `{code, message}`. PUT and DELETE are idempotent: the same call with the same fence gets the same answer.
  * A PUT whose caller hangs up before the answer leaves no lease.
  * A DELETE that overtakes its PUT uses up the fence, so a caller that gave up can be sure that the agent binds nothing.
+ *
+ * The end of a lease makes the browser anew, unless its `reuse` says otherwise or no client ever used the browser. The answer
+ * then comes at once with `resetting: true`, and `GET /reset` tells when the browser is up again. An agent never gives a browser
+ * to a lease before everything of the last one is gone: a bind waits for the reset for a moment, and is refused after that.
  *
  * An agent that is asked for its state under an epoch refuses binds of lower epochs from then on, and drops such a bind that
  * is in progress. So its answer stays true until a bind of that epoch or a later one arrives. A lease that is held stays.
@@ -52,20 +57,35 @@ export const Epoch = z
   .regex(/^\d{1,15}$/)
   .transform(Number);
 
+/** The longest life of a lease, s: 72 hours. */
+export const maxLeaseSeconds = 259_200;
+
 /** The body of `PUT /lease`. */
 export const BindLease = Fence.extend({
   session_id: z.string().min(1).max(maxSessionId),
   /** The agent ends the browser when the lease has had no open socket for this long, s. */
-  timeout_seconds: z.int().min(1).max(259200),
+  timeout_seconds: z.int().min(1).max(maxLeaseSeconds),
   /** The agent opens it after the bind, best effort, and does not wait for it. */
   start_url: z.string().max(2048).optional(),
+  /** The agent ends the browser when the lease is this old, s; left out by callers of an earlier version. */
+  max_seconds: z.int().min(1).max(maxLeaseSeconds).default(maxLeaseSeconds),
   /** What the caller asked for. The agent keeps it as it is, and returns it so that the lease can be restored. */
   request: z.string().max(maxRequestChars),
 });
 export type BindLease = z.infer<typeof BindLease>;
 
+/**
+ * What becomes of a browser after a lease. `reset`: it is made anew with its configuration; `keep`: the next holder gets it as it
+ * is; `none`: there is no next holder, the operator destroys it.
+ */
+export const Reuse = z.enum(["reset", "keep", "none"]);
+export type Reuse = z.infer<typeof Reuse>;
+
 /** The body of `DELETE /lease`: the lease to end, by session and fence. */
-export const EndLease = Fence.extend({ session_id: z.string().min(1).max(maxSessionId) });
+export const EndLease = Fence.extend({
+  session_id: z.string().min(1).max(maxSessionId),
+  reuse: Reuse.default("reset"),
+});
 export type EndLease = z.infer<typeof EndLease>;
 
 /** The state of an agent and its browser, also the answer to every bind and end. */
@@ -78,6 +98,8 @@ export const AgentState = z.object({
   fence: Fence,
   /** The session whose bind waits for the health check now: the lease is neither held nor over. */
   binding: z.string().nullable(),
+  /** The browser is being made anew. Left out by agents of an earlier version, which can't do that. */
+  resetting: z.boolean().optional(),
   /** The lease that holds the browser now, with the number of its open CDP sockets. */
   lease: z
     .object({
@@ -95,7 +117,7 @@ export type AgentState = z.infer<typeof AgentState>;
 
 /** Why an agent ended. The agent writes it as JSON to its termination log; the operator reads it from the pod's status. */
 export const Termination = z.object({
-  reason: z.enum(["timeout", "browser_crashed", "start_failed", "stopped"]),
+  reason: z.enum(["timeout", "max_lifetime", "browser_crashed", "start_failed", "reset_failed", "stopped"]),
   message: z.string().max(500),
 });
 export type Termination = z.infer<typeof Termination>;

@@ -27,6 +27,7 @@ describe("a request to create", () => {
       stealth: false,
       kiosk_mode: false,
       memory: "8GiB",
+      reuse_policy: "reset",
     });
     expect(refused(CreateBrowserPool, {})).toEqual(["size"]);
   });

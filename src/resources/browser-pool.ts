@@ -5,6 +5,7 @@ import {
   extensions,
   headless,
   kioskMode,
+  maxSessionSeconds,
   Network,
   profile,
   proxyId,
@@ -42,6 +43,13 @@ export const BrowserPoolSpec = z
       .default(25)
       .describe("How much of the pool is filled per minute, in percent of its size. 0 pauses filling."),
     timeoutSeconds: timeoutSeconds.default(600),
+    maxSessionSeconds: maxSessionSeconds.optional(),
+    reusePolicy: z
+      .enum(["reset", "keep"])
+      .default("reset")
+      .describe(
+        "What the next holder of a browser finds. reset: Chromium started anew, with nothing of the holder before. keep: the browser as it stands, with cookies, tabs and storage; only for callers who trust each other.",
+      ),
     headless,
     stealth,
     kioskMode,

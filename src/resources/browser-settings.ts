@@ -76,6 +76,15 @@ export const startUrl = z
   .max(2048)
   .describe("The URL that a new browser opens, best effort. Any URL that Chromium resolves.");
 
+/** The shortest and the longest life of a lease, s; 72 hours (LEASE-33). */
+export const maxSessionSeconds = z
+  .int()
+  .min(10)
+  .max(259200)
+  .describe(
+    "Seconds after which a session ends, whatever happens (10 to 259200). Left out, and at most: what the installation allows, 72 hours by default.",
+  );
+
 /** Seconds; the bounds are LIMIT-4 (72 hours). Defaults differ per kind. */
 export const timeoutSeconds = z
   .int()

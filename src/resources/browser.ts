@@ -5,6 +5,7 @@ import {
   extensions,
   headless,
   kioskMode,
+  maxSessionSeconds,
   Network,
   profile,
   proxyId,
@@ -37,6 +38,7 @@ export const BrowserSpec = z
       .optional()
       .describe("Key-value pairs to find the session by; at most 50."),
     timeoutSeconds: timeoutSeconds.default(60),
+    maxSessionSeconds: maxSessionSeconds.optional(),
     headless,
     stealth,
     kioskMode,

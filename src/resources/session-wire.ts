@@ -37,7 +37,7 @@ export const ReleaseBrowser = z.object({
   reuse: z
     .boolean()
     .default(true)
-    .describe("Whether the browser goes back to its pool unchanged (true) or is destroyed (false)."),
+    .describe("Whether the browser goes back to its pool, by the pool's reuse_policy (true), or is destroyed (false)."),
 });
 export type ReleaseBrowser = z.infer<typeof ReleaseBrowser>;
 

@@ -6,6 +6,7 @@ import type { AbandonedSessions } from "../leases/abandoned-sessions.ts";
 import type { AgentClient } from "../leases/agent-client.ts";
 import type { Grants } from "../leases/grants.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
+import type { ReturningBrowsers } from "../leases/returning-browsers.ts";
 import type { Logger } from "../log.ts";
 import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import type { AgentTokens } from "../protocol/agent-token.ts";
@@ -34,6 +35,7 @@ export type ServiceDeps = {
   agents: AgentClient;
   grants: Grants;
   abandonedSessions: AbandonedSessions;
+  returningBrowsers: ReturningBrowsers;
   names: SessionNames;
   locks: Locks;
   itemEvents: ItemEvents;

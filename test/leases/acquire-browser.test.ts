@@ -31,6 +31,7 @@ const setUp = async (poolUid: string, store: Partial<ServiceDeps["store"]>) => {
     metrics: createApiMetrics(new Registry(), totals),
     signingKey: generateKeyPairSync("ed25519").privateKey,
     log: silent,
+    config: { limits: { sessionSeconds: 3600 } },
   } as unknown as ServiceDeps;
   const project = { id: newId(), namespace: "project" } as never;
   const acquire = (request: { name?: string; tags?: Record<string, string> }) =>

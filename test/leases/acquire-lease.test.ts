@@ -40,7 +40,12 @@ const browser = async (behaviour: Behaviour = "ok"): Promise<{ id: string; agent
   agents.push(agent);
   return { id: await parts.addBrowser(poolUid, agent.address), agent };
 };
-const request = () => ({ timeout_seconds: 60, pool: { id: "pool", uid: poolUid }, project: "project" });
+const request = () => ({
+  timeout_seconds: 60,
+  max_session_seconds: 3600,
+  pool: { id: "pool", uid: poolUid },
+  project: "project",
+});
 const acquire = (session: string, { signal = new AbortController().signal, waitMs = 20_000 } = {}): Promise<Acquired> =>
   acquireLease({ poolUid, session, request: request(), waitMs }, { ...parts, grants, log: silent }, signal);
 const heldBy = async (acquiring: Promise<Acquired>): Promise<LeaseRecord> => {
@@ -145,7 +150,7 @@ describe("a caller that hangs up", () => {
       const acquiring = acquire(session, { signal: caller.signal });
       setTimeout(() => caller.abort(gone), Math.random() * 4);
       const acquired = await acquiring.catch(() => undefined);
-      if (acquired) await releaseLease({ poolUid, session, reuse: true, reason: "released" }, parts);
+      if (acquired) await releaseLease({ poolUid, session, reuse: "reset", reason: "released" }, parts);
       await eventually("the browser is idle again", async () => (await stateOf(id)) === "idle");
     }
     expect(await parts.store.counts(poolUid)).toEqual({ acquired: 0, available: 1 });
@@ -171,7 +176,7 @@ describe("an abandoned session", () => {
   test("does not delay the stop beyond its deadline when Redis is away", async () => {
     // Fails by its time-out when the drain does not give up, or by the rejection of Redis.
     const away = { ...parts.store, cancel: () => Promise.reject(unavailable("Redis")) };
-    const abandonedSessions = createAbandonedSessions({ store: away, agents: parts.agents, log: silent });
+    const abandonedSessions = createAbandonedSessions({ ...parts, store: away, log: silent });
     abandonedSessions.add(poolUid, "a");
     await abandonedSessions.drain(10);
   });
@@ -182,10 +187,10 @@ describe("a release", () => {
   test("offers the browser when the agent confirms the end", async () => {
     const { id, agent } = await browser();
     await acquire("a");
-    const ended = await releaseLease({ poolUid, session: "a", reuse: true, reason: "released" }, parts);
+    const ended = await releaseLease({ poolUid, session: "a", reuse: "reset", reason: "released" }, parts);
     expect(ended?.session).toBe("a");
     expect([await stateOf(id), agent.holder()]).toEqual(["idle", undefined]);
-    expect(await releaseLease({ poolUid, session: "a", reuse: true, reason: "released" }, parts)).toBeUndefined();
+    expect(await releaseLease({ poolUid, session: "a", reuse: "reset", reason: "released" }, parts)).toBeUndefined();
   });
 
   // LEASE-43
@@ -193,8 +198,44 @@ describe("a release", () => {
     const { id, agent } = await browser();
     await acquire("a");
     await agent[Symbol.asyncDispose]();
-    await releaseLease({ poolUid, session: "a", reuse: true, reason: "released" }, parts);
+    await releaseLease({ poolUid, session: "a", reuse: "reset", reason: "released" }, parts);
     expect(await stateOf(id)).toBe("suspect");
+  });
+
+  // LEASE-29, LEASE-43
+  test("offers a browser that is reset to the first waiter when it is up again, and to nobody before", async () => {
+    const { id, agent } = await browser("reset");
+    await acquire("a");
+    await releaseLease({ poolUid, session: "a", reuse: "reset", reason: "released" }, parts);
+    const next = acquire("b");
+    await whenWaiting(1);
+    expect([await stateOf(id), agent.holder()]).toEqual(["releasing", undefined]);
+    agent.endReset();
+    expect(await heldBy(next)).toMatchObject({ browser: id, seq: 2 });
+  });
+
+  test("leaves a browser that is reset to the audit when the service stops before it is up", async () => {
+    const { id } = await browser("reset");
+    await acquire("a");
+    await releaseLease({ poolUid, session: "a", reuse: "reset", reason: "released" }, parts);
+    await parts.returningBrowsers.drain(10);
+    expect(await stateOf(id)).toBe("releasing");
+  });
+
+  test("makes a browser that does not come back from its reset suspect", async () => {
+    const { id, agent } = await browser("reset");
+    await acquire("a");
+    await releaseLease({ poolUid, session: "a", reuse: "reset", reason: "released" }, parts);
+    await agent[Symbol.asyncDispose]();
+    await eventually("it is suspect", async () => (await stateOf(id)) === "suspect");
+  });
+
+  // LEASE-28
+  test("that keeps the browser offers it at once", async () => {
+    const { id } = await browser("reset");
+    await acquire("a");
+    await releaseLease({ poolUid, session: "a", reuse: "keep", reason: "released" }, parts);
+    expect(await stateOf(id)).toBe("idle");
   });
 
   // LEASE-30
@@ -202,7 +243,7 @@ describe("a release", () => {
     const { id, agent } = await browser();
     await acquire("a");
     await agent[Symbol.asyncDispose]();
-    await releaseLease({ poolUid, session: "a", reuse: false, reason: "released" }, parts);
+    await releaseLease({ poolUid, session: "a", reuse: "none", reason: "released" }, parts);
     expect(await stateOf(id)).toBe("retired");
   });
 });

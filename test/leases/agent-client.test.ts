@@ -8,7 +8,7 @@ import type { LeaseRecord } from "../../src/leases/records.ts";
 import { createAgentTokens } from "../../src/protocol/agent-token.ts";
 
 test("many calls to one agent, binds and ends, share a kept-alive connection", async () => {
-  const state = { pod_uid: "pod", fence: { epoch: 1, seq: 1 }, binding: null, lease: null };
+  const state = { pod_uid: "pod", fence: { epoch: 1, seq: 1 }, binding: null, resetting: false, lease: null };
   const server = createServer((request, response) => {
     request.resume().on("end", () => response.end(JSON.stringify(state)));
   });
@@ -24,11 +24,18 @@ test("many calls to one agent, binds and ends, share a kept-alive connection", a
     const lease = { session: "s", browser: "pod", address, epoch: 1, seq: 1 } as LeaseRecord;
     for (let round = 0; round < 10; round++) {
       expect(
-        await agents.bind(lease, { session_id: "s", epoch: 1, seq: 1, timeout_seconds: 10, request: "{}" }),
+        await agents.bind(lease, {
+          session_id: "s",
+          epoch: 1,
+          seq: 1,
+          timeout_seconds: 10,
+          max_seconds: 60,
+          request: "{}",
+        }),
       ).toMatchObject({
         kind: "ok",
       });
-      expect(await agents.end(lease)).toMatchObject({ kind: "ok" });
+      expect(await agents.end(lease, "reset")).toMatchObject({ kind: "ok" });
     }
     // The client opens a second connection while it checks an idle one before reuse.
     expect(connections).toBeLessThanOrEqual(2);

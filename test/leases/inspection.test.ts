@@ -68,7 +68,7 @@ const granted = async (session: string): Promise<LeaseRecord> => {
 const bind = ({ session, seq, request, ...lease }: LeaseRecord) =>
   parts.agents.bind(
     { session, seq, request, ...lease },
-    { session_id: session, epoch: lease.epoch, seq, timeout_seconds: 60, request },
+    { session_id: session, epoch: lease.epoch, seq, timeout_seconds: 60, max_seconds: 3600, request },
   );
 const held = async (session: string): Promise<LeaseRecord> => {
   const lease = await granted(session);
@@ -108,10 +108,7 @@ const secondBrowser = async () => {
   };
 };
 const release = (session: string) =>
-  releaseLease(
-    { poolUid: pool, session, reuse: true, reason: "released" },
-    { store: parts.store, agents: parts.agents },
-  );
+  releaseLease({ poolUid: pool, session, reuse: "reset", reason: "released" }, parts);
 
 describe("a browser without a record", () => {
   test("registers as idle once, and goes to a waiting caller", async () => {

@@ -43,7 +43,12 @@ const browser = async (behaviour: Behaviour = "ok"): Promise<SmallAgent> => {
   return agent;
 };
 const acquire = (session: string, grants = patient): Promise<Acquired> => {
-  const request = { timeout_seconds: 60, pool: { id: "pool", uid: poolUid }, project: "project" };
+  const request = {
+    timeout_seconds: 60,
+    max_session_seconds: 3600,
+    pool: { id: "pool", uid: poolUid },
+    project: "project",
+  };
   const wanted = { poolUid, session, request, waitMs: 20_000 };
   return acquireLease(wanted, { ...parts, grants, log: silent }, new AbortController().signal);
 };
@@ -173,7 +178,7 @@ test("a connection that breaks at any moment fails no call, and gives no caller 
     breakSoon();
     expect(await acquire(session)).toMatchObject(held(session));
     breakSoon();
-    const release = { poolUid, session, reuse: true, reason: "released" } as const;
+    const release = { poolUid, session, reuse: "reset", reason: "released" } as const;
     expect(await releaseLease(release, parts)).toMatchObject({ session });
     await eventually(
       "both are idle",

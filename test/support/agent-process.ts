@@ -14,6 +14,7 @@ import {
   type AgentState,
   type BindLease,
   type BrowserConfig,
+  type Reuse,
   sessionHeader,
   Termination,
 } from "../../src/protocol/agent-api.ts";
@@ -40,7 +41,8 @@ export type TestAgent = {
   /** A call with a valid token, or with `token` (null: none). */
   call(method: string, path: string, body?: unknown, token?: string | null): Promise<Answer>;
   bind(sessionId: string, seq: number, more?: Partial<BindLease>): Promise<Answer>;
-  release(sessionId: string, seq: number): Promise<Answer>;
+  /** `reuse`: `keep` by default. */
+  release(sessionId: string, seq: number, reuse?: Reuse): Promise<Answer>;
   /** Opens a raw CDP WebSocket; returns the HTTP status when it is refused. */
   upgrade(sessionId: string, token?: string): Promise<WebSocket | number>;
   /** Connects puppeteer through the agent's proxy, as a session's client does. */
@@ -129,7 +131,7 @@ const describeAgent = (child: ChildProcess, dir: string, podUid: string, private
     groups: () => [...readFileSync(groupsFile, "utf8").matchAll(/^(\d+) /gm)].map(([, pgid]) => Number(pgid)),
     bind: (session_id, seq, more) =>
       call("PUT", "/lease", { session_id, epoch: 1, seq, timeout_seconds: 600, request: "{}", ...more }),
-    release: (session_id, seq) => call("DELETE", "/lease", { session_id, epoch: 1, seq }),
+    release: (session_id, seq, reuse = "keep") => call("DELETE", "/lease", { session_id, epoch: 1, seq, reuse }),
     upgrade: async (sessionId, token) => openSocket(`ws://${address}:${port}/cdp`, await headers(sessionId, token)),
     connect: async (sessionId) =>
       puppeteer.connect({

@@ -35,11 +35,16 @@ export const startLeaseFlow = async (url: string, { checkMs = 600_000 } = {}): P
       return parts.addBrowser(poolUid, agent.address);
     },
     acquire(poolUid, session) {
-      const request = { timeout_seconds: 60, pool: { id: "pool", uid: poolUid }, project: "project" };
+      const request = {
+        timeout_seconds: 60,
+        max_session_seconds: 3600,
+        pool: { id: "pool", uid: poolUid },
+        project: "project",
+      };
       const wanted = { poolUid, session, request, waitMs: 30_000 };
       return acquireLease(wanted, { ...parts, grants, log: silent }, new AbortController().signal);
     },
-    release: (poolUid, session) => releaseLease({ poolUid, session, reuse: true, reason: "released" }, parts),
+    release: (poolUid, session) => releaseLease({ poolUid, session, reuse: "reset", reason: "released" }, parts),
     whenWaiting: (poolUid, count) =>
       eventually(`${count} wait`, async () => (await parts.store.snapshot(poolUid)).waiting === count),
     async [Symbol.asyncDispose]() {

@@ -11,8 +11,9 @@ import { type AgentClient, createAgentClient } from "../../src/leases/agent-clie
 import { type Grants, startGrants } from "../../src/leases/grants.ts";
 import { createLeaseStore, type LeaseStore } from "../../src/leases/lease-store.ts";
 import { createRepairStore, type RepairStore } from "../../src/leases/repair-store.ts";
+import { createReturningBrowsers, type ReturningBrowsers } from "../../src/leases/returning-browsers.ts";
 import { createLogger } from "../../src/log.ts";
-import type { AgentState, BindLease, Fence } from "../../src/protocol/agent-api.ts";
+import type { AgentState, BindLease, EndLease, Fence } from "../../src/protocol/agent-api.ts";
 import { createAgentTokens } from "../../src/protocol/agent-token.ts";
 import { connectRedis, type RedisConnection, whenReady } from "../../src/redis/connection.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
@@ -30,6 +31,7 @@ export type LeaseParts = {
   store: LeaseStore;
   repairs: RepairStore;
   agents: AgentClient;
+  returningBrowsers: ReturningBrowsers;
   abandonedSessions: AbandonedSessions;
   /** Grants of another API replica. `url`: another address of Redis; `checkMs`, `keptMs`: as for startGrants. */
   replica(options?: { url?: string; checkMs?: number; keptMs?: number }): Promise<Replica>;
@@ -51,7 +53,8 @@ export const startLeaseParts = async (url?: string): Promise<LeaseParts> => {
   const store = createLeaseStore(redis);
   const repairs = createRepairStore(redis);
   const agents = createAgentClient(createAgentTokens(generateKeyPairSync("ed25519").privateKey));
-  const abandonedSessions = createAbandonedSessions({ store, agents, log: silent });
+  const returningBrowsers = createReturningBrowsers({ store, agents, log: silent });
+  const abandonedSessions = createAbandonedSessions({ store, agents, returningBrowsers, log: silent });
   const replicas: Grants[] = [];
   return {
     redis,
@@ -59,6 +62,7 @@ export const startLeaseParts = async (url?: string): Promise<LeaseParts> => {
     store,
     repairs,
     agents,
+    returningBrowsers,
     abandonedSessions,
     async replica({ url: own = redisUrl, ...options } = {}) {
       const subscriber = connectRedis(own, silent);
@@ -89,8 +93,9 @@ export const startLeaseParts = async (url?: string): Promise<LeaseParts> => {
 
 /**
  * How a small agent answers a bind. `hold`: only after `letGo`; `refuse`: its browser is not healthy; `lie`: as if it had bound.
+ * `reset`: an end begins a reset, which lasts until `endReset`.
  */
-export type Behaviour = "ok" | "hold" | "refuse" | "lie";
+export type Behaviour = "ok" | "hold" | "refuse" | "lie" | "reset";
 
 export type SmallAgent = {
   address: string;
@@ -99,6 +104,8 @@ export type SmallAgent = {
   aheadMs: number;
   /** Lets held binds continue. */
   letGo(): void;
+  /** Ends the reset of its browser. */
+  endReset(): void;
   /** Resolves when a bind has arrived. */
   asked: Promise<void>;
   holder(): string | undefined;
@@ -113,12 +120,14 @@ export const startSmallAgent = async (behaviour: Behaviour = "ok"): Promise<Smal
   const asked = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
   const requests = new Map<string, string>();
+  const isAnew = Promise.withResolvers<void>();
+  let resetting = false;
   let boundAt = "";
   const state = (): AgentState => {
     const holder = fence.holder();
     const request = requests.get(holder?.session_id ?? "") ?? "";
     const lease = holder ? { ...holder, connections: 0, bound_at: boundAt, request } : null;
-    return { pod_uid: "pod", fence: fence.highest(), binding: fence.claimant()?.session_id ?? null, lease };
+    return { pod_uid: "pod", fence: fence.highest(), binding: fence.claimant()?.session_id ?? null, resetting, lease };
   };
   const bind = async (lease: LeaseName): Promise<string | undefined> => {
     asked.resolve();
@@ -136,16 +145,27 @@ export const startSmallAgent = async (behaviour: Behaviour = "ok"): Promise<Smal
   };
   const end = (lease: LeaseName): string | undefined => (fence.end(lease) === "not_holder" ? "not_holder" : undefined);
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (request.url === "/reset") {
+      await isAnew.promise;
+      response.end(JSON.stringify(state()));
+      return;
+    }
     const raisedTo = /^\/state\?epoch=(\d+)$/.exec(request.url ?? "")?.[1];
     if (raisedTo !== undefined) {
       fence.raise(Number(raisedTo));
       response.end(JSON.stringify(state()));
       return;
     }
-    const body = (await json(request)) as BindLease;
+    const body = (await json(request)) as BindLease & Pick<EndLease, "reuse">;
     const lease = { session_id: body.session_id, epoch: body.epoch, seq: body.seq };
     if (request.method === "PUT") requests.set(body.session_id, body.request);
     const code = request.method === "PUT" ? await bind(lease) : end(lease);
+    if (request.method === "DELETE" && agent.behaviour === "reset" && body.reuse === "reset") {
+      resetting = true;
+      void isAnew.promise.then(() => {
+        resetting = false;
+      });
+    }
     if (code) response.writeHead(409).end(JSON.stringify({ code, message: "no" }));
     else response.end(JSON.stringify(state()));
   };
@@ -159,11 +179,13 @@ export const startSmallAgent = async (behaviour: Behaviour = "ok"): Promise<Smal
     behaviour,
     aheadMs: 0,
     letGo: held.resolve,
+    endReset: isAnew.resolve,
     asked: asked.promise,
     holder: () => fence.holder()?.session_id,
     fence: fence.highest,
     async [Symbol.asyncDispose]() {
       held.resolve();
+      isAnew.resolve();
       server.closeAllConnections();
       server.close();
     },

@@ -30,6 +30,7 @@ import type { Logger } from "../../log.ts";
 import type { OperatorMetrics } from "../../metrics/operator-metrics.ts";
 import type { RedisConnection } from "../../redis/connection.ts";
 import type { SessionNames } from "../../redis/session-names.ts";
+import type { Browser } from "../../resources/browser.ts";
 import type { BrowserPool } from "../../resources/browser-pool.ts";
 import { createSpecPredicate } from "../predicates.ts";
 import type { StartGate } from "../start-gate.ts";
@@ -87,9 +88,14 @@ type LoopDeps<T> = ReconcileDeps & ControllerDeps & { source: PoolSource<T>; now
 export const runPoolController = (deps: ControllerDeps & { limits: PoolLimits }, lead: Lead): Promise<void> =>
   runLoop({ name: "browser-pool", view: poolView, limits: deps.limits, reconcile: reconcilePool }, deps, lead);
 
-/** Starts and ends on-demand browsers while this replica leads. */
-export const runOnDemandController = (deps: ControllerDeps, lead: Lead): Promise<void> =>
-  runLoop({ name: "browser", view: onDemandView, limits: undefined, reconcile: reconcileOnDemand }, deps, lead);
+/** Starts and ends on-demand browsers while this replica leads. `sessionSeconds`: the longest session that the installation allows. */
+export const runOnDemandController = (
+  { sessionSeconds, ...deps }: ControllerDeps & { sessionSeconds: number },
+  lead: Lead,
+): Promise<void> => {
+  const reconcile: Loop<Browser>["reconcile"] = (key, each) => reconcileOnDemand(key, { ...each, sessionSeconds });
+  return runLoop({ name: "browser", view: onDemandView, limits: undefined, reconcile }, deps, lead);
+};
 
 /** `monotonicMs`: of a clock that is never set. */
 const clocks = { now: Date.now, monotonicMs: () => performance.now() };

@@ -119,7 +119,7 @@ export const deleteBrowserRoute = defineRoute(
   },
   async ({ params, project, deps }) => {
     const { lease, poolUid } = await findSession(params.id_or_name, { project }, deps);
-    const ended = await endSession({ poolUid, session: lease.session, reuse: false, reason: "deleted" }, deps);
+    const ended = await endSession({ poolUid, session: lease.session, reuse: "none", reason: "deleted" }, deps);
     if (!ended) throw new AppError("not_found", `no browser ${params.id_or_name} in this project`);
     return { status: 204 };
   },

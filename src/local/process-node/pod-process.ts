@@ -41,6 +41,7 @@ export const startPodProcess = async (pod: Pod, podIp: string, options: PodProce
       ...env,
       BROWSERPOOL_TERMINATION_LOG: terminationLog(podDir),
       BROWSERPOOL_AGENT_DATA_DIR: podDir,
+      BROWSERPOOL_AGENT_SCRATCH_DIRS: podDir,
       HOME: podDir,
     },
     cwd: podDir,

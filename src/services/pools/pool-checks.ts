@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { missingReference, type Reference, referencesOf } from "../../domain/pool-references.ts";
+import { sessionTooLong } from "../../domain/session-limit.ts";
 import { AppError, type ErrorDetail, invalidInput } from "../../errors.ts";
 import { type BrowserPool, type BrowserPoolSpec, browserPoolKind } from "../../resources/browser-pool.ts";
 import { wireName } from "../../resources/identity.ts";
@@ -23,7 +24,11 @@ const limitDetails = async (
   { config, kube }: ServiceDeps,
 ): Promise<ErrorDetail[]> => {
   const { pooledSessions, fillRatePerMinute } = config.limits;
-  const details: ErrorDetail[] = [];
+  const tooLong =
+    spec.maxSessionSeconds === before?.spec.maxSessionSeconds
+      ? undefined
+      : sessionTooLong(spec, config.limits.sessionSeconds);
+  const details: ErrorDetail[] = tooLong ? [tooLong] : [];
   if (spec.fillRatePerMinute > Math.max(fillRatePerMinute, before?.spec.fillRatePerMinute ?? 0))
     details.push({ path: "fill_rate_per_minute", message: `above the organization's cap of ${fillRatePerMinute}` });
   if (spec.size <= (before?.spec.size ?? 0)) return details;

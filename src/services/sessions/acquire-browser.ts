@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Config } from "../../config.ts";
 import { defaultAcquireTimeoutSeconds } from "../../domain/fill-pacing.ts";
 import { wireProblems } from "../../domain/problem.ts";
 import { mergeTelemetry } from "../../domain/telemetry-merge.ts";
@@ -21,10 +22,17 @@ import { sessionNameTaken } from "./session-name.ts";
 
 export type AcquireInput = { idOrName: string; request: AcquireBrowser; project: Project; baseUrl: string };
 
-const sessionRequest = (pool: BrowserPool, request: AcquireBrowser, project: Project): SessionRequest => {
+const sessionRequest = (
+  pool: BrowserPool,
+  request: AcquireBrowser,
+  project: Project,
+  { limits }: Config,
+): SessionRequest => {
   const name = wireName(pool);
+  const { timeoutSeconds, maxSessionSeconds = limits.sessionSeconds } = pool.spec;
   return {
-    timeout_seconds: pool.spec.timeoutSeconds,
+    timeout_seconds: timeoutSeconds,
+    max_session_seconds: Math.min(maxSessionSeconds, limits.sessionSeconds),
     pool: { id: pool.metadata.name, uid: pool.metadata.uid, ...(name && { name }) },
     project: project.id,
     ...(request.name && { name: request.name }),
@@ -121,7 +129,7 @@ export const acquireBrowser = async (
   const wanted = {
     poolUid,
     session,
-    request: sessionRequest(pool, request, project),
+    request: sessionRequest(pool, request, project, deps.config),
     waitMs: waitSeconds * 1000,
     whileBinding(lease: LeaseRecord) {
       prepared = prepareAnswer(lease, baseUrl, deps, signal);

@@ -1,6 +1,7 @@
 import { createBrowser as newBrowser } from "../../domain/browser-create.ts";
 import { onDemandRequest } from "../../domain/on-demand-request.ts";
 import { missingReference, referencesOf } from "../../domain/pool-references.ts";
+import { sessionTooLong } from "../../domain/session-limit.ts";
 import { AppError, type ErrorDetail, invalidInput } from "../../errors.ts";
 import { acquireLease } from "../../leases/acquire-lease.ts";
 import { retryBriefly } from "../../redis/while-unavailable.ts";
@@ -92,6 +93,8 @@ export const createBrowser = async (
   const created = newBrowser(request);
   if (!created.ok) throw invalidInput(created.problems);
   const { spec } = created;
+  const tooLong = sessionTooLong(spec, deps.config.limits.sessionSeconds);
+  if (tooLong) throw invalidInput([tooLong]);
   await checkReferences(spec, project, deps);
   await requireRoom(project, deps);
   const metadata = { name: newId(), namespace: project.namespace };
@@ -102,7 +105,11 @@ export const createBrowser = async (
   try {
     if (spec.name && !(await retryBriefly(() => deps.names.reserve(project.id, spec.name ?? "", owner), signal)))
       throw sessionNameTaken(spec.name);
-    const wanted = { ...owner, request: onDemandRequest(browser, project.id), waitMs: startWaitMs };
+    const wanted = {
+      ...owner,
+      request: onDemandRequest(browser, project.id, deps.config.limits.sessionSeconds),
+      waitMs: startWaitMs,
+    };
     const acquired = await acquireLease(wanted, deps, AbortSignal.any([signal, failure.signal]));
     if (acquired.kind !== "held") throw notStarted("it was not up in time");
     const session = await retryBriefly(() => sessionAnswer(acquired.lease, baseUrl, deps), signal);

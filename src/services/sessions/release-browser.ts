@@ -1,6 +1,6 @@
 import { AppError } from "../../errors.ts";
-import { type EndReason, type LeaseRecord, SessionRequest } from "../../leases/records.ts";
-import { releaseLease } from "../../leases/release-lease.ts";
+import { type LeaseRecord, SessionRequest } from "../../leases/records.ts";
+import { type Release, releaseLease } from "../../leases/release-lease.ts";
 import type { BrowserPool } from "../../resources/browser-pool.ts";
 import { wireName } from "../../resources/identity.ts";
 import type { ReleaseBrowser } from "../../resources/session-wire.ts";
@@ -11,10 +11,7 @@ import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
 /** Ends a session and frees its name; returns undefined when the session is not active (any more). */
-export const endSession = async (
-  ended: { poolUid: string; session: string; reuse: boolean; reason: EndReason },
-  deps: ServiceDeps,
-): Promise<LeaseRecord | undefined> => {
+export const endSession = async (ended: Release, deps: ServiceDeps): Promise<LeaseRecord | undefined> => {
   const lease = await releaseLease(ended, deps);
   if (!lease) return undefined;
   const { name, project } = SessionRequest.parse(JSON.parse(lease.request));
@@ -40,8 +37,9 @@ export const releaseBrowser = async (
 ): Promise<void> => {
   const { session_id: session, reuse } = request;
   const pools = await matchingPools(idOrName, project, deps);
-  for (const { metadata } of pools) {
-    const ended = await endSession({ poolUid: metadata.uid, session, reuse, reason: "released" }, deps);
+  for (const { metadata, spec } of pools) {
+    const returns = reuse ? spec.reusePolicy : "none";
+    const ended = await endSession({ poolUid: metadata.uid, session, reuse: returns, reason: "released" }, deps);
     if (ended) {
       deps.metrics.releases.inc({ reuse: String(reuse) });
       return;

@@ -4,7 +4,12 @@ import type { LeaseRecord, SessionRequest } from "../../leases/records.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { sessionAnswer } from "./session-answer.ts";
 
-const request: SessionRequest = { timeout_seconds: 60, pool: { id: "pool", uid: "uid" }, project: "project" };
+const request: SessionRequest = {
+  max_session_seconds: 3600,
+  timeout_seconds: 60,
+  pool: { id: "pool", uid: "uid" },
+  project: "project",
+};
 
 const leaseOf = (config: string): LeaseRecord => ({
   session: "session",

@@ -7,13 +7,14 @@
  *   raised    it refuses binds of epochs below `epoch` from now on
  *   cdp       a command has reached its browser: `session` is who the client says it is, `holder` who held the browser in
  *             that moment. A command that was on its way when its lease ended comes with `holder: null`.
+ *   reset     it has made its browser anew
  *   exit      its process is gone; `code` says why
  */
 export type AgentEvent = {
   kind: "agent";
   /** ms of CLOCK_MONOTONIC with fractions, comparable between processes of one machine. */
   at: number;
-  what: "bound" | "ended" | "refused" | "raised" | "cdp" | "exit";
+  what: "bound" | "ended" | "refused" | "raised" | "cdp" | "reset" | "exit";
   /** Uid of the pod, which is the browser's id. */
   browser: string;
   pod: string;

@@ -22,8 +22,8 @@ export type SimulatedAgentOptions = {
   publicKey: KeyObject;
   devTools: DevTools;
   say: (said: Said) => void;
-  /** The lease had no connection for its idle timeout. */
-  onIdle: () => void;
+  /** The lease ended by itself. */
+  onOver: (why: "timeout" | "max_lifetime") => void;
   log: Logger;
 };
 
@@ -39,6 +39,9 @@ export type SimulatedAgent = {
   close(): void;
 };
 
+/** How long a reset takes, ms. A real one takes a tenth of a second or more. */
+const quickResetMs = 2;
+
 const nothingHeard: Pick<AgentState, "fence" | "binding" | "lease"> = {
   fence: { epoch: 0, seq: 0 },
   binding: null,
@@ -47,7 +50,7 @@ const nothingHeard: Pick<AgentState, "fence" | "binding" | "lease"> = {
 
 /** Listens when it resolves. Rejects when the address is in use. */
 export const startSimulatedAgent = async (options: SimulatedAgentOptions): Promise<SimulatedAgent> => {
-  const { uid, address, port, publicKey, devTools, say, onIdle, log } = options;
+  const { uid, address, port, publicKey, devTools, say, onOver, log } = options;
   const verify = createAgentTokenVerifier(publicKey, uid);
   const closed = new AbortController();
   let switches: Switches = {};
@@ -56,19 +59,24 @@ export const startSimulatedAgent = async (options: SimulatedAgentOptions): Promi
 
   const pause = (ms = 0): Promise<unknown> | undefined =>
     ms > 0 ? sleep(ms, undefined, { signal: closed.signal }).catch(() => undefined) : undefined;
+  const place = {
+    port: devTools.port,
+    path: devTools.add(uid, ({ method, said: { session, command } }) => {
+      const holder = keeper.state().lease?.session_id ?? null;
+      say({ what: "cdp", holder, ...(session && { session }), ...(command && { command }) });
+      return { product: "Chrome/0.0 (simulated)", method, pod: uid };
+    }),
+  };
   const browser = {
-    devTools: {
-      port: devTools.port,
-      path: devTools.add(uid, ({ method, said: { session, command } }) => {
-        const holder = keeper.state().lease?.session_id ?? null;
-        say({ what: "cdp", holder, ...(session && { session }), ...(command && { command }) });
-        return { product: "Chrome/0.0 (simulated)", method, pod: uid };
-      }),
+    devTools: () => place,
+    async reset() {
+      await pause(switches.resetMs ?? quickResetMs);
+      say({ what: "reset" });
     },
     isHealthy: async () => !switches.unhealthy,
     open: () => undefined,
   };
-  const newKeeper = (): LeaseKeeper => observedLeases(createLeaseKeeper({ podUid: uid, browser, onIdle, log }), say);
+  const newKeeper = (): LeaseKeeper => observedLeases(createLeaseKeeper({ podUid: uid, browser, onOver, log }), say);
   let keeper = newKeeper();
 
   const lieAbout = (state: AgentState): AgentState =>
@@ -85,6 +93,7 @@ export const startSimulatedAgent = async (options: SimulatedAgentOptions): Promi
       await pause(switches.slowAnswerMs);
       return outcome;
     },
+    afterReset: () => keeper.afterReset(),
     admit: (sessionId, socket) => keeper.admit(sessionId, socket),
     state: () => lieAbout(keeper.state()),
     stateUnder: (epoch) => lieAbout(keeper.stateUnder(epoch)),

@@ -16,7 +16,7 @@ import type { PodRun, PodRunState } from "../../../src/local/process-node/pod-ru
 import { probeOf } from "../../../src/local/process-node/readiness-probe.ts";
 import type { Logger } from "../../../src/log.ts";
 import type { Addresses } from "./addresses.ts";
-import { type AgentEnd, crashed, evicted, idle, killed, lastWord, stopped } from "./agent-end.ts";
+import { type AgentEnd, crashed, evicted, idle, killed, lastWord, stopped, tooOld } from "./agent-end.ts";
 import { type AgentEvent, speakerOf } from "./agent-event.ts";
 import type { DevTools } from "./devtools.ts";
 import { type SimulatedAgent, startSimulatedAgent } from "./simulated-agent.ts";
@@ -55,7 +55,7 @@ const addressTries = 20;
 
 type ListenOptions = Pick<SimulatedRunOptions, "addresses" | "devTools" | "log"> & {
   say: ReturnType<typeof speakerOf>;
-  onIdle: () => void;
+  onOver: (why: "timeout" | "max_lifetime") => void;
 };
 
 const listen = async (
@@ -121,7 +121,13 @@ export const startSimulatedRun = (pod: Pod, options: SimulatedRunOptions): Simul
     await sleep(start.delayMs, undefined, { signal: ending.signal }).catch(() => undefined);
     if (ending.signal.aborted) return stopped;
     if (start.fails) return lastWord("start_failed", "the browser did not start");
-    const listening = await listen(pod, { addresses, devTools, say, onIdle: () => over.resolve(idle), log });
+    const listening = await listen(pod, {
+      addresses,
+      devTools,
+      say,
+      onOver: (why) => over.resolve(why === "timeout" ? idle : tooOld),
+      log,
+    });
     agent = listening.agent;
     const { podIp } = listening;
     try {

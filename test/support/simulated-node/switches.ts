@@ -11,6 +11,8 @@ export type Switches = {
   dead?: boolean;
   /** Connections are refused; those it has are cut. */
   refusing?: boolean;
+  /** A reset of the browser takes this long, ms. */
+  resetMs?: number;
   /** Chromium does not answer. */
   unhealthy?: boolean;
   /** `bind`: says yes to every bind and takes none. `state`: says that it has never heard of any lease. */

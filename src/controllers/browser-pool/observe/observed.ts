@@ -1,6 +1,7 @@
 import type { Pod } from "../../../kube/objects.ts";
 import type { BrowserRecord, PoolSnapshot } from "../../../leases/lease-store.ts";
 import type { LeaseRecord } from "../../../leases/records.ts";
+import type { Termination } from "../../../protocol/agent-api.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
 
 /** The whole input of one round of the pool loop: read by `observe`, used by `plan`. */
@@ -83,4 +84,4 @@ export type PodState =
   | { is: "terminating" };
 
 /** The reason in the agent's termination message; `lost` when the agent could not write one. */
-export type EndedReason = "timeout" | "browser_crashed" | "start_failed" | "stopped" | "lost";
+export type EndedReason = Termination["reason"] | "lost";

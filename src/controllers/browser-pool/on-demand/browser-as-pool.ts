@@ -30,6 +30,8 @@ const toPool = ({ metadata, spec, status }: Browser): BrowserPool => {
       ...settingsOf(spec),
       region: "us-east",
       memory: "8GiB",
+      // Never asked for: the browser is destroyed at the end of its one session.
+      reusePolicy: "reset",
       size: over ? 0 : 1,
       fillRatePerMinute: status?.pod ? 0 : atOnce,
     },

@@ -21,6 +21,8 @@ export type HandOverDeps = {
   store: Pick<LeaseStore, "take" | "reject" | "cancel">;
   agents: Pick<AgentClient, "bind">;
   names: Pick<SessionNames, "reserve">;
+  /** The longest session that the installation allows, s. */
+  sessionSeconds: number;
   log: Logger;
 };
 
@@ -36,7 +38,7 @@ const projectOf = async ({ metadata }: Browser, { kube }: HandOverDeps): Promise
 export const handOver = async (browser: Browser, deps: HandOverDeps): Promise<boolean> => {
   const poolUid = browser.metadata.uid;
   const session = sessionOf(browser);
-  const { name, ...request } = onDemandRequest(browser, await projectOf(browser, deps));
+  const { name, ...request } = onDemandRequest(browser, await projectOf(browser, deps), deps.sessionSeconds);
   const isNamed = name !== undefined && (await deps.names.reserve(request.project, name, { poolUid, session }));
   const outcome = await deps.store.take(poolUid, {
     session,

@@ -30,6 +30,8 @@ import { poolStatus } from "./status.ts";
 
 const endReason: Record<EndedReason, EndReason> = {
   timeout: "timeout",
+  max_lifetime: "max_lifetime",
+  reset_failed: "browser_crashed",
   browser_crashed: "browser_crashed",
   start_failed: "browser_crashed",
   stopped: "pod_deleted",

@@ -1,0 +1,161 @@
+import { mkdir, mkdtemp, rm, statfs } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { CdpConnection } from "../cdp/cdp-connection.ts";
+import { startGroupProcess } from "../process/group-process.ts";
+import { endMarked, markName, newMark } from "../process/marked-processes.ts";
+import type { AgentConfig } from "./agent-config.ts";
+import { chromiumFlags } from "./chromium-flags.ts";
+import { connectDevTools } from "./connect-dev-tools.ts";
+import { openUrl } from "./open-url.ts";
+import { startVirtualScreen } from "./virtual-screen.ts";
+
+/** Chromium answers after 0.4 to 1.1 s; it needs longer on a machine where many start at once. */
+const startDeadlineMs = 30_000;
+const healthTimeoutMs = 2000;
+
+/** Time for Chromium to exit after SIGTERM; then it is killed. A pod has 10 s in all. */
+const chromiumGraceMs = 2000;
+/** Xvfb exits at once on SIGTERM and then removes its socket and lock file. */
+const screenGraceMs = 500;
+
+/** A dying Chromium closes its connections just before its exit is seen. The exit tells more, so wait for it. */
+const exitWaitMs = 300;
+
+/** With a smaller /dev/shm, Chromium must keep its shared memory in files. */
+const enoughSharedMemoryBytes = 256 * 1024 * 1024;
+
+/** A headful Chromium's lock socket is a path of up to 46 characters below the temp folder, and a socket's path has 107 at most. */
+const longestTempDir = 60;
+
+/** Where Chromium's DevTools listen, on 127.0.0.1. */
+export type DevToolsPlace = { port: number; path: string };
+
+/** One run of Chromium, with the screen and the folder that it has for itself. */
+export type Chromium = {
+  devTools: DevToolsPlace;
+  /** Makes one CDP round trip; false when Chromium does not answer within 2 s. Concurrent calls share one round trip. */
+  isHealthy(): Promise<boolean>;
+  /** Opens a URL in the first page in the background, best effort. */
+  open(url: string): void;
+  /** Resolves when Chromium, its screen or its DevTools connection ends, with what happened. Never rejects. */
+  ended: Promise<string>;
+  /** Ends every process in order, and removes the folder. */
+  stop(): Promise<void>;
+  /** Kills every process. `stop` then has only the folder to remove. */
+  kill(): Promise<void>;
+};
+
+type Folders = { folder: string; temp: string };
+
+const sharedMemoryIsSmall = async (): Promise<boolean> => {
+  const shm = await statfs("/dev/shm").catch(() => undefined);
+  return !shm || shm.blocks * shm.bsize < enoughSharedMemoryBytes;
+};
+
+const removeFolder = (folder: string): Promise<void> =>
+  rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+
+/** Makes the browser's folder. It is also the temp folder, unless its path is too long for Chromium's lock socket. */
+const createFolders = async ({ dataDir, browser }: AgentConfig, parts: AsyncDisposableStack): Promise<Folders> => {
+  const folder = await mkdtemp(join(dataDir, "browser-"));
+  parts.defer(() => removeFolder(folder));
+  if (browser.headless || folder.length <= longestTempDir) return { folder, temp: folder };
+  const temp = await mkdtemp(join(tmpdir(), "chromium-"));
+  parts.defer(() => removeFolder(temp));
+  return { folder, temp };
+};
+
+const processEnv = (config: AgentConfig, { folder, temp }: Folders, mark: string): Record<string, string> => ({
+  ...config.inheritedEnv,
+  [markName]: mark,
+  HOME: folder,
+  TMPDIR: temp,
+  // Without this Chromium looks for a desktop's message bus.
+  DBUS_SESSION_BUS_ADDRESS: "disabled:",
+});
+
+const createHealthCheck = (cdp: CdpConnection): (() => Promise<boolean>) => {
+  let running: Promise<boolean> | undefined;
+  const check = async (): Promise<boolean> => {
+    try {
+      await cdp.send("Browser.getVersion", undefined, { timeoutMs: healthTimeoutMs });
+      return true;
+    } catch {
+      return false;
+    } finally {
+      running = undefined;
+    }
+  };
+  return () => {
+    running ??= check();
+    return running;
+  };
+};
+
+/** The file with the process groups of the present Chromium and its screen (process/process-groups.ts). */
+export const groupsFileOf = ({ dataDir }: AgentConfig): string => join(dataDir, "process-groups");
+
+/**
+ * Starts Chromium as configured, in a new folder below `dataDir`. A failed or aborted start leaves nothing behind but the record of
+ * its process groups.
+ */
+export const startChromium = async (config: AgentConfig, signal: AbortSignal): Promise<Chromium> => {
+  await using parts = new AsyncDisposableStack();
+  const groupsFile = groupsFileOf(config);
+  const folders = await createFolders(config, parts);
+  const { folder } = folders;
+  const profileDir = join(folder, "profile");
+  await mkdir(profileDir, { mode: 0o700 });
+  const mark = newMark();
+  parts.defer(() => endMarked(mark));
+  const env = processEnv(config, folders, mark);
+  const { headless, viewport } = config.browser;
+
+  const screen = headless
+    ? undefined
+    : await startVirtualScreen({ program: config.programs.xvfb, viewport, folder, env, groupsFile }, signal);
+  if (screen) parts.defer(() => screen.process.end(screenGraceMs));
+
+  const setup = { profileDir, sandbox: config.sandbox, smallSharedMemory: await sharedMemoryIsSmall() };
+  const chromium = await startGroupProcess(
+    {
+      name: "Chromium",
+      program: headless ? config.programs.chromiumHeadless : config.programs.chromium,
+      args: chromiumFlags(config.browser, setup),
+      env: { ...env, ...screen?.env },
+      readyPattern: /DevTools listening on (ws:\/\/127\.0\.0\.1:\d+\/\S+)/,
+      readyFd: 2,
+      startDeadlineMs,
+      groupsFile,
+    },
+    signal,
+  );
+  parts.defer(() => chromium.end(chromiumGraceMs));
+
+  const cdp = await connectDevTools(chromium.ready);
+  // Not waited for: a Chromium that hangs does not close its side, and is killed next.
+  parts.defer(() => void cdp[Symbol.asyncDispose]());
+  const kept = parts.move();
+  const address = new URL(chromium.ready);
+  let stopped: Promise<void> | undefined;
+  return {
+    devTools: { port: Number(address.port), path: address.pathname },
+    isHealthy: createHealthCheck(cdp),
+    open: (url) => void openUrl(cdp, url).catch(() => undefined),
+    ended: Promise.race([
+      chromium.exited,
+      ...(screen ? [screen.process.exited] : []),
+      cdp.closed.then(() => sleep(exitWaitMs)).then(() => "Chromium closed its DevTools connection"),
+    ]),
+    stop() {
+      stopped ??= kept.disposeAsync();
+      return stopped;
+    },
+    async kill() {
+      await Promise.all([chromium.end(0), screen?.process.end(screenGraceMs)]);
+      await endMarked(mark);
+    },
+  };
+};

@@ -1,0 +1,54 @@
+import type { Duplex } from "node:stream";
+import type { BindLease } from "../protocol/agent-api.ts";
+
+/** Sockets that one lease may have open. A client uses one; tools that run beside it use more. */
+const maxConnections = 64;
+
+/** The lease that has the browser now: its sockets and its timers, which run on the monotonic clock. */
+export type HeldLease = {
+  request: BindLease;
+  boundAt: Date;
+  /** Number of open sockets. */
+  connections(): number;
+  /** Counts a socket as open until it closes. One fill's socket is open at a time. */
+  admit(socket: Duplex, purpose?: "fill"): "admitted" | "too_many" | "fill_in_progress";
+  /** Destroys the sockets and stops the timers. */
+  cut(): void;
+};
+
+/** Why a lease is over by itself: no open socket for its `timeout_seconds`, or it is `max_seconds` old. */
+export type OverReason = "timeout" | "max_lifetime";
+
+/** Starts the timers of a lease. */
+export const holdLease = (request: BindLease, onOver: (why: OverReason) => void): HeldLease => {
+  const sockets = new Set<Duplex>();
+  let filling: Duplex | undefined;
+  let isCut = false;
+  const waitIdle = (): NodeJS.Timeout => setTimeout(onOver, request.timeout_seconds * 1000, "timeout");
+  const lifeTimer = setTimeout(onOver, request.max_seconds * 1000, "max_lifetime");
+  let idleTimer = waitIdle();
+  return {
+    request,
+    boundAt: new Date(),
+    connections: () => sockets.size,
+    admit(socket, purpose) {
+      if (purpose === "fill" && filling) return "fill_in_progress";
+      if (sockets.size >= maxConnections) return "too_many";
+      sockets.add(socket);
+      if (purpose === "fill") filling = socket;
+      clearTimeout(idleTimer);
+      socket.once("close", () => {
+        sockets.delete(socket);
+        if (filling === socket) filling = undefined;
+        if (!isCut && sockets.size === 0) idleTimer = waitIdle();
+      });
+      return "admitted";
+    },
+    cut() {
+      isCut = true;
+      clearTimeout(idleTimer);
+      clearTimeout(lifeTimer);
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+};

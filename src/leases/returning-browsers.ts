@@ -1,0 +1,54 @@
+/**
+ * Browsers that their agents reset after a lease. The replica that ended the lease waits for each of them and offers it as soon
+ * as it is up, so that the caller who waits gets it in that moment. When the replica dies meanwhile, an inspection offers it.
+ */
+import { awaitWith } from "../await-with.ts";
+import type { Logger } from "../log.ts";
+import { retryBriefly } from "../redis/while-unavailable.ts";
+import type { AgentAnswer, AgentClient } from "./agent-client.ts";
+import type { LeaseStore } from "./lease-store.ts";
+import type { LeaseRecord } from "./records.ts";
+
+export type ReturningBrowsers = {
+  /** Begins to wait for the browser of an ended lease and returns at once. */
+  add(poolUid: string, lease: LeaseRecord): void;
+  /** Waits until all browsers are offered, `withinMs` at most. Inspections offer the rest. */
+  drain(withinMs: number): Promise<void>;
+};
+
+export type ReturnDeps = { store: Pick<LeaseStore, "offer" | "suspect">; agents: AgentClient; log: Logger };
+
+/** Offers the browser of an ended lease, or makes it suspect, as its agent said. Throws `unavailable`. */
+export const offerOrSuspect = (
+  poolUid: string,
+  lease: LeaseRecord,
+  answer: AgentAnswer,
+  { store }: Pick<ReturnDeps, "store">,
+): Promise<boolean> =>
+  retryBriefly(() =>
+    answer.kind === "ok"
+      ? store.offer(poolUid, lease)
+      : store.suspect(poolUid, lease, answer.kind === "refused" ? answer.code : "unreachable"),
+  );
+
+/** Does nothing before `add`. It keeps one entry for each browser that is being reset. */
+export const createReturningBrowsers = (deps: ReturnDeps): ReturningBrowsers => {
+  const running = new Set<Promise<void>>();
+  const bringBack = async (poolUid: string, lease: LeaseRecord): Promise<void> => {
+    await offerOrSuspect(poolUid, lease, await deps.agents.afterReset(lease), deps);
+  };
+  return {
+    add(poolUid, lease) {
+      const { session, browser } = lease;
+      const work = bringBack(poolUid, lease)
+        .catch((err: unknown) => deps.log.warn({ err, session, browser }, "a returned browser is left to the audit"))
+        .finally(() => running.delete(work));
+      running.add(work);
+    },
+    async drain(withinMs) {
+      const deadline = AbortSignal.timeout(withinMs);
+      while (running.size > 0 && !deadline.aborted)
+        await awaitWith(Promise.all(running), deadline).catch(() => undefined);
+    },
+  };
+};
