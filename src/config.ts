@@ -56,6 +56,9 @@ const Environment = z.object({
   BROWSERPOOL_MAX_SESSION_SECONDS: number(259_200, 10, 259_200).describe(
     "Longest life of a session; pools and browsers may lower it.",
   ),
+  BROWSERPOOL_DRAIN_DEADLINE_SECONDS: number(600, 10, 86_400).describe(
+    "How long a session may go on on a node that is drained; then it ends.",
+  ),
   BROWSERPOOL_BROWSER_IMAGE: z.string().default("browserpool/browser:dev").describe("Image of browser pods."),
   BROWSERPOOL_BROWSER_TEMPLATE_FILE: optional.describe(
     "YAML file with additional fields of browser pods; docs/cluster-settings.md. Left out: none.",
@@ -91,6 +94,7 @@ export type Config = {
   systemNamespace: string;
   defaultProject: string;
   limits: { pooledSessions: number; fillRatePerMinute: number; sessionSeconds: number };
+  drainDeadlineMs: number;
   browserImage: string;
   browserTemplateFile: string | undefined;
   projectObjectsFile: string | undefined;
@@ -131,6 +135,7 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
       fillRatePerMinute: env.BROWSERPOOL_FILL_RATE_CAP,
       sessionSeconds: env.BROWSERPOOL_MAX_SESSION_SECONDS,
     },
+    drainDeadlineMs: env.BROWSERPOOL_DRAIN_DEADLINE_SECONDS * 1000,
     browserImage: env.BROWSERPOOL_BROWSER_IMAGE,
     browserTemplateFile: env.BROWSERPOOL_BROWSER_TEMPLATE_FILE,
     projectObjectsFile: env.BROWSERPOOL_PROJECT_OBJECTS_FILE,

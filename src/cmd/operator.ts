@@ -130,7 +130,8 @@ const start = async (
   await checkRedis(redis, log);
   const agentPublicKey = publicKey.export({ type: "spki", format: "der" }).toString("base64");
   const podSettings = { image: config.browserImage, template, agentPublicKey };
-  const work = { config, kube, ...stores, projectObjects, podSettings, privateKey, metrics, log };
+  const { drainDeadlineMs } = config;
+  const work = { config, kube, ...stores, projectObjects, podSettings, drainDeadlineMs, privateKey, metrics, log };
   election = startLeaderElection({
     kube,
     lease: leaderLease(config),

@@ -209,6 +209,7 @@ type NewRecord = Repair["record"];
 /** The fields of the record that do not depend on its state. */
 const bare = ({ browser, record }: Facts): Omit<NewRecord, "state"> => {
   const { leaving } = record ?? browser;
+  const since = record?.leaving_since;
   return {
     id: browser.id,
     pod: browser.pod,
@@ -216,6 +217,7 @@ const bare = ({ browser, record }: Facts): Omit<NewRecord, "state"> => {
     config: record?.config ?? browser.configHash,
     seq: record?.seq ?? 0,
     ...(leaving && { leaving }),
+    ...(since !== undefined && { leaving_since: since }),
   };
 };
 

@@ -42,6 +42,8 @@ export const BrowserRecord = z.object({
   reason: z.string().optional(),
   /** Why it is retired as soon as it would become idle. */
   leaving: z.string().optional(),
+  /** Since when, ms since 1970. */
+  leaving_since: z.int().optional(),
 });
 export type BrowserRecord = z.infer<typeof BrowserRecord>;
 
@@ -95,6 +97,7 @@ export type EndReason =
   | "browser_crashed"
   | "browser_lost"
   | "pool_deleted"
+  | "node_drained"
   | "pod_deleted";
 
 /** The reason of a browser that must be reset, and whose agent is of an earlier version, which can't do that. */

@@ -17,7 +17,7 @@ const secrets = new Set<string>();
 beforeAll(async () => {
   stack = await startLocalStack();
   secrets.add(stack.api_key);
-  poolId = (await filledPool(stack.kernel, { size: 1 })).id;
+  poolId = (await filledPool(stack.kernel, { size: 1, reuse_policy: "keep" })).id;
 });
 afterAll(() => stack?.[Symbol.asyncDispose]());
 

@@ -14,7 +14,8 @@ let stack: Stack;
 let poolId: string;
 beforeAll(async () => {
   stack = await startStack();
-  poolId = (await filledPool(stack.kernel, { size })).id;
+  // Kept, so that each has a name of its own.
+  poolId = (await filledPool(stack.kernel, { size, reuse_policy: "keep" })).id;
 });
 afterAll(() => stack?.[Symbol.asyncDispose]());
 

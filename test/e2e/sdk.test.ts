@@ -1,11 +1,12 @@
 /** Pools and their browsers with the public SDK, without special handling. */
 import type Kernel from "@onkernel/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pods } from "../../src/kube/resource-type.ts";
 import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { collect, emptyPool, filledPool, untilAvailable } from "../support/filled-pool.ts";
-import { cookieOf, openTab, setCookie, tabUrls, withCdp } from "../support/raw-cdp.ts";
+import { cookieOf, evaluate, openTab, setCookie, tabUrls, withCdp } from "../support/raw-cdp.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
 let stack: Stack;
@@ -24,6 +25,12 @@ const untilWaiting = (poolId: string, count: number): Promise<true | undefined> 
     const pool = (await stack.kube.get(browserPoolKind, { namespace: stack.namespace, name: poolId })) as BrowserPool;
     return pool.status?.waiting === count || undefined;
   });
+
+/** The names of the pool's pods. */
+const podsOf = async (poolId: string): Promise<string[]> => {
+  const { items } = await stack.kube.list(pods, { namespace: stack.namespace });
+  return items.map(({ metadata }) => metadata.name).filter((name) => name.startsWith(poolId));
+};
 
 /** Acquires a browser; an empty answer (204) would be an error of the test. */
 const acquire = async (pool: string, body: object = {}) => {
@@ -164,8 +171,30 @@ describe("browsers acquired with the SDK", () => {
     await kernel.browserPools.release(pool.id, { session_id });
   });
 
-  // LEASE-14, LEASE-27, LEASE-28, LEASE-26
-  test("keep cookies and tabs when released for reuse, and get a new session", async () => {
+  // LEASE-14, LEASE-27, LEASE-26
+  test("are made anew when released for reuse, in the same pod, and get a new session", async () => {
+    const podsBefore = await podsOf(pool.id);
+    const first = await acquire(pool.id, { name: newName(), tags: { a: "b" } });
+    await withCdp(first.cdp_ws_url, async (cdp) => {
+      await setCookie(cdp, "login", "gone");
+      await openTab(cdp, "data:text/html,gone");
+    });
+    await kernel.browserPools.release(pool.id, { session_id: first.session_id });
+    const second = await acquire(pool.id);
+    expect(second.session_id).not.toBe(first.session_id);
+    expect(second).not.toMatchObject({ name: expect.anything() });
+    expect(second).not.toMatchObject({ tags: expect.anything() });
+    const [cookie, tabs, width] = await withCdp(second.cdp_ws_url, (cdp) =>
+      Promise.all([cookieOf(cdp, "login"), tabUrls(cdp), evaluate(cdp, "innerWidth")]),
+    );
+    expect([cookie, tabs, width]).toEqual([undefined, ["about:blank"], 1024]);
+    expect(await podsOf(pool.id)).toEqual(podsBefore);
+    await kernel.browserPools.release(pool.id, { session_id: second.session_id });
+  });
+
+  // LEASE-27, LEASE-28
+  test("keep cookies and tabs when their pool says so, which a change of the pool makes true at once", async () => {
+    await kernel.browserPools.update(pool.id, { reuse_policy: "keep" } as object);
     const first = await acquire(pool.id, { name: newName(), tags: { a: "b" } });
     await withCdp(first.cdp_ws_url, async (cdp) => {
       await setCookie(cdp, "login", "kept");
@@ -181,6 +210,7 @@ describe("browsers acquired with the SDK", () => {
     );
     expect(cookie).toBe("kept");
     expect(tabs).toContain("data:text/html,kept");
+    await kernel.browserPools.update(pool.id, { reuse_policy: "reset" } as object);
     await kernel.browserPools.release(pool.id, { session_id: second.session_id });
   });
 

@@ -149,6 +149,17 @@ describe("retire", () => {
     expect(await store.retire(pool, { reason: "Surplus" })).toEqual([second]);
   });
 
+  // POOL-13
+  test("of all idle browsers takes those too that come back from a lease, which are never offered then", async () => {
+    const browser = await addBrowser();
+    const lease = await held("a");
+    await store.release(pool, "a", "releasing", "released");
+    expect(await store.retire(pool, { reason: "Surplus", ids: [browser] })).toEqual([]);
+    expect(await store.retire(pool, { reason: "Flushed" })).toEqual([browser]);
+    expect(await store.offer(pool, lease)).toBe(false);
+    expect(await stateOf(browser)).toBe("retired");
+  });
+
   test("of no browsers changes nothing", async () => {
     const browser = await addBrowser();
     expect(await store.retire(pool, { reason: "Surplus", ids: [], count: 1 })).toEqual([]);

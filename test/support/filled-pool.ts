@@ -13,11 +13,14 @@ export const untilAvailable = (kernel: Kernel, idOrName: string, count: number):
     return pool.available_count === count && pool;
   });
 
+/** The parameters of a pool; the SDK does not know all of them yet. */
+export type PoolParams = Partial<BrowserPoolCreateParams> & {
+  reuse_policy?: "reset" | "keep";
+  max_session_seconds?: number;
+};
+
 /** A new pool of headless browsers, all of them up. */
-export const filledPool = async (
-  kernel: Kernel,
-  { size = 1, ...rest }: Partial<BrowserPoolCreateParams> = {},
-): Promise<BrowserPool> => {
+export const filledPool = async (kernel: Kernel, { size = 1, ...rest }: PoolParams = {}): Promise<BrowserPool> => {
   const { id } = await kernel.browserPools.create({ headless: true, fill_rate_per_minute: fastest, size, ...rest });
   return untilAvailable(kernel, id, size);
 };

@@ -46,8 +46,9 @@ export type PodOptions = {
   failedStarts?: number;
   /** Its node, `node-1`, if it is not a well one. */
   node?: Partial<ObservedNode>;
-  /** The reason of the leaving mark in its record. */
+  /** The reason of the leaving mark in its record, and how long it is there, ms. */
   leaving?: string;
+  leavingForMs?: number;
   /** New pods get another image or template. */
   isOutdated?: boolean;
   /** Its pod shows that it is in use. */
@@ -93,6 +94,7 @@ export const aPod = (uid: string, options: PodOptions): ObservedPod => {
     inspection = state.is === "warm" ? "never" : {},
     node,
     leaving,
+    leavingForMs = 0,
     scheduled,
     marked = false,
     isOutdated = false,
@@ -105,7 +107,7 @@ export const aPod = (uid: string, options: PodOptions): ObservedPod => {
     isOutdated,
     inspection:
       inspection === "never" ? undefined : { atMs: nowMs, epoch: 1, failures: 0, failingSinceMs: 0, ...inspection },
-    browser: browser && aRecord(uid, browser, ageMs, leaving ? { leaving } : {}),
+    browser: browser && aRecord(uid, browser, ageMs, leaving ? { leaving, leaving_since: nowMs - leavingForMs } : {}),
     node: scheduled?.status === "False" ? undefined : aNode(node),
     pod: {
       ...(scheduled && { status: scheduledCondition(scheduled) }),
@@ -136,6 +138,7 @@ export const anObserved = ({ leases = {}, pods = [], ...rest }: ObservedOptions 
   waitsFor: undefined,
   agentEpoch: 0,
   ended: undefined,
+  drainDeadlineMs: 600_000,
   disturbedAtMs: nowMs - 3_600_000,
   ...rest,
   leases: {

@@ -133,6 +133,8 @@ topologySpreadConstraints:
   value: {{ .Values.limits.pooledSessions | quote }}
 - name: BROWSERPOOL_FILL_RATE_CAP
   value: {{ .Values.limits.fillRatePerMinute | quote }}
+- name: BROWSERPOOL_DRAIN_DEADLINE_SECONDS
+  value: {{ .Values.browsers.drainDeadlineSeconds | int | quote }}
 - name: BROWSERPOOL_MAX_SESSION_SECONDS
   value: {{ .Values.limits.maxSessionSeconds | int | quote }}
 - name: REDIS_URL

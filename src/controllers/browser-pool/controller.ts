@@ -57,6 +57,8 @@ export type ControllerDeps = {
   /** A connection for subscriptions only, owned by the caller. */
   subscriber: RedisConnection;
   podSettings: PodSettings;
+  /** How long a session may go on on a node that leaves, ms. */
+  drainDeadlineMs: number;
   gate: StartGate;
   metrics: OperatorMetrics;
   log: Logger;

@@ -8,7 +8,7 @@ local marked, retired = 0, 0
 for i = 2, #ARGV do
   local browser = getBrowser(ARGV[i])
   if browser and browser.state ~= "retired" and browser.leaving ~= ARGV[1] then
-    browser.leaving = ARGV[1]
+    browser.leaving, browser.leaving_since = ARGV[1], nowMs()
     marked = marked + 1
     if browser.state == "idle" then
       setState(browser, "idle")

@@ -12,6 +12,7 @@ local text = redis.call("HGET", BROWSERS, ARGV[1]) or ""
 if text ~= ARGV[3] or redis.call("HGET", POOL, "epoch") ~= ARGV[2] then return 0 end
 local before = text ~= "" and cjson.decode(text) or {}
 local browser = cjson.decode(ARGV[4])
+if browser.leaving and not browser.leaving_since then browser.leaving_since = nowMs() end
 
 local restored = browser.session
 if ARGV[6] ~= "" then

@@ -37,9 +37,37 @@ export const agentBugs: readonly SeededBug[] = [
     faults: [],
     patches: [
       {
-        file: "agent/lease-keeper.ts",
+        file: "agent/held-lease.ts",
         find: "for (const socket of sockets) socket.destroy();",
         replace: "",
+      },
+    ],
+  },
+  {
+    name: "handed-on-as-it-is",
+    breaks: "an agent does not make its browser anew after a lease: the next holder meets the pages of the last one",
+    foundBy: ["clean-hand-over"],
+    faults: [],
+    patches: [
+      {
+        file: "agent/clean-browser.ts",
+        find: "if (!isUsed || resetting !== undefined) return;",
+        replace: "if (resetting === undefined) return;",
+      },
+    ],
+  },
+  {
+    name: "reset-only-when-told",
+    breaks:
+      "an agent resets its browser at the end of a lease only: one that another lease takes over goes on as it is",
+    foundBy: ["clean-hand-over"],
+    faults: ["redis-flushall", "redis-power-loss", "api-kill"],
+    plan: { clients: [12, 16] },
+    patches: [
+      {
+        file: "agent/clean-browser.ts",
+        find: "      reset();\n      if (resetting !== undefined) await",
+        replace: "      if (resetting !== undefined) await",
       },
     ],
   },

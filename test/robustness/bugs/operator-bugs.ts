@@ -11,7 +11,7 @@ export const operatorBugs: readonly SeededBug[] = [
     patches: [
       {
         file: "leases/scripts/retire.lua",
-        find: 'if browser and browser.state == "idle" then',
+        find: 'if browser and (browser.state == "idle" or meansAll and browser.state == "releasing") then',
         replace: 'if browser and browser.state ~= "retired" then',
       },
       {

@@ -1,5 +1,6 @@
 import type { HistoryEvent } from "../history/history.ts";
 import type { Check, CheckKind, Violation } from "./check.ts";
+import { cleanHandOver } from "./clean-hand-over.ts";
 import { comesToRest } from "./comes-to-rest.ts";
 import { commandsByHolder } from "./commands-by-holder.ts";
 import { epochsBind } from "./epochs-bind.ts";
@@ -21,6 +22,7 @@ import { ticketsRise } from "./tickets-rise.ts";
 /** In the order of weight: what a broken one means for users. */
 export const allChecks: readonly Check[] = [
   exclusiveUse,
+  cleanHandOver,
   holdersKeepBrowsers,
   risingFences,
   epochsBind,

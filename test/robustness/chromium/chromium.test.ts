@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { run } from "./chromium.ts";
 
-test("holders of real browsers find what the last one left or nothing at all, also when browsers and agents die", async () => {
+test("holders of real browsers find nothing of the last one, also when browsers and agents die", async () => {
   const { signal } = new AbortController();
   const { violations, ...counts } = await run({ handOvers: 20, crashes: 6, seed: 1, signal });
   expect(violations).toEqual([]);

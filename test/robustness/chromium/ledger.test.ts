@@ -17,34 +17,33 @@ const afterA = (how: "reused" | "destroyed"): Ledger => {
   return ledger;
 };
 
-test("a chain of holders, each finding what the last one left, is as it should be", () => {
+test("a chain of holders, each finding nothing and then its own, is as it should be", () => {
   const ledger = afterA("reused");
-  enter(ledger, "b", marksOf("a"));
+  enter(ledger, "b", nothing);
+  ledger.look("b", marksOf("b"));
   ledger.leave("b", "reused");
-  enter(ledger, "c", marksOf("b"));
+  enter(ledger, "c", nothing);
   ledger.leave("c", "destroyed");
   enter(ledger, "d", nothing, { pod: "q" });
   expect(found(ledger)).toEqual([]);
 });
 
-test("a browser whose state is lost is named", () => {
-  const ledger = afterA("reused");
-  enter(ledger, "b", { ...marksOf("a"), windowName: undefined });
-  expect(found(ledger)).toEqual(["b: windowName: what a left is gone"]);
+test("a browser whose state is lost while it is held is named", () => {
+  const ledger = createLedger();
+  enter(ledger, "a", nothing);
+  ledger.look("a", { ...marksOf("a"), windowName: undefined });
+  expect(found(ledger)).toEqual(["a: windowName: what a left is gone"]);
 });
 
-test("state of a holder before the last, of another browser and of nobody is named", () => {
+test("state of the last holder, of another browser and of nobody is named", () => {
   const ledger = afterA("reused");
-  enter(ledger, "b", marksOf("a"));
-  ledger.leave("b", "reused");
-  enter(ledger, "c", marksOf("a"));
-  enter(ledger, "d", { ...nothing, cookie: "c" }, { pod: "q" });
-  enter(ledger, "e", { ...nothing, windowName: "x" }, { pod: "r" });
+  enter(ledger, "b", { ...nothing, cookie: "a" });
+  enter(ledger, "c", { ...nothing, cookie: "b" }, { pod: "q" });
+  enter(ledger, "d", { ...nothing, windowName: "x" }, { pod: "r" });
   expect(found(ledger)).toEqual([
-    "c: cookie: what a left, who was not the last holder",
-    "c: windowName: what a left, who was not the last holder",
-    "d: cookie: what c left in another browser",
-    "e: windowName: something that no holder has left",
+    "b: cookie: what a left",
+    "c: cookie: what b left in another browser",
+    "d: windowName: something that no holder has left",
   ]);
 });
 
@@ -55,6 +54,7 @@ test("a browser that was to be destroyed and is handed out is named, and its sta
     "b: a had it destroyed",
     "b: cookie: what a left, who gave the browser up for destruction",
     "b: windowName: what a left, who gave the browser up for destruction",
+    "b: the browser says that it is p",
   ]);
 });
 
@@ -69,7 +69,7 @@ test("two holders at once are named by the ledger, and by what the first one see
 
 test("a browser that says it is another one is named", () => {
   const ledger = afterA("reused");
-  enter(ledger, "b", marksOf("a", "q"));
+  enter(ledger, "b", { ...nothing, browser: "q" });
   expect(found(ledger)).toEqual(["b: the browser says that it is q"]);
 });
 
@@ -81,7 +81,7 @@ test("a dead browser may be given to who asked before its death was seen, and to
     const ledger = afterA("reused");
     ledger.kill("p", "held agent");
     ledger.died("p", 10);
-    enter(ledger, "b", marksOf("a"), { askedAtMs });
+    enter(ledger, "b", nothing, { askedAtMs });
     expect(found(ledger)).toEqual(expected);
   }
 });

@@ -1,9 +1,7 @@
 /**
  * Who had which browser, and what each holder may find in it. Pure: told what happened, it names what must not have.
  *
- * A holder finds one of two things in its browser:
- *   - nothing, when nobody has had it before;
- *   - exactly what the holder right before it has left, when that one gave it back for reuse.
+ * A holder finds nothing in its browser: it is new, or was made anew after its last holder. Later it finds what it has left itself.
  * A browser that was given up for destruction, or whose death was seen before a caller asked, is nobody's any more. A stay
  * may break only when its browser was killed, and a kill breaks one stay at most.
  */
@@ -71,7 +69,7 @@ export const createLedger = (): Ledger => {
     if (owner.pod !== pod) return `what ${found} left in another browser`;
     if (owner.how === "destroyed") return `what ${found} left, who gave the browser up for destruction`;
     if (owner.how === "holding") return `what ${found} left, who still holds the browser`;
-    return `what ${found} left, who was not the last holder`;
+    return `what ${found} left`;
   };
 
   const compare = (holder: string, pod: string, found: Marks, expected: Marks): void => {
@@ -89,8 +87,7 @@ export const createLedger = (): Ledger => {
       if (askedAtMs > browser.diedAtMs) violations.push({ what: "a dead browser was handed out", holder, pod });
       if (last?.how === "holding") violations.push({ what: `${last.holder} holds it too`, holder, pod });
       if (last?.how === "destroyed") violations.push({ what: `${last.holder} had it destroyed`, holder, pod });
-      const left = last?.how === "reused" ? last.holder : undefined;
-      compare(holder, pod, found, { cookie: left, windowName: left, browser: last && pod });
+      compare(holder, pod, found, { cookie: undefined, windowName: undefined, browser: undefined });
       browser.last = { holder, pod, how: "holding" };
       stays.set(holder, browser.last);
     },

@@ -10,10 +10,11 @@ import { eventOf } from "./event-base.ts";
  *   refused   it refused a bind, an end or a socket with `code`
  *   raised    it was asked under a new epoch and refuses binds of older ones from now on
  *   cdp       it let a command through: `session` is who opened the socket, `holder` who held the browser in that moment
+ *   reset     it has made its browser anew
  *   exit      its process is gone
  */
 export const AgentEvent = eventOf("agent", {
-  what: z.enum(["bound", "ended", "refused", "raised", "cdp", "exit"]),
+  what: z.enum(["bound", "ended", "refused", "raised", "cdp", "reset", "exit"]),
   /** Uid of the pod, which is the browser's id. */
   browser: z.string(),
   pod: z.string(),

@@ -128,6 +128,8 @@ export const startSimulatedAgent = async (options: SimulatedAgentOptions): Promi
       hangUp();
       keeper.close();
       keeper = newKeeper();
+      // A process that starts again has another browser.
+      say({ what: "reset" });
       if (!switches.refusing) server = await listen();
     },
     close() {

@@ -149,7 +149,7 @@ const close = async ({ browser, why }: Act<"close">, observed: Observed, deps: A
   const lease = await deps.store.close(observed.pool.metadata.uid, browser, why);
   if (!lease) return;
   deps.log.info({ session: lease.session, browser, why }, "lease ended with its browser");
-  if (why === "pool_deleted") await deps.agents.end(lease, "none");
+  if (why === "pool_deleted" || why === "node_drained") await deps.agents.end(lease, "none");
 };
 
 const requestInspection = (

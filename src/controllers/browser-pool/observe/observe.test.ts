@@ -35,6 +35,7 @@ const deps = (silentMs: number, setByMs: number): ObserveDeps => {
     disturbedAtMs: () => 0,
     monotonicMs: () => monotonicMs,
     podSettings: { image: "browser:1", agentPublicKey: "key", template: undefined },
+    drainDeadlineMs: 600_000,
     limits: undefined,
     gate: openGate,
   };

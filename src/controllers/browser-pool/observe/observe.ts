@@ -31,6 +31,8 @@ export type ObserveDeps = {
   /** ms of a clock that is never set. */
   monotonicMs: () => number;
   podSettings: PodSettings;
+  /** How long a session may go on on a node that leaves, ms. */
+  drainDeadlineMs: number;
   /** The session of the object with this key; left out for kinds whose objects have many sessions. */
   sessionOf?: (key: string) => string;
   gate: Pick<StartGate, "waitsFor">;
@@ -98,6 +100,7 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Obser
     waitsFor: deps.gate.waitsFor(pool.metadata.namespace),
     agentEpoch: deps.inspections.agentEpoch(uid),
     ended,
+    drainDeadlineMs: deps.drainDeadlineMs,
     disturbedAtMs: deps.disturbedAtMs() + offsetMs,
   };
 };

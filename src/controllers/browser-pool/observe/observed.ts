@@ -22,6 +22,8 @@ export type Observed = {
   agentEpoch: number;
   /** The ended session of an on-demand browser; undefined before and during its session. */
   ended: LeaseRecord | undefined;
+  /** How long a session may go on on a node that leaves, ms. */
+  drainDeadlineMs: number;
   /** When earlier inspections became doubtful: this replica began to lead, or Redis came back; ms since the epoch. */
   disturbedAtMs: number;
 };

@@ -22,6 +22,19 @@ describe("on a node that goes away", () => {
     expect(look).toMatchObject({ do: "inspect", why: "Warm", leaving: "NodeLeaving" });
   });
 
+  test("who is in use has until the drain deadline; then the session ends, and one event tells", () => {
+    const inUse = (leavingForMs: number) =>
+      aPod("x", { ...podKinds["marked leased"], leavingForMs, browser: "leased", leaving: "NodeLeaving" });
+    const before = anObserved({ pods: [inUse(599_000)] });
+    expect(planned(before)).toEqual([]);
+    expect(planPool(before, nowMs).requeueAfterMs).toBe(1000);
+    expect(planned({ pods: [inUse(600_000)] })).toEqual([
+      "close x node_drained",
+      "delete x NodeLeaving",
+      "note NodeDrained",
+    ]);
+  });
+
   test("the mark is taken back when the node is of use again", () => {
     expect(planned(full("marked and welcome"))).toEqual(["stay marked-and-welcome-0 NodeLeaving"]);
   });

@@ -71,6 +71,15 @@ const notes = (observed: Observed, nowMs: number): PoolAction[] => [
     }),
   ),
   ...perNode(
+    observed.pods.filter((pod) => isDrained(pod, observed, nowMs)),
+    ({ node }) => ({
+      do: "note",
+      type: "Warning",
+      reason: "NodeDrained",
+      note: `sessions on the node ${node?.name} are over: it leaves, and they had ${observed.drainDeadlineMs / 1000} s to end`,
+    }),
+  ),
+  ...perNode(
     observed.pods.filter((pod) => isLostWithNode(pod, nowMs)),
     ({ node }) => ({
       do: "note",
@@ -87,6 +96,16 @@ export const leaving = (observed: Observed, nowMs: number): PoolAction[] => [
   ...newMarks(observed),
   ...staleMarks(observed),
 ];
+
+/** When the session on a leaving node must end, ms by Redis' clock; undefined when there is none, or it may stay. */
+export const drainDeadline = ({ browser }: ObservedPod, { drainDeadlineMs }: Observed): number | undefined =>
+  browser?.state === "leased" && browser.leaving === "NodeLeaving" && browser.leaving_since !== undefined
+    ? browser.leaving_since + drainDeadlineMs
+    : undefined;
+
+/** The browser is in use on a leaving node, and its time there is over. */
+export const isDrained = (pod: ObservedPod, observed: Observed, nowMs: number): boolean =>
+  nowMs >= (drainDeadline(pod, observed) ?? Infinity);
 
 /** The browser is in use, but its node is lost and its agent has not answered for `lostMs`. */
 export const isLostWithNode = (pod: ObservedPod, nowMs: number): boolean =>

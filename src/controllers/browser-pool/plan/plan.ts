@@ -21,7 +21,7 @@ import type { EndedReason, Observed, ObservedPod } from "../observe/observed.ts"
 import { endGraceSeconds } from "../pod/pod.ts";
 import type { DeleteReason, Deletion, PoolAction, PoolPlan } from "./actions.ts";
 import { marks } from "./in-use-marks.ts";
-import { isLostWithNode, leavesAtOnce, leaving, startsOnLeavingNode } from "./leaving.ts";
+import { drainDeadline, isDrained, isLostWithNode, leavesAtOnce, leaving, startsOnLeavingNode } from "./leaving.ts";
 import { isAlive, isInUse, timeMs } from "./pod-life.ts";
 import { inspections, isFailing, isUnreachable, nextEpoch, planRaise, recovery, unreachableMs } from "./recovery.ts";
 import { rollout, rolloutEvents } from "./rollout.ts";
@@ -39,21 +39,28 @@ const endReason: Record<EndedReason, EndReason> = {
 };
 
 /** Rule 1: why to close a browser's record and end its lease; undefined to keep it. */
-const closeReason = (browser: BrowserRecord, pod: ObservedPod | undefined, nowMs: number): EndReason | undefined => {
+const closeReason = (
+  browser: BrowserRecord,
+  pod: ObservedPod | undefined,
+  observed: Observed,
+  nowMs: number,
+): EndReason | undefined => {
   // An evicted pod is gone because of the eviction, even if the watch did not show its end.
   if (!pod) return browser.leaving === "Evicted" ? "pod_deleted" : "browser_lost";
   const { state } = pod;
   if (state.is === "ended")
     return state.reason === "lost" && pod.pod.metadata.deletionTimestamp ? "pod_deleted" : endReason[state.reason];
+  if (isDrained(pod, observed, nowMs)) return "node_drained";
   if (isLostWithNode(pod, nowMs) || (state.is === "evicted" && !isAlive(pod, nowMs))) return "browser_lost";
   const isOver = state.is === "terminating" && browser.state !== "retired" && browser.state !== "suspect";
   return isOver ? "pod_deleted" : undefined;
 };
 
-const closings = ({ pods, leases }: Observed, nowMs: number): PoolAction[] => {
+const closings = (observed: Observed, nowMs: number): PoolAction[] => {
+  const { pods, leases } = observed;
   const byUid = new Map(pods.map((pod) => [pod.uid, pod]));
   return leases.browsers.flatMap((browser): PoolAction[] => {
-    const why = closeReason(browser, byUid.get(browser.id), nowMs);
+    const why = closeReason(browser, byUid.get(browser.id), observed, nowMs);
     return why ? [{ do: "close", browser: browser.id, why }] : [];
   });
 };
@@ -65,20 +72,21 @@ const mayEndSooner = ({ state, browser, pod }: ObservedPod, nowMs: number): bool
   timeMs(pod.metadata.deletionTimestamp) - nowMs > 2 * endGraceSeconds * 1000;
 
 /** Rules 1 and 2: why to delete a pod now; undefined to keep it. */
-const deleteReason = (observed: ObservedPod, nowMs: number): DeleteReason | undefined => {
-  const { state, browser } = observed;
-  if (state.is === "ended") return isFailedStart(observed) ? "FailedStart" : "Ended";
-  if (isLostWithNode(observed, nowMs)) return "NodeLost";
-  if (state.is === "evicted" || (state.is === "terminating" && !mayEndSooner(observed, nowMs))) return undefined;
+const deleteReason = (pod: ObservedPod, observed: Observed, nowMs: number): DeleteReason | undefined => {
+  const { state, browser } = pod;
+  if (state.is === "ended") return isFailedStart(pod) ? "FailedStart" : "Ended";
+  if (isLostWithNode(pod, nowMs)) return "NodeLost";
+  if (isDrained(pod, observed, nowMs)) return "NodeLeaving";
+  if (state.is === "evicted" || (state.is === "terminating" && !mayEndSooner(pod, nowMs))) return undefined;
   if (browser?.state === "retired") return "Retired";
-  if (isUnreachable(observed, nowMs)) return "Unreachable";
-  if (startsOnLeavingNode(observed)) return "NodeLeaving";
-  return isLate(observed, nowMs) ? "StartDeadlineExceeded" : undefined;
+  if (isUnreachable(pod, nowMs)) return "Unreachable";
+  if (startsOnLeavingNode(pod)) return "NodeLeaving";
+  return isLate(pod, nowMs) ? "StartDeadlineExceeded" : undefined;
 };
 
-const deletions = ({ pods }: Observed, nowMs: number): Deletion[] =>
-  pods.flatMap((pod) => {
-    const why = deleteReason(pod, nowMs);
+const deletions = (observed: Observed, nowMs: number): Deletion[] =>
+  observed.pods.flatMap((pod) => {
+    const why = deleteReason(pod, observed, nowMs);
     return why ? [{ do: "delete", pod, why }] : [];
   });
 
@@ -153,9 +161,21 @@ export const planPool = (observed: Observed, nowMs: number): PoolPlan => {
       ...recovering.actions,
     ],
     status: plan.status,
-    requeueAfterMs: Math.min(plan.requeueAfterMs, marking.requeueAfterMs, recovering.requeueAfterMs ?? resyncMs),
+    requeueAfterMs: Math.min(
+      plan.requeueAfterMs,
+      marking.requeueAfterMs,
+      recovering.requeueAfterMs ?? resyncMs,
+      ...drainTimes(observed, nowMs),
+    ),
   };
 };
+
+/** The times until sessions on leaving nodes must end, ms. */
+const drainTimes = (observed: Observed, nowMs: number): number[] =>
+  observed.pods.flatMap((pod) => {
+    const deadline = drainDeadline(pod, observed);
+    return deadline === undefined ? [] : [Math.max(1, deadline - nowMs)];
+  });
 
 const planUpkeep = (observed: Observed, nowMs: number): PoolPlan => {
   const size = observed.refusal ? (observed.pool.status?.acceptedSize ?? 0) : observed.pool.spec.size;
@@ -222,7 +242,7 @@ const planDeletion = (observed: Observed, nowMs: number): PoolPlan => {
   const mayGo = (pod: ObservedPod): boolean =>
     isForced || pod.state.is === "starting" || pod.browser?.state === "retired" || isUnreachable(pod, nowMs);
   const going = observed.pods.filter(
-    (pod) => deleteReason(pod, nowMs) || (pod.state.is !== "terminating" && mayGo(pod)),
+    (pod) => deleteReason(pod, observed, nowMs) || (pod.state.is !== "terminating" && mayGo(pod)),
   );
   const idle = observed.leases.browsers.filter(({ state }) => state === "idle").map(({ id }) => id);
   const closed = closings(observed, nowMs);

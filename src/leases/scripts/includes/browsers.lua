@@ -1,4 +1,4 @@
--- A browser's record: { id, pod, address, config, seq, state, since, session?, reason?, leaving? }; states in
+-- A browser's record: { id, pod, address, config, seq, state, since, session?, reason?, leaving?, leaving_since? }; states in
 -- src/leases/records.ts.
 local function getBrowser(id)
   local text = redis.call("HGET", BROWSERS, id)
@@ -8,7 +8,7 @@ end
 -- A browser with a leaving mark is retired instead of becoming idle.
 local function setState(browser, state, session, reason)
   if state == "idle" and browser.leaving then
-    state, session, reason, browser.leaving = "retired", nil, browser.leaving, nil
+    state, session, reason, browser.leaving, browser.leaving_since = "retired", nil, browser.leaving, nil, nil
   end
   browser.state, browser.session, browser.reason, browser.since = state, session, reason, nowMs()
   redis.call("HSET", BROWSERS, browser.id, cjson.encode(browser))
