@@ -4,6 +4,7 @@ import { generateConfigTable } from "./gen-config-table.ts";
 import { generateCrds } from "./gen-crds.ts";
 import { generateManifests } from "./gen-manifests.ts";
 import { generateOpenApi } from "./gen-openapi.ts";
+import { generatePermissions } from "./gen-permissions.ts";
 
 /** Every generator under the name of what it makes. Each returns the file or folder that it wrote. */
 export const generators: Record<string, (options: { check: boolean }) => Promise<string>> = {
@@ -14,6 +15,7 @@ export const generators: Record<string, (options: { check: boolean }) => Promise
   "CRDs of the chart": generateChartCrds,
   "rendered chart": generateManifests,
   "OpenAPI document": generateOpenApi,
+  "tables of permissions": generatePermissions,
   "table of settings": generateConfigTable,
 };
 

@@ -15,6 +15,7 @@ routeTable.push(
       operationId: "benchEmpty",
       tag: "Bench",
       scope: "project",
+      permission: "browsers:use",
       summary: "Do nothing",
       body: z.object({}),
       answers: { 204: { description: "Done" } },

@@ -5,6 +5,7 @@ import {
   apiKeySecret,
   apiKeySecretName,
   digestApiKey,
+  grantedTo,
   isUsable,
   maskApiKey,
   readApiKey,
@@ -14,8 +15,8 @@ import {
 const idOf = (key: string): string => `k${digestApiKey(key).slice(0, 23)}`;
 
 /**
- * Creates the Secret of this organization key if it is missing. Returns false when the key was deleted or has expired: it stays so,
- * and the caller makes another one with `newApiKey`.
+ * Creates the Secret of this organization key if it is missing. Returns false when the key was deleted, has expired, or may
+ * not manage the organization any more: it stays so, and the caller makes another one with `newApiKey`.
  */
 export const ensureOrganizationKey = async ({
   kube,
@@ -41,6 +42,7 @@ export const ensureOrganizationKey = async ({
     expiresAt: undefined,
     deletedAt: undefined,
     lifetimeDays: undefined,
+    permissions: undefined,
   };
   try {
     await kube.create(secrets, apiKeySecret(record, key, namespace));
@@ -50,5 +52,6 @@ export const ensureOrganizationKey = async ({
   }
   const known = await kube.get(secrets, { name: apiKeySecretName(id), namespace });
   const knownRecord = known && readApiKey(known);
-  return knownRecord !== undefined && isUsable(knownRecord, Date.now());
+  if (!knownRecord || !isUsable(knownRecord, Date.now())) return false;
+  return grantedTo(knownRecord).has("organization");
 };

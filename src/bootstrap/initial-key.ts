@@ -3,7 +3,7 @@ import { hasReason } from "../kube/kube-error.ts";
 import type { NamespacedRef, Secret } from "../kube/objects.ts";
 import { secrets } from "../kube/resource-type.ts";
 import type { Logger } from "../log.ts";
-import { isUsable, newApiKey } from "../services/api-keys/api-key-secret.ts";
+import { grantedTo, isUsable, newApiKey } from "../services/api-keys/api-key-secret.ts";
 import type { ApiKeys } from "../services/api-keys/api-keys.ts";
 import { ensureOrganizationKey } from "./ensure-organization-key.ts";
 
@@ -51,7 +51,8 @@ const leaveKey = async (ref: NamespacedRef, left: Secret | undefined, kube: Kube
  */
 export const leaveInitialKey = async (options: InitialKeyOptions): Promise<void> => {
   const { kube, namespace, secretName, apiKeys, log } = options;
-  const hasKey = apiKeys.list().some((key) => key.projectId === undefined && isUsable(key, Date.now()));
+  // A key without the permission to make keys can't help an organization that has no other.
+  const hasKey = apiKeys.list().some((key) => grantedTo(key).has("organization") && isUsable(key, Date.now()));
   if (secretName === undefined || hasKey) return;
   const ref = { name: secretName, namespace };
   const ensure = (key: string): Promise<boolean> => ensureOrganizationKey({ kube, namespace, key, name: "initial" });

@@ -104,6 +104,7 @@ const listThings = defineRoute(
     operationId: "listThings",
     tag: "Things",
     scope: "organization",
+    permission: "organization",
     summary: "List things",
     query: Paging.extend({ tags: z.record(z.string(), z.string()).optional() }),
     answers: { 200: { description: "The things", schema: z.array(thing) } },
@@ -119,6 +120,7 @@ const getThing = defineRoute(
     operationId: "getThing",
     tag: "Things",
     scope: "project",
+    permission: "pools:read",
     summary: "Get a thing",
     params: z.object({ id: z.string() }),
     answers: { 200: { description: "The thing", schema: thing } },
@@ -149,6 +151,15 @@ describe("the document of the API", () => {
       const names = parametersOf(document, operation);
       expect(names).toContain("X-Kernel-Project-Id");
       expect(names.includes("Idempotency-Key")).toBe(method === "post");
+    }
+  });
+
+  // AUTH-11
+  test("names the permission of every operation", () => {
+    const needed = (operation: Operation) => (operation as unknown as { security: unknown }).security;
+    for (const { path, method, operation } of operationsOf(document)) {
+      const route = routeTable.find((each) => each.path === path && each.method === method);
+      expect(needed(operation)).toEqual([{ apiKey: [route?.permission] }]);
     }
   });
 

@@ -100,13 +100,24 @@ const answersOf = (route: Route, schemas: SchemaSet): Json => {
   );
 };
 
+/** Name of the security scheme of the document. */
+const securityScheme = "apiKey";
+
+const permissionText = ({ permission, furtherPermissions = [] }: Route): string => {
+  const further = furtherPermissions.map((each) => `, and \`${each.permission}\` when ${each.when}`);
+  const level = permission === "organization" ? ", which only keys of the organization can have" : "";
+  return `Needs the permission \`${permission}\`${level}${further.join("")}.`;
+};
+
 const operationOf = (route: Route, schemas: SchemaSet, errors: Map<string, Json>): Json => {
-  const { operationId, tag, summary, scope } = route;
+  const { operationId, tag, summary, permission } = route;
   return {
     operationId,
     tags: [tag],
     summary,
-    ...(scope === "organization" && { description: "Needs an API key of the organization." }),
+    description: permissionText(route),
+    // For a scheme other than OAuth 2, OpenAPI 3.1 lists the roles that a caller needs.
+    security: [{ [securityScheme]: [permission] }],
     parameters: parametersOf(route, schemas),
     ...requestBodyOf(route, schemas),
     responses: { ...answersOf(route, schemas), ...errorAnswers(route, errors) },
@@ -137,11 +148,17 @@ export const openApiDocument = (routes: readonly Route[]): Json => {
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
-    security: [{ apiKey: [] }],
+    security: [{ [securityScheme]: [] }],
     tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
     components: {
-      securitySchemes: { apiKey: { type: "http", scheme: "bearer", description: "An API key." } },
+      securitySchemes: {
+        [securityScheme]: {
+          type: "http",
+          scheme: "bearer",
+          description: "An API key. The roles of an operation are the permissions that the key needs.",
+        },
+      },
       parameters: sharedParameters,
       headers: sharedHeaders,
       schemas: withExamples({ Error: errorSchema, ...schemas.components() }),

@@ -1,5 +1,7 @@
 /** Requests and answers about the organization: projects, limits, API keys. Field names as on the wire. */
 import { z } from "zod";
+import { PermissionList, permissions } from "../resources/permission.ts";
+import { grantedTo } from "../services/api-keys/api-key-secret.ts";
 import type { ApiKeyView } from "../services/api-keys/list-api-keys.ts";
 import type { OrganizationLimits } from "../services/projects/organization-limits.ts";
 import type { Project } from "../services/projects/projects.ts";
@@ -95,6 +97,7 @@ export const ApiKeyWire = z.object({
       name: z.string().nullable().describe("Name of the creating key, if known."),
     })
     .describe("The key that made this key."),
+  permissions: z.array(z.enum(permissions)).describe("What the key may do; docs/permissions.md."),
   expires_at: z.iso.datetime().nullable(),
   deleted_at: z.iso.datetime().nullable(),
 });
@@ -105,9 +108,19 @@ export const CreateApiKey = z.object({
   name: label.describe("The key's label."),
   days_to_expire: days(1).describe("Lifetime in days; null: for ever."),
   project_id: z.string().min(1).max(63).nullable().optional().describe("The key's project; null: the organization."),
+  permissions: PermissionList.nullable()
+    .optional()
+    .describe("What the key may do; left out or null: all of its level. At most what the creating key may do."),
 });
 
-export const UpdateApiKey = z.object({ name: label.describe("The new label.") });
+export const UpdateApiKey = z
+  .object({
+    name: label.optional().describe("The new label."),
+    permissions: PermissionList.nullable()
+      .optional()
+      .describe("What the key may do from now on; null: all of its level. Adds at most what the changing key may do."),
+  })
+  .refine(({ name, permissions: list }) => name !== undefined || list !== undefined, "give name or permissions");
 
 export const RotateApiKey = z.object({
   days_to_expire: days(1).describe("Lifetime of the new key; null: for ever. Left out: as the old key was made."),
@@ -123,6 +136,7 @@ export const apiKeyAnswer = (key: ApiKeyView): z.input<typeof ApiKeyWire> => ({
   project_name: key.projectName ?? null,
   created_at: key.createdAt,
   created_by: { id: key.createdBy, email: "", name: key.creatorName ?? null },
+  permissions: [...grantedTo(key)],
   expires_at: key.expiresAt ?? null,
   deleted_at: key.deletedAt ?? null,
 });

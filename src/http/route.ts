@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { ErrorCode } from "../errors.ts";
 import type { Logger } from "../log.ts";
+import type { Permission, ProjectPermission } from "../resources/permission.ts";
 import type { Principal } from "../services/api-keys/api-keys.ts";
 import type { Project } from "../services/projects/projects.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
@@ -24,6 +25,18 @@ type Infer<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 /** Whose rights are needed: any key within its project, or a key of the organization. */
 export type Scope = "project" | "organization";
 
+/** The permission of a route: routes of the organization need `organization`, all others one that keys of a project can have. */
+type PermissionOf<Of extends Scope> = Of extends "organization" ? "organization" : ProjectPermission;
+
+/** A permission that only some requests of a route need, besides the route's own. */
+export type FurtherPermission = {
+  permission: Permission;
+  /** Which requests, for the documentation, after "when". */
+  when: string;
+  // biome-ignore lint/suspicious/noExplicitAny: as Route is
+  applies(body: any): boolean;
+};
+
 export type RouteContract<Params, Query, Body, Of extends Scope = Scope> = {
   method: Method;
   /** In OpenAPI's form: `/browser_pools/{id_or_name}`. */
@@ -33,6 +46,10 @@ export type RouteContract<Params, Query, Body, Of extends Scope = Scope> = {
   summary: string;
   /** The required key: any key, within its project, or a key of the organization. */
   scope: Of;
+  /** What the key must be allowed to do (AUTH-11). It is checked before the body is read. */
+  permission: PermissionOf<Of>;
+  /** Checked before the handler runs. */
+  furtherPermissions?: FurtherPermission[];
   params?: Params;
   query?: Query;
   body?: Body;

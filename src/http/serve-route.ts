@@ -1,9 +1,9 @@
-/** Serves a request of a route in these steps: host, caller, project, body, repetition, handler, answer. */
+/** Serves a request of a route in these steps: host, caller, permission, project, body, repetition, handler, answer. */
 import type { Request, RequestHandler, Response } from "express";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import type { AppDeps } from "./app-deps.ts";
-import { authenticate, bearerToken, requireOrganization, resolveProject } from "./middleware/authenticate.ts";
+import { authenticate, bearerToken, requirePermission, resolveProject } from "./middleware/authenticate.ts";
 import { answerError, asAppError } from "./middleware/error-answer.ts";
 import { baseUrlOf } from "./middleware/host-check.ts";
 import { parseBody } from "./middleware/parse-body.ts";
@@ -23,16 +23,22 @@ const readInput = async (
 ): Promise<RouteInput<any, any, any>> => {
   const { config, apiKeys, projects } = deps.services;
   const principal = authenticate(request.headers, apiKeys);
-  if (route.scope === "organization") requireOrganization(principal);
+  requirePermission(principal, route.permission);
   const project =
     route.scope === "project"
       ? resolveProject(request.headers, principal, { projects, defaultProject: config.defaultProject })
       : undefined;
-  const body = await parseBody(request, response, route.bodyLimit);
+  const given = await parseBody(request, response, route.bodyLimit);
+  const params = route.params && validate(route.params, request.params);
+  const query = route.query && validate(route.query, nestQuery(request.query));
+  const body = route.body && validate(route.body, given);
+  // Before a kept answer is looked up: a key that has lost the permission must not get it.
+  for (const { permission, applies } of route.furtherPermissions ?? [])
+    if (applies(body)) requirePermission(principal, permission);
   return {
-    params: route.params && validate(route.params, request.params),
-    query: route.query && validate(route.query, nestQuery(request.query)),
-    body: route.body && validate(route.body, body),
+    params,
+    query,
+    body,
     principal,
     project,
     baseUrl: baseUrlOf(request.headers, config),

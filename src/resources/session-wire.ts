@@ -58,9 +58,20 @@ export const Session = z.intersection(
   configShape,
   z.object({
     session_id: z.string(),
-    cdp_ws_url: z.string().describe("WebSocket URL for CDP; valid until the session ends."),
-    webdriver_ws_url: z.string().describe("WebSocket URL for WebDriver BiDi, which is not served yet: use cdp_ws_url."),
-    base_url: z.string().describe("Base URL of what this session serves over HTTP."),
+    cdp_ws_url: z
+      .string()
+      .optional()
+      .describe("WebSocket URL for CDP; valid until the session ends. Only for keys with the permission browsers:use."),
+    webdriver_ws_url: z
+      .string()
+      .optional()
+      .describe(
+        "WebSocket URL for WebDriver BiDi, which is not served yet: use cdp_ws_url. Only for keys with browsers:use.",
+      ),
+    base_url: z
+      .string()
+      .optional()
+      .describe("Base URL of what this session serves over HTTP. Only for keys with browsers:use."),
     created_at: z.iso.datetime(),
     deleted_at: z.iso.datetime().optional().describe("Only of an ended session."),
     timeout_seconds: z.int().describe("Seconds without a connection after which the browser is destroyed."),

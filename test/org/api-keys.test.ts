@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ensureOrganizationKey } from "../../src/bootstrap/ensure-organization-key.ts";
 import { secrets } from "../../src/kube/resource-type.ts";
+import { permissions } from "../../src/resources/permission.ts";
 import { apiKeySecretName, newApiKey } from "../../src/services/api-keys/api-key-secret.ts";
 import { type CreatedApiKey, createApiKey } from "../../src/services/api-keys/create-api-key.ts";
 import { deleteApiKey } from "../../src/services/api-keys/delete-api-key.ts";
-import { renameApiKey } from "../../src/services/api-keys/rename-api-key.ts";
 import { rotateApiKey } from "../../src/services/api-keys/rotate-api-key.ts";
+import { updateApiKey } from "../../src/services/api-keys/update-api-key.ts";
 import { createProject } from "../../src/services/projects/create-project.ts";
 import { updateProject } from "../../src/services/projects/update-project.ts";
 import { eventually } from "../support/eventually.ts";
@@ -13,15 +14,20 @@ import { type OrgParts, startOrg } from "./org-parts.ts";
 
 const dayMs = 86_400_000;
 let org: OrgParts;
+/** Id of the key that makes the keys of this file. */
+let maker: string;
 beforeAll(async () => {
   org = await startOrg();
+  const key = newApiKey();
+  await ensureOrganizationKey({ kube: org.kube, namespace: org.config.systemNamespace, key, name: "maker" });
+  maker = await eventually("the key is known", () => org.apiKeys.authenticate(key)?.keyId);
 });
 afterAll(() => org[Symbol.asyncDispose]());
 
 const create = (more: { projectId?: string; daysToExpire?: number } = {}): Promise<CreatedApiKey> =>
-  createApiKey({ name: "ci", projectId: more.projectId, daysToExpire: more.daysToExpire, createdBy: "system" }, org);
+  createApiKey({ name: "ci", projectId: more.projectId, daysToExpire: more.daysToExpire, createdBy: maker }, org);
 const rotate = (id: string, graceDays: number, daysToExpire?: number | null): Promise<CreatedApiKey> =>
-  rotateApiKey(id, { daysToExpire, graceDays, rotatedBy: "system" }, org);
+  rotateApiKey(id, { daysToExpire, graceDays, rotatedBy: maker }, org);
 const secretOf = (id: string) =>
   org.kube.get(secrets, { name: apiKeySecretName(id), namespace: org.config.systemNamespace });
 
@@ -30,7 +36,7 @@ describe("a new API key", () => {
   test("is accepted at once by the replica that made it, and soon by every other replica", async () => {
     const other = await org.replica();
     const { key, record } = await create();
-    const principal = { keyId: record.id, scope: { kind: "organization" } };
+    const principal = { keyId: record.id, scope: { kind: "organization" }, permissions: new Set(permissions) };
     expect(org.apiKeys.authenticate(key)).toEqual(principal);
     await eventually("the other replica accepts the key", () => other.apiKeys.authenticate(key) !== undefined);
     expect(other.apiKeys.authenticate(key)).toEqual(principal);
@@ -96,7 +102,9 @@ describe("a deleted API key", () => {
     const { record } = await create();
     await deleteApiKey(record.id, "another", org);
     await expect(deleteApiKey(record.id, "another", org)).rejects.toMatchObject({ code: "not_found" });
-    await expect(renameApiKey(record.id, "new", org)).rejects.toMatchObject({ code: "not_found" });
+    await expect(updateApiKey(record.id, { name: "new", updatedBy: maker }, org)).rejects.toMatchObject({
+      code: "not_found",
+    });
     await expect(rotate(record.id, 1)).rejects.toMatchObject({ code: "not_found" });
   });
 
@@ -110,7 +118,9 @@ describe("a deleted API key", () => {
 test("an id that names no key is never used as the name of a Secret", async () => {
   const kube = { ...org.kube, get: () => Promise.reject(new Error("asked the API server")) };
   for (const id of ["", "../signing-key", "x/../../default/secrets/y"])
-    await expect(renameApiKey(id, "new", { ...org, kube })).rejects.toMatchObject({ code: "not_found" });
+    await expect(updateApiKey(id, { name: "new", updatedBy: maker }, { ...org, kube })).rejects.toMatchObject({
+      code: "not_found",
+    });
 });
 
 describe("a rotated API key", () => {
@@ -148,7 +158,7 @@ describe("a rotated API key", () => {
     const old = await create();
     const known = new Set(org.apiKeys.list().map(({ id }) => id));
     const kube = { ...org.kube, patch: () => Promise.reject(new Error("no patch today")) };
-    const rotation = { daysToExpire: undefined, graceDays: 1, rotatedBy: "system" };
+    const rotation = { daysToExpire: undefined, graceDays: 1, rotatedBy: maker };
     await expect(rotateApiKey(old.record.id, rotation, { ...org, kube })).rejects.toThrow("no patch today");
     await eventually("no key is there that was not before", () => org.apiKeys.list().every(({ id }) => known.has(id)));
   });

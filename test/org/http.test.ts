@@ -1,6 +1,7 @@
 /** Projects, limits and API keys over HTTP, with the public SDK where it has the call. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { permissions } from "../../src/resources/permission.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { type OrgApi, startOrgApi } from "./org-api.ts";
 
@@ -134,6 +135,7 @@ describe("API keys", () => {
       project_name: null,
       created_at: time,
       created_by: { id: expect.any(String), email: "", name: "test" },
+      permissions: [...permissions],
       expires_at: time,
       deleted_at: null,
     });

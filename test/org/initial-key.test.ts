@@ -5,6 +5,7 @@ import { readConfig } from "../../src/config.ts";
 import { connectKube, type Kube } from "../../src/kube/client.ts";
 import { secrets } from "../../src/kube/resource-type.ts";
 import { createLogger } from "../../src/log.ts";
+import { apiKeyAnnotations, apiKeySecretName } from "../../src/services/api-keys/api-key-secret.ts";
 import { startApiKeys } from "../../src/services/api-keys/api-keys.ts";
 import { deleteApiKey } from "../../src/services/api-keys/delete-api-key.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
@@ -79,6 +80,20 @@ describe("the first key", () => {
     expect(after).not.toBe(before);
     expect(keys.authenticate(after)).toBeDefined();
     expect(keys.authenticate(before)).toBeUndefined();
+    expect(keys.list()).toHaveLength(2);
+  });
+
+  test("is followed by another one when it lost the permission to manage the organization", async () => {
+    await start();
+    const before = (await leftKey()) ?? "";
+    const [{ id } = { id: "" }] = (await knownKeys()).list();
+    const annotations = { [apiKeyAnnotations.permissions]: "pools:read" };
+    await kube.patch(secrets, { namespace, name: apiKeySecretName(id) }, { metadata: { annotations } });
+    await Promise.all([start(), start()]);
+    const after = (await leftKey()) ?? "";
+    const keys = await knownKeys();
+    expect(after).not.toBe(before);
+    expect(keys.authenticate(after)?.permissions.has("organization")).toBe(true);
     expect(keys.list()).toHaveLength(2);
   });
 

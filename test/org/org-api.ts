@@ -1,6 +1,7 @@
 import Kernel from "@onkernel/sdk";
 import { ensureOrganizationKey } from "../../src/bootstrap/ensure-organization-key.ts";
 import { startApi } from "../../src/cmd/api.ts";
+import type { Kube } from "../../src/kube/client.ts";
 import { createLogger } from "../../src/log.ts";
 import { newApiKey } from "../../src/services/api-keys/api-key-secret.ts";
 import { sharedServers } from "../support/control-plane.ts";
@@ -11,6 +12,8 @@ export type Answer = { status: number; body: { code?: string; message?: string; 
 
 export type OrgApi = {
   defaultProject: string;
+  systemNamespace: string;
+  kube: Kube;
   /** The public SDK with this key, by default the organization's, without retries. */
   client(apiKey?: string, projectID?: string): Kernel;
   /** A call with this key, by default the organization's. */
@@ -33,6 +36,8 @@ export const startOrgApi = async (): Promise<OrgApi> => {
   await eventually("the key is accepted", () => api.services.apiKeys.authenticate(organizationKey) !== undefined);
   return {
     defaultProject: org.config.defaultProject,
+    systemNamespace: org.config.systemNamespace,
+    kube: org.kube,
     client: (apiKey = organizationKey, projectID) =>
       new Kernel({ baseURL: api.url, apiKey, maxRetries: 0, ...(projectID && { projectID }) }),
     async call(method, path, { body, key = organizationKey } = {}) {

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { AppError } from "../../errors.ts";
+import type { Permission } from "../../resources/permission.ts";
 import type { ApiKeys, Principal } from "../../services/api-keys/api-keys.ts";
 import type { Project, Projects } from "../../services/projects/projects.ts";
 
@@ -35,8 +36,14 @@ export const resolveProject = (
   return project;
 };
 
-/** Throws `forbidden` for a key that is bound to one project. */
-export const requireOrganization = (principal: Principal): void => {
-  if (principal.scope.kind !== "organization")
-    throw new AppError("forbidden", "this needs an API key of the organization; this one is for one project");
+/** Throws `forbidden` for a key without the permission. A key of one project never has `organization`. */
+export const requirePermission = ({ permissions, scope }: Principal, permission: Permission): void => {
+  if (permissions.has(permission)) return;
+  const isForeign = permission === "organization" && scope.kind === "project";
+  throw new AppError(
+    "forbidden",
+    isForeign
+      ? "this needs the permission organization, which only an API key of the organization can have; this one is for one project"
+      : `this API key lacks the permission ${permission}`,
+  );
 };

@@ -17,7 +17,7 @@ const codeTexts: Record<ErrorCode, string> = {
   element_not_editable: "A selector matches no field that can be written to.",
   duplicate_target: "Two bindings select the same field.",
   unauthorized: "The API key is missing, unknown or expired.",
-  forbidden: "The API key is for another project, or the operation needs a key of the organization.",
+  forbidden: "The API key is for another project, or lacks the permission that the message names.",
   vault_not_attached: "The vault is not attached to this browser.",
   origin_not_allowed: "The item may not be filled into a page of this origin.",
   not_found: "The project has no object with this id or name.",

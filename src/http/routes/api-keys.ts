@@ -2,8 +2,8 @@ import { z } from "zod";
 import { createApiKey } from "../../services/api-keys/create-api-key.ts";
 import { deleteApiKey } from "../../services/api-keys/delete-api-key.ts";
 import { getApiKey, listApiKeys, viewApiKey } from "../../services/api-keys/list-api-keys.ts";
-import { renameApiKey } from "../../services/api-keys/rename-api-key.ts";
 import { rotateApiKey } from "../../services/api-keys/rotate-api-key.ts";
+import { updateApiKey } from "../../services/api-keys/update-api-key.ts";
 import {
   ApiKeyWire,
   apiKeyAnswer,
@@ -34,14 +34,16 @@ export const createApiKeyRoute = defineRoute(
     operationId: "createApiKey",
     tag,
     scope,
+    permission: "organization",
     summary: "Create an API key",
     body: CreateApiKey,
     answers: { 201: NewApiKey },
     errors: ["bad_request", "project_not_found"],
   },
-  async ({ body: { name, project_id, days_to_expire }, principal, deps }) => {
+  async ({ body: { name, project_id, days_to_expire, permissions }, principal, deps }) => {
     const given = { name, projectId: project_id ?? undefined, daysToExpire: days_to_expire ?? undefined };
-    const { record, key } = await createApiKey({ ...given, createdBy: principal.keyId }, deps);
+    const wanted = { ...given, permissions: permissions ?? undefined, createdBy: principal.keyId };
+    const { record, key } = await createApiKey(wanted, deps);
     return { status: 201, body: { ...apiKeyAnswer(viewApiKey(record, deps)), key } };
   },
 );
@@ -53,6 +55,7 @@ export const listApiKeysRoute = defineRoute(
     operationId: "listApiKeys",
     tag,
     scope,
+    permission: "organization",
     summary: "List API keys",
     query: Paging.extend({
       name: z.string().max(255).optional().describe("Only keys of exactly this name."),
@@ -87,6 +90,7 @@ export const getApiKeyRoute = defineRoute(
     operationId: "getApiKey",
     tag,
     scope,
+    permission: "organization",
     summary: "Get an API key",
     params: ApiKeyParams,
     query: z.object({ include_deleted: flag.optional().describe("Also a deleted key.") }),
@@ -106,15 +110,16 @@ export const updateApiKeyRoute = defineRoute(
     operationId: "updateApiKey",
     tag,
     scope,
-    summary: "Rename an API key",
+    permission: "organization",
+    summary: "Change the name or the permissions of an API key",
     params: ApiKeyParams,
     body: UpdateApiKey,
     answers: { 200: ApiKey },
-    errors: ["bad_request", "not_found"],
+    errors: ["bad_request", "not_found", "conflict"],
   },
-  async ({ params, body, deps }) => ({
+  async ({ params, body, principal, deps }) => ({
     status: 200,
-    body: apiKeyAnswer(viewApiKey(await renameApiKey(params.id, body.name, deps), deps)),
+    body: apiKeyAnswer(viewApiKey(await updateApiKey(params.id, { ...body, updatedBy: principal.keyId }, deps), deps)),
   }),
 );
 
@@ -125,6 +130,7 @@ export const deleteApiKeyRoute = defineRoute(
     operationId: "deleteApiKey",
     tag,
     scope,
+    permission: "organization",
     summary: "Delete an API key; it stops working at once",
     params: ApiKeyParams,
     answers: { 204: { description: "Done" } },
@@ -143,6 +149,7 @@ export const rotateApiKeyRoute = defineRoute(
     operationId: "rotateApiKey",
     tag,
     scope,
+    permission: "organization",
     summary: "Replace an API key by a new one; the old one still works for a while",
     params: ApiKeyParams,
     body: RotateApiKey,

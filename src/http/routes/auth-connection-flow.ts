@@ -1,12 +1,15 @@
 /** The SDK's operations for a login that drives a browser. They are not implemented: people type logins into the hosted page. */
 import { z } from "zod";
 import { AppError } from "../../errors.ts";
+import type { ProjectPermission } from "../../resources/permission.ts";
 import type { Method, Route } from "../route.ts";
 import { defineRoute } from "../route.ts";
 
 const ConnectionParams = z.object({ id: z.string().min(1).max(253).describe("The connection's id.") });
 
-const missing = ({ operationId, method, last }: { operationId: string; method: Method; last: string }): Route =>
+type MissingRoute = { operationId: string; method: Method; last: string; permission: ProjectPermission };
+
+const missing = ({ operationId, method, last, permission }: MissingRoute): Route =>
   defineRoute(
     {
       method,
@@ -14,6 +17,7 @@ const missing = ({ operationId, method, last }: { operationId: string; method: M
       operationId,
       tag: "Auth connections",
       scope: "project",
+      permission,
       summary: "Not implemented: no browser logs in by itself",
       params: ConnectionParams,
       answers: { 200: { description: "Never" } },
@@ -29,7 +33,7 @@ const missing = ({ operationId, method, last }: { operationId: string; method: M
 
 /** `submit`, `follow` and `timeline` of the SDK. */
 export const connectionFlowRoutes: Route[] = [
-  missing({ operationId: "submitAuthConnection", method: "post", last: "submit" }),
-  missing({ operationId: "followAuthConnection", method: "get", last: "events" }),
-  missing({ operationId: "listAuthConnectionTimeline", method: "get", last: "timeline" }),
+  missing({ operationId: "submitAuthConnection", method: "post", last: "submit", permission: "credentials:write" }),
+  missing({ operationId: "followAuthConnection", method: "get", last: "events", permission: "vaults:read" }),
+  missing({ operationId: "listAuthConnectionTimeline", method: "get", last: "timeline", permission: "vaults:read" }),
 ];

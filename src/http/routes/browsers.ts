@@ -2,6 +2,7 @@ import { z } from "zod";
 import { AppError } from "../../errors.ts";
 import { CreateBrowser, UpdateBrowser } from "../../resources/browser-wire.ts";
 import { Session } from "../../resources/session-wire.ts";
+import type { Principal } from "../../services/api-keys/api-keys.ts";
 import { createBrowser } from "../../services/sessions/create-browser.ts";
 import { findSession } from "../../services/sessions/find-session.ts";
 import { listSessions } from "../../services/sessions/list-sessions.ts";
@@ -16,6 +17,10 @@ const scope = "project";
 const path = "/browsers/{id_or_name}";
 
 const BrowserParams = z.object({ id_or_name: z.string().min(1).max(255).describe("The session's id or name.") });
+/** A session's URLs open its browser, so only keys that may use browsers see them (AUTH-13). */
+const linksBase = ({ permissions }: Principal, baseUrl: string): string | undefined =>
+  permissions.has("browsers:use") ? baseUrl : undefined;
+
 const flag = z.enum(["true", "false"]).optional();
 
 export const listBrowsersRoute = defineRoute(
@@ -25,6 +30,7 @@ export const listBrowsersRoute = defineRoute(
     operationId: "listBrowsers",
     tag,
     scope,
+    permission: "pools:read",
     summary: "List browser sessions",
     query: Paging.extend({
       status: z
@@ -38,12 +44,12 @@ export const listBrowsersRoute = defineRoute(
     answers: { 200: { description: "The sessions", schema: z.array(Session) } },
     errors: ["bad_request"],
   },
-  async ({ query, project, baseUrl, deps }) => {
+  async ({ query, project, principal, baseUrl, deps }) => {
     const status = query.status ?? (query.include_deleted === "true" ? "all" : "active");
     const page = pageOf(await listSessions({ ...query, status }, project, deps), query);
     const sessions: Session[] = [];
     // One after the other: each session may need a policy of 5 MiB.
-    for (const lease of page.body) sessions.push(await sessionAnswer(lease, baseUrl, deps));
+    for (const lease of page.body) sessions.push(await sessionAnswer(lease, linksBase(principal, baseUrl), deps));
     return { ...page, body: sessions };
   },
 );
@@ -55,10 +61,19 @@ export const createBrowserRoute = defineRoute(
     operationId: "createBrowser",
     tag,
     scope,
+    permission: "browsers:use",
     summary: "Start a browser on demand",
     body: CreateBrowser,
     answers: { 200: { description: "The session; its browser is up", schema: Session } },
     errors: ["bad_request", "name_taken", "too_many_requests", "browser_not_started"],
+    // An attached vault opens its items to fills, whoever holds the browser.
+    furtherPermissions: [
+      {
+        permission: "vaults:fill",
+        when: "the body has `vaults`",
+        applies: ({ vaults = [] }: CreateBrowser) => vaults.length > 0,
+      },
+    ],
   },
   async ({ body, project, baseUrl, deps, signal }) => {
     const { session, takeBack } = await createBrowser({ request: body, project, baseUrl }, deps, signal);
@@ -73,6 +88,7 @@ export const updateBrowserRoute = defineRoute(
     operationId: "updateBrowser",
     tag,
     scope,
+    permission: "browsers:use",
     summary: "Change a browser session",
     params: BrowserParams,
     body: UpdateBrowser,
@@ -92,16 +108,17 @@ export const getBrowserRoute = defineRoute(
     operationId: "getBrowser",
     tag,
     scope,
+    permission: "pools:read",
     summary: "Get a browser session",
     params: BrowserParams,
     query: z.object({ include_deleted: flag.describe("Also an ended session, for a day after its end.") }),
     answers: { 200: { description: "The session", schema: Session } },
     errors: ["not_found"],
   },
-  async ({ params, query, project, baseUrl, deps }) => {
+  async ({ params, query, project, principal, baseUrl, deps }) => {
     const includeEnded = query.include_deleted === "true";
     const { lease } = await findSession(params.id_or_name, { project, includeEnded }, deps);
-    return { status: 200, body: await sessionAnswer(lease, baseUrl, deps) };
+    return { status: 200, body: await sessionAnswer(lease, linksBase(principal, baseUrl), deps) };
   },
 );
 
@@ -112,6 +129,7 @@ export const deleteBrowserRoute = defineRoute(
     operationId: "deleteBrowser",
     tag,
     scope,
+    permission: "browsers:use",
     summary: "End a browser session and destroy its browser",
     params: BrowserParams,
     answers: { 204: { description: "Done" } },

@@ -10,6 +10,7 @@ export const runItemOperationRoute = defineRoute(
     operationId: "runVaultItemOperation",
     tag: "Vaults",
     scope: "project",
+    permission: "vaults:fill",
     summary: "Fill values of an item into fields of a page",
     params: z.object({
       id_or_name: z.string().min(1).max(255).describe("The vault's id or name."),

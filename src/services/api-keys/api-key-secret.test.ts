@@ -20,6 +20,7 @@ const record: ApiKeyRecord = {
   expiresAt: "2026-01-31T00:00:00.000Z",
   deletedAt: undefined,
   lifetimeDays: 30,
+  permissions: ["pools:read", "browsers:use"],
 };
 
 describe("API keys", () => {

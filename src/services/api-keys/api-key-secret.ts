@@ -4,6 +4,7 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import type { NewObject, Secret } from "../../kube/objects.ts";
+import { isPermission, type Permission, permissionsOf } from "../../resources/permission.ts";
 
 /** The data of a key without its secret, from the Secret's annotations. Times are RFC 3339. */
 export type ApiKeyRecord = {
@@ -19,6 +20,8 @@ export type ApiKeyRecord = {
   deletedAt: string | undefined;
   /** The lifetime in days that the key was made with; undefined: for ever. */
   lifetimeDays: number | undefined;
+  /** The permissions that the key was given; undefined: all of its level. */
+  permissions: readonly Permission[] | undefined;
 };
 
 /** Label selector of the Secrets that hold API keys. */
@@ -38,6 +41,7 @@ export const apiKeyAnnotations = {
   expiresAt: "browserpool.dev/expires-at",
   deletedAt: "browserpool.dev/deleted-at",
   lifetimeDays: "browserpool.dev/lifetime-days",
+  permissions: "browserpool.dev/permissions",
 } as const satisfies Record<Exclude<keyof ApiKeyRecord, "id">, string>;
 
 /** The name of the Secret of the key with this id. */
@@ -67,6 +71,10 @@ export const apiKeySecret = (record: ApiKeyRecord, key: string, namespace: strin
   };
 };
 
+/** Unknown words give nothing, so an annotation that is damaged or of a later version never gives more than it says. */
+const readPermissions = (text: string | undefined): readonly Permission[] | undefined =>
+  text?.split(",").filter(isPermission);
+
 /** Reads the record from a Secret; undefined when its name or type is not that of an API key. */
 export const readApiKey = ({ metadata, type }: NewObject<Secret>): ApiKeyRecord | undefined => {
   if (type !== secretType || !metadata.name.startsWith(namePrefix)) return undefined;
@@ -83,8 +91,15 @@ export const readApiKey = ({ metadata, type }: NewObject<Secret>): ApiKeyRecord 
     expiresAt: annotations[apiKeyAnnotations.expiresAt],
     deletedAt: annotations[apiKeyAnnotations.deletedAt],
     lifetimeDays: lifetimeDays > 0 ? lifetimeDays : undefined,
+    permissions: readPermissions(annotations[apiKeyAnnotations.permissions]),
   };
 };
+
+/** What a key may do. */
+export const grantedTo = ({
+  projectId,
+  permissions: listed,
+}: Pick<ApiKeyRecord, "projectId" | "permissions">): ReadonlySet<Permission> => permissionsOf({ projectId, listed });
 
 /** Reads the SHA-256 from a Secret, in hex; undefined when it is missing or malformed. */
 export const readDigest = ({ data }: Pick<Secret, "data">): string | undefined => {

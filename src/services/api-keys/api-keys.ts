@@ -3,12 +3,25 @@ import type { Secret } from "../../kube/objects.ts";
 import { startReflector } from "../../kube/reflector.ts";
 import { secrets } from "../../kube/resource-type.ts";
 import type { Logger } from "../../log.ts";
-import { type ApiKeyRecord, apiKeySelector, digestApiKey, isUsable, readApiKey, readDigest } from "./api-key-secret.ts";
+import type { Permission } from "../../resources/permission.ts";
+import {
+  type ApiKeyRecord,
+  apiKeySelector,
+  digestApiKey,
+  grantedTo,
+  isUsable,
+  readApiKey,
+  readDigest,
+} from "./api-key-secret.ts";
 
 export type { ApiKeyRecord } from "./api-key-secret.ts";
 
 /** The identity and rights of an API key. A project key can only use its project. */
-export type Principal = { keyId: string; scope: { kind: "organization" } | { kind: "project"; projectId: string } };
+export type Principal = {
+  keyId: string;
+  scope: { kind: "organization" } | { kind: "project"; projectId: string };
+  permissions: ReadonlySet<Permission>;
+};
 
 /** The API keys of the organization, kept up to date by a watch of Secrets that contain the SHA-256 of each key, never the key. */
 export type ApiKeys = {
@@ -47,9 +60,10 @@ const indexKeys = (items: Secret[]): Index => {
   return index;
 };
 
-const principalOf = ({ id, projectId }: ApiKeyRecord): Principal => ({
-  keyId: id,
-  scope: projectId === undefined ? { kind: "organization" } : { kind: "project", projectId },
+const principalOf = (record: ApiKeyRecord): Principal => ({
+  keyId: record.id,
+  scope: record.projectId === undefined ? { kind: "organization" } : { kind: "project", projectId: record.projectId },
+  permissions: grantedTo(record),
 });
 
 /** Starts the watch. It knows no key before `synced` has resolved; that rejects if `signal` is aborted first. */

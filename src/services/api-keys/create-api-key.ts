@@ -1,8 +1,10 @@
 import { AppError } from "../../errors.ts";
 import { secrets } from "../../kube/resource-type.ts";
+import { type Permission, permissionsOf } from "../../resources/permission.ts";
 import { newId } from "../objects/new-id.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { type ApiKeyRecord, apiKeySecret, maskApiKey, newApiKey } from "./api-key-secret.ts";
+import { fetchGrantable, refuseForeignLevel, requireGrant } from "./grants.ts";
 
 export type NewApiKey = {
   name: string;
@@ -10,7 +12,9 @@ export type NewApiKey = {
   projectId: string | undefined;
   /** Undefined: it never expires. */
   daysToExpire: number | undefined;
-  /** Id of the creating key. */
+  /** Undefined: all of the key's level. */
+  permissions?: readonly Permission[] | undefined;
+  /** Id of the creating key, which must have all that the new key gets. */
   createdBy: string;
 };
 
@@ -19,13 +23,18 @@ export type CreatedApiKey = { record: ApiKeyRecord /** The only time that the ke
 /** Lifetimes of keys are given in days. */
 export const msPerDay = 24 * 60 * 60 * 1000;
 
-/** Makes a key. Throws `project_not_found` unless the project is active. */
+/**
+ * Makes a key. Throws `project_not_found` unless the project is active, `forbidden` for more than the creating key has, and
+ * `bad_request` for permissions that a key of a project can't have.
+ */
 export const createApiKey = async (
-  { name, projectId, daysToExpire, createdBy }: NewApiKey,
+  { name, projectId, daysToExpire, permissions, createdBy }: NewApiKey,
   { kube, config, apiKeys, projects }: Pick<ServiceDeps, "kube" | "config" | "apiKeys" | "projects">,
 ): Promise<CreatedApiKey> => {
   if (projectId !== undefined && activeProjectId(projectId, projects) === undefined)
     throw new AppError("project_not_found", `no active project ${projectId}`);
+  refuseForeignLevel(projectId, permissions);
+  requireGrant(permissionsOf({ projectId, listed: permissions }), await fetchGrantable(createdBy, { kube, config }));
   const key = newApiKey();
   const nowMs = Date.now();
   const record: ApiKeyRecord = {
@@ -38,6 +47,7 @@ export const createApiKey = async (
     expiresAt: daysToExpire === undefined ? undefined : new Date(nowMs + daysToExpire * msPerDay).toISOString(),
     deletedAt: undefined,
     lifetimeDays: daysToExpire,
+    permissions,
   };
   apiKeys.put(await kube.create(secrets, apiKeySecret(record, key, config.systemNamespace)));
   return { record, key };

@@ -14,6 +14,7 @@ const key = (id: string, more: Partial<ApiKeyRecord> = {}): ApiKeyRecord => ({
   expiresAt: undefined,
   deletedAt: undefined,
   lifetimeDays: undefined,
+  permissions: undefined,
   ...more,
 });
 

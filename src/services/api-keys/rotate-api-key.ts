@@ -1,6 +1,6 @@
 import { secrets } from "../../kube/resource-type.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { apiKeyAnnotations, apiKeySecretName } from "./api-key-secret.ts";
+import { type ApiKeyRecord, apiKeyAnnotations, apiKeySecretName, readApiKey } from "./api-key-secret.ts";
 import { apiKeyNotFound, changeApiKey } from "./change-api-key.ts";
 import { type CreatedApiKey, createApiKey, msPerDay } from "./create-api-key.ts";
 
@@ -16,20 +16,33 @@ export type Rotation = {
 const earlier = (a: string | undefined, b: string): string =>
   a !== undefined && Date.parse(a) < Date.parse(b) ? a : b;
 
+/** The key as the API server has it: this replica's copy may show permissions that it has lost. */
+const fetchApiKey = async (
+  id: string,
+  { kube, config, apiKeys }: Pick<ServiceDeps, "kube" | "config" | "apiKeys">,
+): Promise<ApiKeyRecord> => {
+  // The id comes from a URL. Only the id of a known key may become part of a Secret's name.
+  if (!apiKeys.find(id)) throw apiKeyNotFound(id);
+  const secret = await kube.get(secrets, { name: apiKeySecretName(id), namespace: config.systemNamespace });
+  const record = secret && readApiKey(secret);
+  if (!record || record.deletedAt !== undefined) throw apiKeyNotFound(id);
+  return record;
+};
+
 /**
- * Makes a new key with the name and project of an old one. The old key expires after the grace period, or at its own time if that
- * is earlier. Throws `not_found`, also for a deleted key, and `project_not_found`.
+ * Makes a new key with the name, project and permissions of an old one. The old key expires after the grace period, or at its own time if that
+ * is earlier. Throws `not_found`, also for a deleted key, `project_not_found`, and `forbidden` for a key that has more than
+ * `rotatedBy`: who rotates a key gets the new one.
  */
 export const rotateApiKey = async (
   id: string,
   { daysToExpire, graceDays, rotatedBy }: Rotation,
   deps: Pick<ServiceDeps, "kube" | "config" | "apiKeys" | "projects">,
 ): Promise<CreatedApiKey> => {
-  const old = deps.apiKeys.find(id);
-  if (!old || old.deletedAt !== undefined) throw apiKeyNotFound(id);
-  const { name, projectId, lifetimeDays } = old;
+  const { name, projectId, lifetimeDays, permissions } = await fetchApiKey(id, deps);
   const lifetime = daysToExpire === undefined ? lifetimeDays : (daysToExpire ?? undefined);
-  const created = await createApiKey({ name, projectId, daysToExpire: lifetime, createdBy: rotatedBy }, deps);
+  const wanted = { name, projectId, permissions, daysToExpire: lifetime, createdBy: rotatedBy };
+  const created = await createApiKey(wanted, deps);
   const endsAt = new Date(Date.now() + graceDays * msPerDay).toISOString();
   try {
     await changeApiKey(id, deps, ({ expiresAt }) => ({

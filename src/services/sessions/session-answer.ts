@@ -73,15 +73,22 @@ const given = <T extends object>(fields: T): { [Key in keyof T]?: NonNullable<T[
 const originOf = ({ on_demand, vaults = [], pool }: SessionRequest): Pick<Session, "pool" | "vaults"> =>
   on_demand ? { vaults } : { pool: { id: pool.id, ...given({ name: pool.name }) } };
 
-/** An active or ended lease as callers see it. `baseUrl`: the URL by which the caller reached this service. */
-export const sessionAnswer = async (lease: LeaseRecord, baseUrl: string, deps: ServiceDeps): Promise<Session> => {
+/**
+ * An active or ended lease as callers see it. `baseUrl`: the URL by which the caller reached this service; undefined: a caller who
+ * may not use the browser, so the answer has no URLs of the session.
+ */
+export const sessionAnswer = async (
+  lease: LeaseRecord,
+  baseUrl: string | undefined,
+  deps: ServiceDeps,
+): Promise<Session> => {
   const request = SessionRequest.parse(JSON.parse(lease.request));
   const config = await configOf(lease, request.pool.uid, deps);
   const telemetry = telemetryOf(config, request);
   const chromePolicy = await policyOf(config, request.pool.uid, deps);
   return {
     session_id: lease.session,
-    ...linksOf(lease, request.pool.uid, baseUrl, deps),
+    ...(baseUrl !== undefined && linksOf(lease, request.pool.uid, baseUrl, deps)),
     created_at: time(lease.created_at),
     headless: config?.headless ?? false,
     stealth: config?.stealth ?? false,

@@ -1,0 +1,23 @@
+/** Makes the tables of docs/permissions.md from the permissions and the routes (src/http/route-table.ts). */
+import type { Route } from "../src/http/route.ts";
+import { routeTable } from "../src/http/route-table.ts";
+import { permissions, permissionTexts } from "../src/resources/permission.ts";
+import { generateParts, table } from "./marked-part.ts";
+
+const neededBy = ({ permission, furtherPermissions = [] }: Route): string =>
+  [`\`${permission}\``, ...furtherPermissions.map((each) => `\`${each.permission}\` when ${each.when}`)].join(", and ");
+
+/** Writes the tables, or with `check` compares them. Returns what it wrote. Throws an Error when one is stale. */
+export const generatePermissions = (options: { check: boolean }): Promise<string> => {
+  const meanings = permissions.map((each) => [`\`${each}\``, permissionTexts[each]]);
+  const routes = routeTable.map((route) => [
+    `\`${route.method.toUpperCase()} ${route.path}\``,
+    `\`${route.operationId}\``,
+    neededBy(route),
+  ]);
+  const parts = {
+    permissions: table(["Permission", "Allows to"], meanings),
+    routes: table(["Route", "Operation", "Needs"], routes),
+  };
+  return generateParts("docs/permissions.md", parts, options);
+};

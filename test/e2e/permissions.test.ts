@@ -1,0 +1,209 @@
+/** The permissions of API keys, route by route, with real browsers. The routes' own declarations say what is tried. */
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { Route } from "../../src/http/route.ts";
+import { routeTable } from "../../src/http/route-table.ts";
+import { secrets } from "../../src/kube/resource-type.ts";
+import { kinds } from "../../src/resources/kinds.ts";
+import { type Permission, permissions } from "../../src/resources/permission.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
+import { filledPool } from "../support/filled-pool.ts";
+import { createRouteRequests, type RouteRequest, type RouteRequests } from "../support/route-requests.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+let stack: Stack;
+let site: Server;
+let requests: RouteRequests;
+beforeAll(async () => {
+  site = createServer((_request, response) => {
+    response.setHeader("content-type", "text/html").end(`<input id="user">`);
+  });
+  await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
+  stack = await startStack();
+  requests = await createRouteRequests(stack, `http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
+});
+afterAll(async () => {
+  await stack?.[Symbol.asyncDispose]();
+  site?.close();
+});
+afterEach(() => requests.endSessions());
+
+// biome-ignore lint/suspicious/noExplicitAny: tests name the fields that they check
+type Answer = { status: number; text: string; body: any };
+
+const callAs = async (
+  key: string,
+  { method, path, body, headers }: { method: string; path: string; body?: unknown; headers?: Record<string, string> },
+): Promise<Answer> => {
+  const response = await stack.call(method.toUpperCase(), path, body, { authorization: `Bearer ${key}`, ...headers });
+  const text = await response.text();
+  return { status: response.status, text, body: text === "" ? undefined : JSON.parse(text) };
+};
+
+const keyWith = async (list: readonly Permission[], projectId?: string): Promise<{ id: string; key: string }> => {
+  const body = { name: newId(), permissions: list, ...(projectId && { project_id: projectId }) };
+  const { status, text, body: made } = await callAs(stack.api_key, { method: "post", path: "/org/api_keys", body });
+  expect(status, text).toBe(201);
+  return made;
+};
+
+const known = new Map<string, Promise<string>>();
+/** The key with this list of permissions, the same for each test. */
+const keyOf = (list: readonly Permission[]): Promise<string> => {
+  const made = known.get(list.join()) ?? keyWith(list).then(({ key }) => key);
+  known.set(list.join(), made);
+  return made;
+};
+const allBut = (left: Permission): Promise<string> => keyOf(permissions.filter((each) => each !== left));
+
+/** What a request can change: all specs and names, projects, keys, logins, limits and sessions, but no status. */
+const state = async (): Promise<Set<string>> => {
+  const { kube } = stack;
+  const objects = await Promise.all(kinds.map((kind) => kube.list(kind)));
+  const listed = await Promise.all(
+    [
+      "/browsers?status=all&limit=100",
+      "/org/projects?limit=100",
+      "/org/api_keys?status=all&limit=100",
+      "/org/limits",
+    ].map(async (path) => (await callAs(stack.api_key, { method: "get", path })).body),
+  );
+  const { items } = await kube.list(secrets);
+  const facts = [
+    ...objects.flatMap((list) => list.items.map(({ metadata, spec }) => [metadata.uid, metadata.annotations, spec])),
+    ...listed.flat(),
+    ...items.map(({ metadata, data }) => [metadata.uid, metadata.annotations, data]),
+  ];
+  // The uptime of a session grows by itself.
+  return new Set(facts.map((fact) => JSON.stringify(fact, (key, value) => (key === "uptime_ms" ? 0 : value))));
+};
+
+/** Sends a request that must be refused for want of this permission, and looks whether it did anything. */
+const expectRefusal = async (
+  { method }: Route,
+  { request, permission }: { request: RouteRequest; permission: Permission },
+): Promise<void> => {
+  const key = await allBut(permission);
+  const before = await state();
+  const refused = await callAs(key, { method, ...request });
+  expect(refused).toMatchObject({ status: 403, body: { code: "forbidden" } });
+  expect(refused.body.message).toContain(`lacks the permission ${permission}`);
+  expect([...(await state()).symmetricDifference(before)]).toEqual([]);
+};
+
+/** Routes whose answer to a right request is an error. */
+const answersWithError: Record<string, number> = {
+  updateVaultItem: 409,
+  submitAuthConnection: 501,
+  followAuthConnection: 501,
+  listAuthConnectionTimeline: 501,
+};
+
+const successOf = ({ operationId, answers }: Route): number =>
+  answersWithError[operationId] ?? Number(Object.keys(answers)[0]);
+
+const nameOf = ({ method, path }: Route): string => `${method.toUpperCase()} ${path}`;
+
+// AUTH-11, AUTH-2
+for (const route of routeTable) {
+  const { permission } = route;
+  const success = successOf(route);
+  test(`${nameOf(route)}: 403 and nothing done without ${permission}, ${success} with it alone`, async () => {
+    const request = await requests.of(route);
+    await expectRefusal(route, { request, permission });
+    const done = await callAs(await keyOf([permission]), { method: route.method, ...request });
+    expect(done.status, done.text).toBe(success);
+  });
+}
+
+describe("a request that needs more than its route", () => {
+  /** The part of a body for which a route needs a further permission. */
+  const parts: Record<string, () => Promise<object>> = {
+    createBrowser: async () => {
+      const vault = await callAs(stack.api_key, { method: "post", path: "/vaults", body: { name: newId() } });
+      return { vaults: [{ id: vault.body.id }] };
+    },
+  };
+  const further = routeTable.flatMap((route) =>
+    (route.furtherPermissions ?? []).map(({ permission, when }) => ({ route, name: nameOf(route), permission, when })),
+  );
+
+  // AUTH-11
+  test.each(further)("$name needs $permission too when $when", async ({ route, permission }) => {
+    const request = await requests.of(route, await parts[route.operationId]?.());
+    await expectRefusal(route, { request, permission });
+    const done = await callAs(await keyOf([route.permission, permission]), { method: route.method, ...request });
+    expect(done.status, done.text).toBe(successOf(route));
+    await callAs(stack.api_key, { method: "delete", path: `/browsers/${done.body.session_id}` });
+  });
+});
+
+describe("a session's URLs", () => {
+  const urls = ["cdp_ws_url", "webdriver_ws_url", "base_url"];
+  const acquired = async (): Promise<{ pool: string; session: string }> => {
+    const { id: pool } = await filledPool(stack.kernel);
+    const { session_id } = await stack.kernel.browserPools.acquire(pool, {});
+    return { pool, session: session_id };
+  };
+
+  // AUTH-13
+  test("are shown only to keys that may use browsers", async () => {
+    const { session } = await acquired();
+    for (const path of [
+      "/browsers",
+      `/browsers/${session}`,
+      "/browsers?status=all",
+      `/browsers/${session}?include_deleted=true`,
+    ]) {
+      const watched = await callAs(await keyOf(["pools:read"]), { method: "get", path });
+      expect(watched.text).toContain(session);
+      expect(watched.text).not.toContain("jwt");
+      for (const url of urls) expect(watched.text).not.toContain(url);
+      const used = await callAs(await keyOf(["pools:read", "browsers:use"]), { method: "get", path });
+      const [answer] = [used.body].flat().filter(({ session_id }) => session_id === session);
+      for (const url of urls) expect(answer[url]).toMatch(/^(ws|http):/);
+    }
+  });
+
+  // AUTH-13, HTTP-21
+  test("are not in a kept answer for a key that has lost the permission", async () => {
+    const { id: pool } = await filledPool(stack.kernel);
+    const { id, key } = await keyWith(["browsers:use"]);
+    const acquire = {
+      method: "post",
+      path: `/browser_pools/${pool}/acquire`,
+      body: {},
+      headers: { "idempotency-key": newId() },
+    };
+    const first = await callAs(key, acquire);
+    expect(first.body.cdp_ws_url).toContain("jwt");
+    expect((await callAs(key, acquire)).text).toBe(first.text);
+    const lessens = { method: "patch", path: `/org/api_keys/${id}`, body: { permissions: ["pools:read"] } };
+    expect((await callAs(stack.api_key, lessens)).status).toBe(200);
+    const refused = await callAs(key, acquire);
+    expect(refused.status).toBe(403);
+    expect(refused.text).not.toContain("jwt");
+  });
+});
+
+// AUTH-11, AUTH-3
+test("a key of a project has all but `organization`, and only there", async () => {
+  const { body: project } = await callAs(stack.api_key, {
+    method: "post",
+    path: "/org/projects",
+    body: { name: newId() },
+  });
+  const made = await callAs(stack.api_key, {
+    method: "post",
+    path: "/org/api_keys",
+    body: { name: "project", project_id: project.id },
+  });
+  expect(made.body.permissions).toEqual(permissions.filter((each) => each !== "organization"));
+  const asProject = (method: string, path: string, body?: unknown) => callAs(made.body.key, { method, path, body });
+  expect((await asProject("post", "/browser_pools", { size: 1, fill_rate_per_minute: 0 })).status).toBe(200);
+  expect((await asProject("get", `/org/projects/${project.id}`)).status).toBe(200);
+  const refused = await asProject("get", "/org/api_keys");
+  expect(refused.status).toBe(403);
+  expect(refused.body.message).toContain("organization");
+});

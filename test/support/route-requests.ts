@@ -1,0 +1,141 @@
+/** A request for every route of the API that does what the route is for. The objects that it names are new for each request. */
+import type { Route } from "../../src/http/route.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
+import { filledPool } from "./filled-pool.ts";
+import type { Stack } from "./stack.ts";
+
+export type RouteRequest = { path: string; body?: unknown };
+
+export type RouteRequests = {
+  /** `more`: further fields of the body. */
+  of(route: Route, more?: object): Promise<RouteRequest>;
+  /** Ends the sessions that were made for requests. */
+  endSessions(): Promise<void>;
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: tests name the fields that they use
+type Body = any;
+
+/** `formUrl`: a page with one field `#user`. */
+export const createRouteRequests = async (stack: Stack, formUrl: string): Promise<RouteRequests> => {
+  const { kernel } = stack;
+  const filled = await filledPool(kernel, { size: 2 });
+  const sessions: string[] = [];
+  const call = async (method: string, path: string, body?: unknown): Promise<Body> => {
+    const response = await stack.call(method, path, body);
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return response.json();
+  };
+  const fresh = (what: string): string => `${what}-${newId()}`;
+
+  const pool = async (): Promise<string> =>
+    (await kernel.browserPools.create({ size: 1, fill_rate_per_minute: 0, headless: true })).id;
+  const session = async (): Promise<string> => {
+    const { session_id } = await kernel.browserPools.acquire(filled.id, { acquire_timeout_seconds: 30 });
+    sessions.push(session_id);
+    return session_id;
+  };
+  const vault = async (): Promise<string> => (await call("POST", "/vaults", { name: fresh("vault") })).id;
+  const credential = (): Promise<{ id: string; name: string }> =>
+    kernel.credentials.create({
+      name: fresh("login"),
+      domain: "shop.example",
+      values: { user: "alice" },
+      totp_secret: "JBSWY3DPEHPK3PXP",
+    });
+  const connectionBody = async () => ({
+    domain: "shop.example",
+    profile_name: fresh("profile"),
+    credential: { name: (await credential()).name },
+  });
+  const connection = async (): Promise<string> => (await kernel.auth.connections.create(await connectionBody())).id;
+  const itemBody = async () => ({
+    type: "credential",
+    spec: { provider: "managed_auth", connection_id: await connection() },
+  });
+  const item = async (): Promise<{ vault: string; key: string }> => {
+    const place = { vault: await vault(), key: fresh("item") };
+    await call("PUT", `/vaults/${place.vault}/items/${place.key}`, await itemBody());
+    return place;
+  };
+  const project = async (): Promise<string> => (await kernel.projects.create({ name: fresh("project") })).id;
+  const apiKey = async (): Promise<string> => (await kernel.apiKeys.create({ name: fresh("key") })).id;
+
+  const fillRequest = async (): Promise<RouteRequest> => {
+    const place = await item();
+    const browser = await call("POST", "/browsers", {
+      headless: true,
+      vaults: [{ id: place.vault }],
+      start_url: formUrl,
+    });
+    sessions.push(browser.session_id);
+    return {
+      path: `/vaults/${place.vault}/items/${place.key}/operations`,
+      body: { type: "fill", browser_id: browser.session_id, fields: [{ field: "user", selector: "#user" }] },
+    };
+  };
+
+  /** Bodies by operation; the others have none. */
+  const bodies: Record<string, () => object | Promise<object>> = {
+    createBrowserPool: () => ({ name: fresh("pool"), size: 1, fill_rate_per_minute: 0 }),
+    updateBrowserPool: () => ({ timeout_seconds: 123 }),
+    acquireBrowser: () => ({ acquire_timeout_seconds: 30 }),
+    createBrowser: () => ({ headless: true }),
+    updateBrowser: () => ({ tags: { changed: "yes" } }),
+    upsertVault: () => ({ name: fresh("vault") }),
+    createAuthConnection: connectionBody,
+    updateAuthConnection: () => ({ auto_reauth: false }),
+    createCredential: () => ({ name: fresh("login"), domain: "shop.example", values: { user: "bob" } }),
+    updateCredential: () => ({ values: { user: "carol" } }),
+    createProject: () => ({ name: fresh("project") }),
+    updateProject: () => ({ name: fresh("renamed") }),
+    updateProjectLimits: () => ({ max_concurrent_sessions: 7 }),
+    updateOrganizationLimits: () => ({ default_project_max_concurrent_sessions: 40 }),
+    createApiKey: () => ({ name: fresh("key"), permissions: ["organization"] }),
+    updateApiKey: () => ({ name: fresh("renamed") }),
+  };
+
+  /** Paths by their form; the longest that a route begins with counts. A path without variables stays as it is. */
+  const places: Record<string, () => Promise<string[]>> = {
+    "/browser_pools/{id_or_name}": async () => [await pool()],
+    "/browser_pools/{id_or_name}/acquire": async () => [filled.id],
+    "/browsers/{id_or_name}": async () => [await session()],
+    "/vaults/{id_or_name}": async () => [await vault()],
+    "/vaults/{id_or_name}/items/{key}": async () => Object.values(await item()),
+    "/auth/connections/{id}": async () => [await connection()],
+    "/credentials/{id_or_name}": async () => [(await credential()).id],
+    "/org/projects/{id}": async () => [await project()],
+    "/org/api_keys/{id}": async () => [await apiKey()],
+  };
+
+  const pathOf = async (path: string): Promise<string> => {
+    const [form] = Object.keys(places)
+      .filter((each) => path.startsWith(each))
+      .sort((a, b) => b.length - a.length);
+    const values = form === undefined ? [] : ((await places[form]?.()) ?? []);
+    return path.replace(/\{\w+\}/g, () => values.shift() ?? "none");
+  };
+
+  return {
+    async of(route, more) {
+      if (route.operationId === "runVaultItemOperation") return fillRequest();
+      if (route.operationId === "putVaultItem")
+        return { path: `/vaults/${await vault()}/items/${fresh("item")}`, body: await itemBody() };
+      if (route.operationId === "releaseBrowser")
+        return { path: `/browser_pools/${filled.id}/release`, body: { session_id: await session() } };
+      // A rotation passes on what the old key may do.
+      if (route.operationId === "rotateApiKey") {
+        const { id } = await call("POST", "/org/api_keys", { name: fresh("key"), permissions: ["organization"] });
+        return { path: `/org/api_keys/${id}/rotate`, body: {} };
+      }
+      const path = await pathOf(route.path);
+      const body = await bodies[route.operationId]?.();
+      if (!body && !more) return { path, ...(route.body && { body: {} }) };
+      return { path, body: { ...body, ...more } };
+    },
+    async endSessions() {
+      // One that a test has ended is gone.
+      for (const id of sessions.splice(0)) await stack.call("DELETE", `/browsers/${id}`);
+    },
+  };
+};
