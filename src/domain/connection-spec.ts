@@ -7,6 +7,7 @@ import {
   type UpdateConnection,
 } from "../resources/auth-connection-wire.ts";
 import { fromWire } from "../resources/wire.ts";
+import { originProblems } from "./allowed-origins.ts";
 import { withoutUndefined } from "./given-fields.ts";
 import { type Problem, problemAt, type SpecProblem, wireProblems } from "./problem.ts";
 import { mergeTelemetry } from "./telemetry-merge.ts";
@@ -33,20 +34,24 @@ const telemetryProblems = ({ browserTelemetry }: ConnectionPatch): SpecProblem[]
     : merged.problems.map(({ path, message }) => problemAt(["browserTelemetry", ...path.slice(1)], message));
 };
 
-const problemsOf = (request: ConnectionPatch): Problem[] =>
-  wireProblems(ConnectionRequest, [
+const problemsOf = (request: ConnectionPatch): Problem[] => [
+  ...wireProblems(ConnectionRequest, [
     ...credentialProblems(request),
     ...proxyProblems(request),
     ...telemetryProblems(request),
-  ]);
+  ]),
+  ...originProblems(request.allowedOrigins ?? undefined, "allowed_origins"),
+];
 
-/** Keeps `browser_telemetry` unchanged; null means none. */
-const withTelemetry = ({
+/** For these two null means none. */
+const withoutNull = ({
   browserTelemetry,
+  allowedOrigins,
   ...settings
 }: Omit<ConnectionRequest, "domain" | "profileName">): Omit<AuthConnectionSpec, "domain" | "profileName"> => ({
   ...settings,
   ...(browserTelemetry && { browserTelemetry }),
+  ...(allowedOrigins && { allowedOrigins }),
 });
 
 /** The spec of a new connection, with the domain in lower case, so that domains can be compared. */
@@ -54,7 +59,7 @@ export const newConnectionSpec = (request: CreateConnection): ConnectionResult =
   const { domain, profileName, ...settings } = fromWire(ConnectionRequest, request);
   const problems = problemsOf(settings);
   if (problems.length > 0) return { ok: false, problems };
-  return { ok: true, spec: { domain: domain.toLowerCase(), profileName, ...withTelemetry(settings) } };
+  return { ok: true, spec: { domain: domain.toLowerCase(), profileName, ...withoutNull(settings) } };
 };
 
 /** Replaces fields of the spec by those of the request. */
@@ -62,13 +67,14 @@ export const patchConnectionSpec = (spec: AuthConnectionSpec, request: UpdateCon
   const patch = fromWire(ConnectionPatch, request);
   const problems = problemsOf(patch);
   if (problems.length > 0) return { ok: false, problems };
-  const { loginUrl, browserTelemetry, ...rest } = { ...spec, ...withoutUndefined(patch) };
+  const { loginUrl, browserTelemetry, allowedOrigins, ...rest } = { ...spec, ...withoutUndefined(patch) };
   return {
     ok: true,
     spec: {
       ...rest,
       ...(loginUrl && { loginUrl }),
       ...(browserTelemetry && { browserTelemetry }),
+      ...(allowedOrigins && { allowedOrigins }),
     },
   };
 };

@@ -3,6 +3,7 @@ import type { AuthConnection } from "../resources/auth-connection.ts";
 import type { Credential } from "../resources/credential.ts";
 import { byAge, wireName } from "../resources/identity.ts";
 import type { VaultItem } from "../resources/vault-item.ts";
+import { commonOrigins } from "./allowed-origins.ts";
 
 export type CredentialSource =
   | { is: "connectionGone" }
@@ -26,6 +27,25 @@ export const connectionOf = (
       metadata.name === spec.connectionId &&
       (status?.connectionUid === undefined || status.connectionUid === metadata.uid),
   );
+
+/** What limits the origins of an item besides its own list: its connection, and the credential behind that. */
+export const originLimits = (
+  connection: AuthConnection | undefined,
+  source: CredentialSource,
+): { of: string; origins: string[] | undefined }[] => [
+  ...(source.is === "credential"
+    ? [{ of: `credential ${wireName(source.credential)}`, origins: source.credential.spec.allowedOrigins }]
+    : []),
+  ...(connection ? [{ of: `connection ${connection.metadata.name}`, origins: connection.spec.allowedOrigins }] : []),
+];
+
+/** The origins that an item may be filled into: what it has in common with its limits (ITEM-38). Undefined: any. */
+export const originsOf = (
+  { spec }: Pick<VaultItem, "spec">,
+  connection: AuthConnection | undefined,
+  source: CredentialSource,
+): string[] | undefined =>
+  commonOrigins([spec.allowedOrigins, ...originLimits(connection, source).map(({ origins }) => origins)]);
 
 /** The credential behind a connection. `connection`: undefined when it is gone. `credentials`: all of its project. */
 export const credentialSource = (

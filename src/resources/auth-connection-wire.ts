@@ -5,7 +5,16 @@ import { optionalFields } from "./optional-fields.ts";
 import { Telemetry } from "./telemetry.ts";
 import { wireSchema } from "./wire.ts";
 
-const lenientFields = { browserTelemetry: Telemetry.nullable().optional() };
+const lenientFields = {
+  browserTelemetry: Telemetry.nullable().optional(),
+  allowedOrigins: AuthConnectionSpec.shape.allowedOrigins
+    .unwrap()
+    .nullable()
+    .optional()
+    .describe(
+      "The only origins whose pages the connection's items may fill, each among those of the credential. Null: the credential's.",
+    ),
+};
 
 /** The request of `POST /auth/connections` in camelCase; `domain/connection-spec.ts` turns it into a spec. */
 export const ConnectionRequest = AuthConnectionSpec.extend(lenientFields);

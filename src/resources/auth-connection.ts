@@ -1,5 +1,6 @@
 /** The kind AuthConnection: how one profile is logged in to one domain (docs/rules.md, CONNECTION). */
 import { z } from "zod";
+import { originList } from "./allowed-origins.ts";
 import { Conditions } from "./conditions.ts";
 import { hostName } from "./host-name.ts";
 import { apiGroup, type CustomResource, type Kind, validations } from "./kind.ts";
@@ -50,6 +51,11 @@ export const AuthConnectionSpec = z
       .max(100)
       .optional()
       .describe("Further domains that the login may lead to."),
+    allowedOrigins: originList(1)
+      .optional()
+      .describe(
+        "The only origins whose pages the connection's items may fill. Narrows those of the credential; items can narrow them further. Left out: the credential's.",
+      ),
     loginUrl: z.string().min(1).max(2048).optional().describe("The page where the login begins."),
     healthChecks: z.boolean().default(true).describe("Whether the login is checked periodically."),
     healthCheckInterval: z.int().min(300).max(86_400).default(3600).describe("Seconds between two checks."),

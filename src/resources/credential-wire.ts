@@ -1,5 +1,6 @@
 /** Credentials over HTTP; field names as on the wire (the SDK's `credentials`). Requests contain values, answers never do. */
 import { z } from "zod";
+import { originList } from "./allowed-origins.ts";
 import { CredentialSpec, maxValues, valueNamePattern } from "./credential.ts";
 import { namePattern } from "./selector.ts";
 
@@ -21,6 +22,8 @@ export const CredentialValues = z
 const name = z.string().regex(namePattern);
 const { domain } = CredentialSpec.shape;
 const ssoProvider = z.string().min(1).max(255);
+/** By HTTP an empty list is refused: it could be meant as any page, and as none. */
+const allowedOrigins = originList(1).nullable().optional();
 /** domain/totp.ts checks its form. */
 const totpSecret = z.string().max(512);
 
@@ -30,6 +33,9 @@ export const CreateCredential = z.object({
   values: CredentialValues.describe("The values to store, by name, e.g. username and password."),
   totp_secret: totpSecret.optional().describe("The secret of the authenticator app, in base32."),
   sso_provider: ssoProvider.optional().describe("The SSO provider to log in with."),
+  allowed_origins: allowedOrigins.describe(
+    "The only origins whose pages may be filled with the values, e.g. https://shop.example. Left out: any page.",
+  ),
 });
 export type CreateCredential = z.infer<typeof CreateCredential>;
 
@@ -44,6 +50,9 @@ export const UpdateCredential = z.object({
     .nullable()
     .optional()
     .describe("The new SSO provider. An empty string or null removes it."),
+  allowed_origins: allowedOrigins.describe(
+    "Replaces the origins whose pages may be filled, from the next fill on. Null: any page.",
+  ),
 });
 export type UpdateCredential = z.infer<typeof UpdateCredential>;
 
@@ -55,6 +64,10 @@ export const CredentialRecord = z.object({
   has_totp_secret: z.boolean().describe("Whether a TOTP secret is stored."),
   value_keys: z.array(z.string()).optional().describe("The names of the stored values; left out of lists."),
   sso_provider: z.string().nullable().describe("The SSO provider to log in with."),
+  allowed_origins: z
+    .array(z.string())
+    .optional()
+    .describe("The only origins whose pages may be filled with the values; left out: any page."),
   totp_code: z.string().optional().describe("The current code, when the TOTP secret was just stored."),
   totp_code_expires_at: z.iso.datetime().optional().describe("When that code expires."),
   created_at: z.iso.datetime(),

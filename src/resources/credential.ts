@@ -1,5 +1,6 @@
 /** The kind Credential: the metadata of a stored login; a Secret contains its values (VAULT-15). */
 import { z } from "zod";
+import { originList } from "./allowed-origins.ts";
 import { Conditions } from "./conditions.ts";
 import { hostName } from "./host-name.ts";
 import { apiGroup, type CustomResource, type Kind } from "./kind.ts";
@@ -24,6 +25,11 @@ export const CredentialSpec = z
       .optional()
       .describe("The credential's name, unique within the project. Left out: metadata.name."),
     domain: hostName.describe("The domain that the login is for."),
+    allowedOrigins: originList(0)
+      .optional()
+      .describe(
+        "The only origins whose pages may be filled with the values, e.g. https://shop.example. Connections and items can narrow them. Left out: any page; an empty list: none.",
+      ),
     secretRef: z
       .object({ name: z.string().min(1).max(maxIdLength).describe("Its name.") })
       .describe("The Secret of the same namespace with the values, one entry for each."),

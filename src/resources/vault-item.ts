@@ -1,15 +1,12 @@
 /** The kind VaultItem: a login in a vault. It refers to a connection and contains no values (ITEM-7). */
 import { z } from "zod";
+import { originList } from "./allowed-origins.ts";
 import { Conditions } from "./conditions.ts";
 import { apiGroup, type CustomResource, type Kind, validations } from "./kind.ts";
 import { observedGeneration } from "./observed-generation.ts";
 import { maxIdLength, namePattern } from "./selector.ts";
 
 const fixed = (what: string) => validations({ rule: "self == oldSelf", message: `${what} of an item cannot change` });
-
-/** An origin in the form of browsers: no path, no default port. Unencrypted origins are allowed only on this machine, for tests. */
-const originPattern =
-  /^(https:\/\/([a-z0-9.-]+|\[[0-9a-f:]+\])|http:\/\/(localhost|127\.0\.0\.1|\[::1\]))(:[0-9]{1,5})?$/;
 
 export const VaultItemSpec = z
   .object({
@@ -29,12 +26,11 @@ export const VaultItemSpec = z
       .meta(fixed("the connection"))
       .describe("The id of the AuthConnection, which is its metadata.name. Fixed for the life of the item."),
     description: z.string().max(1024).optional().describe("A label for people."),
-    allowedOrigins: z
-      .array(z.string().max(300).regex(originPattern))
-      .min(1)
-      .max(20)
+    allowedOrigins: originList(1)
       .optional()
-      .describe("The only origins whose pages may be filled, e.g. https://shop.example. Left out: any page."),
+      .describe(
+        "The only origins whose pages may be filled, e.g. https://shop.example. Narrows those of the connection and its credential. Left out: theirs.",
+      ),
   })
   .describe("The login that the item refers to.");
 export type VaultItemSpec = z.infer<typeof VaultItemSpec>;

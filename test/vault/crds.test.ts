@@ -81,6 +81,8 @@ describe("the API server accepts", () => {
       credentialKind,
       { ...credential, valueKeys: ["username", "login[password]", "код"], totp: true, ssoProvider: "google" },
     ],
+    ["a credential for no page", credentialKind, { ...credential, allowedOrigins: [] }],
+    ["a connection for some pages", authConnectionKind, { ...connection, allowedOrigins: ["https://a.test"] }],
     ["a linked credential", authConnectionKind, { ...connection, credential: { name: "login" } }],
     ["a credential elsewhere", authConnectionKind, { ...connection, credential: { provider: "p", path: "A/b" } }],
     ["a credential found elsewhere", authConnectionKind, { ...connection, credential: { provider: "p", auto: true } }],
@@ -103,6 +105,13 @@ describe("the API server refuses, and names the field", () => {
     ],
     ["an unencrypted origin", vaultItemKind, { ...item, allowedOrigins: ["http://a.test"] }, "spec.allowedOrigins[0]"],
     ["an empty list of origins", vaultItemKind, { ...item, allowedOrigins: [] }, "spec.allowedOrigins"],
+    [
+      "a path in a credential",
+      credentialKind,
+      { ...credential, allowedOrigins: ["https://a.test/x"] },
+      "spec.allowedOrigins[0]",
+    ],
+    ["no origin in a connection", authConnectionKind, { ...connection, allowedOrigins: [] }, "spec.allowedOrigins"],
     ["a credential without a Secret", credentialKind, { domain: "a.test" }, "spec.secretRef: Required"],
     ["a domain with a scheme", credentialKind, { ...credential, domain: "https://a.test" }, "spec.domain"],
     [

@@ -84,16 +84,21 @@ const binding = {
 
 type Shop = { vault: string; item: string; credential: string; connection: string };
 
-/** A new vault with an item `login`. */
-const newShop = async (spec: object = {}, headers?: Record<string, string>): Promise<Shop> => {
+/** A new vault with an item `login`. `more`: further fields of its credential and its connection. */
+const newShop = async (
+  spec: object = {},
+  headers?: Record<string, string>,
+  more: { credential?: object; connection?: object } = {},
+): Promise<Shop> => {
   const credential = `c-${newId()}`;
   await made(
     "POST",
     "/credentials",
-    { name: credential, domain: "shop.example", values, totp_secret: "GEZDGNBVGY3TQOJQ" },
+    { name: credential, domain: "shop.example", values, totp_secret: "GEZDGNBVGY3TQOJQ", ...more.credential },
     headers,
   );
-  const asked = { domain: "shop.example", profile_name: `p-${newId()}`, credential: { name: credential } };
+  const linked = { credential: { name: credential }, ...more.connection };
+  const asked = { domain: "shop.example", profile_name: `p-${newId()}`, ...linked };
   const { id: connection } = await made("POST", "/auth/connections", asked, headers);
   const { id: vault } = await made("POST", "/vaults", { name: `v-${newId()}` }, headers);
   const item = `/vaults/${vault}/items/login`;
@@ -297,6 +302,65 @@ describe("an item with allowed origins", () => {
     expect(await fill(elsewhere.item, other)).toMatchObject({ status: 403, body: { code: "origin_not_allowed" } });
     expect(await typed(other)).toEqual(["", "", ""]);
     await close(other);
+  });
+});
+
+describe("allowed origins of a credential and a connection", () => {
+  const refusal = { status: 403, body: { code: "origin_not_allowed" } };
+  const elsewhere = "https://shop.example";
+  const change = (path: string, allowed_origins: string[] | null) => made("PATCH", path, { allowed_origins });
+
+  // CREDENTIAL-17, FILL-42
+  test("of the credential hold for an item without any, and a change holds at the next fill", async () => {
+    const shop = await newShop();
+    const tab = await open(shop.vault);
+    await change(`/credentials/${shop.credential}`, [elsewhere]);
+    expect(await fill(shop.item, tab)).toMatchObject(refusal);
+    expect(await typed(tab)).toEqual(["", "", ""]);
+    await change(`/credentials/${shop.credential}`, [elsewhere, siteUrl]);
+    expect(await fill(shop.item, tab)).toMatchObject({ status: 200, body: { status: "completed" } });
+    await change(`/credentials/${shop.credential}`, [elsewhere]);
+    expect(await fill(shop.item, tab)).toMatchObject(refusal);
+    await change(`/credentials/${shop.credential}`, null);
+    expect(await fill(shop.item, tab)).toMatchObject({ status: 200, body: { status: "completed" } });
+    await close(tab);
+  });
+
+  // CONNECTION-22, FILL-42
+  test("of the connection hold for its items, and can be removed", async () => {
+    const shop = await newShop({}, undefined, { connection: { allowed_origins: [elsewhere] } });
+    const tab = await open(shop.vault);
+    expect(await fill(shop.item, tab)).toMatchObject(refusal);
+    expect(await typed(tab)).toEqual(["", "", ""]);
+    await change(`/auth/connections/${shop.connection}`, null);
+    expect(await fill(shop.item, tab)).toMatchObject({ status: 200, body: { status: "completed" } });
+    await close(tab);
+  });
+
+  // ITEM-38, FILL-42
+  test("leave an item that was wider before only what they have in common, be it nothing", async () => {
+    const shop = await newShop({ allowed_origins: [siteUrl, elsewhere] });
+    const tab = await open(shop.vault);
+    await change(`/auth/connections/${shop.connection}`, [siteUrl]);
+    expect(await fill(shop.item, tab)).toMatchObject({ status: 200, body: { status: "completed" } });
+    await tab.page.reload();
+    await change(`/credentials/${shop.credential}`, [elsewhere]);
+    expect(await fill(shop.item, tab)).toMatchObject(refusal);
+    expect(await typed(tab)).toEqual(["", "", ""]);
+    await close(tab);
+  });
+
+  // CREDENTIAL-17, FILL-42
+  test("hold for the credential that a connection is linked to now", async () => {
+    const [shop, other] = [
+      await newShop(),
+      await newShop({}, undefined, { credential: { allowed_origins: [elsewhere] } }),
+    ];
+    const tab = await open(shop.vault);
+    await made("PATCH", `/auth/connections/${shop.connection}`, { credential: { name: other.credential } });
+    expect(await fill(shop.item, tab)).toMatchObject(refusal);
+    expect(await typed(tab)).toEqual(["", "", ""]);
+    await close(tab);
   });
 });
 

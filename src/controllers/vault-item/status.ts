@@ -1,4 +1,4 @@
-import type { CredentialSource } from "../../domain/item-source.ts";
+import { type CredentialSource, originsOf } from "../../domain/item-source.ts";
 import { type ItemSource, type ItemState, itemState, type StatusReason } from "../../domain/item-state.ts";
 import type { AuthConnection } from "../../resources/auth-connection.ts";
 import type { VaultItem, VaultItemStatus } from "../../resources/vault-item.ts";
@@ -36,10 +36,20 @@ const refusalOf = ({ item, hasVault, holder }: ObservedItem): { reason: string; 
   return { reason: "KeyTaken", message: `spec.key: the item ${holder.metadata.name} has this key in the vault` };
 };
 
-const readyDraft = (state: ItemState, refusal: { reason: string; message: string } | undefined): Draft => {
+const noOrigin = {
+  reason: "NoOrigin",
+  message: "the allowedOrigins of credential, connection and item have nothing in common, so no page can be filled",
+};
+
+const readyDraft = (
+  { item, connection, source }: ObservedItem,
+  state: ItemState,
+  refusal: { reason: string; message: string } | undefined,
+): Draft => {
   const type = "Ready";
   if (refusal) return { type, status: false, ...refusal };
   if (state.status === "unavailable") return { type, status: false, ...unavailable[state.reason] };
+  if (originsOf(item, connection, source)?.length === 0) return { type, status: false, ...noOrigin };
   return { type, status: true, reason: "Ready", message: "the connection has a saved credential" };
 };
 
@@ -51,7 +61,7 @@ export const itemStatus = (observed: ObservedItem): VaultItemStatus => {
   const connectionUid = item.status?.connectionUid ?? connection?.metadata.uid;
   return {
     observedGeneration: item.metadata.generation ?? 0,
-    conditions: conditionsOf(item, [acceptedDraft(refusal), readyDraft(state, refusal)], nowMs),
+    conditions: conditionsOf(item, [acceptedDraft(refusal), readyDraft(observed, state, refusal)], nowMs),
     state: refusal ? "unavailable" : state.status,
     ...(connectionUid !== undefined && { connectionUid }),
   };

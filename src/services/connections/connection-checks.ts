@@ -1,18 +1,29 @@
 import { isDeepStrictEqual } from "node:util";
-import { credentialOfName } from "../../domain/item-source.ts";
+import { wideningProblems } from "../../domain/allowed-origins.ts";
+import { credentialOfName, originLimits } from "../../domain/item-source.ts";
 import { invalidInput } from "../../errors.ts";
 import type { AuthConnectionSpec } from "../../resources/auth-connection.ts";
 import { fetchCredentials } from "../credentials/fetch-credential.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
-/** Throws `bad_request` when a spec names a credential that does not exist, unless the spec `before` named the same one. */
+/**
+ * Throws `bad_request` when a spec names a credential that does not exist, or has an origin that the credential does not allow
+ * (CONNECTION-22). What the spec `before` had already is no fault of this request.
+ */
 export const requireCredential = async (
   { spec, before, project }: { spec: AuthConnectionSpec; before?: AuthConnectionSpec; project: Project },
   deps: Pick<ServiceDeps, "kube">,
 ): Promise<void> => {
   const name = spec.credential?.name;
-  if (name === undefined || isDeepStrictEqual(spec.credential, before?.credential)) return;
-  if (!credentialOfName(await fetchCredentials(project, deps), name))
+  const isLinked = isDeepStrictEqual(spec.credential, before?.credential);
+  const hasOrigins = isDeepStrictEqual(spec.allowedOrigins, before?.allowedOrigins);
+  if (name === undefined || (isLinked && hasOrigins)) return;
+  const credential = credentialOfName(await fetchCredentials(project, deps), name);
+  if (!credential && isLinked) return;
+  if (!credential)
     throw invalidInput([{ path: "credential.name", message: `no credential with name ${name} in this project` }]);
+  const limits = originLimits(undefined, { is: "credential", credential });
+  const details = wideningProblems(spec.allowedOrigins, limits, "allowed_origins");
+  if (details.length > 0) throw invalidInput(details);
 };

@@ -10,11 +10,12 @@ import { changeLogin } from "../secrets/stored-login.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { credentialAnswer } from "./credential-answer.ts";
 import { withCredentialName } from "./credential-names.ts";
+import { requireOrigins } from "./require-origins.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "locks" | "secretsKeys">;
 
 const newCredential = (
-  { name, domain, sso_provider }: CreateCredential,
+  { name, domain, sso_provider, allowed_origins }: CreateCredential,
   login: Login,
   project: Project,
 ): NewObject<Credential> => {
@@ -29,6 +30,7 @@ const newCredential = (
       valueKeys: [...valueNames],
       totp: hasTotp,
       ...(sso_provider && { ssoProvider: sso_provider }),
+      ...(allowed_origins && { allowedOrigins: allowed_origins }),
     },
   };
 };
@@ -51,6 +53,7 @@ export const storeCredential = async (
   project: Project,
   deps: Deps,
 ): Promise<{ credential: Credential; login: Login }> => {
+  requireOrigins(request);
   const change = { values: request.values, totpSecret: request.totp_secret };
   const login = changedLogin(noLogin, change, (value) => !looksSealed(value));
   const credential = await withCredentialName({ name: request.name, project }, deps, () =>

@@ -25,6 +25,7 @@ export const credentialAnswer = async (
     has_totp_secret: hasTotp,
     ...(valueKeys && { value_keys: names }),
     sso_provider: credential.spec.ssoProvider ?? null,
+    ...(credential.spec.allowedOrigins && { allowed_origins: credential.spec.allowedOrigins }),
     ...(code && { totp_code: code.code, totp_code_expires_at: new Date(code.expiresAtMs).toISOString() }),
     created_at: createdAt(credential),
     updated_at: updatedAt(credential),

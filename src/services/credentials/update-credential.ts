@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+import { commonOrigins } from "../../domain/allowed-origins.ts";
 import { changedLogin, type Login, type LoginChange, shapeOf } from "../../domain/change-login.ts";
 import { AppError } from "../../errors.ts";
 import { hasReason } from "../../kube/kube-error.ts";
@@ -6,12 +8,13 @@ import type { CredentialRecord, UpdateCredential } from "../../resources/credent
 import { updatedAtAnnotation, wireName } from "../../resources/identity.ts";
 import type { Project } from "../projects/projects.ts";
 import { looksSealed } from "../secrets/sealing.ts";
-import { changeLogin } from "../secrets/stored-login.ts";
+import { changeLogin, openLogin } from "../secrets/stored-login.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { credentialAnswer } from "./credential-answer.ts";
 import { withCredentialName } from "./credential-names.ts";
 import { fetchCredential } from "./fetch-credential.ts";
 import { renameCredentialOfConnections } from "./rename-credential.ts";
+import { requireOrigins } from "./require-origins.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "locks" | "secretsKeys">;
 
@@ -21,29 +24,25 @@ const loginChange = ({ values, remove_value_keys, totp_secret }: UpdateCredentia
   totpSecret: totp_secret,
 });
 
+const changesLogin = (request: UpdateCredential): boolean =>
+  Object.values(loginChange(request)).some((field) => field !== undefined);
+
+const changed =
+  (request: UpdateCredential) =>
+  (login: Login): Login =>
+    changedLogin(login, loginChange(request), (value) => !looksSealed(value));
+
 /** Writes a credential's own Secret even when only other fields change: that encrypts the values anew with the newest key. */
 const writeLogin = async (
   credential: Credential,
   request: UpdateCredential,
   deps: Deps,
 ): Promise<Login | undefined> => {
-  const change = loginChange(request);
-  const isAsked = Object.values(change).some((field) => field !== undefined);
-  if (!isAsked && !hasOwnSecret(credential)) return undefined;
-  return changeLogin(credential, (login) => changedLogin(login, change, (value) => !looksSealed(value)), deps);
+  if (!changesLogin(request) && !hasOwnSecret(credential)) return undefined;
+  return changeLogin(credential, changed(request), deps);
 };
 
-const writeSpec = async (
-  { metadata }: Credential,
-  { request, login }: { request: UpdateCredential; login: Login | undefined },
-  { kube }: Deps,
-): Promise<Credential> => {
-  const shape = login && shapeOf(login);
-  const spec = {
-    ...(request.name !== undefined && { name: request.name }),
-    ...(request.sso_provider !== undefined && { ssoProvider: request.sso_provider || null }),
-    ...(shape && { valueKeys: shape.valueNames, totp: shape.hasTotp }),
-  };
+const patchSpec = async ({ metadata }: Credential, spec: object, { kube }: Deps): Promise<Credential> => {
   const annotations = { [updatedAtAnnotation]: new Date().toISOString() };
   try {
     return await kube.patch(credentialKind, metadata, { metadata: { annotations }, spec });
@@ -53,6 +52,38 @@ const writeSpec = async (
   }
 };
 
+/**
+ * For a change of both values and origins: leaves only the origins that are allowed before and after it, while the values are
+ * written. So no fill types new values into pages of the old origins, or old values into pages of the new ones, also when the
+ * change stops half-way.
+ */
+const narrowOrigins = async (credential: Credential, request: UpdateCredential, deps: Deps): Promise<void> => {
+  const { allowed_origins } = request;
+  if (allowed_origins === undefined || !changesLogin(request) || !hasOwnSecret(credential)) return;
+  // Throws if the values will be refused: then nothing changes.
+  changed(request)(await openLogin(credential, deps));
+  const current = await deps.kube.get(credentialKind, credential.metadata);
+  if (!current) throw new AppError("not_found", "the credential was deleted meanwhile");
+  const common = commonOrigins([current.spec.allowedOrigins, allowed_origins ?? undefined]);
+  if (!isDeepStrictEqual(common, current.spec.allowedOrigins))
+    await patchSpec(current, { allowedOrigins: common }, deps);
+};
+
+const writeSpec = (
+  credential: Credential,
+  { request, login }: { request: UpdateCredential; login: Login | undefined },
+  deps: Deps,
+): Promise<Credential> => {
+  const shape = login && shapeOf(login);
+  const spec = {
+    ...(request.name !== undefined && { name: request.name }),
+    ...(request.sso_provider !== undefined && { ssoProvider: request.sso_provider || null }),
+    ...(request.allowed_origins !== undefined && { allowedOrigins: request.allowed_origins }),
+    ...(shape && { valueKeys: shape.valueNames, totp: shape.hasTotp }),
+  };
+  return patchSpec(credential, spec, deps);
+};
+
 /** Changes a credential. Only one change of it runs at a time, so that its spec always matches its Secret. */
 export const changeCredential = (
   credential: Credential,
@@ -60,16 +91,18 @@ export const changeCredential = (
   deps: Deps,
 ): Promise<{ credential: Credential; login: Login | undefined }> =>
   deps.locks.hold(["change-credential", credential.metadata.uid], async () => {
+    requireOrigins(request);
     const write = async () => {
+      await narrowOrigins(credential, request, deps);
       const login = await writeLogin(credential, request, deps);
       return { login, credential: await writeSpec(credential, { request, login }, deps) };
     };
     const oldName = wireName(credential) ?? credential.metadata.name;
     const { name } = request;
     if (name === undefined || name === oldName) return write();
-    const changed = await withCredentialName({ name, project, ownId: credential.metadata.name }, deps, write);
+    const renamed = await withCredentialName({ name, project, ownId: credential.metadata.name }, deps, write);
     await renameCredentialOfConnections({ from: oldName, to: name, project }, deps);
-    return changed;
+    return renamed;
   });
 
 /** Changes the given fields. Throws `not_found`, `bad_request`, `name_taken`, and `conflict` for values in a user's own Secret. */

@@ -63,14 +63,14 @@ const openBindings = async (
   item: VaultItem,
   { request, project }: FillInput,
   deps: ServiceDeps,
-): Promise<Binding[]> => {
+): Promise<{ bindings: Binding[]; allowedOrigins: string[] | undefined }> => {
   const { state, ...open } = await openItem(item, project, deps);
   if (state.status === "unavailable" || !("login" in open))
     throw new AppError(
       "item_unavailable",
       `item ${item.spec.key} can't be used now: ${state.status === "unavailable" ? state.reason : ""}`,
     );
-  return bindingsOf(item, request, state.fields, open.login);
+  return { bindings: bindingsOf(item, request, state.fields, open.login), allowedOrigins: open.allowedOrigins };
 };
 
 const asAppError = (error: unknown): unknown => {
@@ -86,7 +86,7 @@ const outcomeOf = (error: unknown): string => (error instanceof FillRefused ? er
 export const fillItem = async (input: FillInput, deps: ServiceDeps, signal: AbortSignal): Promise<FillAnswer> => {
   const { path, request, project, principal } = input;
   const { vault, item } = await fetchItem(path, project, deps);
-  const [connect, bindings] = await Promise.all([
+  const [connect, { bindings, allowedOrigins }] = await Promise.all([
     attachedBrowser(request.browser_id, { vault, project }, deps),
     openBindings(item, input, deps),
   ]);
@@ -98,7 +98,7 @@ export const fillItem = async (input: FillInput, deps: ServiceDeps, signal: Abor
         pageUrl: request.page_url,
         timeoutMs: request.timeout_ms,
         bindings,
-        allowedOrigins: item.spec.allowedOrigins,
+        allowedOrigins,
       },
       signal,
     );

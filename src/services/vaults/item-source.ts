@@ -1,5 +1,5 @@
 /** The sources of items: connection, credential, Secret. They are fetched anew for every answer (ITEM-7). */
-import { type CredentialSource, connectionOf, credentialSource } from "../../domain/item-source.ts";
+import { type CredentialSource, connectionOf, credentialSource, originsOf } from "../../domain/item-source.ts";
 import type { ItemSource } from "../../domain/item-state.ts";
 import type { VaultItem } from "../../resources/vault-item.ts";
 import { fetchConnections } from "../connections/fetch-connection.ts";
@@ -10,17 +10,20 @@ import type { ServiceDeps } from "../service-deps.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "secretsKeys">;
 
-/** The credential of each item, in the order of the items. */
-export const credentialSources = async (
-  items: VaultItem[],
-  project: Project,
-  deps: Deps,
-): Promise<CredentialSource[]> => {
+/** The credential of an item, and the origins that it may be filled into; undefined: any. */
+export type FoundSource = { source: CredentialSource; allowedOrigins: string[] | undefined };
+
+/** The credential and the origins of each item, in the order of the items. */
+export const findSources = async (items: VaultItem[], project: Project, deps: Deps): Promise<FoundSource[]> => {
   const [connections, credentials] = await Promise.all([
     fetchConnections(project, deps),
     fetchCredentials(project, deps),
   ]);
-  return items.map((item) => credentialSource(connectionOf(item, connections), credentials));
+  return items.map((item) => {
+    const connection = connectionOf(item, connections);
+    const source = credentialSource(connection, credentials);
+    return { source, allowedOrigins: originsOf(item, connection, source) };
+  });
 };
 
 /** Adds the names of the credential's values. */
@@ -29,4 +32,4 @@ export const withShape = async (source: CredentialSource, deps: Deps): Promise<I
 
 /** The source of each item, in the order of the items. */
 export const itemSources = async (items: VaultItem[], project: Project, deps: Deps): Promise<ItemSource[]> =>
-  Promise.all((await credentialSources(items, project, deps)).map((source) => withShape(source, deps)));
+  Promise.all((await findSources(items, project, deps)).map(({ source }) => withShape(source, deps)));

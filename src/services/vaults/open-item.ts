@@ -1,24 +1,46 @@
+import { commonOrigins } from "../../domain/allowed-origins.ts";
 import { type Login, noLogin, shapeOf } from "../../domain/change-login.ts";
 import { type ItemState, itemState } from "../../domain/item-state.ts";
+import { type Credential, credentialKind } from "../../resources/credential.ts";
 import type { VaultItem } from "../../resources/vault-item.ts";
 import type { Project } from "../projects/projects.ts";
 import { openLogin } from "../secrets/stored-login.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { credentialSources } from "./item-source.ts";
+import { findSources } from "./item-source.ts";
 
-/** The present state of an item, with its values when it is ready. */
+/**
+ * The present state of an item, with its values when it is ready. `allowedOrigins`: the only origins that the values may be filled
+ * into; undefined: any.
+ */
 export type OpenItem =
-  | { state: Extract<ItemState, { status: "ready" }>; login: Login }
+  | { state: Extract<ItemState, { status: "ready" }>; login: Login; allowedOrigins: string[] | undefined }
   | { state: Extract<ItemState, { status: "unavailable" }> };
 
+type Deps = Pick<ServiceDeps, "kube" | "secretsKeys">;
+
+/**
+ * Opens a login, and then reads the credential's origins once more. A change of both may be under way: it narrows the origins
+ * before it writes the values and widens them after. So what the two reads have in common is right for the values in between.
+ */
+const openWithOrigins = async (
+  credential: Credential,
+  before: string[] | undefined,
+  deps: Deps,
+): Promise<{ login: Login; allowedOrigins: string[] | undefined }> => {
+  const login = await openLogin(credential, deps);
+  const now = await deps.kube.get(credentialKind, credential.metadata);
+  if (now?.metadata.uid !== credential.metadata.uid) return { login: noLogin, allowedOrigins: [] };
+  return { login, allowedOrigins: commonOrigins([before, now.spec.allowedOrigins]) };
+};
+
 /** Reads the values of an item for use in this process. They must not be logged, sent in an answer or stored. */
-export const openItem = async (
-  item: VaultItem,
-  project: Project,
-  deps: Pick<ServiceDeps, "kube" | "secretsKeys">,
-): Promise<OpenItem> => {
-  const [source = { is: "connectionGone" as const }] = await credentialSources([item], project, deps);
-  const login = source.is === "credential" ? await openLogin(source.credential, deps) : noLogin;
+export const openItem = async (item: VaultItem, project: Project, deps: Deps): Promise<OpenItem> => {
+  const [found] = await findSources([item], project, deps);
+  const { source, allowedOrigins: before } = found ?? { source: { is: "connectionGone" as const }, allowedOrigins: [] };
+  const { login, allowedOrigins } =
+    source.is === "credential"
+      ? await openWithOrigins(source.credential, before, deps)
+      : { login: noLogin, allowedOrigins: before };
   const state = itemState(source.is === "credential" ? { is: "stored", login: shapeOf(login) } : source);
-  return state.status === "unavailable" ? { state } : { state, login };
+  return state.status === "unavailable" ? { state } : { state, login, allowedOrigins };
 };

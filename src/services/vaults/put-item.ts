@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { credentialSource } from "../../domain/item-source.ts";
+import { originProblems, wideningProblems } from "../../domain/allowed-origins.ts";
+import { type CredentialSource, credentialSource, originLimits } from "../../domain/item-source.ts";
 import { itemState } from "../../domain/item-state.ts";
 import { AppError, invalidInput } from "../../errors.ts";
 import { typeMeta } from "../../kube/resource-type.ts";
@@ -22,13 +23,10 @@ import { withShape } from "./item-source.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "locks" | "secretsKeys" | "projects" | "apiKeys" | "itemEvents" | "log">;
 
-/** Fills compare origins letter by letter. An origin in a form that no browser uses would match no page, so it is refused. */
-const requireOrigins = ({ allowedOrigins = [] }: VaultItemSpec): void => {
-  const details = allowedOrigins.flatMap((origin, index) => {
-    const written = URL.parse(origin)?.origin;
-    const path = `spec.allowed_origins[${index}]`;
-    return written === origin ? [] : [{ path, message: `write it as browsers do: ${written ?? "https://host"}` }];
-  });
+const originsPath = "spec.allowed_origins";
+
+const requireOrigins = ({ allowedOrigins }: VaultItemSpec): void => {
+  const details = originProblems(allowedOrigins, originsPath);
   if (details.length > 0) throw invalidInput(details);
 };
 
@@ -49,12 +47,23 @@ const fetchOwnConnection = async (id: string, project: Project, deps: Deps): Pro
   throw new AppError("not_found", `no auth connection ${id} in this project`);
 };
 
-/** Fetches the connection and checks that its credential can serve an item (ITEM-23 to ITEM-26). */
-const requireUsable = async (id: string, project: Project, deps: Deps): Promise<AuthConnection> => {
+/** Throws `bad_request` for an origin that the connection or its credential does not allow. */
+const refuseWidening = (
+  { allowedOrigins }: VaultItemSpec,
+  connection: AuthConnection,
+  source: CredentialSource,
+): void => {
+  const details = wideningProblems(allowedOrigins, originLimits(connection, source), originsPath);
+  if (details.length > 0) throw invalidInput(details);
+};
+
+/** Fetches the connection and checks that it and its credential can serve an item (ITEM-23 to ITEM-26, ITEM-38). */
+const requireUsable = async (spec: VaultItemSpec, project: Project, deps: Deps): Promise<void> => {
+  const id = spec.connectionId;
   const connection = await fetchOwnConnection(id, project, deps);
   const source = credentialSource(connection, await fetchCredentials(project, deps));
   const state = itemState(await withShape(source, deps));
-  if (state.status === "ready") return connection;
+  if (state.status === "ready") return refuseWidening(spec, connection, source);
   if (state.reason === "external_credential")
     throw new AppError(
       "external_credential_provider",
@@ -88,7 +97,7 @@ const findOrCreate = async (
     (await fetchItems(vault, project, deps)).find((item) => item.spec.key === spec.key);
   const known = await find();
   if (known) return { item: requireSame(known, spec), isNew: false };
-  await requireUsable(spec.connectionId, project, deps);
+  await requireUsable(spec, project, deps);
   return deps.locks.hold(["item", vault.metadata.uid, spec.key], async () => {
     const rival = await find();
     if (rival) return { item: requireSame(rival, spec), isNew: false };
