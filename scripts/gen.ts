@@ -1,4 +1,5 @@
 /** Writes every generated file; with `--check`, compares instead and fails on any difference. */
+import { generateAudit } from "./gen-audit.ts";
 import { generateChartCrds } from "./gen-chart-crds.ts";
 import { generateConfigTable } from "./gen-config-table.ts";
 import { generateCrds } from "./gen-crds.ts";
@@ -16,6 +17,7 @@ export const generators: Record<string, (options: { check: boolean }) => Promise
   "rendered chart": generateManifests,
   "OpenAPI document": generateOpenApi,
   "tables of permissions": generatePermissions,
+  "tables of the audit stream": generateAudit,
   "table of settings": generateConfigTable,
 };
 

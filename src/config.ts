@@ -79,6 +79,11 @@ const Environment = z.object({
     .enum(["trace", "debug", "info", "warn", "error", "silent"])
     .default("info")
     .describe("Least severe level that is logged."),
+  BROWSERPOOL_AUDIT_LOG: z
+    .string()
+    .min(1)
+    .default("stdout")
+    .describe("Where the api writes its audit lines: stdout, or a file that it appends to; docs/audit.md."),
   HOSTNAME: z.string().default("local").describe("Name of this replica; the pod's name in a cluster."),
 });
 
@@ -101,6 +106,7 @@ export type Config = {
   initialKeySecret: string | undefined;
   secretsKeyFile: string | undefined;
   logLevel: string;
+  auditLog: string;
   replica: string;
 };
 
@@ -142,6 +148,7 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
     initialKeySecret: env.BROWSERPOOL_INITIAL_KEY_SECRET,
     secretsKeyFile: env.BROWSERPOOL_SECRETS_KEY_FILE,
     logLevel: env.BROWSERPOOL_LOG_LEVEL,
+    auditLog: env.BROWSERPOOL_AUDIT_LOG,
     replica: env.HOSTNAME,
   });
 };

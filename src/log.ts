@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { openSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Logger, pino } from "pino";
 
 export type { Logger } from "pino";
@@ -17,3 +20,40 @@ export const createLogger = (level: string, service: string, file?: string): Log
     },
     pino.destination({ dest: file ?? 2, sync: true, mode: 0o600 }),
   );
+
+/** Lines that may wait to be written, bytes. When the reader of the stream stands still for longer, further lines are lost. */
+const maxWaitingBytes = 8 * 1024 * 1024;
+
+/** Longest wait for the last lines, ms: the reader of a pipe may stand still. */
+const lastLinesMs = 1000;
+
+export type LineSink = {
+  /** Takes one line without its end. Never waits. */
+  write(line: string): void;
+  /** Writes the lines that wait, for a second at most. */
+  close(): Promise<void>;
+};
+
+/**
+ * A stream of lines that is written in the background, so that no caller waits for the disk or the reader of a pipe. `to`: `stdout`,
+ * or a file, to which it appends. Throws when the file can't be opened. `onDrop`: told of each line that is lost.
+ */
+export const createLineSink = (to: string, onDrop: () => void): LineSink => {
+  const dest = to === "stdout" ? 1 : openSync(to, "a", 0o600);
+  const stream = pino.destination({ dest, sync: false, maxLength: maxWaitingBytes });
+  stream.on("drop", onDrop);
+  // Without a listener an error, such as a full disk, would end the process.
+  stream.on("error", onDrop);
+  return {
+    write: (line) => void stream.write(`${line}\n`),
+    async close() {
+      const flushed = Promise.withResolvers<void>();
+      stream.flush(() => flushed.resolve());
+      await Promise.race([flushed.promise, sleep(lastLinesMs, undefined, { ref: false })]);
+      if (to === "stdout") return;
+      const closed = once(stream, "close");
+      stream.end();
+      await Promise.race([closed, sleep(lastLinesMs, undefined, { ref: false })]);
+    },
+  };
+};

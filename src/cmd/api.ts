@@ -1,4 +1,5 @@
 import { createServer } from "node:http";
+import { type AuditLog, createAuditLog } from "../audit/audit-log.ts";
 import type { Config } from "../config.ts";
 import { unavailable } from "../errors.ts";
 import { attachGateway, isWebSocketUpgrade } from "../gateway/gateway.ts";
@@ -10,7 +11,7 @@ import { createHealth } from "../http/ops/health.ts";
 import { answerMalformed } from "../http/refuse-socket.ts";
 import { connectKube } from "../kube/client.ts";
 import { createLeaseStore } from "../leases/lease-store.ts";
-import type { Logger } from "../log.ts";
+import { createLineSink, type Logger } from "../log.ts";
 import { createProcessMetrics } from "../metrics/process-metrics.ts";
 import { connectRedis } from "../redis/connection.ts";
 import { createIdempotentAnswers } from "../redis/idempotent-answers.ts";
@@ -61,7 +62,7 @@ const serve = async (deps: AppDeps & { stopped: AbortController }): Promise<{ ur
   answerMalformed(server);
   const { drain } = drainable(server);
   server.on("request", createApp(deps));
-  const gateway = attachGateway(server, services, log);
+  const gateway = attachGateway(server, services, { audit: deps.audit, log });
   const url = await listen(server, config.host, config.port);
   health.setRunning(true);
   return {
@@ -78,6 +79,20 @@ const serve = async (deps: AppDeps & { stopped: AbortController }): Promise<{ ur
   };
 };
 
+/** Starts the audit stream, until `stack` is disposed of. */
+const startAudit = (
+  { auditLog, replica }: Config,
+  { auditLines }: ServiceDeps["metrics"],
+  stack: AsyncDisposableStack,
+): AuditLog => {
+  const sink = createLineSink(auditLog, () => auditLines.inc({ reason: "lost" }));
+  stack.defer(() => sink.close());
+  const onSuppressed = (): void => auditLines.inc({ reason: "suppressed" });
+  const audit = createAuditLog({ replica, write: sink.write, onSuppressed });
+  stack.defer(() => audit.close());
+  return audit;
+};
+
 const start = async ({ config, kubeconfigPath }: ApiOptions, log: Logger, signal: AbortSignal): Promise<RunningApi> => {
   await using stack = new AsyncDisposableStack();
   const health = createHealth({ redis: () => store.ping().then(() => true), kubernetes: () => kube.ready() });
@@ -92,7 +107,9 @@ const start = async ({ config, kubeconfigPath }: ApiOptions, log: Logger, signal
   const services = await startServices({ config, kube, redis, store, metrics, log }, stack, signal);
   const stopped = new AbortController();
   const answers = createIdempotentAnswers(redis);
-  const { url, stop } = await serve({ services, answers, health, registry, stopping: stopped.signal, stopped, log });
+  const audit = startAudit(config, services.metrics, stack);
+  const parts = { services, answers, audit, health, registry };
+  const { url, stop } = await serve({ ...parts, stopping: stopped.signal, stopped, log });
   log.info({ listen: url }, "api is ready");
   const kept = stack.move();
   return {

@@ -43,8 +43,12 @@ const localLimits = { BROWSERPOOL_POOLED_SESSIONS: "50", BROWSERPOOL_FILL_RATE_C
 /** Local mode has one port, and no other replica to which callers could go when it stops. */
 const localSettings = { BROWSERPOOL_OPS_PORT: undefined, BROWSERPOOL_STOP_GRACE_SECONDS: "1" };
 
-const localConfig = (port: number, redisUrl: string): Config =>
-  readConfig({ ...localSettings, BROWSERPOOL_PORT: String(port), REDIS_URL: redisUrl }, localLimits);
+/** `logFolder`: for the audit stream, because the banner is on stdout. */
+const localConfig = (port: number, redisUrl: string, logFolder: string): Config =>
+  readConfig(
+    { ...localSettings, BROWSERPOOL_PORT: String(port), REDIS_URL: redisUrl },
+    { ...localLimits, BROWSERPOOL_AUDIT_LOG: join(logFolder, "audit.log") },
+  );
 
 const checkPortIsFree = async (port: number): Promise<void> => {
   const probe = createServer();
@@ -110,7 +114,7 @@ const startAll = async (
   say("starting etcd, kube-apiserver and Redis");
   const [controlPlane, redis] = await startServers({ dataDir, programs, log, signal }, stack);
   const { kubeconfigPath } = controlPlane;
-  const config = localConfig(port, redis.url);
+  const config = localConfig(port, redis.url, logFolder);
 
   say("starting the node, the operator and the API");
   const agentEnv = agentEnvironment(programs, config, dataDir);

@@ -8,9 +8,13 @@
  */
 import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
-import { AppError } from "../errors.ts";
+import type { AuditLog } from "../audit/audit-log.ts";
+import { AppError, httpStatus } from "../errors.ts";
+import { newFacts, recordCall } from "../http/audit-call.ts";
+import { clientAddress } from "../http/client-address.ts";
 import { asAppError } from "../http/middleware/error-answer.ts";
 import { checkHost } from "../http/middleware/host-check.ts";
+import { requestIdOf } from "../http/middleware/request-id.ts";
 import { refuseSocket } from "../http/refuse-socket.ts";
 import type { Logger } from "../log.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
@@ -77,7 +81,11 @@ export const isWebSocketUpgrade = ({ headers }: IncomingMessage): boolean =>
   headers.upgrade?.toLowerCase() === "websocket";
 
 /** Serves the upgrades of an HTTP server. The server must accept only upgrades that pass `isWebSocketUpgrade`. */
-export const attachGateway = (server: Server, deps: ServiceDeps, log: Logger): Gateway => {
+export const attachGateway = (
+  server: Server,
+  deps: ServiceDeps,
+  { audit, log }: { audit: AuditLog; log: Logger },
+): Gateway => {
   const open = new Set<Socket>();
   let isClosing = false;
 
@@ -102,7 +110,16 @@ export const attachGateway = (server: Server, deps: ServiceDeps, log: Logger): G
 
   server.on("upgrade", (request, client: Socket, head) => {
     client.on("error", () => client.destroy());
-    join(request, client, head).catch((error: unknown) => refuseSocket(client, asAppError(error, log)));
+    const facts = newFacts({
+      request_id: requestIdOf(request.headers),
+      address: clientAddress(request, deps.config),
+    });
+    join(request, client, head).catch((error: unknown) => {
+      const known = asAppError(error, log);
+      const named = { verb: "connectCdp", object: "/gateway/{session}/cdp", code: known.code, isAlways: true };
+      recordCall(audit, { ...facts, ...named }, httpStatus[known.code]);
+      refuseSocket(client, known);
+    });
   });
 
   return {

@@ -1,3 +1,4 @@
+import type { AuditLog } from "../audit/audit-log.ts";
 import type { Logger } from "../log.ts";
 import type { IdempotentAnswers } from "../redis/idempotent-answers.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
@@ -8,6 +9,7 @@ import type { Scrapeable } from "./ops/mount-ops.ts";
 export type AppDeps = {
   services: ServiceDeps;
   answers: IdempotentAnswers;
+  audit: AuditLog;
   health: Health;
   /** The metrics for `/metrics`; this port serves them only when there is no ops port. */
   registry: Scrapeable;

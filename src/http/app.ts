@@ -1,26 +1,26 @@
-import { randomUUID } from "node:crypto";
 import express, { type Express, type RequestHandler } from "express";
 import { AppError } from "../errors.ts";
 import type { AppDeps } from "./app-deps.ts";
+import { newFacts, noteRoute, recordCall } from "./audit-call.ts";
+import { clientAddress } from "./client-address.ts";
 import { mountDocs, mountOpenApi } from "./docs.ts";
 import { mountLogin } from "./login/mount-login.ts";
 import { answerError, asAppError } from "./middleware/error-answer.ts";
 import { checkHost } from "./middleware/host-check.ts";
+import { requestIdOf } from "./middleware/request-id.ts";
 import { mountHealth, mountMetrics } from "./ops/mount-ops.ts";
-import { logOf, routeOf, setLog, setRoute } from "./request-locals.ts";
+import { factsOf, logOf, routeOf, setFacts, setLog, setRoute } from "./request-locals.ts";
 import type { Method } from "./route.ts";
 import { routeTable } from "./route-table.ts";
 import { serveRoute } from "./serve-route.ts";
 
-/** The allowed form of a caller's request id; a request with any other id gets a generated one. */
-const requestIdPattern = /^[\w.:-]{1,128}$/;
-
-/** Gives each request an id, a logger that carries it, a log line and a measurement. */
+/** Gives each request an id, a logger that carries it, a log line, a measurement, and an audit line where one is due. */
 const observe =
-  ({ services: { metrics }, log }: AppDeps): RequestHandler =>
+  ({ services: { metrics, config }, audit, log }: AppDeps): RequestHandler =>
   (request, response, next) => {
-    const given = request.get("x-request-id") ?? "";
-    const requestId = requestIdPattern.test(given) ? given : randomUUID();
+    const requestId = requestIdOf(request.headers);
+    const facts = newFacts({ request_id: requestId, address: clientAddress(request, config) });
+    setFacts(response, facts);
     const startMs = performance.now();
     response.set("X-Request-Id", requestId);
     setLog(response, log.child({ request_id: requestId }));
@@ -31,6 +31,7 @@ const observe =
       const status = response.writableFinished ? response.statusCode : 499;
       metrics.requests.observe({ method, route, status: String(status) }, seconds);
       log.info({ request_id: requestId, method, route, status, ms: Math.round(seconds * 1e5) / 100 }, "request");
+      if (!facts.isHeld) recordCall(audit, facts, status);
     });
     next();
   };
@@ -44,6 +45,7 @@ const mountRoutes = (app: Express, deps: AppDeps): void => {
     const serve = serveRoute(route, deps);
     app[route.method](expressPath(route.path), (request, response, next) => {
       setRoute(response, route.path);
+      noteRoute(factsOf(response), route);
       return serve(request, response, next);
     });
   }
@@ -82,7 +84,9 @@ export const createApp = (deps: AppDeps): Express => {
     // thrown, so the field is optional.
     const { status } = error as { status?: number };
     const known = !(error instanceof AppError) && status !== undefined && status < 500;
-    answerError(response, known ? new AppError("bad_request", "the request is malformed") : asAppError(error, log));
+    const answered = known ? new AppError("bad_request", "the request is malformed") : asAppError(error, log);
+    factsOf(response).code = answered.code;
+    answerError(response, answered);
   });
   return app;
 };

@@ -57,6 +57,10 @@ export type RouteContract<Params, Query, Body, Of extends Scope = Scope> = {
   bodyLimit?: number;
   answers: Answers;
   errors: ErrorCode[];
+  /** Whether a GET has an audit line too; all other methods have one. */
+  isAudited?: boolean;
+  /** Errors after the objects of the path and the session of the body were found: then the audit line names them. */
+  errorsAfterLookup?: ErrorCode[];
 };
 
 export type RouteInput<Params, Query, Body, Of extends Scope = Scope> = {

@@ -1,16 +1,20 @@
 /** Serves a request of a route in these steps: host, caller, permission, project, body, repetition, handler, answer. */
 import type { Request, RequestHandler, Response } from "express";
-import { AppError } from "../errors.ts";
+import { AppError, httpStatus } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import type { AppDeps } from "./app-deps.ts";
+import { type AuditFacts, noteAnswer, noteCaller, noteError, recordCall } from "./audit-call.ts";
 import { authenticate, bearerToken, requirePermission, resolveProject } from "./middleware/authenticate.ts";
 import { answerError, asAppError } from "./middleware/error-answer.ts";
 import { baseUrlOf } from "./middleware/host-check.ts";
 import { parseBody } from "./middleware/parse-body.ts";
 import { nestQuery, validate } from "./middleware/validate.ts";
 import { replayAnswer } from "./replay-answer.ts";
-import { logOf } from "./request-locals.ts";
+import { factsOf, logOf } from "./request-locals.ts";
 import type { Answer, Route, RouteInput } from "./route.ts";
+
+/** The status of a request whose caller has hung up, in audit lines. */
+const hungUp = 499;
 
 /** The reason with which a request's signal is aborted when its caller is gone. */
 const callerGone = (): AppError => new AppError("unavailable", "the caller has hung up");
@@ -18,16 +22,24 @@ const callerGone = (): AppError => new AppError("unavailable", "the caller has h
 const readInput = async (
   request: Request,
   response: Response,
-  { route, deps, signal, log }: { route: Route; deps: AppDeps; signal: AbortSignal; log: Logger },
+  {
+    route,
+    deps,
+    signal,
+    log,
+    facts,
+  }: { route: Route; deps: AppDeps; signal: AbortSignal; log: Logger; facts: AuditFacts },
   // biome-ignore lint/suspicious/noExplicitAny: as Route is
 ): Promise<RouteInput<any, any, any>> => {
   const { config, apiKeys, projects } = deps.services;
   const principal = authenticate(request.headers, apiKeys);
+  noteCaller(facts, { principal });
   requirePermission(principal, route.permission);
   const project =
     route.scope === "project"
       ? resolveProject(request.headers, principal, { projects, defaultProject: config.defaultProject })
       : undefined;
+  noteCaller(facts, { project });
   const given = await parseBody(request, response, route.bodyLimit);
   const params = route.params && validate(route.params, request.params);
   const query = route.query && validate(route.query, nestQuery(request.query));
@@ -52,7 +64,7 @@ const answerOf = async (
   request: Request,
   // biome-ignore lint/suspicious/noExplicitAny: as Route is
   input: RouteInput<any, any, any>,
-  { route, deps }: { route: Route; deps: AppDeps },
+  { route, deps, facts }: { route: Route; deps: AppDeps; facts: AuditFacts },
 ): Promise<Answer> => {
   const key = request.headers["idempotency-key"];
   if (route.method !== "post" || typeof key !== "string" || key === "") return route.handle(input);
@@ -62,7 +74,11 @@ const answerOf = async (
     operation: `${input.project?.id ?? "organization"} POST ${request.path}`,
     body: request.body,
   };
-  const answer = await replayAnswer(repeatable, { answers: deps.answers, log: input.log }, () => route.handle(input));
+  facts.isRepeated = true;
+  const answer = await replayAnswer(repeatable, { answers: deps.answers, log: input.log }, () => {
+    facts.isRepeated = false;
+    return route.handle(input);
+  });
   // A caller that lost its answer repeats the request and then gets the kept answer, so nothing is undone.
   return { ...answer, undelivered: () => undefined };
 };
@@ -86,13 +102,27 @@ export const serveRoute =
       answer?.undelivered?.();
     });
     const signal = AbortSignal.any([gone.signal, deps.stopping]);
+    const facts = factsOf(response);
+    facts.isHeld = true;
+    // biome-ignore lint/suspicious/noExplicitAny: as Route is
+    let input: RouteInput<any, any, any> | undefined;
+    let status = hungUp;
     try {
-      const input = await readInput(request, response, { route, deps, signal, log });
-      answer = await answerOf(request, input, { route, deps });
+      input = await readInput(request, response, { route, deps, signal, log, facts });
+      answer = await answerOf(request, input, { route, deps, facts });
+      noteAnswer(facts, route, input, answer);
+      // What is taken back was not done.
+      if (!gone.signal.aborted || !answer.undelivered) status = answer.status;
       // If the caller hung up while the answer was made, "close" came already.
       if (gone.signal.aborted) answer.undelivered?.();
       else send(response, answer);
     } catch (error) {
-      if (!gone.signal.aborted) answerError(response, asAppError(error, log));
+      const known = asAppError(error, log);
+      noteError(facts, known.code, route, input);
+      if (gone.signal.aborted) return;
+      status = httpStatus[known.code];
+      answerError(response, known);
+    } finally {
+      recordCall(deps.audit, facts, status);
     }
   };

@@ -58,6 +58,12 @@ export const createApiMetrics = (registry: Registry, poolTotals: () => PoolTotal
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 60],
       registers,
     }),
+    auditLines: new Counter({
+      name: "browserpool_audit_lines_missing_total",
+      help: "Audit lines that were not written: suppressed in a flood, or lost because nobody read the stream.",
+      labelNames: ["reason"] as const,
+      registers,
+    }),
     gatewayConnections: new Gauge({
       name: "browserpool_gateway_connections",
       help: "Open CDP connections through this replica.",

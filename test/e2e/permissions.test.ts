@@ -114,6 +114,7 @@ for (const route of routeTable) {
     await expectRefusal(route, { request, permission });
     const done = await callAs(await keyOf([permission]), { method: route.method, ...request });
     expect(done.status, done.text).toBe(success);
+    if (typeof done.body?.session_id === "string") requests.own(done.body.session_id);
   });
 }
 

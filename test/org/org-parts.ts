@@ -32,6 +32,7 @@ export const startOrg = async (): Promise<OrgParts> => {
     REDIS_URL: redisUrl,
     BROWSERPOOL_PORT: "0",
     BROWSERPOOL_STOP_GRACE_SECONDS: "0.1",
+    BROWSERPOOL_AUDIT_LOG: "/dev/null",
     BROWSERPOOL_SYSTEM_NAMESPACE: `system-${newId()}`,
     BROWSERPOOL_DEFAULT_PROJECT: projectId,
   });

@@ -9,6 +9,8 @@ export type RouteRequest = { path: string; body?: unknown };
 export type RouteRequests = {
   /** `more`: further fields of the body. */
   of(route: Route, more?: object): Promise<RouteRequest>;
+  /** Takes a session that a request got, so that `endSessions` ends it too. */
+  own(session: string): void;
   /** Ends the sessions that were made for requests. */
   endSessions(): Promise<void>;
 };
@@ -133,6 +135,7 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
       if (!body && !more) return { path, ...(route.body && { body: {} }) };
       return { path, body: { ...body, ...more } };
     },
+    own: (session) => void sessions.push(session),
     async endSessions() {
       // One that a test has ended is gone.
       for (const id of sessions.splice(0)) await stack.call("DELETE", `/browsers/${id}`);

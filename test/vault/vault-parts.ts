@@ -79,6 +79,7 @@ export const startVaultParts = async ({ encrypted = false } = {}): Promise<Vault
     REDIS_URL: redisUrl,
     BROWSERPOOL_PORT: "0",
     BROWSERPOOL_STOP_GRACE_SECONDS: "0.1",
+    BROWSERPOOL_AUDIT_LOG: "/dev/null",
     BROWSERPOOL_SYSTEM_NAMESPACE: `system-${newId()}`,
     BROWSERPOOL_DEFAULT_PROJECT: own.projectId,
     ...(encrypted && { BROWSERPOOL_SECRETS_KEY_FILE: keyFile }),

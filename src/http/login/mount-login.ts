@@ -24,7 +24,7 @@ import {
 } from "../../services/connections/collect-login.ts";
 import type { AppDeps } from "../app-deps.ts";
 import { asAppError } from "../middleware/error-answer.ts";
-import { logOf, setRoute } from "../request-locals.ts";
+import { factsOf, logOf, setRoute } from "../request-locals.ts";
 import { codePage, formPage, messagePage, script, style } from "./pages.ts";
 import { clearVisit, csrfToken, isCsrfToken, setVisit, visitOf } from "./visit-cookie.ts";
 
@@ -86,15 +86,30 @@ const messageOf = ({ code }: AppError): [title: string, text: string] => {
 const page = (response: Response, html: string, status = 200): void =>
   void response.status(status).set(headers).type("html").send(html);
 
-/** A handler that answers errors with pages too. */
+/** What audit lines call a request of the login. */
+const verbOf = ({ method }: Request, route: string): string => {
+  if (method !== "POST") return "readLogin";
+  return route === place ? "openLogin" : "submitLogin";
+};
+
+/** A handler that answers errors with pages too, and says in the audit stream what was handed in. */
 const served =
   (route: string, handle: (request: Request, response: Response) => Promise<void>): RequestHandler =>
   async (request, response) => {
     setRoute(response, route);
+    const facts = factsOf(response);
+    facts.verb = verbOf(request, route);
+    facts.object = route;
+    facts.isAlways = request.method === "POST";
     try {
       await handle(request, response);
+      // The ticket was good, so the place exists.
+      const { projectId, connectionId } = placeOf(request);
+      facts.project = projectId;
+      facts.object = `/auth/connections/${connectionId}`;
     } catch (error) {
       const known = asAppError(error, logOf(response));
+      facts.code = known.code;
       page(response, messagePage(...messageOf(known)), httpStatus[known.code]);
     }
   };

@@ -129,6 +129,7 @@ export const getTotpCodeRoute = defineRoute(
     scope,
     permission: "credentials:totp",
     summary: "The current code of a credential's authenticator",
+    isAudited: true,
     params: CredentialParams,
     answers: { 200: { description: "The code", schema: TotpCodeRecord } },
     errors: ["not_found", "conflict"],

@@ -34,6 +34,20 @@ export const runItemOperationRoute = defineRoute(
       "browser_not_ready",
       "fill_in_progress",
     ],
+    // Item and browser are looked up at the same time; `item_unavailable` and `field_unavailable` say nothing of the browser.
+    errorsAfterLookup: [
+      "vault_not_attached",
+      "page_not_found",
+      "page_ambiguous",
+      "invalid_selector",
+      "element_not_found",
+      "ambiguous_selector",
+      "element_not_editable",
+      "duplicate_target",
+      "origin_not_allowed",
+      "browser_not_ready",
+      "fill_in_progress",
+    ],
   },
   async ({ params, body, project, principal, deps, signal }) => {
     const path = { vault: params.id_or_name, key: params.key };
