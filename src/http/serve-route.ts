@@ -60,6 +60,27 @@ const readInput = async (
   };
 };
 
+/**
+ * Runs the handler. An answer that can be taken back may have taken long, because its caller had to wait: a key that was deleted
+ * or lost the permission meanwhile gets nothing (AUTH-15). Throws `unauthorized` or `forbidden`.
+ */
+const handle = async (
+  { headers }: Request,
+  // biome-ignore lint/suspicious/noExplicitAny: as Route is
+  input: RouteInput<any, any, any>,
+  route: Route,
+): Promise<Answer> => {
+  const answer = await route.handle(input);
+  if (!answer.undelivered) return answer;
+  try {
+    requirePermission(authenticate(headers, input.deps.apiKeys), route.permission);
+    return answer;
+  } catch (error) {
+    answer.undelivered();
+    throw error;
+  }
+};
+
 const answerOf = async (
   request: Request,
   // biome-ignore lint/suspicious/noExplicitAny: as Route is
@@ -67,7 +88,7 @@ const answerOf = async (
   { route, deps, facts }: { route: Route; deps: AppDeps; facts: AuditFacts },
 ): Promise<Answer> => {
   const key = request.headers["idempotency-key"];
-  if (route.method !== "post" || typeof key !== "string" || key === "") return route.handle(input);
+  if (route.method !== "post" || typeof key !== "string" || key === "") return handle(request, input, route);
   const repeatable = {
     key,
     bearer: bearerToken(request.headers) ?? "",
@@ -77,7 +98,7 @@ const answerOf = async (
   facts.isRepeated = true;
   const answer = await replayAnswer(repeatable, { answers: deps.answers, log: input.log }, () => {
     facts.isRepeated = false;
-    return route.handle(input);
+    return handle(request, input, route);
   });
   // A caller that lost its answer repeats the request and then gets the kept answer, so nothing is undone.
   return { ...answer, undelivered: () => undefined };

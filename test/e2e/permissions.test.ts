@@ -5,9 +5,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Route } from "../../src/http/route.ts";
 import { routeTable } from "../../src/http/route-table.ts";
 import { secrets } from "../../src/kube/resource-type.ts";
+import { browserPoolKind } from "../../src/resources/browser-pool.ts";
 import { kinds } from "../../src/resources/kinds.ts";
 import { type Permission, permissions } from "../../src/resources/permission.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
+import { eventually } from "../support/eventually.ts";
 import { filledPool } from "../support/filled-pool.ts";
 import { createRouteRequests, type RouteRequest, type RouteRequests } from "../support/route-requests.ts";
 import { type Stack, startStack } from "../support/stack.ts";
@@ -187,6 +189,35 @@ describe("a session's URLs", () => {
     expect(refused.text).not.toContain("jwt");
   });
 });
+
+// AUTH-15
+test.each(["is deleted", "loses the permission"])(
+  "a caller gets no browser when its key %s while it waits",
+  async (what) => {
+    const { id: pool } = await filledPool(stack.kernel);
+    const held = await stack.kernel.browserPools.acquire(pool, {});
+    const { id, key } = await keyWith(["browsers:use"]);
+    const acquire = { method: "post", path: `/browser_pools/${pool}/acquire`, body: { acquire_timeout_seconds: 30 } };
+    const waiting = [callAs(key, acquire), callAs(key, { ...acquire, headers: { "idempotency-key": newId() } })];
+    await eventually("both wait", async () => {
+      const found = (await stack.kube.list(browserPoolKind)).items.find(({ metadata }) => metadata.name === pool);
+      return found?.status?.waiting === 2;
+    });
+    const path = `/org/api_keys/${id}`;
+    const change =
+      what === "is deleted"
+        ? { method: "delete", path }
+        : { method: "patch", path, body: { permissions: ["pools:read"] } };
+    expect((await callAs(stack.api_key, change)).status).toBeLessThan(300);
+    await stack.kernel.browserPools.release(pool, { session_id: held.session_id });
+    for (const answer of await Promise.all(waiting)) {
+      expect(answer.status).toBe(what === "is deleted" ? 401 : 403);
+      expect(answer.text).not.toContain("jwt");
+    }
+    const next = await stack.kernel.browserPools.acquire(pool, { acquire_timeout_seconds: 30 });
+    expect(next.session_id).toBeDefined();
+  },
+);
 
 // AUTH-11, AUTH-3
 test("a key of a project has all but `organization`, and only there", async () => {
