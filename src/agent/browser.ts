@@ -64,10 +64,11 @@ export const startBrowser = async (config: AgentConfig, signal: AbortSignal): Pr
     const late = AbortSignal.timeout(resetDeadlineMs);
     try {
       former = chromium;
-      await former.kill();
+      const { gone } = await former.kill();
       await forgetGroups();
-      const cleared = await clearScratch(config);
-      const deleting = awaitWith(Promise.all([former.stop(), cleared.deleted]), late);
+      const { remove } = await clearScratch(config);
+      // The kernel takes its time to free the memory of killed processes, and the disk to free the files.
+      const deleting = awaitWith(gone.then(former.stop).then(remove), late);
       deleting.catch(() => undefined);
       chromium = await start(AbortSignal.any([signal, late]));
       await deleting;
@@ -89,7 +90,7 @@ export const startBrowser = async (config: AgentConfig, signal: AbortSignal): Pr
     ended: ended.promise,
     async stop(atOnce) {
       await resetting;
-      if (atOnce) await chromium.kill();
+      if (atOnce) await (await chromium.kill()).gone;
       await chromium.stop();
       await forgetGroups();
     },

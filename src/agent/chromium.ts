@@ -43,8 +43,11 @@ export type Chromium = {
   ended: Promise<string>;
   /** Ends every process in order, and removes the folder. */
   stop(): Promise<void>;
-  /** Kills every process. `stop` then has only the folder to remove. */
-  kill(): Promise<void>;
+  /**
+   * Kills every process. Resolves when none of them runs code any more; `gone` when the kernel has cleared them away. `stop` then has
+   * only the folder to remove.
+   */
+  kill(): Promise<{ gone: Promise<void> }>;
 };
 
 type Folders = { folder: string; temp: string };
@@ -109,14 +112,15 @@ export const startChromium = async (config: AgentConfig, signal: AbortSignal): P
   const profileDir = join(folder, "profile");
   await mkdir(profileDir, { mode: 0o700 });
   const mark = newMark();
-  parts.defer(() => endMarked(mark));
+  let killed: Promise<void> | undefined;
+  parts.defer(() => killed ?? endMarked(mark, []));
   const env = processEnv(config, folders, mark);
   const { headless, viewport } = config.browser;
 
   const screen = headless
     ? undefined
     : await startVirtualScreen({ program: config.programs.xvfb, viewport, folder, env, groupsFile }, signal);
-  if (screen) parts.defer(() => screen.process.end(screenGraceMs));
+  if (screen) parts.defer(() => killed ?? screen.process.end(screenGraceMs));
 
   const setup = { profileDir, sandbox: config.sandbox, smallSharedMemory: await sharedMemoryIsSmall() };
   const chromium = await startGroupProcess(
@@ -132,7 +136,7 @@ export const startChromium = async (config: AgentConfig, signal: AbortSignal): P
     },
     signal,
   );
-  parts.defer(() => chromium.end(chromiumGraceMs));
+  parts.defer(() => killed ?? chromium.end(chromiumGraceMs));
 
   const cdp = await connectDevTools(chromium.ready);
   // Not waited for: a Chromium that hangs does not close its side, and is killed next.
@@ -154,8 +158,11 @@ export const startChromium = async (config: AgentConfig, signal: AbortSignal): P
       return stopped;
     },
     async kill() {
-      await Promise.all([chromium.end(0), screen?.process.end(screenGraceMs)]);
-      await endMarked(mark);
+      killed = chromium.end(0);
+      // Not killed: an X server then leaves its lock file behind. It must be gone before its successor makes that file.
+      const screenGone = screen?.process.end(screenGraceMs);
+      await Promise.all([endMarked(mark, [chromium.group, screen?.process.group ?? 0]), screenGone]);
+      return { gone: killed };
     },
   };
 };

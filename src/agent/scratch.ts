@@ -6,8 +6,8 @@ import { mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { AgentConfig } from "./agent-config.ts";
 
-/** `deleted`: resolves when the disk space is free again; rejects when something could not be deleted. */
-export type Cleared = { deleted: Promise<void> };
+/** `remove`: deletes what was moved away; rejects when something can't be deleted. */
+export type Cleared = { remove(): Promise<void> };
 
 const namesIn = async (folder: string): Promise<string[]> => {
   try {
@@ -28,13 +28,16 @@ const moveAside = async (folder: string, kept: string): Promise<string | undefin
 };
 
 /**
- * Takes everything out of the scratch folders but the termination log. It resolves when all is moved out of the way, so that a new
- * browser can start in them while the old files are deleted. Rejects when something can't be moved. Call it while no browser runs.
+ * Moves everything but the termination log out of the way, so that a new browser can start in the scratch folders before the old
+ * files are deleted. Rejects when something can't be moved. Call it while no browser runs.
  */
 export const clearScratch = async ({ scratchDirs, terminationLog }: AgentConfig): Promise<Cleared> => {
   const kept = (folder: string): string => (dirname(terminationLog) === folder ? terminationLog : "");
   const moved = await Promise.all(scratchDirs.map((folder) => moveAside(folder, kept(folder))));
   const trash = moved.filter((folder) => folder !== undefined);
-  const deleted = Promise.all(trash.map((folder) => rm(folder, { recursive: true, force: true, maxRetries: 5 })));
-  return { deleted: deleted.then(() => undefined) };
+  return {
+    async remove() {
+      await Promise.all(trash.map((folder) => rm(folder, { recursive: true, force: true, maxRetries: 5 })));
+    },
+  };
 };

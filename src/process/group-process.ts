@@ -38,6 +38,8 @@ export type GroupProcessOptions = {
 };
 
 export type GroupProcess = {
+  /** The number of its process group. */
+  group: number;
   ready: string;
   /** Resolves with how it ended, e.g. `Chromium was ended by SIGKILL`; never rejects. */
   exited: Promise<string>;
@@ -122,7 +124,7 @@ export const startGroupProcess = async (options: GroupProcessOptions, signal: Ab
   try {
     // Both at once: what a program says before its end is lost unless it is being read.
     const [ready] = await Promise.all([whenReady(child, exited, options, signal), recorded]);
-    return { ready, exited, end };
+    return { ready, exited, end, group: pid ?? 0 };
   } catch (error) {
     await Promise.allSettled([recorded]);
     await end(0);

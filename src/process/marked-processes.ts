@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { readStat } from "./process-groups.ts";
 
 /** The variable of a mark. */
 export const markName = "BROWSERPOOL_RUN";
@@ -25,16 +26,19 @@ const environmentOf = (pid: string): string => {
   }
 };
 
-/** Not asynchronous: one file takes 10 µs to read, and ten times that by a thread of its own. */
-const findMarked = (mark: string): number[] =>
+const findMarked = (mark: string, killedGroups: number[]): number[] =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && environmentOf(name).includes(`${markName}=${mark}\0`))
-    .map(Number);
+    .map(Number)
+    .filter((pid) => ![undefined, ...killedGroups].includes(readStat(pid)?.group));
 
-/** Kills every process that has the mark and waits until none is left. Throws when one remains after half a second. */
-export const endMarked = async (mark: string): Promise<void> => {
+/**
+ * Kills every process that has the mark, and waits until none is left. `killedGroups`: process groups that are being
+ * ended; their members are not waited for. Throws when a process remains after half a second.
+ */
+export const endMarked = async (mark: string, killedGroups: number[]): Promise<void> => {
   for (let round = 0; round < maxRounds; round += 1) {
-    const pids = findMarked(mark);
+    const pids = findMarked(mark, killedGroups);
     if (pids.length === 0) return;
     for (const pid of pids) {
       try {
