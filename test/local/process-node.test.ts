@@ -121,6 +121,7 @@ test("the process gets its arguments, the pod's variables and its own folder, no
     JSON: '{"a":1}',
     BROWSERPOOL_TERMINATION_LOG: join(podDir(pod), "termination-log"),
     BROWSERPOOL_AGENT_DATA_DIR: podDir(pod),
+    BROWSERPOOL_AGENT_SCRATCH_DIRS: podDir(pod),
     HOME: podDir(pod),
   });
 });
