@@ -132,6 +132,7 @@ export type ObservedOptions = Partial<Omit<Observed, "leases">> & { leases?: Par
 export const anObserved = ({ leases = {}, pods = [], ...rest }: ObservedOptions = {}): Observed => ({
   pool: aPool(),
   pods,
+  foreign: [],
   pendingCreations: 0,
   configHash: currentHash,
   refusal: undefined,

@@ -17,9 +17,7 @@ import type { Kube } from "../../kube/client.ts";
 import { createEventRecorder } from "../../kube/event-recorder.ts";
 import { createExpectations } from "../../kube/expectations.ts";
 import type { Lead } from "../../kube/leader-election.ts";
-import { keyOf, type Pod, refOf } from "../../kube/objects.ts";
-import { startReflector } from "../../kube/reflector.ts";
-import { pods as podType } from "../../kube/resource-type.ts";
+import { keyOf, refOf } from "../../kube/objects.ts";
 import { type Requeue, startWorkQueue } from "../../kube/work-queue.ts";
 import type { AgentClient } from "../../leases/agent-client.ts";
 import type { LeaseStore } from "../../leases/lease-store.ts";
@@ -42,7 +40,8 @@ import type { Nodes } from "./observe/nodes.ts";
 import type { PoolLimits } from "./observe/refusal.ts";
 import { onDemandView } from "./on-demand/browser-as-pool.ts";
 import { reconcileOnDemand } from "./on-demand/reconcile-on-demand.ts";
-import { browserPodSelector, type PodSettings, poolLabel } from "./pod/pod.ts";
+import type { PodSettings } from "./pod/pod.ts";
+import { startPodWatch } from "./pod-watch.ts";
 import { type PoolSource, type PoolView, poolView, type Statused, startPoolSource } from "./pool-source.ts";
 import { type ReconcileDeps, reconcilePool } from "./reconcile.ts";
 
@@ -119,13 +118,16 @@ const subscribe = (
 
 const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, lead: Lead): Promise<void> => {
   const { kube, repairs, log } = deps;
-  const expectations = createExpectations();
-  const dying = new Set<string>();
-  const acceptedSizes = new Map<string, number>();
   const keyByUid = new Map<string, string>();
   const predicate = createSpecPredicate();
-  const starts = createStartCount((result) => deps.metrics.started(result));
   let disturbedAtMs = clocks.monotonicMs();
+  const memory = {
+    expectations: createExpectations(),
+    dying: new Set<string>(),
+    acceptedSizes: new Map<string, number>(),
+    starts: createStartCount((result) => deps.metrics.started(result)),
+    disturbedAtMs: () => disturbedAtMs,
+  };
   /** Messages sent before this replica subscribed, or while it was disconnected, are lost: enqueue every object. */
   const enqueueAll = (): void => {
     for (const key of keyByUid.values()) queue.addBatched(key, batchMs);
@@ -140,8 +142,9 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     if (change === "DELETED") {
       keyByUid.delete(uid);
       predicate.forget(pool);
-      acceptedSizes.delete(uid);
-      expectations.forget(uid);
+      memory.acceptedSizes.delete(uid);
+      memory.expectations.forget(uid);
+      foreignPods.forget(uid);
       inspections.forget(uid);
       if (loop.limits) for (const key of keyByUid.values()) queue.add(key); // a name or room under the limit may be free now
       return;
@@ -151,37 +154,28 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     if (hasSpecChanged) queue.add(keyOf(pool.metadata));
     if (!hasSpecChanged || change === "ADDED") queue.addBatched(keyOf(pool.metadata), batchMs);
   };
-  const addPool = (uid = ""): void => {
-    const key = keyByUid.get(uid);
-    if (key) queue.add(key);
-  };
   const onMessage = ({ poolUid, urgent }: PoolChange): void => {
     const key = keyByUid.get(poolUid);
     if (key && urgent) queue.add(key);
     else if (key) queue.addBatched(key, batchMs);
   };
   const forgetPod = (uid: string): void => {
-    dying.delete(uid);
+    memory.dying.delete(uid);
     inspections.forget(uid);
-    starts.forget(uid);
-  };
-  const onPod = ({ metadata }: Pod, change: string): void => {
-    const poolUid = metadata.labels?.[poolLabel] ?? "";
-    expectations.creationObserved(poolUid, metadata.name);
-    if (change === "DELETED") forgetPod(metadata.uid);
-    addPool(poolUid);
-  };
-  const onNode = (name: string): void => {
-    const here = pods.list().filter(({ spec }) => spec?.nodeName === name);
-    for (const { metadata } of here) addPool(metadata.labels?.[poolLabel]);
+    memory.starts.forget(uid);
   };
   const onNamespace = (name: string): void => {
     for (const key of keyByUid.values()) if (refOf(key).namespace === name) queue.add(key);
   };
 
   const source: PoolSource<T> = startPoolSource({ kube, view: loop.view, onChange: onPool, log });
-  const labelSelector = browserPodSelector(loop.view.type.kind);
-  const pods = startReflector({ kube, type: podType, labelSelector, onChange: onPod, log });
+  const record = createEventRecorder(kube, loop.name, log);
+  const { pods, foreignPods, onNode } = startPodWatch({
+    ...{ ...memory, kube, log, source, keyByUid, record },
+    add: (key) => queue.add(key),
+    addBatched: (key) => queue.addBatched(key, batchMs),
+    onDeleted: forgetPod,
+  });
   const queue = startWorkQueue({
     name: loop.name,
     concurrency,
@@ -189,20 +183,16 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     meter: deps.metrics.work,
     work: async (key) => {
       await Promise.all([source.synced(lead.signal), pods.synced(lead.signal), deps.nodes.synced(lead.signal)]);
-      const caches = { source, pods, expectations, dying, acceptedSizes, starts, disturbedAtMs: () => disturbedAtMs };
-      return loop.reconcile(key, { ...deps, ...caches, ...clocks, limits: loop.limits, inspections, lead, record });
+      const parts = { ...memory, ...clocks, source, pods, foreignPods, inspections, lead, record };
+      return loop.reconcile(key, { ...deps, ...parts, limits: loop.limits });
     },
   });
-  const record = createEventRecorder(kube, loop.name, log);
   const inspections = startInspections({
     ...deps,
     // The label of the queue's metrics; it keeps an older word because dashboards use it.
     name: `${loop.name}-looks`,
     meter: deps.metrics.work,
-    pods,
-    dying,
-    lead,
-    record,
+    ...{ ...memory, pods, lead, record },
     onPool: ({ metadata }) => queue.addBatched(keyOf(metadata), batchMs),
     monotonicMs: clocks.monotonicMs,
   });

@@ -2,12 +2,17 @@ import { refOf } from "../../kube/objects.ts";
 import type { Requeue } from "../../kube/work-queue.ts";
 import { type ApplyDeps, applyPlan } from "./apply/apply.ts";
 import type { StartCount } from "./apply/start-count.ts";
+import type { ForeignPods } from "./foreign-pods.ts";
 import { type ObserveDeps, observePool } from "./observe/observe.ts";
 import { planPool } from "./plan/plan.ts";
 import { drainFinalizer, type PoolSource } from "./pool-source.ts";
 
 export type ReconcileDeps = ObserveDeps &
-  ApplyDeps & { source: Pick<PoolSource, "ensureFinalizer">; starts: Pick<StartCount, "note"> };
+  ApplyDeps & {
+    source: Pick<PoolSource, "ensureFinalizer">;
+    starts: Pick<StartCount, "note">;
+    foreignPods: Pick<ForeignPods, "tell">;
+  };
 
 /** One round for one pool; `key` is `namespace/name`. Safe to repeat at any point. */
 export const reconcilePool = async (key: string, deps: ReconcileDeps): Promise<Requeue | undefined> => {
@@ -20,6 +25,7 @@ export const reconcilePool = async (key: string, deps: ReconcileDeps): Promise<R
 
   const observed = await observePool(key, deps);
   if (!observed) return undefined;
+  deps.foreignPods.tell({ ...observed.pool, ...deps.source.meta }, observed.foreign);
   // All replicas use Redis' clock, so the clocks of their machines may differ.
   const plan = planPool(observed, observed.leases.nowMs);
   deps.starts.note(observed, plan);

@@ -14,6 +14,7 @@ import type { NewBrowser } from "../../../leases/lease-store.ts";
 import type { Logger } from "../../../log.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
 import type { LastInspection } from "../observe/observed.ts";
+import { whyForeign } from "../pod/own-pod.ts";
 import type { PodOwner } from "../pod/pod.ts";
 
 /** Inspections at a time. An inspection mostly waits. More would make a recovery faster, but cause bursts on the agents' nodes. */
@@ -57,11 +58,12 @@ export const startInspections = (deps: InspectionsDeps): Inspections => {
   const lastInspections = new Map<string, LastInspection>();
   const agentEpochs = new Map<string, number>();
 
-  const isInspectable = ({ pod: { metadata }, browser }: InspectionRequest): boolean => {
-    const known = deps.pods.get(metadata)?.metadata;
-    if (known?.uid !== metadata.uid || deps.dying.has(metadata.uid)) return false;
+  const isInspectable = ({ pool, pod: { metadata }, browser }: InspectionRequest): boolean => {
+    const known = deps.pods.get(metadata);
+    if (known?.metadata.uid !== metadata.uid || deps.dying.has(metadata.uid)) return false;
+    if (whyForeign(known, pool) !== undefined) return false;
     // The pod was evicted after this request: the next round requests again, with the reason why it must not become idle.
-    return !known?.deletionTimestamp || browser.leaving !== undefined;
+    return !known.metadata.deletionTimestamp || browser.leaving !== undefined;
   };
   const noteResult = ({ browser, epoch }: InspectionRequest, result: InspectResult): void => {
     const before = lastInspections.get(browser.id);

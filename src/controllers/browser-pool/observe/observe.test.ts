@@ -11,7 +11,12 @@ import { type ObserveDeps, observePool } from "./observe.ts";
 const pool = aPool();
 const uid = pool.metadata.uid;
 const observed = aPod("browser", { state: { is: "warm" } });
-const pod = { ...observed.pod, metadata: { ...observed.pod.metadata, uid: "browser", labels: { [poolLabel]: uid } } };
+const meta = { apiVersion: pool.apiVersion ?? "", kind: pool.kind ?? "" };
+const ownerReferences = [{ ...meta, name: pool.metadata.name, uid, controller: true }];
+const pod = {
+  ...observed.pod,
+  metadata: { ...observed.pod.metadata, uid: "browser", labels: { [poolLabel]: uid }, ownerReferences },
+};
 const ready = [{ type: "Ready", status: "True" }];
 const warm = { ...pod, status: { ...pod.status, phase: "Running", conditions: ready } } as Pod;
 
@@ -21,7 +26,7 @@ const deps = (silentMs: number, setByMs: number): ObserveDeps => {
   const failingSinceMs = monotonicMs - silentMs;
   const inspection = { atMs: monotonicMs - 1, epoch: 1, failures: 1, failingSinceMs };
   return {
-    source: { get: () => pool, list: () => [pool] },
+    source: { get: () => pool, list: () => [pool], meta },
     pods: { list: () => [warm] } as unknown as Reflector<Pod>,
     store: {
       snapshot: async () => anObserved({ leases: { nowMs: nowMs + setByMs } }).leases,

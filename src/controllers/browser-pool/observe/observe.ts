@@ -5,6 +5,7 @@ import type { Reflector } from "../../../kube/reflector.ts";
 import type { LeaseStore } from "../../../leases/lease-store.ts";
 import type { StartGate } from "../../start-gate.ts";
 import type { Inspections } from "../inspect/inspections.ts";
+import { type BrowserOwner, whyForeign } from "../pod/own-pod.ts";
 import { configHashAnnotation, outdatedBy, type PodSettings, poolLabel } from "../pod/pod.ts";
 import type { PoolSource } from "../pool-source.ts";
 import type { Nodes } from "./nodes.ts";
@@ -13,7 +14,7 @@ import { podState } from "./pod-state.ts";
 import { type PoolLimits, refusalOf } from "./refusal.ts";
 
 export type ObserveDeps = {
-  source: Pick<PoolSource, "get" | "list">;
+  source: Pick<PoolSource, "get" | "list" | "meta">;
   pods: Reflector<Pod>;
   store: Pick<LeaseStore, "snapshot" | "endedLease">;
   expectations: Expectations;
@@ -40,8 +41,12 @@ export type ObserveDeps = {
   limits: PoolLimits | undefined;
 };
 
-const podsOf = (pods: Reflector<Pod>, poolUid: string): Pod[] =>
-  pods.list().filter(({ metadata }) => metadata.labels?.[poolLabel] === poolUid);
+/** `own`: the browsers of the owner. `foreign`: other pods with its label. */
+const podsOf = (pods: Reflector<Pod>, owner: BrowserOwner): { own: Pod[]; foreign: Pod[] } => {
+  const labelled = pods.list().filter(({ metadata }) => metadata.labels?.[poolLabel] === owner.metadata.uid);
+  const isOwn = (pod: Pod): boolean => whyForeign(pod, owner) === undefined;
+  return { own: labelled.filter(isOwn), foreign: labelled.filter((pod) => !isOwn(pod)) };
+};
 
 /** Converts the times of an inspection from this process's monotonic clock to Redis' clock, which rounds use. */
 const byRedisClock = (inspection: LastInspection | undefined, offsetMs: number): LastInspection | undefined =>
@@ -53,10 +58,12 @@ const byRedisClock = (inspection: LastInspection | undefined, offsetMs: number):
 
 /** Does all reads of one round; returns undefined when the pool is gone. */
 export const observePool = async (key: string, deps: ObserveDeps): Promise<Observed | undefined> => {
-  const uid = deps.source.get(refOf(key))?.metadata.uid;
-  if (!uid) return undefined;
+  const known = deps.source.get(refOf(key));
+  if (!known) return undefined;
+  const { uid } = known.metadata;
+  const owner = { ...known, ...deps.source.meta };
   const leases = await deps.store.snapshot(uid);
-  const nodes = await deps.nodes.find(podsOf(deps.pods, uid).flatMap(({ spec }) => spec?.nodeName ?? []));
+  const nodes = await deps.nodes.find(podsOf(deps.pods, owner).own.flatMap(({ spec }) => spec?.nodeName ?? []));
   const session = deps.sessionOf?.(key);
   const ended = session ? await deps.store.endedLease(uid, session) : undefined;
   // Read again after the wait, to see what changed meanwhile.
@@ -70,7 +77,8 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Obser
   if (!refusal) deps.acceptedSizes.set(uid, pool.spec.size);
 
   const isOutdated = outdatedBy(deps.podSettings);
-  const pods = podsOf(deps.pods, uid).flatMap((pod): ObservedPod[] => {
+  const { own, foreign } = podsOf(deps.pods, owner);
+  const pods = own.flatMap((pod): ObservedPod[] => {
     const { name, uid: podUid, annotations } = pod.metadata;
     const isDying = deps.dying.has(podUid);
     const browser = records.get(podUid);
@@ -93,6 +101,7 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Obser
   return {
     pool,
     pods,
+    foreign,
     leases,
     pendingCreations: deps.expectations.pending(uid),
     configHash: configHash(pool.spec),

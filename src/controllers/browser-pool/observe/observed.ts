@@ -9,6 +9,8 @@ export type Observed = {
   pool: BrowserPool;
   /** All known pods of the pool, in any order. */
   pods: ObservedPod[];
+  /** Pods that carry the pool's label and are not its own: nothing is done about them but to tell. */
+  foreign: Pod[];
   leases: PoolSnapshot;
   /** Pods that this replica has created and the watch has not shown yet. */
   pendingCreations: number;

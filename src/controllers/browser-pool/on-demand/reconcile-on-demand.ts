@@ -1,9 +1,8 @@
-import { type Pod, refOf } from "../../../kube/objects.ts";
-import type { Reflector } from "../../../kube/reflector.ts";
+import { refOf } from "../../../kube/objects.ts";
 import type { Requeue } from "../../../kube/work-queue.ts";
 import { type Browser, browserKind, endedLifeMs, isOver } from "../../../resources/browser.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
-import { poolLabel } from "../pod/pod.ts";
+import { whyForeign } from "../pod/own-pod.ts";
 import type { PoolSource } from "../pool-source.ts";
 import { type ReconcileDeps, reconcilePool } from "../reconcile.ts";
 import { sessionOf } from "./browser-as-pool.ts";
@@ -29,8 +28,8 @@ const expire = async ({ metadata, status }: Browser, deps: ReconcileOnDemandDeps
   return {};
 };
 
-const hasPods = ({ metadata }: BrowserPool, pods: Reflector<Pod>): boolean =>
-  pods.list().some((pod) => pod.metadata.labels?.[poolLabel] === metadata.uid);
+const hasPods = (pool: BrowserPool, { pods, source }: ReconcileOnDemandDeps): boolean =>
+  pods.list().some((pod) => whyForeign(pod, { ...pool, ...source.meta }) === undefined);
 
 /** One round for one on-demand browser. Safe to repeat at any point. */
 export const reconcileOnDemand = async (key: string, deps: ReconcileOnDemandDeps): Promise<Requeue | undefined> => {
@@ -38,7 +37,7 @@ export const reconcileOnDemand = async (key: string, deps: ReconcileOnDemandDeps
   if (!known) return undefined;
   const browser = deps.source.objectOf(known);
   const isDeleted = known.metadata.deletionTimestamp !== undefined;
-  if (!isDeleted && isOver(browser) && !hasPods(known, deps.pods)) return expire(browser, deps);
+  if (!isDeleted && isOver(browser) && !hasPods(known, deps)) return expire(browser, deps);
   const requeue = await reconcilePool(key, { ...deps, sessionOf: () => sessionOf(browser) });
   if (isDeleted || isOver(browser) || !(await isIdle(known, deps))) return requeue;
   deps.lead.check();

@@ -1,0 +1,66 @@
+/** The watch of all pods that carry the labels of browsers: each change concerns the object whose own pod it is, if there is one. */
+import type { Kube } from "../../kube/client.ts";
+import type { RecordEvent } from "../../kube/event-recorder.ts";
+import type { Expectations } from "../../kube/expectations.ts";
+import { type Pod, refOf } from "../../kube/objects.ts";
+import { type Reflector, startReflector } from "../../kube/reflector.ts";
+import { pods as podType } from "../../kube/resource-type.ts";
+import type { Logger } from "../../log.ts";
+import { createForeignPods, type ForeignPods } from "./foreign-pods.ts";
+import { ownerUidOf } from "./pod/own-pod.ts";
+import { browserPodSelector, poolLabel } from "./pod/pod.ts";
+import type { PoolSource } from "./pool-source.ts";
+
+export type PodWatchOptions = {
+  kube: Kube;
+  source: Pick<PoolSource, "meta">;
+  /** The keys of the objects of this kind, by uid. */
+  keyByUid: ReadonlyMap<string, string>;
+  expectations: Pick<Expectations, "creationObserved">;
+  record: RecordEvent;
+  /** Enqueues an object, for a change of one of its browsers. */
+  add(key: string): void;
+  /** Enqueues an object that a foreign pod imitates. */
+  addBatched(key: string): void;
+  onDeleted(podUid: string): void;
+  log: Logger;
+};
+
+export type PodWatch = {
+  pods: Reflector<Pod>;
+  foreignPods: ForeignPods;
+  /** Enqueues the objects with browsers on this node. */
+  onNode(name: string): void;
+};
+
+/** Starts the watch. The caller must stop `pods`. */
+export const startPodWatch = (options: PodWatchOptions): PodWatch => {
+  const { kube, source, keyByUid, expectations, log } = options;
+  const foreignPods = createForeignPods(options.record, log);
+  const ownerKeyOf = (pod: Pod): string | undefined => {
+    const key = keyByUid.get(ownerUidOf(pod, source.meta) ?? "");
+    return key !== undefined && refOf(key).namespace === pod.metadata.namespace ? key : undefined;
+  };
+  const onPod = (pod: Pod, change: string): void => {
+    const { name, uid, labels } = pod.metadata;
+    const labelled = labels?.[poolLabel] ?? "";
+    const [own, imitated] = [ownerKeyOf(pod), keyByUid.get(labelled)];
+    if (change === "DELETED") options.onDeleted(uid);
+    if (own) {
+      expectations.creationObserved(labelled, name);
+      options.add(own);
+    } else if (imitated && foreignPods.isNew(labelled, uid)) options.addBatched(imitated);
+  };
+  const labelSelector = browserPodSelector(source.meta.kind);
+  const pods = startReflector({ kube, type: podType, labelSelector, onChange: onPod, log });
+  return {
+    pods,
+    foreignPods,
+    onNode(name) {
+      for (const pod of pods.list()) {
+        const key = pod.spec?.nodeName === name ? ownerKeyOf(pod) : undefined;
+        if (key) options.add(key);
+      }
+    },
+  };
+};
