@@ -102,9 +102,11 @@ const agent = async (): Promise<number> => {
   const { runAgent } = await import("./cmd/agent.ts");
   const { listenForStop } = await import("./cmd/stop-signals.ts");
   const { createLogger } = await import("./log.ts");
-  const { environment } = await import("./config.ts");
+  const { environment, forgetVariable } = await import("./config.ts");
   const log = createLogger(environment.BROWSERPOOL_LOG_LEVEL ?? "info", "agent");
-  return runAgent(readAgentConfig(environment), listenForStop(), log);
+  const config = readAgentConfig(environment);
+  forgetVariable("BROWSERPOOL_AGENT_KEY");
+  return runAgent(config, listenForStop(), log);
 };
 
 const probe = async (): Promise<number> => {

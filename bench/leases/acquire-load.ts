@@ -3,11 +3,12 @@
  * call of which they consist, alone. Everything is measured twice: with a change of variant after every call, so that all of
  * them find the machine alike, and in rows, so that the small calls have caches and cores to themselves.
  */
-import { createPrivateKey, randomBytes } from "node:crypto";
+import { createPrivateKey, createSecretKey, randomBytes } from "node:crypto";
 import { createAgentClient } from "../../src/leases/agent-client.ts";
 import { createLeaseStore } from "../../src/leases/lease-store.ts";
 import type { LeaseRecord } from "../../src/leases/records.ts";
 import { createLogger } from "../../src/log.ts";
+import { createAgentKeys } from "../../src/protocol/agent-key.ts";
 import { createAgentTokens } from "../../src/protocol/agent-token.ts";
 import { signSessionToken } from "../../src/protocol/session-token.ts";
 import { connectRedis, whenReady } from "../../src/redis/connection.ts";
@@ -23,6 +24,8 @@ export type AcquireLoad = {
   redisUrl: string;
   /** PEM of the key that signs tokens. */
   signingKey: string;
+  /** The master key of the agents' keys, in base64. */
+  masterKey: string;
   /** Length of each of the two measurements, s. */
   seconds: number;
   seed: number;
@@ -72,7 +75,8 @@ export const run: Job<AcquireLoad, AcquireTimes> = async (load, signal) => {
   const redis = connectRedis(redisUrl, createLogger("silent", "bench"));
   await whenReady(redis, 10_000);
   const store = createLeaseStore(redis);
-  const agents = createAgentClient(createAgentTokens(signingKey));
+  const keys = createAgentKeys(createSecretKey(Buffer.from(load.masterKey, "base64")));
+  const agents = createAgentClient({ tokens: createAgentTokens(signingKey), keys });
   const sha = (await redis.script("LOAD", "return 1")) as string;
   let times = noTimes();
   const timed = async <T>(what: Timed, work: () => Promise<T>): Promise<T> => {
@@ -81,7 +85,7 @@ export const run: Job<AcquireLoad, AcquireTimes> = async (load, signal) => {
     times[what].push(performance.now() - beganMs);
     return result;
   };
-  const [{ browser, address } = { browser: "", address: "" }] = await browsersOf(store, poolUid);
+  const [{ browser, pod, address } = { browser: "", pod: "", address: "" }] = await browsersOf(store, poolUid);
 
   const variants = {
     async whole() {
@@ -90,7 +94,7 @@ export const run: Job<AcquireLoad, AcquireTimes> = async (load, signal) => {
     },
     evalsha: () => timed("evalsha", () => redis.evalsha(sha, 0)),
     empty: () => timed("empty", () => client.post(emptyPath, {})),
-    agent: () => timed("agent", () => agents.state({ browser, address }, 0)),
+    agent: () => timed("agent", () => agents.state({ browser, pod, address }, 0)),
     async steps() {
       const session = `bench${randomBytes(10).toString("hex")}`;
       const taken = await timed("take", () =>
@@ -124,8 +128,8 @@ export const run: Job<AcquireLoad, AcquireTimes> = async (load, signal) => {
 const browsersOf = async (
   store: ReturnType<typeof createLeaseStore>,
   poolUid: string,
-): Promise<{ browser: string; address: string }[]> =>
-  (await store.snapshot(poolUid)).browsers.map(({ id, address }) => ({ browser: id, address }));
+): Promise<{ browser: string; pod: string; address: string }[]> =>
+  (await store.snapshot(poolUid)).browsers.map(({ id, pod, address }) => ({ browser: id, pod, address }));
 
 /** The request that `acquireBrowser` stores when a caller sets nothing. */
 const sampleRequest = (id: string, uid: string): string =>

@@ -1,5 +1,6 @@
 /** What one caller waits for an idle browser, and for its release, compared with the steps that can't be left out. */
 import { join } from "node:path";
+import { loadAgentMasterKey } from "../../src/bootstrap/agent-master-key.ts";
 import type { SigningKey } from "../../src/bootstrap/signing-key.ts";
 import { loadSigningKey } from "../../src/bootstrap/signing-key.ts";
 import type { AcquireLoad, AcquireTimes, Timed, Times } from "../leases/acquire-load.ts";
@@ -60,11 +61,13 @@ const measure = async (bench: Bench) => {
   await using service = await startService({ size, apiArgs: ["--import", emptyRoute] }, bench);
   const { cluster, target, poolUid } = service;
   const signingKey = pemOf(await loadSigningKey({ kube: cluster.kube, namespace: "browserpool-system" }));
+  const master = await loadAgentMasterKey({ kube: cluster.kube, namespace: "browserpool-system" });
+  const masterKey = master.key.export().toString("base64");
   const seconds = bench.seconds(15);
   bench.say(`acquiring for ${seconds} s, every call in turn, then for ${seconds} s in rows`);
   const times = await runInOwnProcess<AcquireLoad, AcquireTimes>(
     loadFile,
-    { target, poolUid, redisUrl: cluster.redisUrl, signingKey, seconds, seed: bench.random()() * 2 ** 32 },
+    { target, poolUid, redisUrl: cluster.redisUrl, signingKey, masterKey, seconds, seed: bench.random()() * 2 ** 32 },
     bench,
   );
   const [mixed, inRows] = [summariesOf(times.mixed), summariesOf(times.inRows)];

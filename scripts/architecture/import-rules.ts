@@ -54,6 +54,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
       "http/client-address.ts",
       "http/middleware",
       "http/refuse-socket.ts",
+      "protocol/agent-proof.ts",
       "services",
     ],
     types: ["audit"],

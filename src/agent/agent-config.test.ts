@@ -1,6 +1,7 @@
-import { generateKeyPairSync } from "node:crypto";
+import { createSecretKey, generateKeyPairSync, randomBytes } from "node:crypto";
 import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
+import { writeAgentKey } from "../protocol/agent-key.ts";
 import { readAgentConfig } from "./agent-config.ts";
 
 const base64Key = (type: "ed25519" | "x25519"): string =>
@@ -12,6 +13,7 @@ const browser = { headless: true, kiosk_mode: false, viewport: { width: 800, hei
 const env = {
   BROWSERPOOL_BROWSER: JSON.stringify(browser),
   BROWSERPOOL_AGENT_PUBLIC_KEY: base64Key("ed25519"),
+  BROWSERPOOL_AGENT_KEY: writeAgentKey(createSecretKey(randomBytes(32))),
   BROWSERPOOL_AGENT_ADDRESS: "127.0.0.9",
   BROWSERPOOL_AGENT_PORT: "7510",
   BROWSERPOOL_POD_UID: "uid",

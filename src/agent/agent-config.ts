@@ -2,12 +2,15 @@ import { createPublicKey, type KeyObject } from "node:crypto";
 import { tmpdir } from "node:os";
 import { z } from "zod";
 import { BrowserConfig } from "../protocol/agent-api.ts";
+import { readAgentKey } from "../protocol/agent-key.ts";
 
 /** All settings of an agent. */
 export type AgentConfig = {
   browser: BrowserConfig;
   /** Ed25519 key that checks the tokens of callers. */
   publicKey: KeyObject;
+  /** Proves to callers that this is the pod's agent. */
+  agentKey: KeyObject;
   /** Where the agent's HTTP server listens; port 0 picks a free one. */
   address: string;
   port: number;
@@ -59,9 +62,17 @@ const publicKey = z.string(required).transform((base64, context) => {
   return z.NEVER;
 });
 
+const agentKey = z.string(required).transform((text, context) => {
+  const key = readAgentKey(text);
+  if (key) return key;
+  context.addIssue({ code: "custom", message: "is not the key of an agent" });
+  return z.NEVER;
+});
+
 const AgentEnv = z.object({
   BROWSERPOOL_BROWSER: browserJson,
   BROWSERPOOL_AGENT_PUBLIC_KEY: publicKey,
+  BROWSERPOOL_AGENT_KEY: agentKey,
   BROWSERPOOL_AGENT_ADDRESS: z.string(required).min(1),
   BROWSERPOOL_AGENT_PORT: z
     .string(required)
@@ -102,6 +113,7 @@ export const readAgentConfig = (env: Record<string, string | undefined>): AgentC
   return {
     browser: read.data.BROWSERPOOL_BROWSER,
     publicKey: read.data.BROWSERPOOL_AGENT_PUBLIC_KEY,
+    agentKey: read.data.BROWSERPOOL_AGENT_KEY,
     address: read.data.BROWSERPOOL_AGENT_ADDRESS,
     port: read.data.BROWSERPOOL_AGENT_PORT,
     podUid: read.data.BROWSERPOOL_POD_UID,

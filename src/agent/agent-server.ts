@@ -1,3 +1,4 @@
+import type { KeyObject } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -5,6 +6,7 @@ import type { z } from "zod";
 import { listeningPort } from "../listening-port.ts";
 import type { Logger } from "../log.ts";
 import { BindLease, EndLease, Epoch } from "../protocol/agent-api.ts";
+import { nonceIn, proofHeader, proofOf } from "../protocol/agent-proof.ts";
 import type { VerifyAgentToken } from "../protocol/agent-token.ts";
 import { type AgentReply, refusal, refusals } from "./agent-reply.ts";
 import type { Browser } from "./browser.ts";
@@ -25,6 +27,8 @@ export type AgentServerDeps = {
   address: string;
   port: number;
   verify: VerifyAgentToken;
+  /** The key of this pod's agent, with which it proves its answers. */
+  agentKey: KeyObject;
   leases: LeaseKeeper;
   browser: Pick<Browser, "devTools" | "isHealthy">;
   log: Logger;
@@ -119,8 +123,14 @@ const createAuthorizer =
     return token !== undefined && (await verify(token));
   };
 
-const send = (request: IncomingMessage, response: ServerResponse, { status, body }: AgentReply): void => {
+type Answering = { request: IncomingMessage; response: ServerResponse; agentKey: KeyObject };
+
+const send = ({ request, response, agentKey }: Answering, { status, body }: AgentReply): void => {
   const json = JSON.stringify(body);
+  const { method = "", url: path = "" } = request;
+  const nonce = nonceIn(request.headers);
+  // Also of a refusal: the caller must know whose refusal it is.
+  if (nonce) response.setHeader(proofHeader, proofOf(agentKey, { nonce, method, path, status, body: json }));
   response.statusCode = status;
   response.setHeader("content-type", "application/json");
   response.setHeader("content-length", Buffer.byteLength(json));
@@ -152,7 +162,8 @@ export const startAgentServer = async (deps: AgentServerDeps): Promise<AgentServ
       ? await handler(request)
       : refusal("method_not_allowed", `this path takes ${Object.keys(methods).join(", ")}`);
   };
-  const proxy = createCdpProxy({ devTools: deps.browser.devTools, leases: deps.leases, isAuthorized });
+  const { agentKey, leases } = deps;
+  const proxy = createCdpProxy({ devTools: deps.browser.devTools, leases, isAuthorized, agentKey });
 
   const sockets = new Set<Socket>();
   const unanswered = new Set<Promise<unknown>>();
@@ -168,11 +179,11 @@ export const startAgentServer = async (deps: AgentServerDeps): Promise<AgentServ
     unanswered.add(answered);
     void answered.then(() => unanswered.delete(answered));
     answer(request).then(
-      (reply) => send(request, response, reply),
+      (reply) => send({ request, response, agentKey }, reply),
       (error: unknown) => {
         if (request.destroyed && !request.complete) return;
         deps.log.error({ err: error }, "request failed");
-        send(request, response, refusal("internal_error", "the agent failed to answer"));
+        send({ request, response, agentKey }, refusal("internal_error", "the agent failed to answer"));
       },
     );
   });

@@ -1,8 +1,11 @@
+import type { KeyObject } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { readHttpHead, withHeader } from "../cdp/http-head.ts";
 import { splice } from "../cdp/splice.ts";
 import { purposeHeader, sessionHeader } from "../protocol/agent-api.ts";
+import { cdpUpgrade, nonceIn, proofHeader, proofOf } from "../protocol/agent-proof.ts";
 import { type AgentReply, refusal, refusals } from "./agent-reply.ts";
 import type { DevToolsPlace } from "./chromium.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
@@ -14,15 +17,27 @@ export type CdpProxyDeps = {
   devTools(): DevToolsPlace;
   leases: Pick<LeaseKeeper, "admit">;
   isAuthorized(request: IncomingMessage): Promise<boolean>;
+  /** The key of this pod's agent, with which it proves its answers. */
+  agentKey: KeyObject;
+};
+
+type Prove = (status: number) => string | undefined;
+
+/** Returns a function that makes the proof for an answer to this upgrade; undefined when the caller asks for none. */
+const proofsFor = ({ headers }: IncomingMessage, agentKey: KeyObject): Prove => {
+  const nonce = nonceIn(headers);
+  return (status) => nonce && proofOf(agentKey, { ...cdpUpgrade, nonce, status });
 };
 
 /** Answers an upgrade with an HTTP error and closes the connection. */
-const refuse = (client: Duplex, { status, body }: AgentReply): void => {
+const refuse = (client: Duplex, { status, body }: AgentReply, prove: Prove): void => {
   const json = JSON.stringify(body);
+  const proof = prove(status);
   const head = [
     `HTTP/1.1 ${status} Refused`,
     "Content-Type: application/json",
     `Content-Length: ${Buffer.byteLength(json)}`,
+    ...(proof ? [`${proofHeader}: ${proof}`] : []),
     "Connection: close",
   ];
   client.end(`${head.join("\r\n")}\r\n\r\n${json}`, () => client.destroy());
@@ -68,24 +83,30 @@ export const createCdpProxy =
   async (request: IncomingMessage, client: Socket, head: Buffer): Promise<void> => {
     client.on("error", () => client.destroy());
     client.setKeepAlive(true, keepAliveMs);
+    const prove = proofsFor(request, deps.agentKey);
     const refused = await refusalOf(request, deps);
-    if (refused) return refuse(client, refused);
+    if (refused) return refuse(client, refused, prove);
     const session = request.headers[sessionHeader];
     const purpose = request.headers[purposeHeader] === "fill" ? "fill" : undefined;
     const admitted = deps.leases.admit(typeof session === "string" ? session : "", client, purpose);
-    if (admitted === "not_holder") return refuse(client, refusals.session_not_found);
-    if (admitted === "fill_in_progress") return refuse(client, refusals.fill_in_progress);
-    if (admitted === "too_many") return refuse(client, refusals.too_many_requests);
+    if (admitted === "not_holder") return refuse(client, refusals.session_not_found, prove);
+    if (admitted === "fill_in_progress") return refuse(client, refusals.fill_in_progress, prove);
+    if (admitted === "too_many") return refuse(client, refusals.too_many_requests, prove);
 
     const place = deps.devTools();
     const devTools = connect({ host: "127.0.0.1", port: place.port, noDelay: true });
-    const failed = (): void => refuse(client, refusals.browser_unhealthy);
+    const failed = (): void => refuse(client, refusals.browser_unhealthy, prove);
     devTools.once("error", failed);
     client.once("close", () => devTools.destroy());
-    devTools.once("connect", () => {
+    devTools.once("connect", async () => {
       devTools.off("error", failed);
       devTools.write(upgradeHead(request, place), "latin1");
       devTools.write(head);
+      // Chromium's own answer, with the agent's proof.
+      const answer = await readHttpHead(devTools).catch(() => undefined);
+      if (!answer) return void client.destroy();
+      const proof = prove(answer.status);
+      client.write(proof ? withHeader(answer, proofHeader, proof) : answer.text, "latin1");
       // A Chromium that hangs never ends its side, and the socket would keep the lease in use.
       splice(client, devTools, { closeAtFirstEnd: true });
     });

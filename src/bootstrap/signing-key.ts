@@ -1,8 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import type { Kube } from "../kube/client.ts";
-import { hasReason } from "../kube/kube-error.ts";
-import type { NewObject, Secret } from "../kube/objects.ts";
-import { secrets } from "../kube/resource-type.ts";
+import type { NamespacedRef, NewObject, Secret } from "../kube/objects.ts";
+import { readOrCreateSecret } from "./own-secret.ts";
 
 /** Ed25519. The private key signs tokens for sessions and for agents, the public key checks them. */
 export type SigningKey = { privateKey: KeyObject; publicKey: KeyObject };
@@ -10,11 +9,11 @@ export type SigningKey = { privateKey: KeyObject; publicKey: KeyObject };
 const secretName = "signing-key";
 const dataKey = "private-key.pem";
 
-const newSecret = (namespace: string): NewObject<Secret> => {
+const newSecret = (ref: NamespacedRef): NewObject<Secret> => {
   const { privateKey } = generateKeyPairSync("ed25519");
   const pem = privateKey.export({ type: "pkcs8", format: "pem" });
   return {
-    metadata: { name: secretName, namespace, labels: { "browserpool.dev/kind": "signing-key" } },
+    metadata: { ...ref, labels: { "browserpool.dev/kind": "signing-key" } },
     type: "browserpool.dev/signing-key",
     // A changed key makes all tokens invalid, so the Secret can't be edited by mistake. To change the key, delete the Secret.
     immutable: true,
@@ -39,16 +38,5 @@ const parse = ({ data, metadata }: Secret): SigningKey => {
  * Reads the key from the Secret `signing-key`, or creates that Secret. When replicas start at the same time, one creates it and all
  * get the same key. Throws an `Error` when the Secret contains anything else.
  */
-export const loadSigningKey = async ({ kube, namespace }: { kube: Kube; namespace: string }): Promise<SigningKey> => {
-  const ref = { name: secretName, namespace };
-  const known = await kube.get(secrets, ref);
-  if (known) return parse(known);
-  try {
-    return parse(await kube.create(secrets, newSecret(namespace)));
-  } catch (error) {
-    if (!hasReason(error, "AlreadyExists")) throw error;
-  }
-  const made = await kube.get(secrets, ref);
-  if (!made) throw new Error(`Secret ${namespace}/${secretName} vanished while it was being read`);
-  return parse(made);
-};
+export const loadSigningKey = async ({ kube, namespace }: { kube: Kube; namespace: string }): Promise<SigningKey> =>
+  parse(await readOrCreateSecret(kube, { name: secretName, namespace }, newSecret));

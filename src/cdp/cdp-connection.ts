@@ -10,8 +10,15 @@ const closeGraceMs = 250;
 
 type Commands = ProtocolMapping.Commands;
 
-/** Where a browser's DevTools are, and what its guard wants to see. */
-export type CdpAddress = { url: string; headers: Record<string, string> };
+/**
+ * Where a browser's DevTools are, and what its guard wants to see. `accepts`: whether whoever answers the upgrade is the one that is
+ * meant; nothing is sent to anyone else. Left out, everyone is.
+ */
+export type CdpAddress = {
+  url: string;
+  headers: Record<string, string>;
+  accepts?(answer: { status: number; headers: Record<string, string | string[] | undefined> }): boolean;
+};
 
 /**
  * A connection to a browser with flattened sessions. Commands are sent in the order of the calls, and one session's are
@@ -80,8 +87,14 @@ const close = async (socket: WebSocket, closed: Promise<void>): Promise<void> =>
 };
 
 /** Connects. From the moment that `signal` is aborted the connection is cut and all that waits for it rejects. */
-export const connectCdp = async ({ url, headers }: CdpAddress, signal: AbortSignal): Promise<CdpConnection> => {
+export const connectCdp = async (
+  { url, headers, accepts = () => true }: CdpAddress,
+  signal: AbortSignal,
+): Promise<CdpConnection> => {
   const socket = new WebSocket(url, { headers, perMessageDeflate: false });
+  socket.once("upgrade", (answer) => {
+    if (!accepts({ status: answer.statusCode ?? 0, headers: answer.headers })) socket.terminate();
+  });
   const pending = createPendingCalls();
   const below = new Map<string, string[]>();
   const closed = Promise.withResolvers<void>();

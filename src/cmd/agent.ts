@@ -55,6 +55,7 @@ const serve = async (
     address: config.address,
     port: config.port,
     verify: createAgentTokenVerifier(config.publicKey, config.podUid),
+    agentKey: config.agentKey,
     leases,
     browser,
     log,

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { loadAgentMasterKey } from "../bootstrap/agent-master-key.ts";
 import { leaveInitialKey } from "../bootstrap/initial-key.ts";
 import { loadSigningKey } from "../bootstrap/signing-key.ts";
 import { ensureNamespace } from "../bootstrap/system-namespace.ts";
@@ -14,6 +15,7 @@ import { createReturningBrowsers } from "../leases/returning-browsers.ts";
 import type { Logger } from "../log.ts";
 import { createApiMetrics, type PoolTotals } from "../metrics/api-metrics.ts";
 import type { ProcessMetrics } from "../metrics/process-metrics.ts";
+import { createAgentKeys } from "../protocol/agent-key.ts";
 import { createAgentTokens } from "../protocol/agent-token.ts";
 import { checkRedis } from "../redis/check-redis.ts";
 import { connectRedis, type RedisConnection, whenReady } from "../redis/connection.ts";
@@ -72,10 +74,10 @@ export const startServices = async (
   const { config, kube, redis, store, metrics, log } = parts;
   const namespace = config.systemNamespace;
   const secretsKeys = readSecretsKeys(config.secretsKeyFile);
-  const { privateKey, publicKey } = await whileUnreachable(
+  const { privateKey, publicKey, master } = await whileUnreachable(
     async () => {
       await ensureNamespace(kube, namespace);
-      return loadSigningKey({ kube, namespace });
+      return { ...(await loadSigningKey({ kube, namespace })), master: await loadAgentMasterKey({ kube, namespace }) };
     },
     { signal, log },
   );
@@ -85,7 +87,8 @@ export const startServices = async (
   await Promise.all([redis, subscriber].map((connection) => whenReady(connection, startLimitMs, signal)));
   await checkRedis(redis, log);
   const agentTokens = createAgentTokens(privateKey);
-  const agents = createAgentClient(agentTokens);
+  const agentKeys = createAgentKeys(master.key);
+  const agents = createAgentClient({ tokens: agentTokens, keys: agentKeys });
   stack.defer(() => agents.close());
   // New for every process: a restarted container has the name of the dead one, but does not serve the dead one's callers.
   const grants = startGrants({ subscriber, store, replicaId: `${config.replica}-${randomUUID()}`, log });
@@ -112,6 +115,7 @@ export const startServices = async (
     signingKey: privateKey,
     verifyKey: publicKey,
     agentTokens,
+    agentKeys,
     metrics: createApiMetrics(metrics.registry, () => totals(caches.pools.list())),
     log,
   };

@@ -1,4 +1,5 @@
 import { type KeyObject, randomUUID } from "node:crypto";
+import { loadAgentMasterKey } from "../bootstrap/agent-master-key.ts";
 import { loadSigningKey } from "../bootstrap/signing-key.ts";
 import { ensureNamespace } from "../bootstrap/system-namespace.ts";
 import type { Config } from "../config.ts";
@@ -19,6 +20,7 @@ import { createRepairStore } from "../leases/repair-store.ts";
 import type { Logger } from "../log.ts";
 import { createOperatorMetrics } from "../metrics/operator-metrics.ts";
 import { createProcessMetrics } from "../metrics/process-metrics.ts";
+import { createAgentKeys } from "../protocol/agent-key.ts";
 import { createAgentTokens } from "../protocol/agent-token.ts";
 import { checkRedis } from "../redis/check-redis.ts";
 import { connectRedis, whenReady } from "../redis/connection.ts";
@@ -81,7 +83,8 @@ type Work = Omit<
 const lead = async ({ config, projectObjects, privateKey, ...shared }: Work, lead: Lead): Promise<void> => {
   const { kube, metrics, log } = shared;
   const subscriber = connectRedis(config.redisUrl, log);
-  const agents = createAgentClient(createAgentTokens(privateKey), { keepAliveMs: agentKeepAliveMs });
+  const tokens = createAgentTokens(privateKey);
+  const agents = createAgentClient({ tokens, keys: shared.agentKeys }, { keepAliveMs: agentKeepAliveMs });
   const nodes = startNodes({ kube, log });
   const gate = createProjectGate();
   const meter = metrics.work;
@@ -119,10 +122,10 @@ const start = async (
   const opsUrl = await startOps({ config, health, registry, log }, stack);
 
   const namespace = config.systemNamespace;
-  const { privateKey, publicKey } = await whileUnreachable(
+  const { privateKey, publicKey, master } = await whileUnreachable(
     async () => {
       await ensureNamespace(kube, namespace);
-      return loadSigningKey({ kube, namespace });
+      return { ...(await loadSigningKey({ kube, namespace })), master: await loadAgentMasterKey({ kube, namespace }) };
     },
     { signal, log },
   );
@@ -131,7 +134,8 @@ const start = async (
   const agentPublicKey = publicKey.export({ type: "spki", format: "der" }).toString("base64");
   const podSettings = { image: config.browserImage, template, agentPublicKey };
   const { drainDeadlineMs } = config;
-  const work = { config, kube, ...stores, projectObjects, podSettings, drainDeadlineMs, privateKey, metrics, log };
+  const keys = { agentKeys: createAgentKeys(master.key), agentKeysSinceMs: master.sinceMs, privateKey };
+  const work = { config, kube, ...stores, projectObjects, podSettings, drainDeadlineMs, ...keys, metrics, log };
   election = startLeaderElection({
     kube,
     lease: leaderLease(config),

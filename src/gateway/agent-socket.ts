@@ -1,10 +1,11 @@
 import { connect, type Socket } from "node:net";
+import { type HttpHead, readHttpHead } from "../cdp/http-head.ts";
 import { splice } from "../cdp/splice.ts";
 
 /** Deadline for connecting to an agent, ms. */
 const connectTimeoutMs = 3000;
 
-/** Deadline for the agent's first byte, ms: a Chromium on a busy node takes a second, one that hangs never answers. */
+/** Deadline for the head of the agent's answer, ms: a Chromium on a busy node takes a second, one that hangs never answers. */
 const firstByteTimeoutMs = 30_000;
 
 /**
@@ -35,15 +36,11 @@ export const connectTo = async (address: string): Promise<Socket> => {
   }
 };
 
-/** Joins a client to its agent. Closes both when either closes or vanishes, or when the agent never begins to answer. */
+/** The head of the agent's answer to an upgrade. Rejects when the agent closes, vanishes or never answers. */
+export const answerOf = (agent: Socket): Promise<HttpHead> => readHttpHead(agent, firstByteTimeoutMs);
+
+/** Joins a client to its agent. Closes both when either closes or vanishes. */
 export const spliceToAgent = (client: Socket, agent: Socket): void => {
   for (const side of [client, agent]) side.setKeepAlive(true, keepAliveMs);
-  const giveUp = (): void => {
-    client.destroy();
-    agent.destroy();
-  };
-  const silent = setTimeout(giveUp, firstByteTimeoutMs);
-  agent.once("data", () => clearTimeout(silent));
-  agent.once("close", () => clearTimeout(silent));
   splice(client, agent);
 };

@@ -1,14 +1,16 @@
 /**
  * The WebSocket gateway: `GET /gateway/<session>/cdp?jwt=…` with an upgrade.
  *
- *   upgrade ──► host and origin ──► token ──► lease ──► agent ──► raw bytes both ways
+ *   upgrade ──► host and origin ──► token ──► lease ──► agent ──► is it the agent? ──► raw bytes both ways
  *
- * The agent answers the upgrade itself, so nothing is parsed after the request line. A connection dies with its lease,
+ * The agent answers the upgrade itself and proves in its answer's head that it is the agent; the client gets that head without the
+ * proof. Nothing is parsed after it, and nothing of the client is sent before it. A connection dies with its lease,
  * because the agent cuts it; a client may connect again to the same URL, through any replica, until then.
  */
 import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 import type { AuditLog } from "../audit/audit-log.ts";
+import { type HttpHead, withoutHeader } from "../cdp/http-head.ts";
 import { AppError, httpStatus } from "../errors.ts";
 import { newFacts, recordCall } from "../http/audit-call.ts";
 import { clientAddress } from "../http/client-address.ts";
@@ -17,9 +19,10 @@ import { checkHost } from "../http/middleware/host-check.ts";
 import { requestIdOf } from "../http/middleware/request-id.ts";
 import { refuseSocket } from "../http/refuse-socket.ts";
 import type { Logger } from "../log.ts";
+import { proofHeader } from "../protocol/agent-proof.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
 import { authorizeSession, type SessionTarget } from "../services/sessions/authorize-session.ts";
-import { connectTo, spliceToAgent } from "./agent-socket.ts";
+import { answerOf, connectTo, spliceToAgent } from "./agent-socket.ts";
 
 export type Gateway = {
   /** Number of open connections. */
@@ -76,6 +79,19 @@ const openTarget = async (request: IncomingMessage, deps: ServiceDeps): Promise<
   return target;
 };
 
+const noAnswer = (cause?: unknown): AppError =>
+  new AppError("unavailable", "the browser does not answer; connect again", { cause, retryAfterSeconds: 1 });
+
+/** The head of the answer to the upgrade. Throws `unavailable` when none comes, or when it is not from the browser's agent. */
+const provenAnswer = async (agent: Socket, target: SessionTarget, log: Logger): Promise<HttpHead> => {
+  const answer = await answerOf(agent).catch((cause: unknown) => {
+    throw noAnswer(cause);
+  });
+  if (target.isGenuine(answer)) return answer;
+  log.warn({ address: target.address }, "an answer did not come from the browser's agent");
+  throw noAnswer();
+};
+
 /** Whether a request asks for a WebSocket. A server ignores offers of other protocols (h2c), as HTTP allows. */
 export const isWebSocketUpgrade = ({ headers }: IncomingMessage): boolean =>
   headers.upgrade?.toLowerCase() === "websocket";
@@ -94,18 +110,24 @@ export const attachGateway = (
       throw new AppError("unavailable", "no new connections here now; connect again", { retryAfterSeconds: 1 });
     const target = await openTarget(request, deps);
     const agent = await connectTo(target.address).catch((cause: unknown) => {
-      throw new AppError("unavailable", "the browser does not answer; connect again", { cause, retryAfterSeconds: 1 });
+      throw noAnswer(cause);
     });
     if (client.destroyed) return void agent.destroy();
-    agent.write(handshake(request, target));
-    if (head.length > 0) agent.write(head);
-    spliceToAgent(client, agent);
     open.add(client);
     deps.metrics.gatewayConnections.set(open.size);
     client.on("close", () => {
+      agent.destroy();
       open.delete(client);
       deps.metrics.gatewayConnections.set(open.size);
     });
+    agent.write(handshake(request, target));
+    const answer = await provenAnswer(agent, target, log).catch((error: unknown) => {
+      agent.destroy();
+      throw error;
+    });
+    client.write(withoutHeader(answer, proofHeader), "latin1");
+    if (head.length > 0) agent.write(head);
+    spliceToAgent(client, agent);
   };
 
   server.on("upgrade", (request, client: Socket, head) => {

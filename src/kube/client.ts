@@ -48,6 +48,11 @@ export type Kube = {
     ref: Ref,
     options?: { uid?: string; gracePeriodSeconds?: number },
   ): Promise<void>;
+  /** Deletes all objects of a kind that the selectors match, in one namespace. It is no error when there is none. */
+  deleteAll<T extends KubeObject>(
+    type: ResourceType<T>,
+    selection: { namespace: string; labelSelector: string; fieldSelector?: string },
+  ): Promise<void>;
   /** Server-side apply, taking over conflicting fields. */
   apply<T extends KubeObject>(
     type: ResourceType<T>,
@@ -143,6 +148,9 @@ export const connectKube = ({ kubeconfigPath, requestTimeoutMs = 10_000, onCall 
         ["NotFound", ...(uid ? ["Conflict"] : [])],
         call({ method: "DELETE", path: pathOf(type, ref), body }),
       );
+    },
+    async deleteAll(type, { namespace, ...selection }) {
+      await call({ method: "DELETE", path: pathOf(type, { namespace }), query: selectors(selection) });
     },
     async apply(type, object, { fieldManager }) {
       await call({

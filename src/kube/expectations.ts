@@ -19,23 +19,27 @@ export type Expectations = {
   creationObserved(owner: string, name: string): void;
   /** The number of the owner's creations that the watch has not shown yet. */
   pending(owner: string): number;
+  /** The names of those creations. */
+  pendingNames(owner: string): string[];
   forget(owner: string): void;
 };
 
 /** `now`: monotonic time in ms. */
 export const createExpectations = (now: () => number = () => performance.now()): Expectations => {
   const byOwner = new Map<string, Map<string, number>>();
+  const living = (owner: string): Map<string, number> | undefined => {
+    const names = byOwner.get(owner);
+    for (const [name, sinceMs] of names ?? []) if (now() - sinceMs > expiryMs) names?.delete(name);
+    return names;
+  };
   return {
     expect(owner, name) {
       const names = byOwner.get(owner) ?? new Map<string, number>();
       byOwner.set(owner, names.set(name, now()));
     },
     creationObserved: (owner, name) => void byOwner.get(owner)?.delete(name),
-    pending(owner) {
-      const names = byOwner.get(owner);
-      for (const [name, sinceMs] of names ?? []) if (now() - sinceMs > expiryMs) names?.delete(name);
-      return names?.size ?? 0;
-    },
+    pending: (owner) => living(owner)?.size ?? 0,
+    pendingNames: (owner) => [...(living(owner)?.keys() ?? [])],
     forget: (owner) => void byOwner.delete(owner),
   };
 };

@@ -1,9 +1,11 @@
 import { Agent } from "undici";
 import { z } from "zod";
 import { AgentState, type BindLease, type EndLease, type Reuse } from "../protocol/agent-api.ts";
+import type { AgentKeys } from "../protocol/agent-key.ts";
+import { proofHeader } from "../protocol/agent-proof.ts";
 import type { AgentTokens } from "../protocol/agent-token.ts";
-import { callJson } from "./json-call.ts";
-import type { LeaseRecord } from "./records.ts";
+import { callJson, type JsonAnswer } from "./json-call.ts";
+import { type LeaseRecord, notGenuine } from "./records.ts";
 
 /** Deadline of one call to an agent, ms: the agent waits up to 2 s for Chromium, and a margin. */
 const callTimeoutMs = 3000;
@@ -14,14 +16,20 @@ const resetTimeoutMs = 45_000;
 /** Largest answer that is read, bytes. A state with the longest request of a lease, every character escaped, is smaller. */
 const maxAnswerBytes = 4 * 1024 * 1024;
 
-/** The result of a call. `refused`: the agent answered with an error code; `unreachable`: it did not answer in time. */
+/**
+ * The result of a call. `refused`: the agent answered with an error code, or something answered that does not prove to be the
+ * pod's agent (`not_genuine`); `unreachable`: no answer came in time.
+ */
 export type AgentAnswer =
   | { kind: "ok"; state: AgentState }
   | { kind: "refused"; code: string }
   | { kind: "unreachable"; reason: string };
 
-/** Where the agent of a browser listens. `browser`: the pod's uid; the agent accepts only tokens that name it. */
-export type AgentPlace = Pick<LeaseRecord, "browser" | "address">;
+/**
+ * Where the agent of a browser listens. `browser`: the pod's uid; the agent accepts only tokens that name it. `pod`: the pod's name,
+ * by which the agent's proof is checked.
+ */
+export type AgentPlace = Pick<LeaseRecord, "browser" | "pod" | "address">;
 
 /** A lease as its agent knows it. */
 export type LeaseAtAgent = AgentPlace & Pick<LeaseRecord, "session" | "epoch" | "seq">;
@@ -40,6 +48,12 @@ export type AgentClient = {
 
 const Refusal = z.object({ code: z.string() });
 
+const readAnswer = ({ status, body }: JsonAnswer): AgentAnswer => {
+  const answer: unknown = JSON.parse(body.toString());
+  if (status === 200) return { kind: "ok", state: AgentState.parse(answer) };
+  return { kind: "refused", code: Refusal.safeParse(answer).data?.code ?? `http_${status}` };
+};
+
 type Call = {
   method: "GET" | "PUT" | "DELETE";
   agent: AgentPlace;
@@ -48,12 +62,15 @@ type Call = {
   timeoutMs?: number;
 };
 
+/** `tokens`: signs the tokens that agents require. `keys`: checks that the agents answer. */
+export type AgentClientDeps = { tokens: AgentTokens; keys: Pick<AgentKeys, "challenge"> };
+
 /**
- * `tokens`: signs the tokens that agents require. `keepAliveMs`: how long an unused connection stays open; left out, 30 s,
- * which suits a process that calls the same agent again and again.
+ * `keepAliveMs`: how long an unused connection stays open; left out, 30 s, which suits a process that calls the same agent again
+ * and again.
  */
 export const createAgentClient = (
-  tokens: AgentTokens,
+  { tokens, keys }: AgentClientDeps,
   { keepAliveMs = 30_000 }: { keepAliveMs?: number } = {},
 ): AgentClient => {
   const dispatcher = new Agent({
@@ -70,20 +87,27 @@ export const createAgentClient = (
     body,
     timeoutMs = callTimeoutMs,
   }: Call): Promise<AgentAnswer> => {
+    const challenge = keys.challenge(agent.pod);
+    const request = {
+      origin: `http://${agent.address}`,
+      path,
+      method,
+      headers: {
+        ...challenge.headers,
+        authorization: `Bearer ${tokens.tokenFor(agent.browser)}`,
+        "content-type": "application/json",
+      },
+      ...(body && { body }),
+      timeoutMs,
+    };
     try {
-      const { status, answer } = await callJson(dispatcher, {
-        origin: `http://${agent.address}`,
-        path,
-        method,
-        headers: {
-          authorization: `Bearer ${tokens.tokenFor(agent.browser)}`,
-          "content-type": "application/json",
-        },
-        ...(body && { body }),
-        timeoutMs,
+      return await callJson(dispatcher, request, (answer) => {
+        const proof = answer.headers[proofHeader];
+        // Nothing of an answer is read before it is known who sent it.
+        if (!challenge.isMetBy({ ...answer, method, path }, typeof proof === "string" ? proof : undefined))
+          return { kind: "refused", code: notGenuine };
+        return readAnswer(answer);
       });
-      if (status === 200) return { kind: "ok", state: AgentState.parse(answer) };
-      return { kind: "refused", code: Refusal.safeParse(answer).data?.code ?? `http_${status}` };
     } catch (error) {
       return { kind: "unreachable", reason: error instanceof Error ? error.name : "unknown" };
     }

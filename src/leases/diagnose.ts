@@ -28,7 +28,14 @@ import type { AgentState, Fence } from "../protocol/agent-api.ts";
 import type { AgentAnswer, LeaseAtAgent } from "./agent-client.ts";
 import type { NewBrowser } from "./lease-store.ts";
 import { recheckChannel } from "./pool-keys.ts";
-import { agentMismatch, type BrowserRecord, cannotReset, type LeaseRecord, SessionRequest } from "./records.ts";
+import {
+  agentMismatch,
+  type BrowserRecord,
+  cannotReset,
+  type LeaseRecord,
+  notGenuine,
+  SessionRequest,
+} from "./records.ts";
 import type { Repair } from "./repair-store.ts";
 
 /** Time that a replica gets to finish a bind or an end, ms: the call's deadline (3 s), and a short outage of Redis. */
@@ -47,7 +54,7 @@ const resettingMs = 1000;
 const unhealthy = "browser_unhealthy";
 
 /** Suspects with these reasons are destroyed; their agents are not asked. */
-const unrecoverable = new Set<string | undefined>([unhealthy, agentMismatch, cannotReset]);
+const unrecoverable = new Set<string | undefined>([unhealthy, agentMismatch, cannotReset, notGenuine]);
 
 /** The lease in an agent's state. */
 export type Held = NonNullable<AgentState["lease"]>;
@@ -72,6 +79,8 @@ export type Facts = {
   lease: LeaseRecord | undefined;
   /** Asked under the pool's epoch, after the record was read; undefined when the agent does not answer. */
   agentState: AgentState | undefined;
+  /** Something answers at the browser's address that does not prove to be its agent. Then there is no `agentState`. */
+  isImpostor?: boolean;
   /** Says something only when the agent's session is not the record's. */
   elsewhere: Elsewhere;
   /** When the record was read, ms by Redis' clock. */
@@ -138,13 +147,17 @@ export const diagnoseAfterEnd = (
   if (answer.kind === "unreachable")
     return record?.state === "releasing" ? suspect(record, "unreachable") : { is: "silent" };
   const mayBeSuspected = record !== undefined && (after !== undefined || record.state !== "leased");
-  if (answer.code !== unhealthy || !mayBeSuspected) return undefined;
-  return suspect(record, unhealthy, after?.to.former);
+  const isVerdict = answer.code === unhealthy || answer.code === notGenuine;
+  if (!isVerdict || !mayBeSuspected) return undefined;
+  return suspect(record, answer.code, after?.to.former);
 };
 
 const diagnoseSilence = (facts: Facts): Diagnosis => {
   const { record } = facts;
   if (record?.state === "suspect") return retire(record);
+  // No caller may get it. A browser in use stays its holder's, whose connection was proven when it began.
+  if (facts.isImpostor && (record?.state === "idle" || record?.state === "releasing"))
+    return suspect(record, notGenuine);
   if (record?.state === "releasing" && !isFresh(facts)) return suspect(record, "unreachable");
   return { is: "silent" };
 };

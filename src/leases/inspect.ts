@@ -23,7 +23,7 @@ import {
   type Held,
 } from "./diagnose.ts";
 import type { NewBrowser } from "./lease-store.ts";
-import { type LeaseRecord, SessionRequest } from "./records.ts";
+import { type LeaseRecord, notGenuine, SessionRequest } from "./records.ts";
 import type { Examined, RepairStore } from "./repair-store.ts";
 
 export type InspectDeps = {
@@ -43,8 +43,8 @@ export type InspectResult = { corrected: Corrected[] } & (
   | { is: "done" }
   /** A step is under way: inspect again after this time. */
   | { is: "later"; afterMs: number }
-  /** The agent did not answer. */
-  | { is: "silent" }
+  /** The agent did not answer. `isImpostor`: something else answered at its address. */
+  | { is: "silent"; isImpostor: boolean }
   /** The pool has another epoch in Redis. */
   | { is: "outdated" }
   /** The agent was asked under a later epoch than Redis knows. */
@@ -74,23 +74,30 @@ const takeStep = async (inspection: Inspection): Promise<Step> => {
   const examined = await deps.repairs.examine(poolUid, browser.id);
   if (examined.epoch !== epoch) return { is: "outdated", corrected };
   const { record, lease, nowMs } = examined;
-  const agentState = diagnoseWithoutAgent(record) ? undefined : await ask(target, deps);
+  const { agentState, isImpostor } = diagnoseWithoutAgent(record) ? unasked : await ask(target, deps);
   if (agentState && agentState.fence.epoch > epoch) return { is: "ahead", epoch: agentState.fence.epoch, corrected };
   const elsewhere = await findElsewhere(target, lease, agentState, deps);
-  const facts: Facts = { poolUid, browser, record, lease, agentState, elsewhere, nowMs };
+  const facts: Facts = { poolUid, browser, record, lease, agentState, isImpostor, elsewhere, nowMs };
   const diagnosis = diagnose(facts);
+  if (diagnosis.is === "silent") return { is: "silent", isImpostor, corrected };
   if (diagnosis.is !== "end") return carryOut(diagnosis, examined, inspection);
 
   deps.check();
-  const place = { browser: browser.id, address: record?.address ?? browser.address };
+  const place = { browser: browser.id, pod: browser.pod, address: record?.address ?? browser.address };
   const next = diagnoseAfterEnd(facts, diagnosis, await deps.agents.end({ ...place, ...diagnosis.lease }, "reset"));
   return next ? carryOut(next, examined, inspection) : "again";
 };
 
-const ask = async ({ epoch, browser }: InspectTarget, deps: InspectDeps): Promise<AgentState | undefined> => {
+type Asked = { agentState: AgentState | undefined; isImpostor: boolean };
+
+const unasked: Asked = { agentState: undefined, isImpostor: false };
+
+const ask = async ({ epoch, browser }: InspectTarget, deps: InspectDeps): Promise<Asked> => {
   deps.check();
-  const answer = await deps.agents.state({ browser: browser.id, address: browser.address }, epoch);
-  return answer.kind === "ok" ? answer.state : undefined;
+  const place = { browser: browser.id, pod: browser.pod, address: browser.address };
+  const answer = await deps.agents.state(place, epoch);
+  if (answer.kind === "ok") return { agentState: answer.state, isImpostor: false };
+  return { agentState: undefined, isImpostor: answer.kind === "refused" && answer.code === notGenuine };
 };
 
 const findElsewhere = async (
@@ -122,7 +129,7 @@ const carryOut = async (
 ): Promise<Step> => {
   if (diagnosis.is === "well") return { is: "done", corrected };
   if (diagnosis.is === "underWay") return { is: "later", afterMs: diagnosis.afterMs, corrected };
-  if (diagnosis.is !== "correct") return { is: "silent", corrected };
+  if (diagnosis.is !== "correct") return { is: "silent", isImpostor: false, corrected };
   const { why, to } = diagnosis;
   deps.check();
   if (to.restored) await reserveName(target, to.restored, deps);

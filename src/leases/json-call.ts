@@ -14,18 +14,23 @@ export type JsonCall = {
 const timedOut = (timeoutMs: number): Error =>
   Object.assign(new Error(`no answer within ${timeoutMs} ms`), { name: "TimeoutError" });
 
+export type JsonAnswer = { status: number; headers: Record<string, string | string[] | undefined>; body: Buffer };
+
 /**
- * Sends one request and parses the whole answer as JSON. Rejects when no answer comes in time or it is not JSON. Meant for
- * calls that a caller waits for: undici's `request` spends a quarter of such a call on creating a stream and a signal.
+ * Sends one request and reads the whole answer; `parse` makes the result of it. Rejects when no answer comes in time, and with
+ * what `parse` throws. Meant for calls that a caller waits for: undici's `request` spends a quarter of such a call on creating a
+ * stream and a signal.
  */
-export const callJson = (
+export const callJson = <T>(
   dispatcher: Dispatcher,
   { origin, path, method, headers, body, timeoutMs }: JsonCall,
-): Promise<{ status: number; answer: unknown }> =>
+  parse: (answer: JsonAnswer) => T,
+): Promise<T> =>
   new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | undefined;
     let late: Error | undefined;
     let status = 0;
+    let answered: JsonAnswer["headers"] = {};
     const chunks: Buffer[] = [];
     const timer = setTimeout(() => {
       late = timedOut(timeoutMs);
@@ -41,14 +46,15 @@ export const callJson = (
           controller = begun;
           if (late) begun.abort(late);
         },
-        onResponseStart(_controller, statusCode) {
+        onResponseStart(_controller, statusCode, answerHeaders) {
           status = statusCode;
+          answered = answerHeaders;
         },
         onResponseData: (_controller, chunk) => void chunks.push(chunk),
         onResponseEnd() {
           clearTimeout(timer);
           try {
-            resolve({ status, answer: JSON.parse(Buffer.concat(chunks).toString()) });
+            resolve(parse({ status, headers: answered, body: Buffer.concat(chunks) }));
           } catch (error) {
             reject(error);
           }

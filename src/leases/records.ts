@@ -103,5 +103,8 @@ export type EndReason =
 /** The reason of a browser that must be reset, and whose agent is of an earlier version, which can't do that. */
 export const cannotReset = "cannot_reset";
 
+/** The reason of a suspect at whose address something answered that does not prove to be its agent (src/protocol/agent-proof.ts). */
+export const notGenuine = "not_genuine";
+
 /** The reason of a suspect whose agent confirmed a bind and named another lease. Its later answers can't be trusted. */
 export const agentMismatch = "false_word";

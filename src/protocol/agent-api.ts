@@ -10,6 +10,8 @@
  *   GET    /cdp               upgrade to a CDP WebSocket; header `x-browserpool-session` names the lease's session;
  *                             404 when that session does not hold the browser
  *
+ * A call with the header `x-browserpool-nonce` gets the agent's proof with its answer, also with an error (agent-proof.ts).
+ *
  * Errors are `{code, message}`. PUT and DELETE are idempotent: the same call with the same fence gets the same answer.
  * A PUT whose caller hangs up before the answer leaves no lease.
  * A DELETE that overtakes its PUT uses up the fence, so a caller that gave up can be sure that the agent binds nothing.

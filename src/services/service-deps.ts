@@ -9,6 +9,7 @@ import type { LeaseStore } from "../leases/lease-store.ts";
 import type { ReturningBrowsers } from "../leases/returning-browsers.ts";
 import type { Logger } from "../log.ts";
 import type { ApiMetrics } from "../metrics/api-metrics.ts";
+import type { AgentKeys } from "../protocol/agent-key.ts";
 import type { AgentTokens } from "../protocol/agent-token.ts";
 import type { ItemEvents } from "../redis/item-events.ts";
 import type { Locks } from "../redis/locks.ts";
@@ -46,6 +47,8 @@ export type ServiceDeps = {
   /** The public half of `signingKey`. */
   verifyKey: KeyObject;
   agentTokens: AgentTokens;
+  /** Check that agents answer, and nobody else (src/protocol/agent-proof.ts). */
+  agentKeys: AgentKeys;
   metrics: ApiMetrics;
   log: Logger;
 };

@@ -41,14 +41,22 @@ const policy = (namespace: string) => ({
 
 /** The browser pod with other fields in its spec or its container. */
 const podWith = (name: string, { spec = {}, container = {}, namespace = "team" }) => {
-  const pod = cluster.pod as { spec: { containers: object[] } };
-  const containers = pod.spec.containers.map((it) => ({ ...it, ...container }));
+  const pod = cluster.pod as { metadata: { name: string }; spec: { containers: object[] } };
+  // With the Secret of this very pod.
+  const named = JSON.parse(JSON.stringify(pod.spec.containers).replaceAll(pod.metadata.name, name)) as object[];
+  const containers = named.map((it) => ({ ...it, ...container }));
   return {
     ...pod,
     metadata: { name, namespace },
     spec: { ...pod.spec, containers, ...spec },
   };
 };
+
+const agentKey = (name: string) => ({
+  ...secret(name, "team"),
+  type: "browserpool.dev/agent-key",
+  metadata: { name, namespace: "team", labels: { key: "" } },
+});
 
 /** Roles refuse with this message, policies with their own. */
 const byRole = / is forbidden: User /;
@@ -74,6 +82,14 @@ describe("may", () => {
     ["take an API key back", "api", `delete secret api-key-1 -n ${systemNamespace}`],
     ["make the signing key", "operator", "create -f -", () => [secret("signing-key", systemNamespace)]],
     ["read the signing key", "operator", `get secret signing-key -n ${systemNamespace}`],
+    ["make the agents' master key", "operator", "create -f -", () => [secret("agent-master-key", systemNamespace)]],
+    ["read the agents' master key", "operator", `get secret agent-master-key -n ${systemNamespace}`],
+    ["make the key of an agent", "operator", "create -f -", () => [agentKey("shop-x-agent-key")]],
+    [
+      "delete keys of agents by their label",
+      "operator",
+      "delete --raw /api/v1/namespaces/team/secrets?labelSelector=key",
+    ],
     ["make a project", "api", "create -f -", () => [namespaceOf("p1", { "browserpool.dev/project": "p1" })]],
     ["mark a project as deleted", "api", "label namespace team browserpool.dev/project-status=deleted"],
     ["change a project's annotations", "api", "annotate namespace team browserpool.dev/project-name=x"],
@@ -151,6 +167,7 @@ describe("is refused by a policy", () => {
       { name: "shm", emptyDir: {} },
     ],
   };
+  const readsKey = (name: string) => ({ name: "A", valueFrom: { secretKeyRef: { name, key: "value" } } });
   const readsSecret = { env: [{ name: "A", valueFrom: { secretKeyRef: { name: "login", key: "value" } } }] };
   const project = { "browserpool.dev/project": "x" };
   const sized = `{"spec":{"size":9}}`;
@@ -240,7 +257,35 @@ describe("is refused by a policy", () => {
       () => [podWith("x", { spec: mountsToken })],
       /mount no Secrets, no tokens/,
     ],
-    ["to read a login", "operator", "create -f -", () => [podWith("x", { container: readsSecret })], /read no Secrets/],
+    [
+      "to read a login",
+      "operator",
+      "create -f -",
+      () => [podWith("x", { container: readsSecret })],
+      /no Secret but the key of their own/,
+    ],
+    [
+      "to read the key of another browser's agent",
+      "operator",
+      "create -f -",
+      () => [podWith("x", { container: { env: [readsKey("y-agent-key")] } })],
+      /no Secret but the key of their own/,
+    ],
+    ["to make a login", "operator", "create -f -", () => [secret("made", "team")], /keys of agents only/],
+    [
+      "to make a key under the name of a login",
+      "operator",
+      "create -f -",
+      () => [agentKey("login-2")],
+      /keys of agents only/,
+    ],
+    [
+      "to read logins by deleting them, even for a try",
+      "operator",
+      "delete --raw /api/v1/namespaces/team/secrets?dryRun=All",
+      () => [],
+      /deletes other Secrets one by one/,
+    ],
     [
       "to give a token",
       "operator",

@@ -1,5 +1,5 @@
 /** Pods that imitate a pool's browsers, each with a real agent in it: they never count, get no caller, and are left alone. */
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { KubeEvent, NewObject, OwnerReference, Pod } from "../../src/kube/objects.ts";
 import { events, namespaces, pods } from "../../src/kube/resource-type.ts";
@@ -24,12 +24,17 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.[Symbol.asyncDispose]());
 
+/** Of whoever made the foreign pods; the Secrets of browsers are out of reach in another namespace. */
+const ownKey = randomBytes(32).toString("base64url");
+
 type Change = { namespace?: string; ownerReferences?: Partial<OwnerReference>[] };
 
 /** Copies a browser's pod, with its labels and its agent's settings, but for what makes it the owner's own. */
 const imitate = async (pod: Pod, name: string, { namespace, ownerReferences }: Change): Promise<Pod> => {
   const [reference] = pod.metadata.ownerReferences ?? [];
-  const { nodeName: _, ...spec } = pod.spec ?? { containers: [] };
+  const { nodeName: _, ...spec } = structuredClone(pod.spec ?? { containers: [] });
+  for (const variable of spec.containers[0]?.env ?? [])
+    if (variable.name === "BROWSERPOOL_AGENT_KEY") Object.assign(variable, { value: ownKey, valueFrom: undefined });
   const copy: NewObject<Pod> = {
     metadata: {
       name,

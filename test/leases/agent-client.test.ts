@@ -1,10 +1,11 @@
-import { generateKeyPairSync } from "node:crypto";
+import { createSecretKey, generateKeyPairSync, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { createAgentClient } from "../../src/leases/agent-client.ts";
 import type { LeaseRecord } from "../../src/leases/records.ts";
+import { createAgentKeys } from "../../src/protocol/agent-key.ts";
 import { createAgentTokens } from "../../src/protocol/agent-token.ts";
 
 test("many calls to one agent, binds and ends, share a kept-alive connection", async () => {
@@ -18,10 +19,12 @@ test("many calls to one agent, binds and ends, share a kept-alive connection", a
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const agents = createAgentClient(createAgentTokens(generateKeyPairSync("ed25519").privateKey));
+  const tokens = createAgentTokens(generateKeyPairSync("ed25519").privateKey);
+  const keys = createAgentKeys(createSecretKey(randomBytes(32)));
+  const agents = createAgentClient({ tokens, keys });
   try {
     const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const lease = { session: "s", browser: "pod", address, epoch: 1, seq: 1 } as LeaseRecord;
+    const lease = { session: "s", browser: "pod", pod: "pod", address, epoch: 1, seq: 1 } as LeaseRecord;
     for (let round = 0; round < 10; round++) {
       expect(
         await agents.bind(lease, {

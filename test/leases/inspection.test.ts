@@ -465,7 +465,7 @@ describe("at the same time as other changes", () => {
   });
 
   test("an agent that was asked under a later epoch shows that Redis is behind", async () => {
-    await parts.agents.state({ browser: browser.id, address: agent.address }, 7);
+    await parts.agents.state({ browser: browser.id, pod: browser.pod, address: agent.address }, 7);
     expect(await inspectBrowser()).toEqual({ is: "ahead", epoch: 7, corrected: [] });
     expect(await recordOf(browser.id)).toBeUndefined();
   });

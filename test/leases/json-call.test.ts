@@ -4,7 +4,9 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { Agent } from "undici";
 import { expect, test } from "vitest";
-import { callJson } from "../../src/leases/json-call.ts";
+import { callJson, type JsonAnswer } from "../../src/leases/json-call.ts";
+
+const parsed = ({ status, body }: JsonAnswer) => ({ status, answer: JSON.parse(body.toString()) as unknown });
 
 /** Calls a server that answers with `listener`. */
 const call = async (
@@ -17,7 +19,11 @@ const call = async (
   try {
     const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const headers = { authorization: "Bearer t" };
-    return await callJson(dispatcher, { origin, path: "/x", method: "PUT", headers, ...(body && { body }), timeoutMs });
+    return await callJson(
+      dispatcher,
+      { origin, path: "/x", method: "PUT", headers, ...(body && { body }), timeoutMs },
+      parsed,
+    );
   } finally {
     await dispatcher.destroy();
     server.closeAllConnections();

@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from "node:crypto";
+import { createSecretKey, generateKeyPairSync, randomBytes } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +9,7 @@ import { pods } from "../../src/kube/resource-type.ts";
 import { type ProcessNode, startProcessNode } from "../../src/local/process-node/process-node.ts";
 import { createLogger } from "../../src/log.ts";
 import { AgentState, Termination } from "../../src/protocol/agent-api.ts";
+import { writeAgentKey } from "../../src/protocol/agent-key.ts";
 import { createAgentTokens } from "../../src/protocol/agent-token.ts";
 import { agentPod } from "../support/agent-pod.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
@@ -19,6 +20,7 @@ const { publicKey, privateKey } = generateKeyPairSync("ed25519");
 const env = {
   BROWSERPOOL_BROWSER: JSON.stringify({ headless: true, kiosk_mode: false, viewport: { width: 800, height: 600 } }),
   BROWSERPOOL_AGENT_PUBLIC_KEY: publicKey.export({ type: "spki", format: "der" }).toString("base64"),
+  BROWSERPOOL_AGENT_KEY: writeAgentKey(createSecretKey(randomBytes(32))),
 };
 let dataDir: string;
 let kube: Kube;

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { generateKeyPairSync, type KeyObject, randomInt, randomUUID } from "node:crypto";
+import { createSecretKey, generateKeyPairSync, type KeyObject, randomBytes, randomInt, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -18,6 +18,7 @@ import {
   sessionHeader,
   Termination,
 } from "../../src/protocol/agent-api.ts";
+import { writeAgentKey } from "../../src/protocol/agent-key.ts";
 import { createAgentTokens } from "../../src/protocol/agent-token.ts";
 
 const entry = fileURLToPath(new URL("agent-entry.ts", import.meta.url));
@@ -29,6 +30,7 @@ export type Answer = { status: number; body: { code?: string; message?: string }
 export type TestAgent = {
   podUid: string;
   privateKey: KeyObject;
+  agentKey: KeyObject;
   /** The agent's folder, like a pod's. */
   dir: string;
   groupsFile: string;
@@ -99,7 +101,12 @@ const openSocket = (url: string, headers: Record<string, string>): Promise<WebSo
     socket.on("error", reject);
   });
 
-const describeAgent = (child: ChildProcess, dir: string, podUid: string, privateKey: KeyObject): TestAgent => {
+const describeAgent = (
+  child: ChildProcess,
+  dir: string,
+  podUid: string,
+  privateKey: KeyObject,
+): Omit<TestAgent, "agentKey"> => {
   const tokens = createAgentTokens(privateKey);
   const address = child.spawnargs.at(-1);
   const baseUrl = `http://${address}:${port}`;
@@ -157,6 +164,7 @@ export const createTestAgents = (): TestAgents => {
       const dir = await mkdtemp(join(tmpdir(), "agent-test-"));
       const podUid = randomUUID();
       const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+      const agentKey = createSecretKey(randomBytes(32));
       const address = `127.${randomInt(64, 127)}.${randomInt(256)}.${randomInt(1, 255)}`;
       const child = spawn(process.execPath, [entry, address], {
         stdio: ["ignore", "ignore", "pipe"],
@@ -165,6 +173,7 @@ export const createTestAgents = (): TestAgents => {
           HOME: dir,
           BROWSERPOOL_BROWSER: JSON.stringify({ ...defaults, ...browser }),
           BROWSERPOOL_AGENT_PUBLIC_KEY: publicKey.export({ type: "spki", format: "der" }).toString("base64"),
+          BROWSERPOOL_AGENT_KEY: writeAgentKey(agentKey),
           BROWSERPOOL_AGENT_PORT: String(port),
           BROWSERPOOL_AGENT_ADDRESS: address,
           BROWSERPOOL_POD_UID: podUid,
@@ -174,7 +183,7 @@ export const createTestAgents = (): TestAgents => {
           ...env,
         },
       });
-      const agent = describeAgent(child, dir, podUid, privateKey);
+      const agent = { ...describeAgent(child, dir, podUid, privateKey), agentKey };
       agents.push(agent);
       if (ready) await untilReady(agent);
       return agent;

@@ -1,5 +1,5 @@
 /** The lease store on a real Redis, and minimal agents. */
-import { generateKeyPairSync } from "node:crypto";
+import { createSecretKey, generateKeyPairSync, type KeyObject, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -14,6 +14,8 @@ import { createRepairStore, type RepairStore } from "../../src/leases/repair-sto
 import { createReturningBrowsers, type ReturningBrowsers } from "../../src/leases/returning-browsers.ts";
 import { createLogger } from "../../src/log.ts";
 import type { AgentState, BindLease, EndLease, Fence } from "../../src/protocol/agent-api.ts";
+import { createAgentKeys } from "../../src/protocol/agent-key.ts";
+import { nonceIn, proofHeader, proofOf } from "../../src/protocol/agent-proof.ts";
 import { createAgentTokens } from "../../src/protocol/agent-token.ts";
 import { connectRedis, type RedisConnection, whenReady } from "../../src/redis/connection.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
@@ -35,10 +37,13 @@ export type LeaseParts = {
   abandonedSessions: AbandonedSessions;
   /** Grants of another API replica. `url`: another address of Redis; `checkMs`, `keptMs`: as for startGrants. */
   replica(options?: { url?: string; checkMs?: number; keptMs?: number }): Promise<Replica>;
-  /** Adds an idle browser to the pool and returns its id. */
-  addBrowser(poolUid: string, address?: string, configHash?: string): Promise<string>;
+  /** Adds an idle browser to the pool and returns its id. `pod`: its name; by default one without an agent's key. */
+  addBrowser(poolUid: string, address?: string, configHash?: string, pod?: string): Promise<string>;
   [Symbol.asyncDispose](): Promise<void>;
 };
+
+/** The keys of all agents. Pods of these tests have names without one, but for those that are about keys. */
+export const agentKeys = createAgentKeys(createSecretKey(randomBytes(32)));
 
 /** Works only with a single server. */
 const cut = (redis: RedisConnection): void => {
@@ -52,7 +57,8 @@ export const startLeaseParts = async (url?: string): Promise<LeaseParts> => {
   await whenReady(redis, 10_000);
   const store = createLeaseStore(redis);
   const repairs = createRepairStore(redis);
-  const agents = createAgentClient(createAgentTokens(generateKeyPairSync("ed25519").privateKey));
+  const tokens = createAgentTokens(generateKeyPairSync("ed25519").privateKey);
+  const agents = createAgentClient({ tokens, keys: agentKeys });
   const returningBrowsers = createReturningBrowsers({ store, agents, log: silent });
   const abandonedSessions = createAbandonedSessions({ store, agents, returningBrowsers, log: silent });
   const replicas: Grants[] = [];
@@ -75,10 +81,10 @@ export const startLeaseParts = async (url?: string): Promise<LeaseParts> => {
         unsubscribe: async (poolUid) => void (await subscriber.sunsubscribe(grants.channel(poolUid))),
       };
     },
-    async addBrowser(poolUid, address = "127.0.0.9:7510", configHash = "hash") {
+    async addBrowser(poolUid, address = "127.0.0.9:7510", configHash = "hash", pod) {
       const id = newId();
       await repairs.establish(poolUid, 1);
-      const record = { id, pod: `pod-${id}`, address, config: configHash, seq: 0, state: "idle" as const };
+      const record = { id, pod: pod ?? `pod-${id}`, address, config: configHash, seq: 0, state: "idle" as const };
       const examined = await repairs.examine(poolUid, id);
       await repairs.repair(poolUid, examined, { record, former: "kept" });
       return id;
@@ -114,8 +120,11 @@ export type SmallAgent = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Speaks the lease protocol of src/protocol/agent-api.ts with the real fence but without a browser. */
-export const startSmallAgent = async (behaviour: Behaviour = "ok"): Promise<SmallAgent> => {
+/**
+ * Speaks the lease protocol of src/protocol/agent-api.ts with the real fence but without a browser. `key`: proves its answers; left
+ * out, it has no key.
+ */
+export const startSmallAgent = async (behaviour: Behaviour = "ok", key?: KeyObject): Promise<SmallAgent> => {
   const fence = createLeaseFence();
   const asked = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
@@ -144,17 +153,22 @@ export const startSmallAgent = async (behaviour: Behaviour = "ok"): Promise<Smal
     return isGranted || claim === "repeated" ? undefined : "browser_unhealthy";
   };
   const end = (lease: LeaseName): string | undefined => (fence.end(lease) === "not_holder" ? "not_holder" : undefined);
+  const send = (request: IncomingMessage, response: ServerResponse, status: number, answered: object): void => {
+    const { method = "", url: path = "", headers } = request;
+    const body = JSON.stringify(answered);
+    const nonce = nonceIn(headers);
+    const proof = key && nonce && proofOf(key, { nonce, method, path, status, body });
+    response.writeHead(status, proof ? { [proofHeader]: proof } : {}).end(body);
+  };
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (request.url === "/reset") {
       await isAnew.promise;
-      response.end(JSON.stringify(state()));
-      return;
+      return send(request, response, 200, state());
     }
     const raisedTo = /^\/state\?epoch=(\d+)$/.exec(request.url ?? "")?.[1];
     if (raisedTo !== undefined) {
       fence.raise(Number(raisedTo));
-      response.end(JSON.stringify(state()));
-      return;
+      return send(request, response, 200, state());
     }
     const body = (await json(request)) as BindLease & Pick<EndLease, "reuse">;
     const lease = { session_id: body.session_id, epoch: body.epoch, seq: body.seq };
@@ -166,8 +180,8 @@ export const startSmallAgent = async (behaviour: Behaviour = "ok"): Promise<Smal
         resetting = false;
       });
     }
-    if (code) response.writeHead(409).end(JSON.stringify({ code, message: "no" }));
-    else response.end(JSON.stringify(state()));
+    if (code) send(request, response, 409, { code, message: "no" });
+    else send(request, response, 200, state());
   };
   const server = createServer((request, response) => {
     answer(request, response).catch(() => response.destroy());

@@ -26,6 +26,7 @@ import { followPoolChanges, type PoolChange } from "../../leases/pool-changes.ts
 import type { RepairStore } from "../../leases/repair-store.ts";
 import type { Logger } from "../../log.ts";
 import type { OperatorMetrics } from "../../metrics/operator-metrics.ts";
+import type { AgentKeys } from "../../protocol/agent-key.ts";
 import type { RedisConnection } from "../../redis/connection.ts";
 import type { SessionNames } from "../../redis/session-names.ts";
 import type { Browser } from "../../resources/browser.ts";
@@ -33,6 +34,7 @@ import type { BrowserPool } from "../../resources/browser-pool.ts";
 import { createSpecPredicate } from "../predicates.ts";
 import type { StartGate } from "../start-gate.ts";
 import { whenLeadEnds } from "../when-lead-ends.ts";
+import { createKeySweeps } from "./apply/agent-key-secrets.ts";
 import { createStartCount } from "./apply/start-count.ts";
 import { startInspections } from "./inspect/inspections.ts";
 import { watchEpochs } from "./inspect/watch-epochs.ts";
@@ -58,6 +60,8 @@ export type ControllerDeps = {
   podSettings: PodSettings;
   /** How long a session may go on on a node that leaves, ms. */
   drainDeadlineMs: number;
+  agentKeys: AgentKeys;
+  agentKeysSinceMs: number;
   gate: StartGate;
   metrics: OperatorMetrics;
   log: Logger;
@@ -126,6 +130,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     dying: new Set<string>(),
     acceptedSizes: new Map<string, number>(),
     starts: createStartCount((result) => deps.metrics.started(result)),
+    keySweeps: createKeySweeps(),
     disturbedAtMs: () => disturbedAtMs,
   };
   /** Messages sent before this replica subscribed, or while it was disconnected, are lost: enqueue every object. */
@@ -144,6 +149,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
       predicate.forget(pool);
       memory.acceptedSizes.delete(uid);
       memory.expectations.forget(uid);
+      memory.keySweeps.forget(uid);
       foreignPods.forget(uid);
       inspections.forget(uid);
       if (loop.limits) for (const key of keyByUid.values()) queue.add(key); // a name or room under the limit may be free now
@@ -159,7 +165,8 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     if (key && urgent) queue.add(key);
     else if (key) queue.addBatched(key, batchMs);
   };
-  const forgetPod = (uid: string): void => {
+  const forgetPod = (uid: string, ownerUid: string | undefined): void => {
+    if (ownerUid !== undefined) memory.keySweeps.request(ownerUid);
     memory.dying.delete(uid);
     inspections.forget(uid);
     memory.starts.forget(uid);

@@ -22,7 +22,8 @@ export type PodWatchOptions = {
   add(key: string): void;
   /** Enqueues an object that a foreign pod imitates. */
   addBatched(key: string): void;
-  onDeleted(podUid: string): void;
+  /** `ownerUid`: of the object whose own pod it was. */
+  onDeleted(podUid: string, ownerUid: string | undefined): void;
   log: Logger;
 };
 
@@ -45,7 +46,7 @@ export const startPodWatch = (options: PodWatchOptions): PodWatch => {
     const { name, uid, labels } = pod.metadata;
     const labelled = labels?.[poolLabel] ?? "";
     const [own, imitated] = [ownerKeyOf(pod), keyByUid.get(labelled)];
-    if (change === "DELETED") options.onDeleted(uid);
+    if (change === "DELETED") options.onDeleted(uid, own && labelled);
     if (own) {
       expectations.creationObserved(labelled, name);
       options.add(own);

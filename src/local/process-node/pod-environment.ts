@@ -1,4 +1,5 @@
 import type { Pod } from "../../kube/objects.ts";
+import type { SecretValues } from "./pod-secrets.ts";
 
 /** The command line and the variables of a pod's one container. */
 export type PodEnvironment = { args: string[]; env: Record<string, string> };
@@ -12,8 +13,11 @@ export const expandVariables = (text: string, known: Record<string, string>): st
     name === undefined ? "$" : Object.hasOwn(known, name) ? (known[name] ?? "") : match,
   );
 
-/** `podIp`: the pod's address, since its status has none yet. Unsupported fields become "". */
-export const podEnvironment = ({ metadata, spec }: Pod, podIp: string): PodEnvironment => {
+/**
+ * `podIp`: the pod's address, since its status has none yet. `secretValues`: of the variables that come from Secrets. Unsupported
+ * fields become "". As under a kubelet, an argument could name such a variable; the operator's arguments name none.
+ */
+export const podEnvironment = ({ metadata, spec }: Pod, podIp: string, secretValues: SecretValues): PodEnvironment => {
   const fields: Record<string, string | undefined> = {
     "metadata.name": metadata.name,
     "metadata.namespace": metadata.namespace,
@@ -24,7 +28,8 @@ export const podEnvironment = ({ metadata, spec }: Pod, podIp: string): PodEnvir
   const env: Record<string, string> = {};
   for (const { name, value = "", valueFrom } of container?.env ?? []) {
     const path = valueFrom?.fieldRef?.fieldPath;
-    env[name] = path === undefined ? expandVariables(value, env) : (fields[path] ?? "");
+    if (valueFrom?.secretKeyRef) env[name] = secretValues.get(name)?.reveal() ?? "";
+    else env[name] = path === undefined ? expandVariables(value, env) : (fields[path] ?? "");
   }
   return { args: (container?.args ?? []).map((arg) => expandVariables(arg, env)), env };
 };

@@ -6,6 +6,7 @@ import { startLog } from "../../process/log-file.ts";
 import { killRecordedGroups } from "../../process/process-groups.ts";
 import { podLogsFolder, podsFolder, processGroupsFile } from "../leftovers.ts";
 import { podEnvironment } from "./pod-environment.ts";
+import type { SecretValues } from "./pod-secrets.ts";
 
 export type PodProcessOptions = {
   dataDir: string;
@@ -24,11 +25,15 @@ const logPathOf = (dataDir: string, ref: Ref): string =>
   join(podLogsFolder(dataDir), `${keyOf(ref).replace("/", "_")}.log`);
 
 /** Starts the pod's program in its own folder, with its output in `<dataDir>/logs/pods/<namespace>_<name>.log`. */
-export const startPodProcess = async (pod: Pod, podIp: string, options: PodProcessOptions): Promise<Child> => {
+export const startPodProcess = async (
+  pod: Pod,
+  given: { podIp: string; secretValues: SecretValues },
+  options: PodProcessOptions,
+): Promise<Child> => {
   const { dataDir, agentCommand, agentEnv } = options;
   const podDir = podDirOf(dataDir, pod);
   const logPath = logPathOf(dataDir, pod.metadata);
-  const { args, env } = podEnvironment(pod, podIp);
+  const { args, env } = podEnvironment(pod, given.podIp, given.secretValues);
   const [program, ...firstArgs] = agentCommand;
   await mkdir(podDir, { recursive: true, mode: 0o700 });
   await startLog(logPath);

@@ -15,6 +15,7 @@ import type { Logger } from "../../log.ts";
 import { createEnding, type Ending } from "./ending.ts";
 import type { PodAddresses } from "./pod-address.ts";
 import { cleanPodProcess, type PodProcessOptions, readTermination, startPodProcess } from "./pod-process.ts";
+import type { SecretValues } from "./pod-secrets.ts";
 import { probeOf, startReadinessProbe } from "./readiness-probe.ts";
 import type { StartSlots } from "./start-slots.ts";
 
@@ -40,6 +41,8 @@ export type PodRun = {
 export type PodRunOptions = PodProcessOptions & {
   addresses: PodAddresses;
   slots: StartSlots;
+  /** Reads what the pod's variables take from Secrets. */
+  readSecretValues(pod: Pod): Promise<SecretValues>;
   log: Logger;
   /** Called after every change of the state. */
   onChange: () => void;
@@ -57,8 +60,9 @@ type Running = Extract<PodRunState, { phase: "running" }>;
 type Serving = { pod: Pod; podIp: string; ending: Ending; onRunning: (state: Running) => void };
 
 /** Starts the process and probes it until it has ended; resolves with its exit code, rejects when it can't be started. */
-const serve = async ({ pod, podIp, ending, onRunning }: Serving, options: PodProcessOptions): Promise<number> => {
-  const child = await startPodProcess(pod, podIp, options);
+const serve = async ({ pod, podIp, ending, onRunning }: Serving, options: PodRunOptions): Promise<number> => {
+  const secretValues = await options.readSecretValues(pod);
+  const child = await startPodProcess(pod, { podIp, secretValues }, options);
   ending.onRequest(({ graceMs, signal }) => void child.stop(graceMs, signal));
   const startedAt = now();
   const container = pod.spec?.containers[0];

@@ -1,7 +1,9 @@
+import type { Pod } from "../../kube/objects.ts";
 import { type NodeOptions, type RunningNode, startNode } from "./node.ts";
 import { createPodAddresses } from "./pod-address.ts";
 import { type PodProcessOptions, removePodLog } from "./pod-process.ts";
 import { startPodRun } from "./pod-run.ts";
+import { readSecretValues } from "./pod-secrets.ts";
 import { createStartSlots } from "./start-slots.ts";
 
 /** `dataDir`: absolute, locked by this run and without leftovers of a former run (`lockDataDir`, `endLeftovers`). */
@@ -25,15 +27,18 @@ const concurrentSteps = 16;
 /** A node that runs each pod as a process of this machine. */
 export const startProcessNode = async (options: ProcessNodeOptions): Promise<ProcessNode> => {
   const { kube, nodeName = "local", namespace, log, dataDir } = options;
-  const addresses = createPodAddresses();
-  const slots = createStartSlots(concurrentStarts);
+  const shared = {
+    addresses: createPodAddresses(),
+    slots: createStartSlots(concurrentStarts),
+    readSecretValues: (pod: Pod) => readSecretValues(pod, kube),
+  };
   return startNode({
     kube,
     nodeName,
     ...(namespace && { namespace }),
     maxPods,
     concurrentSteps,
-    startRun: (pod, onChange) => startPodRun(pod, { ...options, addresses, slots, onChange }),
+    startRun: (pod, onChange) => startPodRun(pod, { ...options, ...shared, onChange }),
     removeLog: (ref) => removePodLog(dataDir, ref),
     log,
   });

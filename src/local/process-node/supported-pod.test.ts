@@ -13,7 +13,10 @@ const pod = (spec: Partial<Spec>, container: Partial<Container> = {}): Pod => ({
 
 test("a browser's pod is supported, with empty folders and a probe over HTTP", () => {
   const volumes = [{ name: "tmp", emptyDir: {} }];
-  const env = [{ name: "IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } }];
+  const env = [
+    { name: "IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
+    { name: "KEY", valueFrom: { secretKeyRef: { name: "s", key: "k" } } },
+  ];
   expect(whyUnsupported(pod({ volumes }, { env, readinessProbe: { httpGet: { port: 1 } } }))).toBeUndefined();
 });
 
@@ -28,8 +31,8 @@ test.each<[string, Pod]>([
   ["lifecycle", pod({}, { lifecycle: {} })],
   ["other than httpGet", pod({}, { readinessProbe: { tcpSocket: { port: 1 } } })],
   [
-    "the variable PASSWORD",
-    pod({}, { env: [{ name: "PASSWORD", valueFrom: { secretKeyRef: { name: "s", key: "k" } } }] }),
+    "the variable CONFIG",
+    pod({}, { env: [{ name: "CONFIG", valueFrom: { configMapKeyRef: { name: "c", key: "k" } } }] }),
   ],
   ["the variable NODE", pod({}, { env: [{ name: "NODE", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } }] })],
 ])("refused, and named: %s", (why, refused) => {

@@ -11,7 +11,10 @@ type Container = PodSpec["containers"][number];
 const unsupportedVolume = (spec: PodSpec): string | undefined => spec.volumes?.find((volume) => !volume.emptyDir)?.name;
 
 const unsupportedVariable = (container: Container): string | undefined =>
-  container.env?.find(({ valueFrom }) => valueFrom && !supportedFields.has(valueFrom.fieldRef?.fieldPath ?? ""))?.name;
+  container.env?.find(
+    ({ valueFrom }) =>
+      valueFrom && !valueFrom.secretKeyRef && !supportedFields.has(valueFrom.fieldRef?.fieldPath ?? ""),
+  )?.name;
 
 /** The pod's fields that can be the source of a variable. */
 export const supportedFields = new Set(["metadata.name", "metadata.namespace", "metadata.uid", "status.podIP"]);

@@ -1,13 +1,24 @@
 import { AppError } from "../../errors.ts";
 import { sessionHeader } from "../../protocol/agent-api.ts";
+import { isUpgradeBy, type UpgradeAnswer } from "../../protocol/agent-key.ts";
 import { verifySessionToken } from "../../protocol/session-token.ts";
 import { refuseWhileRecovering } from "../pools/refuse-while-recovering.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
-/** The agent's address for a session's CDP, and the headers that the agent requires on the upgrade. */
-export type SessionTarget = { address: string; headers: Record<string, string> };
+/**
+ * The agent's address for a session's CDP, and the headers that the agent requires on the upgrade. `isGenuine`: whether the answer to
+ * that upgrade came from the agent; until then nothing of the client may be sent.
+ */
+export type SessionTarget = {
+  address: string;
+  headers: Record<string, string>;
+  isGenuine(answer: UpgradeAnswer): boolean;
+};
 
-export type AuthorizeSessionDeps = Pick<ServiceDeps, "store" | "pools" | "browsers" | "agentTokens" | "verifyKey">;
+export type AuthorizeSessionDeps = Pick<
+  ServiceDeps,
+  "store" | "pools" | "browsers" | "agentTokens" | "agentKeys" | "verifyKey"
+>;
 
 /**
  * Checks a session's token and returns the address of its browser. Throws `unauthorized` for a token of another session,
@@ -15,7 +26,7 @@ export type AuthorizeSessionDeps = Pick<ServiceDeps, "store" | "pools" | "browse
  */
 export const authorizeSession = async (
   { sessionId, token }: { sessionId: string; token: string },
-  { store, pools, browsers, agentTokens, verifyKey }: AuthorizeSessionDeps,
+  { store, pools, browsers, agentTokens, agentKeys, verifyKey }: AuthorizeSessionDeps,
 ): Promise<SessionTarget> => {
   const claims = await verifySessionToken(verifyKey, token);
   if (claims?.sessionId !== sessionId)
@@ -27,5 +38,10 @@ export const authorizeSession = async (
     throw new AppError("not_found", `session ${sessionId} has ended`);
   }
   const authorization = `Bearer ${agentTokens.tokenFor(lease.browser)}`;
-  return { address: lease.address, headers: { authorization, [sessionHeader]: sessionId } };
+  const challenge = agentKeys.challenge(lease.pod);
+  return {
+    address: lease.address,
+    headers: { ...challenge.headers, authorization, [sessionHeader]: sessionId },
+    isGenuine: (answer) => isUpgradeBy(challenge, answer),
+  };
 };

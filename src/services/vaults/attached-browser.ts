@@ -1,14 +1,22 @@
 import { AppError } from "../../errors.ts";
 import { SessionRequest } from "../../leases/records.ts";
 import { purposeHeader, sessionHeader } from "../../protocol/agent-api.ts";
+import { isUpgradeBy, type UpgradeAnswer } from "../../protocol/agent-key.ts";
 import { createdAt, wireId } from "../../resources/identity.ts";
 import type { Vault } from "../../resources/vault.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { findSession } from "../sessions/find-session.ts";
 
-/** The URL of a browser's DevTools, and the headers that its agent requires. */
-export type DevToolsAddress = { url: string; headers: Record<string, string> };
+/**
+ * The URL of a browser's DevTools, and the headers that its agent requires. `accepts`: whether the answer to the upgrade came from
+ * that agent; no value may be sent to anything else.
+ */
+export type DevToolsAddress = {
+  url: string;
+  headers: Record<string, string>;
+  accepts(answer: UpgradeAnswer): boolean;
+};
 
 /** YAML can create a new vault with the id of a deleted one. It is younger than the session, so it is not attached. */
 const isAttached = (vault: Vault, { vaults = [] }: SessionRequest, sessionMs: number): boolean =>
@@ -33,8 +41,15 @@ export const attachedBrowser = async (
       `vault ${wireId(vault)} is not attached to browser ${browserId}; vaults are given when a browser is created`,
     );
   const authorization = `Bearer ${deps.agentTokens.tokenFor(lease.browser)}`;
+  const challenge = deps.agentKeys.challenge(lease.pod);
   return {
     url: `ws://${lease.address}/cdp`,
-    headers: { authorization, [sessionHeader]: lease.session, [purposeHeader]: "fill" },
+    headers: { ...challenge.headers, authorization, [sessionHeader]: lease.session, [purposeHeader]: "fill" },
+    accepts(answer) {
+      const isGenuine = isUpgradeBy(challenge, answer);
+      const { browser, pod, address } = lease;
+      if (!isGenuine) deps.log.warn({ browser, pod, address }, "an answer did not come from the browser's agent");
+      return isGenuine;
+    },
   };
 };

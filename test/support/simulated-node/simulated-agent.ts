@@ -20,6 +20,7 @@ export type SimulatedAgentOptions = {
   address: string;
   port: number;
   publicKey: KeyObject;
+  agentKey: KeyObject;
   devTools: DevTools;
   say: (said: Said) => void;
   /** The lease ended by itself. */
@@ -50,7 +51,7 @@ const nothingHeard: Pick<AgentState, "fence" | "binding" | "lease"> = {
 
 /** Listens when it resolves. Rejects when the address is in use. */
 export const startSimulatedAgent = async (options: SimulatedAgentOptions): Promise<SimulatedAgent> => {
-  const { uid, address, port, publicKey, devTools, say, onOver, log } = options;
+  const { uid, address, port, publicKey, agentKey, devTools, say, onOver, log } = options;
   const verify = createAgentTokenVerifier(publicKey, uid);
   const closed = new AbortController();
   let switches: Switches = {};
@@ -105,7 +106,8 @@ export const startSimulatedAgent = async (options: SimulatedAgentOptions): Promi
     await pause(switches.slowMs);
     return !closed.signal.aborted && verify(token);
   };
-  const listen = (): Promise<AgentServer> => startAgentServer({ address, port, verify: comeIn, leases, browser, log });
+  const listen = (): Promise<AgentServer> =>
+    startAgentServer({ address, port, verify: comeIn, agentKey, leases, browser, log });
   let server: AgentServer | undefined = await listen();
   const hangUp = (): void => {
     server?.close();

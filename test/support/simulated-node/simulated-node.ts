@@ -7,6 +7,7 @@ import type { Kube } from "../../../src/kube/client.ts";
 import type { Pod } from "../../../src/kube/objects.ts";
 import { pods } from "../../../src/kube/resource-type.ts";
 import { startNode } from "../../../src/local/process-node/node.ts";
+import { readSecretValues } from "../../../src/local/process-node/pod-secrets.ts";
 import type { Logger } from "../../../src/log.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { createAddresses } from "./addresses.ts";
@@ -89,7 +90,8 @@ export const startSimulatedNode = async (options: SimulatedNodeOptions): Promise
   const startRun = (pod: Pod, onChange: () => void): SimulatedRun => {
     const { delayMs = 0, jitterMs = 0, failingShare = 0 } = starts;
     const start = { delayMs: delayMs + random() * jitterMs, fails: random() < failingShare };
-    const run = startSimulatedRun(pod, { addresses, devTools, observe, start, reportEvicted, onChange, log });
+    const parts = { addresses, devTools, observe, start, reportEvicted, onChange, log };
+    const run = startSimulatedRun(pod, { ...parts, readSecretValues: (one) => readSecretValues(one, kube) });
     const uid = pod.metadata.uid ?? "";
     runs.set(uid, run);
     void run.ended.then(() => runs.delete(uid));

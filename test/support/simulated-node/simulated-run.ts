@@ -13,8 +13,10 @@ import type { Pod } from "../../../src/kube/objects.ts";
 import { createEnding, type EndRequest } from "../../../src/local/process-node/ending.ts";
 import { podEnvironment } from "../../../src/local/process-node/pod-environment.ts";
 import type { PodRun, PodRunState } from "../../../src/local/process-node/pod-run.ts";
+import type { SecretValues } from "../../../src/local/process-node/pod-secrets.ts";
 import { probeOf } from "../../../src/local/process-node/readiness-probe.ts";
 import type { Logger } from "../../../src/log.ts";
+import { readAgentKey } from "../../../src/protocol/agent-key.ts";
 import type { Addresses } from "./addresses.ts";
 import { type AgentEnd, crashed, evicted, idle, killed, lastWord, stopped, tooOld } from "./agent-end.ts";
 import { type AgentEvent, speakerOf } from "./agent-event.ts";
@@ -26,6 +28,8 @@ export type SimulatedRunOptions = {
   addresses: Addresses;
   devTools: DevTools;
   observe: (event: AgentEvent) => void;
+  /** Reads what the pod's variables take from Secrets. */
+  readSecretValues: (pod: Pod) => Promise<SecretValues>;
   /** How this start goes. */
   start: { delayMs: number; fails: boolean };
   /** Writes that the pod was put out. */
@@ -53,22 +57,29 @@ const publicKeyOf = (text: string): KeyObject => {
 /** An address may be another program's by chance. */
 const addressTries = 20;
 
-type ListenOptions = Pick<SimulatedRunOptions, "addresses" | "devTools" | "log"> & {
+type ListenOptions = Pick<SimulatedRunOptions, "addresses" | "devTools" | "readSecretValues" | "log"> & {
   say: ReturnType<typeof speakerOf>;
   onOver: (why: "timeout" | "max_lifetime") => void;
 };
 
 const listen = async (
   pod: Pod,
-  { addresses, ...options }: ListenOptions,
+  { addresses, readSecretValues, ...options }: ListenOptions,
 ): Promise<{ agent: SimulatedAgent; podIp: string }> => {
   const port = pod.spec?.containers[0]?.ports?.[0]?.containerPort ?? 0;
+  const secretValues = await readSecretValues(pod);
   for (let tries = 1; ; tries++) {
     const podIp = addresses.take();
-    const publicKey = publicKeyOf(podEnvironment(pod, podIp).env.BROWSERPOOL_AGENT_PUBLIC_KEY ?? "");
+    const { env } = podEnvironment(pod, podIp, secretValues);
+    const publicKey = publicKeyOf(env.BROWSERPOOL_AGENT_PUBLIC_KEY ?? "");
+    const agentKey = readAgentKey(env.BROWSERPOOL_AGENT_KEY ?? "");
+    if (!agentKey) throw new Error(`${pod.metadata.name} has no agent's key`);
     try {
       const uid = pod.metadata.uid ?? "";
-      return { agent: await startSimulatedAgent({ ...options, uid, address: podIp, port, publicKey }), podIp };
+      return {
+        agent: await startSimulatedAgent({ ...options, uid, address: podIp, port, publicKey, agentKey }),
+        podIp,
+      };
     } catch (error) {
       addresses.release(podIp);
       if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE" || tries === addressTries) throw error;
@@ -78,7 +89,7 @@ const listen = async (
 
 /** Begins at once; the pod is bound to the node and supported by it. */
 export const startSimulatedRun = (pod: Pod, options: SimulatedRunOptions): SimulatedRun => {
-  const { addresses, devTools, observe, start, reportEvicted, onChange, log } = options;
+  const { addresses, devTools, readSecretValues, observe, start, reportEvicted, onChange, log } = options;
   const { uid = "", name } = pod.metadata;
   const say = speakerOf({ uid, name }, observe);
   const ending = createEnding();
@@ -124,6 +135,7 @@ export const startSimulatedRun = (pod: Pod, options: SimulatedRunOptions): Simul
     const listening = await listen(pod, {
       addresses,
       devTools,
+      readSecretValues,
       say,
       onOver: (why) => over.resolve(why === "timeout" ? idle : tooOld),
       log,

@@ -6,7 +6,6 @@
  *   3. new pods, and a new epoch.
  * Before each write, the replica checks that it still leads.
  */
-import { randomInt } from "node:crypto";
 import { sessionConfigOf } from "../../../domain/browser-config.ts";
 import type { Kube } from "../../../kube/client.ts";
 import type { RecordEvent } from "../../../kube/event-recorder.ts";
@@ -22,12 +21,14 @@ import type { LeavingMarks } from "../../../leases/leaving-marks.ts";
 import type { RepairStore } from "../../../leases/repair-store.ts";
 import { retireUnknown } from "../../../leases/retire-unknown.ts";
 import type { Logger } from "../../../log.ts";
+import { type AgentKeys, newPodSuffix } from "../../../protocol/agent-key.ts";
 import type { BrowserPool, BrowserPoolStatus } from "../../../resources/browser-pool.ts";
 import type { Inspections } from "../inspect/inspections.ts";
 import type { Observed, ObservedPod } from "../observe/observed.ts";
 import type { PoolAction, PoolPlan } from "../plan/actions.ts";
 import { addressOf, buildPod, endGraceSeconds, markPatch, type PodOwner, type PodSettings } from "../pod/pod.ts";
 import type { PoolSource } from "../pool-source.ts";
+import { createAgentKey, deleteAgentKeys, type KeySweeps, sweepAgentKeys } from "./agent-key-secrets.ts";
 import { conditionNotes } from "./condition-events.ts";
 import { deletePolicyParts } from "./delete-policy-parts.ts";
 import type { StartCount } from "./start-count.ts";
@@ -46,6 +47,8 @@ export type ApplyDeps = {
   dying: Set<string>;
   starts: Pick<StartCount, "begun">;
   podSettings: PodSettings;
+  agentKeys: Pick<AgentKeys, "keyOf">;
+  keySweeps: KeySweeps;
   record: RecordEvent;
   log: Logger;
 };
@@ -53,10 +56,6 @@ export type ApplyDeps = {
 type Act<Kind extends PoolAction["do"]> = Extract<PoolAction, { do: Kind }>;
 
 const regarding = (pool: BrowserPool, { source }: ApplyDeps): PodOwner => ({ ...pool, ...source.meta });
-
-const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789";
-const newSuffix = (): string =>
-  Array.from({ length: 8 }, () => suffixAlphabet[randomInt(suffixAlphabet.length)]).join("");
 
 /** A quota, Pod Security or an admission rule of the cluster refuses a pod: an Event tells the pool's owner. */
 const noteRefusal = (error: unknown, pool: PodOwner, { record }: ApplyDeps): void => {
@@ -68,15 +67,18 @@ const noteRefusal = (error: unknown, pool: PodOwner, { record }: ApplyDeps): voi
 const createPod = async (observed: Observed, deps: ApplyDeps): Promise<void> => {
   const uid = observed.pool.metadata.uid;
   const pool = regarding(observed.pool, deps);
-  const pod = buildPod(pool, newSuffix(), deps.podSettings);
+  const pod = buildPod(pool, newPodSuffix(), deps.podSettings);
   deps.lead.check();
   deps.expectations.expect(uid, pod.metadata.name);
   try {
+    await createAgentKey(pod, deps);
+    deps.lead.check();
     const made = await deps.kube.create(podType, pod);
     deps.starts.begun(made.metadata.uid);
     deps.pods.put(made);
   } catch (error) {
     deps.expectations.creationObserved(uid, pod.metadata.name);
+    deps.keySweeps.request(uid);
     noteRefusal(error, pool, deps);
     throw error;
   }
@@ -161,10 +163,11 @@ const requestInspection = (
   deps.inspections.request({ pool: regarding(pool, deps), pod: pod.pod, browser, epoch }, afterMs);
 };
 
-/** Deletes a drained pool's ConfigMaps and its data in Redis, then removes its finalizer. */
+/** Deletes a drained pool's ConfigMaps, its agents' keys and its data in Redis, then removes its finalizer. */
 const drop = async (observed: Observed, deps: ApplyDeps): Promise<void> => {
   const { metadata } = observed.pool;
   await deletePolicyParts(observed.pool, deps.kube);
+  await deleteAgentKeys(observed.pool, deps);
   await deps.store.drop(metadata.uid);
   await deps.source.dropFinalizer(observed.pool);
 };
@@ -257,6 +260,11 @@ export const applyPlan = async (observed: Observed, plan: PoolPlan, deps: ApplyD
   for (const action of plan.actions.filter((action) => !isLast(action) && !isMany(action)))
     await carryOut(action, observed, deps);
   await sideBySide("mark", "unmark", "delete");
+  const living = [
+    ...observed.pods.map(({ name }) => name),
+    ...deps.expectations.pendingNames(observed.pool.metadata.uid),
+  ];
+  await sweepAgentKeys(observed.pool, living, deps);
   deps.lead.check();
   await deps.store.dropConfigs(observed.pool.metadata.uid, unusedConfigs(observed));
   const drops = plan.actions.some((action) => action.do === "drop");

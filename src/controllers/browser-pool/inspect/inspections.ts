@@ -65,12 +65,18 @@ export const startInspections = (deps: InspectionsDeps): Inspections => {
     // The pod was evicted after this request: the next round requests again, with the reason why it must not become idle.
     return !known.metadata.deletionTimestamp || browser.leaving !== undefined;
   };
-  const noteResult = ({ browser, epoch }: InspectionRequest, result: InspectResult): void => {
+  const noteImpostor = (pool: PodOwner, { pod, address }: NewBrowser): void => {
+    const note = `at ${address} something answers that does not prove to be the agent of browser ${pod}; no caller gets this browser`;
+    deps.log.warn({ pool: keyOf(pool.metadata), pod, address }, "an answer did not come from the browser's agent");
+    deps.record({ regarding: pool, type: "Warning", reason: "NotGenuine", note });
+  };
+  const noteResult = ({ pool, browser, epoch }: InspectionRequest, result: InspectResult): void => {
     const before = lastInspections.get(browser.id);
     const atMs = deps.monotonicMs();
     if (result.is === "done") lastInspections.set(browser.id, { atMs, epoch, failures: 0, failingSinceMs: 0 });
     if (result.is !== "silent") return;
     const failures = (before?.failures ?? 0) + 1;
+    if (result.isImpostor && failures === 1) noteImpostor(pool, browser);
     lastInspections.set(browser.id, {
       atMs,
       epoch,

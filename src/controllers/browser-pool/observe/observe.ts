@@ -3,9 +3,10 @@ import type { Expectations } from "../../../kube/expectations.ts";
 import { type Pod, refOf } from "../../../kube/objects.ts";
 import type { Reflector } from "../../../kube/reflector.ts";
 import type { LeaseStore } from "../../../leases/lease-store.ts";
+import { hasAgentKey } from "../../../protocol/agent-key.ts";
 import type { StartGate } from "../../start-gate.ts";
 import type { Inspections } from "../inspect/inspections.ts";
-import { type BrowserOwner, whyForeign } from "../pod/own-pod.ts";
+import { type BrowserOwner, mayLackKey, whyForeign } from "../pod/own-pod.ts";
 import { configHashAnnotation, outdatedBy, type PodSettings, poolLabel } from "../pod/pod.ts";
 import type { PoolSource } from "../pool-source.ts";
 import type { Nodes } from "./nodes.ts";
@@ -34,6 +35,8 @@ export type ObserveDeps = {
   podSettings: PodSettings;
   /** How long a session may go on on a node that leaves, ms. */
   drainDeadlineMs: number;
+  /** When the installation began to give keys to agents, ms since the epoch. */
+  agentKeysSinceMs: number;
   /** The session of the object with this key; left out for kinds whose objects have many sessions. */
   sessionOf?: (key: string) => string;
   gate: Pick<StartGate, "waitsFor">;
@@ -82,7 +85,8 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Obser
     const { name, uid: podUid, annotations } = pod.metadata;
     const isDying = deps.dying.has(podUid);
     const browser = records.get(podUid);
-    const state = podState(pod, browser, isDying);
+    const isTrusted = mayLackKey(pod, deps.agentKeysSinceMs) || hasAgentKey(name);
+    const state = podState(pod, { browser, isDying, isTrusted });
     if (state.is === "ended" && isDying) return [];
     return [
       {

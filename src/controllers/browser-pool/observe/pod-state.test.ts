@@ -28,35 +28,44 @@ const aPod = ({ phase = "Running", ready = true, deleted = false, message }: Pod
 });
 const record = (state: BrowserRecord["state"]) => aRecord("p", state);
 
+const stateOf = (pod: Pod, browser: BrowserRecord | undefined, isDying: boolean, isTrusted = true) =>
+  podState(pod, { browser, isDying, isTrusted });
+
 test.each([
   [{ ready: false }, undefined, "starting"],
   [{}, undefined, "warm"],
   [{}, record("idle"), "known"],
   [{ ready: false }, record("leased"), "unready"],
 ] as const)("a pod that lives %j, with the record %j, is %s", (options, browser, state) => {
-  expect(podState(aPod(options), browser, false)).toEqual({ is: state });
+  expect(stateOf(aPod(options), browser, false)).toEqual({ is: state });
+});
+
+// POD-4
+test("a pod without a key that should have one never gets warm; one that Redis knows was there before", () => {
+  expect(stateOf(aPod(), undefined, false, false)).toEqual({ is: "starting" });
+  expect(stateOf(aPod(), record("leased"), false, false)).toEqual({ is: "known" });
 });
 
 describe("a pod that is being deleted", () => {
   test.each(["idle", "leased", "releasing", "suspect"] as const)("by somebody else, %s, is evicted", (state) => {
-    expect(podState(aPod({ deleted: true }), record(state), false)).toEqual({ is: "evicted" });
-    expect(podState(aPod({ deleted: true, ready: false }), record(state), false)).toEqual({ is: "evicted" });
+    expect(stateOf(aPod({ deleted: true }), record(state), false)).toEqual({ is: "evicted" });
+    expect(stateOf(aPod({ deleted: true, ready: false }), record(state), false)).toEqual({ is: "evicted" });
   });
 
   test("by somebody else, of which Redis knows nothing, is evicted: it may be in use; unless it has not been ready", () => {
-    expect(podState(aPod({ deleted: true }), undefined, false)).toEqual({ is: "evicted" });
-    expect(podState(aPod({ deleted: true, ready: false }), undefined, false)).toEqual({ is: "terminating" });
+    expect(stateOf(aPod({ deleted: true }), undefined, false)).toEqual({ is: "evicted" });
+    expect(stateOf(aPod({ deleted: true, ready: false }), undefined, false)).toEqual({ is: "terminating" });
   });
 
   test("and is retired, or was deleted here, just ends", () => {
-    expect(podState(aPod({ deleted: true }), record("retired"), false)).toEqual({ is: "terminating" });
-    expect(podState(aPod({ deleted: true }), record("leased"), true)).toEqual({ is: "terminating" });
-    expect(podState(aPod(), undefined, true)).toEqual({ is: "terminating" });
+    expect(stateOf(aPod({ deleted: true }), record("retired"), false)).toEqual({ is: "terminating" });
+    expect(stateOf(aPod({ deleted: true }), record("leased"), true)).toEqual({ is: "terminating" });
+    expect(stateOf(aPod(), undefined, true)).toEqual({ is: "terminating" });
   });
 
   test("and has ended says why", () => {
     const message = JSON.stringify({ reason: "stopped", message: "told to" });
-    expect(podState(aPod({ deleted: true, phase: "Succeeded", message }), record("leased"), false)).toEqual({
+    expect(stateOf(aPod({ deleted: true, phase: "Succeeded", message }), record("leased"), false)).toEqual({
       is: "ended",
       reason: "stopped",
       message: "told to",

@@ -23,12 +23,22 @@ const isReady = (pod: Pod): boolean =>
 const isEvicted = (pod: Pod, browser: BrowserRecord | undefined): boolean =>
   browser ? browser.state !== "retired" : isReady(pod);
 
-/** `browser`: the pod's record in Redis, if it has one. `isDying`: this replica has deleted the pod. */
-export const podState = (pod: Pod, browser: BrowserRecord | undefined, isDying: boolean): PodState => {
+export type PodFacts = {
+  /** The pod's record in Redis, if it has one. */
+  browser: BrowserRecord | undefined;
+  /** This replica has deleted the pod. */
+  isDying: boolean;
+  /** The pod has an agent's key, or is old enough to have none. Any other counts as starting until the start's deadline deletes it. */
+  isTrusted: boolean;
+};
+
+/** The state of a pod, as its object and its record show it. */
+export const podState = (pod: Pod, { browser, isDying, isTrusted }: PodFacts): PodState => {
   if (pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed") return endedState(pod);
   if (isDying) return { is: "terminating" };
   if (pod.metadata.deletionTimestamp) return { is: isEvicted(pod, browser) ? "evicted" : "terminating" };
   if (!isReady(pod)) return browser ? { is: "unready" } : { is: "starting" };
   if (browser) return { is: "known" };
+  if (!isTrusted) return { is: "starting" };
   return { is: "warm" };
 };

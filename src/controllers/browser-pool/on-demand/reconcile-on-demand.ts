@@ -2,6 +2,7 @@ import { refOf } from "../../../kube/objects.ts";
 import type { Requeue } from "../../../kube/work-queue.ts";
 import { type Browser, browserKind, endedLifeMs, isOver } from "../../../resources/browser.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
+import { sweepAgentKeys } from "../apply/agent-key-secrets.ts";
 import { whyForeign } from "../pod/own-pod.ts";
 import type { PoolSource } from "../pool-source.ts";
 import { type ReconcileDeps, reconcilePool } from "../reconcile.ts";
@@ -18,9 +19,21 @@ export type ReconcileOnDemandDeps = ReconcileDeps &
 /** Time until the round that writes a begun session into the status, ms. */
 const atOnceMs = 1;
 
+/**
+ * A key that is left for longer than this after its browser's end, ms, stays until the browser's object is deleted: a new leader need
+ * not look for those of a whole day.
+ */
+const keyLifeMs = 10 * 60_000;
+
 /** Deletes an ended or failed browser when its day is over; until then only requeues it. */
-const expire = async ({ metadata, status }: Browser, deps: ReconcileOnDemandDeps): Promise<Requeue> => {
-  const leftMs = Date.parse(status?.endTime ?? "") + endedLifeMs - deps.now();
+const expire = async (
+  { metadata, status }: Browser,
+  pool: BrowserPool,
+  deps: ReconcileOnDemandDeps,
+): Promise<Requeue> => {
+  const endedMs = Date.parse(status?.endTime ?? "");
+  const leftMs = endedMs + endedLifeMs - deps.now();
+  if (endedMs + keyLifeMs > deps.now()) await sweepAgentKeys(pool, [], deps);
   // Requeue after an hour at most: some timers can't wait a whole day, and a round costs almost nothing.
   if (leftMs > 0) return { requeueAfterMs: Math.min(leftMs, 60 * 60 * 1000) };
   deps.lead.check();
@@ -37,7 +50,7 @@ export const reconcileOnDemand = async (key: string, deps: ReconcileOnDemandDeps
   if (!known) return undefined;
   const browser = deps.source.objectOf(known);
   const isDeleted = known.metadata.deletionTimestamp !== undefined;
-  if (!isDeleted && isOver(browser) && !hasPods(known, deps)) return expire(browser, deps);
+  if (!isDeleted && isOver(browser) && !hasPods(known, deps)) return expire(browser, known, deps);
   const requeue = await reconcilePool(key, { ...deps, sessionOf: () => sessionOf(browser) });
   if (isDeleted || isOver(browser) || !(await isIdle(known, deps))) return requeue;
   deps.lead.check();

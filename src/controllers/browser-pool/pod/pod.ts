@@ -34,6 +34,12 @@ export const endGraceSeconds = 10;
  */
 const drainGraceSeconds = 600;
 
+/** The name of the Secret with the key of a pod's agent. The admission policies know it too (charts/browserpool/templates/rbac). */
+export const agentKeySecretName = (podName: string): string => `${podName}-agent-key`;
+
+/** The entry of that Secret. */
+export const agentKeyEntry = "key";
+
 export type PodSettings = {
   image: string;
   /** The key with which agents check their callers' tokens: base64 of SPKI DER. */
@@ -69,20 +75,25 @@ const prefixOf = (name: string): string => name.slice(0, maxPrefix).replace(/[.-
 /** A kubelet expands `$(NAME)` in values; a user's URL must stay unchanged. */
 const env = (name: string, value: string) => ({ name, value: value.replaceAll("$", () => "$$") });
 const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
+const secret = (name: string, secretName: string, key: string) => ({
+  name,
+  valueFrom: { secretKeyRef: { name: secretName, key } },
+});
 
 /** A pool with the `apiVersion` and `kind` of the object behind it. */
 export type PodOwner = BrowserPool & { apiVersion: string; kind: string };
 
-/** The pod of one browser. `suffix`: 8 lower-case letters or digits, new for every pod. */
+/** The pod of one browser. `suffix`: from `newPodSuffix`, new for every pod. */
 export const buildPod = (pool: PodOwner, suffix: string, settings: PodSettings): NewObject<Pod> =>
   applyPodTemplate(ownPod(pool, suffix, settings), settings.template, pool.spec.region);
 
 /** The pod without the template: all fields that make it a browser of this pool. */
 const ownPod = (pool: PodOwner, suffix: string, settings: PodSettings): NewObject<Pod> => {
+  const name = `${prefixOf(pool.metadata.name)}-${suffix}`;
   const graceSeconds = settings.template?.spec?.terminationGracePeriodSeconds ?? drainGraceSeconds;
   return {
     metadata: {
-      name: `${prefixOf(pool.metadata.name)}-${suffix}`,
+      name,
       namespace: pool.metadata.namespace,
       labels: { [nameLabel]: browserName, [ownerLabel]: pool.kind, [poolLabel]: pool.metadata.uid },
       annotations: {
@@ -115,6 +126,7 @@ const ownPod = (pool: PodOwner, suffix: string, settings: PodSettings): NewObjec
           env: [
             env("BROWSERPOOL_BROWSER", JSON.stringify(agentConfigOf(pool.spec))),
             env("BROWSERPOOL_AGENT_PUBLIC_KEY", settings.agentPublicKey),
+            secret("BROWSERPOOL_AGENT_KEY", agentKeySecretName(name), agentKeyEntry),
             env("BROWSERPOOL_AGENT_PORT", String(agentPort)),
             env("BROWSERPOOL_AGENT_GRACE_SECONDS", String(graceSeconds)),
             field("BROWSERPOOL_AGENT_ADDRESS", "status.podIP"),

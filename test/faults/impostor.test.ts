@@ -1,0 +1,78 @@
+/** A program takes over the address of a browser in use: no byte of a client, and no later caller, reaches it. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { agentKeyType } from "../../src/controllers/browser-pool/pod/agent-key-secret.ts";
+import { events, pods, secrets } from "../../src/kube/resource-type.ts";
+import type { ApiReplica } from "../support/cluster.ts";
+import { eventually } from "../support/eventually.ts";
+import { startImpostor } from "../support/impostor.ts";
+import { fullPool, openCdp } from "../support/pool-client.ts";
+import { type SimulatedCluster, startSimulatedCluster } from "../support/simulated-node/simulated-cluster.ts";
+
+let cluster: SimulatedCluster;
+let api: ApiReplica;
+
+beforeAll(async () => {
+  cluster = await startSimulatedCluster();
+  cluster.startOperator("operator-a");
+  api = await cluster.startApi("api-a");
+});
+afterAll(() => cluster?.[Symbol.asyncDispose]());
+
+const keySecrets = async (): Promise<string[]> => {
+  const { items } = await cluster.kube.list(secrets, {
+    namespace: cluster.namespace,
+    fieldSelector: `type=${agentKeyType}`,
+  });
+  return items.map(({ metadata }) => metadata.name).toSorted();
+};
+
+// POD-2, POD-3
+test("an impostor on the address of a browser in use gets no client and no further caller, and the browser is replaced", async () => {
+  const pool = await fullPool(api.call, 1);
+  const session = await pool.acquire();
+  const cdp = await openCdp(session);
+  expect(await cdp.version()).toContain("Chrome");
+  const [browser] = await cluster.node.pods();
+  await cluster.node.turn({}, { refusing: true });
+  await cdp.closed;
+  await using impostor = await startImpostor({ kind: "none", host: browser?.address ?? "", port: 7510 });
+
+  await expect(openCdp(session)).rejects.toThrow("503");
+  expect(impostor.asked).toContain("upgrade");
+  expect(impostor.heard()).toBe("");
+  expect(await pool.release(session)).toBe(204);
+  expect(impostor.asked).toContain("DELETE /lease");
+  await pool.whenCounts({ acquired: 0, available: 1 });
+  const next = await pool.acquire();
+  const again = await openCdp(next);
+  expect(await again.version()).toContain("Chrome");
+  expect(impostor.heard()).toBe("");
+  expect((await cluster.node.pods()).filter(({ holder }) => holder === next.session_id)).toMatchObject([
+    { name: expect.not.stringMatching(browser?.name ?? "") },
+  ]);
+  const told = (await cluster.kube.list(events, { namespace: cluster.namespace })).items.map(({ note = "" }) => note);
+  expect(told).toContainEqual(`browser ${browser?.name} is replaced: not_genuine`);
+  again.close();
+});
+
+// POD-5
+test("each browser has a Secret with its key, which goes with it, also when no operator saw it go", async () => {
+  const pool = await fullPool(api.call, 3);
+  const namesOf = async (): Promise<string[]> => {
+    const { items } = await cluster.kube.list(pods, { namespace: cluster.namespace });
+    return items.map(({ metadata }) => `${metadata.name}-agent-key`).toSorted();
+  };
+  expect(await keySecrets()).toEqual(await namesOf());
+  const orphan = { namespace: cluster.namespace, name: "left-behind-agent-key" };
+  const [known] = (await cluster.kube.list(secrets, { namespace: cluster.namespace })).items.filter(({ metadata }) =>
+    metadata.name.startsWith(pool.id),
+  );
+  const labels = { ...known?.metadata.labels, "browserpool.dev/pod": "left-behind" };
+  await cluster.kube.create(secrets, { metadata: { ...orphan, labels }, type: agentKeyType });
+  const session = await pool.acquire();
+  expect(await pool.release(session, false)).toBe(204);
+  await pool.whenCounts({ acquired: 0, available: 3 });
+  await eventually("the keys are those of the pods", async () => `${await keySecrets()}` === `${await namesOf()}`);
+  expect((await api.call("DELETE", `/browser_pools/${pool.id}`)).status).toBe(204);
+  await eventually("its keys are gone", async () => (await keySecrets()).every((name) => !name.startsWith(pool.id)));
+});
