@@ -52,6 +52,21 @@ const podWith = (name: string, { spec = {}, container = {}, namespace = "team" }
   };
 };
 
+const owner = (uid: string) => ({
+  apiVersion: "browserpool.dev/v1alpha1",
+  kind: "BrowserPool",
+  name: "known",
+  uid,
+  controller: true,
+});
+
+/** A pod without anything of the service, but for the metadata given. */
+const plainPod = (name: string, metadata: object = {}, namespace = "team") => {
+  const { spec } = podWith("plain", { namespace });
+  const containers = spec.containers.map((it) => ({ ...it, env: [] }));
+  return { apiVersion: "v1", kind: "Pod", metadata: { name, namespace, ...metadata }, spec: { ...spec, containers } };
+};
+
 const agentKey = (name: string) => ({
   ...secret(name, "team"),
   type: "browserpool.dev/agent-key",
@@ -114,6 +129,120 @@ describe("may", () => {
       `patch browserpool known -n team --type=merge -p {"metadata":{"finalizers":[]}}`,
     ],
     ["keep the objects of a project", "operator", "apply --server-side -n team -f -", () => cluster.projectObjects],
+  ])("%s (%s %s)", async (_, account, args, objects = () => []) => {
+    const { ok, text } = await cluster.kubectl(account, args, objects());
+    expect(ok, text).toBe(true);
+  });
+});
+
+const uid = "00000000-0000-4000-8000-000000000000";
+const looksOwn = {
+  labels: { "browserpool.dev/pool": uid, "browserpool.dev/owner": "BrowserPool", own: "" },
+  annotations: { "browserpool.dev/config-hash": "x" },
+  ownerReferences: [owner(uid)],
+};
+
+// POD-6
+describe("pods that look like the operator's", () => {
+  beforeAll(async () => {
+    const made = await cluster.kubectl("operator", "create -f -", [
+      { ...podWith("own", {}), metadata: { name: "own", namespace: "team", ...looksOwn } },
+      { ...agentKey("own-agent-key"), metadata: { name: "own-agent-key", namespace: "team", ...looksOwn } },
+    ]);
+    expect(made.ok, made.text).toBe(true);
+    const others = await cluster.kubectl("member", "create -f -", [plainPod("plain"), plainPod("plain", {}, "other")]);
+    expect(others.ok, others.text).toBe(true);
+  });
+
+  const patch = (metadata: object): string => `--type=merge -p ${JSON.stringify({ metadata })}`;
+  const merge = (pod: string, metadata: object): string => `patch pod ${pod} -n team ${patch(metadata)}`;
+  const label = { labels: { "browserpool.dev/pool": uid } };
+  const binding = {
+    apiVersion: "v1",
+    kind: "Binding",
+    metadata: { name: "plain", namespace: "team", annotations: looksOwn.annotations },
+    target: { apiVersion: "v1", kind: "Node", name: "node" },
+  };
+  const bindings = "create --raw /api/v1/namespaces/team/pods/plain/binding -f -";
+  const labels = /sets labels of browserpool\.dev/;
+  const notes = /sets annotations of browserpool\.dev/;
+  const owners = /makes its objects the owners/;
+  const keys = /makes keys of agents/;
+
+  test.each<[...Case, RegExp]>([
+    ["with a pool's label", "member", "create -f -", () => [plainPod("x", label)], labels],
+    ["with it in another namespace", "member", "create -f -", () => [plainPod("x", label, "other")], labels],
+    ["with it, by an administrator", "admin", "create -f -", () => [plainPod("x", label)], labels],
+    [
+      "with it, by the api",
+      "admin",
+      `create --as=system:serviceaccount:${systemNamespace}:browserpool-api --as-group=system:masters -f -`,
+      () => [plainPod("x", label)],
+      labels,
+    ],
+    [
+      "with an annotation",
+      "member",
+      "create -f -",
+      () => [plainPod("x", { annotations: looksOwn.annotations })],
+      notes,
+    ],
+    ["with a pool as owner", "member", "create -f -", () => [plainPod("x", { ownerReferences: [owner(uid)] })], owners],
+    ["labelled later", "member", "label pod plain -n team browserpool.dev/leased=true", () => [], labels],
+    ["labelled by a status", "admin", `${merge("plain", label)} --subresource=status`, () => [], labels],
+    ["annotated by a binding", "admin", bindings, () => [binding], notes],
+    ["owned later", "member", merge("plain", { ownerReferences: [owner(uid)] }), () => [], owners],
+    [
+      "that are, with another label",
+      "member",
+      "label pod own -n team browserpool.dev/pool=y --overwrite",
+      () => [],
+      labels,
+    ],
+    ["that are, without their mark", "member", "label pod own -n team browserpool.dev/owner-", () => [], labels],
+    ["that are, with another owner", "member", merge("own", { ownerReferences: [owner("other")] }), () => [], owners],
+    [
+      "that are, owned but not controlled",
+      "member",
+      merge("own", { ownerReferences: [{ ...owner(uid), controller: false }] }),
+      () => [],
+      owners,
+    ],
+    ["by their key", "member", "create -f -", () => [agentKey("x-agent-key")], keys],
+    [
+      "by another label of a key",
+      "member",
+      "label secret own-agent-key -n team browserpool.dev/pool=y --overwrite",
+      () => [],
+      labels,
+    ],
+  ])("are refused: %s (%s %s)", async (...[, account, args, objects, message]) => {
+    const { ok, text } = await cluster.kubectl(account, args, objects?.() ?? []);
+    expect(ok, text).toBe(false);
+    expect(text).toMatch(message);
+  });
+
+  const status = JSON.stringify({ status: { phase: "Running", podIP: "10.0.0.9" } });
+  test.each<Case>([
+    ["a kubelet writes their status", "admin", `patch pod own -n team --subresource=status --type=merge -p ${status}`],
+    [
+      "a scheduler binds them",
+      "admin",
+      "create --raw /api/v1/namespaces/team/pods/own/binding -f -",
+      () => [{ ...binding, metadata: { name: "own", namespace: "team" } }],
+    ],
+    [
+      "a drain evicts them",
+      "member",
+      "create --raw /api/v1/namespaces/team/pods/own/eviction -f -",
+      () => [{ apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "own", namespace: "team" } }],
+    ],
+    ["other labels are free", "member", "label pod own -n team team=a"],
+    ["other pods are free", "member", "label pod plain -n team team=a"],
+    ["other Secrets are free", "member", "create -f -", () => [secret("members", "team")]],
+    ["the operator marks them", "operator", "label pod own -n team browserpool.dev/leased=true"],
+    ["the garbage collector takes their owner away", "admin", merge("own", { ownerReferences: null })],
+    ["whoever may deletes them", "member", "delete pod,secret -n team -l own --wait=false"],
   ])("%s (%s %s)", async (_, account, args, objects = () => []) => {
     const { ok, text } = await cluster.kubectl(account, args, objects());
     expect(ok, text).toBe(true);

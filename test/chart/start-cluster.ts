@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseAllDocuments, stringify } from "yaml";
+import { parseAllDocuments } from "yaml";
 import { embeddedObjects } from "../../scripts/chart/embedded-objects.ts";
 import { root } from "../../scripts/generated-file.ts";
 import { runProgram } from "../../scripts/run-program.ts";
@@ -11,8 +11,11 @@ import { createLogger } from "../../src/log.ts";
 
 export const systemNamespace = "browserpool-system";
 
-/** `admin` may do everything; the other accounts are the chart's ServiceAccounts. */
-export type Account = "admin" | "api" | "operator";
+/**
+ * `admin` may do everything; `member` is a person who may write pods and Secrets in the project and in the namespace `other`; the other accounts
+ * are the chart's ServiceAccounts.
+ */
+export type Account = "admin" | "member" | "api" | "operator";
 
 type Said = { ok: boolean; text: string };
 
@@ -51,8 +54,11 @@ export const startCluster = async (): Promise<Cluster> => {
   const plane = await startControlPlane({ dataDir, programs, log, unsafeNoFsync: true });
   const common = [`--kubeconfig=${plane.kubeconfigPath}`, `--cache-dir=${join(dataDir, "kubectl-cache")}`];
   const kubectl: Cluster["kubectl"] = async (account, args, objects = []) => {
-    const as = account === "admin" ? [] : [`--as=system:serviceaccount:${systemNamespace}:browserpool-${account}`];
-    const input = objects.map((object) => stringify(object)).join("---\n");
+    const users = { admin: [], member: ["--as=ann"] };
+    const serviceAccount = [`--as=system:serviceaccount:${systemNamespace}:browserpool-${account}`];
+    const as = account === "admin" || account === "member" ? users[account] : serviceAccount;
+    // JSON, since `create --raw` sends it as it is.
+    const input = objects.map((object) => JSON.stringify(object)).join("\n---\n");
     const all = [...common, ...as, ...args.split(" ")];
     const { code, stdout, stderr } = await runProgram(programs.kubectl ?? "kubectl", all, input);
     return { ok: code === 0, text: `${stdout}${stderr}` };
@@ -68,6 +74,10 @@ export const startCluster = async (): Promise<Cluster> => {
   try {
     for (const name of [systemNamespace, "team", "other"]) await must("admin", `create namespace ${name}`);
     await must("admin", "label namespace team browserpool.dev/project=team");
+    const resources = "pods,pods/eviction,secrets";
+    await must("admin", `create clusterrole member --verb=get,list,create,patch,delete --resource=${resources}`);
+    for (const name of ["team", "other"])
+      await must("admin", `create rolebinding ann --clusterrole=member --user=ann -n ${name}`);
     const rendered = await readFile(join(root, "manifests/install.yaml"), "utf8");
     const all = parseAllDocuments(rendered).map((document) => document.toJS() as Rendered | null);
     await must(

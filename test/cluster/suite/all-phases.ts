@@ -5,6 +5,7 @@ import { helmTest } from "./helm-test.ts";
 import { memory } from "./memory.ts";
 import { network } from "./network.ts";
 import { nodeStopped } from "./node-stopped.ts";
+import { ownPods } from "./own-pods.ts";
 import { podSecurity } from "./pod-security.ts";
 import { rights } from "./rights.ts";
 import { rollouts } from "./rollouts.ts";
@@ -18,6 +19,7 @@ export const allPhases: readonly Phase[] = [
   helmTest,
   rights,
   podSecurity,
+  ownPods,
   network,
   memory,
   endToEnd,
