@@ -1,4 +1,5 @@
 /** A look at everything that is left of a history's pools, past the service: Redis' keys and the API server's objects. */
+import type { Pod } from "../../src/kube/objects.ts";
 import { pods as podType } from "../../src/kube/resource-type.ts";
 import { type PoolPart, poolKey } from "../../src/leases/pool-keys.ts";
 import { BrowserRecord, LeaseRecord } from "../../src/leases/records.ts";
@@ -32,12 +33,18 @@ const readPool = async (pool: Pool, { redis }: Topology): Promise<Omit<FinalPool
   };
 };
 
+/** The uid of the pool whose own pod it is; faults put others beside it that only have its label. */
+const poolOf = ({ metadata }: Pod): string | undefined => {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller)?.uid;
+  return owner !== undefined && metadata.labels?.["browserpool.dev/pool"] === owner ? owner : undefined;
+};
+
 /** `known`: the pools that are meant to exist. */
 export const readFinalState = async (known: Pool[], topology: Topology): Promise<FinalPool[]> => {
   const { items } = await topology.kube.list(podType, { namespace: topology.namespace });
   const podsOf = (uid: string): FinalPool["pods"] =>
     items
-      .filter(({ metadata }) => metadata.labels?.["browserpool.dev/pool"] === uid)
+      .filter((pod) => poolOf(pod) === uid)
       .map(({ metadata, status }) => ({
         browser: metadata.uid ?? "",
         pod: metadata.name,
@@ -74,9 +81,7 @@ export const findUnrest = async (known: Pool[], topology: Topology): Promise<str
     ...objects.items
       .filter(({ metadata }) => !uids.has(metadata.uid ?? ""))
       .map(({ metadata }) => `pool ${metadata.name}`),
-    ...pods.items
-      .filter(({ metadata }) => !uids.has(metadata.labels?.["browserpool.dev/pool"] ?? ""))
-      .map(({ metadata }) => `pod ${metadata.name}`),
+    ...pods.items.filter((pod) => !uids.has(poolOf(pod) ?? "")).map(({ metadata }) => `pod ${metadata.name}`),
   ];
   return [
     ...states.map((state) => unrest(state, statusOf(state.pool))).filter((text) => text !== undefined),

@@ -86,7 +86,7 @@ const carryOut = async (
   await processes.sample();
   await using watching = new AsyncDisposableStack();
   const streams = startLeaseStreams({ redis: topology.redis, recorder });
-  const podWatch = await startPodWatch(topology.kubeconfigPath, recorder);
+  const podWatch = await startPodWatch(topology, recorder);
   watching.defer(podWatch.stop);
   const pools = createPools(topology, recorder, streams.follow);
   await Promise.all(plan.pools.map((pool) => pools.create(pool)));

@@ -71,7 +71,7 @@ export const operatorBugs: readonly SeededBug[] = [
         find: "deps.pods.put(made);",
         replace: "",
       },
-      { file: "kube/expectations.ts", find: "return names?.size ?? 0;", replace: "return 0;" },
+      { file: "kube/expectations.ts", find: "living(owner)?.size ?? 0", replace: "0" },
     ],
   },
   {
@@ -97,6 +97,20 @@ export const operatorBugs: readonly SeededBug[] = [
         file: "controllers/browser-pool/plan/pod-life.ts",
         find: 'if (state.is === "ended") return false;',
         replace: 'if (state.is === "ended" || state.is === "terminating") return false;',
+      },
+    ],
+  },
+  {
+    name: "pods-by-label",
+    breaks: "every pod with a pool's label counts as its browser, whoever made it, in all namespaces",
+    foundBy: ["holders-keep-browsers", "nothing-lost"],
+    faults: ["foreign-pod"],
+    plan: { fillRates: [6000] },
+    patches: [
+      {
+        file: "controllers/browser-pool/pod/own-pod.ts",
+        find: "if (pod.metadata.namespace !== namespace) return",
+        replace: "if (pod.metadata.labels?.[poolLabel] === uid) return undefined; if (true) return",
       },
     ],
   },

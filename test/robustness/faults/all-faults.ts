@@ -5,6 +5,7 @@ import { apiserverRestart } from "./apiserver-restart.ts";
 import { clockJump } from "./clock-jump.ts";
 import { eventLoopStall } from "./event-loop-stall.ts";
 import type { Fault } from "./fault.ts";
+import { foreignPod } from "./foreign-pod.ts";
 import { kubeCutReply } from "./kube-cut-reply.ts";
 import { leaderFreeze } from "./leader-freeze.ts";
 import { nodeCordon } from "./node-cordon.ts";
@@ -63,6 +64,7 @@ export const allFaults = {
   "agents-dead": agents.agentsDead,
   "agents-refusing": agents.agentsRefusing,
   "agents-unhealthy": agents.agentsUnhealthy,
+  "foreign-pod": foreignPod,
   "starts-failing": startsFailing,
   "node-cordon": nodeCordon,
   "pod-drain": podDrain,

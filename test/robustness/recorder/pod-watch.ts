@@ -22,7 +22,9 @@ type Pod = {
     resourceVersion: string;
     creationTimestamp: string;
     deletionTimestamp?: string;
+    namespace: string;
     labels?: Record<string, string>;
+    ownerReferences?: { uid: string; controller?: boolean }[];
   };
   status?: {
     phase?: string;
@@ -63,6 +65,14 @@ const eventOf = (change: PodEvent["change"], pod: Pod): PodEvent => {
   };
 };
 
+/** A pool's own pod; faults put others beside it that have its label. `namespace`: that of the pools. */
+const isOwn = ({ metadata }: Pod, namespace: string): boolean =>
+  metadata.namespace === namespace &&
+  (metadata.ownerReferences?.some(
+    ({ uid, controller }) => controller === true && uid === metadata.labels?.["browserpool.dev/pool"],
+  ) ??
+    false);
+
 const connect = async (kubeconfigPath: string) => {
   const { clusters, users } = parse(await readFile(kubeconfigPath, "utf8"));
   const { server, "certificate-authority-data": ca } = clusters[0].cluster;
@@ -76,13 +86,17 @@ const connect = async (kubeconfigPath: string) => {
   return { get, close: () => dispatcher.destroy() };
 };
 
-export const startPodWatch = async (kubeconfigPath: string, recorder: Recorder): Promise<PodWatch> => {
+export const startPodWatch = async (
+  { kubeconfigPath, namespace }: { kubeconfigPath: string; namespace: string },
+  recorder: Recorder,
+): Promise<PodWatch> => {
   const { get, close } = await connect(kubeconfigPath);
   const stopping = new AbortController();
   const { signal } = stopping;
   const known = new Map<string, Pod>();
 
   const report = (change: PodEvent["change"], pod: Pod): void => {
+    if (!isOwn(pod, namespace)) return;
     if (change === "DELETED") known.delete(pod.metadata.uid);
     else known.set(pod.metadata.uid, pod);
     recorder.write(eventOf(change, pod));
