@@ -1,7 +1,12 @@
 /** A program takes over the address of a browser in use: no byte of a client, and no later caller, reaches it. */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { agentKeyType } from "../../src/controllers/browser-pool/pod/agent-key-secret.ts";
+import type { KubeObject } from "../../src/kube/objects.ts";
 import { events, pods, secrets } from "../../src/kube/resource-type.ts";
+import { browserPoolKind } from "../../src/resources/browser-pool.ts";
 import type { ApiReplica } from "../support/cluster.ts";
 import { eventually } from "../support/eventually.ts";
 import { startImpostor } from "../support/impostor.ts";
@@ -53,6 +58,46 @@ test("an impostor on the address of a browser in use gets no client and no furth
   const told = (await cluster.kube.list(events, { namespace: cluster.namespace })).items.map(({ note = "" }) => note);
   expect(told).toContainEqual(`browser ${browser?.name} is replaced: not_genuine`);
   again.close();
+});
+
+const commandLines = async (): Promise<string[]> => {
+  const ids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  return Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, "utf8").catch(() => "")));
+};
+
+const logs = async (): Promise<string[]> => {
+  const names = (await readdir(cluster.dataDir)).filter((name) => name.endsWith(".log"));
+  return Promise.all(names.map((name) => readFile(join(cluster.dataDir, name), "utf8")));
+};
+
+const redisDump = async (): Promise<string> => {
+  const redis = new Redis(cluster.redisUrl);
+  const keys = await redis.keys("*");
+  const dumps = await Promise.all(keys.map((key) => redis.dumpBuffer(key)));
+  redis.disconnect();
+  return Buffer.concat(dumps.filter((dump) => dump !== null)).toString("latin1");
+};
+
+// POD-5
+test("an agent's key is nowhere but in its Secret: not in objects, events, Redis, logs and arguments", async () => {
+  const pool = await fullPool(api.call, 1);
+  const session = await pool.acquire();
+  const { items } = await cluster.kube.list(secrets, {
+    namespace: cluster.namespace,
+    fieldSelector: `type=${agentKeyType}`,
+  });
+  const values = items.map(({ data }) => Buffer.from(data?.key ?? "", "base64").toString());
+  expect(values.every((value) => /^[\w-]{43}$/.test(value))).toBe(true);
+  const objects = [pods, events, browserPoolKind] as const;
+  const places = [
+    ...(await Promise.all(objects.map(async (type) => JSON.stringify(await cluster.kube.list<KubeObject>(type))))),
+    await redisDump(),
+    ...(await logs()),
+    ...(await commandLines()),
+  ];
+  for (const value of values) for (const place of places) expect(place.includes(value)).toBe(false);
+  expect(await pool.release(session)).toBe(204);
+  expect((await api.call("DELETE", `/browser_pools/${pool.id}`, { force: true })).status).toBe(204);
 });
 
 // POD-5
