@@ -3,12 +3,27 @@ import { readConfig } from "./config.ts";
 
 // LIMIT-2, LIMIT-3
 test("the organization's limits are 50 pooled sessions, a fill rate of 25 and sessions of 72 hours, unless they are set", () => {
-  expect(readConfig({}).limits).toEqual({ pooledSessions: 50, fillRatePerMinute: 25, sessionSeconds: 259_200 });
+  const onDemand = { onDemandSessions: 50, projectOnDemandSessions: 25 };
+  expect(readConfig({}).limits).toEqual({
+    pooledSessions: 50,
+    fillRatePerMinute: 25,
+    sessionSeconds: 259_200,
+    ...onDemand,
+  });
   const raised = readConfig({
     BROWSERPOOL_POOLED_SESSIONS: "7",
     BROWSERPOOL_FILL_RATE_CAP: "100",
     BROWSERPOOL_MAX_SESSION_SECONDS: "60",
   });
-  expect(raised.limits).toEqual({ pooledSessions: 7, fillRatePerMinute: 100, sessionSeconds: 60 });
+  expect(raised.limits).toEqual({ pooledSessions: 7, fillRatePerMinute: 100, sessionSeconds: 60, ...onDemand });
   expect(() => readConfig({ BROWSERPOOL_MAX_SESSION_SECONDS: "259201" })).toThrow("BROWSERPOOL_MAX_SESSION_SECONDS");
+});
+
+// LIMIT-18
+test("trusted proxies are ranges, and anything else is named", () => {
+  const read = (ranges: string) => readConfig({ BROWSERPOOL_TRUSTED_PROXIES: ranges }).trustedProxies;
+  expect(read("")).toEqual([]);
+  expect(read("10.0.0.0/8, fd00::/8")).toEqual(["10.0.0.0/8", "fd00::/8"]);
+  for (const wrong of ["10.0.0.1", "10.0.0.0/33", "proxy.example", "*"])
+    expect(() => read(`10.0.0.0/8,${wrong}`)).toThrow("BROWSERPOOL_TRUSTED_PROXIES.1: must be ranges");
 });

@@ -10,6 +10,13 @@ const port = z.coerce.number().int().min(0).max(65535);
 
 const number = (fallback: number, min: number, max = Infinity) => z.coerce.number().min(min).max(max).default(fallback);
 
+const whole = (fallback: number, min: number) => z.coerce.number().int().min(min).default(fallback);
+
+/** A comma-separated list of CIDR ranges. */
+const ranges = list.pipe(
+  z.array(z.union([z.cidrv4(), z.cidrv6()], { error: "must be ranges such as 10.0.0.0/8 or fd00::/8" })),
+);
+
 /** A path or a name; an empty text means none. */
 const optional = z
   .string()
@@ -40,6 +47,9 @@ const Environment = z.object({
   BROWSERPOOL_ALLOWED_ORIGINS: list.describe(
     "Origins from which web pages may call; by default none but the API's own.",
   ),
+  BROWSERPOOL_TRUSTED_PROXIES: ranges.describe(
+    "Ranges (CIDR) of proxies in front of the API; X-Forwarded-For counts only as far as they wrote it. Left out: the address of the connection counts.",
+  ),
   REDIS_URL: z
     .string()
     .default("redis://127.0.0.1:6379/0")
@@ -58,6 +68,32 @@ const Environment = z.object({
   ),
   BROWSERPOOL_DRAIN_DEADLINE_SECONDS: number(600, 10, 86_400).describe(
     "How long a session may go on on a node that is drained; then it ends.",
+  ),
+  BROWSERPOOL_ON_DEMAND_SESSIONS: whole(50, 0).describe("Organization's limit on on-demand browsers at once."),
+  BROWSERPOOL_PROJECT_ON_DEMAND_SESSIONS: whole(25, 0).describe(
+    "On-demand browsers at once in a project without a limit of its own.",
+  ),
+  BROWSERPOOL_PROJECT_REQUESTS_PER_SECOND: whole(500, 1).describe(
+    "Requests of a project in a second, in each replica of the api; twice as many at once.",
+  ),
+  BROWSERPOOL_KEY_REQUESTS_PER_SECOND: whole(250, 1).describe("The same for one API key."),
+  BROWSERPOOL_PROJECT_OPEN_REQUESTS: whole(2000, 1).describe(
+    "Open requests of a project, waiting acquires included, in each replica of the api.",
+  ),
+  BROWSERPOOL_KEY_OPEN_REQUESTS: whole(1000, 1).describe("The same for one API key."),
+  BROWSERPOOL_PROJECT_WAITING_ACQUIRES: whole(1000, 1).describe(
+    "Callers that wait for a browser: of a project in each replica of the api, and of one pool in all replicas.",
+  ),
+  BROWSERPOOL_KEY_WAITING_ACQUIRES: whole(500, 1).describe("The same for one API key in each replica."),
+  BROWSERPOOL_PROJECT_KEPT_ANSWERS_MB: number(64, 1).describe(
+    "Megabytes of Redis for a project's answers to requests with an Idempotency-Key, which are kept for a day.",
+  ),
+  BROWSERPOOL_KEY_KEPT_ANSWERS_MB: number(32, 1).describe("The same for one API key."),
+  BROWSERPOOL_PROJECT_CONNECTIONS: whole(2500, 1).describe(
+    "CDP connections of a project's sessions, in each replica of the api.",
+  ),
+  BROWSERPOOL_FAILED_ATTEMPTS_PER_MINUTE: whole(120, 1).describe(
+    "Requests in a minute from one address with an unknown API key, token or login link; more get 429. Valid ones are always served.",
   ),
   BROWSERPOOL_BROWSER_IMAGE: z.string().default("browserpool/browser:dev").describe("Image of browser pods."),
   BROWSERPOOL_BROWSER_TEMPLATE_FILE: optional.describe(
@@ -87,6 +123,36 @@ const Environment = z.object({
   HOSTNAME: z.string().default("local").describe("Name of this replica; the pod's name in a cluster."),
 });
 
+/** A bound on what one API key may use, and on what all keys of a project may use together. */
+export type CallerBound = { key: number; project: number };
+
+/** The bounds of callers. Each replica of the api counts for itself, except for `keptAnswerBytes`. */
+export type CallerBounds = {
+  requestsPerSecond: CallerBound;
+  openRequests: CallerBound;
+  /** `project`: also the bound of one pool's queue in all replicas. */
+  waitingAcquires: CallerBound;
+  keptAnswerBytes: CallerBound;
+  /** CDP connections of a project. */
+  connections: number;
+  /** Failed attempts from one address. */
+  failedAttemptsPerMinute: number;
+};
+
+/** The organization's limits. */
+export type Limits = {
+  /** Sum of the sizes of all pools. */
+  pooledSessions: number;
+  /** Percent of a pool a minute. */
+  fillRatePerMinute: number;
+  /** Longest life of a session, s. */
+  sessionSeconds: number;
+  /** On-demand browsers at once. */
+  onDemandSessions: number;
+  /** On-demand browsers at once in a project without a cap of its own. */
+  projectOnDemandSessions: number;
+};
+
 export type Config = {
   host: string;
   port: number;
@@ -95,10 +161,12 @@ export type Config = {
   publicUrl: string | undefined;
   allowedHosts: readonly string[];
   allowedOrigins: readonly string[];
+  trustedProxies: readonly string[];
   redisUrl: string;
   systemNamespace: string;
   defaultProject: string;
-  limits: { pooledSessions: number; fillRatePerMinute: number; sessionSeconds: number };
+  limits: Limits;
+  callers: CallerBounds;
   drainDeadlineMs: number;
   browserImage: string;
   browserTemplateFile: string | undefined;
@@ -136,6 +204,7 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
     publicUrl: env.BROWSERPOOL_PUBLIC_URL,
     allowedHosts: env.BROWSERPOOL_ALLOWED_HOSTS,
     allowedOrigins: env.BROWSERPOOL_ALLOWED_ORIGINS,
+    trustedProxies: env.BROWSERPOOL_TRUSTED_PROXIES,
     redisUrl: env.REDIS_URL,
     systemNamespace: env.BROWSERPOOL_SYSTEM_NAMESPACE,
     defaultProject: env.BROWSERPOOL_DEFAULT_PROJECT,
@@ -143,6 +212,25 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
       pooledSessions: env.BROWSERPOOL_POOLED_SESSIONS,
       fillRatePerMinute: env.BROWSERPOOL_FILL_RATE_CAP,
       sessionSeconds: env.BROWSERPOOL_MAX_SESSION_SECONDS,
+      onDemandSessions: env.BROWSERPOOL_ON_DEMAND_SESSIONS,
+      projectOnDemandSessions: env.BROWSERPOOL_PROJECT_ON_DEMAND_SESSIONS,
+    },
+    callers: {
+      requestsPerSecond: {
+        key: env.BROWSERPOOL_KEY_REQUESTS_PER_SECOND,
+        project: env.BROWSERPOOL_PROJECT_REQUESTS_PER_SECOND,
+      },
+      openRequests: { key: env.BROWSERPOOL_KEY_OPEN_REQUESTS, project: env.BROWSERPOOL_PROJECT_OPEN_REQUESTS },
+      waitingAcquires: {
+        key: env.BROWSERPOOL_KEY_WAITING_ACQUIRES,
+        project: env.BROWSERPOOL_PROJECT_WAITING_ACQUIRES,
+      },
+      keptAnswerBytes: {
+        key: env.BROWSERPOOL_KEY_KEPT_ANSWERS_MB * 1e6,
+        project: env.BROWSERPOOL_PROJECT_KEPT_ANSWERS_MB * 1e6,
+      },
+      connections: env.BROWSERPOOL_PROJECT_CONNECTIONS,
+      failedAttemptsPerMinute: env.BROWSERPOOL_FAILED_ATTEMPTS_PER_MINUTE,
     },
     drainDeadlineMs: env.BROWSERPOOL_DRAIN_DEADLINE_SECONDS * 1000,
     browserImage: env.BROWSERPOOL_BROWSER_IMAGE,

@@ -36,6 +36,7 @@ export const httpStatus = {
   payload_too_large: 413,
   unsupported_media_type: 415,
   too_many_requests: 429,
+  rate_limited: 429,
   headers_too_large: 431,
   internal_error: 500,
   not_implemented: 501,

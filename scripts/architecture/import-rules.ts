@@ -43,13 +43,14 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
     types: ["config.ts", "metrics"],
   },
   http: {
-    may: ["../package.json", "resources", "services"],
+    may: ["../package.json", "domain/client-address.ts", "domain/ip-range.ts", "resources", "services"],
     types: ["audit", "config.ts", "leases/records.ts", "redis/idempotent-answers.ts"],
   },
   "http/ops": { may: ["http/middleware"], types: ["config.ts", "metrics"] },
   gateway: {
     may: [
       "cdp",
+      "domain/client-address.ts",
       "http/audit-call.ts",
       "http/client-address.ts",
       "http/middleware",
@@ -69,7 +70,6 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
 export const packageHomes: Readonly<Record<string, readonly string[]>> = {
   "@kubernetes/client-node": ["kube"],
   express: ["http"],
-  "express-rate-limit": ["http"],
   ioredis: ["redis"],
   "ipaddr.js": ["domain"],
   jose: ["protocol"],

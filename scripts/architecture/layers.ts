@@ -29,6 +29,7 @@ export const layers: readonly Layer[] = [
       "services/api-keys",
       "services/connections",
       "services/credentials",
+      "services/limits",
       "services/objects",
       "services/policies",
       "services/pools",

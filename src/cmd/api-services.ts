@@ -22,8 +22,10 @@ import { connectRedis, type RedisConnection, whenReady } from "../redis/connecti
 import { createItemEvents } from "../redis/item-events.ts";
 import { createLocks } from "../redis/locks.ts";
 import { createSessionNames } from "../redis/session-names.ts";
+import { createSessionRoom } from "../redis/session-room.ts";
 import { type BrowserPool, browserPoolKind } from "../resources/browser-pool.ts";
 import { startApiKeys } from "../services/api-keys/api-keys.ts";
+import { createCallerLimits } from "../services/limits/caller-limits.ts";
 import { kubeForRequests } from "../services/objects/kube-for-requests.ts";
 import { createPolicyReader } from "../services/policies/policy-reader.ts";
 import { startProjects } from "../services/projects/projects.ts";
@@ -97,6 +99,7 @@ export const startServices = async (
   const requestKube = kubeForRequests(kube);
   await Promise.all(Object.values(caches).map((cache) => cache.synced(signal)));
   const { apiKeys } = caches;
+  const apiMetrics = createApiMetrics(metrics.registry, () => totals(caches.pools.list()));
   await leaveInitialKey({ kube, namespace, secretName: config.initialKeySecret, apiKeys, log });
   return {
     ...caches,
@@ -110,13 +113,15 @@ export const startServices = async (
     abandonedSessions: createAbandonedSessions({ store, agents, returningBrowsers, log }),
     names: createSessionNames(redis, store),
     locks: createLocks(redis),
+    sessionRoom: createSessionRoom(redis, namespace),
     itemEvents: createItemEvents(redis),
     secretsKeys,
     signingKey: privateKey,
     verifyKey: publicKey,
     agentTokens,
     agentKeys,
-    metrics: createApiMetrics(metrics.registry, () => totals(caches.pools.list())),
+    callerLimits: createCallerLimits(config.callers, apiMetrics),
+    metrics: apiMetrics,
     log,
   };
 };

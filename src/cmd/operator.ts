@@ -5,6 +5,8 @@ import { ensureNamespace } from "../bootstrap/system-namespace.ts";
 import type { Config } from "../config.ts";
 import { runOnDemandController, runPoolController } from "../controllers/browser-pool/controller.ts";
 import { startNodes } from "../controllers/browser-pool/observe/nodes.ts";
+import { createSessionBook } from "../controllers/browser-pool/observe/session-book.ts";
+import { startSessionCaps } from "../controllers/browser-pool/observe/session-caps.ts";
 import { readPodTemplate } from "../controllers/browser-pool/pod/read-pod-template.ts";
 import { runProjectController } from "../controllers/project/controller.ts";
 import { type ProjectObjects, readProjectObjects } from "../controllers/project/project-objects.ts";
@@ -71,7 +73,7 @@ const connectStores = (config: Config, log: Logger) => {
 
 type Work = Omit<
   Parameters<typeof runPoolController>[0],
-  "limits" | "agents" | "subscriber" | "nodes" | "gate" | "log"
+  "limits" | "agents" | "subscriber" | "nodes" | "gate" | "book" | "log"
 > & {
   config: Config;
   projectObjects: ProjectObjects | undefined;
@@ -87,18 +89,28 @@ const lead = async ({ config, projectObjects, privateKey, ...shared }: Work, lea
   const agents = createAgentClient({ tokens, keys: shared.agentKeys }, { keepAliveMs: agentKeepAliveMs });
   const nodes = startNodes({ kube, log });
   const gate = createProjectGate();
+  const { limits, systemNamespace } = config;
+  const organizationSessions = limits.pooledSessions + limits.onDemandSessions;
+  const caps = startSessionCaps({ kube, log, systemNamespace, organizationSessions });
   const meter = metrics.work;
   try {
-    const deps = { ...shared, nodes, agents, subscriber, gate: projectObjects ? gate : openGate };
+    const deps = {
+      ...shared,
+      nodes,
+      agents,
+      subscriber,
+      gate: projectObjects ? gate : openGate,
+      book: createSessionBook(limits, caps),
+    };
     await Promise.all([
-      runPoolController({ ...deps, limits: config.limits }, lead),
-      runOnDemandController({ ...deps, sessionSeconds: config.limits.sessionSeconds }, lead),
+      runPoolController({ ...deps, limits }, lead),
+      runOnDemandController({ ...deps, sessionSeconds: limits.sessionSeconds }, lead),
       runVaultControllers({ kube, meter, log }, lead),
       ...(projectObjects ? [runProjectController({ kube, wanted: projectObjects, gate, meter, log }, lead)] : []),
     ]);
   } finally {
     subscriber.disconnect();
-    await Promise.all([agents.close(), nodes.stop()]);
+    await Promise.all([agents.close(), nodes.stop(), caps.stop()]);
   }
 };
 

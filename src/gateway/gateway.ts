@@ -1,7 +1,7 @@
 /**
  * The WebSocket gateway: `GET /gateway/<session>/cdp?jwt=…` with an upgrade.
  *
- *   upgrade ──► host and origin ──► token ──► lease ──► agent ──► is it the agent? ──► raw bytes both ways
+ *   upgrade ──► host and origin ──► token ──► lease ──► bound of its project ──► agent ──► is it the agent? ──► raw bytes both ways
  *
  * The agent answers the upgrade itself and proves in its answer's head that it is the agent; the client gets that head without the
  * proof. Nothing is parsed after it, and nothing of the client is sent before it. A connection dies with its lease,
@@ -11,6 +11,7 @@ import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 import type { AuditLog } from "../audit/audit-log.ts";
 import { type HttpHead, withoutHeader } from "../cdp/http-head.ts";
+import { addressGroup } from "../domain/client-address.ts";
 import { AppError, httpStatus } from "../errors.ts";
 import { newFacts, recordCall } from "../http/audit-call.ts";
 import { clientAddress } from "../http/client-address.ts";
@@ -96,6 +97,10 @@ const provenAnswer = async (agent: Socket, target: SessionTarget, log: Logger): 
 export const isWebSocketUpgrade = ({ headers }: IncomingMessage): boolean =>
   headers.upgrade?.toLowerCase() === "websocket";
 
+/** Counts a token that is not valid on the caller's address; a valid one is served whatever others send from there. */
+const failedAttempt = (request: IncomingMessage, { callerLimits, config }: ServiceDeps, error: AppError): AppError =>
+  callerLimits.failed(addressGroup(clientAddress(request, config))) ?? error;
+
 /** Serves the upgrades of an HTTP server. The server must accept only upgrades that pass `isWebSocketUpgrade`. */
 export const attachGateway = (
   server: Server,
@@ -109,6 +114,9 @@ export const attachGateway = (
     if (isClosing || open.size >= maxConnections)
       throw new AppError("unavailable", "no new connections here now; connect again", { retryAfterSeconds: 1 });
     const target = await openTarget(request, deps);
+    const leave = deps.callerLimits.connect(target.projectId);
+    if (client.destroyed) return leave();
+    client.once("close", leave);
     const agent = await connectTo(target.address).catch((cause: unknown) => {
       throw noAnswer(cause);
     });
@@ -138,9 +146,10 @@ export const attachGateway = (
     });
     join(request, client, head).catch((error: unknown) => {
       const known = asAppError(error, log);
-      const named = { verb: "connectCdp", object: "/gateway/{session}/cdp", code: known.code, isAlways: true };
-      recordCall(audit, { ...facts, ...named }, httpStatus[known.code]);
-      refuseSocket(client, known);
+      const refusal = known.code === "unauthorized" ? failedAttempt(request, deps, known) : known;
+      const named = { verb: "connectCdp", object: "/gateway/{session}/cdp", code: refusal.code, isAlways: true };
+      recordCall(audit, { ...facts, ...named }, httpStatus[refusal.code]);
+      refuseSocket(client, refusal);
     });
   });
 

@@ -1,5 +1,6 @@
 /** Requests and answers about the organization: projects, limits, API keys. Field names as on the wire. */
 import { z } from "zod";
+import type { CallerBound, Config } from "../config.ts";
 import { PermissionList, permissions } from "../resources/permission.ts";
 import { grantedTo } from "../services/api-keys/api-key-secret.ts";
 import type { ApiKeyView } from "../services/api-keys/list-api-keys.ts";
@@ -64,8 +65,30 @@ export const projectLimitsAnswer = (project: Project): z.input<typeof ProjectLim
   max_pooled_sessions: null,
 });
 
+const callerBound = (what: string) =>
+  z
+    .object({ per_key: z.int().min(1), per_project: z.int().min(1) })
+    .describe(`${what}, of one API key and of one project; set by configuration.`);
+
 export const OrganizationLimitsWire = z.object({
-  max_concurrent_sessions: z.int().min(1).describe("Browsers at once in all projects together; set by configuration."),
+  max_concurrent_sessions: z
+    .int()
+    .min(1)
+    .describe("Browsers at once in all projects together, pooled and on demand; set by configuration."),
+  max_pooled_sessions: z.int().min(1).describe("Sum of the sizes of all pools; set by configuration."),
+  max_on_demand_sessions: z.int().min(0).describe("On-demand browsers at once in all projects; set by configuration."),
+  default_project_max_on_demand_sessions: z
+    .int()
+    .min(0)
+    .describe("On-demand browsers at once in each project without any cap of sessions; set by configuration."),
+  requests_per_second: callerBound("Requests in a second, in each replica of the API"),
+  open_requests: callerBound("Open requests, in each replica of the API"),
+  waiting_acquires: callerBound("Callers that wait for a browser, in each replica of the API"),
+  kept_answer_bytes: callerBound("Bytes of answers that are kept for repetitions with an Idempotency-Key"),
+  connections_per_project: z
+    .int()
+    .min(1)
+    .describe("CDP connections of a project's sessions, in each replica of the API; set by configuration."),
   default_project_max_concurrent_sessions: knownCap.describe(
     "Browsers at once in each project that has no cap of its own; null: none.",
   ),
@@ -77,9 +100,25 @@ export const UpdateOrganizationLimits = z.object({
   ),
 });
 
+const boundAnswer = ({ key, project }: CallerBound): { per_key: number; per_project: number } => ({
+  per_key: key,
+  per_project: project,
+});
+
 /** The organization's limits as answers show them: null for no default cap. */
-export const organizationLimitsAnswer = (limits: OrganizationLimits): z.input<typeof OrganizationLimitsWire> => ({
+export const organizationLimitsAnswer = (
+  limits: OrganizationLimits,
+  { limits: configured, callers }: Pick<Config, "limits" | "callers">,
+): z.input<typeof OrganizationLimitsWire> => ({
   max_concurrent_sessions: limits.maxConcurrentSessions,
+  max_pooled_sessions: configured.pooledSessions,
+  max_on_demand_sessions: configured.onDemandSessions,
+  default_project_max_on_demand_sessions: Math.min(configured.projectOnDemandSessions, configured.onDemandSessions),
+  requests_per_second: boundAnswer(callers.requestsPerSecond),
+  open_requests: boundAnswer(callers.openRequests),
+  waiting_acquires: boundAnswer(callers.waitingAcquires),
+  kept_answer_bytes: boundAnswer(callers.keptAnswerBytes),
+  connections_per_project: callers.connections,
   default_project_max_concurrent_sessions: limits.defaultProjectMaxConcurrentSessions ?? null,
 });
 

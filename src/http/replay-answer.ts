@@ -3,7 +3,8 @@ import { promisify } from "node:util";
 import { deflateRaw, inflateRaw } from "node:zlib";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../log.ts";
-import type { IdempotentAnswers } from "../redis/idempotent-answers.ts";
+import type { AnswerHolder, IdempotentAnswers } from "../redis/idempotent-answers.ts";
+import type { CallerLimits } from "../services/limits/caller-limits.ts";
 
 export type Repeatable = {
   /** The caller's `Idempotency-Key`. */
@@ -13,7 +14,12 @@ export type Repeatable = {
   /** Method and path. */
   operation: string;
   body: unknown;
+  /** The API key and the project, which are charged for the answer. */
+  holders: readonly AnswerHolder[];
 };
+
+/** Room comes back hour by hour, as answers expire. The SDK waits no longer than this time, s. */
+const noRoomRetrySeconds = 60;
 
 /** Longest `Idempotency-Key`, characters. */
 const maxKeyLength = 255;
@@ -52,12 +58,12 @@ const isFinal = ({ status }: { status: number }): boolean => status < 500 && sta
 
 /**
  * Runs `work` once per key and body, and gives its first answer to every repetition for a day. Throws
- * `idempotency_key_reused` for another body, `idempotency_in_progress` while the first one runs, and `conflict` when its
- * answer was too large to keep.
+ * `idempotency_key_reused` for another body, `idempotency_in_progress` while the first one runs, `conflict` when its
+ * answer was too large to keep, and `rate_limited` when a holder has no room for another answer.
  */
 export const replayAnswer = async <Answer extends { status: number }>(
-  { key, bearer, operation, body }: Repeatable,
-  { answers, log }: { answers: IdempotentAnswers; log: Logger },
+  { key, bearer, operation, body, holders }: Repeatable,
+  { answers, limits, log }: { answers: IdempotentAnswers; limits: Pick<CallerLimits, "refusal">; log: Logger },
   work: () => Promise<Answer>,
 ): Promise<Answer> => {
   if (key.length > maxKeyLength)
@@ -83,6 +89,11 @@ export const replayAnswer = async <Answer extends { status: number }>(
     });
 
   const { mark } = begun;
+  if (!(await answers.reserve(holders))) {
+    await answers.forget(digest, mark);
+    const message = "no room to keep further answers for a day; send fewer requests with an Idempotency-Key, or none";
+    throw limits.refusal("kept_answers", message, noRoomRetrySeconds);
+  }
   const renewal = setInterval(() => void answers.renew(digest, mark).catch(() => undefined), answers.renewMs);
   let answer: Answer | undefined;
   try {
@@ -93,9 +104,9 @@ export const replayAnswer = async <Answer extends { status: number }>(
     const kept =
       answer && isFinal(answer)
         ? seal(JSON.stringify(answer), sealingKey).then((sealed) =>
-            answers.finish(digest, mark, { bodyDigest, sealed }),
+            answers.finish(digest, mark, { bodyDigest, sealed, holders }),
           )
-        : answers.forget(digest, mark);
+        : answers.forget(digest, mark, holders);
     // The work is done. When its answer can't be kept, a repetition gets "in progress" until the mark expires.
     await kept.catch((err: unknown) => log.warn({ err }, "an answer could not be kept for repetitions"));
   }

@@ -1,9 +1,13 @@
-/** Serves a request of a route in these steps: host, caller, permission, project, body, repetition, handler, answer. */
+/** Serves a request of a route in these steps: host, caller and its bounds, permission, project, body, repetition, handler, answer. */
 import type { Request, RequestHandler, Response } from "express";
+import { addressGroup } from "../domain/client-address.ts";
 import { AppError, httpStatus } from "../errors.ts";
 import type { Logger } from "../log.ts";
+import type { AnswerHolder } from "../redis/idempotent-answers.ts";
+import type { Principal } from "../services/api-keys/api-keys.ts";
 import type { AppDeps } from "./app-deps.ts";
 import { type AuditFacts, noteAnswer, noteCaller, noteError, recordCall } from "./audit-call.ts";
+import { clientAddress } from "./client-address.ts";
 import { authenticate, bearerToken, requirePermission, resolveProject } from "./middleware/authenticate.ts";
 import { answerError, asAppError } from "./middleware/error-answer.ts";
 import { baseUrlOf } from "./middleware/host-check.ts";
@@ -19,6 +23,15 @@ const hungUp = 499;
 /** The reason with which a request's signal is aborted when its caller is gone. */
 const callerGone = (): AppError => new AppError("unavailable", "the caller has hung up");
 
+/** Counts a request with an unknown key on its address. A known key is served whatever others send from its address. */
+const authenticated = (request: Request, { config, apiKeys, callerLimits }: AppDeps["services"]): Principal => {
+  try {
+    return authenticate(request.headers, apiKeys);
+  } catch (error) {
+    throw callerLimits.failed(addressGroup(clientAddress(request, config))) ?? error;
+  }
+};
+
 const readInput = async (
   request: Request,
   response: Response,
@@ -31,15 +44,17 @@ const readInput = async (
   }: { route: Route; deps: AppDeps; signal: AbortSignal; log: Logger; facts: AuditFacts },
   // biome-ignore lint/suspicious/noExplicitAny: as Route is
 ): Promise<RouteInput<any, any, any>> => {
-  const { config, apiKeys, projects } = deps.services;
-  const principal = authenticate(request.headers, apiKeys);
+  const { config, callerLimits, projects } = deps.services;
+  const principal = authenticated(request, deps.services);
   noteCaller(facts, { principal });
+  response.once("close", callerLimits.enter("key", principal.keyId));
   requirePermission(principal, route.permission);
   const project =
     route.scope === "project"
       ? resolveProject(request.headers, principal, { projects, defaultProject: config.defaultProject })
       : undefined;
   noteCaller(facts, { project });
+  if (project) response.once("close", callerLimits.enter("project", project.id));
   const given = await parseBody(request, response, route.bodyLimit);
   const params = route.params && validate(route.params, request.params);
   const query = route.query && validate(route.query, nestQuery(request.query));
@@ -81,6 +96,13 @@ const handle = async (
   }
 };
 
+// biome-ignore lint/suspicious/noExplicitAny: as Route is
+const answerHolders = ({ principal, project }: RouteInput<any, any, any>, { services }: AppDeps): AnswerHolder[] => {
+  const { key, project: ofProject } = services.config.callers.keptAnswerBytes;
+  const holder = { id: `key/${principal.keyId}`, mostBytes: key };
+  return project ? [holder, { id: `project/${project.id}`, mostBytes: ofProject }] : [holder];
+};
+
 const answerOf = async (
   request: Request,
   // biome-ignore lint/suspicious/noExplicitAny: as Route is
@@ -94,9 +116,11 @@ const answerOf = async (
     bearer: bearerToken(request.headers) ?? "",
     operation: `${input.project?.id ?? "organization"} POST ${request.path}`,
     body: request.body,
+    holders: answerHolders(input, deps),
   };
   facts.isRepeated = true;
-  const answer = await replayAnswer(repeatable, { answers: deps.answers, log: input.log }, () => {
+  const limits = deps.services.callerLimits;
+  const answer = await replayAnswer(repeatable, { answers: deps.answers, limits, log: input.log }, () => {
     facts.isRepeated = false;
     return handle(request, input, route);
   });

@@ -38,11 +38,17 @@ export type AcquireRequest = {
   request: SessionRequest;
   /** How long to wait for a browser, ms. */
   waitMs: number;
+  /** Callers that the pool's queue may have, for a new one to get in; left out: any number. */
+  mostWaiting?: number;
   /** Called with every grant once its agent is asked, so that the caller's answer can be prepared meanwhile. */
   whileBinding?: (lease: LeaseRecord) => void;
 };
 
-export type Acquired = { kind: "held"; lease: LeaseRecord } | { kind: "timeout" } | { kind: "draining" };
+export type Acquired =
+  | { kind: "held"; lease: LeaseRecord }
+  | { kind: "timeout" }
+  | { kind: "full" }
+  | { kind: "draining" };
 
 /** `signal`: aborted when the caller hangs up or the service stops; the caller then holds nothing. */
 export const acquireLease = async (
@@ -91,6 +97,7 @@ const waitAndBind = async (wanted: AcquireRequest, deps: AcquireDeps, waiting: W
         outcome = await waitForGrant(wanted, outcome.ticket, deps, waiting);
         break;
       case "timeout":
+      case "full":
       case "draining":
         return outcome;
       default:
@@ -107,6 +114,7 @@ const take = (wanted: AcquireRequest, { store, grants }: AcquireDeps, ticket?: s
     channel: grants.channel(wanted.poolUid),
     request: JSON.stringify(wanted.request),
     ...(ticket !== undefined && { ticket }),
+    ...(wanted.mostWaiting !== undefined && { mostWaiting: wanted.mostWaiting }),
   });
 
 const rejectOrRetake = async (

@@ -6,19 +6,21 @@ import { poolKey, poolKeys } from "./pool-keys.ts";
 import { type BrowserRecord, type EndReason, LeaseRecord } from "./records.ts";
 
 /**
- * The outcome of `take` and `reject`. `ended`: the session ended before its caller had a browser; `unknown`: the session does
+ * The outcome of `take` and `reject`. `full`: the queue has no place for a new caller; `ended`: the session ended before its caller had a browser; `unknown`: the session does
  * not hold the browser that it rejects.
  */
 export type TakeOutcome =
   | { kind: "granted"; lease: LeaseRecord }
   | { kind: "waiting"; ticket: string }
+  | { kind: "full" }
   | { kind: "draining" }
   | { kind: "ended" }
   | { kind: "unknown" };
 
 export type CancelOutcome = { kind: "cancelled" } | { kind: "granted"; lease: LeaseRecord } | { kind: "unknown" };
 
-export type TakeRequest = { session: string; channel: string; request: string; ticket?: string };
+/** `mostWaiting`: callers that the queue may have; left out: any number. */
+export type TakeRequest = { session: string; channel: string; request: string; ticket?: string; mostWaiting?: number };
 
 /** What the operator plans with, read at one moment. `unpaced`: the unpaced starts that discarded browsers left. */
 export type PoolSnapshot = {
@@ -72,6 +74,7 @@ const takeOutcome = (reply: unknown): TakeOutcome => {
       return { kind, lease: parseLease(textReply(value)) };
     case "waiting":
       return { kind, ticket: String(value) };
+    case "full":
     case "draining":
     case "ended":
     case "unknown":
@@ -132,8 +135,11 @@ export const createLeaseStore = (redis: RedisConnection) => {
     orUnavailable(runScript(redis, script, poolKeys(poolUid), argv));
 
   return {
-    async take(poolUid: string, { session, channel, request, ticket = "" }: TakeRequest): Promise<TakeOutcome> {
-      return takeOutcome(await run(scripts.take, poolUid, [session, channel, request, ticket]));
+    async take(
+      poolUid: string,
+      { session, channel, request, ticket = "", mostWaiting }: TakeRequest,
+    ): Promise<TakeOutcome> {
+      return takeOutcome(await run(scripts.take, poolUid, [session, channel, request, ticket, mostWaiting ?? ""]));
     },
     async reject(poolUid: string, lease: LeaseRecord, reason: string): Promise<TakeOutcome> {
       return takeOutcome(await run(scripts.reject, poolUid, [lease.session, lease.browser, reason]));

@@ -5,6 +5,17 @@ export type PoolTotals = { size: number; available: number; acquired: number; st
 
 export type AcquireResult = "granted" | "timeout" | "refused" | "cancelled" | "error";
 
+/** A bound of callers, as metrics name it. */
+export type LimitName =
+  | "request_rate"
+  | "open_requests"
+  | "waiting_acquires"
+  | "kept_answers"
+  | "connections"
+  | "failed_attempts"
+  | "login_ticket"
+  | "sessions";
+
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;
 
 /** The metrics of the api. Labels come from closed sets only: never an id, a name or a URL. Units are seconds. */
@@ -49,6 +60,12 @@ export const createApiMetrics = (registry: Registry, poolTotals: () => PoolTotal
       name: "browserpool_releases_total",
       help: "Releases by whether the browser is reused.",
       labelNames: ["reuse"] as const,
+      registers,
+    }),
+    limited: new Counter({
+      name: "browserpool_limited_requests_total",
+      help: "Requests that were refused because their caller has reached a bound, by bound.",
+      labelNames: ["limit"] as const,
       registers,
     }),
     requests: new Histogram({

@@ -8,12 +8,14 @@
  * A run of a request changes only its own mark, or a mark that Redis has lost. When Redis has lost the mark and another run has
  * begun since, this run leaves the other run's mark alone.
  *
- * Redis' memory is bounded: of an answer that is too large Redis keeps only that the request was carried out.
+ * Redis' memory is bounded: of an answer that is too large Redis keeps only that the request was carried out. Each run charges its
+ * bytes to its holders, the API key and the project, which may each hold so many. A run reserves room for an usual answer before
+ * it begins, so that answer is kept for the whole day; when a larger one has no room, it is as one that is too large.
  */
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import type { RedisConnection } from "./connection.ts";
-import { idempotencyKey } from "./keys.ts";
+import { idempotencyKey, keptBytesKey } from "./keys.ts";
 import { orUnavailable } from "./or-unavailable.ts";
 import { loadScript, runScript } from "./script.ts";
 import { retryBriefly } from "./while-unavailable.ts";
@@ -26,6 +28,15 @@ const renewMs = 10_000;
 
 /** Longest answer that is kept, characters; far above a session or a pool with a Chrome policy of some size. */
 export const longestKept = 256 * 1024;
+
+/** What a run reserves, bytes: room for the answers to almost all requests. */
+const reservedBytes = 4096;
+
+/** What Redis needs for an answer besides its text, bytes. */
+const overheadBytes = 400;
+
+/** Who is charged for an answer: `id` of a key or a project, and the bytes that it may hold. */
+export type AnswerHolder = { id: string; mostBytes: number };
 
 /** `by`: id of the run that made the mark; a run recognises its own mark by it when Redis' answer was lost. */
 const Entry = z.object({
@@ -50,12 +61,21 @@ export type IdempotentAnswers = {
   renewMs: number;
   /** `digest` identifies caller, route and key; `bodyDigest` the body. */
   begin(digest: string, bodyDigest: string): Promise<Begun>;
+  /** Reserves room for the answer of a run; false when a holder has none. Then call `forget` without holders. */
+  reserve(holders: readonly AnswerHolder[]): Promise<boolean>;
   renew(digest: string, mark: string): Promise<void>;
-  finish(digest: string, mark: string, entry: { bodyDigest: string; sealed: string }): Promise<void>;
-  forget(digest: string, mark: string): Promise<void>;
+  /** Keeps the answer and charges its holders for what it needs instead of what was reserved. */
+  finish(
+    digest: string,
+    mark: string,
+    entry: { bodyDigest: string; sealed: string; holders: readonly AnswerHolder[] },
+  ): Promise<void>;
+  /** `holders`: those with room reserved; they get it back. */
+  forget(digest: string, mark: string, holders?: readonly AnswerHolder[]): Promise<void>;
 };
 
 const changeMark = loadScript("change-mark", import.meta.url);
+const chargeBytes = loadScript("charge-bytes", import.meta.url);
 
 const begin = async (redis: RedisConnection, key: string, entry: Entry): Promise<Begun> => {
   const mark = JSON.stringify(entry);
@@ -73,8 +93,22 @@ const begin = async (redis: RedisConnection, key: string, entry: Entry): Promise
 export const createIdempotentAnswers = (redis: RedisConnection): IdempotentAnswers => {
   const change = (digest: string, mark: string, next: string, seconds: number): Promise<unknown> =>
     orUnavailable(runScript(redis, changeMark, [idempotencyKey(digest)], [mark, next, seconds]));
+  const chargeOne = async ({ id, mostBytes }: AnswerHolder, bytes: number): Promise<boolean> => {
+    const argv = [bytes, mostBytes, keptSeconds / 3600];
+    return (await retryBriefly(() => orUnavailable(runScript(redis, chargeBytes, [keptBytesKey(id)], argv)))) === 1;
+  };
+  /** Charges all holders or none. They may be on different servers of a Redis Cluster, so each takes a script of its own. */
+  const charge = async (holders: readonly AnswerHolder[], bytes: number): Promise<boolean> => {
+    const results = await Promise.all(
+      holders.map(async (holder) => ({ holder, isIn: await chargeOne(holder, bytes) })),
+    );
+    if (results.every(({ isIn }) => isIn)) return true;
+    await Promise.all(results.map(({ holder, isIn }) => isIn && chargeOne(holder, -bytes)));
+    return false;
+  };
   return {
     renewMs,
+    reserve: (holders) => charge(holders, reservedBytes),
     begin(digest, bodyDigest) {
       const entry: Entry = { bodyDigest, by: randomUUID() };
       return retryBriefly(() => begin(redis, idempotencyKey(digest), entry));
@@ -82,13 +116,17 @@ export const createIdempotentAnswers = (redis: RedisConnection): IdempotentAnswe
     async renew(digest, mark) {
       await change(digest, mark, mark, pendingSeconds);
     },
-    async finish(digest, mark, { bodyDigest, sealed }) {
-      const entry: Entry = { bodyDigest, ...(sealed.length > longestKept ? { isTooLong: true } : { sealed }) };
+    async finish(digest, mark, { bodyDigest, sealed, holders }) {
+      const moreBytes = sealed.length + overheadBytes - reservedBytes;
+      const isKept = sealed.length <= longestKept && (await charge(holders, moreBytes));
+      if (!isKept) await charge(holders, overheadBytes - reservedBytes);
+      const entry: Entry = { bodyDigest, ...(isKept ? { sealed } : { isTooLong: true }) };
       const text = JSON.stringify(entry);
       await retryBriefly(() => change(digest, mark, text, keptSeconds));
     },
-    async forget(digest, mark) {
+    async forget(digest, mark, holders = []) {
       await retryBriefly(() => change(digest, mark, "", 0));
+      await charge(holders, -reservedBytes);
     },
   };
 };

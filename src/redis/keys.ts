@@ -6,8 +6,14 @@ export const sessionNamesKey = (projectId: string): string => `bp:{${projectId}}
 /** The kept answer of a request with an `Idempotency-Key`. */
 export const idempotencyKey = (digest: string): string => `bp:{${digest}}:answer`;
 
+/** Hash of the bytes of kept answers that a holder (a key or a project) has, by the hour in which it got them. */
+export const keptBytesKey = (holder: string): string => `bp:{${holder}}:kept_bytes`;
+
 /** The holder of a lock; `digest`: of the lock's name. The suffix `turn` is an older name of locks. */
 export const lockKey = (digest: string): string => `bp:{${digest}}:turn`;
+
+/** Sorted set of the room that is reserved for sessions that begin in the organization with this system namespace. */
+export const reservedSessionsKey = (systemNamespace: string): string => `bp:{${systemNamespace}}:reserved_sessions`;
 
 /** The stream of a vault item's events. */
 export const itemEventsKey = (itemUid: string): string => `bp:{${itemUid}}:item_events`;

@@ -33,3 +33,7 @@ export const Conditions = z
   .default([])
   .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"] })
   .describe("The object's state, one entry per type. Ready says whether the object does what its spec asks for.");
+
+/** The condition that says why the operator refuses the object's spec; undefined when it does not. */
+export const refusalIn = (conditions: readonly Condition[] = []): Condition | undefined =>
+  conditions.find(({ type, status }) => type === "Accepted" && status === "False");

@@ -14,8 +14,10 @@ import type { AgentTokens } from "../protocol/agent-token.ts";
 import type { ItemEvents } from "../redis/item-events.ts";
 import type { Locks } from "../redis/locks.ts";
 import type { SessionNames } from "../redis/session-names.ts";
+import type { SessionRoom } from "../redis/session-room.ts";
 import type { BrowserPool } from "../resources/browser-pool.ts";
 import type { ApiKeys } from "./api-keys/api-keys.ts";
+import type { CallerLimits } from "./limits/caller-limits.ts";
 import type { PolicyReader } from "./policies/policy-reader.ts";
 import type { Projects } from "./projects/projects.ts";
 import type { SecretsKeys } from "./secrets/secrets-key.ts";
@@ -32,6 +34,7 @@ export type ServiceDeps = {
   policies: PolicyReader;
   projects: Projects;
   apiKeys: ApiKeys;
+  callerLimits: CallerLimits;
   store: LeaseStore;
   agents: AgentClient;
   grants: Grants;
@@ -39,6 +42,7 @@ export type ServiceDeps = {
   returningBrowsers: ReturningBrowsers;
   names: SessionNames;
   locks: Locks;
+  sessionRoom: SessionRoom;
   itemEvents: ItemEvents;
   /** Encrypt the contents of credentials' Secrets. */
   secretsKeys: SecretsKeys;

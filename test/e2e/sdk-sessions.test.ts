@@ -210,7 +210,7 @@ describe("the organization with the SDK", () => {
 
   // LIMIT-10, LIMIT-3, PROJECT-7, ORG-8
   test("limits the browsers of a project, and of all projects together", async () => {
-    expect(await kernel.organization.limits.retrieve()).toMatchObject({ max_concurrent_sessions: 50 });
+    expect(await kernel.organization.limits.retrieve()).toMatchObject({ max_concurrent_sessions: 100 });
     const project = await kernel.projects.create({ name: newName() });
     const inside = new Kernel({ baseURL: stack.url, apiKey: stack.api_key, projectID: project.id });
     await kernel.projects.limits.update(project.id, { max_concurrent_sessions: 2 });

@@ -1,9 +1,11 @@
 import { generateKeyPairSync } from "node:crypto";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { readConfig } from "../../src/config.ts";
 import { unavailable } from "../../src/errors.ts";
 import { createApiMetrics } from "../../src/metrics/api-metrics.ts";
 import { createSessionNames } from "../../src/redis/session-names.ts";
+import { createCallerLimits } from "../../src/services/limits/caller-limits.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import type { ServiceDeps } from "../../src/services/service-deps.ts";
 import { acquireBrowser } from "../../src/services/sessions/acquire-browser.ts";
@@ -22,21 +24,24 @@ const setUp = async (poolUid: string, store: Partial<ServiceDeps["store"]>) => {
   const pool = aPool({}, undefined, { uid: poolUid });
   const names = createSessionNames(parts.redis, parts.store);
   const totals = () => ({ size: 0, available: 0, acquired: 0, starting: 0, waiting: 0 });
+  const metrics = createApiMetrics(new Registry(), totals);
+  const config = readConfig();
   const deps = {
     ...parts,
     store: { ...parts.store, ...store },
     grants: await parts.replica(),
     names,
     pools: { get: () => pool, list: () => [pool] },
-    metrics: createApiMetrics(new Registry(), totals),
+    metrics,
+    config,
+    callerLimits: createCallerLimits(config.callers, metrics),
     signingKey: generateKeyPairSync("ed25519").privateKey,
     log: silent,
-    config: { limits: { sessionSeconds: 3600 } },
   } as unknown as ServiceDeps;
   const project = { id: newId(), namespace: "project" } as never;
   const acquire = (request: { name?: string; tags?: Record<string, string> }) =>
     acquireBrowser(
-      { idOrName: "pool", request, project, baseUrl: "http://127.0.0.1" },
+      { idOrName: "pool", request, project, keyId: "key", baseUrl: "http://127.0.0.1" },
       deps,
       new AbortController().signal,
     );

@@ -1,10 +1,11 @@
 /** Requests that are repeated with the same `Idempotency-Key`: many at once, with large answers, over a broken connection. */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AppError } from "../../src/errors.ts";
 import { replayAnswer } from "../../src/http/replay-answer.ts";
-import { createIdempotentAnswers, longestKept } from "../../src/redis/idempotent-answers.ts";
+import { type AnswerHolder, createIdempotentAnswers, longestKept } from "../../src/redis/idempotent-answers.ts";
+import { keptBytesKey } from "../../src/redis/keys.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { type LeaseParts, silent, startLeaseParts } from "../support/lease-parts.ts";
 
@@ -16,9 +17,13 @@ afterAll(() => parts[Symbol.asyncDispose]());
 
 type Answer = { status: number; body: unknown };
 
-const ask = (key: string, work: () => Promise<Answer>): Promise<Answer> => {
-  const repeatable = { key, bearer: "key", operation: "POST /x", body: {} };
-  return replayAnswer(repeatable, { answers: createIdempotentAnswers(parts.redis), log: silent }, work);
+const limits = {
+  refusal: (_limit: string, message: string, retryAfterSeconds: number) =>
+    new AppError("rate_limited", message, { retryAfterSeconds }),
+};
+const ask = (key: string, work: () => Promise<Answer>, holders: AnswerHolder[] = []): Promise<Answer> => {
+  const repeatable = { key, bearer: "key", operation: "POST /x", body: {}, holders };
+  return replayAnswer(repeatable, { answers: createIdempotentAnswers(parts.redis), limits, log: silent }, work);
 };
 /** Repeats the request as the SDK does while the first one runs. */
 const askUntilAnswered = async (key: string, work: () => Promise<Answer>): Promise<Answer> => {
@@ -66,4 +71,83 @@ test("a connection that breaks while a request begins or ends fails no call and 
     expect(await ask(key, async () => ({ status: 200, body }))).toEqual({ status: 200, body });
     expect(await ask(key, () => Promise.reject(new Error("twice")))).toEqual({ status: 200, body });
   }
+});
+
+describe("the room of a holder", () => {
+  const answer = (bytes: number): Answer => ({ status: 201, body: randomBytes(bytes).toString("base64") });
+  const twice = (): Promise<Answer> => Promise.reject(new Error("twice"));
+
+  // LIMIT-15
+  test("is for so many answers; then a new request is refused, nothing is done, and kept answers stay", async () => {
+    const holders = [{ id: newId(), mostBytes: 20_000 }];
+    const keys = Array.from({ length: 30 }, newId);
+    const outcomes: string[] = [];
+    for (const key of keys)
+      outcomes.push(await ask(key, async () => answer(100), holders).then(String, (error) => error.code));
+    const kept = outcomes.indexOf("rate_limited");
+    expect(kept).toBeGreaterThan(15);
+    expect(new Set(outcomes.slice(kept))).toEqual(new Set(["rate_limited"]));
+    let isDone = false;
+    await expect(
+      ask(
+        keys.at(-1) ?? "",
+        async () => {
+          isDone = true;
+          return answer(1);
+        },
+        holders,
+      ),
+    ).rejects.toMatchObject({ code: "rate_limited", retryAfterSeconds: 60 });
+    expect(isDone).toBe(false);
+    for (const key of keys.slice(0, kept)) expect(await ask(key, twice, holders)).toMatchObject({ status: 201 });
+    expect(await ask(newId(), async () => answer(100), [{ id: newId(), mostBytes: 20_000 }])).toMatchObject({
+      status: 201,
+    });
+  });
+
+  test("takes in usual answers; a large one that has no room left is not kept, and is never done twice", async () => {
+    const holders = [{ id: newId(), mostBytes: 20_000 }];
+    const key = newId();
+    await ask(key, async () => answer(40_000), holders);
+    await expect(ask(key, twice, holders)).rejects.toMatchObject({ code: "conflict" });
+    const usual = newId();
+    await ask(usual, async () => answer(1000), holders);
+    expect(await ask(usual, twice, holders)).toMatchObject({ status: 201 });
+  });
+
+  test("comes back when a run keeps no answer", async () => {
+    const holders = [{ id: newId(), mostBytes: 6000 }];
+    for (let run = 0; run < 10; run++)
+      expect(await ask(newId(), async () => ({ status: 503, body: {} }), holders)).toMatchObject({ status: 503 });
+    expect(await ask(newId(), async () => answer(10), holders)).toMatchObject({ status: 201 });
+  });
+
+  test("is charged to none of two holders when one is full, also by many at once", async () => {
+    const [full, wide] = [
+      { id: newId(), mostBytes: 10_000 },
+      { id: newId(), mostBytes: 1e9 },
+    ];
+    const outcomes = await Promise.all(
+      Array.from({ length: 40 }, () =>
+        ask(newId(), async () => answer(10), [full, wide]).then(
+          () => 1,
+          () => 0,
+        ),
+      ),
+    );
+    expect(outcomes.filter((done) => done === 1).length).toBeGreaterThan(0);
+    const charged = async ({ id }: AnswerHolder): Promise<number> =>
+      Object.values(await parts.redis.hgetall(keptBytesKey(id))).reduce((sum, bytes) => sum + Number(bytes), 0);
+    expect(await charged(full)).toBeLessThanOrEqual(10_000);
+    expect(await charged(wide)).toBe(await charged(full));
+    expect(await parts.redis.ttl(keptBytesKey(full.id))).toBeGreaterThan(24 * 3600);
+  });
+
+  test("forgets what a day ago was charged", async () => {
+    const holder = { id: newId(), mostBytes: 10_000 };
+    const hour = Math.floor(Date.now() / 3_600_000);
+    await parts.redis.hset(keptBytesKey(holder.id), { [hour - 25]: 9000, [hour - 26]: 9000 });
+    expect(await ask(newId(), async () => answer(10), [holder])).toMatchObject({ status: 201 });
+    expect(Object.keys(await parts.redis.hgetall(keptBytesKey(holder.id)))).toEqual([String(hour)]);
+  });
 });

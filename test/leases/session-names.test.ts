@@ -78,7 +78,7 @@ describe("the kept answer of a repeated request", () => {
     const digest = newId();
     const mark = await begin(digest);
     expect(await answers().begin(digest, "body")).toEqual({ kind: "running" });
-    await answers().finish(digest, mark, { bodyDigest: "body", sealed: "sealed" });
+    await answers().finish(digest, mark, { bodyDigest: "body", sealed: "sealed", holders: [] });
     expect(await answers().begin(digest, "body")).toEqual({ kind: "replay", sealed: "sealed" });
     expect(await answers().begin(digest, "another")).toEqual({ kind: "otherBody" });
     expect(await parts.redis.ttl(idempotencyKey(digest))).toBeGreaterThan(23 * 3600);
@@ -102,8 +102,8 @@ describe("the kept answer of a repeated request", () => {
     await answers().renew(digest, lost);
     await answers().forget(digest, lost);
     expect(await answers().begin(digest, "body")).toEqual({ kind: "running" });
-    await answers().finish(digest, mark, { bodyDigest: "body", sealed: "sealed" });
-    await answers().finish(digest, lost, { bodyDigest: "body", sealed: "another" });
+    await answers().finish(digest, mark, { bodyDigest: "body", sealed: "sealed", holders: [] });
+    await answers().finish(digest, lost, { bodyDigest: "body", sealed: "another", holders: [] });
     await answers().forget(digest, lost);
     expect(await answers().begin(digest, "body")).toEqual({ kind: "replay", sealed: "sealed" });
   });

@@ -39,6 +39,29 @@ describe("take", () => {
     expect(await store.counts(pool)).toEqual({ acquired: 2, available: 0 });
   });
 
+  // LIMIT-14
+  test("a queue that is full takes no new caller, and keeps those that are in it", async () => {
+    const ask = (session: string, ticket?: string, mostWaiting = 2) =>
+      store.take(pool, {
+        session,
+        channel: replica.channel(pool),
+        request: "{}",
+        mostWaiting,
+        ...(ticket && { ticket }),
+      });
+    const first = await ask("a");
+    expect([first.kind, (await ask("b")).kind, (await ask("c")).kind]).toEqual(["waiting", "waiting", "full"]);
+    expect((await store.snapshot(pool)).waiting).toBe(2);
+    expect(await ask("a")).toEqual(first);
+    await store.cancel(pool, "a");
+    expect((await ask("c")).kind).toBe("waiting");
+    expect(first.kind === "waiting" && (await ask("a", first.ticket)).kind).toBe("waiting");
+    for (const session of ["a", "b", "c"]) await store.cancel(pool, session);
+    expect((await ask("d", undefined, 0)).kind).toBe("full");
+    await addBrowser();
+    expect((await ask("d", undefined, 0)).kind).toBe("granted");
+  });
+
   // LEASE-36
   test("repeated with the same session gives the same answer and never a second browser", async () => {
     await addBrowser();

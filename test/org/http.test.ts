@@ -114,11 +114,28 @@ describe("limits", () => {
     const { limits } = api.client().organization;
     const { max_concurrent_sessions: total = 0 } = await limits.retrieve();
     const updated = await limits.update({ default_project_max_concurrent_sessions: total });
-    expect(updated).toEqual({ max_concurrent_sessions: total, default_project_max_concurrent_sessions: total });
+    expect(updated).toMatchObject({ max_concurrent_sessions: total, default_project_max_concurrent_sessions: total });
     const above = limits.update({ default_project_max_concurrent_sessions: total + 1 });
     await expect(above).rejects.toMatchObject({ status: 400 });
     const removed = await limits.update({ default_project_max_concurrent_sessions: 0 });
     expect(removed.default_project_max_concurrent_sessions).toBeNull();
+  });
+
+  // LIMIT-13, LIMIT-14, LIMIT-15, LIMIT-20
+  test("of the organization tell what its callers may use", async () => {
+    const { body } = await api.call("GET", "/org/limits");
+    expect(body).toEqual({
+      max_concurrent_sessions: 100,
+      max_pooled_sessions: 50,
+      max_on_demand_sessions: 50,
+      default_project_max_on_demand_sessions: 25,
+      default_project_max_concurrent_sessions: null,
+      requests_per_second: { per_key: 250, per_project: 500 },
+      open_requests: { per_key: 1000, per_project: 2000 },
+      waiting_acquires: { per_key: 500, per_project: 1000 },
+      kept_answer_bytes: { per_key: 32e6, per_project: 64e6 },
+      connections_per_project: 2500,
+    });
   });
 });
 

@@ -4,6 +4,7 @@ import { startApi } from "../../src/cmd/api.ts";
 import type { Kube } from "../../src/kube/client.ts";
 import { createLogger } from "../../src/log.ts";
 import { newApiKey } from "../../src/services/api-keys/api-key-secret.ts";
+import type { ServiceDeps } from "../../src/services/service-deps.ts";
 import { sharedServers } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 import { startOrg } from "./org-parts.ts";
@@ -11,6 +12,10 @@ import { startOrg } from "./org-parts.ts";
 export type Answer = { status: number; body: { code?: string; message?: string; [field: string]: unknown } };
 
 export type OrgApi = {
+  url: string;
+  /** What the API works with. */
+  services: ServiceDeps;
+  organizationKey: string;
   defaultProject: string;
   systemNamespace: string;
   kube: Kube;
@@ -22,8 +27,8 @@ export type OrgApi = {
 };
 
 /** The HTTP API of an organization of its own, as the command `api` starts it. */
-export const startOrgApi = async (): Promise<OrgApi> => {
-  const org = await startOrg();
+export const startOrgApi = async (settings: Record<string, string> = {}): Promise<OrgApi> => {
+  const org = await startOrg(settings);
   const { kubeconfigPath } = await sharedServers();
   const api = await startApi({ config: org.config, kubeconfigPath }, createLogger("error", "test"));
   const organizationKey = newApiKey();
@@ -35,6 +40,9 @@ export const startOrgApi = async (): Promise<OrgApi> => {
   });
   await eventually("the key is accepted", () => api.services.apiKeys.authenticate(organizationKey) !== undefined);
   return {
+    url: api.url,
+    services: api.services,
+    organizationKey,
     defaultProject: org.config.defaultProject,
     systemNamespace: org.config.systemNamespace,
     kube: org.kube,

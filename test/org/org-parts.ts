@@ -23,8 +23,8 @@ export type OrgParts = Replica & {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** An organization of its own on the shared control plane: a system namespace and a default project. */
-export const startOrg = async (): Promise<OrgParts> => {
+/** An organization of its own on the shared control plane: a system namespace and a default project. `settings`: further ones. */
+export const startOrg = async (settings: Record<string, string> = {}): Promise<OrgParts> => {
   const { kubeconfigPath, redisUrl } = await sharedServers();
   const kube = connectKube({ kubeconfigPath });
   const { projectId } = await testNamespace(kube);
@@ -35,6 +35,7 @@ export const startOrg = async (): Promise<OrgParts> => {
     BROWSERPOOL_AUDIT_LOG: "/dev/null",
     BROWSERPOOL_SYSTEM_NAMESPACE: `system-${newId()}`,
     BROWSERPOOL_DEFAULT_PROJECT: projectId,
+    ...settings,
   });
   await ensureNamespace(kube, config.systemNamespace);
   // The API server opens the storage of a custom resource at its first use, and refuses requests meanwhile.

@@ -160,7 +160,7 @@ describe("limits", () => {
 
   // ORG-8
   test("of all projects have a default that can be set, kept and removed", async () => {
-    const total = org.config.limits.pooledSessions;
+    const total = org.config.limits.pooledSessions + org.config.limits.onDemandSessions;
     const limits = (defaultCap?: number) => ({
       maxConcurrentSessions: total,
       defaultProjectMaxConcurrentSessions: defaultCap,
@@ -177,7 +177,7 @@ describe("limits", () => {
 
   test("of the organization bound the default, also when they were lowered later", async () => {
     await updateOrganizationLimits(10, org);
-    const config = { ...org.config, limits: { ...org.config.limits, pooledSessions: 4 } };
+    const config = { ...org.config, limits: { ...org.config.limits, pooledSessions: 3, onDemandSessions: 1 } };
     const { defaultProjectMaxConcurrentSessions } = await fetchOrganizationLimits({ ...org, config });
     expect(defaultProjectMaxConcurrentSessions).toBe(4);
   });

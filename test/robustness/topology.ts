@@ -74,6 +74,9 @@ const settings = (projectId: string): Record<string, string> => ({
   BROWSERPOOL_DEFAULT_PROJECT: projectId,
   BROWSERPOOL_FILL_RATE_CAP: "6000",
   BROWSERPOOL_POOLED_SESSIONS: "500",
+  // Few keys make the load of many callers.
+  BROWSERPOOL_KEY_REQUESTS_PER_SECOND: "5000",
+  BROWSERPOOL_PROJECT_REQUESTS_PER_SECOND: "5000",
   BROWSERPOOL_LOG_LEVEL: "info",
 });
 

@@ -78,10 +78,15 @@ export const runLeaseFlow = async (flow: LeaseFlow): Promise<void> => {
   await names.free(poolUid, "n", owner);
   const answers = createIdempotentAnswers(parts.redis);
   const begun = await answers.begin(poolUid, "body");
+  expect(await answers.reserve([{ id: poolUid, mostBytes: 1e6 }])).toBe(true);
   const mark = begun.kind === "fresh" ? begun.mark : "";
   expect(mark).not.toBe("");
   await answers.renew(poolUid, mark);
-  await answers.finish(poolUid, mark, { bodyDigest: "body", sealed: "sealed" });
+  await answers.finish(poolUid, mark, {
+    bodyDigest: "body",
+    sealed: "sealed",
+    holders: [{ id: poolUid, mostBytes: 1e6 }],
+  });
   expect(await answers.begin(poolUid, "body")).toEqual({ kind: "replay", sealed: "sealed" });
   await answers.forget(poolUid, mark);
   await parts.store.drop(poolUid);

@@ -53,6 +53,7 @@ describe("a person", () => {
     const login = await kernel.auth.connections.login(connection.id);
     const page = await opened(login.hosted_url);
     expect(await textOf(page)).toContain("Log in to shop.example");
+    expect(await page.$eval("bdi", (name) => name.textContent)).toBe("default");
     // The code is no longer in the address, and no longer valid.
     expect(page.url()).not.toContain(login.handoff_code);
     await typed(page, { username: "ann", password: 'p"<&>Ω' });
@@ -124,7 +125,7 @@ describe("a code", () => {
 
   test("has 256 bits, is behind the # of the address, and is stored only as a hash", async () => {
     const { connection, url, code } = await login();
-    expect(Buffer.from(code, "base64url")).toHaveLength(32);
+    expect(Buffer.from(code, "base64url")).toHaveLength(54);
     expect(new URL(url).hash).toBe(`#${code}`);
     const { items } = await stack.kube.list(secrets, { namespace: "default" });
     const own = items.filter(({ metadata }) => metadata.ownerReferences?.some(({ name }) => name === connection.id));
@@ -146,7 +147,7 @@ describe("a code", () => {
     const { url, code } = await login();
     const response = await exchange(url, code);
     const cookie = response.headers.get("set-cookie") ?? "";
-    expect(cookie).toMatch(/^__Host-browserpool_login=[\w-]{43};/);
+    expect(cookie).toMatch(/^__Host-browserpool_login=[\w-]{72};/);
     for (const attribute of ["HttpOnly", "Secure", "SameSite=Strict", "Path=/"]) expect(cookie).toContain(attribute);
     expect(cookie).not.toContain("Domain");
     expect(cookie).not.toContain(code);
@@ -155,7 +156,7 @@ describe("a code", () => {
 
   // CONNECTION-18
   test.each<[string, (url: string, code: string) => [string, string]]>([
-    ["a wrong code", (url) => [url, "x".repeat(43)]],
+    ["a wrong code", (url) => [url, "x".repeat(72)]],
     ["no code", (url) => [url, ""]],
     ["another connection", (url, code) => [url.replace(/\/[^/]+#/, "/nobody#"), code]],
     ["another project", (url, code) => [url.replace(/login\/[^/]+/, "login/nobody"), code]],
@@ -184,10 +185,25 @@ describe("a code", () => {
     expect((await exchange(url, code)).status).toBe(303);
   });
 
-  test("can't be guessed without limit", async () => {
-    const { url } = await login();
-    const answers = await Promise.all(Array.from({ length: 40 }, () => exchange(url, "no")));
-    expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThan(5);
+  // LIMIT-19
+  test("can't be guessed without limit, and many guesses from its person's address don't void it", async () => {
+    const { url, code } = await login();
+    const answers = await Promise.all(Array.from({ length: 200 }, () => exchange(url, "no")));
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThan(50);
+    expect(Number(refused[0]?.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await refused[0]?.text()).toContain("Too many attempts");
+    expect((await exchange(url, code)).status).toBe(303);
+  });
+
+  // LIMIT-19
+  test("that was used is refused without end only until its own bound, which no other code has to share", async () => {
+    const [used, other] = [await login(), await login()];
+    const answers = await Promise.all(Array.from({ length: 50 }, () => exchange(used.url, used.code)));
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 303)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(19);
+    expect((await exchange(other.url, other.code)).status).toBe(303);
   });
 });
 
@@ -238,6 +254,18 @@ describe("the form", () => {
     expect([answer.status, text.includes("geheim")]).toEqual([400, false]);
     expect(text).toContain("too long");
     expect((await send({ ...values, csrf })).status).toBe(303);
+  });
+
+  // CONNECTION-23
+  test("says which project asks, and writes its name as text", async () => {
+    const name = `</strong><script>alert(1)</script> ${newId()}`;
+    const project = await kernel.projects.create({ name });
+    const inProject = kernel.withOptions({ defaultHeaders: { "x-kernel-project-id": project.id } });
+    const connection = await inProject.auth.connections.create({ domain: "shop.example", profile_name: "p" });
+    const page = await opened((await inProject.auth.connections.login(connection.id)).hosted_url);
+    expect(await page.$eval("bdi", (shown) => shown.textContent)).toBe(name);
+    expect(await page.$$eval("script", (scripts) => scripts.length)).toBe(0);
+    await page.browserContext().close();
   });
 
   test("writes field names into the page as text", async () => {

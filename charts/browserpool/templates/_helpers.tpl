@@ -137,6 +137,10 @@ topologySpreadConstraints:
   value: {{ .Values.browsers.drainDeadlineSeconds | int | quote }}
 - name: BROWSERPOOL_MAX_SESSION_SECONDS
   value: {{ .Values.limits.maxSessionSeconds | int | quote }}
+- name: BROWSERPOOL_ON_DEMAND_SESSIONS
+  value: {{ .Values.limits.onDemandSessions | quote }}
+- name: BROWSERPOOL_PROJECT_ON_DEMAND_SESSIONS
+  value: {{ .Values.limits.projectOnDemandSessions | quote }}
 - name: REDIS_URL
   valueFrom:
     secretKeyRef:

@@ -17,12 +17,12 @@ import type { Kube } from "../../kube/client.ts";
 import { createEventRecorder } from "../../kube/event-recorder.ts";
 import { createExpectations } from "../../kube/expectations.ts";
 import type { Lead } from "../../kube/leader-election.ts";
-import { keyOf, refOf } from "../../kube/objects.ts";
+import { keyOf } from "../../kube/objects.ts";
 import { type Requeue, startWorkQueue } from "../../kube/work-queue.ts";
 import type { AgentClient } from "../../leases/agent-client.ts";
 import type { LeaseStore } from "../../leases/lease-store.ts";
 import type { LeavingMarks } from "../../leases/leaving-marks.ts";
-import { followPoolChanges, type PoolChange } from "../../leases/pool-changes.ts";
+import { followPoolChanges } from "../../leases/pool-changes.ts";
 import type { RepairStore } from "../../leases/repair-store.ts";
 import type { Logger } from "../../log.ts";
 import type { OperatorMetrics } from "../../metrics/operator-metrics.ts";
@@ -38,8 +38,12 @@ import { createKeySweeps } from "./apply/agent-key-secrets.ts";
 import { createStartCount } from "./apply/start-count.ts";
 import { startInspections } from "./inspect/inspections.ts";
 import { watchEpochs } from "./inspect/watch-epochs.ts";
+import { createLoopKeys } from "./loop-keys.ts";
 import type { Nodes } from "./observe/nodes.ts";
-import type { PoolLimits } from "./observe/refusal.ts";
+import type { Refusal } from "./observe/observed.ts";
+import { browserRefusal, type PoolLimits, refusalOf } from "./observe/refusal.ts";
+import { createRefused } from "./observe/refused.ts";
+import type { SessionBook, SessionKind } from "./observe/session-book.ts";
 import { onDemandView } from "./on-demand/browser-as-pool.ts";
 import { reconcileOnDemand } from "./on-demand/reconcile-on-demand.ts";
 import type { PodSettings } from "./pod/pod.ts";
@@ -63,6 +67,8 @@ export type ControllerDeps = {
   agentKeys: AgentKeys;
   agentKeysSinceMs: number;
   gate: StartGate;
+  /** Shared by both loops. */
+  book: SessionBook;
   metrics: OperatorMetrics;
   log: Logger;
 };
@@ -82,24 +88,41 @@ const batchMs = 500;
 /** One kind that the loop runs for, and the round for one of its objects. */
 type Loop<T extends Statused> = {
   name: string;
+  kind: SessionKind;
   view: PoolView<T>;
-  limits: PoolLimits | undefined;
+  /** Why a pool is refused. `pools`, `accepted`: all objects of the loop, and the sizes that it accepted. */
+  refusalOf(pool: BrowserPool, pools: BrowserPool[], accepted: ReadonlyMap<string, number>): Refusal | undefined;
   reconcile(key: string, deps: LoopDeps<T>): Promise<Requeue | undefined>;
 };
 
 type LoopDeps<T> = ReconcileDeps & ControllerDeps & { source: PoolSource<T>; now: () => number };
 
 /** Keeps pools at their size while this replica leads. */
-export const runPoolController = (deps: ControllerDeps & { limits: PoolLimits }, lead: Lead): Promise<void> =>
-  runLoop({ name: "browser-pool", view: poolView, limits: deps.limits, reconcile: reconcilePool }, deps, lead);
+export const runPoolController = (deps: ControllerDeps & { limits: PoolLimits }, lead: Lead): Promise<void> => {
+  const { book, limits } = deps;
+  const loop: Loop<BrowserPool> = {
+    name: "browser-pool",
+    kind: "pools",
+    view: poolView,
+    refusalOf: (pool, pools, acceptedSizes) => refusalOf({ pool, pools, acceptedSizes, limits, use: book.use(pool) }),
+    reconcile: reconcilePool,
+  };
+  return runLoop(loop, deps, lead);
+};
 
 /** Starts and ends on-demand browsers while this replica leads. `sessionSeconds`: the longest session that the installation allows. */
 export const runOnDemandController = (
   { sessionSeconds, ...deps }: ControllerDeps & { sessionSeconds: number },
   lead: Lead,
 ): Promise<void> => {
-  const reconcile: Loop<Browser>["reconcile"] = (key, each) => reconcileOnDemand(key, { ...each, sessionSeconds });
-  return runLoop({ name: "browser", view: onDemandView, limits: undefined, reconcile }, deps, lead);
+  const loop: Loop<Browser> = {
+    name: "browser",
+    kind: "browsers",
+    view: onDemandView,
+    refusalOf: (pool, _, acceptedSizes) => browserRefusal(pool, acceptedSizes, deps.book.use(pool)),
+    reconcile: (key, each) => reconcileOnDemand(key, { ...each, sessionSeconds }),
+  };
+  return runLoop(loop, deps, lead);
 };
 
 /** `monotonicMs`: of a clock that is never set. */
@@ -122,48 +145,42 @@ const subscribe = (
 
 const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, lead: Lead): Promise<void> => {
   const { kube, repairs, log } = deps;
-  const keyByUid = new Map<string, string>();
+  const keys = createLoopKeys(() => queue, batchMs);
   const predicate = createSpecPredicate();
   let disturbedAtMs = clocks.monotonicMs();
   const memory = {
     expectations: createExpectations(),
     dying: new Set<string>(),
-    acceptedSizes: new Map<string, number>(),
     starts: createStartCount((result) => deps.metrics.started(result)),
     keySweeps: createKeySweeps(),
     disturbedAtMs: () => disturbedAtMs,
   };
-  /** Messages sent before this replica subscribed, or while it was disconnected, are lost: enqueue every object. */
-  const enqueueAll = (): void => {
-    for (const key of keyByUid.values()) queue.addBatched(key, batchMs);
-  };
   const disturb = (): void => {
     disturbedAtMs = clocks.monotonicMs();
-    enqueueAll();
+    keys.addAll(); // messages that were sent while this replica was disconnected are lost
   };
 
+  const refused = createRefused((key) => queue.addBatched(key, batchMs));
+  const refusal = (pool: BrowserPool) => refused.note(pool, loop.refusalOf(pool, source.list(), acceptedSizes));
   const onPool = (pool: BrowserPool, change: string): void => {
     const uid = pool.metadata.uid;
     if (change === "DELETED") {
-      keyByUid.delete(uid);
+      keys.delete(uid);
       predicate.forget(pool);
-      memory.acceptedSizes.delete(uid);
+      acceptedSizes.delete(uid);
       memory.expectations.forget(uid);
       memory.keySweeps.forget(uid);
       foreignPods.forget(uid);
       inspections.forget(uid);
-      if (loop.limits) for (const key of keyByUid.values()) queue.add(key); // a name or room under the limit may be free now
+      refused.forget(uid);
+      refused.retry(); // a name, or room under a limit, may be free now
       return;
     }
-    keyByUid.set(uid, keyOf(pool.metadata));
+    if (pool.spec.size === 0) refused.retry();
+    keys.set(pool);
     const hasSpecChanged = predicate.specChanged(pool);
     if (hasSpecChanged) queue.add(keyOf(pool.metadata));
     if (!hasSpecChanged || change === "ADDED") queue.addBatched(keyOf(pool.metadata), batchMs);
-  };
-  const onMessage = ({ poolUid, urgent }: PoolChange): void => {
-    const key = keyByUid.get(poolUid);
-    if (key && urgent) queue.add(key);
-    else if (key) queue.addBatched(key, batchMs);
   };
   const forgetPod = (uid: string, ownerUid: string | undefined): void => {
     if (ownerUid !== undefined) memory.keySweeps.request(ownerUid);
@@ -171,14 +188,12 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     inspections.forget(uid);
     memory.starts.forget(uid);
   };
-  const onNamespace = (name: string): void => {
-    for (const key of keyByUid.values()) if (refOf(key).namespace === name) queue.add(key);
-  };
 
   const source: PoolSource<T> = startPoolSource({ kube, view: loop.view, onChange: onPool, log });
+  const acceptedSizes = deps.book.open(loop.kind, source);
   const record = createEventRecorder(kube, loop.name, log);
   const { pods, foreignPods, onNode } = startPodWatch({
-    ...{ ...memory, kube, log, source, keyByUid, record },
+    ...{ ...memory, kube, log, source, keys, record },
     add: (key) => queue.add(key),
     addBatched: (key) => queue.addBatched(key, batchMs),
     onDeleted: forgetPod,
@@ -189,9 +204,9 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     log,
     meter: deps.metrics.work,
     work: async (key) => {
-      await Promise.all([source.synced(lead.signal), pods.synced(lead.signal), deps.nodes.synced(lead.signal)]);
-      const parts = { ...memory, ...clocks, source, pods, foreignPods, inspections, lead, record };
-      return loop.reconcile(key, { ...deps, ...parts, limits: loop.limits });
+      await Promise.all([deps.book.synced(lead.signal), pods.synced(lead.signal), deps.nodes.synced(lead.signal)]);
+      const parts = { ...memory, ...clocks, source, pods, foreignPods, acceptedSizes, inspections, lead, record };
+      return loop.reconcile(key, { ...deps, ...parts, refusalOf: refusal });
     },
   });
   const inspections = startInspections({
@@ -203,11 +218,11 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     onPool: ({ metadata }) => queue.addBatched(keyOf(metadata), batchMs),
     monotonicMs: clocks.monotonicMs,
   });
-  const unsubscribe = subscribe(deps, { disturb, onNode, onNamespace });
+  const unsubscribe = subscribe(deps, { disturb, onNode, onNamespace: keys.addNamespace });
   const watching = watchEpochs({ source, repairs, onDiffers: (key) => queue.add(key), onReturn: disturb }, lead.signal);
   try {
-    await followPoolChanges(deps.subscriber, onMessage, log);
-    enqueueAll();
+    await followPoolChanges(deps.subscriber, keys.addChange, log);
+    keys.addAll(); // so are those that were sent before it subscribed
     await whenLeadEnds(lead);
   } finally {
     unsubscribe();

@@ -7,6 +7,7 @@ import { type Reflector, startReflector } from "../../kube/reflector.ts";
 import { pods as podType } from "../../kube/resource-type.ts";
 import type { Logger } from "../../log.ts";
 import { createForeignPods, type ForeignPods } from "./foreign-pods.ts";
+import type { LoopKeys } from "./loop-keys.ts";
 import { ownerUidOf } from "./pod/own-pod.ts";
 import { browserPodSelector, poolLabel } from "./pod/pod.ts";
 import type { PoolSource } from "./pool-source.ts";
@@ -14,8 +15,8 @@ import type { PoolSource } from "./pool-source.ts";
 export type PodWatchOptions = {
   kube: Kube;
   source: Pick<PoolSource, "meta">;
-  /** The keys of the objects of this kind, by uid. */
-  keyByUid: ReadonlyMap<string, string>;
+  /** The objects of this kind. */
+  keys: Pick<LoopKeys, "of">;
   expectations: Pick<Expectations, "creationObserved">;
   record: RecordEvent;
   /** Enqueues an object, for a change of one of its browsers. */
@@ -36,16 +37,16 @@ export type PodWatch = {
 
 /** Starts the watch. The caller must stop `pods`. */
 export const startPodWatch = (options: PodWatchOptions): PodWatch => {
-  const { kube, source, keyByUid, expectations, log } = options;
+  const { kube, source, keys, expectations, log } = options;
   const foreignPods = createForeignPods(options.record, log);
   const ownerKeyOf = (pod: Pod): string | undefined => {
-    const key = keyByUid.get(ownerUidOf(pod, source.meta) ?? "");
+    const key = keys.of(ownerUidOf(pod, source.meta) ?? "");
     return key !== undefined && refOf(key).namespace === pod.metadata.namespace ? key : undefined;
   };
   const onPod = (pod: Pod, change: string): void => {
     const { name, uid, labels } = pod.metadata;
     const labelled = labels?.[poolLabel] ?? "";
-    const [own, imitated] = [ownerKeyOf(pod), keyByUid.get(labelled)];
+    const [own, imitated] = [ownerKeyOf(pod), keys.of(labelled)];
     if (change === "DELETED") options.onDeleted(uid, own && labelled);
     if (own) {
       expectations.creationObserved(labelled, name);

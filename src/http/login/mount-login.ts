@@ -10,8 +10,9 @@
  * It needs no API key: the code gives the right to submit one login. No answer, log line or URL contains typed values. It works
  * without scripts.
  */
+import { createHash } from "node:crypto";
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
-import { rateLimit } from "express-rate-limit";
+import { addressGroup } from "../../domain/client-address.ts";
 import { AppError, httpStatus } from "../../errors.ts";
 import { CredentialValues } from "../../resources/credential-wire.ts";
 import {
@@ -21,9 +22,12 @@ import {
   type LoginPlace,
   type LoginVisit,
   readLoginForm,
+  requireCode,
+  requireVisitTicket,
 } from "../../services/connections/collect-login.ts";
 import type { AppDeps } from "../app-deps.ts";
-import { asAppError } from "../middleware/error-answer.ts";
+import { clientAddress } from "../client-address.ts";
+import { asAppError, errorHeaders } from "../middleware/error-answer.ts";
 import { factsOf, logOf, setRoute } from "../request-locals.ts";
 import { codePage, formPage, messagePage, script, style } from "./pages.ts";
 import { clearVisit, csrfToken, isCsrfToken, setVisit, visitOf } from "./visit-cookie.ts";
@@ -41,13 +45,8 @@ const headers = {
   "Cache-Control": "no-store",
 };
 
-/**
- * Attempts in a minute: for one connection from all addresses, and from one address for all connections. They limit the load, not
- * guesses: a code has 256 bits.
- */
-const perConnection = 30;
-const perAddress = 120;
-const minuteMs = 60_000;
+/** Room for a code, as in a form. */
+const maxCodeForm = "4kb";
 
 /** Room for fifty values of the greatest length, escaped as in a form. */
 const maxForm = "1mb";
@@ -62,23 +61,29 @@ const placeOf = ({ params }: Request): LoginPlace => ({
 const visit = (request: Request): LoginVisit => ({ ...placeOf(request), ticket: visitOf(request) });
 const text = (form: Form, name: string): string => (typeof form[name] === "string" ? form[name] : "");
 
-const tooMany: RequestHandler = (_request, response) => {
-  response.status(429).set(headers).type("html").send(messagePage("Too many attempts", "Wait a minute and try again."));
+/**
+ * Refuses a request without a good ticket: no I/O was done for it, and it counts on the caller's address. A good ticket works whatever
+ * others send from the same address, and has a bound of its own.
+ */
+const requireUse = (
+  request: Request,
+  ticket: string,
+  check: () => number,
+  { callerLimits, config }: AppDeps["services"],
+): void => {
+  try {
+    check();
+  } catch (error) {
+    throw callerLimits.failed(addressGroup(clientAddress(request, config))) ?? error;
+  }
+  callerLimits.countTicket(createHash("sha256").update(ticket).digest("base64url"));
 };
-const limit = (count: number, keyGenerator?: (request: Request) => string): RequestHandler =>
-  rateLimit({
-    windowMs: minuteMs,
-    limit: count,
-    standardHeaders: "draft-8",
-    legacyHeaders: false,
-    handler: tooMany,
-    ...(keyGenerator && { keyGenerator }),
-  });
 
 /** The title and text of the page for an error. */
 const messageOf = ({ code }: AppError): [title: string, text: string] => {
   if (code === "forbidden")
     return ["This link is not good any more", "It was used, has expired, or was not copied whole. Ask for a new one."];
+  if (code === "rate_limited") return ["Too many attempts", "Wait a minute and try again."];
   if (code === "unavailable") return ["Not now", "A part of the service does not answer. Try again in a moment."];
   return ["That did not work", "Go back and try again, or ask for a new link."];
 };
@@ -110,6 +115,7 @@ const served =
     } catch (error) {
       const known = asAppError(error, logOf(response));
       facts.code = known.code;
+      response.set(errorHeaders(known));
       page(response, messagePage(...messageOf(known)), httpStatus[known.code]);
     }
   };
@@ -123,8 +129,14 @@ const valuesOf = (form: Form, { fields }: LoginForm): Record<string, string> => 
 
 /** Adds the routes of the login to `app`. They need no API key: the code and the cookie stand for the caller. */
 export const mountLogin = (app: Express, { services }: AppDeps): void => {
-  const limits = [limit(perAddress), limit(perConnection, (request) => Object.values(placeOf(request)).join("/"))];
+  const codeForm = express.urlencoded({ extended: false, limit: maxCodeForm, parameterLimit: maxParameters });
   const form = express.urlencoded({ extended: false, limit: maxForm, parameterLimit: maxParameters });
+  /** Comes before the form is read. */
+  const requireVisitor: RequestHandler = (request, response, next) =>
+    served(`${place}/form`, async () => {
+      requireUse(request, visitOf(request), () => requireVisitTicket(visit(request), services), services);
+      next();
+    })(request, response, next);
   const ask = (response: Response, asked: LoginForm, ticket: string, problem?: string): void =>
     page(response, formPage({ ...asked, csrf: csrfToken(ticket), ...(problem && { problem }) }), problem ? 400 : 200);
 
@@ -136,23 +148,24 @@ export const mountLogin = (app: Express, { services }: AppDeps): void => {
   );
   app.post(
     place,
-    ...limits,
-    form,
+    codeForm,
     served(place, async (request, response) => {
       const code = text(request.body ?? {}, "code").trim();
+      requireUse(request, code, () => requireCode({ ...placeOf(request), code }, services), services);
       setVisit(response, await beginVisit({ ...placeOf(request), code }, services));
       response.set(headers).redirect(303, `${request.path.replace(/\/$/, "")}/form`);
     }),
   );
   app.get(
     `${place}/form`,
+    requireVisitor,
     served(`${place}/form`, async (request, response) =>
       ask(response, await readLoginForm(visit(request), services), visitOf(request)),
     ),
   );
   app.post(
     `${place}/form`,
-    ...limits,
+    requireVisitor,
     form,
     served(`${place}/form`, async (request, response) => {
       const ticket = visitOf(request);

@@ -52,13 +52,14 @@ const fieldInput = (field: string): string =>
           <input name="value:${escaped(field)}" type="${inputType(field)}" autocomplete="${autocomplete(field)}" required maxlength="4096">
         </label>`;
 
-export type FormPage = { domain: string; fields: string[]; csrf: string; problem?: string };
+export type FormPage = { projectName: string; domain: string; fields: string[]; csrf: string; problem?: string };
 
-/** The form for the login of a domain. It never shows values that were typed before. */
-export const formPage = ({ domain, fields, csrf, problem }: FormPage): string =>
+/** The form for the login of a domain. The name of a project may have signs that turn the text around, so it is isolated. It never shows values that were typed before. */
+export const formPage = ({ projectName, domain, fields, csrf, problem }: FormPage): string =>
   layout(
     `Log in to ${domain}`,
-    `${problem ? `      <p class="problem" role="alert">${escaped(problem)}</p>\n` : ""}      <p>What you type is stored for <strong>${escaped(domain)}</strong> and shown to nobody. Check that this is the site you were asked about.</p>
+    `${problem ? `      <p class="problem" role="alert">${escaped(problem)}</p>\n` : ""}      <p>The project <strong><bdi>${escaped(projectName)}</bdi></strong> asks for this login.</p>
+      <p>What you type is stored for <strong>${escaped(domain)}</strong> and shown to nobody. Check that this is the site you were asked about.</p>
       <form method="post" action="form">
         <input type="hidden" name="csrf" value="${escaped(csrf)}">
 ${fields.map(fieldInput).join("\n")}

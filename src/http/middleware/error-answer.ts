@@ -6,6 +6,7 @@ import type { Logger } from "../../log.ts";
 const retryable = new Set<ErrorCode>([
   "unavailable",
   "too_many_requests",
+  "rate_limited",
   "idempotency_in_progress",
   "internal_error",
   "request_timeout",

@@ -38,6 +38,7 @@ const codeTexts: Record<ErrorCode, string> = {
   payload_too_large: "The body is too large.",
   unsupported_media_type: "The body is not sent as application/json.",
   too_many_requests: "A limit is reached; repeat later.",
+  rate_limited: "The API key, its project or the address has reached a bound of callers; repeat later.",
   headers_too_large: "The headers are too large.",
   internal_error: "Something went wrong in the service.",
   not_implemented: "This part of the API is not implemented yet.",
@@ -48,6 +49,7 @@ const codeTexts: Record<ErrorCode, string> = {
 /** Codes with `Retry-After`: the time after which a retry can succeed. */
 const timedCodes = new Set<ErrorCode>([
   "too_many_requests",
+  "rate_limited",
   "unavailable",
   "idempotency_in_progress",
   "browser_not_ready",
@@ -56,7 +58,14 @@ const timedCodes = new Set<ErrorCode>([
 ]);
 
 /** The codes that any request can end with. */
-const commonCodes: ErrorCode[] = ["unauthorized", "forbidden", "project_not_found", "internal_error", "unavailable"];
+const commonCodes: ErrorCode[] = [
+  "unauthorized",
+  "forbidden",
+  "project_not_found",
+  "rate_limited",
+  "internal_error",
+  "unavailable",
+];
 
 const codesOf = ({ method, params, query, body, errors }: Route): ErrorCode[] => {
   const isPost = method === "post";

@@ -143,9 +143,9 @@ export const acquireRoute = defineRoute(
     answers: { 200: { description: "The browser", schema: Session }, 204: { description: "No browser in time" } },
     errors: ["bad_request", "not_found", "name_taken"],
   },
-  async ({ params, body, project, baseUrl, deps, signal }) => {
+  async ({ params, body, principal, project, baseUrl, deps, signal }) => {
     const handedOut = await acquireBrowser(
-      { idOrName: params.id_or_name, request: body, project, baseUrl },
+      { idOrName: params.id_or_name, request: body, project, keyId: principal.keyId, baseUrl },
       deps,
       signal,
     );

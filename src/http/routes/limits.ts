@@ -31,7 +31,10 @@ export const getOrganizationLimitsRoute = defineRoute(
     answers: { 200: OrganizationLimits },
     errors: [],
   },
-  async ({ deps }) => ({ status: 200, body: organizationLimitsAnswer(await fetchOrganizationLimits(deps)) }),
+  async ({ deps }) => ({
+    status: 200,
+    body: organizationLimitsAnswer(await fetchOrganizationLimits(deps), deps.config),
+  }),
 );
 
 export const updateOrganizationLimitsRoute = defineRoute(
@@ -49,7 +52,7 @@ export const updateOrganizationLimitsRoute = defineRoute(
   },
   async ({ body, deps }) => {
     const limits = await updateOrganizationLimits(body.default_project_max_concurrent_sessions, deps);
-    return { status: 200, body: organizationLimitsAnswer(limits) };
+    return { status: 200, body: organizationLimitsAnswer(limits, deps.config) };
   },
 );
 

@@ -4,7 +4,8 @@
 -- ARGV[2] channel on which the caller's API replica receives a later grant
 -- ARGV[3] request, opaque text that is kept with the lease
 -- ARGV[4] ticket of an earlier place in the queue, or "" for a new one
--- Returns {"granted", lease} | {"waiting", ticket} | {"draining"} | {"ended"} for a session that is over.  O(log n)
+-- ARGV[5] most callers in the queue when this one is new, or "" for any number
+-- Returns {"granted", lease} | {"waiting", ticket} | {"full"} | {"draining"} | {"ended"} for a session that is over.  O(log n)
 local session = ARGV[1]
 local known = redis.call("HGET", LEASES, session)
 if known then return { "granted", known } end
@@ -12,5 +13,10 @@ local ticket = redis.call("ZSCORE", WAITERS, session)
 if ticket then return { "waiting", ticket } end
 if redis.call("HEXISTS", ENDED, session) == 1 then return { "ended" } end
 if redis.call("HEXISTS", POOL, "draining") == 1 then return { "draining" } end
+
+local most = ARGV[4] == "" and tonumber(ARGV[5])
+local waiting = redis.call("ZCARD", WAITERS)
+-- Without a queue an idle browser is given out in any case. A caller with a ticket only comes back.
+if most and waiting >= most and (waiting > 0 or redis.call("ZCARD", IDLE) == 0) then return { "full" } end
 
 return queueAndMatch(session, { ticket = ticketFor(ARGV[4]), channel = ARGV[2], request = ARGV[3] })

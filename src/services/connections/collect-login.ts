@@ -10,16 +10,26 @@ import { newId } from "../objects/new-id.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { fetchConnection } from "./fetch-connection.ts";
-import { badTicket, endVisit, openVisit, requireVisit } from "./login-code.ts";
+import { badTicket, endVisit, openVisit, requireTicket, requireVisit } from "./login-code.ts";
 import { changeConnection } from "./update-connection.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "locks" | "secretsKeys" | "projects">;
+type Deps = Pick<ServiceDeps, "kube" | "locks" | "secretsKeys" | "projects" | "signingKey">;
 
 /** The connection of a login, from the page's URL. */
 export type LoginPlace = { projectId: string; connectionId: string };
 
 /** A visit of the page. `ticket`: its secret. */
 export type LoginVisit = LoginPlace & { ticket: string };
+
+type TicketDeps = Pick<Deps, "signingKey">;
+
+/** Throws `forbidden` for a code that can't be one of this place. Does no I/O. */
+export const requireCode = ({ code, ...place }: LoginPlace & { code: string }, deps: TicketDeps): number =>
+  requireTicket(code, { ...place, stage: "code" }, deps);
+
+/** Throws `forbidden` for a ticket that can't be one of this place. Does no I/O. */
+export const requireVisitTicket = ({ ticket, ...place }: LoginVisit, deps: TicketDeps): number =>
+  requireTicket(ticket, { ...place, stage: "visit" }, deps);
 
 const placeOf = async (
   { projectId, connectionId }: LoginPlace,
@@ -37,22 +47,27 @@ const placeOf = async (
 /** Exchanges the code of a login link for the ticket of a visit; after that the code is not valid. Throws `forbidden`. */
 export const beginVisit = async (
   { code, ...place }: LoginPlace & { code: string },
-  deps: Pick<Deps, "kube" | "projects">,
-): Promise<string> => openVisit((await placeOf(place, deps)).connection, code, deps);
+  deps: Pick<Deps, "kube" | "projects" | "signingKey">,
+): Promise<string> => {
+  const untilMs = requireCode({ ...place, code }, deps);
+  const { connection } = await placeOf(place, deps);
+  return openVisit(connection, { code, use: { ...place, stage: "visit" }, untilMs }, deps);
+};
 
-/** The domain and the fields that the page shows. */
-export type LoginForm = { domain: string; fields: string[] };
+/** What the page shows: the project that asks, the domain and the fields. */
+export type LoginForm = { projectName: string; domain: string; fields: string[] };
 
 const usualFields = ["username", "password"];
 
 /** The fields of the connection's credential, or the usual two when it has none. Throws `forbidden`. */
 export const readLoginForm = async ({ ticket, ...place }: LoginVisit, deps: Deps): Promise<LoginForm> => {
+  requireVisitTicket({ ...place, ticket }, deps);
   const { project, connection } = await placeOf(place, deps);
   await requireVisit(connection, ticket, deps);
   const { domain, credential } = connection.spec;
   const known = credential?.name && credentialOfName(await fetchCredentials(project, deps), credential.name);
   const fields = known ? known.spec.valueKeys : [];
-  return { domain, fields: fields.length > 0 ? fields : usualFields };
+  return { projectName: project.name, domain, fields: fields.length > 0 ? fields : usualFields };
 };
 
 /** A unique name for a connection's credential, which users can recognise. */
@@ -89,6 +104,7 @@ export const collectLogin = async (
   values: Record<string, string>,
   deps: Deps,
 ): Promise<void> => {
+  requireVisitTicket({ ...place, ticket }, deps);
   const { project, connection } = await placeOf(place, deps);
   await endVisit(connection, ticket, deps);
   const name = await save(connection, { values, project }, deps);

@@ -1,5 +1,5 @@
 /**
- * The ticket with which a person may submit a login for one connection: 256 random bits, valid for ten minutes. A Secret of the
+ * The ticket with which a person may submit a login for one connection, valid for ten minutes (login-ticket.ts). A Secret of the
  * connection contains its SHA-256; a fast hash is safe for random bits, which no dictionary contains.
  *
  *   (none) ──start──► code ──open: the page has it──► visit ──end: the login is in──► used
@@ -9,7 +9,7 @@
  * The code travels in a URL, which may be sent in any way. So it is valid for one exchange only; after that a new secret counts,
  * which only the person's browser has.
  */
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHash, timingSafeEqual } from "node:crypto";
 import { AppError } from "../../errors.ts";
 import { hasReason } from "../../kube/kube-error.ts";
 import type { Secret } from "../../kube/objects.ts";
@@ -17,16 +17,14 @@ import { secrets, typeMeta } from "../../kube/resource-type.ts";
 import { type AuthConnection, authConnectionKind, loginSecretName } from "../../resources/auth-connection.ts";
 import { changeObject } from "../objects/change-object.ts";
 import type { ServiceDeps } from "../service-deps.ts";
+import { newTicket, readTicket, type TicketStage, type TicketUse } from "./login-ticket.ts";
 
-type Deps = Pick<ServiceDeps, "kube">;
+type Deps = Pick<ServiceDeps, "kube" | "signingKey">;
 
 /** Time for a person to log in, ms. */
 const lifetimeMs = 10 * 60 * 1000;
 
 export type LoginCode = { code: string; expiresAtMs: number };
-
-/** The stage of a ticket: a code in a URL, or the secret of a visit in a browser. */
-type Stage = "code" | "visit";
 
 const digest = (code: string): Buffer => createHash("sha256").update(code).digest();
 
@@ -38,24 +36,25 @@ const refOf = ({ metadata }: AuthConnection): { namespace: string; name: string 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 const entry = ({ data }: Secret, name: string): string => Buffer.from(data?.[name] ?? "", "base64").toString();
 
-const isGood = (secret: Secret, stage: Stage, ticket: string): boolean => {
+const isGood = (secret: Secret, stage: TicketStage, ticket: string): boolean => {
   const known = Buffer.from(entry(secret, "sha256"), "hex");
   const given = digest(ticket);
   const isKnown = known.length === given.length && timingSafeEqual(known, given);
   return isKnown && entry(secret, "stage") === stage && Number(entry(secret, "expires-at")) > Date.now();
 };
 
-const newTicket = (): string => randomBytes(32).toString("base64url");
-
-const dataOf = (stage: Stage, ticket: string): { stage: string; sha256: string } => ({
+const dataOf = (stage: TicketStage, ticket: string): { stage: string; sha256: string } => ({
   stage: base64(stage),
   sha256: base64(digest(ticket).toString("hex")),
 });
 
 /** Makes a new code; the connection's earlier code or visit is no longer valid. */
-export const newLoginCode = async (connection: AuthConnection, { kube }: Deps): Promise<LoginCode> => {
-  const code = newTicket();
+export const newLoginCode = async (
+  { connection, use }: { connection: AuthConnection; use: TicketUse & { stage: "code" } },
+  { kube, signingKey }: Deps,
+): Promise<LoginCode> => {
   const expiresAtMs = Date.now() + lifetimeMs;
+  const code = newTicket(use, expiresAtMs, signingKey);
   const data = { ...dataOf("code", code), "expires-at": base64(String(expiresAtMs)) };
   const { name, uid } = connection.metadata;
   const ownerReferences = [{ ...typeMeta(authConnectionKind), name, uid }];
@@ -73,11 +72,21 @@ export const newLoginCode = async (connection: AuthConnection, { kube }: Deps): 
 export const badTicket = (): AppError =>
   new AppError("forbidden", "this login link is not known, was used, or has expired");
 
+/**
+ * Throws `forbidden` for a ticket that this service did not make for this use, or whose time is over. Does no I/O, so a caller
+ * without a ticket costs next to nothing. Returns until when the ticket is good, ms since 1970.
+ */
+export const requireTicket = (ticket: string, use: TicketUse, { signingKey }: Pick<Deps, "signingKey">): number => {
+  const untilMs = readTicket(ticket, use, signingKey);
+  if (untilMs === undefined || untilMs <= Date.now()) throw badTicket();
+  return untilMs;
+};
+
 /** Moves the ticket to its next stage. Of several attempts at once, one succeeds; the others throw as for an invalid ticket. */
 const step = async (
   connection: AuthConnection,
-  { stage, ticket, next }: { stage: Stage; ticket: string; next: Record<string, string | null> },
-  { kube }: Deps,
+  { stage, ticket, next }: { stage: TicketStage; ticket: string; next: Record<string, string | null> },
+  { kube }: Pick<Deps, "kube">,
 ): Promise<void> => {
   const done = await changeObject(kube, secrets, refOf(connection), (secret) => {
     if (!isGood(secret, stage, ticket)) throw badTicket();
@@ -86,19 +95,27 @@ const step = async (
   if (!done) throw badTicket();
 };
 
-/** Exchanges a code for the secret of a visit, which is valid for the rest of the ten minutes. Throws `forbidden`. */
-export const openVisit = async (connection: AuthConnection, code: string, deps: Deps): Promise<string> => {
-  const ticket = newTicket();
+/** Exchanges a code for the secret of a visit, which is valid for the rest of the ten minutes, until `untilMs`. Throws `forbidden`. */
+export const openVisit = async (
+  connection: AuthConnection,
+  { code, use, untilMs }: { code: string; use: TicketUse & { stage: "visit" }; untilMs: number },
+  deps: Deps,
+): Promise<string> => {
+  const ticket = newTicket(use, untilMs, deps.signingKey);
   await step(connection, { stage: "code", ticket: code, next: dataOf("visit", ticket) }, deps);
   return ticket;
 };
 
 /** Throws `forbidden` for an invalid visit; does not end a valid one. */
-export const requireVisit = async (connection: AuthConnection, ticket: string, { kube }: Deps): Promise<void> => {
+export const requireVisit = async (
+  connection: AuthConnection,
+  ticket: string,
+  { kube }: Pick<Deps, "kube">,
+): Promise<void> => {
   const secret = await kube.get(secrets, refOf(connection));
   if (!secret || !isGood(secret, "visit", ticket)) throw badTicket();
 };
 
 /** Ends a visit, so that it can't be used again. Throws `forbidden`. */
-export const endVisit = (connection: AuthConnection, ticket: string, deps: Deps): Promise<void> =>
+export const endVisit = (connection: AuthConnection, ticket: string, deps: Pick<Deps, "kube">): Promise<void> =>
   step(connection, { stage: "visit", ticket, next: { stage: null, sha256: null, "expires-at": null } }, deps);

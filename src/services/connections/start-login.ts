@@ -12,10 +12,11 @@ import { newLoginCode } from "./login-code.ts";
  */
 export const startLogin = async (
   { id, project, baseUrl }: { id: string; project: Project; baseUrl: string },
-  deps: Pick<ServiceDeps, "kube">,
+  deps: Pick<ServiceDeps, "kube" | "signingKey">,
 ): Promise<LoginRecord> => {
   const connection = await fetchConnection(id, project, deps);
-  const { code, expiresAtMs } = await newLoginCode(connection, deps);
+  const use = { stage: "code", projectId: project.id, connectionId: wireId(connection) } as const;
+  const { code, expiresAtMs } = await newLoginCode({ connection, use }, deps);
   return {
     id: wireId(connection),
     hosted_url: `${baseUrl}/login/${project.id}/${wireId(connection)}#${code}`,

@@ -7,7 +7,7 @@ import { createPolicyUpload } from "../policies/policy-upload.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { poolAnswer } from "./pool-answer.ts";
-import { checkPool } from "./pool-checks.ts";
+import { checkPool, inTurn, reserveGrowth } from "./pool-checks.ts";
 
 /** Creates a pool; the operator begins to fill it at once. */
 export const createPool = async (
@@ -22,7 +22,12 @@ export const createPool = async (
   const upload = createPolicyUpload(deps);
   const pool = await upload.orUndo(async () => {
     const spec = await upload.place(created.spec, metadata);
-    return deps.kube.create(browserPoolKind, { metadata, spec });
+    return inTurn(project, deps, async () => {
+      const wanted = { spec: created.spec, project, name: metadata.name };
+      await checkPool(wanted, deps);
+      await reserveGrowth(wanted, deps);
+      return deps.kube.create(browserPoolKind, { metadata, spec });
+    });
   });
   deps.pools.put(pool);
   return poolAnswer(pool, deps);

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { missingReference, type Reference, referencesOf } from "../../domain/pool-references.ts";
 import { sessionTooLong } from "../../domain/session-limit.ts";
+import { onDemandRoom, poolAboveCap } from "../../domain/session-room.ts";
 import { AppError, type ErrorDetail, invalidInput } from "../../errors.ts";
 import { type BrowserPool, type BrowserPoolSpec, browserPoolKind } from "../../resources/browser-pool.ts";
 import { wireName } from "../../resources/identity.ts";
-import { fetchOrganizationLimits } from "../projects/organization-limits.ts";
-import { projectSessionLimit } from "../projects/project-limits.ts";
 import type { Project } from "../projects/projects.ts";
+import { countedSessions, reservedPool, sessionUse } from "../projects/session-use.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
 type Wanted = {
@@ -21,13 +21,11 @@ const sumOfSizes = (pools: BrowserPool[]): number => pools.reduce((sum, { spec }
 const limitDetails = async (
   { spec, project, before }: Wanted,
   others: BrowserPool[],
-  { config, kube }: ServiceDeps,
+  deps: ServiceDeps,
 ): Promise<ErrorDetail[]> => {
-  const { pooledSessions, fillRatePerMinute } = config.limits;
+  const { pooledSessions, fillRatePerMinute, sessionSeconds } = deps.config.limits;
   const tooLong =
-    spec.maxSessionSeconds === before?.spec.maxSessionSeconds
-      ? undefined
-      : sessionTooLong(spec, config.limits.sessionSeconds);
+    spec.maxSessionSeconds === before?.spec.maxSessionSeconds ? undefined : sessionTooLong(spec, sessionSeconds);
   const details: ErrorDetail[] = tooLong ? [tooLong] : [];
   if (spec.fillRatePerMinute > Math.max(fillRatePerMinute, before?.spec.fillRatePerMinute ?? 0))
     details.push({ path: "fill_rate_per_minute", message: `above the organization's cap of ${fillRatePerMinute}` });
@@ -38,14 +36,10 @@ const limitDetails = async (
       path: "size",
       message: `with ${total} of other pools it exceeds the organization's limit of ${pooledSessions} pooled sessions`,
     });
-  const { defaultProjectMaxConcurrentSessions } = await fetchOrganizationLimits({ kube, config });
-  const cap = projectSessionLimit(project, defaultProjectMaxConcurrentSessions);
-  const inProject = sumOfSizes(others.filter(({ metadata }) => metadata.namespace === project.namespace));
-  if (cap !== undefined && inProject + spec.size > cap)
-    details.push({
-      path: "size",
-      message: `with ${inProject} of other pools it exceeds the project's limit of ${cap} sessions`,
-    });
+  const use = await sessionUse(project, deps);
+  const pooled = sumOfSizes(others.filter(({ metadata }) => metadata.namespace === project.namespace));
+  const aboveCap = poolAboveCap(spec.size, { ...use, inProject: { ...use.inProject, pooled } });
+  if (aboveCap !== undefined) details.push({ path: "size", message: aboveCap });
   return details;
 };
 
@@ -59,7 +53,7 @@ const newReferences = ({ spec, before }: Wanted): Reference[] => {
 
 /**
  * Checks a pool's spec against the other pools and objects: limits (LIMIT-2), a free name, existing references. Throws
- * `bad_request` or `name_taken`. Two requests at once can both pass; then the operator refuses one of them.
+ * `bad_request` or `name_taken`. Of two requests at once both can pass, unless each is `inTurn`.
  */
 export const checkPool = async (wanted: Wanted, deps: ServiceDeps): Promise<void> => {
   const { items } = await deps.kube.list(browserPoolKind);
@@ -77,4 +71,27 @@ export const checkPool = async (wanted: Wanted, deps: ServiceDeps): Promise<void
     ...newReferences(wanted).map((reference) => ({ path: reference.path, message: missingReference(reference) })),
   ];
   if (details.length > 0) throw invalidInput(details);
+};
+
+/**
+ * Runs `work` while no other request checks and writes pools: names and sizes hold for the whole organization. Of each project only
+ * one request waits for the turn of the organization, so many of one project don't keep the others waiting. Throws `unavailable`
+ * when there is no turn in time.
+ */
+export const inTurn = <T>({ namespace }: Project, { locks }: ServiceDeps, work: () => Promise<T>): Promise<T> =>
+  locks.hold(["pools", namespace], () => locks.hold(["pools"], work));
+
+/** Reserves what the pool of this name grows by, against on-demand browsers that begin now. Throws `bad_request`. */
+export const reserveGrowth = async (
+  { spec, project, before, name }: Wanted & { name: string },
+  deps: ServiceDeps,
+): Promise<void> => {
+  const growth = spec.size - (before?.spec.size ?? 0);
+  const use = await sessionUse(project, deps);
+  if (growth <= 0 || use.cap === undefined) return;
+  const room = onDemandRoom(use);
+  const id = reservedPool({ name, size: spec.size });
+  const reservation = { projectId: project.id, id, sessions: growth, kind: "pool" } as const;
+  const isFree = await deps.sessionRoom.reserve(reservation, { ...room, counted: countedSessions(deps) });
+  if (!isFree) throw invalidInput([{ path: "size", message: `it exceeds the project's limit of ${use.cap} sessions` }]);
 };

@@ -10,7 +10,7 @@ import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { fetchPool } from "./fetch-pool.ts";
 import { poolAnswer } from "./pool-answer.ts";
-import { checkPool } from "./pool-checks.ts";
+import { checkPool, inTurn, reserveGrowth } from "./pool-checks.ts";
 
 /** `before`: the pool that the change is based on. */
 type Updated = { before: BrowserPool; pool: BrowserPool };
@@ -30,7 +30,17 @@ const writePool = async (
   await checkPool({ spec: asked, project, before }, deps);
   // A large policy that a user wrote as YAML stays in the spec, where the user expects it.
   const spec = request.chrome_policy ? await upload.place(asked, before.metadata) : asked;
-  return { before, pool: await deps.kube.replace(browserPoolKind, { ...before, spec }) };
+  const write = async (): Promise<Updated> => ({
+    before,
+    pool: await deps.kube.replace(browserPoolKind, { ...before, spec }),
+  });
+  if (asked.size <= before.spec.size && asked.name === before.spec.name) return write();
+  return inTurn(project, deps, async () => {
+    const wanted = { spec: asked, project, before, name: before.metadata.name };
+    await checkPool(wanted, deps);
+    await reserveGrowth(wanted, deps);
+    return write();
+  });
 };
 
 const update = (idOrName: string, wanted: Update, deps: ServiceDeps): Promise<Updated> =>

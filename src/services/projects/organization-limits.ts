@@ -1,11 +1,12 @@
+import type { Limits } from "../../config.ts";
 import { invalidInput } from "../../errors.ts";
 import type { Namespace } from "../../kube/objects.ts";
 import { namespaces } from "../../kube/resource-type.ts";
+import { boundedCap, defaultCapAnnotation, readCap } from "../../resources/session-caps.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { readCap } from "./project-namespace.ts";
 
 export type OrganizationLimits = {
-  /** Limit for the browsers of all projects together, from the configuration. */
+  /** Limit for the browsers of all projects together, pooled and on demand, from the configuration. */
   maxConcurrentSessions: number;
   /** Cap of each project without its own cap; undefined: none. Never above the organization's limit. */
   defaultProjectMaxConcurrentSessions: number | undefined;
@@ -13,20 +14,21 @@ export type OrganizationLimits = {
 
 type Deps = Pick<ServiceDeps, "kube" | "config">;
 
-/** The annotation of the system namespace that holds the default cap: one number needs no kind of its own. */
-const annotation = "browserpool.dev/default-project-max-concurrent-sessions";
-
-const limitsOf = (namespace: Namespace | undefined, maxConcurrentSessions: number): OrganizationLimits => {
-  const cap = readCap(namespace?.metadata.annotations?.[annotation]);
+const limitsOf = (
+  namespace: Namespace | undefined,
+  { pooledSessions, onDemandSessions }: Limits,
+): OrganizationLimits => {
+  const maxConcurrentSessions = pooledSessions + onDemandSessions;
+  const cap = readCap(namespace?.metadata.annotations?.[defaultCapAnnotation]);
   return {
     maxConcurrentSessions,
-    defaultProjectMaxConcurrentSessions: cap && Math.min(cap, maxConcurrentSessions),
+    defaultProjectMaxConcurrentSessions: boundedCap(cap, maxConcurrentSessions),
   };
 };
 
 /** Fetches the limits with one read. */
 export const fetchOrganizationLimits = async ({ kube, config }: Deps): Promise<OrganizationLimits> =>
-  limitsOf(await kube.get(namespaces, { name: config.systemNamespace }), config.limits.pooledSessions);
+  limitsOf(await kube.get(namespaces, { name: config.systemNamespace }), config.limits);
 
 /** `defaultCap`: 0 and null remove the default, undefined keeps it. Throws `bad_request` above the organization's limit. */
 export const updateOrganizationLimits = async (
@@ -34,15 +36,15 @@ export const updateOrganizationLimits = async (
   { kube, config }: Deps,
 ): Promise<OrganizationLimits> => {
   if (defaultCap === undefined) return fetchOrganizationLimits({ kube, config });
-  const { pooledSessions } = config.limits;
-  if (defaultCap !== null && defaultCap > pooledSessions)
+  const total = config.limits.pooledSessions + config.limits.onDemandSessions;
+  if (defaultCap !== null && defaultCap > total)
     throw invalidInput([
       {
         path: "default_project_max_concurrent_sessions",
-        message: `must not be above the organization's limit of ${pooledSessions}`,
+        message: `must not be above the organization's limit of ${total}`,
       },
     ]);
-  const annotations = { [annotation]: defaultCap ? String(defaultCap) : null };
+  const annotations = { [defaultCapAnnotation]: defaultCap ? String(defaultCap) : null };
   const written = await kube.patch(namespaces, { name: config.systemNamespace }, { metadata: { annotations } });
-  return limitsOf(written, pooledSessions);
+  return limitsOf(written, config.limits);
 };

@@ -4,6 +4,7 @@
  */
 import type { Namespace } from "../../kube/objects.ts";
 import { projectLabel } from "../../resources/identity.ts";
+import { projectCapAnnotation, readCap } from "../../resources/session-caps.ts";
 
 export type Project = {
   id: string;
@@ -25,18 +26,12 @@ export const projectStatusLabel = "browserpool.dev/project-status";
 export const projectAnnotations = {
   name: "browserpool.dev/project-name",
   updatedAt: "browserpool.dev/project-updated-at",
-  maxConcurrentSessions: "browserpool.dev/max-concurrent-sessions",
+  maxConcurrentSessions: projectCapAnnotation,
   maxConcurrentInvocations: "browserpool.dev/max-concurrent-invocations",
 } as const;
 
 /** URLs and names of objects contain ids, so they are DNS labels; a namespace with any other value is no project. */
 const idPattern = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
-
-/** Parses a cap from an annotation; undefined for none and for anything but a whole number above 0. */
-export const readCap = (text: string | undefined): number | undefined => {
-  const cap = Number(text);
-  return Number.isSafeInteger(cap) && cap > 0 ? cap : undefined;
-};
 
 /**
  * The project of a namespace; undefined when it is no project, when the project was deleted, or when the namespace is being

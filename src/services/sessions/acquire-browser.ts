@@ -20,7 +20,25 @@ import type { ServiceDeps } from "../service-deps.ts";
 import { sessionAnswer } from "./session-answer.ts";
 import { sessionNameTaken } from "./session-name.ts";
 
-export type AcquireInput = { idOrName: string; request: AcquireBrowser; project: Project; baseUrl: string };
+export type AcquireInput = {
+  idOrName: string;
+  request: AcquireBrowser;
+  project: Project;
+  /** The API key that asks. */
+  keyId: string;
+  baseUrl: string;
+};
+
+/** Time after which a caller that found no place in the queue may try again, s. */
+const queueRetrySeconds = 1;
+
+const queueIsFull = (hasPlace: boolean, { config, callerLimits }: ServiceDeps): AppError => {
+  const { key, project } = config.callers.waitingAcquires;
+  const message = hasPlace
+    ? `${project} callers wait for a browser of this pool already; wait for their answers`
+    : `too many callers wait for browsers: an API key may have ${key}, a project ${project}; wait for their answers`;
+  return callerLimits.refusal("waiting_acquires", message, queueRetrySeconds);
+};
 
 const sessionRequest = (
   pool: BrowserPool,
@@ -48,7 +66,7 @@ const checkTelemetry = (pool: BrowserPool, request: AcquireBrowser): void => {
   if (!merged.ok) throw invalidInput(wireProblems(BrowserPoolSpec, merged.problems));
 };
 
-const results = { held: "granted", timeout: "timeout", draining: "refused" } as const;
+const results = { held: "granted", timeout: "timeout", full: "refused", draining: "refused" } as const;
 
 const measured = async (
   work: () => Promise<Acquired>,
@@ -111,7 +129,7 @@ export type HandedOut = {
  * `signal`: aborted when the caller is gone; then no browser stays taken.
  */
 export const acquireBrowser = async (
-  { idOrName, request, project, baseUrl }: AcquireInput,
+  { idOrName, request, project, keyId, baseUrl }: AcquireInput,
   deps: ServiceDeps,
   signal: AbortSignal,
 ): Promise<HandedOut | undefined> => {
@@ -126,11 +144,14 @@ export const acquireBrowser = async (
 
   const waitSeconds = request.acquire_timeout_seconds ?? defaultAcquireTimeoutSeconds(pool.spec);
   let prepared: Promise<Session> | undefined;
+  // Without a place the caller gets a browser that is idle now, or none.
+  const place = deps.callerLimits.enterQueue({ keyId, projectId: project.id });
   const wanted = {
     poolUid,
     session,
     request: sessionRequest(pool, request, project, deps.config),
     waitMs: waitSeconds * 1000,
+    mostWaiting: place ? deps.config.callers.waitingAcquires.project : 0,
     whileBinding(lease: LeaseRecord) {
       prepared = prepareAnswer(lease, baseUrl, deps, signal);
     },
@@ -138,10 +159,12 @@ export const acquireBrowser = async (
   let answer: Session | undefined;
   try {
     const acquired = await measured(() => acquireLease(wanted, deps, signal), deps, signal);
+    if (acquired.kind === "full") throw queueIsFull(place !== undefined, deps);
     if (acquired.kind === "draining") throw new AppError("not_found", `browser pool ${idOrName} is being deleted`);
     if (acquired.kind === "held") answer = await answerHeld(prepared, owner, deps, signal);
     return answer && { session: answer, takeBack: () => deps.abandonedSessions.add(poolUid, session) };
   } finally {
+    place?.();
     if (!answer && name) await deps.names.free(project.id, name, owner).catch(() => undefined);
   }
 };

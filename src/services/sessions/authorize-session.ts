@@ -1,4 +1,5 @@
 import { AppError } from "../../errors.ts";
+import { SessionRequest } from "../../leases/records.ts";
 import { sessionHeader } from "../../protocol/agent-api.ts";
 import { isUpgradeBy, type UpgradeAnswer } from "../../protocol/agent-key.ts";
 import { verifySessionToken } from "../../protocol/session-token.ts";
@@ -6,12 +7,13 @@ import { refuseWhileRecovering } from "../pools/refuse-while-recovering.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
 /**
- * The agent's address for a session's CDP, and the headers that the agent requires on the upgrade. `isGenuine`: whether the answer to
- * that upgrade came from the agent; until then nothing of the client may be sent.
+ * The agent's address for a session's CDP, the headers that the agent requires on the upgrade, and the session's project. `isGenuine`:
+ * whether the answer to that upgrade came from the agent; until then nothing of the client may be sent.
  */
 export type SessionTarget = {
   address: string;
   headers: Record<string, string>;
+  projectId: string;
   isGenuine(answer: UpgradeAnswer): boolean;
 };
 
@@ -39,9 +41,11 @@ export const authorizeSession = async (
   }
   const authorization = `Bearer ${agentTokens.tokenFor(lease.browser)}`;
   const challenge = agentKeys.challenge(lease.pod);
+  const { project: projectId } = SessionRequest.parse(JSON.parse(lease.request));
   return {
     address: lease.address,
     headers: { ...challenge.headers, authorization, [sessionHeader]: sessionId },
+    projectId,
     isGenuine: (answer) => isUpgradeBy(challenge, answer),
   };
 };

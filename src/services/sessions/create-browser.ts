@@ -2,18 +2,19 @@ import { createBrowser as newBrowser } from "../../domain/browser-create.ts";
 import { onDemandRequest } from "../../domain/on-demand-request.ts";
 import { missingReference, referencesOf } from "../../domain/pool-references.ts";
 import { sessionTooLong } from "../../domain/session-limit.ts";
+import { noOnDemandRoom, onDemandRoom } from "../../domain/session-room.ts";
 import { AppError, type ErrorDetail, invalidInput } from "../../errors.ts";
 import { acquireLease } from "../../leases/acquire-lease.ts";
+import type { Reservation } from "../../redis/session-room.ts";
 import { retryBriefly } from "../../redis/while-unavailable.ts";
 import { type Browser, type BrowserSpec, browserKind, isOver } from "../../resources/browser.ts";
 import type { CreateBrowser } from "../../resources/browser-wire.ts";
+import { refusalIn } from "../../resources/conditions.ts";
 import { vaultKind } from "../../resources/vault.ts";
 import { fetchObject } from "../objects/fetch-object.ts";
 import { newId } from "../objects/new-id.ts";
-import { browsersOf, poolsOf } from "../pools/lease-owners.ts";
-import { fetchOrganizationLimits } from "../projects/organization-limits.ts";
-import { projectSessionLimit } from "../projects/project-limits.ts";
 import type { Project } from "../projects/projects.ts";
+import { countedSessions, sessionUse } from "../projects/session-use.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import type { HandedOut } from "./acquire-browser.ts";
 import { sessionAnswer } from "./session-answer.ts";
@@ -38,29 +39,31 @@ const checkReferences = async (spec: BrowserSpec, project: Project, deps: Servic
   if (details.length > 0) throw invalidInput(details);
 };
 
-/**
- * A project's cap counts the sizes of its pools, since all their browsers may be in use, and its on-demand browsers. Two requests
- * at once can both pass. Throws `too_many_requests`.
- */
-const requireRoom = async (project: Project, deps: ServiceDeps): Promise<void> => {
-  const { defaultProjectMaxConcurrentSessions } = await fetchOrganizationLimits(deps);
-  const cap = projectSessionLimit(project, defaultProjectMaxConcurrentSessions);
-  if (cap === undefined) return;
-  const pooled = poolsOf(project, deps).reduce((sum, { spec }) => sum + spec.size, 0);
-  const onDemand = browsersOf(project, deps).filter((browser) => !isOver(browser)).length;
-  if (pooled + onDemand < cap) return;
-  const message = `the project may run ${cap} browsers at once: ${pooled} are in its pools, ${onDemand} were started on demand`;
-  throw new AppError("too_many_requests", `${message}; end one and repeat the request`, { retryAfterSeconds: 5 });
+const noRoom = (message: string, { metrics }: ServiceDeps): AppError => {
+  metrics.limited.inc({ limit: "sessions" });
+  return new AppError("too_many_requests", `${message}; end one and repeat the request`, { retryAfterSeconds: 5 });
+};
+
+/** Reserves room for the browser of this name in the project and the organization. Throws `too_many_requests`. */
+const reserveRoom = async (name: string, project: Project, deps: ServiceDeps): Promise<Reservation> => {
+  const use = await sessionUse(project, deps);
+  const room = onDemandRoom(use);
+  if (room.project === 0 || room.organization === 0) throw noRoom(noOnDemandRoom(use, room), deps);
+  const reservation: Reservation = { projectId: project.id, id: name, sessions: 1, kind: "browser" };
+  if (await deps.sessionRoom.reserve(reservation, { ...room, counted: countedSessions(deps) })) return reservation;
+  throw noRoom("others start browsers now, and there is no room for one more", deps);
 };
 
 const notStarted = (why: string): AppError =>
   new AppError("browser_not_started", `the browser could not be started: ${why}`, { retryAfterSeconds: 5 });
 
-/** A signal that is aborted when the operator reports that the browser failed or ended, or when the object is deleted. */
-const failureOf = (uid: string, { browsers }: ServiceDeps): { signal: AbortSignal; stop: () => void } => {
+/** A signal that is aborted when the operator reports that the browser is refused, failed or ended, or when the object is deleted. */
+const failureOf = (uid: string, deps: ServiceDeps): { signal: AbortSignal; stop: () => void } => {
   const failed = new AbortController();
-  const stop = browsers.listen(uid, (browser) => {
-    if (isOver(browser)) failed.abort(notStarted(browser.status?.message ?? "it ended at once"));
+  const stop = deps.browsers.listen(uid, (browser) => {
+    const refusal = refusalIn(browser.status?.conditions);
+    if (refusal) failed.abort(noRoom(refusal.message, deps));
+    else if (isOver(browser)) failed.abort(notStarted(browser.status?.message ?? "it ended at once"));
     else if (browser.metadata.deletionTimestamp) failed.abort(notStarted("it was deleted"));
   });
   return { signal: failed.signal, stop };
@@ -96,9 +99,13 @@ export const createBrowser = async (
   const tooLong = sessionTooLong(spec, deps.config.limits.sessionSeconds);
   if (tooLong) throw invalidInput([tooLong]);
   await checkReferences(spec, project, deps);
-  await requireRoom(project, deps);
   const metadata = { name: newId(), namespace: project.namespace };
-  const browser = await deps.kube.create(browserKind, { metadata, spec });
+  const room = await reserveRoom(metadata.name, project, deps);
+  const free = (): Promise<void> => deps.sessionRoom.free(room).catch(() => undefined);
+  const browser = await deps.kube.create(browserKind, { metadata, spec }).catch(async (error: unknown) => {
+    await free();
+    throw error;
+  });
   deps.browsers.put(browser);
   const owner = { poolUid: browser.metadata.uid, session: browser.metadata.name };
   const failure = failureOf(owner.poolUid, deps);
@@ -117,6 +124,7 @@ export const createBrowser = async (
     return { session, takeBack: () => void undo(browser, deps, project) };
   } catch (error) {
     await undo(browser, deps, project);
+    await free();
     throw error;
   } finally {
     failure.stop();

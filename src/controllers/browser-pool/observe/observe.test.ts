@@ -26,7 +26,7 @@ const deps = (silentMs: number, setByMs: number): ObserveDeps => {
   const failingSinceMs = monotonicMs - silentMs;
   const inspection = { atMs: monotonicMs - 1, epoch: 1, failures: 1, failingSinceMs };
   return {
-    source: { get: () => pool, list: () => [pool], meta },
+    source: { get: () => pool, meta },
     pods: { list: () => [warm] } as unknown as Reflector<Pod>,
     store: {
       snapshot: async () => anObserved({ leases: { nowMs: nowMs + setByMs } }).leases,
@@ -42,7 +42,7 @@ const deps = (silentMs: number, setByMs: number): ObserveDeps => {
     monotonicMs: () => monotonicMs,
     podSettings: { image: "browser:1", agentPublicKey: "key", template: undefined },
     drainDeadlineMs: 600_000,
-    limits: undefined,
+    refusalOf: () => undefined,
     gate: openGate,
   };
 };

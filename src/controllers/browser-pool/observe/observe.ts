@@ -4,18 +4,18 @@ import { type Pod, refOf } from "../../../kube/objects.ts";
 import type { Reflector } from "../../../kube/reflector.ts";
 import type { LeaseStore } from "../../../leases/lease-store.ts";
 import { hasAgentKey } from "../../../protocol/agent-key.ts";
+import type { BrowserPool } from "../../../resources/browser-pool.ts";
 import type { StartGate } from "../../start-gate.ts";
 import type { Inspections } from "../inspect/inspections.ts";
 import { type BrowserOwner, mayLackKey, whyForeign } from "../pod/own-pod.ts";
 import { configHashAnnotation, outdatedBy, type PodSettings, poolLabel } from "../pod/pod.ts";
 import type { PoolSource } from "../pool-source.ts";
 import type { Nodes } from "./nodes.ts";
-import type { LastInspection, Observed, ObservedPod } from "./observed.ts";
+import type { LastInspection, Observed, ObservedPod, Refusal } from "./observed.ts";
 import { podState } from "./pod-state.ts";
-import { type PoolLimits, refusalOf } from "./refusal.ts";
 
 export type ObserveDeps = {
-  source: Pick<PoolSource, "get" | "list" | "meta">;
+  source: Pick<PoolSource, "get" | "meta">;
   pods: Reflector<Pod>;
   store: Pick<LeaseStore, "snapshot" | "endedLease">;
   expectations: Expectations;
@@ -40,8 +40,8 @@ export type ObserveDeps = {
   /** The session of the object with this key; left out for kinds whose objects have many sessions. */
   sessionOf?: (key: string) => string;
   gate: Pick<StartGate, "waitsFor">;
-  /** Undefined: the kind has no limits beyond its schema. */
-  limits: PoolLimits | undefined;
+  /** Why the spec can't be carried out; undefined when it can. */
+  refusalOf: (pool: BrowserPool) => Refusal | undefined;
 };
 
 /** `own`: the browsers of the owner. `foreign`: other pods with its label. */
@@ -75,8 +75,7 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Obser
 
   const offsetMs = leases.nowMs - deps.monotonicMs();
   const records = new Map(leases.browsers.map((browser) => [browser.id, browser]));
-  const { limits, acceptedSizes } = deps;
-  const refusal = limits && refusalOf({ pool, pools: deps.source.list(), acceptedSizes, limits });
+  const refusal = deps.refusalOf(pool);
   if (!refusal) deps.acceptedSizes.set(uid, pool.spec.size);
 
   const isOutdated = outdatedBy(deps.podSettings);

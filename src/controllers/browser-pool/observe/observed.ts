@@ -63,7 +63,13 @@ export type ObservedNode = {
 };
 
 export type Refusal = {
-  reason: "PooledSessionsLimit" | "FillRateAboveCap" | "NameTaken" | "ReferenceNotFound" | "InvalidSpec";
+  reason:
+    | "PooledSessionsLimit"
+    | "SessionsLimit"
+    | "FillRateAboveCap"
+    | "NameTaken"
+    | "ReferenceNotFound"
+    | "InvalidSpec";
   message: string;
 };
 

@@ -1,9 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { aPool } from "../../../../test/support/observed-pool.ts";
+import type { SessionUse } from "../../../domain/session-room.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
-import { type RefusalInput, refusalOf } from "./refusal.ts";
+import { browserRefusal, type RefusalInput, refusalOf } from "./refusal.ts";
 
 const limits = { pooledSessions: 10, fillRatePerMinute: 25 };
+const sessionLimits = { pooledSessions: 10, onDemandSessions: 2, projectOnDemandSessions: 1 };
+const noUse: SessionUse = {
+  cap: undefined,
+  inProject: { pooled: 0, onDemand: 0 },
+  onDemandInAll: 0,
+  limits: sessionLimits,
+};
 const born = (
   uid: string,
   second: number,
@@ -15,7 +23,7 @@ const born = (
   ...more,
 });
 const refused = (pool: BrowserPool, others: BrowserPool[] = [], more: Partial<RefusalInput> = {}) =>
-  refusalOf({ pool, pools: [pool, ...others], acceptedSizes: new Map(), limits, ...more });
+  refusalOf({ pool, pools: [pool, ...others], acceptedSizes: new Map(), limits, use: noUse, ...more });
 
 describe("a name", () => {
   const older = aPool({ name: "shared" }, undefined, born("a", 1));
@@ -101,4 +109,43 @@ test.each<[string, BrowserPool, string, string]>([
   ],
 ])("%s is refused, with the field named", (_, pool, reason, message) => {
   expect(refused(pool)).toMatchObject({ reason, message: expect.stringContaining(message) });
+});
+
+describe("a project's cap", () => {
+  const use = { ...noUse, cap: 5, inProject: { pooled: 2, onDemand: 1 } };
+  const grown = (size: number, acceptedSize?: number) =>
+    refused(aPool({ size }, acceptedSize === undefined ? {} : { acceptedSize }), [], { use });
+
+  // LIMIT-10
+  test("counts the other pools and the on-demand browsers", () => {
+    expect(grown(2)).toBeUndefined();
+    expect(grown(3)).toMatchObject({
+      reason: "SessionsLimit",
+      message: expect.stringContaining("limit of 5 sessions"),
+    });
+  });
+
+  test("that was lowered takes nothing from a pool", () => {
+    expect(grown(3, 3)).toBeUndefined();
+    expect(grown(4, 3)?.reason).toBe("SessionsLimit");
+  });
+});
+
+describe("an on-demand browser", () => {
+  const none = new Map<string, number>();
+  const one = aPool({ size: 1 }, {}, { uid: "one" });
+  const full = { ...noUse, inProject: { pooled: 0, onDemand: 1 }, onDemandInAll: 1 };
+
+  // LIMIT-20
+  test("is refused above the limit of its project or of the organization", () => {
+    expect(browserRefusal(one, none, noUse)).toBeUndefined();
+    expect(browserRefusal(one, none, full)?.message).toContain("without a cap of its own may run 1");
+    expect(browserRefusal(one, none, { ...noUse, onDemandInAll: 2 })?.message).toContain("organization may run 2");
+  });
+
+  test("that was accepted stays so, and one that is over needs no room", () => {
+    expect(browserRefusal(one, new Map([["one", 1]]), full)).toBeUndefined();
+    expect(browserRefusal(aPool({ size: 1 }, { acceptedSize: 1 }), none, full)).toBeUndefined();
+    expect(browserRefusal({ ...one, spec: { ...one.spec, size: 0 } }, none, full)).toBeUndefined();
+  });
 });

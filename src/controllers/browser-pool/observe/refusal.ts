@@ -1,5 +1,6 @@
 import { poolProblems } from "../../../domain/pool-problems.ts";
 import { missingReference, referencesOf } from "../../../domain/pool-references.ts";
+import { noOnDemandRoom, onDemandRoom, poolAboveCap, type SessionUse } from "../../../domain/session-room.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
 import { joinPath } from "../../../resources/wire.ts";
 import type { Refusal } from "./observed.ts";
@@ -18,6 +19,8 @@ export type RefusalInput = {
   /** Sizes that were accepted last, by uid; newer than the pools' statuses. */
   acceptedSizes: ReadonlyMap<string, number>;
   limits: PoolLimits;
+  /** The sessions of the project without this pool. */
+  use: SessionUse;
 };
 
 const nameOf = (pool: BrowserPool): string => pool.spec.name ?? pool.metadata.name;
@@ -32,7 +35,7 @@ const isOlder = (a: BrowserPool, b: BrowserPool, acceptedSize: AcceptedSize): bo
 };
 
 /** Why the operator refuses a spec that the API server accepted; pure. Of two pools with one name, the older keeps it (HTTP-16). */
-export const refusalOf = ({ pool, pools, acceptedSizes, limits }: RefusalInput): Refusal | undefined => {
+export const refusalOf = ({ pool, pools, acceptedSizes, limits, use }: RefusalInput): Refusal | undefined => {
   const acceptedSize: AcceptedSize = ({ metadata, status }) => acceptedSizes.get(metadata.uid) ?? status?.acceptedSize;
   const others = pools.filter(({ metadata }) => metadata.uid !== pool.metadata.uid && !metadata.deletionTimestamp);
   const rival = others.find(
@@ -59,5 +62,23 @@ export const refusalOf = ({ pool, pools, acceptedSizes, limits }: RefusalInput):
     const message = `spec.size: ${pool.spec.size} with ${sum} of other pools exceeds the organization's limit of ${limits.pooledSessions} pooled sessions`;
     return { reason: "PooledSessionsLimit", message };
   }
+  // A cap that was lowered later takes no browser from a pool.
+  const aboveCap = pool.spec.size > (acceptedSize(pool) ?? 0) && poolAboveCap(pool.spec.size, use);
+  if (aboveCap) return { reason: "SessionsLimit", message: `spec.size: ${pool.spec.size} ${aboveCap}` };
   return undefined;
+};
+
+/**
+ * Why the operator does not start an on-demand browser, seen as a pool of one; pure. One that was accepted stays so. A refused one
+ * starts as soon as there is room.
+ */
+export const browserRefusal = (
+  { metadata, spec, status }: BrowserPool,
+  acceptedSizes: ReadonlyMap<string, number>,
+  use: SessionUse,
+): Refusal | undefined => {
+  if (spec.size === 0 || (acceptedSizes.get(metadata.uid) ?? status?.acceptedSize)) return undefined;
+  const room = onDemandRoom(use);
+  if (room.project > 0 && room.organization > 0) return undefined;
+  return { reason: "SessionsLimit", message: noOnDemandRoom(use, room) };
 };

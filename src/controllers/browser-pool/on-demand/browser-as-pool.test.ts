@@ -34,7 +34,22 @@ describe("an on-demand browser", () => {
   test("says what it waits for before it may start", () => {
     const { does, status } = round(aBrowser({}), { waitsFor: "a policy" });
     expect(does).toEqual([]);
-    expect(status?.conditions[0]).toMatchObject({ reason: "WaitingForProject", message: "a policy" });
+    expect(status?.conditions[1]).toMatchObject({ reason: "WaitingForProject", message: "a policy" });
+  });
+
+  // LIMIT-20
+  test("that is refused says so and starts nothing, until it is accepted", () => {
+    const refusal = { reason: "SessionsLimit", message: "no room" } as const;
+    const { does, status } = round(aBrowser({}), { refusal });
+    expect(does).toEqual([]);
+    expect(status).toMatchObject({
+      phase: "Starting",
+      conditions: [
+        { type: "Accepted", status: "False", reason: "SessionsLimit", message: "no room" },
+        { type: "Ready", status: "False", reason: "NotAccepted", message: "no room" },
+      ],
+    });
+    expect(round(aBrowser({ ...status, leaseEpoch: 1 })).does).toEqual(["create"]);
   });
 
   test.each<[string, Partial<BrowserStatus>, ObservedOptions, Partial<BrowserStatus>]>([
@@ -80,6 +95,7 @@ describe("an on-demand browser", () => {
     expect(status).toMatchObject(after);
     expect(does).not.toContain("create");
     expect(status?.conditions).toMatchObject([
+      { type: "Accepted", status: "True" },
       { type: "Ready", status: after.phase === "Active" ? "True" : "False", reason: after.phase },
     ]);
   });

@@ -14,6 +14,7 @@ import type { BrowserPool, BrowserPoolStatus } from "../../../resources/browser-
 import { conditionsOf, type Draft } from "../../conditions.ts";
 import type { Observed, ObservedPod } from "../observe/observed.ts";
 import { startDeadlineMs } from "../plan/starts.ts";
+import { accepted } from "../plan/status.ts";
 import type { PoolView } from "../pool-source.ts";
 
 /** A fill rate, percent a minute, that does not delay the one start. */
@@ -35,7 +36,14 @@ const toPool = ({ metadata, spec, status }: Browser): BrowserPool => {
       size: over ? 0 : 1,
       fillRatePerMinute: status?.pod ? 0 : atOnce,
     },
-    ...(status && { status: { ...emptyStatus, conditions: status.conditions, ...epochOf(status) } }),
+    ...(status && {
+      status: {
+        ...emptyStatus,
+        conditions: status.conditions,
+        ...epochOf(status),
+        ...(status.pod && { acceptedSize: over ? 0 : 1 }),
+      },
+    }),
   };
 };
 
@@ -86,7 +94,9 @@ const texts: Record<BrowserStatus["phase"], string> = {
   Failed: "the browser could not be started",
 };
 
-const readyDraft = ({ phase, endReason, message }: Phase, { waitsFor }: Observed): Draft => {
+const readyDraft = ({ phase, endReason, message }: Phase, { waitsFor, refusal }: Observed): Draft => {
+  if (phase === "Starting" && refusal)
+    return { type: "Ready", status: false, reason: "NotAccepted", message: refusal.message };
   if (phase === "Starting" && waitsFor !== undefined)
     return { type: "Ready", status: false, reason: "WaitingForProject", message: waitsFor };
   return {
@@ -104,7 +114,7 @@ const withStatus = (browser: Browser, status: BrowserPoolStatus, observed: Obser
     ...browser,
     status: {
       observedGeneration: browser.metadata.generation ?? 0,
-      conditions: conditionsOf(browser, [readyDraft(phase, observed)], observed.leases.nowMs),
+      conditions: conditionsOf(browser, [accepted(observed), readyDraft(phase, observed)], observed.leases.nowMs),
       ...phase,
       ...(pod && { pod }),
       ...epochOf(status),

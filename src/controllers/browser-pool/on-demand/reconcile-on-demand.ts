@@ -25,12 +25,35 @@ const atOnceMs = 1;
  */
 const keyLifeMs = 10 * 60_000;
 
+/** Ended and failed browsers that a project keeps, so that starts and ends in a row don't fill the API server. */
+const mostEnded = 200;
+
+/** Browsers that one round deletes at most. */
+const deletedAtOnce = 10;
+
+/** Deletes the browsers of a namespace that ended longest ago, when it has too many. */
+const trimEnded = async (namespace: string, deps: ReconcileOnDemandDeps): Promise<void> => {
+  const ended = deps.source
+    .list()
+    .filter((one) => one.metadata.namespace === namespace && !one.metadata.deletionTimestamp)
+    .map((one) => deps.source.objectOf(one))
+    .filter(isOver);
+  if (ended.length <= mostEnded) return;
+  const endTime = ({ status }: Browser): string => status?.endTime ?? "";
+  const oldest = ended.sort((a, b) => (endTime(a) < endTime(b) ? -1 : 1)).slice(0, ended.length - mostEnded);
+  for (const { metadata } of oldest.slice(0, deletedAtOnce)) {
+    deps.lead.check();
+    await deps.kube.delete(browserKind, metadata, { uid: metadata.uid });
+  }
+};
+
 /** Deletes an ended or failed browser when its day is over; until then only requeues it. */
 const expire = async (
   { metadata, status }: Browser,
   pool: BrowserPool,
   deps: ReconcileOnDemandDeps,
 ): Promise<Requeue> => {
+  await trimEnded(metadata.namespace, deps);
   const endedMs = Date.parse(status?.endTime ?? "");
   const leftMs = endedMs + endedLifeMs - deps.now();
   if (endedMs + keyLifeMs > deps.now()) await sweepAgentKeys(pool, [], deps);

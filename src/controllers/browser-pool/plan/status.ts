@@ -12,7 +12,8 @@ export type RoundOutcome = {
   nextStartTime: string | undefined;
 };
 
-const accepted = ({ refusal }: Observed): Draft =>
+/** Whether the spec is in force. */
+export const accepted = ({ refusal }: Pick<Observed, "refusal">): Draft =>
   refusal
     ? { type: "Accepted", status: false, ...refusal }
     : { type: "Accepted", status: true, reason: "Accepted", message: "the configuration is in force" };

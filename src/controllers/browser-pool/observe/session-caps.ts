@@ -1,0 +1,49 @@
+import type { Kube } from "../../../kube/client.ts";
+import type { Namespace } from "../../../kube/objects.ts";
+import { type Reflector, startReflector } from "../../../kube/reflector.ts";
+import { namespaces } from "../../../kube/resource-type.ts";
+import type { Logger } from "../../../log.ts";
+import { projectLabel } from "../../../resources/identity.ts";
+import { boundedCap, defaultCapAnnotation, projectCapAnnotation, readCap } from "../../../resources/session-caps.ts";
+
+/** How many browsers may run at once in each project, kept up to date by watches of namespaces. */
+export type SessionCaps = {
+  /** The cap of the project in this namespace, else the organization's default; undefined: none. */
+  of(namespace: string): number | undefined;
+  /** Resolves when all caps are known; rejects if `signal` is aborted first. */
+  synced(signal: AbortSignal): Promise<void>;
+  stop(): Promise<void>;
+};
+
+const annotationOf = (namespace: Namespace | undefined, name: string): string | undefined =>
+  namespace?.metadata.annotations?.[name];
+
+export type SessionCapsOptions = { kube: Kube; log: Logger; systemNamespace: string; organizationSessions: number };
+
+/** Watches the projects and the system namespace until `stop`. A changed cap counts from the next round of each object. */
+export const startSessionCaps = ({
+  kube,
+  log,
+  systemNamespace,
+  organizationSessions,
+}: SessionCapsOptions): SessionCaps => {
+  const watched = { kube, type: namespaces, onChange: () => undefined, log };
+  const projects: Reflector<Namespace> = startReflector({ ...watched, labelSelector: projectLabel });
+  const system: Reflector<Namespace> = startReflector({
+    ...watched,
+    fieldSelector: `metadata.name=${systemNamespace}`,
+  });
+  return {
+    of(name) {
+      const own = readCap(annotationOf(projects.get({ name }), projectCapAnnotation));
+      const fallback = readCap(annotationOf(system.get({ name: systemNamespace }), defaultCapAnnotation));
+      return own ?? boundedCap(fallback, organizationSessions);
+    },
+    async synced(signal) {
+      await Promise.all([projects.synced(signal), system.synced(signal)]);
+    },
+    async stop() {
+      await Promise.all([projects.stop(), system.stop()]);
+    },
+  };
+};

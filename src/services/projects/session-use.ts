@@ -1,0 +1,48 @@
+import type { SessionCounts, SessionUse } from "../../domain/session-room.ts";
+import type { NamespacedObject } from "../../kube/objects.ts";
+import { type Browser, isOver } from "../../resources/browser.ts";
+import { refusalIn } from "../../resources/conditions.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { fetchOrganizationLimits } from "./organization-limits.ts";
+import { projectSessionLimit } from "./project-limits.ts";
+import type { Project } from "./projects.ts";
+
+/** Objects of this age may be reserved still (src/redis/session-room.ts), ms; clocks may differ by the rest. */
+const mayBeReservedMs = 60_000;
+
+/** A browser that the operator refused runs only when there is room for it. */
+const runs = (browser: Browser): boolean => !isOver(browser) && !refusalIn(browser.status?.conditions);
+
+type Deps = Pick<ServiceDeps, "kube" | "config" | "browsers" | "pools">;
+
+const countsOf = ({ namespace }: Project, { pools, browsers }: Deps): SessionCounts => {
+  const isHere = ({ metadata }: NamespacedObject): boolean => metadata.namespace === namespace;
+  return {
+    pooled: pools.list().reduce((sum, pool) => sum + (isHere(pool) ? pool.spec.size : 0), 0),
+    onDemand: browsers.list().filter((browser) => isHere(browser) && runs(browser)).length,
+  };
+};
+
+/** What the project and the organization use now, by this replica's copies, and what they may use. */
+export const sessionUse = async (project: Project, deps: Deps): Promise<SessionUse> => {
+  const { defaultProjectMaxConcurrentSessions } = await fetchOrganizationLimits(deps);
+  return {
+    cap: projectSessionLimit(project, defaultProjectMaxConcurrentSessions),
+    inProject: countsOf(project, deps),
+    onDemandInAll: deps.browsers.list().filter(runs).length,
+    limits: deps.config.limits,
+  };
+};
+
+/** The id under which a pool of this size is reserved. */
+export const reservedPool = ({ name, size }: { name: string; size: number }): string => `${name}:${size}`;
+
+/** The ids of what the copies show and what may be reserved still. */
+export const countedSessions = ({ browsers, pools }: Pick<ServiceDeps, "browsers" | "pools">): string[] => {
+  const sinceMs = Date.now() - mayBeReservedMs;
+  const young = browsers.list().filter(({ metadata }) => Date.parse(metadata.creationTimestamp ?? "") > sinceMs);
+  return [
+    ...young.map(({ metadata }) => metadata.name),
+    ...pools.list().map(({ metadata, spec }) => reservedPool({ name: metadata.name, size: spec.size })),
+  ];
+};
