@@ -95,6 +95,14 @@ const Environment = z.object({
   BROWSERPOOL_FAILED_ATTEMPTS_PER_MINUTE: whole(120, 1).describe(
     "Requests in a minute from one address with an unknown API key, token or login link; more get 429. Valid ones are always served.",
   ),
+  BROWSERPOOL_ENDED_LEASES_PER_POOL: number(20_000, 0).describe(
+    "Most ended sessions that are kept of one pool; the oldest go first.",
+  ),
+  BROWSERPOOL_ENDED_BYTES_PER_POOL: number(16 * 1024 * 1024, 0).describe("Most memory of Redis for them, bytes."),
+  BROWSERPOOL_ENDED_LEASES: number(100_000, 0).describe(
+    "Most ended sessions that are kept of all pools together; those of the largest project go first.",
+  ),
+  BROWSERPOOL_ENDED_BYTES: number(64 * 1024 * 1024, 0).describe("Most memory of Redis for them, bytes."),
   BROWSERPOOL_BROWSER_IMAGE: z.string().default("browserpool/browser:dev").describe("Image of browser pods."),
   BROWSERPOOL_BROWSER_TEMPLATE_FILE: optional.describe(
     "YAML file with additional fields of browser pods; docs/cluster-settings.md. Left out: none.",
@@ -168,6 +176,8 @@ export type Config = {
   limits: Limits;
   callers: CallerBounds;
   drainDeadlineMs: number;
+  /** Most ended sessions that Redis keeps, and most bytes of them. */
+  endedLimits: Record<"pool" | "all", { count: number; bytes: number }>;
   browserImage: string;
   browserTemplateFile: string | undefined;
   projectObjectsFile: string | undefined;
@@ -233,6 +243,10 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
       failedAttemptsPerMinute: env.BROWSERPOOL_FAILED_ATTEMPTS_PER_MINUTE,
     },
     drainDeadlineMs: env.BROWSERPOOL_DRAIN_DEADLINE_SECONDS * 1000,
+    endedLimits: {
+      pool: { count: env.BROWSERPOOL_ENDED_LEASES_PER_POOL, bytes: env.BROWSERPOOL_ENDED_BYTES_PER_POOL },
+      all: { count: env.BROWSERPOOL_ENDED_LEASES, bytes: env.BROWSERPOOL_ENDED_BYTES },
+    },
     browserImage: env.BROWSERPOOL_BROWSER_IMAGE,
     browserTemplateFile: env.BROWSERPOOL_BROWSER_TEMPLATE_FILE,
     projectObjectsFile: env.BROWSERPOOL_PROJECT_OBJECTS_FILE,

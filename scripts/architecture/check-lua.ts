@@ -4,9 +4,9 @@ type Slots = Set<string>;
 
 const isInclude = (file: string): boolean => file.includes("/includes/");
 
-/** The comment at the top of a script, and the code under it. */
+/** The comment at the top of a script, after its flags (`#!lua`), and the code under it. */
 const split = (text: string): { header: string[]; code: string } => {
-  const lines = text.split("\n");
+  const lines = text.replace(/^#!lua .*\n/, "").split("\n");
   const end = lines.findIndex((line) => !line.startsWith("--"));
   return {
     header: lines.slice(0, end),

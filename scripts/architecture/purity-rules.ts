@@ -8,6 +8,7 @@ export const decisions: readonly string[] = [
   "domain/**",
   "controllers/browser-pool/plan/**",
   "controllers/browser-pool/apply/condition-events.ts",
+  "controllers/browser-pool/ended/fair-shares.ts",
   "controllers/browser-pool/observe/node-state.ts",
   "controllers/browser-pool/observe/pod-state.ts",
   "controllers/browser-pool/observe/refusal.ts",

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 
-/** The largest body that an agent reads. Most leases take a few hundred bytes; one with all allowed tags takes most of this. */
-export const maxBodyBytes = 1024 * 1024;
+/** The largest body that an agent reads. Most leases take a few hundred bytes; the longest request takes up to three bytes a character. */
+export const maxBodyBytes = 512 * 1024;
 
 /** Reads a request's body as text. `tooLarge`: the rest of the body stays unread. Rejects when the caller hangs up. */
 export const readBody = (request: IncomingMessage): Promise<string | { tooLarge: true }> =>

@@ -9,6 +9,7 @@ import { startReflector } from "../kube/reflector.ts";
 import { whileUnreachable } from "../kube/while-unreachable.ts";
 import { createAbandonedSessions } from "../leases/abandoned-sessions.ts";
 import { createAgentClient } from "../leases/agent-client.ts";
+import { createEndedLeases } from "../leases/ended-leases.ts";
 import { startGrants } from "../leases/grants.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
 import { createReturningBrowsers } from "../leases/returning-browsers.ts";
@@ -107,6 +108,7 @@ export const startServices = async (
     kube: requestKube,
     policies: createPolicyReader({ kube: requestKube, log }),
     store,
+    endedLeases: createEndedLeases(redis),
     agents,
     grants,
     returningBrowsers,

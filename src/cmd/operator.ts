@@ -16,6 +16,7 @@ import { connectKube } from "../kube/client.ts";
 import { type Lead, type LeaderElection, startLeaderElection } from "../kube/leader-election.ts";
 import { whileUnreachable } from "../kube/while-unreachable.ts";
 import { createAgentClient } from "../leases/agent-client.ts";
+import { createEndedLeases } from "../leases/ended-leases.ts";
 import { createLeaseStore } from "../leases/lease-store.ts";
 import { createLeavingMarks } from "../leases/leaving-marks.ts";
 import { createRepairStore } from "../leases/repair-store.ts";
@@ -26,6 +27,7 @@ import { createAgentKeys } from "../protocol/agent-key.ts";
 import { createAgentTokens } from "../protocol/agent-token.ts";
 import { checkRedis } from "../redis/check-redis.ts";
 import { connectRedis, whenReady } from "../redis/connection.ts";
+import { memoryUse } from "../redis/memory-use.ts";
 import { createSessionNames } from "../redis/session-names.ts";
 import { startOps } from "./ops.ts";
 import { runVaultControllers } from "./run-vault-controllers.ts";
@@ -67,13 +69,15 @@ const connectStores = (config: Config, log: Logger) => {
     repairs: createRepairStore(redis),
     leavingMarks: createLeavingMarks(redis),
     names: createSessionNames(redis, store),
+    endedLeases: createEndedLeases(redis),
+    redisMemory: () => memoryUse(redis),
   };
   return { redis, stores };
 };
 
 type Work = Omit<
   Parameters<typeof runPoolController>[0],
-  "limits" | "agents" | "subscriber" | "nodes" | "gate" | "book" | "log"
+  "limits" | "endedLimits" | "agents" | "subscriber" | "nodes" | "gate" | "book" | "log"
 > & {
   config: Config;
   projectObjects: ProjectObjects | undefined;
@@ -103,7 +107,7 @@ const lead = async ({ config, projectObjects, privateKey, ...shared }: Work, lea
       book: createSessionBook(limits, caps),
     };
     await Promise.all([
-      runPoolController({ ...deps, limits }, lead),
+      runPoolController({ ...deps, limits, endedLimits: config.endedLimits }, lead),
       runOnDemandController({ ...deps, sessionSeconds: limits.sessionSeconds }, lead),
       runVaultControllers({ kube, meter, log }, lead),
       ...(projectObjects ? [runProjectController({ kube, wanted: projectObjects, gate, meter, log }, lead)] : []),

@@ -7,13 +7,19 @@ export const Paging = z.object({
   offset: z.coerce.number().int().min(0).max(1_000_000).default(0).describe("Where the page starts."),
 });
 
-/** One page of `items` as an answer, with `X-Has-More` and `X-Next-Offset` (0 on the last page). */
-export const pageOf = <T>(items: T[], { limit, offset }: z.output<typeof Paging>): Answer & { body: T[] } => {
-  const hasMore = offset + limit < items.length;
+/** The headers of a page: `X-Has-More` and `X-Next-Offset` (0 on the last page). */
+export const pageHeaders = (hasMore: boolean, { limit, offset }: z.output<typeof Paging>): Record<string, string> => ({
+  "X-Has-More": String(hasMore),
+  "X-Next-Offset": String(hasMore ? offset + limit : 0),
+});
+
+/** One page of `items` as an answer, with its headers. */
+export const pageOf = <T>(items: T[], paging: z.output<typeof Paging>): Answer & { body: T[] } => {
+  const end = paging.offset + paging.limit;
   return {
     status: 200,
-    body: items.slice(offset, offset + limit),
-    headers: { "X-Has-More": String(hasMore), "X-Next-Offset": String(hasMore ? offset + limit : 0) },
+    body: items.slice(paging.offset, end),
+    headers: pageHeaders(end < items.length, paging),
   };
 };
 

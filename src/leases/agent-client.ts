@@ -14,7 +14,7 @@ const callTimeoutMs = 3000;
 const resetTimeoutMs = 45_000;
 
 /** Largest answer that is read, bytes. A state with the longest request of a lease, every character escaped, is smaller. */
-const maxAnswerBytes = 4 * 1024 * 1024;
+const maxAnswerBytes = 1024 * 1024;
 
 /**
  * The result of a call. `refused`: the agent answered with an error code, or something answered that does not prove to be the

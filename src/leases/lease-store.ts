@@ -3,7 +3,7 @@ import { orUnavailable } from "../redis/or-unavailable.ts";
 import { listReply, numberReply, textReply, textsReply } from "../redis/reply.ts";
 import { loadScript, runScript, type Script } from "../redis/script.ts";
 import { poolKey, poolKeys } from "./pool-keys.ts";
-import { type BrowserRecord, type EndReason, LeaseRecord } from "./records.ts";
+import { type AnyLease, type BrowserRecord, EndedLease, type EndReason, LeaseRecord } from "./records.ts";
 
 /**
  * The outcome of `take` and `reject`. `full`: the queue has no place for a new caller; `ended`: the session ended before its caller had a browser; `unknown`: the session does
@@ -66,6 +66,10 @@ export type LeaseStore = ReturnType<typeof createLeaseStore>;
 
 /** Parses a lease that a script wrote; throws for any other text. */
 export const parseLease = (text: string): LeaseRecord => LeaseRecord.parse(JSON.parse(text));
+
+/** Parses what a script has kept of a session's ended lease; throws for any other text. */
+export const parseEndedLease = (session: string, text: string): EndedLease =>
+  EndedLease.parse({ ...JSON.parse(text), session });
 
 const takeOutcome = (reply: unknown): TakeOutcome => {
   const [kind, value] = listReply(reply);
@@ -166,14 +170,14 @@ export const createLeaseStore = (redis: RedisConnection) => {
       return leaseReply(await run(scripts.release, poolUid, [session, next, reason]));
     },
     /** Replaces the request of a live session; `changed` when the request is no longer that of `lease`. */
-    async rewrite(poolUid: string, lease: LeaseRecord, request: string): Promise<LeaseRecord | "changed" | "gone"> {
+    async rewrite(poolUid: string, lease: AnyLease, request: string): Promise<LeaseRecord | "changed" | "gone"> {
       const reply = await run(scripts.rewrite, poolUid, [lease.session, lease.request, request]);
       return typeof reply === "string" ? parseLease(reply) : reply === 0 ? "changed" : "gone";
     },
-    async offer(poolUid: string, { browser, session }: LeaseRecord): Promise<boolean> {
+    async offer(poolUid: string, { browser, session }: AnyLease): Promise<boolean> {
       return (await run(scripts.offer, poolUid, [browser, session])) === 1;
     },
-    async suspect(poolUid: string, { browser, session }: LeaseRecord, reason: string): Promise<boolean> {
+    async suspect(poolUid: string, { browser, session }: AnyLease, reason: string): Promise<boolean> {
       return (await run(scripts.suspect, poolUid, [browser, session, reason])) === 1;
     },
     /** The ids of the browsers that were idle and are now retired. */
@@ -221,12 +225,14 @@ export const createLeaseStore = (redis: RedisConnection) => {
       const text = await orUnavailable(redis.hget(poolKey(poolUid, "leases"), session));
       return text ? parseLease(text) : undefined;
     },
-    async endedLease(poolUid: string, session: string): Promise<LeaseRecord | undefined> {
+    /** Undefined also when the lease ended long ago, or newer ones needed its room. */
+    async endedLease(poolUid: string, session: string): Promise<EndedLease | undefined> {
       const text = await orUnavailable(redis.hget(poolKey(poolUid, "ended"), session));
-      return text ? parseLease(text) : undefined;
+      return text ? parseEndedLease(session, text) : undefined;
     },
-    async leases(poolUid: string, which: "leases" | "ended"): Promise<LeaseRecord[]> {
-      return (await orUnavailable(redis.hvals(poolKey(poolUid, which)))).map(parseLease);
+    /** The texts of all leases of a pool that run, for `parseLease`: as many as it has browsers, each of some kilobytes. */
+    async leaseTexts(poolUid: string): Promise<string[]> {
+      return orUnavailable(redis.hvals(poolKey(poolUid, "leases")));
     },
     async counts(poolUid: string): Promise<{ acquired: number; available: number }> {
       const [acquired, available] = await Promise.all([

@@ -4,13 +4,14 @@
  *
  *   pool      hash    epoch, ticket (the highest), idle_order (counter), unpaced (starts left),
  *                     discarded (token of the last discard), draining, recovering (when it began, ms),
- *                     server (run id of the Redis server when the epoch began)
+ *                     server (run id of the Redis server when the epoch began),
+ *                     ended_bytes (of all ended leases), ended_most, ended_most_bytes (their bounds)
  *   browsers  hash    browser id → record
  *   idle      zset    browser id by the order in which it became idle
  *   waiters   zset    session id by ticket
  *   requests  hash    session id of a waiter → its request
  *   leases    hash    session id → lease
- *   ended     hash    session id → lease with time and reason of its end, for a day
+ *   ended     hash    session id → what is kept of its lease, with time and reason of its end; for a day at most
  *   ended_at  zset    session id by that time
  *   configs   hash    configuration hash → configuration of browsers made with it
  */

@@ -63,11 +63,25 @@ export const LeaseRecord = z.object({
   channel: z.string(),
   /** What the caller asked for, as `SessionRequest` in JSON. */
   request: z.string(),
-  /** Only in ended leases: ms since 1970. `reason`: why it ended. */
-  ended_at: z.int().optional(),
-  reason: z.string().optional(),
 });
 export type LeaseRecord = z.infer<typeof LeaseRecord>;
+
+/**
+ * What is kept of a lease that has ended, in the hash `ended` of its pool under the session's id (scripts/includes/end-lease.lua):
+ * what callers are told of it, and what a repeated release needs. A request of more than 512 bytes comes without its telemetry, then
+ * without start URL, tags and vaults, until the rest is short enough. So it has about a kilobyte at most.
+ */
+export const EndedLease = LeaseRecord.omit({ ticket: true, channel: true }).extend({
+  /** ms since 1970. */
+  ended_at: z.int(),
+  /** Why it ended. */
+  reason: z.string(),
+});
+export type EndedLease = z.infer<typeof EndedLease>;
+
+/** A lease, whether it runs or has ended. */
+export type AnyLease = Omit<LeaseRecord, "ticket" | "channel"> &
+  Partial<Pick<EndedLease, "ended_at" | "reason">>;
 
 /** What a caller asked for with its lease, and the properties of its pool at that time. Kept with the lease. */
 export const SessionRequest = z.object({
@@ -88,7 +102,7 @@ export const SessionRequest = z.object({
 });
 export type SessionRequest = z.infer<typeof SessionRequest>;
 
-/** Why a session ended. The API answers it for a day. */
+/** Why a session ended. The API answers it while the ended lease is kept. */
 export type EndReason =
   | "released"
   | "deleted"

@@ -8,7 +8,7 @@ import type { Reuse } from "../protocol/agent-api.ts";
 import { retryBriefly } from "../redis/while-unavailable.ts";
 import type { AgentAnswer, AgentClient } from "./agent-client.ts";
 import type { LeaseStore } from "./lease-store.ts";
-import { cannotReset, type EndReason, type LeaseRecord } from "./records.ts";
+import { type AnyLease, cannotReset, type EndReason } from "./records.ts";
 import { offerOrSuspect, type ReturningBrowsers } from "./returning-browsers.ts";
 
 export type ReleaseDeps = {
@@ -23,7 +23,7 @@ export type Release = { poolUid: string; session: string; reuse: Reuse; reason: 
  * `reuse`: how the browser goes back to its pool; with `none` it is retired and the operator destroys it. Resolves when the lease's
  * sockets are cut, before a reset is over. Returns the ended lease, or undefined when the session is not held (any more).
  */
-export const releaseLease = async (release: Release, deps: ReleaseDeps): Promise<LeaseRecord | undefined> => {
+export const releaseLease = async (release: Release, deps: ReleaseDeps): Promise<AnyLease | undefined> => {
   const lease = await endSession(release, deps);
   if (!lease) return undefined;
   if (release.reuse === "none")
@@ -49,7 +49,7 @@ const endSession = ({ poolUid, session, reuse, reason }: Release, { store }: Rel
  */
 export const endOnAgent = async (
   poolUid: string,
-  lease: LeaseRecord,
+  lease: AnyLease,
   reuse: "reset" | "keep",
   deps: ReleaseDeps,
 ): Promise<void> => {

@@ -7,11 +7,11 @@ import type { Logger } from "../log.ts";
 import { retryBriefly } from "../redis/while-unavailable.ts";
 import type { AgentAnswer, AgentClient } from "./agent-client.ts";
 import type { LeaseStore } from "./lease-store.ts";
-import type { LeaseRecord } from "./records.ts";
+import type { AnyLease } from "./records.ts";
 
 export type ReturningBrowsers = {
   /** Begins to wait for the browser of an ended lease and returns at once. */
-  add(poolUid: string, lease: LeaseRecord): void;
+  add(poolUid: string, lease: AnyLease): void;
   /** Waits until all browsers are offered, `withinMs` at most. Inspections offer the rest. */
   drain(withinMs: number): Promise<void>;
 };
@@ -21,7 +21,7 @@ export type ReturnDeps = { store: Pick<LeaseStore, "offer" | "suspect">; agents:
 /** Offers the browser of an ended lease, or makes it suspect, as its agent said. Throws `unavailable`. */
 export const offerOrSuspect = (
   poolUid: string,
-  lease: LeaseRecord,
+  lease: AnyLease,
   answer: AgentAnswer,
   { store }: Pick<ReturnDeps, "store">,
 ): Promise<boolean> =>
@@ -34,7 +34,7 @@ export const offerOrSuspect = (
 /** Does nothing before `add`. It keeps one entry for each browser that is being reset. */
 export const createReturningBrowsers = (deps: ReturnDeps): ReturningBrowsers => {
   const running = new Set<Promise<void>>();
-  const bringBack = async (poolUid: string, lease: LeaseRecord): Promise<void> => {
+  const bringBack = async (poolUid: string, lease: AnyLease): Promise<void> => {
     await offerOrSuspect(poolUid, lease, await deps.agents.afterReset(lease), deps);
   };
   return {

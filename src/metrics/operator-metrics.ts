@@ -2,6 +2,9 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 export type StartResult = "ready" | "failed";
 
+/** `pool`: a day old, or beyond the pool's own bound; `all`: beyond the bound of all pools; `memory`: Redis is nearly full. */
+export type EndedDropReason = "pool" | "all" | "memory";
+
 /** Receives measurements of the controllers' queues; the same shape as in src/kube. */
 type WorkMeter = {
   worked(controller: string, result: "ok" | "error", seconds: number): void;
@@ -12,6 +15,13 @@ export type OperatorMetrics = {
   work: WorkMeter;
   /** A browser has started, or its start has failed. */
   started(result: StartResult): void;
+  /** Of ended leases that Redis keeps, and the memory that Redis has for them. */
+  ended: {
+    dropped(why: EndedDropReason, count: number): void;
+    left(of: { count: number; bytes: number }): void;
+    /** The fullest server's memory as a share of its limit; 0 without a limit. */
+    memory(share: number): void;
+  };
 };
 
 /** The metrics that only the operator has. Each scrape calls `isLeading`. */
@@ -45,11 +55,41 @@ export const createOperatorMetrics = (registry: Registry, isLeading: () => boole
     registers,
   });
   for (const result of ["ready", "failed"] as const) starts.inc({ result }, 0);
+  const endedDropped = new Counter({
+    name: "browserpool_ended_leases_dropped_total",
+    help: "Ended leases that the operator dropped: by the pool's own bound or age, the bound of all pools, or for Redis' memory.",
+    labelNames: ["why"] as const,
+    registers,
+  });
+  for (const why of ["pool", "all", "memory"] as const) endedDropped.inc({ why }, 0);
+  const endedCount = new Gauge({
+    name: "browserpool_ended_leases",
+    help: "Ended leases that Redis keeps, of all pools.",
+    registers,
+  });
+  const endedBytes = new Gauge({
+    name: "browserpool_ended_leases_bytes",
+    help: "Memory that Redis needs for them, roughly.",
+    registers,
+  });
+  const redisMemory = new Gauge({
+    name: "browserpool_redis_memory_ratio",
+    help: "Used memory of the fullest Redis server, as a share of its limit; 0 without a limit.",
+    registers,
+  });
   return {
     work: {
       worked: (controller, result, seconds) => rounds.observe({ controller, result }, seconds),
       waiting: (controller, count) => queued.set({ controller }, count),
     },
     started: (result) => starts.inc({ result }),
+    ended: {
+      dropped: (why, count) => endedDropped.inc({ why }, count),
+      left({ count, bytes }) {
+        endedCount.set(count);
+        endedBytes.set(bytes);
+      },
+      memory: (share) => redisMemory.set(share),
+    },
   };
 };

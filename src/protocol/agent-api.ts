@@ -50,8 +50,11 @@ export const compareFences = (a: Fence, b: Fence): number => a.epoch - b.epoch |
 /** Longest id of a session, characters: an on-demand browser's session has the name of its object. */
 const maxSessionId = 253;
 
-/** Longest `request` of a lease, characters: 50 tags of maximal length, with every character escaped. */
-const maxRequestChars = 512 * 1024;
+/**
+ * Longest `request` of a lease, characters: tags of 8192 characters and a start URL with every character escaped, telemetry
+ * settings of 8 KiB, 20 vaults.
+ */
+const maxRequestChars = 96 * 1024;
 
 /** The number in `?epoch=`. */
 export const Epoch = z

@@ -1,10 +1,9 @@
 import type { Logger } from "../log.ts";
 import { mastersOf, type RedisConnection } from "./connection.ts";
+import { infoField } from "./memory-use.ts";
 
 /** The first major version with shard channels. */
 const oldestMajor = 7;
-
-const field = (info: string, name: string): string | undefined => new RegExp(`^${name}:(.*?)\r?$`, "m").exec(info)?.[1];
 
 /**
  * Checks every server once, at start. Throws when one is too old. Warns when one evicts keys as its memory fills, because
@@ -16,10 +15,10 @@ export const checkRedis = async (redis: RedisConnection, log: Logger): Promise<v
       log.warn({ reason: err.message }, "the version and settings of Redis can't be checked; allow its user INFO");
       return "";
     });
-    const version = field(info, "redis_version");
+    const version = infoField(info, "redis_version");
     if (version && Number.parseInt(version, 10) < oldestMajor)
       throw new Error(`Redis ${oldestMajor}.0 or newer is needed, this is ${version}`);
-    const policy = field(info, "maxmemory_policy");
+    const policy = infoField(info, "maxmemory_policy");
     if (policy && policy !== "noeviction")
       log.warn({ policy }, "Redis may drop leases when its memory is full: set maxmemory-policy to noeviction");
   }

@@ -5,7 +5,6 @@ const outageReplies = [
   "LOADING",
   "READONLY",
   "MASTERDOWN",
-  "OOM",
   "NOREPLICAS",
   "CLUSTERDOWN",
   "MOVED",
@@ -16,8 +15,20 @@ const outageReplies = [
   "BUSY",
 ];
 
+/** When to repeat what a full Redis refused, s: the operator makes room within a few seconds (controllers/browser-pool/ended). */
+const fullRetrySeconds = 2;
+
+/** Redis refuses everything that needs room. What ends or frees something goes on, and no lease is lost. */
+const full = (cause: Error): AppError =>
+  new AppError("unavailable", "Redis has no room for anything new now; repeat the request", {
+    cause,
+    retryAfterSeconds: fullRetrySeconds,
+    details: [{ code: "redis_full", message: "the memory of Redis is full" }],
+  });
+
 const classify = (error: unknown): unknown => {
   if (error instanceof AppError || !(error instanceof Error)) return error;
+  if (error.message.startsWith("OOM ")) return full(error);
   const isRefusal = error.name === "ReplyError" && !outageReplies.includes(error.message.split(" ", 1)[0] ?? "");
   return isRefusal ? error : unavailable("Redis", error);
 };

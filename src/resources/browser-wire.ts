@@ -3,8 +3,7 @@ import { z } from "zod";
 import { BrowserSpec } from "./browser.ts";
 import { lenientFields } from "./browser-pool-wire.ts";
 import { maxIdLength, namePattern } from "./selector.ts";
-import { Tags } from "./session-wire.ts";
-import { Telemetry } from "./telemetry.ts";
+import { SessionTelemetry, Tags } from "./session-wire.ts";
 import { wireSchema } from "./wire.ts";
 
 const ProxyChoice = z.object({
@@ -33,6 +32,8 @@ export const UpdateBrowser = z.object({
     .optional()
     .describe("The session's new name, unique among the project's active ones. An empty string clears it."),
   tags: Tags.nullable().optional().describe("Replaces all tags; an empty object clears them."),
-  telemetry: wireSchema(Telemetry).nullable().optional().describe("Merges onto the present settings."),
+  telemetry: SessionTelemetry.nullable()
+    .optional()
+    .describe("Merges onto the present settings. At most 8 KiB as JSON."),
 });
 export type UpdateBrowser = z.output<typeof UpdateBrowser>;

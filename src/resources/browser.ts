@@ -35,8 +35,10 @@ export const BrowserSpec = z
       .describe("A name for the session, unique among the project's active ones. Left out: metadata.name."),
     tags: z
       .record(z.string(), z.string().max(1024))
+      // The API server estimates the cost of the rule below by it.
+      .meta({ maxProperties: 50 })
       .optional()
-      .describe("Key-value pairs to find the session by; at most 50."),
+      .describe("Key-value pairs to find the session by; at most 50, and 8192 characters together."),
     timeoutSeconds: timeoutSeconds.default(60),
     maxSessionSeconds: maxSessionSeconds.optional(),
     headless,
@@ -62,6 +64,11 @@ export const BrowserSpec = z
     validations(
       { rule: "!(self.gpu && self.headless)", message: "gpu needs a display: not with headless", fieldPath: ".gpu" },
       { rule: "!has(self.tags) || size(self.tags) <= 50", message: "at most 50 pairs", fieldPath: ".tags" },
+      {
+        rule: "!has(self.tags) || self.tags.map(key, size(key) + size(self.tags[key])).sum() <= 8192",
+        message: "at most 8192 characters, all tags together",
+        fieldPath: ".tags",
+      },
     ),
   )
   .describe("The desired state of the browser. All fields but name and tags apply only when it starts.");

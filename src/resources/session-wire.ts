@@ -8,13 +8,22 @@ import { wireSchema } from "./wire.ts";
 /** Longest wait that a caller can request, s: a day. */
 const maxWaitSeconds = 86_400;
 
+/** Most bytes of a session's tags, and of its telemetry settings, as JSON: Redis and the agent keep them with each lease. */
+const maxKeptBytes = 8192;
+
+const isShort = (value: unknown): boolean => Buffer.byteLength(JSON.stringify(value)) <= maxKeptBytes;
+
 export const Tags = z
   .record(z.string().min(1).max(255), z.string().max(1024))
   .refine((tags) => Object.keys(tags).length <= 50, "at most 50 pairs")
-  .describe("Key-value pairs to find sessions by; at most 50.");
+  .refine(isShort, `at most ${maxKeptBytes} bytes as JSON, all tags together`)
+  .describe("Key-value pairs to find sessions by; at most 50, and 8 KiB as JSON.");
 
 const sessionName = z.string().regex(namePattern);
 const TelemetryWire = wireSchema(Telemetry);
+
+/** The telemetry settings of one session. */
+export const SessionTelemetry = TelemetryWire.refine(isShort, `at most ${maxKeptBytes} bytes as JSON`);
 
 export const AcquireBrowser = z.object({
   acquire_timeout_seconds: z
@@ -28,7 +37,9 @@ export const AcquireBrowser = z.object({
   name: sessionName.optional().describe("A name for this session, unique among the project's active ones."),
   tags: Tags.optional(),
   start_url: z.string().max(2048).optional().describe("Opened for this lease, best effort."),
-  telemetry: TelemetryWire.nullable().optional().describe("For this lease only; merges onto the pool's."),
+  telemetry: SessionTelemetry.nullable()
+    .optional()
+    .describe("For this lease only; merges onto the pool's. At most 8 KiB as JSON."),
 });
 export type AcquireBrowser = z.infer<typeof AcquireBrowser>;
 

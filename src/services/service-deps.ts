@@ -4,6 +4,7 @@ import type { Kube } from "../kube/client.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import type { AbandonedSessions } from "../leases/abandoned-sessions.ts";
 import type { AgentClient } from "../leases/agent-client.ts";
+import type { EndedLeases } from "../leases/ended-leases.ts";
 import type { Grants } from "../leases/grants.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
 import type { ReturningBrowsers } from "../leases/returning-browsers.ts";
@@ -36,6 +37,7 @@ export type ServiceDeps = {
   apiKeys: ApiKeys;
   callerLimits: CallerLimits;
   store: LeaseStore;
+  endedLeases: EndedLeases;
   agents: AgentClient;
   grants: Grants;
   abandonedSessions: AbandonedSessions;

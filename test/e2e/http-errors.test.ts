@@ -99,7 +99,13 @@ describe("a request that is refused", () => {
     ["name", { name: "" }],
     ["tags", { tags: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`t${i}`, ""])) }],
     ["tags.a", { tags: { a: 1 } }],
+    ["tags", { tags: Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`t${i}`, "x".repeat(1000)])) }],
+    ["tags", { tags: Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`t${i}`, "\u0001".repeat(200)])) }],
     ["start_url", { start_url: "x".repeat(2049) }],
+    [
+      "telemetry",
+      { telemetry: { browser: { control: { cdp: { excluded_methods: Array(90).fill("x".repeat(100)) } } } } },
+    ],
     ["telemetry.browser", { telemetry: { enabled: false, browser: { page: { enabled: true } } } }],
   ])("for the %s of an acquire names it: %j", async (path, body) =>
     expectRefusal(await sendJson("POST", `/browser_pools/${poolId}/acquire`, body), invalid(path)),

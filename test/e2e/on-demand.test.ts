@@ -151,6 +151,11 @@ describe("by HTTP", () => {
     ["a profile by id and name", { profile: { id: "a", name: "b" } }, "profile"],
     ["a profile that does not exist", { profile: { name: "nobody" } }, "profile"],
     ["51 tags", { tags: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`t${n}`, "x"])) }, "tags"],
+    [
+      "tags of 9 kB",
+      { tags: Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`t${n}`, "x".repeat(1000)])) },
+      "tags",
+    ],
     ["a vault without id", { vaults: [{}] }, "vaults"],
     ["a policy of the service's own", { chrome_policy: { ProxyMode: "direct" } }, "chrome_policy"],
   ])("%s is refused, and nothing is started", async (_, fields, path) => {
@@ -230,6 +235,20 @@ describe("by YAML", () => {
     await eventually("the object is gone", async () => (await resourceOf(name)) === undefined);
     await eventually("no pod is left", async () => (await podsOf(name)).length === 0);
     await expect(kernel.browsers.retrieve(name)).rejects.toMatchObject(notFound);
+  });
+
+  // LIMIT-9
+  test("tags of more than 8192 characters are refused by the API server, those of 8192 are not", async () => {
+    const tags = (chars: number) =>
+      Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`tag${n}`, "é".repeat(n === 0 ? chars : 1020)]));
+    await expect(apply(`yaml-${newId()}`, { headless: true, tags: tags(1021) })).rejects.toThrow(
+      "at most 8192 characters, all tags together",
+    );
+    const name = `yaml-${newId()}`;
+    await apply(name, { headless: true, tags: tags(1020) });
+    await whenPhase(name, "Active");
+    expect((await kernel.browsers.retrieve(name)).tags).toEqual(tags(1020));
+    await stack.kube.delete(browserKind, { namespace: stack.namespace, name });
   });
 
   test("a long name with dots works", async () => {

@@ -1,6 +1,7 @@
 /** A look at everything that is left of a history's pools, past the service: Redis' keys and the API server's objects. */
 import type { Pod } from "../../src/kube/objects.ts";
 import { pods as podType } from "../../src/kube/resource-type.ts";
+import { parseEndedLease } from "../../src/leases/lease-store.ts";
 import { type PoolPart, poolKey } from "../../src/leases/pool-keys.ts";
 import { BrowserRecord, LeaseRecord } from "../../src/leases/records.ts";
 import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
@@ -15,7 +16,7 @@ const readPool = async (pool: Pool, { redis }: Topology): Promise<Omit<FinalPool
     client.hget(poolKey(pool.uid, "pool"), "epoch"),
     values("browsers"),
     values("leases"),
-    values("ended"),
+    client.hgetall(poolKey(pool.uid, "ended")),
     client.zrange(poolKey(pool.uid, "waiters"), "0", "-1"),
   ]);
   return {
@@ -25,9 +26,9 @@ const readPool = async (pool: Pool, { redis }: Topology): Promise<Omit<FinalPool
     ...(epoch !== null && { epoch: Number(epoch) }),
     browsers: browsers.map((text) => BrowserRecord.parse(JSON.parse(text))),
     leases: leases.map((text) => LeaseRecord.parse(JSON.parse(text))),
-    ended: ended.map((text) => {
-      const { session, browser, reason } = LeaseRecord.parse(JSON.parse(text));
-      return { session, browser, ...(reason !== undefined && { reason }) };
+    ended: Object.entries(ended).map(([session, text]) => {
+      const { browser, reason } = parseEndedLease(session, text);
+      return { session, browser, reason };
     }),
     waiters,
   };

@@ -141,6 +141,16 @@ topologySpreadConstraints:
   value: {{ .Values.limits.onDemandSessions | quote }}
 - name: BROWSERPOOL_PROJECT_ON_DEMAND_SESSIONS
   value: {{ .Values.limits.projectOnDemandSessions | quote }}
+{{- with .Values.limits.endedSessions }}
+- name: BROWSERPOOL_ENDED_LEASES_PER_POOL
+  value: {{ int64 .perPool | quote }}
+- name: BROWSERPOOL_ENDED_BYTES_PER_POOL
+  value: {{ int64 .perPoolBytes | quote }}
+- name: BROWSERPOOL_ENDED_LEASES
+  value: {{ int64 .all | quote }}
+- name: BROWSERPOOL_ENDED_BYTES
+  value: {{ int64 .allBytes | quote }}
+{{- end }}
 - name: REDIS_URL
   valueFrom:
     secretKeyRef:

@@ -20,6 +20,7 @@ import type { Lead } from "../../kube/leader-election.ts";
 import { keyOf } from "../../kube/objects.ts";
 import { type Requeue, startWorkQueue } from "../../kube/work-queue.ts";
 import type { AgentClient } from "../../leases/agent-client.ts";
+import type { EndedLeases } from "../../leases/ended-leases.ts";
 import type { LeaseStore } from "../../leases/lease-store.ts";
 import type { LeavingMarks } from "../../leases/leaving-marks.ts";
 import { followPoolChanges } from "../../leases/pool-changes.ts";
@@ -28,6 +29,7 @@ import type { Logger } from "../../log.ts";
 import type { OperatorMetrics } from "../../metrics/operator-metrics.ts";
 import type { AgentKeys } from "../../protocol/agent-key.ts";
 import type { RedisConnection } from "../../redis/connection.ts";
+import type { MemoryUse } from "../../redis/memory-use.ts";
 import type { SessionNames } from "../../redis/session-names.ts";
 import type { Browser } from "../../resources/browser.ts";
 import type { BrowserPool } from "../../resources/browser-pool.ts";
@@ -36,6 +38,7 @@ import type { StartGate } from "../start-gate.ts";
 import { whenLeadEnds } from "../when-lead-ends.ts";
 import { createKeySweeps } from "./apply/agent-key-secrets.ts";
 import { createStartCount } from "./apply/start-count.ts";
+import { type EndedLimits, keepEndedBounds } from "./ended/keep-ended-bounds.ts";
 import { startInspections } from "./inspect/inspections.ts";
 import { watchEpochs } from "./inspect/watch-epochs.ts";
 import { createLoopKeys } from "./loop-keys.ts";
@@ -61,6 +64,8 @@ export type ControllerDeps = {
   agents: AgentClient;
   /** A connection for subscriptions only, owned by the caller. */
   subscriber: RedisConnection;
+  endedLeases: EndedLeases;
+  redisMemory(): Promise<MemoryUse[]>;
   podSettings: PodSettings;
   /** How long a session may go on on a node that leaves, ms. */
   drainDeadlineMs: number;
@@ -92,19 +97,25 @@ type Loop<T extends Statused> = {
   view: PoolView<T>;
   /** Why a pool is refused. `pools`, `accepted`: all objects of the loop, and the sizes that it accepted. */
   refusalOf(pool: BrowserPool, pools: BrowserPool[], accepted: ReadonlyMap<string, number>): Refusal | undefined;
+  /** Keeps its objects' ended leases within their bounds, while this replica leads. */
+  keepEnded(source: Pick<PoolSource, "list">): Promise<void>;
   reconcile(key: string, deps: LoopDeps<T>): Promise<Requeue | undefined>;
 };
 
 type LoopDeps<T> = ReconcileDeps & ControllerDeps & { source: PoolSource<T>; now: () => number };
 
 /** Keeps pools at their size while this replica leads. */
-export const runPoolController = (deps: ControllerDeps & { limits: PoolLimits }, lead: Lead): Promise<void> => {
+export const runPoolController = (
+  { endedLimits, ...deps }: ControllerDeps & { limits: PoolLimits; endedLimits: EndedLimits },
+  lead: Lead,
+): Promise<void> => {
   const { book, limits } = deps;
   const loop: Loop<BrowserPool> = {
     name: "browser-pool",
     kind: "pools",
     view: poolView,
     refusalOf: (pool, pools, acceptedSizes) => refusalOf({ pool, pools, acceptedSizes, limits, use: book.use(pool) }),
+    keepEnded: (source) => keepEndedBounds({ ...deps, source, endedLimits, check: lead.check }, lead.signal),
     reconcile: reconcilePool,
   };
   return runLoop(loop, deps, lead);
@@ -120,6 +131,8 @@ export const runOnDemandController = (
     kind: "browsers",
     view: onDemandView,
     refusalOf: (pool, _, acceptedSizes) => browserRefusal(pool, acceptedSizes, deps.book.use(pool)),
+    // Each has one lease, which goes with the object.
+    keepEnded: async () => undefined,
     reconcile: (key, each) => reconcileOnDemand(key, { ...each, sessionSeconds }),
   };
   return runLoop(loop, deps, lead);
@@ -223,7 +236,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   try {
     await followPoolChanges(deps.subscriber, keys.addChange, log);
     keys.addAll(); // so are those that were sent before it subscribed
-    await whenLeadEnds(lead);
+    await Promise.all([whenLeadEnds(lead), loop.keepEnded(source)]);
   } finally {
     unsubscribe();
     await Promise.all([queue.stop(), inspections.stop(), watching]);

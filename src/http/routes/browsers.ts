@@ -9,7 +9,7 @@ import { listSessions } from "../../services/sessions/list-sessions.ts";
 import { endSession } from "../../services/sessions/release-browser.ts";
 import { sessionAnswer } from "../../services/sessions/session-answer.ts";
 import { updateBrowser } from "../../services/sessions/update-browser.ts";
-import { Paging, pageOf } from "../paging.ts";
+import { Paging, pageHeaders } from "../paging.ts";
 import { defineRoute } from "../route.ts";
 
 const tag = "Browsers";
@@ -36,9 +36,17 @@ export const listBrowsersRoute = defineRoute(
       status: z
         .enum(["active", "deleted", "all"])
         .optional()
-        .describe("Which sessions; ended ones are kept for a day."),
+        .describe(
+          "Which sessions: active ones by their begin, then ended ones by their end, the latest first. Ended ones are kept for a day, or until newer ones need their room.",
+        ),
       include_deleted: flag.describe("Deprecated: use status=all."),
-      query: z.string().max(255).optional().describe("Part of the session's or its pool's name, or the exact id."),
+      query: z
+        .string()
+        .max(255)
+        .optional()
+        .describe(
+          "Part of the session's or its pool's name, or the exact id. Of ended sessions, query and tags search the latest 5000; the header X-Search-Cut: true says that there were more.",
+        ),
       tags: z.record(z.string(), z.string()).optional().describe("Only sessions with all these tags: tags[team]=a."),
     }),
     answers: { 200: { description: "The sessions", schema: z.array(Session) } },
@@ -46,11 +54,11 @@ export const listBrowsersRoute = defineRoute(
   },
   async ({ query, project, principal, baseUrl, deps }) => {
     const status = query.status ?? (query.include_deleted === "true" ? "all" : "active");
-    const page = pageOf(await listSessions({ ...query, status }, project, deps), query);
-    const sessions: Session[] = [];
+    const { leases, hasMore, isCut } = await listSessions({ ...query, status }, project, deps);
+    const body: Session[] = [];
     // One after the other: each session may need a policy of 5 MiB.
-    for (const lease of page.body) sessions.push(await sessionAnswer(lease, linksBase(principal, baseUrl), deps));
-    return { ...page, body: sessions };
+    for (const lease of leases) body.push(await sessionAnswer(lease, linksBase(principal, baseUrl), deps));
+    return { status: 200, body, headers: { ...pageHeaders(hasMore, query), ...(isCut && { "X-Search-Cut": "true" }) } };
   },
 );
 

@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Takes a caller out of the queue.
 -- @include keys now notify
 -- ARGV[1] session id

@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Stops new leases of this pool and tells its waiting callers that it drains.
 -- @include keys
 -- ARGV[1] "1": also when browsers are leased; otherwise a pool with leases stays as it is

@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Begins an epoch, because Redis has lost its data, or may have. Leases that are granted from now on carry it.
 -- @include keys now notify server
 -- ARGV[1] epoch; the first one begins without a recovery, because nothing can be lost yet

@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Sets the leaving mark of browsers: idle ones are retired now, every other one when it would become idle. A new reason
 -- replaces the old one.
 -- @include keys now notify browsers

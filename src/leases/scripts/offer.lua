@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Offers a browser whose agent has ended the lease and confirmed Chromium: the first waiter gets it, or it becomes idle. A
 -- browser with a leaving mark is retired.
 -- @include keys now notify browsers match

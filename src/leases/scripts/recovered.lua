@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Ends a recovery: every agent that could be asked has reported its lease, so a session that is not found is over.
 -- @include keys
 -- ARGV[1] epoch under which the agents were asked

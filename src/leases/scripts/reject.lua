@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- The agent of a granted browser refused the bind or did not answer: the browser becomes suspect, and the caller goes back to
 -- its place in the queue.
 -- @include keys now notify browsers match queue

@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Retires idle browsers: no caller gets them any more, and the operator destroys them. Those that come back from a lease and are not
 -- offered yet count as idle when all are meant: to their callers they are released.
 -- @include keys now notify browsers

@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Uses up unpaced starts. Each browser that was discarded to be rebuilt at once has added one.
 -- @include keys
 -- ARGV[1] how many at most

@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Removes the leaving mark (leave.lua) of browsers that are not retired yet.
 -- @include keys browsers
 -- ARGV[1] reason; marks of other reasons stay

@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Marks a browser whose agent did not confirm the end of a lease: no caller gets it before the operator has inspected it. A
 -- browser with a leaving mark is retired without an inspection, because no caller gets it any more.
 -- @include keys now notify browsers

@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Changes the mark of a running request with an Idempotency-Key, unless another run owns the mark by now.
 -- KEYS[1] the mark
 -- ARGV[1] the mark as this run made it

@@ -1,5 +1,5 @@
 import { AppError } from "../../errors.ts";
-import type { LeaseRecord } from "../../leases/records.ts";
+import type { AnyLease } from "../../leases/records.ts";
 import { type Browser, browserKind } from "../../resources/browser.ts";
 import { fetchObject } from "../objects/fetch-object.ts";
 import { type LeaseOwner, poolsOf } from "../pools/lease-owners.ts";
@@ -7,13 +7,13 @@ import { refuseWhileRecovering } from "../pools/refuse-while-recovering.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
-export type FoundSession = { lease: LeaseRecord; poolUid: string };
+export type FoundSession = { lease: AnyLease; poolUid: string };
 
 /** The on-demand browser with this id, cached or fetched: this replica's watch may not show it yet. */
 const browserOf = async (id: string, project: Project, deps: ServiceDeps): Promise<Browser | undefined> =>
   deps.browsers.get({ namespace: project.namespace, name: id }) ?? fetchObject(browserKind, { id, project }, deps);
 
-type Lookup = (poolUid: string) => Promise<LeaseRecord | undefined>;
+type Lookup = (poolUid: string) => Promise<AnyLease | undefined>;
 
 const findIn = async (owners: LeaseOwner[], lookup: Lookup): Promise<FoundSession | undefined> => {
   const found = await Promise.all(
@@ -25,7 +25,7 @@ const findIn = async (owners: LeaseOwner[], lookup: Lookup): Promise<FoundSessio
   return found.find((session) => session !== undefined);
 };
 
-const endedMessage = (idOrName: string, { reason, ended_at }: LeaseRecord): string =>
+const endedMessage = (idOrName: string, { reason, ended_at }: AnyLease): string =>
   `browser ${idOrName} has ended (${reason ?? "unknown"}) at ${new Date(ended_at ?? 0).toISOString()}`;
 
 /** For an on-demand browser without a session: throws when it is still starting or has failed. */

@@ -1,5 +1,5 @@
 import { AppError } from "../../errors.ts";
-import { type LeaseRecord, SessionRequest } from "../../leases/records.ts";
+import { type AnyLease, SessionRequest } from "../../leases/records.ts";
 import { type Release, releaseLease } from "../../leases/release-lease.ts";
 import type { BrowserPool } from "../../resources/browser-pool.ts";
 import { wireName } from "../../resources/identity.ts";
@@ -11,7 +11,7 @@ import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
 /** Ends a session and frees its name; returns undefined when the session is not active (any more). */
-export const endSession = async (ended: Release, deps: ServiceDeps): Promise<LeaseRecord | undefined> => {
+export const endSession = async (ended: Release, deps: ServiceDeps): Promise<AnyLease | undefined> => {
   const lease = await releaseLease(ended, deps);
   if (!lease) return undefined;
   const { name, project } = SessionRequest.parse(JSON.parse(lease.request));

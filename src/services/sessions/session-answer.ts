@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { SessionConfig } from "../../domain/browser-config.ts";
 import { mergeTelemetry } from "../../domain/telemetry-merge.ts";
-import type { LeaseRecord } from "../../leases/records.ts";
+import type { AnyLease } from "../../leases/records.ts";
 import { SessionRequest } from "../../leases/records.ts";
 import { signSessionToken } from "../../protocol/session-token.ts";
 import type { Session } from "../../resources/session-wire.ts";
@@ -12,7 +12,7 @@ import { leaseTelemetry } from "./lease-telemetry.ts";
 
 type Links = Pick<Session, "cdp_ws_url" | "webdriver_ws_url" | "base_url">;
 
-const linksOf = (lease: LeaseRecord, poolUid: string, baseUrl: string, deps: ServiceDeps): Links => {
+const linksOf = (lease: AnyLease, poolUid: string, baseUrl: string, deps: ServiceDeps): Links => {
   const base = `${baseUrl}/gateway/${lease.session}`;
   const jwt = signSessionToken(deps.signingKey, { sessionId: lease.session, poolUid });
   const socket = base.replace(/^http/, "ws");
@@ -27,7 +27,7 @@ const maxKnownConfigs = 1000;
 const maxKnownConfigBytes = 32 * 1024 * 1024;
 const knownConfigs = new LRUCache<string, SessionConfig>({ max: maxKnownConfigs, maxSize: maxKnownConfigBytes });
 
-const configOf = async (lease: LeaseRecord, poolUid: string, deps: ServiceDeps): Promise<SessionConfig | undefined> => {
+const configOf = async (lease: AnyLease, poolUid: string, deps: ServiceDeps): Promise<SessionConfig | undefined> => {
   const known = knownConfigs.get(lease.config);
   if (known) return known;
   const text = await deps.store.config(poolUid, lease.config);
@@ -78,7 +78,7 @@ const originOf = ({ on_demand, vaults = [], pool }: SessionRequest): Pick<Sessio
  * may not use the browser, so the answer has no URLs of the session.
  */
 export const sessionAnswer = async (
-  lease: LeaseRecord,
+  lease: AnyLease,
   baseUrl: string | undefined,
   deps: ServiceDeps,
 ): Promise<Session> => {

@@ -82,7 +82,9 @@ local before = {
       for i = #changes, 1, -1 do
         if changes[i].what == "undone" and changes[i].session == session then table.remove(changes, i) end
       end
-      leaseNote("ended", cjson.decode(text))
+      local lease = cjson.decode(text)
+      lease.session = session
+      leaseNote("ended", lease)
     end,
   },
   pool = {

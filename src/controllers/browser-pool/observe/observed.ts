@@ -1,6 +1,6 @@
 import type { Pod } from "../../../kube/objects.ts";
 import type { BrowserRecord, PoolSnapshot } from "../../../leases/lease-store.ts";
-import type { LeaseRecord } from "../../../leases/records.ts";
+import type { EndedLease } from "../../../leases/records.ts";
 import type { Termination } from "../../../protocol/agent-api.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
 
@@ -23,7 +23,7 @@ export type Observed = {
   /** The highest epoch that an inspection found in an agent of the pool. */
   agentEpoch: number;
   /** The ended session of an on-demand browser; undefined before and during its session. */
-  ended: LeaseRecord | undefined;
+  ended: EndedLease | undefined;
   /** How long a session may go on on a node that leaves, ms. */
   drainDeadlineMs: number;
   /** When earlier inspections became doubtful: this replica began to lead, or Redis came back; ms since the epoch. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { anObserved, aPod, nowMs, type ObservedOptions, podKinds } from "../../../../test/support/observed-pool.ts";
-import type { LeaseRecord } from "../../../leases/records.ts";
+import type { EndedLease } from "../../../leases/records.ts";
 import { type Browser, BrowserSpec, type BrowserStatus } from "../../../resources/browser.ts";
 import { planPool } from "../plan/plan.ts";
 import { onDemandView } from "./browser-as-pool.ts";
@@ -21,7 +21,7 @@ const round = (browser: Browser, observed: ObservedOptions = {}) => {
 const starting = aPod("a", podKinds.starting);
 const leased = aPod("a", podKinds.leased);
 const ended = (message: string) => aPod("a", { state: { is: "ended", reason: "start_failed", message } });
-const endedLease = { session: "one", reason: "timeout", ended_at: nowMs - 5 } as LeaseRecord;
+const endedLease = { session: "one", reason: "timeout", ended_at: nowMs - 5 } as EndedLease;
 
 describe("an on-demand browser", () => {
   test("begins its leases, then starts once, at once", () => {
