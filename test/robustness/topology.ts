@@ -77,6 +77,11 @@ const settings = (projectId: string): Record<string, string> => ({
   // Few keys make the load of many callers.
   BROWSERPOOL_KEY_REQUESTS_PER_SECOND: "5000",
   BROWSERPOOL_PROJECT_REQUESTS_PER_SECOND: "5000",
+  // Nothing but Redis' memory bounds ended leases, so that a fault can fill it with them.
+  BROWSERPOOL_ENDED_LEASES_PER_POOL: "1000000",
+  BROWSERPOOL_ENDED_BYTES_PER_POOL: "1000000000",
+  BROWSERPOOL_ENDED_LEASES: "1000000",
+  BROWSERPOOL_ENDED_BYTES: "1000000000",
   BROWSERPOOL_LOG_LEVEL: "info",
 });
 

@@ -128,4 +128,17 @@ export const operatorBugs: readonly SeededBug[] = [
       },
     ],
   },
+  {
+    name: "full-stays-full",
+    breaks: "ended leases are not dropped when Redis nears its memory limit: a full Redis refuses acquires for ever",
+    foundBy: ["comes-to-rest"],
+    faults: ["redis-full"],
+    patches: [
+      {
+        file: "controllers/browser-pool/ended/keep-ended-bounds.ts",
+        find: "limitBytes > 0 && usedBytes > limitBytes * pressedShare;",
+        replace: "limitBytes > 0 && usedBytes > limitBytes * 100 * pressedShare;",
+      },
+    ],
+  },
 ];

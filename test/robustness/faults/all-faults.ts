@@ -18,8 +18,8 @@ import { redisClientKill } from "./redis-client-kill.ts";
 import { redisCutReply } from "./redis-cut-reply.ts";
 import { redisFailover } from "./redis-failover.ts";
 import { redisFlushall } from "./redis-flushall.ts";
+import { redisFull } from "./redis-full.ts";
 import { redisKill } from "./redis-kill.ts";
-import { redisOom } from "./redis-oom.ts";
 import { redisPowerLoss } from "./redis-power-loss.ts";
 import { redisScriptFlush } from "./redis-script-flush.ts";
 import { redisSlow } from "./redis-slow.ts";
@@ -42,7 +42,7 @@ export const allFaults = {
   "redis-cut-reply": redisCutReply,
   "redis-script-flush": redisScriptFlush,
   "redis-client-kill": redisClientKill,
-  "redis-oom": redisOom,
+  "redis-full": redisFull,
   "apiserver-restart": apiserverRestart,
   "watch-drop": watchDrop,
   "watch-stall": watchStall,
