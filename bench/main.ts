@@ -13,10 +13,11 @@ import { type Options, readOptions } from "./options.ts";
 import type { Bench, Section } from "./section.ts";
 import { formatQuantity, formatTable } from "./table.ts";
 
-const usage = `usage: npm run bench -- [--only name,name] [--seconds N] [--seed N] [--json FILE] [--help]
+const usage = `usage: npm run bench -- [--only name,name] [--seconds N] [--leases N] [--seed N] [--json FILE] [--help]
 
   --only name,name   these sections, in this order (default: all)
   --seconds N        how long each series is measured (default: set by the section)
+  --leases N         how many leases the section "ended" makes (default 50000)
   --seed N           seed of all random choices (default 1)
   --json FILE        where the figures go (default: a new file in bench/results)
 
@@ -80,6 +81,7 @@ const run = async (options: Options): Promise<number> => {
     process.once(signal, () => stop.abort(new Error(`stopped by ${signal}`)));
   const bench: Bench = {
     seconds: (fallback) => options.seconds ?? fallback,
+    leases: (fallback) => options.leases ?? fallback,
     signal: stop.signal,
     random: () => seededRandom(options.seed),
     say: (text) => say(`  ${text}`),

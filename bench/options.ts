@@ -5,6 +5,7 @@ export type Options = {
   only: string[];
   jsonFile: string | undefined;
   seconds: number | undefined;
+  leases: number | undefined;
   seed: number;
   help: boolean;
 };
@@ -24,6 +25,7 @@ export const readOptions = (args: string[]): Options => {
       only: { type: "string", multiple: true, default: [] },
       json: { type: "string" },
       seconds: { type: "string" },
+      leases: { type: "string" },
       seed: { type: "string", default: "1" },
       help: { type: "boolean", default: false },
     },
@@ -32,6 +34,7 @@ export const readOptions = (args: string[]): Options => {
     only: values.only.flatMap((names) => names.split(",")).filter((name) => name !== ""),
     jsonFile: values.json,
     seconds: positive("seconds", values.seconds),
+    leases: positive("leases", values.leases),
     seed: positive("seed", values.seed) ?? 1,
     help: values.help,
   };

@@ -18,6 +18,8 @@ export type Row = {
 export type Bench = {
   /** How long to measure: the command line's value, or `fallback`. */
   seconds(fallback: number): number;
+  /** How many leases a section makes that counts them: the command line's value, or `fallback`. */
+  leases(fallback: number): number;
   /** Aborted when the run must stop; the section then cleans up and rejects. */
   signal: AbortSignal;
   /** The same numbers in every run with the same `--seed`. */

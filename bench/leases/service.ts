@@ -40,14 +40,22 @@ const fillPool = async (
   }
 };
 
-/** Starts one api, one operator and one full pool. `apiArgs`: arguments of the api's Node. */
+export type ServiceOptions = {
+  size: number;
+  /** Arguments of the api's Node. */
+  apiArgs?: string[];
+  /** Settings of api and operator. */
+  env?: Record<string, string>;
+};
+
+/** Starts one api, one operator and one full pool. */
 export const startService = async (
-  { size, apiArgs = [] }: { size: number; apiArgs?: string[] },
+  { size, apiArgs = [], env = {} }: ServiceOptions,
   { say }: Pick<Bench, "say">,
 ): Promise<Service> => {
   await using parts = new AsyncDisposableStack();
   say("starting a cluster");
-  const cluster = parts.use(await startSimulatedCluster());
+  const cluster = parts.use(await startSimulatedCluster({ env }));
   await cluster.startOperator("operator").logged("leading");
   const api = await cluster.startApi("api", apiArgs);
   say(`filling a pool of ${size}`);
