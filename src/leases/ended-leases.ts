@@ -6,7 +6,6 @@ import type { RedisConnection } from "../redis/connection.ts";
 import { orUnavailable } from "../redis/or-unavailable.ts";
 import { listReply, numberReply, textReply } from "../redis/reply.ts";
 import { loadScript, runScript } from "../redis/script.ts";
-import { parseEndedLease } from "./lease-store.ts";
 import { poolKey, poolKeys } from "./pool-keys.ts";
 import type { EndedLease } from "./records.ts";
 
@@ -50,10 +49,13 @@ export const createEndedLeases = (redis: RedisConnection) => ({
     );
     return flat.flatMap((session, index) => (index % 2 === 0 ? [{ session, endedMs: Number(flat[index + 1]) }] : []));
   },
-  /** What is kept of these sessions, in their order; undefined where nothing is kept (any more). */
+  /**
+   * What is kept of these sessions, in their order; undefined where nothing is kept (any more). The scripts alone write it: a
+   * search may read 5000, so their fields are not checked.
+   */
   async read(poolUid: string, sessions: string[]): Promise<(EndedLease | undefined)[]> {
     if (sessions.length === 0) return [];
     const texts = await orUnavailable(redis.hmget(poolKey(poolUid, "ended"), ...sessions));
-    return texts.map((text, index) => (text ? parseEndedLease(sessions[index] ?? "", text) : undefined));
+    return texts.map((text, index) => (text ? { ...JSON.parse(text), session: sessions[index] ?? "" } : undefined));
   },
 });
