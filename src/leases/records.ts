@@ -80,8 +80,7 @@ export const EndedLease = LeaseRecord.omit({ ticket: true, channel: true }).exte
 export type EndedLease = z.infer<typeof EndedLease>;
 
 /** A lease, whether it runs or has ended. */
-export type AnyLease = Omit<LeaseRecord, "ticket" | "channel"> &
-  Partial<Pick<EndedLease, "ended_at" | "reason">>;
+export type AnyLease = Omit<LeaseRecord, "ticket" | "channel"> & Partial<Pick<EndedLease, "ended_at" | "reason">>;
 
 /** What a caller asked for with its lease, and the properties of its pool at that time. Kept with the lease. */
 export const SessionRequest = z.object({

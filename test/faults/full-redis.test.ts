@@ -41,7 +41,7 @@ const keyed = (path: string, body: object): Promise<Response> =>
   });
 
 describe("while Redis is full", () => {
-  // LIMIT-20, HTTP-20
+  // LIMIT-27, HTTP-20
   test.each<[string, () => Promise<Response>]>([
     ["an acquire", () => call("POST", `/browser_pools/${pool.id}/acquire`, {})],
     ["an acquire with a name", () => call("POST", `/browser_pools/${pool.id}/acquire`, { name: "new" })],
@@ -56,7 +56,7 @@ describe("while Redis is full", () => {
     expect(answer.headers.get("retry-after")).toBe("2");
   });
 
-  // LIMIT-20
+  // LIMIT-27
   test.each<[string, () => Promise<Response>, number]>([
     ["a session", () => call("GET", `/browsers/${session(0)}`), 200],
     ["the sessions", () => call("GET", "/browsers?status=all"), 200],
@@ -67,14 +67,14 @@ describe("while Redis is full", () => {
     ["a flush", () => call("POST", `/browser_pools/${pool.id}/flush`), 204],
   ])("%s is served as ever", async (_, ask, status) => expect((await ask()).status).toBe(status));
 
-  // LIMIT-20
+  // LIMIT-27
   test("a session keeps its sockets, and connects anew", async () => {
     const cdp = await openCdp(held[0] ?? { session_id: "", cdp_ws_url: "" });
     cdp.close();
   });
 });
 
-// LIMIT-20
+// LIMIT-27
 test("when there is room again, acquires work and the pool is whole, without a hand", async () => {
   await redis.config("SET", "maxmemory", "0");
   expect((await pool.ask()).status).toBe(200);
