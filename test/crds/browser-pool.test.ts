@@ -44,6 +44,7 @@ describe("a pool written as YAML", () => {
       stealth: false,
       kioskMode: false,
       memory: "8GiB",
+      reusePolicy: "reset",
     });
   });
 
@@ -84,6 +85,8 @@ describe("a pool written as YAML", () => {
       },
       viewport: { width: 390, height: 844, refreshRate: 60 },
       discardIdle: "once",
+      reusePolicy: "keep",
+      maxSessionSeconds: 3600,
     };
     expect((await create(spec)).spec).toEqual(spec);
   });

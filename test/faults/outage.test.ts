@@ -148,7 +148,7 @@ describe("the API server", () => {
       await works();
       expect((await ask("GET", `/browsers/${session.session_id}`)).status).toBe(200);
       expect(await cdp.version()).toContain("Chrome");
-      const [idle = ""] = await leases.podsIn(pool.id, "idle");
+      const idle = await eventually("a browser is idle", async () => (await leases.podsIn(pool.id, "idle"))[0]);
       killed = await browserPid(stack.dataDir, idle);
       process.kill(killed, "SIGKILL");
       await eventually("it is dead", async () => !(await isAlive(killed)));

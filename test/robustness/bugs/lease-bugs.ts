@@ -10,14 +10,14 @@ export const leaseBugs: readonly SeededBug[] = [
     patches: [
       {
         file: "leases/lease-store.ts",
-        find: "return takeOutcome(await run(scripts.take, poolUid, [session, channel, request, ticket]));",
+        find: 'return takeOutcome(await run(scripts.take, poolUid, [session, channel, request, ticket, mostWaiting ?? ""]));',
         replace: `const [first = ""] = await redis.zrange(poolKey(poolUid, "idle"), "0", "0");
-          return takeOutcome(await run(scripts.take, poolUid, [session, channel, request, ticket, first]));`,
+          return takeOutcome(await run(scripts.take, poolUid, [session, channel, request, ticket, "", first]));`,
       },
       {
         file: "leases/scripts/includes/match.lua",
         find: 'local id = session and redis.call("ZRANGE", IDLE, 0, 0)[1]',
-        replace: `local read = session == own and (ARGV[5] or "") ~= "" and getBrowser(ARGV[5]) and ARGV[5]
+        replace: `local read = session == own and (ARGV[6] or "") ~= "" and getBrowser(ARGV[6]) and ARGV[6]
           local id = session and (read or redis.call("ZRANGE", IDLE, 0, 0)[1])`,
       },
     ],
@@ -30,19 +30,19 @@ export const leaseBugs: readonly SeededBug[] = [
     patches: [
       {
         file: "leases/lease-store.ts",
-        find: "return takeOutcome(await run(scripts.take, poolUid, [session, channel, request, ticket]));",
+        find: 'return takeOutcome(await run(scripts.take, poolUid, [session, channel, request, ticket, mostWaiting ?? ""]));',
         replace: `const lists = ((globalThis as any).idleLists ??= new Map());
           const known = lists.get(poolUid);
           const isOld = !known || known.ids.length === 0 || performance.now() - known.at > 250;
           const ids = isOld ? await redis.zrange(poolKey(poolUid, "idle"), "0", "-1") : known.ids;
           if (isOld) lists.set(poolUid, { at: performance.now(), ids });
           const first = ids.shift() ?? "";
-          return takeOutcome(await run(scripts.take, poolUid, [session, channel, request, ticket, first]));`,
+          return takeOutcome(await run(scripts.take, poolUid, [session, channel, request, ticket, "", first]));`,
       },
       {
         file: "leases/scripts/includes/match.lua",
         find: 'local id = session and redis.call("ZRANGE", IDLE, 0, 0)[1]',
-        replace: `local read = session == own and (ARGV[5] or "") ~= "" and getBrowser(ARGV[5]) and ARGV[5]
+        replace: `local read = session == own and (ARGV[6] or "") ~= "" and getBrowser(ARGV[6]) and ARGV[6]
           local id = session and (read or redis.call("ZRANGE", IDLE, 0, 0)[1])`,
       },
     ],
