@@ -103,7 +103,10 @@ const Environment = z.object({
     "Most ended sessions that are kept of all pools together; those of the largest project go first.",
   ),
   BROWSERPOOL_ENDED_BYTES: number(64 * 1024 * 1024, 0).describe("Most memory of Redis for them, bytes."),
-  BROWSERPOOL_BROWSER_IMAGE: z.string().default("browserpool/browser:dev").describe("Image of browser pods."),
+  BROWSERPOOL_BROWSER_IMAGE: z
+    .string()
+    .default("registry.invalid/browserpool/browser:dev")
+    .describe("Image of browser pods. The default can't be pulled; local mode pulls none."),
   BROWSERPOOL_BROWSER_TEMPLATE_FILE: optional.describe(
     "YAML file with additional fields of browser pods; docs/cluster-settings.md. Left out: none.",
   ),

@@ -10,7 +10,7 @@ import { root } from "../generated-file.ts";
 import { cachedProgram, outputOf } from "../run-program.ts";
 import type { Step } from "../step.ts";
 import { embeddedObjects } from "./embedded-objects.ts";
-import { chartFolder, renderChart, renderedChart } from "./render-chart.ts";
+import { chartFolder, renderChart, renderedChart, requiredValues } from "./render-chart.ts";
 import { schemaFileTemplate, writeSchemas } from "./write-schemas.ts";
 
 const valueFiles = async (folder: string): Promise<string[]> =>
@@ -19,19 +19,19 @@ const valueFiles = async (folder: string): Promise<string[]> =>
     .sort()
     .map((file) => join(chartFolder, folder, file));
 
-/** Helm's arguments for the default values, and for each file of good values. */
-const goodValues = async (): Promise<string[][]> => [
-  [],
-  ...(await valueFiles("ci")).map((file) => [`--values=${file}`]),
-];
+/** Helm's argument for each file of good values; one has only the required values. */
+const goodValues = async (): Promise<string[]> => (await valueFiles("ci")).map((file) => `--values=${file}`);
 
 const lint = async (): Promise<void> => {
-  const files = (await valueFiles("ci")).map((file) => `--values=${file}`);
-  for (const values of [[], ...files.map((file) => [file])])
-    await outputOf(cachedProgram("helm"), ["lint", "--strict", "--quiet", chartFolder, ...values]);
+  for (const values of await goodValues())
+    await outputOf(cachedProgram("helm"), [
+      ...["lint", "--strict", "--quiet", chartFolder],
+      ...[`--values=${requiredValues}`, values],
+    ]);
 };
 
-const unitTests = (): Promise<string> => outputOf(cachedProgram("helm-unittest"), ["--strict", chartFolder]);
+const unitTests = (): Promise<string> =>
+  outputOf(cachedProgram("helm-unittest"), ["--strict", "--values", requiredValues, chartFolder]);
 
 /** Kinds of other projects; the repository has no schemas for them. */
 const otherKinds = "HTTPRoute,PrometheusRule,SeccompProfile,ServiceMonitor";
@@ -46,7 +46,7 @@ const conformance = async (): Promise<void> => {
     const validate = (input: string, ...files: string[]) =>
       outputOf(kubeconform, ["-strict", ...schemas, ...(files.length > 0 ? files : ["-"])], input);
     for (const values of await goodValues()) {
-      const rendered = await renderedChart(...values);
+      const rendered = await renderedChart(values);
       await validate(rendered);
       const { pods, projectObjects } = embeddedObjects(rendered);
       await validate([...pods, ...projectObjects].map((object) => stringify(object)).join("---\n"));

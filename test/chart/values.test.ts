@@ -56,6 +56,11 @@ test("every value has a description in the schema, and no object takes an unknow
   expect(open.map(({ path }) => path)).toEqual([]);
 });
 
+test("no image of Browserpool has a default name, which a stranger could publish under", () => {
+  const { image, browsers } = values as Record<"image" | "browsers", { repository?: string; image?: object }>;
+  expect([image.repository, browsers.image]).toEqual(["", expect.objectContaining({ repository: "" })]);
+});
+
 test("values can place the pools of every region, and of no other", () => {
   const regions = schema.properties.browsers?.properties?.regions;
   expect(regions?.additionalProperties).toBe(false);

@@ -44,15 +44,22 @@ app.kubernetes.io/part-of: browserpool
 {{- (include (print $root.Template.BasePath "/" (index . 1)) $root | fromYaml).data | toJson | sha256sum -}}
 {{- end -}}
 
-{{/* repository:tag or repository@digest; the tag defaults to the version of the app. Call with (list $ image). */}}
+{{/* repository:tag or repository@digest; the tag defaults to the version of the app. Call with (list $ image "error without a repository"). */}}
 {{- define "browserpool.image" -}}
 {{- $root := index . 0 -}}
 {{- $image := index . 1 -}}
+{{- $repository := required (index . 2) $image.repository -}}
 {{- if $image.digest -}}
-{{- printf "%s@%s" $image.repository $image.digest -}}
+{{- printf "%s@%s" $repository $image.digest -}}
 {{- else -}}
-{{- printf "%s:%s" $image.repository ($image.tag | default $root.Chart.AppVersion) -}}
+{{- printf "%s:%s" $repository ($image.tag | default $root.Chart.AppVersion) -}}
 {{- end -}}
+{{- end -}}
+
+{{/* An image of Browserpool. Nobody publishes it, so its repository has no default. Call with (list $ image "name of the value"). */}}
+{{- define "browserpool.ownImage" -}}
+{{- $missing := printf "%s.repository: name your own image, nobody publishes one: build it with `npm run image` and push it (docs/images.md)" (index . 2) -}}
+{{- include "browserpool.image" (list (index . 0) (index . 1) $missing) -}}
 {{- end -}}
 
 {{/* Security of every container of the release: the fields that Pod Security `restricted` requires, and a read-only root file system. */}}
@@ -214,10 +221,12 @@ readinessProbe:
 checksum/redis: {{ toJson (list .Values.redis.url .Values.redis.existingSecret .Values.redis.ca) | sha256sum }}
 {{- end -}}
 
-{{/* The URL under which callers reach the API: api.publicUrl, else the URL of the Ingress or the HTTPRoute. */}}
+{{/* The URL under which callers reach the API: api.publicUrl, else the URL of the Ingress. A Gateway's URL can't be known. */}}
 {{- define "browserpool.publicUrl" -}}
 {{- if .Values.api.publicUrl -}}
 {{- .Values.api.publicUrl -}}
+{{- else if .Values.api.httpRoute.enabled -}}
+{{- fail "api.publicUrl: give the URL that callers use, e.g. https://pools.example.com: api.httpRoute is enabled, and only its Gateway knows whether it serves TLS" -}}
 {{- else if .Values.api.ingress.enabled -}}
 {{- printf "%s://%s" (ternary "https" "http" (not (empty .Values.api.ingress.tls))) .Values.api.ingress.host -}}
 {{- end -}}
