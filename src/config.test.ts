@@ -27,3 +27,15 @@ test("trusted proxies are ranges, and anything else is named", () => {
   for (const wrong of ["10.0.0.1", "10.0.0.0/33", "proxy.example", "*"])
     expect(() => read(`10.0.0.0/8,${wrong}`)).toThrow("BROWSERPOOL_TRUSTED_PROXIES.1: must be ranges");
 });
+
+// AUTH-16
+test("origins are what browsers send: not null, and nothing behind the host", () => {
+  const read = (text: string) => readConfig({ BROWSERPOOL_ALLOWED_ORIGINS: text }).allowedOrigins;
+  expect(read("https://console.example, http://localhost:3000,chrome-extension://abc")).toEqual([
+    ...["https://console.example", "http://localhost:3000", "chrome-extension://abc"],
+  ]);
+  for (const bad of ["null", "*", "https://*.example", "console.example", "https://a.example/", "https://A.example"])
+    expect(() => read(`https://b.example,${bad}`)).toThrow(
+      "BROWSERPOOL_ALLOWED_ORIGINS: expected origins such as https://console.example",
+    );
+});

@@ -6,6 +6,9 @@ const list = z
   .default("")
   .transform((text) => text.split(",").flatMap((item) => item.trim() || []));
 
+/** As browsers send it. Not `null`, which pages of anybody send from a sandboxed frame. */
+const isOrigin = (text: string): boolean => /^[a-z][a-z0-9+.-]*:\/\/[^/\sA-Z?#*]+$/.test(text);
+
 const port = z.coerce.number().int().min(0).max(65535);
 
 const number = (fallback: number, min: number, max = Infinity) => z.coerce.number().min(min).max(max).default(fallback);
@@ -44,9 +47,9 @@ const Environment = z.object({
   BROWSERPOOL_ALLOWED_HOSTS: list.describe(
     "Further Host names that requests may carry; loopback names and that of the public URL always may.",
   ),
-  BROWSERPOOL_ALLOWED_ORIGINS: list.describe(
-    "Origins from which web pages may call; by default none but the API's own.",
-  ),
+  BROWSERPOOL_ALLOWED_ORIGINS: list
+    .refine((origins) => origins.every(isOrigin), "expected origins such as https://console.example, in lower case, no path")
+    .describe("Origins from which web pages may call; by default none but the API's own."),
   BROWSERPOOL_TRUSTED_PROXIES: ranges.describe(
     "Ranges (CIDR) of proxies in front of the API; X-Forwarded-For counts only as far as they wrote it. Left out: the address of the connection counts.",
   ),

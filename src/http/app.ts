@@ -5,6 +5,7 @@ import { newFacts, noteRoute, recordCall } from "./audit-call.ts";
 import { clientAddress } from "./client-address.ts";
 import { mountDocs, mountOpenApi } from "./docs.ts";
 import { mountLogin } from "./login/mount-login.ts";
+import { allowOrigins } from "./middleware/cors.ts";
 import { answerError, asAppError } from "./middleware/error-answer.ts";
 import { checkHost } from "./middleware/host-check.ts";
 import { requestIdOf } from "./middleware/request-id.ts";
@@ -68,6 +69,7 @@ export const createApp = (deps: AppDeps): Express => {
     checkHost(request.headers, deps.services.config);
     next();
   });
+  app.use(allowOrigins(deps.services.config, [...new Set(routeTable.map(({ method }) => method.toUpperCase()))]));
   mountHealth(app, deps.health);
   if (deps.services.config.opsPort === undefined) {
     mountMetrics(app, deps.registry);
