@@ -69,9 +69,13 @@ const linkKubectl = async (dataDir: string, kubectl: string | undefined): Promis
   return folder;
 };
 
+/** Chromium refuses to run with its sandbox as root. */
+const hasSandbox = (): boolean => process.getuid?.() !== 0;
+
 /** Further variables of every agent, beside its pod's own. */
 const agentEnvironment = (programs: Programs, config: Config, dataDir: string): Record<string, string> => ({
   PATH: environment.PATH ?? "",
+  BROWSERPOOL_CHROMIUM_SANDBOX: String(hasSandbox()),
   BROWSERPOOL_LOG_LEVEL: config.logLevel,
   // All agents share it: that halves their start-up time and saves each about 25 MB.
   NODE_COMPILE_CACHE: join(dataDir, "compile-cache"),
@@ -140,7 +144,7 @@ const startAll = async (
   await writeConnection(dataDir, connection);
   stack.defer(() => removeConnection(dataDir));
   const kubectlFolder = await linkKubectl(dataDir, programs.kubectl);
-  return { url: api.url, apiKey, kubeconfigPath, kubectlFolder, logFolder };
+  return { url: api.url, apiKey, kubeconfigPath, kubectlFolder, logFolder, hasSandbox: hasSandbox() };
 };
 
 const removeData = async (dataDir: string): Promise<void> => {

@@ -5,11 +5,19 @@ export type RunningLocal = {
   kubeconfigPath: string;
   kubectlFolder: string;
   logFolder: string;
+  /** Whether Chromium keeps its own sandbox. */
+  hasSandbox: boolean;
 };
+
+const noSandbox = `
+WARNING: Chromium runs without its sandbox (--no-sandbox), because this is root. A page that breaks out of its renderer is root on
+this machine. Open only pages that you trust, or start local mode as another user.
+`;
+
 
 /** The text that local mode prints when it is ready. `tookMs`: time since the start of the command. */
 export const banner = (
-  { url, apiKey, kubeconfigPath, kubectlFolder, logFolder }: RunningLocal,
+  { url, apiKey, kubeconfigPath, kubectlFolder, logFolder, hasSandbox }: RunningLocal,
   tookMs: number,
 ): string =>
   `browserpool: ready after ${(tookMs / 1000).toFixed(1)} s
@@ -23,4 +31,4 @@ export const banner = (
 Next, in another terminal: set the kubectl line above, then
   kubectl apply -f manifests/samples/pool.yaml
 Ctrl-C stops everything; pools come back with the next start.
-`;
+${hasSandbox ? "" : noSandbox}`;

@@ -17,6 +17,8 @@ export type LocalStack = Connection &
     dataDir: string;
     process: ChildProcess;
     kube: Kube;
+    /** What it has printed so far. */
+    output(): string;
     /** Sends SIGINT, as Ctrl-C does, and resolves with the exit code. The data stays. */
     stop(): Promise<number | null>;
     /** Ends it and removes the data. */
@@ -75,6 +77,7 @@ export const startLocalStack = async (
     dataDir,
     process: child,
     kube,
+    output: () => output,
     ...clientsOf(connection),
     stop,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
