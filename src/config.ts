@@ -48,7 +48,10 @@ const Environment = z.object({
     "Further Host names that requests may carry; loopback names and that of the public URL always may.",
   ),
   BROWSERPOOL_ALLOWED_ORIGINS: list
-    .refine((origins) => origins.every(isOrigin), "expected origins such as https://console.example, in lower case, no path")
+    .refine(
+      (origins) => origins.every(isOrigin),
+      "expected origins such as https://console.example, in lower case, no path",
+    )
     .describe("Origins from which web pages may call; by default none but the API's own."),
   BROWSERPOOL_TRUSTED_PROXIES: ranges.describe(
     "Ranges (CIDR) of proxies in front of the API; X-Forwarded-For counts only as far as they wrote it. Left out: the address of the connection counts.",

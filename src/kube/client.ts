@@ -27,7 +27,8 @@ export type ObjectList<T> = { items: T[]; resourceVersion: string };
 export type Kube = {
   /** Returns the object, or undefined when there is none. */
   get<T extends KubeObject>(type: ResourceType<T>, ref: Ref): Promise<T | undefined>;
-  list<T extends KubeObject>(type: ResourceType<T>, selection?: Selection): Promise<ObjectList<T>>;
+  /** `limit`: returns no more than this many objects, the first by name. */
+  list<T extends KubeObject>(type: ResourceType<T>, selection?: Selection & { limit?: number }): Promise<ObjectList<T>>;
   create<T extends KubeObject>(type: ResourceType<T>, object: NoInfer<NewObject<T>>): Promise<T>;
   /** Writes the whole object; fails with `Conflict` when its `resourceVersion` is not the newest. */
   replace<T extends KubeObject>(
@@ -113,7 +114,8 @@ export const connectKube = ({ kubeconfigPath, requestTimeoutMs = 10_000, onCall 
     async list(type, selection = {}) {
       const namespace = selection.namespace;
       const path = pathOf(type, namespace ? { namespace } : {});
-      const { items, metadata } = await parsed({ method: "GET", path, query: selectors(selection) }, ListAnswer);
+      const query = { ...selectors(selection), limit: selection.limit?.toString() };
+      const { items, metadata } = await parsed({ method: "GET", path, query }, ListAnswer);
       return {
         items: (items ?? []).map((item) => storedObject(type, item)),
         resourceVersion: metadata.resourceVersion,

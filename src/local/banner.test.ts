@@ -12,7 +12,9 @@ const running: RunningLocal = {
 
 test("the banner warns once of a Chromium without its sandbox, says why and names the way out", () => {
   const text = banner({ ...running, hasSandbox: false }, 4321);
-  expect(text.match(/WARNING: Chromium runs without its sandbox \(--no-sandbox\), because this is root/g)).toHaveLength(1);
+  expect(text.match(/WARNING: Chromium runs without its sandbox \(--no-sandbox\), because this is root/g)).toHaveLength(
+    1,
+  );
   expect(text).toContain("start local mode as another user");
 });
 

@@ -14,7 +14,6 @@ WARNING: Chromium runs without its sandbox (--no-sandbox), because this is root.
 this machine. Open only pages that you trust, or start local mode as another user.
 `;
 
-
 /** The text that local mode prints when it is ready. `tookMs`: time since the start of the command. */
 export const banner = (
   { url, apiKey, kubeconfigPath, kubectlFolder, logFolder, hasSandbox }: RunningLocal,

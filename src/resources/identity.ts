@@ -7,6 +7,9 @@ export const projectLabel = "browserpool.dev/project";
 /** Ids that the HTTP API makes: 24 characters (services/objects/new-id.ts). Such a `metadata.name` is not used as a name. */
 const generatedId = /^[a-z][a-z0-9]{23}$/;
 
+/** Label of a Namespace, `true`: it may become a project although others have pods there. */
+export const adoptLabel = "browserpool.dev/adopt";
+
 /** The id of an object on the wire: `metadata.name`. */
 export const wireId = (object: KubeObject): string => object.metadata.name;
 

@@ -128,6 +128,11 @@ describe("may", () => {
       "operator",
       `patch browserpool known -n team --type=merge -p {"metadata":{"finalizers":[]}}`,
     ],
+    [
+      "hold a pool where no project is yet, to say what it waits for",
+      "operator",
+      `patch browserpool known -n other --type=merge -p {"metadata":{"finalizers":["a.b/c"]}}`,
+    ],
     ["keep the objects of a project", "operator", "apply --server-side -n team -f -", () => cluster.projectObjects],
   ])("%s (%s %s)", async (_, account, args, objects = () => []) => {
     const { ok, text } = await cluster.kubectl(account, args, objects());
@@ -426,6 +431,13 @@ describe("is refused by a policy", () => {
       "to size a pool",
       "operator",
       `patch browserpool known -n team --type=merge -p ${sized}`,
+      () => [],
+      /writes no specs/,
+    ],
+    [
+      "to size a pool where no project is",
+      "operator",
+      `patch browserpool known -n other --type=merge -p ${sized}`,
       () => [],
       /writes no specs/,
     ],

@@ -39,7 +39,11 @@ describe("a new project", () => {
     expect(org.projects.find(project.id)).toEqual(project);
     expect(org.projects.find(project.name)).toEqual(project);
     const namespace = await org.kube.get(namespaces, { name: project.id });
-    expect(namespace?.metadata.labels).toMatchObject({ "browserpool.dev/project": project.id });
+    expect(namespace?.metadata.labels).toMatchObject({
+      "browserpool.dev/project": project.id,
+      // Whatever pods another puts there first, it becomes a project (PROJECT-11).
+      "browserpool.dev/adopt": "true",
+    });
   });
 
   test("is soon known to other replicas", async () => {

@@ -13,9 +13,18 @@ import { startOperator } from "../../src/cmd/operator.ts";
 import { readConfig } from "../../src/config.ts";
 import { connectKube, type Kube } from "../../src/kube/client.ts";
 import { KubeError } from "../../src/kube/kube-error.ts";
-import { configMaps, leases, namespaces, pods, secrets } from "../../src/kube/resource-type.ts";
+import type { KubeObject } from "../../src/kube/objects.ts";
+import {
+  configMaps,
+  events,
+  leases,
+  namespaces,
+  pods,
+  type ResourceType,
+  secrets,
+} from "../../src/kube/resource-type.ts";
 import { createLogger } from "../../src/log.ts";
-import { browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
 import { kubeForRequests } from "../../src/services/objects/kube-for-requests.ts";
 import { writeAccountKubeconfig } from "../support/account-kubeconfig.ts";
 import { type Cluster, startCluster } from "../support/cluster.ts";
@@ -23,6 +32,10 @@ import { type Account, installRights, projectObjects, systemNamespace } from "..
 import { eventually } from "../support/eventually.ts";
 
 const log = createLogger("silent", "test");
+
+const budgets: ResourceType<KubeObject> = {
+  ...{ group: "policy", version: "v1", kind: "PodDisruptionBudget", plural: "poddisruptionbudgets", namespaced: true },
+};
 const parts = new AsyncDisposableStack();
 
 let cluster: Cluster;
@@ -163,6 +176,43 @@ test("a project that HTTP created works at once, with a vault whose login fills 
     const { items } = await cluster.kube.list(secrets, { namespace: project });
     return items.length === 0;
   });
+});
+
+// PROJECT-11
+test("where others have pods, a pool says what it waits for, and starts when the namespace is labelled", async () => {
+  const { kube } = cluster;
+  const namespace = `shop-${cluster.namespace}`;
+  await kube.create(namespaces, { metadata: { name: namespace } });
+  const shop = { metadata: { namespace, name: "shop" }, spec: { containers: [{ name: "c", image: "x.invalid/x" }] } };
+  await kube.create(pods, { ...shop, spec: { ...shop.spec, nodeName: "elsewhere" } });
+  const spec = { size: 1, headless: true, fillRatePerMinute: 6000 };
+  await kube.create(browserPoolKind, { metadata: { namespace, name: "demo" }, spec } as BrowserPool);
+  const label = (labels: object) => kube.patch(namespaces, { name: namespace }, { metadata: { labels } });
+  await label({ "browserpool.dev/project": "shop" });
+  const message = await eventually("the pool says what it waits for", async () => {
+    const pool = await kube.get(browserPoolKind, { namespace, name: "demo" });
+    const progressing = pool?.status?.conditions.find(({ type }) => type === "Progressing");
+    return progressing?.reason === "WaitingForProject" && /other pods/.test(progressing.message) && progressing.message;
+  });
+  expect(message).toContain(`label this one browserpool.dev/adopt=true`);
+  await eventually("people are told", async () => {
+    const { items } = await kube.list(events, { namespace });
+    return items.some(({ reason, regarding }) => reason === "ProjectNotAdopted" && regarding?.kind === "Namespace");
+  });
+  expect((await kube.list(budgets, { namespace })).items).toEqual([]);
+  expect((await kube.list(pods, { namespace })).items.map(({ metadata }) => metadata.name)).toEqual(["shop"]);
+
+  await label({ "browserpool.dev/adopt": "true" });
+  await eventually("the pool is full", async () => {
+    const pool = await kube.get(browserPoolKind, { namespace, name: "demo" });
+    return pool?.status?.available === 1;
+  });
+  expect((await kube.list(budgets, { namespace })).items).toHaveLength(1);
+  await kube.delete(browserPoolKind, { namespace, name: "demo" });
+  await eventually(
+    "it is gone",
+    async () => (await kube.get(browserPoolKind, { namespace, name: "demo" })) === undefined,
+  );
 });
 
 test("no call of these tests stayed refused", async () => {

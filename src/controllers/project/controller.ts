@@ -1,8 +1,9 @@
 /**
  * Keeps an installation's objects (network policies, role bindings, quotas…) in the namespace of every project.
  *
- *   a namespace becomes a project, or changes ──► apply all objects ──► browsers may be started there
- *                                  ▲                      └─ one fails ──► Event, retry after a back-off
+ *   a namespace becomes a project, or changes ──► may it? ──► apply all objects ──► browsers may be started there
+ *                                  ▲                 │               └─ one fails ──► Event, retry after a back-off
+ *                                  │                 └─ others have pods there ──► Event, look again after half a minute
  *                                  └── every ten minutes
  */
 import type { Kube } from "../../kube/client.ts";

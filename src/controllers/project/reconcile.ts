@@ -8,10 +8,11 @@ import type { ResourceTypes } from "../../kube/resource-types.ts";
 import type { Requeue } from "../../kube/work-queue.ts";
 import type { Logger } from "../../log.ts";
 import type { ProjectGate } from "../start-gate.ts";
+import { fieldManager, whyLeftAlone } from "./adoption.ts";
 import type { ProjectObject, ProjectObjects } from "./project-objects.ts";
 
 export type ReconcileProjectDeps = {
-  kube: Pick<Kube, "apply">;
+  kube: Pick<Kube, "apply" | "get" | "list">;
   projects: Pick<Reflector<Namespace>, "get">;
   types: ResourceTypes;
   wanted: ProjectObjects;
@@ -21,13 +22,13 @@ export type ReconcileProjectDeps = {
   log: Logger;
 };
 
-/** Owns the applied fields. Fields that others set stay. */
-const fieldManager = "browserpool-operator";
-
 /**
  * The operator applies all objects again after this time, ms: it does not watch them, so it would not notice a change or deletion.
  */
 const repeatMs = 10 * 60_000;
+
+/** After this time the operator looks again whether the others' pods have left a namespace, ms. A label is seen at once. */
+const lookAgainMs = 30_000;
 
 /** Longest text about failures, characters: it goes into conditions and Events. */
 const maxWhy = 900;
@@ -64,24 +65,35 @@ const applyAll = async (name: string, deps: ReconcileProjectDeps): Promise<strin
   return failures;
 };
 
+/** Records a warning about a namespace in the namespace itself: users look there. */
+const warn = (namespace: Namespace, { reason, note }: { reason: string; note: string }, record: RecordEvent): void => {
+  const metadata = { ...namespace.metadata, namespace: namespace.metadata.name };
+  record({ regarding: { ...namespace, ...typeMeta(namespaces), metadata }, type: "Warning", reason, note });
+};
+
 /**
  * One round for one project; `name`: of its namespace. Safe to repeat. When all is applied, it allows browsers in the namespace;
- * when something fails, it allows none and throws.
+ * when something fails, it allows none and throws. A namespace that must be left alone is not touched.
  */
 export const reconcileProject = async (name: string, deps: ReconcileProjectDeps): Promise<Requeue | undefined> => {
   const { projects, gate, record, log } = deps;
   const namespace = projects.get({ name });
   if (!namespace || namespace.metadata.deletionTimestamp) return undefined;
+  const isOpen = gate.waitsFor(name) === undefined;
+  const whyNot = isOpen ? undefined : await whyLeftAlone(namespace, deps);
+  if (whyNot !== undefined) {
+    if (gate.waitsFor(name) !== whyNot) warn(namespace, { reason: "ProjectNotAdopted", note: whyNot }, record);
+    gate.close(name, whyNot);
+    return { requeueAfterMs: lookAgainMs };
+  }
   const failures = await applyAll(name, deps);
   if (failures.length === 0) {
-    if (gate.waitsFor(name) !== undefined) log.info({ namespace: name }, "the project's objects are in place");
+    if (!isOpen) log.info({ namespace: name }, "the project's objects are in place");
     gate.open(name);
     return { requeueAfterMs: repeatMs };
   }
   const why = failures.join("; ").slice(0, maxWhy);
   gate.close(name, `its project's objects can't be applied: ${why}`);
-  // The Event goes into the namespace itself: users look there, and the operator may write there.
-  const regarding = { ...namespace, ...typeMeta(namespaces), metadata: { ...namespace.metadata, namespace: name } };
-  record({ regarding, type: "Warning", reason: "ProjectObjectsFailed", note: why });
+  warn(namespace, { reason: "ProjectObjectsFailed", note: why }, record);
   throw new Error(why);
 };

@@ -1,5 +1,5 @@
 import { namespaces } from "../../kube/resource-type.ts";
-import { projectLabel } from "../../resources/identity.ts";
+import { adoptLabel, projectLabel } from "../../resources/identity.ts";
 import { newId } from "../objects/new-id.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { requireFreeProjectName } from "./project-name.ts";
@@ -15,7 +15,8 @@ export const createProject = async (
   const created = await kube.create(namespaces, {
     metadata: {
       name: id,
-      labels: { [projectLabel]: id, [projectStatusLabel]: "active" },
+      // It was made for this alone, whoever is the first to put a pod there.
+      labels: { [projectLabel]: id, [projectStatusLabel]: "active", [adoptLabel]: "true" },
       annotations: { [projectAnnotations.name]: name },
     },
   });
