@@ -39,7 +39,9 @@ const withPrograms = async (env: Variables, folder: string, run: Run): Promise<V
 /** The image as the chart's own values have it. */
 const redisImageOf = async (run: Run): Promise<string> => {
   const chart = join(import.meta.dirname, "../../../charts/browserpool");
-  const rendered = await run("helm", "template", "any", chart, "--show-only", "templates/redis/statefulset.yaml");
+  const values = join(chart, "ci/required-values.yaml");
+  const only = "templates/redis/statefulset.yaml";
+  const rendered = await run("helm", "template", "any", chart, "--values", values, "--show-only", only);
   const image = /image: "?([^"\s]+)/.exec(rendered)?.[1];
   if (!image) throw new Error("the chart renders no image of Redis");
   return image.replace(/^docker\.io\/library\//, "");

@@ -13,7 +13,7 @@ const fill = `
   if redis.call("HEXISTS", KEYS[1], "epoch") == 0 then return 0 end
   for n = ARGV[1], ARGV[2] do
     local session, padding = "filler-" .. n, string.rep("x", 300)
-    local lease = { browser = "filler", address = "127.0.0.1:1", config = "filler", epoch = 1, seq = 1, created_at = ARGV[3] + 0,
+    local lease = { browser = "filler", pod = "filler", address = "127.0.0.1:1", config = "filler", epoch = 1, seq = 1, created_at = ARGV[3] + 0,
       ended_at = ARGV[3] + 0, reason = "released", request = padding }
     local text = cjson.encode(lease)
     redis.call("HSET", KEYS[2], session, text)
