@@ -12,6 +12,7 @@ import { checkRedis } from "../../src/redis/check-redis.ts";
 import { connectRedis, type RedisConnection, whenReady } from "../../src/redis/connection.ts";
 import { createItemEvents } from "../../src/redis/item-events.ts";
 import { createLocks } from "../../src/redis/locks.ts";
+import { createSessionRoom } from "../../src/redis/session-room.ts";
 import { eventually } from "../support/eventually.ts";
 import { runLeaseFlow, startLeaseFlow } from "../support/lease-flow.ts";
 import { silent } from "../support/lease-parts.ts";
@@ -47,6 +48,13 @@ const runItemEvents = async (redis: RedisConnection): Promise<void> => {
   expect(read).toMatchObject([{ type: "created" }]);
 };
 
+const runReservations = async (redis: RedisConnection): Promise<void> => {
+  const room = createSessionRoom(redis, "system");
+  const browser = { projectId: "a", id: "b", sessions: 1, kind: "browser" } as const;
+  expect(await room.reserve(browser, { project: 1, countsPools: true, organization: 1, counted: [] })).toBe(true);
+  await room.free(browser);
+};
+
 test("a user with only the rights of docs/redis.md can do all that callers need", async () => {
   await using server = await startRedisServer(["requirepass admin"], { login: { password: "admin" } });
   const admin = server.admin();
@@ -55,6 +63,7 @@ test("a user with only the rights of docs/redis.md can do all that callers need"
   {
     await using flow = await startLeaseFlow(url, { checkMs: 20 });
     await runLeaseFlow(flow);
+    await runReservations(flow.parts.redis);
     await createLocks(flow.parts.redis).hold(["thing"], () => runItemEvents(flow.parts.redis));
     await expect((flow.parts.redis as Redis).get("other")).rejects.toThrow("NOPERM");
     expect(await admin.call("ACL", "LOG")).toHaveLength(1);

@@ -26,5 +26,5 @@ for _, member in ipairs(redis.call("ZRANGE", KEYS[1], 0, -1)) do
 end
 if project > tonumber(ARGV[5]) or (ARGV[4] == "b" and all > tonumber(ARGV[7])) then return 0 end
 redis.call("ZADD", KEYS[1], now + ARGV[8], ARGV[1] .. "|" .. ARGV[2] .. "|" .. ARGV[3] .. "|" .. ARGV[4])
-redis.call("PEXPIRE", KEYS[1], ARGV[8])
+redis.call("EXPIRE", KEYS[1], math.ceil(ARGV[8] / 1000))
 return 1
