@@ -1,17 +1,15 @@
 /** Namespaces in which others have pods, on a real API server: they are left alone until they are labelled. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { whyLeftAlone } from "../../src/controllers/project/adoption.ts";
-import { runProjectController } from "../../src/controllers/project/controller.ts";
 import { checkProjectObjects } from "../../src/controllers/project/project-objects.ts";
-import { createProjectGate, type ProjectGate } from "../../src/controllers/start-gate.ts";
 import { connectKube, type Kube } from "../../src/kube/client.ts";
 import { type KubeEvent, keyOf, type NewObject, type OwnerReference, type Pod } from "../../src/kube/objects.ts";
 import { configMaps, events, namespaces, pods } from "../../src/kube/resource-type.ts";
 import { createResourceTypes } from "../../src/kube/resource-types.ts";
-import { createLogger } from "../../src/log.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
+import { opened, type RunningProjects, runProjects } from "../support/project-controller.ts";
 
 let kube: Kube;
 beforeAll(async () => {
@@ -44,30 +42,9 @@ const plainNamespace = async (): Promise<string> => {
   return name;
 };
 
-type Running = { gate: ProjectGate; [Symbol.asyncDispose](): Promise<void> };
+const run = (...documents: unknown[]): RunningProjects => runProjects(kube, documents);
 
-/** The controller as the leader runs it. */
-const run = (...documents: unknown[]): Running => {
-  const gate = createProjectGate();
-  const lead = new AbortController();
-  const wanted = checkProjectObjects(documents, "objects.yaml");
-  const running = runProjectController(
-    { kube, wanted, gate, log: createLogger("silent", "test") },
-    { signal: lead.signal, check: () => lead.signal.throwIfAborted() },
-  );
-  return {
-    gate,
-    async [Symbol.asyncDispose]() {
-      lead.abort();
-      await running;
-    },
-  };
-};
-
-const opened = ({ gate }: Running, namespace: string) =>
-  eventually("the gate is open", () => gate.waitsFor(namespace) === undefined);
-
-const leftAlone = ({ gate }: Running, namespace: string) =>
+const leftAlone = ({ gate }: RunningProjects, namespace: string) =>
   eventually("it is told why", () => /has other pods.*/.exec(gate.waitsFor(namespace) ?? "")?.[0]);
 
 const untouched = async (namespace: string): Promise<void> => {

@@ -1,8 +1,5 @@
 /** An operator with project objects, on a real API server: what it keeps in projects, and what waits for these objects. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runProjectController } from "../../src/controllers/project/controller.ts";
-import { checkProjectObjects } from "../../src/controllers/project/project-objects.ts";
-import { createProjectGate, type ProjectGate } from "../../src/controllers/start-gate.ts";
 import { connectKube, type Kube } from "../../src/kube/client.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
 import {
@@ -12,9 +9,9 @@ import {
   namespaces,
   type ResourceType,
 } from "../../src/kube/resource-type.ts";
-import { createLogger } from "../../src/log.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
+import { opened, type RunningProjects, runProjects } from "../support/project-controller.ts";
 
 let kube: Kube;
 beforeAll(async () => {
@@ -39,28 +36,7 @@ const budget = {
 const marker = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "marker" }, data: { from: "file" } };
 const labels = { apiVersion: "v1", kind: "Namespace", metadata: { labels: { level: "restricted" } } };
 
-type Running = { gate: ProjectGate; [Symbol.asyncDispose](): Promise<void> };
-
-/** The controller as the leader runs it. */
-const run = (...documents: unknown[]): Running => {
-  const gate = createProjectGate();
-  const lead = new AbortController();
-  const wanted = checkProjectObjects(documents, "objects.yaml");
-  const running = runProjectController(
-    { kube, wanted, gate, log: createLogger("silent", "test") },
-    { signal: lead.signal, check: () => lead.signal.throwIfAborted() },
-  );
-  return {
-    gate,
-    async [Symbol.asyncDispose]() {
-      lead.abort();
-      await running;
-    },
-  };
-};
-
-const opened = ({ gate }: Running, namespace: string) =>
-  eventually("the gate is open", () => gate.waitsFor(namespace) === undefined);
+const run = (...documents: unknown[]): RunningProjects => runProjects(kube, documents);
 
 describe("the objects of projects", () => {
   test("are in every existing and every new project", async () => {
