@@ -26,6 +26,9 @@ describe("claiming", () => {
     ["an older epoch with a newer sequence", lease("b", 1, 9)],
     ["the same fence for another session", lease("b", 2, 5)],
     ["the fence before any lease", lease("b", 0, 0)],
+    // LEASE-40
+    ["a newer epoch with the same sequence, which Redis has lost and gives again", lease("b", 3, 5)],
+    ["a newer epoch with an older sequence", lease("b", 3, 1)],
   ])("%s is stale and leaves the holder", (_, other) => {
     const fence = leased(lease("a", 2, 5));
     expect(fence.claim(other)).toBe("stale");
@@ -95,6 +98,7 @@ describe("ending", () => {
   test.each([
     ["another session", lease("b", 1, 1)],
     ["an older fence", lease("a", 1, 0)],
+    ["the end of a lease that Redis gave under a newer epoch with the same sequence", lease("b", 2, 1)],
   ])("%s is not the holder", (_, other) => {
     const fence = leased(lease("a", 1, 1));
     expect(fence.end(other)).toBe("not_holder");

@@ -14,7 +14,9 @@
  * Raising the epoch drops a claim of a lower epoch and keeps every other state. The operator that asks under the new epoch
  * learns of a lease that is held, and no older bind can change that between the agent's answer and the operator's repair.
  *
- * In every state, a claim whose fence is above the highest seen is accepted and replaces what was before it. An end with such
+ * In every state, a claim whose fence is above the highest seen is accepted and replaces what was before it. Above means: its seq is
+ * higher, and its epoch not lower. A new epoch alone is not enough: a Redis that lost the grant of a lease which is held grants its
+ * seq again, before the operator has asked this agent. An end with such
  * a fence is accepted as well: its caller gave the lease up before the bind arrived, so that bind must be refused. Claiming,
  * granting and ending are separate steps because a bind waits for the browser in between: a newer claim or an end that comes
  * during that wait wins, and the grant of the older claim fails.
@@ -29,7 +31,7 @@ type State = { name: "idle" } | { name: "claimed" | "leased" | "ended"; lease: L
 export type LeaseFence = {
   /**
    * `claimed`: accepted; its fence is the highest now and any earlier lease is over. `repeated`: this same lease is claimed
-   * or held already. `stale`: its fence is not above the highest.
+   * or held already. `stale`: its fence is not above the highest in both parts.
    */
   claim(lease: LeaseName): "claimed" | "repeated" | "stale";
   /** The browser is healthy: the claim becomes the lease. False when a newer claim or an end has come since. */
@@ -52,6 +54,8 @@ export type LeaseFence = {
 
 const same = (a: LeaseName, b: LeaseName): boolean => a.session_id === b.session_id && compareFences(a, b) === 0;
 
+const isAbove = (fence: Fence, highest: Fence): boolean => fence.epoch >= highest.epoch && fence.seq > highest.seq;
+
 /** A fence that has seen no lease: it takes any fence above `{epoch: 0, seq: 0}`. It keeps no time and does no I/O. */
 export const createLeaseFence = (): LeaseFence => {
   let highest: Fence = { epoch: 0, seq: 0 };
@@ -61,7 +65,7 @@ export const createLeaseFence = (): LeaseFence => {
   return {
     claim(lease) {
       if (is("claimed", lease) || is("leased", lease)) return "repeated";
-      if (compareFences(lease, highest) <= 0) return "stale";
+      if (!isAbove(lease, highest)) return "stale";
       highest = { epoch: lease.epoch, seq: lease.seq };
       state = { name: "claimed", lease };
       return "claimed";
@@ -76,7 +80,7 @@ export const createLeaseFence = (): LeaseFence => {
     },
     end(lease) {
       if (is("ended", lease)) return "repeated";
-      const isNewest = compareFences(lease, highest) > 0;
+      const isNewest = isAbove(lease, highest);
       if (!isNewest && !is("claimed", lease) && !is("leased", lease)) return "not_holder";
       if (isNewest) highest = { epoch: lease.epoch, seq: lease.seq };
       state = { name: "ended", lease };

@@ -38,8 +38,8 @@ export const sessionHeader = "x-browserpool-session";
 export const purposeHeader = "x-browserpool-purpose";
 
 /**
- * A lease's fence: rises with every lease of one browser, ordered by epoch, then seq (docs/design.md, The lease protocol).
- * The agent refuses calls with a lower fence than the highest it has seen.
+ * A lease's fence: rises with every lease of one browser (docs/design.md, The lease protocol). The agent refuses calls whose seq is
+ * not above the highest it has seen, or whose epoch is below it: neither ever falls.
  */
 export const Fence = z.object({ epoch: z.int().min(0), seq: z.int().min(0) });
 export type Fence = z.infer<typeof Fence>;

@@ -110,6 +110,20 @@ const secondBrowser = async () => {
 const release = (session: string) =>
   releaseLease({ poolUid: pool, session, reuse: "reset", reason: "released" }, parts);
 
+// LEASE-40
+test("a browser that is idle again by a failover stays its holder's, also when it is granted before the inspection under the new epoch", async () => {
+  await inspectBrowser();
+  await losing(() => held("a"));
+  await begin(2);
+  const other = await granted("b");
+  expect(await bind(other)).toMatchObject({ kind: "refused", code: "stale_fence" });
+  expect(await parts.agents.end(other, "reset")).toMatchObject({ kind: "refused", code: "not_holder" });
+  expect(agent.holder()).toBe("a");
+  expect((await parts.store.reject(pool, other, "stale_fence")).kind).toBe("waiting");
+  expect(await corrections()).toEqual(["Restored"]);
+  expect(await parts.store.lease(pool, "a")).toMatchObject({ browser: browser.id, epoch: 1, seq: 1 });
+});
+
 describe("a browser without a record", () => {
   test("registers as idle once, and goes to a waiting caller", async () => {
     await take("a");
