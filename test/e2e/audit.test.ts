@@ -325,7 +325,7 @@ describe("the stream never contains", () => {
     const text = await stream();
     expect(text).toContain(stored.id);
     const token = new URL(session.cdp_ws_url ?? "").searchParams.get("jwt") ?? "";
-    for (const each of [secret, "GEZDGNBVGY3TQOJQ", `"${totp.code}"`, key.key, stack.api_key, token, "jwt"])
+    for (const each of [secret, "GEZDGNBVGY3TQOJQ", `"${totp.code}"`, key.key, stack.api_key, token, "jwt="])
       expect(text).not.toContain(each);
   });
 });

@@ -103,14 +103,14 @@ const openSocket = (url: string, headers: Record<string, string>): Promise<WebSo
 
 const describeAgent = (
   child: ChildProcess,
-  dir: string,
+  { dir, dataDir }: { dir: string; dataDir: string },
   podUid: string,
   privateKey: KeyObject,
 ): Omit<TestAgent, "agentKey"> => {
   const tokens = createAgentTokens(privateKey);
   const address = child.spawnargs.at(-1);
   const baseUrl = `http://${address}:${port}`;
-  const groupsFile = join(dir, "process-groups");
+  const groupsFile = join(dataDir, "process-groups");
   const log: string[] = [];
   child.stderr?.on("data", (chunk: Buffer) => log.push(chunk.toString()));
   const headers = async (sessionId: string, token?: string): Promise<Record<string, string>> => ({
@@ -162,6 +162,7 @@ export const createTestAgents = (): TestAgents => {
   return {
     async start(browser = {}, { env = {}, ready = true } = {}) {
       const dir = await mkdtemp(join(tmpdir(), "agent-test-"));
+      const dataDir = env.BROWSERPOOL_AGENT_DATA_DIR ?? dir;
       const podUid = randomUUID();
       const { publicKey, privateKey } = generateKeyPairSync("ed25519");
       const agentKey = createSecretKey(randomBytes(32));
@@ -179,11 +180,11 @@ export const createTestAgents = (): TestAgents => {
           BROWSERPOOL_POD_UID: podUid,
           BROWSERPOOL_POD_NAME: "pool-abcde",
           BROWSERPOOL_TERMINATION_LOG: join(dir, "termination-log"),
-          BROWSERPOOL_AGENT_DATA_DIR: dir,
+          BROWSERPOOL_AGENT_DATA_DIR: dataDir,
           ...env,
         },
       });
-      const agent = { ...describeAgent(child, dir, podUid, privateKey), agentKey };
+      const agent = { ...describeAgent(child, { dir, dataDir }, podUid, privateKey), agentKey };
       agents.push(agent);
       if (ready) await untilReady(agent);
       return agent;
