@@ -22,7 +22,7 @@ export type AgentErrorCode = keyof typeof statusOf;
 
 export type AgentReply = {
   status: number;
-  body: AgentState | { code: AgentErrorCode; message: string } | { ok: true };
+  body: AgentState | { code: AgentErrorCode; message: string; now?: number } | { ok: true };
 };
 
 /** An error answer; `message` is for people and names no token. */
@@ -31,9 +31,18 @@ export const refusal = (code: AgentErrorCode, message: string): AgentReply => ({
   body: { code, message },
 });
 
+/** The answer to a token that is missing or not valid, with the agent's time: the caller's clock may be wrong. */
+export const unauthorized = (): AgentReply => ({
+  status: statusOf.unauthorized,
+  body: {
+    code: "unauthorized",
+    message: "a token for this agent is required: Authorization: Bearer <token>",
+    now: Date.now(),
+  },
+});
+
 /** Error answers that several calls share. */
 export const refusals = {
-  unauthorized: refusal("unauthorized", "a token for this agent is required: Authorization: Bearer <token>"),
   stale_fence: refusal("stale_fence", "the fence is not above the highest that this browser has seen"),
   not_holder: refusal("not_holder", "this session and fence do not hold the browser"),
   browser_unhealthy: refusal("browser_unhealthy", "the browser does not answer DevTools"),

@@ -8,7 +8,7 @@ import type { Logger } from "../log.ts";
 import { BindLease, EndLease, Epoch } from "../protocol/agent-api.ts";
 import { nonceIn, proofHeader, proofOf } from "../protocol/agent-proof.ts";
 import type { VerifyAgentToken } from "../protocol/agent-token.ts";
-import { type AgentReply, refusal, refusals } from "./agent-reply.ts";
+import { type AgentReply, refusal, refusals, unauthorized } from "./agent-reply.ts";
 import type { Browser } from "./browser.ts";
 import { createCdpProxy } from "./cdp-proxy.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
@@ -154,7 +154,7 @@ export const startAgentServer = async (deps: AgentServerDeps): Promise<AgentServ
   const isAuthorized = createAuthorizer(deps.verify);
   const answer = async (request: IncomingMessage): Promise<AgentReply> => {
     const path = request.url?.split("?")[0] ?? "";
-    if (!isProbe(path) && !(await isAuthorized(request))) return refusals.unauthorized;
+    if (!isProbe(path) && !(await isAuthorized(request))) return unauthorized();
     const methods = Object.hasOwn(routes, path) ? routes[path] : undefined;
     if (!methods) return refusals.not_found;
     const handler = Object.hasOwn(methods, request.method ?? "") ? methods[request.method ?? ""] : undefined;

@@ -6,7 +6,7 @@ import { readHttpHead, withHeader } from "../cdp/http-head.ts";
 import { splice } from "../cdp/splice.ts";
 import { purposeHeader, sessionHeader } from "../protocol/agent-api.ts";
 import { cdpUpgrade, nonceIn, proofHeader, proofOf } from "../protocol/agent-proof.ts";
-import { type AgentReply, refusal, refusals } from "./agent-reply.ts";
+import { type AgentReply, refusal, refusals, unauthorized } from "./agent-reply.ts";
 import type { DevToolsPlace } from "./chromium.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 
@@ -69,7 +69,7 @@ const isWebSocketUpgrade = ({ method, headers }: IncomingMessage): boolean =>
 
 const refusalOf = async (request: IncomingMessage, deps: CdpProxyDeps): Promise<AgentReply | undefined> => {
   if (request.url?.split("?")[0] !== "/cdp") return refusals.not_found;
-  if (!(await deps.isAuthorized(request))) return refusals.unauthorized;
+  if (!(await deps.isAuthorized(request))) return unauthorized();
   if (!isWebSocketUpgrade(request)) return refusal("bad_request", "only a WebSocket upgrade of version 13 is taken");
   return undefined;
 };

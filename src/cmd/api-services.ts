@@ -8,7 +8,7 @@ import type { Kube } from "../kube/client.ts";
 import { startReflector } from "../kube/reflector.ts";
 import { whileUnreachable } from "../kube/while-unreachable.ts";
 import { createAbandonedSessions } from "../leases/abandoned-sessions.ts";
-import { createAgentClient } from "../leases/agent-client.ts";
+import { createAgentClient, quickConnectMs } from "../leases/agent-client.ts";
 import { createEndedLeases } from "../leases/ended-leases.ts";
 import { startGrants } from "../leases/grants.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
@@ -91,7 +91,7 @@ export const startServices = async (
   await checkRedis(redis, log);
   const agentTokens = createAgentTokens(privateKey);
   const agentKeys = createAgentKeys(master.key);
-  const agents = createAgentClient({ tokens: agentTokens, keys: agentKeys });
+  const agents = createAgentClient({ tokens: agentTokens, keys: agentKeys }, { connectMs: quickConnectMs });
   stack.defer(() => agents.close());
   // New for every process: a restarted container has the name of the dead one, but does not serve the dead one's callers.
   const grants = startGrants({ subscriber, store, replicaId: `${config.replica}-${randomUUID()}`, log });

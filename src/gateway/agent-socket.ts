@@ -2,7 +2,7 @@ import { connect, type Socket } from "node:net";
 import { type HttpHead, readHttpHead } from "../cdp/http-head.ts";
 import { splice } from "../cdp/splice.ts";
 
-/** Deadline for connecting to an agent, ms. */
+/** Deadline for connecting to an agent, ms. A client waits for this browser and no other, so it is patient. */
 const connectTimeoutMs = 3000;
 
 /** Deadline for the head of the agent's answer, ms: a Chromium on a busy node takes a second, one that hangs never answers. */

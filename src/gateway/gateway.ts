@@ -56,7 +56,7 @@ const handshake = ({ headers }: IncomingMessage, target: SessionTarget): string 
   const own = Object.entries(target.headers).map(([name, value]) => `${name}: ${value}`);
   const lines = [
     "GET /cdp HTTP/1.1",
-    `Host: ${target.address}`,
+    `Host: ${target.agent.address}`,
     "Connection: Upgrade",
     "Upgrade: websocket",
     ...passed,
@@ -83,13 +83,16 @@ const openTarget = async (request: IncomingMessage, deps: ServiceDeps): Promise<
 const noAnswer = (cause?: unknown): AppError =>
   new AppError("unavailable", "the browser does not answer; connect again", { cause, retryAfterSeconds: 1 });
 
+/** A connection to the browser's agent, and the head of its answer to the upgrade. */
+type Reached = { agent: Socket; answer: HttpHead };
+
 /** The head of the answer to the upgrade. Throws `unavailable` when none comes, or when it is not from the browser's agent. */
 const provenAnswer = async (agent: Socket, target: SessionTarget, log: Logger): Promise<HttpHead> => {
   const answer = await answerOf(agent).catch((cause: unknown) => {
     throw noAnswer(cause);
   });
   if (target.isGenuine(answer)) return answer;
-  log.warn({ address: target.address }, "an answer did not come from the browser's agent");
+  log.warn({ address: target.agent.address }, "an answer did not come from the browser's agent");
   throw noAnswer();
 };
 
@@ -110,6 +113,35 @@ export const attachGateway = (
   const open = new Set<Socket>();
   let isClosing = false;
 
+  const reachOnce = async (request: IncomingMessage, client: Socket, target: SessionTarget): Promise<Reached> => {
+    const agent = await connectTo(target.agent.address).catch((cause: unknown) => {
+      throw noAnswer(cause);
+    });
+    client.once("close", () => agent.destroy());
+    if (client.destroyed) {
+      agent.destroy();
+      throw noAnswer();
+    }
+    agent.write(handshake(request, target));
+    const answer = await provenAnswer(agent, target, log).catch((error: unknown) => {
+      agent.destroy();
+      throw error;
+    });
+    return { agent, answer };
+  };
+  /** An agent that does not take the token may go by another time than this process: once more, by the agent's time (LEASE-55). */
+  const reach = async (request: IncomingMessage, client: Socket, target: SessionTarget): Promise<Reached> => {
+    const first = await reachOnce(request, client, target);
+    if (first.answer.status !== httpStatus.unauthorized) return first;
+    first.agent.destroy();
+    await deps.agents.learnTime(target.agent);
+    const second = await reachOnce(request, client, await openTarget(request, deps));
+    if (second.answer.status !== httpStatus.unauthorized) return second;
+    second.agent.destroy();
+    // The client's token is good, so a 401 would mislead it.
+    throw noAnswer();
+  };
+
   const join = async (request: IncomingMessage, client: Socket, head: Buffer): Promise<void> => {
     if (isClosing || open.size >= maxConnections)
       throw new AppError("unavailable", "no new connections here now; connect again", { retryAfterSeconds: 1 });
@@ -117,22 +149,13 @@ export const attachGateway = (
     const leave = deps.callerLimits.connect(target.projectId);
     if (client.destroyed) return leave();
     client.once("close", leave);
-    const agent = await connectTo(target.address).catch((cause: unknown) => {
-      throw noAnswer(cause);
-    });
-    if (client.destroyed) return void agent.destroy();
     open.add(client);
     deps.metrics.gatewayConnections.set(open.size);
-    client.on("close", () => {
-      agent.destroy();
+    client.once("close", () => {
       open.delete(client);
       deps.metrics.gatewayConnections.set(open.size);
     });
-    agent.write(handshake(request, target));
-    const answer = await provenAnswer(agent, target, log).catch((error: unknown) => {
-      agent.destroy();
-      throw error;
-    });
+    const { agent, answer } = await reach(request, client, target);
     client.write(withoutHeader(answer, proofHeader), "latin1");
     if (head.length > 0) agent.write(head);
     spliceToAgent(client, agent);

@@ -3,7 +3,8 @@
  *
  *   follow ──► take ──granted──► bind ──ok──► held
  *               │                 └─refused──► reject (the browser is suspect, the caller keeps its place) ──► as after take
- *               │                               └─unknown: Redis lost the grant, or an inspection dropped it ──► take, same ticket
+ *               │                 │             └─unknown: Redis lost the grant, or an inspection dropped it ──► take, same ticket
+ *               │                 └─unauthorized: this replica's fault ──► the browser goes back untouched ──► throws `unavailable`
  *               └─waiting──► woken ──granted──► bind …
  *                              ├─ recheck ──► take, same ticket
  *                              ├─ time is up ──► cancel ──► timeout
@@ -21,7 +22,7 @@ import type { AgentClient } from "./agent-client.ts";
 import { bindLease } from "./bind-lease.ts";
 import type { Grants, Listener } from "./grants.ts";
 import type { LeaseStore, TakeOutcome } from "./lease-store.ts";
-import type { LeaseRecord, SessionRequest } from "./records.ts";
+import { type LeaseRecord, type SessionRequest, unauthorized } from "./records.ts";
 
 export type AcquireDeps = {
   store: LeaseStore;
@@ -89,8 +90,15 @@ const waitAndBind = async (wanted: AcquireRequest, deps: AcquireDeps, waiting: W
         const refusal = await bindLease(lease, wanted.request, deps, wanted.whileBinding);
         signal.throwIfAborted();
         if (refusal === undefined) return { kind: "held", lease };
+        if (refusal === unauthorized) {
+          await giveBack(wanted.poolUid, lease, deps);
+          throw new AppError("unavailable", "browsers do not accept the calls of this API server; repeat the request", {
+            retryAfterSeconds: 1,
+          });
+        }
         waiting.refused.add(fenceOf(lease));
         outcome = await retryBriefly(() => rejectOrRetake(wanted, lease, refusal, deps), signal);
+        if (performance.now() >= waiting.untilMs) outcome = await leave(wanted, deps);
         break;
       }
       case "waiting":
@@ -147,4 +155,17 @@ const waitForGrant = async (
     const cancelled = await deps.store.cancel(wanted.poolUid, wanted.session);
     return cancelled.kind === "granted" ? cancelled : { kind: "timeout" };
   }
+};
+
+/** Ends a lease whose bind no agent has got, and offers its browser to the next caller. */
+const giveBack = async (poolUid: string, { session }: LeaseRecord, { store }: AcquireDeps): Promise<void> => {
+  const lease = await retryBriefly(() => store.release(poolUid, session, "releasing", "released"));
+  if (lease) await retryBriefly(() => store.offer(poolUid, lease));
+};
+
+/** The caller's time is up after a browser that was refused: it tries no further one. */
+const leave = async (wanted: AcquireRequest, deps: AcquireDeps): Promise<Outcome> => {
+  const cancelled = await retryBriefly(() => deps.store.cancel(wanted.poolUid, wanted.session));
+  if (cancelled.kind === "granted") await giveBack(wanted.poolUid, cancelled.lease, deps);
+  return { kind: "timeout" };
 };

@@ -5,10 +5,13 @@ import type { AgentKeys } from "../protocol/agent-key.ts";
 import { proofHeader } from "../protocol/agent-proof.ts";
 import type { AgentTokens } from "../protocol/agent-token.ts";
 import { callJson, type JsonAnswer } from "./json-call.ts";
-import { type LeaseRecord, notGenuine } from "./records.ts";
+import { type LeaseRecord, notGenuine, unauthorized } from "./records.ts";
 
 /** Deadline of one call to an agent, ms: the agent waits up to 2 s for Chromium, and a margin. */
 const callTimeoutMs = 3000;
+
+/** Deadline for a connection to an agent, ms, where a caller waits for it: then the next browser is tried. */
+export const quickConnectMs = 300;
 
 /** Deadline of the wait for a reset, ms: the agent gives one up after 40 s. */
 const resetTimeoutMs = 45_000;
@@ -18,11 +21,12 @@ const maxAnswerBytes = 1024 * 1024;
 
 /**
  * The result of a call. `refused`: the agent answered with an error code, or something answered that does not prove to be the
- * pod's agent (`not_genuine`); `unreachable`: no answer came in time.
+ * pod's agent (`not_genuine`); `unreachable`: no answer came in time. The code `unauthorized` says something about this process
+ * alone, and nothing about the browser; `agentMs`: the agent's time then.
  */
 export type AgentAnswer =
   | { kind: "ok"; state: AgentState }
-  | { kind: "refused"; code: string }
+  | { kind: "refused"; code: string; agentMs?: number | undefined }
   | { kind: "unreachable"; reason: string };
 
 /**
@@ -43,16 +47,28 @@ export type AgentClient = {
   afterReset(agent: AgentPlace): Promise<AgentAnswer>;
   /** The agent's state. From then on the agent refuses binds of epochs below this one. */
   state(agent: AgentPlace, epoch: number): Promise<AgentAnswer>;
+  /**
+   * Makes sure that the agent takes the next token, if this process' clock is what it refused (`AgentTokens.goBy`). For upgrades,
+   * which this client does not make.
+   */
+  learnTime(agent: AgentPlace): Promise<void>;
   close(): Promise<void>;
 };
 
-const Refusal = z.object({ code: z.string() });
+const Refusal = z.object({ code: z.string(), now: z.int().min(0).optional() });
 
 const readAnswer = ({ status, body }: JsonAnswer): AgentAnswer => {
   const answer: unknown = JSON.parse(body.toString());
   if (status === 200) return { kind: "ok", state: AgentState.parse(answer) };
-  return { kind: "refused", code: Refusal.safeParse(answer).data?.code ?? `http_${status}` };
+  const { code = `http_${status}`, now } = Refusal.safeParse(answer).data ?? {};
+  return { kind: "refused", code, ...(code === unauthorized && { agentMs: now }) };
 };
+
+/** Of a connection that the agent closed while it was idle, or in whose place another process listens by now. */
+const isReset = (error: unknown): boolean =>
+  error instanceof Error &&
+  "code" in error &&
+  (error.code === "ECONNRESET" || error.code === "UND_ERR_SOCKET" || error.code === "EPIPE");
 
 type Call = {
   method: "GET" | "PUT" | "DELETE";
@@ -67,26 +83,26 @@ export type AgentClientDeps = { tokens: AgentTokens; keys: Pick<AgentKeys, "chal
 
 /**
  * `keepAliveMs`: how long an unused connection stays open; left out, 30 s, which suits a process that calls the same agent again
- * and again.
+ * and again. `connectMs`: the deadline for a connection; left out, that of the call.
  */
 export const createAgentClient = (
   { tokens, keys }: AgentClientDeps,
-  { keepAliveMs = 30_000 }: { keepAliveMs?: number } = {},
+  { keepAliveMs = 30_000, connectMs = callTimeoutMs }: { keepAliveMs?: number; connectMs?: number } = {},
 ): AgentClient => {
   const dispatcher = new Agent({
-    connect: { timeout: callTimeoutMs },
+    connect: { timeout: connectMs },
     keepAliveTimeout: keepAliveMs,
     connections: 8,
     maxResponseSize: maxAnswerBytes,
   });
 
-  const call = async ({
+  const callOnce = async ({
     method,
     agent,
     path = "/lease",
     body,
     timeoutMs = callTimeoutMs,
-  }: Call): Promise<AgentAnswer> => {
+  }: Call): Promise<AgentAnswer | "reset"> => {
     const challenge = keys.challenge(agent.pod);
     const request = {
       origin: `http://${agent.address}`,
@@ -109,8 +125,18 @@ export const createAgentClient = (
         return readAnswer(answer);
       });
     } catch (error) {
+      if (isReset(error)) return "reset";
       return { kind: "unreachable", reason: error instanceof Error ? error.name : "unknown" };
     }
+  };
+
+  /** Every call may be repeated: the agent answers the same fence with the same answer. */
+  const call = async (wanted: Call): Promise<AgentAnswer> => {
+    const first = await callOnce(wanted);
+    const agentMs = first !== "reset" && first.kind === "refused" ? first.agentMs : undefined;
+    if (agentMs !== undefined) tokens.goBy(wanted.agent.browser, agentMs);
+    const answer = first === "reset" || agentMs !== undefined ? await callOnce(wanted) : first;
+    return answer === "reset" ? { kind: "unreachable", reason: "reset" } : answer;
   };
 
   return {
@@ -123,6 +149,9 @@ export const createAgentClient = (
       }),
     afterReset: (agent) => call({ method: "GET", agent, path: "/reset", timeoutMs: resetTimeoutMs }),
     state: (agent, epoch) => call({ method: "GET", agent, path: `/state?epoch=${epoch}` }),
+    async learnTime(agent) {
+      await call({ method: "GET", agent, path: "/state" });
+    },
     close: () => dispatcher.destroy(),
   };
 };

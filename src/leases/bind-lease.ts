@@ -40,6 +40,6 @@ export const bindLease = async (
   const answer = await asked;
   if (answer.kind === "ok" && isHeldBy(lease, answer.state)) return undefined;
   const reason = refusalOf(answer);
-  log.warn({ browser: lease.browser, pod: lease.pod, reason }, "browser refused its lease; trying the next one");
+  log.warn({ browser: lease.browser, pod: lease.pod, reason }, "browser refused its lease");
   return reason;
 };

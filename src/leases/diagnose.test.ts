@@ -2,7 +2,15 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { AgentState, Fence } from "../protocol/agent-api.ts";
 import type { AgentAnswer } from "./agent-client.ts";
-import { type Diagnosis, diagnose, diagnoseAfterEnd, type Elsewhere, type Facts, stepMs } from "./diagnose.ts";
+import {
+  type Diagnosis,
+  diagnose,
+  diagnoseAfterEnd,
+  type Elsewhere,
+  type Facts,
+  stepMs,
+  stillStepMs,
+} from "./diagnose.ts";
 import type { BrowserRecord, LeaseRecord } from "./records.ts";
 
 const nowMs = 1_900_000_000_000;
@@ -256,6 +264,20 @@ describe.each<[string, BrowserRecord | undefined, [string, Partial<Facts>, strin
   test.each(cases)("whose agent %s", (__, given, expected) => {
     expect(diagnosed({ record, ...given })).toBe(expected);
   });
+});
+
+// LEASE-54
+test("the grant of a replica that stands still is taken back sooner, a bound one never", () => {
+  const given = { record: aRecord("leased", 5, { ageMs: stillStepMs }), agentState: free(at(1, 4)) };
+  expect(diagnosed(given)).toBe(`inspect again in ${stepMs - stillStepMs}`);
+  expect(diagnosed({ ...given, isReplicaStill: true })).toBe("end s5 1.5, then NeverBound: idle 5, former dropped");
+  expect(diagnosed({ ...given, isReplicaStill: true, agentState: holding(5) })).toBe("well");
+  const early = { ...given, record: aRecord("leased", 5, { ageMs: stillStepMs - 1 }), isReplicaStill: true };
+  expect(diagnosed(early)).toBe("inspect again in 1");
+  const releasing = aRecord("releasing", 5, { ageMs: stillStepMs });
+  expect(diagnosed({ ...given, record: releasing, isReplicaStill: true })).toBe(
+    `inspect again in ${stepMs - stillStepMs}`,
+  );
 });
 
 test("a restored lease is as it was bound", () => {

@@ -20,7 +20,8 @@
  * A Redis that fell back to older data may have the session in the queue again, or may even have granted it a second browser.
  * Neither means that the session is over. Its caller has a browser, so restoring the lease takes the session out of the queue.
  *
- * An API replica may still be at work on a recent step, so a step is left alone for `stepMs`.
+ * An API replica may still be at work on a recent step, so a step is left alone for `stepMs`; for `stillStepMs` when it is the bind of
+ * a replica that Redis has not heard of lately (LEASE-54).
  *
  * A browser with a leaving mark is diagnosed like any other; the repair script retires it instead of making it idle.
  */
@@ -40,6 +41,12 @@ import type { Repair } from "./repair-store.ts";
 
 /** Time that a replica gets to finish a bind or an end, ms: the call's deadline (3 s), and a short outage of Redis. */
 export const stepMs = 10_000;
+
+/**
+ * The same for the bind of a replica that stands still, ms: longer than the silence by which that is known (beats.lua). If it wakes up
+ * after that, its bind is refused by the fence.
+ */
+export const stillStepMs = 2500;
 
 /** When to inspect again a browser whose bind waits for the health check, ms: the agent has given up by then. */
 const bindingMs = 2500;
@@ -77,6 +84,8 @@ export type Facts = {
   record: BrowserRecord | undefined;
   /** The lease that the record names. */
   lease: LeaseRecord | undefined;
+  /** The API replica that asked for this lease is silent. */
+  isReplicaStill?: boolean;
   /** Asked under the pool's epoch, after the record was read; undefined when the agent does not answer. */
   agentState: AgentState | undefined;
   /** Something answers at the browser's address that does not prove to be its agent. Then there is no `agentState`. */
@@ -193,12 +202,17 @@ const diagnoseFree = (facts: Facts, agentState: AgentState): Diagnosis => {
   return { is: "end", lease: { session: record.session, epoch: fence.epoch, seq: record.seq }, after };
 };
 
-const isFresh = ({ record, nowMs }: Facts): boolean =>
-  (record?.state === "leased" || record?.state === "releasing") && nowMs - record.since < stepMs;
+const patienceMs = ({ record, isReplicaStill }: Facts): number =>
+  record?.state === "leased" && isReplicaStill ? stillStepMs : stepMs;
 
-const underWay = ({ record, nowMs }: Facts): Diagnosis => ({
+const isFresh = (facts: Facts): boolean => {
+  const { record, nowMs } = facts;
+  return (record?.state === "leased" || record?.state === "releasing") && nowMs - record.since < patienceMs(facts);
+};
+
+const underWay = (facts: Facts): Diagnosis => ({
   is: "underWay",
-  afterMs: Math.max(1, (record?.since ?? 0) + stepMs - nowMs),
+  afterMs: Math.max(1, (facts.record?.since ?? 0) + patienceMs(facts) - facts.nowMs),
 });
 
 /** With the agent's epoch where it is higher: the agent ignores the end of a lower epoch, and its `seq` would not rise. */

@@ -8,6 +8,9 @@
  * this replica because it is not subscribed. So callers take again when a subscription was renewed, when the operator says
  * that Redis lost data, and when a check finds that they are not in the queue (any more). The check covers all callers that
  * wait here, every ten seconds, with one script a pool.
+ *
+ * Twice a second the replica beats in each pool that has callers here: scripts give nothing to the callers of a replica that has
+ * been silent for 2 s (scripts/includes/beats.lua). A beat after such a silence is followed by a check.
  */
 import { z } from "zod";
 import type { Logger } from "../log.ts";
@@ -42,6 +45,8 @@ export type GrantsOptions = {
   log: Logger;
   /** Time between two checks of the waiting callers, ms. */
   checkMs?: number;
+  /** Time between two beats, ms. */
+  beatMs?: number;
   /** How long a pool stays subscribed after its last caller, ms. The check enforces it. */
   keptMs?: number;
 };
@@ -87,6 +92,7 @@ export const startGrants = ({
   replicaId,
   log,
   checkMs = 10_000,
+  beatMs = 500,
   keptMs = 10 * 60_000,
 }: GrantsOptions): Grants => {
   /** Pool → session → the function that wakes its caller. */
@@ -130,7 +136,19 @@ export const startGrants = ({
     // While Redis is away every check fails. When the connection comes back, the subscriptions are renewed anyway.
     await Promise.allSettled([...waiting].map(([poolUid, callers]) => checkPool(poolUid, callers)));
   };
-  const timer = setInterval(() => void check(), checkMs);
+  const beatIn = async (poolUid: string, callers: Map<string, Tell>): Promise<void> => {
+    const wasSilent = await store.beat(poolUid, grantsChannel(poolUid, replicaId));
+    if (wasSilent) await checkPool(poolUid, callers);
+  };
+  let isBeating = false;
+  const beat = async (): Promise<void> => {
+    if (isBeating) return;
+    isBeating = true;
+    // While Redis is away every beat fails.
+    await Promise.allSettled([...waiting].map(([poolUid, callers]) => beatIn(poolUid, callers)));
+    isBeating = false;
+  };
+  const timers = [setInterval(() => void check(), checkMs), setInterval(() => void beat(), beatMs)];
 
   return {
     channel: (poolUid) => grantsChannel(poolUid, replicaId),
@@ -148,7 +166,7 @@ export const startGrants = ({
     },
     size: () => [...waiting.values()].reduce((sum, callers) => sum + callers.size, 0),
     async close() {
-      clearInterval(timer);
+      for (const timer of timers) clearInterval(timer);
       subscriber.disconnect();
     },
   };

@@ -23,7 +23,7 @@ import {
   type Held,
 } from "./diagnose.ts";
 import type { NewBrowser } from "./lease-store.ts";
-import { type LeaseRecord, notGenuine, SessionRequest } from "./records.ts";
+import { type LeaseRecord, notGenuine, SessionRequest, unauthorized } from "./records.ts";
 import type { Examined, RepairStore } from "./repair-store.ts";
 
 export type InspectDeps = {
@@ -55,6 +55,9 @@ export type InspectResult = { corrected: Corrected[] } & (
 const busyMs = 1000;
 const maxSteps = 5;
 
+/** When to ask again an agent that did not take this process' token, ms. */
+const unauthorizedMs = 5000;
+
 type Step = InspectResult | "again";
 type Inspection = { target: InspectTarget; deps: InspectDeps; corrected: Corrected[] };
 
@@ -73,11 +76,14 @@ const takeStep = async (inspection: Inspection): Promise<Step> => {
   const { poolUid, epoch, browser } = target;
   const examined = await deps.repairs.examine(poolUid, browser.id);
   if (examined.epoch !== epoch) return { is: "outdated", corrected };
-  const { record, lease, nowMs } = examined;
-  const { agentState, isImpostor } = diagnoseWithoutAgent(record) ? unasked : await ask(target, deps);
+  const { record, lease, isReplicaStill, nowMs } = examined;
+  const asked = diagnoseWithoutAgent(record) ? unasked : await ask(target, deps);
+  // Says nothing about the browser (LEASE-55).
+  if (asked === unauthorized) return { is: "later", afterMs: unauthorizedMs, corrected };
+  const { agentState, isImpostor } = asked;
   if (agentState && agentState.fence.epoch > epoch) return { is: "ahead", epoch: agentState.fence.epoch, corrected };
   const elsewhere = await findElsewhere(target, lease, agentState, deps);
-  const facts: Facts = { poolUid, browser, record, lease, agentState, isImpostor, elsewhere, nowMs };
+  const facts: Facts = { poolUid, browser, record, lease, isReplicaStill, agentState, isImpostor, elsewhere, nowMs };
   const diagnosis = diagnose(facts);
   if (diagnosis.is === "silent") return { is: "silent", isImpostor, corrected };
   if (diagnosis.is !== "end") return carryOut(diagnosis, examined, inspection);
@@ -92,11 +98,12 @@ type Asked = { agentState: AgentState | undefined; isImpostor: boolean };
 
 const unasked: Asked = { agentState: undefined, isImpostor: false };
 
-const ask = async ({ epoch, browser }: InspectTarget, deps: InspectDeps): Promise<Asked> => {
+const ask = async ({ epoch, browser }: InspectTarget, deps: InspectDeps): Promise<Asked | typeof unauthorized> => {
   deps.check();
   const place = { browser: browser.id, pod: browser.pod, address: browser.address };
   const answer = await deps.agents.state(place, epoch);
   if (answer.kind === "ok") return { agentState: answer.state, isImpostor: false };
+  if (answer.kind === "refused" && answer.code === unauthorized) return unauthorized;
   return { agentState: undefined, isImpostor: answer.kind === "refused" && answer.code === notGenuine };
 };
 

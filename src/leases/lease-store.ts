@@ -103,6 +103,7 @@ const scripts = {
   reject: loadScript("reject", import.meta.url),
   cancel: loadScript("cancel", import.meta.url),
   findLost: loadScript("find-lost", import.meta.url),
+  beat: loadScript("beat", import.meta.url),
   release: loadScript("release", import.meta.url),
   rewrite: loadScript("rewrite", import.meta.url),
   offer: loadScript("offer", import.meta.url),
@@ -139,10 +140,8 @@ export const createLeaseStore = (redis: RedisConnection) => {
     orUnavailable(runScript(redis, script, poolKeys(poolUid), argv));
 
   return {
-    async take(
-      poolUid: string,
-      { session, channel, request, ticket = "", mostWaiting }: TakeRequest,
-    ): Promise<TakeOutcome> {
+    async take(poolUid: string, taking: TakeRequest): Promise<TakeOutcome> {
+      const { session, channel, request, ticket = "", mostWaiting } = taking;
       return takeOutcome(await run(scripts.take, poolUid, [session, channel, request, ticket, mostWaiting ?? ""]));
     },
     async reject(poolUid: string, lease: LeaseRecord, reason: string): Promise<TakeOutcome> {
@@ -159,6 +158,10 @@ export const createLeaseStore = (redis: RedisConnection) => {
     ): Promise<{ subscribers: number; lost: string[] }> {
       const [subscribers, lost] = listReply(await run(scripts.findLost, poolUid, [channel, ...sessions]));
       return { subscribers: numberReply(subscribers), lost: textsReply(lost) };
+    },
+    /** Notes that the replica of this channel is alive. True when it counted as silent, so its callers may have been dropped. */
+    async beat(poolUid: string, channel: string): Promise<boolean> {
+      return (await run(scripts.beat, poolUid, [channel])) === 1;
     },
     /** Undefined when the session is not held (any more). */
     async release(

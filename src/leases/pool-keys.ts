@@ -1,6 +1,6 @@
 /**
  * The keys of one pool. All share the hash tag `{<pool uid>}`, so that a pool lives in one slot of a Redis Cluster, and
- * all begin with `bp:`, so that an ACL can name them. Every script gets all nine in this order (scripts/includes/keys.lua).
+ * all begin with `bp:`, so that an ACL can name them. Every script gets all ten in this order (scripts/includes/keys.lua).
  *
  *   pool      hash    epoch, ticket (the highest), idle_order (counter), unpaced (starts left),
  *                     discarded (token of the last discard), draining, recovering (when it began, ms),
@@ -14,8 +14,20 @@
  *   ended     hash    session id → what is kept of its lease, with time and reason of its end; for a day at most
  *   ended_at  zset    session id by that time
  *   configs   hash    configuration hash → configuration of browsers made with it
+ *   beats     hash    channel of an API replica whose callers wait → when Redis last heard of that replica, ms
  */
-const parts = ["pool", "browsers", "idle", "waiters", "requests", "leases", "ended", "ended_at", "configs"] as const;
+const parts = [
+  "pool",
+  "browsers",
+  "idle",
+  "waiters",
+  "requests",
+  "leases",
+  "ended",
+  "ended_at",
+  "configs",
+  "beats",
+] as const;
 
 export type PoolPart = (typeof parts)[number];
 

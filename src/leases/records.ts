@@ -119,5 +119,8 @@ export const cannotReset = "cannot_reset";
 /** The reason of a suspect at whose address something answered that does not prove to be its agent (src/protocol/agent-proof.ts). */
 export const notGenuine = "not_genuine";
 
+/** An agent's refusal of a token. It tells nothing about the browser, so it is no reason for a state. */
+export const unauthorized = "unauthorized" as const;
+
 /** The reason of a suspect whose agent confirmed a bind and named another lease. Its later answers can't be trusted. */
 export const agentMismatch = "false_word";

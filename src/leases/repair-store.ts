@@ -18,6 +18,8 @@ export type Examined = {
   record: BrowserRecord | undefined;
   /** The lease that the record names. */
   lease: LeaseRecord | undefined;
+  /** The API replica that asked for this lease is silent (LEASE-54). */
+  isReplicaStill: boolean;
 };
 
 /** A correction of a browser's record. */
@@ -69,6 +71,7 @@ export const createRepairStore = (redis: RedisConnection) => {
         text,
         record: text === "" ? undefined : BrowserRecord.parse(JSON.parse(text)),
         lease: lease === "" ? undefined : parseLease(lease),
+        isReplicaStill: reply[4] === 1,
       };
     },
     /** False when record or epoch have changed since the examination, or the restored session ended or moved: examine again. */

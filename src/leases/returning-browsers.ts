@@ -7,7 +7,7 @@ import type { Logger } from "../log.ts";
 import { retryBriefly } from "../redis/while-unavailable.ts";
 import type { AgentAnswer, AgentClient } from "./agent-client.ts";
 import type { LeaseStore } from "./lease-store.ts";
-import type { AnyLease } from "./records.ts";
+import { type AnyLease, unauthorized } from "./records.ts";
 
 export type ReturningBrowsers = {
   /** Begins to wait for the browser of an ended lease and returns at once. */
@@ -18,18 +18,20 @@ export type ReturningBrowsers = {
 
 export type ReturnDeps = { store: Pick<LeaseStore, "offer" | "suspect">; agents: AgentClient; log: Logger };
 
-/** Offers the browser of an ended lease, or makes it suspect, as its agent said. Throws `unavailable`. */
-export const offerOrSuspect = (
+/**
+ * Offers the browser of an ended lease, or makes it suspect, as its agent said. One whose agent did not take this process' token is
+ * left to an inspection. Throws `unavailable`.
+ */
+export const offerOrSuspect = async (
   poolUid: string,
   lease: AnyLease,
   answer: AgentAnswer,
   { store }: Pick<ReturnDeps, "store">,
-): Promise<boolean> =>
-  retryBriefly(() =>
-    answer.kind === "ok"
-      ? store.offer(poolUid, lease)
-      : store.suspect(poolUid, lease, answer.kind === "refused" ? answer.code : "unreachable"),
-  );
+): Promise<void> => {
+  if (answer.kind === "ok") await retryBriefly(() => store.offer(poolUid, lease));
+  else if (answer.kind === "unreachable") await retryBriefly(() => store.suspect(poolUid, lease, "unreachable"));
+  else if (answer.code !== unauthorized) await retryBriefly(() => store.suspect(poolUid, lease, answer.code));
+};
 
 /** Does nothing before `add`. It keeps one entry for each browser that is being reset. */
 export const createReturningBrowsers = (deps: ReturnDeps): ReturningBrowsers => {

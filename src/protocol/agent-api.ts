@@ -12,7 +12,9 @@
  *
  * A call with the header `x-browserpool-nonce` gets the agent's proof with its answer, also with an error (agent-proof.ts).
  *
- * Errors are `{code, message}`. PUT and DELETE are idempotent: the same call with the same fence gets the same answer.
+ * Errors are `{code, message}`; 401 also has `now`, the agent's time in ms since 1970, because tokens expire by its clock. A call without
+ * a good token does nothing and tells nothing about the browser: the caller goes by that time and repeats the call once.
+ * PUT and DELETE are idempotent: the same call with the same fence gets the same answer.
  * A PUT whose caller hangs up before the answer leaves no lease.
  * A DELETE that overtakes its PUT uses up the fence, so a caller that gave up can be sure that the agent binds nothing.
  *

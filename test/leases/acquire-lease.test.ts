@@ -79,6 +79,27 @@ describe("a caller", () => {
     expect(await Promise.all(bad.map(stateOf))).toEqual(["suspect", "suspect", "suspect", "suspect"]);
   });
 
+  // LEASE-55
+  test("is told to repeat when an agent does not take its replica's token; the browser stays idle, and so does a used one", async () => {
+    const { id, agent } = await browser("unauthorized");
+    await expect(acquire("a")).rejects.toMatchObject({ code: "unavailable" });
+    expect([await stateOf(id), await parts.store.counts(poolUid)]).toEqual(["idle", { acquired: 0, available: 1 }]);
+    agent.behaviour = "ok";
+    await heldBy(acquire("b"));
+    agent.behaviour = "unauthorized";
+    await releaseLease({ poolUid, session: "b", reuse: "reset", reason: "released" }, parts);
+    expect(await stateOf(id)).toBe("releasing");
+  });
+
+  // LEASE-3
+  test("tries no further browser when its time is up after one that did not answer", async () => {
+    const hanging = await browser("hold");
+    const good = await browser();
+    expect(await acquire("a", { waitMs: 1000 })).toEqual({ kind: "timeout" });
+    expect([await stateOf(hanging.id), await stateOf(good.id)]).toEqual(["suspect", "idle"]);
+    expect(good.agent.fence().seq).toBe(0);
+  });
+
   test("waits when all agents refuse, and gets the next browser that becomes idle", async () => {
     await browser("refuse");
     const acquiring = acquire("a");

@@ -1,15 +1,16 @@
 import { createSecretKey, generateKeyPairSync, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { createAgentClient } from "../../src/leases/agent-client.ts";
 import type { LeaseRecord } from "../../src/leases/records.ts";
 import { createAgentKeys } from "../../src/protocol/agent-key.ts";
-import { createAgentTokens } from "../../src/protocol/agent-token.ts";
+import { createAgentTokens, createAgentTokenVerifier } from "../../src/protocol/agent-token.ts";
+
+const state = { pod_uid: "pod", fence: { epoch: 1, seq: 1 }, binding: null, resetting: false, lease: null };
 
 test("many calls to one agent, binds and ends, share a kept-alive connection", async () => {
-  const state = { pod_uid: "pod", fence: { epoch: 1, seq: 1 }, binding: null, resetting: false, lease: null };
   const server = createServer((request, response) => {
     request.resume().on("end", () => response.end(JSON.stringify(state)));
   });
@@ -46,4 +47,74 @@ test("many calls to one agent, binds and ends, share a kept-alive connection", a
     await agents.close();
     server.close();
   }
+});
+
+/** A server in the agent's place, and a client whose clock is 5 minutes behind. */
+const withServer = async (answer: RequestListener) => {
+  const server = createServer(answer);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+  const clocks = { wall: () => Date.now() - 300_000, monotonic: () => performance.now() };
+  const agents = createAgentClient({
+    tokens: createAgentTokens(privateKey, clocks),
+    keys: createAgentKeys(createSecretKey(randomBytes(32))),
+  });
+  return {
+    agents,
+    place: { browser: "uid", pod: "pod", address: `127.0.0.1:${(server.address() as AddressInfo).port}` },
+    verify: createAgentTokenVerifier(publicKey, "uid"),
+    async [Symbol.asyncDispose]() {
+      await agents.close();
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+};
+type Server = Awaited<ReturnType<typeof withServer>>;
+
+// LEASE-55
+test("a call with a token that the agent finds expired is repeated once, by the agent's time, and later calls need no repetition", async () => {
+  const statuses: number[] = [];
+  await using server: Server = await withServer(async (request, response) => {
+    const isGood = await server.verify(request.headers.authorization?.slice("Bearer ".length) ?? "");
+    statuses.push(isGood ? 200 : 401);
+    const refusal = { code: "unauthorized", message: "no", now: Date.now() };
+    response.writeHead(isGood ? 200 : 401).end(JSON.stringify(isGood ? state : refusal));
+  });
+  expect(await server.agents.state(server.place, 1)).toMatchObject({ kind: "ok" });
+  expect(await server.agents.state(server.place, 1)).toMatchObject({ kind: "ok" });
+  expect(statuses).toEqual([401, 200, 200]);
+});
+
+// LEASE-55
+test("an agent that takes no token at all is asked twice, and an agent that tells no time once", async () => {
+  let calls = 0;
+  let now: number | undefined = Date.now();
+  await using server: Server = await withServer((_, response) => {
+    calls += 1;
+    response.writeHead(401).end(JSON.stringify({ code: "unauthorized", message: "no", now }));
+  });
+  expect(await server.agents.state(server.place, 1)).toMatchObject({ kind: "refused", code: "unauthorized" });
+  expect(calls).toBe(2);
+  now = undefined;
+  expect(await server.agents.state(server.place, 1)).toMatchObject({ kind: "refused", code: "unauthorized" });
+  expect(calls).toBe(3);
+});
+
+// LEASE-39
+test("a call whose kept-alive connection was reset is repeated once", async () => {
+  let calls = 0;
+  let resets = 1;
+  await using server: Server = await withServer((request, response) => {
+    calls += 1;
+    if (calls > 1 && resets-- > 0) request.socket.resetAndDestroy();
+    else response.end(JSON.stringify(state));
+  });
+  expect(await server.agents.state(server.place, 1)).toMatchObject({ kind: "ok" });
+  expect(await server.agents.state(server.place, 1)).toMatchObject({ kind: "ok" });
+  expect(calls).toBe(3);
+  resets = 10;
+  expect(await server.agents.state(server.place, 1)).toEqual({ kind: "unreachable", reason: "reset" });
+  expect(calls).toBe(5);
 });

@@ -529,3 +529,12 @@ describe("a browser that is given up", () => {
     expect(await stateOf(browser.id)).toBe("idle");
   });
 });
+
+// LEASE-55
+test("an agent that does not take the operator's token is asked again later, and nothing is concluded from it", async () => {
+  await corrections();
+  agent.behaviour = "unauthorized";
+  const before = await recordOf(browser.id);
+  expect(await inspectBrowser()).toMatchObject({ is: "later", corrected: [] });
+  expect(await recordOf(browser.id)).toEqual(before);
+});

@@ -35,8 +35,8 @@ export type LeaseParts = {
   agents: AgentClient;
   returningBrowsers: ReturningBrowsers;
   abandonedSessions: AbandonedSessions;
-  /** Grants of another API replica. `url`: another address of Redis; `checkMs`, `keptMs`: as for startGrants. */
-  replica(options?: { url?: string; checkMs?: number; keptMs?: number }): Promise<Replica>;
+  /** Grants of another API replica. `url`: another address of Redis; `checkMs`, `keptMs`, `beatMs`: as for startGrants. */
+  replica(options?: { url?: string; checkMs?: number; keptMs?: number; beatMs?: number }): Promise<Replica>;
   /** Adds an idle browser to the pool and returns its id. `pod`: its name; by default one without an agent's key. */
   addBrowser(poolUid: string, address?: string, configHash?: string, pod?: string): Promise<string>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -98,10 +98,11 @@ export const startLeaseParts = async (url?: string): Promise<LeaseParts> => {
 };
 
 /**
- * How a small agent answers a bind. `hold`: only after `letGo`; `refuse`: its browser is not healthy; `lie`: as if it had bound.
+ * How a small agent answers a bind. `hold`: only after `letGo`; `refuse`: its browser is not healthy; `lie`: as if it had bound;
+ * `unauthorized`: it takes nobody's token, for no call.
  * `reset`: an end begins a reset, which lasts until `endReset`.
  */
-export type Behaviour = "ok" | "hold" | "refuse" | "lie" | "reset";
+export type Behaviour = "ok" | "hold" | "refuse" | "lie" | "reset" | "unauthorized";
 
 export type SmallAgent = {
   address: string;
@@ -184,6 +185,8 @@ export const startSmallAgent = async (behaviour: Behaviour = "ok", key?: KeyObje
     else send(request, response, 200, state());
   };
   const server = createServer((request, response) => {
+    if (agent.behaviour === "unauthorized")
+      return send(request, response, 401, { code: "unauthorized", message: "no", now: Date.now() });
     answer(request, response).catch(() => response.destroy());
   });
   server.listen(0, "127.0.0.1");

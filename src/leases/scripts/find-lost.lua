@@ -1,5 +1,5 @@
 -- Finds callers that wait at an API replica and are not in the queue: the message of their grant was lost, Redis lost their
--- place, or match.lua dropped them while the replica was not subscribed.
+-- place, or match.lua dropped them while the replica was silent or not subscribed.
 -- @include keys
 -- ARGV[1] channel of the replica; the script sends an empty message, which shows the replica that messages reach it
 -- ARGV[2…] sessions of the callers

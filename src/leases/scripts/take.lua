@@ -1,5 +1,5 @@
 -- Takes a browser for a new session, or queues its caller.
--- @include keys now notify browsers match queue ticket
+-- @include keys now notify browsers beats match queue ticket
 -- ARGV[1] session id, made by the caller; the same id again gets the same answer and never a second browser
 -- ARGV[2] channel on which the caller's API replica receives a later grant
 -- ARGV[3] request, opaque text that is kept with the lease
@@ -19,4 +19,5 @@ local waiting = redis.call("ZCARD", WAITERS)
 -- Without a queue an idle browser is given out in any case. A caller with a ticket only comes back.
 if most and waiting >= most and (waiting > 0 or redis.call("ZCARD", IDLE) == 0) then return { "full" } end
 
+beat(ARGV[2])
 return queueAndMatch(session, { ticket = ticketFor(ARGV[4]), channel = ARGV[2], request = ARGV[3] })

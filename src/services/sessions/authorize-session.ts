@@ -1,4 +1,5 @@
 import { AppError } from "../../errors.ts";
+import type { AgentPlace } from "../../leases/agent-client.ts";
 import { SessionRequest } from "../../leases/records.ts";
 import { sessionHeader } from "../../protocol/agent-api.ts";
 import { isUpgradeBy, type UpgradeAnswer } from "../../protocol/agent-key.ts";
@@ -7,11 +8,11 @@ import { refuseWhileRecovering } from "../pools/refuse-while-recovering.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
 /**
- * The agent's address for a session's CDP, the headers that the agent requires on the upgrade, and the session's project. `isGenuine`:
- * whether the answer to that upgrade came from the agent; until then nothing of the client may be sent.
+ * The agent for a session's CDP, the headers that it requires on the upgrade, and the session's project. `isGenuine`: whether the
+ * answer to that upgrade came from the agent; until then nothing of the client may be sent.
  */
 export type SessionTarget = {
-  address: string;
+  agent: AgentPlace;
   headers: Record<string, string>;
   projectId: string;
   isGenuine(answer: UpgradeAnswer): boolean;
@@ -43,7 +44,7 @@ export const authorizeSession = async (
   const challenge = agentKeys.challenge(lease.pod);
   const { project: projectId } = SessionRequest.parse(JSON.parse(lease.request));
   return {
-    address: lease.address,
+    agent: { browser: lease.browser, pod: lease.pod, address: lease.address },
     headers: { ...challenge.headers, authorization, [sessionHeader]: sessionId },
     projectId,
     isGenuine: (answer) => isUpgradeBy(challenge, answer),

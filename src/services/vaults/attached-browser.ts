@@ -40,6 +40,7 @@ export const attachedBrowser = async (
       "vault_not_attached",
       `vault ${wireId(vault)} is not attached to browser ${browserId}; vaults are given when a browser is created`,
     );
+  await deps.agents.learnTime(lease);
   const authorization = `Bearer ${deps.agentTokens.tokenFor(lease.browser)}`;
   const challenge = deps.agentKeys.challenge(lease.pod);
   return {

@@ -70,6 +70,14 @@ test("a record's age is told by Redis' clock, whatever the own one says", () => 
   expect(next(leased, { leases: { nowMs: nowMs - 3_600_000 } })).toEqual(["Leased", 10 * second]);
 });
 
+// LEASE-54
+test("while callers wait, a lease is inspected as soon as its replica would be known to stand still, and once", () => {
+  const busy = { leases: { waiting: 1 } };
+  const leased = { ...podKinds.leased, ageMs: second };
+  expect(next({ ...leased, ...inspectedAgo(60 * second) }, busy)).toEqual(["Leased", 1.5 * second]);
+  expect(next({ ...podKinds.leased, ageMs: 4 * second, ...inspectedAgo(second) }, busy)?.[0]).toBe("Audit");
+});
+
 const many = Array.from({ length: 2000 }, (_, place) => `browser-${place}`);
 
 test("each browser is audited once a minute at its own moment, and many are spread over the minute evenly", () => {

@@ -4,13 +4,14 @@
  *   Warm        ready and without a record: at once
  *   Suspect     at once
  *   Releasing   when the API replica that ends the lease should be done, then again and again until the state changes
- *   Leased      once, when the bind should be done; then as Audit
+ *   Leased      once, when the bind should be done: while callers wait, as soon as its replica would be known to stand still;
+ *               then as Audit
  *   Audit       every minute, each browser at its own second: finds writes that Redis lost and calls that the agent missed
  *   Disturbed   not inspected since Redis came back, its epoch was raised, or this replica began to lead: within seconds
  *
  * A browser in any state whose agent does not answer is inspected again after a back-off.
  */
-import { stepMs } from "../../../leases/diagnose.ts";
+import { stepMs, stillStepMs } from "../../../leases/diagnose.ts";
 import type { LastInspection, Observed, ObservedPod } from "../observe/observed.ts";
 import { isAlive } from "./pod-life.ts";
 
@@ -67,10 +68,12 @@ const regularInspection = (
   { leases }: Observed,
   nowMs: number,
 ): NextInspection => {
-  const doneMs = (browser?.since ?? 0) + stepMs + (nowMs - leases.nowMs);
+  const sinceMs = (browser?.since ?? 0) + (nowMs - leases.nowMs);
+  const doneMs = sinceMs + stepMs;
   if (browser?.state === "releasing")
     return { dueMs: last.atMs < doneMs ? doneMs : last.atMs + stepMs, why: "Releasing" };
-  if (browser?.state === "leased" && last.atMs < doneMs) return { dueMs: doneMs, why: "Leased" };
+  const boundMs = leases.waiting > 0 ? sinceMs + stillStepMs : doneMs;
+  if (browser?.state === "leased" && last.atMs < boundMs) return { dueMs: boundMs, why: "Leased" };
   return { dueMs: nextAuditMs(uid, last.atMs), why: "Audit" };
 };
 

@@ -1,8 +1,8 @@
 -- Gives idle browsers to waiting callers, the longest idle to the longest waiting, until either of them runs out.
 -- `own`: the session of the caller that runs this script. It reads its grant from the script's answer, and its request
 -- (`ownRequest`) is not stored yet. All other callers get their grants by a message.
--- A waiter whose API replica is not subscribed is dropped, so that no caller waits behind a dead one. A replica that was
--- cut off only briefly takes again with the ticket and gets the place back.
+-- A waiter whose API replica is silent or not subscribed is dropped, so that no caller waits behind a dead one. A replica that
+-- was cut off or stood still only briefly takes again with the ticket and gets the place back.
 local function leaseOf(browser, session, request)
   return {
     session = session, browser = browser.id, pod = browser.pod, address = browser.address, config = browser.config,
@@ -18,6 +18,7 @@ local function takeRequest(session)
 end
 
 local function isListening(session, request, lease)
+  if isSilent(request.channel) then return false end
   return redis.call("SPUBLISH", request.channel, cjson.encode({ session = session, wake = "granted", lease = lease })) > 0
 end
 
