@@ -19,6 +19,7 @@ import { createAgentClient } from "../leases/agent-client.ts";
 import { createEndedLeases } from "../leases/ended-leases.ts";
 import { createLeaseStore } from "../leases/lease-store.ts";
 import { createLeavingMarks } from "../leases/leaving-marks.ts";
+import { createNamesInUse } from "../leases/names-in-use.ts";
 import { createRepairStore } from "../leases/repair-store.ts";
 import type { Logger } from "../log.ts";
 import { createOperatorMetrics } from "../metrics/operator-metrics.ts";
@@ -69,6 +70,7 @@ const connectStores = (config: Config, log: Logger) => {
     repairs: createRepairStore(redis),
     leavingMarks: createLeavingMarks(redis),
     names: createSessionNames(redis, store),
+    namesInUse: createNamesInUse(redis),
     endedLeases: createEndedLeases(redis),
     redisMemory: () => memoryUse(redis),
   };

@@ -22,14 +22,15 @@ import {
   type Facts,
   type Held,
 } from "./diagnose.ts";
+import { freeName } from "./free-name.ts";
 import type { NewBrowser } from "./lease-store.ts";
 import { type LeaseRecord, notGenuine, SessionRequest, unauthorized } from "./records.ts";
-import type { Examined, RepairStore } from "./repair-store.ts";
+import type { Examined, Repair, RepairStore } from "./repair-store.ts";
 
 export type InspectDeps = {
   repairs: Pick<RepairStore, "examine" | "repair" | "session">;
   agents: Pick<AgentClient, "state" | "end">;
-  names: Pick<SessionNames, "reserve">;
+  names: Pick<SessionNames, "reserve" | "free">;
   /** Throws when this process may not inspect (any more). Called before every call that has an effect. */
   check(): void;
 };
@@ -141,10 +142,15 @@ const carryOut = async (
   deps.check();
   if (to.restored) await reserveName(target, to.restored, deps);
   if (!(await deps.repairs.repair(target.poolUid, examined, to))) return "again";
+  if (hasEnded(examined.lease, to)) await freeName(deps.names, target.poolUid, examined.lease);
   corrected.push({ why, ...(why === "Retired" && to.record.reason && { reason: to.record.reason }) });
   // A browser that becomes suspect is diagnosed again at once.
   return why === "Suspected" ? "again" : { is: "done", corrected };
 };
+
+/** The caller of a dropped lease takes again, and keeps its name. */
+const hasEnded = (lease: LeaseRecord | undefined, { former, restored }: Repair): lease is LeaseRecord =>
+  lease !== undefined && former !== "kept" && former !== "dropped" && restored?.session !== lease.session;
 
 /** Reserves the name of a restored session again. When a later session has reserved it meanwhile, that session keeps it. */
 const reserveName = async ({ poolUid }: InspectTarget, lease: LeaseRecord, { names }: InspectDeps): Promise<void> => {

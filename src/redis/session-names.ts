@@ -10,16 +10,24 @@ export type NameOwner = { poolUid: string; session: string };
 /** Tells whether a session still has its lease (src/leases/lease-store.ts). */
 export type Sessions = { isAlive(poolUid: string, session: string): Promise<boolean> };
 
+/** A name of a project, and the session that it is reserved for. */
+export type ReservedName = { name: string; owner: NameOwner };
+
 /** Names of active sessions, unique within a project (LEASE-6). */
 export type SessionNames = {
   /** False when another session that is alive has the name. */
   reserve(projectId: string, name: string, owner: NameOwner): Promise<boolean>;
   free(projectId: string, name: string, owner: NameOwner): Promise<void>;
   find(projectId: string, name: string): Promise<NameOwner | undefined>;
+  /** About a hundred names of the project. `cursor`: the `next` of the page before; `next` is undefined on the last page. */
+  page(projectId: string, cursor?: string): Promise<{ reserved: ReservedName[]; next: string | undefined }>;
 };
 
 const reserveScript = loadScript("reserve-name", import.meta.url);
 const freeScript = loadScript("free-name", import.meta.url);
+
+/** Names on a page. A script reads the lease of each, of 20 kB at most, so more would keep Redis busy for too long. */
+const pageSize = 100;
 
 const format = ({ poolUid, session }: NameOwner): string => `${poolUid}/${session}`;
 
@@ -29,8 +37,9 @@ const parse = (text: string): NameOwner => {
 };
 
 /**
- * A name lives in another slot than its pool, so a session can end without freeing its name (its browser died). The next
- * `reserve` of that name finds that its owner is not alive any more, and replaces the owner.
+ * A name lives in another slot than its pool, so a session can end without freeing its name (its replica died). The next
+ * `reserve` of that name finds that its owner is not alive any more, and replaces the owner. The operator frees the names that nobody
+ * reserves again (controllers/browser-pool/ended/free-ended-names.ts).
  */
 export const createSessionNames = (redis: RedisConnection, sessions: Sessions): SessionNames => {
   const reserveOver = async (key: string, name: string, owner: NameOwner, deadOwner: string): Promise<string> =>
@@ -50,6 +59,13 @@ export const createSessionNames = (redis: RedisConnection, sessions: Sessions): 
     async find(projectId, name) {
       const text = await orUnavailable(redis.hget(sessionNamesKey(projectId), name));
       return text ? parse(text) : undefined;
+    },
+    async page(projectId, cursor = "0") {
+      const [next, flat] = await orUnavailable(redis.hscan(sessionNamesKey(projectId), cursor, "COUNT", pageSize));
+      const reserved = flat.flatMap((name, index) =>
+        index % 2 === 0 ? [{ name, owner: parse(flat[index + 1] ?? "") }] : [],
+      );
+      return { reserved, next: next === "0" ? undefined : next };
     },
   };
 };

@@ -61,6 +61,19 @@ test("when the caller can't be answered, its browser goes back to the pool and t
   expect(await parts.store.counts(poolUid)).toEqual({ acquired: 0, available: 1 });
 });
 
+// LEASE-56
+test("when the answer did not reach the caller, its browser goes back to the pool and the session's name is free", async () => {
+  const poolUid = newId();
+  await using agent = await startSmallAgent();
+  await parts.addBrowser(poolUid, agent.address, newId());
+  const { acquire, names, project } = await setUp(poolUid, { config: async () => "{}" });
+  const handedOut = await acquire({ name: "n" });
+  expect(await names.find(project.id, "n")).toMatchObject({ poolUid });
+  handedOut?.takeBack();
+  await eventually("the browser is idle", async () => (await parts.store.counts(poolUid)).available === 1);
+  await eventually("the name is free", async () => (await names.find(project.id, "n")) === undefined);
+});
+
 test("the answer describes the browser that was bound, not one that refused", async () => {
   const poolUid = newId();
   await using refusing = await startSmallAgent("refuse");

@@ -169,6 +169,7 @@ test("every script that writes leases says whether Redis must run it while full;
     "examine.lua", // reads
     "find-lost.lua", // reads
     "is-recovering.lua", // reads
+    "names-in-use.lua", // reads
     "rewrite.lua",
     "snapshot.lua", // reads
     "take.lua",

@@ -232,11 +232,14 @@ describe("half-done steps", () => {
   test("a grant that was never bound goes to the next caller; a late bind is refused, and the session has not ended", async () => {
     await inspectBrowser();
     const lease = await granted("a");
+    expect(await names.reserve(pool, "name-a", { poolUid: pool, session: "a" })).toBe(true);
     expect(await inspectBrowser()).toMatchObject({ is: "later", corrected: [] });
     await age();
     await take("b");
     const woken = wakeOf("b");
     expect(await corrections()).toEqual(["NeverBound"]);
+    // Its caller may take again.
+    expect(await names.find(pool, "name-a")).toEqual({ poolUid: pool, session: "a" });
     expect(await woken).toMatchObject({ kind: "granted", lease: { seq: 2 } });
     expect(await bind(lease)).toEqual({ kind: "refused", code: "stale_fence" });
     expect(await parts.store.endedLease(pool, "a")).toBeUndefined();
@@ -334,7 +337,8 @@ describe("writes that a failover has lost", () => {
     expect(agent.holder()).toBe("a");
   });
 
-  test("a release: the session has ended, and the browser goes to a waiting caller", async () => {
+  // LEASE-56
+  test("a release: the session has ended, its name is free, and the browser goes to a waiting caller", async () => {
     await inspectBrowser();
     await held("a");
     await losing(() => release("a"));
@@ -342,8 +346,10 @@ describe("writes that a failover has lost", () => {
     await age();
     await take("b");
     const woken = wakeOf("b");
+    expect(await names.reserve(pool, "name-a", { poolUid: pool, session: "a" })).toBe(true);
     expect(await corrections()).toEqual(["EndLost"]);
     expect(await parts.store.endedLease(pool, "a")).toMatchObject({ reason: "released" });
+    expect(await names.find(pool, "name-a")).toBeUndefined();
     expect(await woken).toMatchObject({ kind: "granted", lease: { seq: 2 } });
   });
 

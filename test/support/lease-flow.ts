@@ -3,6 +3,7 @@
 import { expect } from "vitest";
 import { type Acquired, acquireLease } from "../../src/leases/acquire-lease.ts";
 import type { Grants } from "../../src/leases/grants.ts";
+import { createNamesInUse } from "../../src/leases/names-in-use.ts";
 import { releaseLease } from "../../src/leases/release-lease.ts";
 import { createIdempotentAnswers } from "../../src/redis/idempotent-answers.ts";
 import { createSessionNames } from "../../src/redis/session-names.ts";
@@ -75,6 +76,10 @@ export const runLeaseFlow = async (flow: LeaseFlow): Promise<void> => {
 
   const [names, owner] = [createSessionNames(parts.redis, parts.store), { poolUid, session: "second" }];
   expect(await names.reserve(poolUid, "n", owner)).toBe(true);
+  expect(await names.page(poolUid)).toEqual({ reserved: [{ name: "n", owner }], next: undefined });
+  expect(await createNamesInUse(parts.redis)(poolUid, [{ session: "second", name: "n" }])).toMatchObject({
+    inUse: [false],
+  });
   await names.free(poolUid, "n", owner);
   const answers = createIdempotentAnswers(parts.redis);
   const begun = await answers.begin(poolUid, "body");

@@ -23,6 +23,7 @@ import type { AgentClient } from "../../leases/agent-client.ts";
 import type { EndedLeases } from "../../leases/ended-leases.ts";
 import type { LeaseStore } from "../../leases/lease-store.ts";
 import type { LeavingMarks } from "../../leases/leaving-marks.ts";
+import type { NamesInUse } from "../../leases/names-in-use.ts";
 import { followPoolChanges } from "../../leases/pool-changes.ts";
 import type { RepairStore } from "../../leases/repair-store.ts";
 import type { Logger } from "../../log.ts";
@@ -38,6 +39,7 @@ import type { StartGate } from "../start-gate.ts";
 import { whenLeadEnds } from "../when-lead-ends.ts";
 import { createKeySweeps } from "./apply/agent-key-secrets.ts";
 import { createStartCount } from "./apply/start-count.ts";
+import { freeEndedNames } from "./ended/free-ended-names.ts";
 import { type EndedLimits, keepEndedBounds } from "./ended/keep-ended-bounds.ts";
 import { startInspections } from "./inspect/inspections.ts";
 import { watchEpochs } from "./inspect/watch-epochs.ts";
@@ -59,6 +61,7 @@ export type ControllerDeps = {
   store: LeaseStore;
   repairs: RepairStore;
   names: SessionNames;
+  namesInUse: NamesInUse;
   leavingMarks: LeavingMarks;
   nodes: Nodes;
   agents: AgentClient;
@@ -97,7 +100,7 @@ type Loop<T extends Statused> = {
   view: PoolView<T>;
   /** Why a pool is refused. `pools`, `accepted`: all objects of the loop, and the sizes that it accepted. */
   refusalOf(pool: BrowserPool, pools: BrowserPool[], accepted: ReadonlyMap<string, number>): Refusal | undefined;
-  /** Keeps its objects' ended leases within their bounds, while this replica leads. */
+  /** Keeps what ended sessions leave within its bounds, while this replica leads. */
   keepEnded(source: Pick<PoolSource, "list">): Promise<void>;
   reconcile(key: string, deps: LoopDeps<T>): Promise<Requeue | undefined>;
 };
@@ -115,7 +118,10 @@ export const runPoolController = (
     kind: "pools",
     view: poolView,
     refusalOf: (pool, pools, acceptedSizes) => refusalOf({ pool, pools, acceptedSizes, limits, use: book.use(pool) }),
-    keepEnded: (source) => keepEndedBounds({ ...deps, source, endedLimits, check: lead.check }, lead.signal),
+    async keepEnded(source) {
+      const parts = { ...deps, source, endedLimits, check: lead.check };
+      await Promise.all([keepEndedBounds(parts, lead.signal), freeEndedNames(parts, lead.signal)]);
+    },
     reconcile: reconcilePool,
   };
   return runLoop(loop, deps, lead);
@@ -131,7 +137,7 @@ export const runOnDemandController = (
     kind: "browsers",
     view: onDemandView,
     refusalOf: (pool, _, acceptedSizes) => browserRefusal(pool, acceptedSizes, deps.book.use(pool)),
-    // Each has one lease, which goes with the object.
+    // Each has one lease, which goes with the object. The other loop frees their names.
     keepEnded: async () => undefined,
     reconcile: (key, each) => reconcileOnDemand(key, { ...each, sessionSeconds }),
   };

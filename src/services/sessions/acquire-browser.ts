@@ -157,14 +157,21 @@ export const acquireBrowser = async (
     },
   };
   let answer: Session | undefined;
+  const freeName = async (): Promise<void> => {
+    if (name) await deps.names.free(project.id, name, owner).catch(() => undefined);
+  };
+  const takeBack = (): void => {
+    deps.abandonedSessions.add(poolUid, session);
+    void freeName();
+  };
   try {
     const acquired = await measured(() => acquireLease(wanted, deps, signal), deps, signal);
     if (acquired.kind === "full") throw queueIsFull(place !== undefined, deps);
     if (acquired.kind === "draining") throw new AppError("not_found", `browser pool ${idOrName} is being deleted`);
     if (acquired.kind === "held") answer = await answerHeld(prepared, owner, deps, signal);
-    return answer && { session: answer, takeBack: () => deps.abandonedSessions.add(poolUid, session) };
+    return answer && { session: answer, takeBack };
   } finally {
     place?.();
-    if (!answer && name) await deps.names.free(project.id, name, owner).catch(() => undefined);
+    if (!answer) await freeName();
   }
 };

@@ -1,5 +1,6 @@
 import { AppError } from "../../errors.ts";
-import { type AnyLease, SessionRequest } from "../../leases/records.ts";
+import { freeName } from "../../leases/free-name.ts";
+import type { AnyLease } from "../../leases/records.ts";
 import { type Release, releaseLease } from "../../leases/release-lease.ts";
 import type { BrowserPool } from "../../resources/browser-pool.ts";
 import { wireName } from "../../resources/identity.ts";
@@ -14,9 +15,7 @@ import type { ServiceDeps } from "../service-deps.ts";
 export const endSession = async (ended: Release, deps: ServiceDeps): Promise<AnyLease | undefined> => {
   const lease = await releaseLease(ended, deps);
   if (!lease) return undefined;
-  const { name, project } = SessionRequest.parse(JSON.parse(lease.request));
-  // If this fails, the next session that wants the name finds that its owner has ended.
-  if (name) await deps.names.free(project, name, ended).catch(() => undefined);
+  await freeName(deps.names, ended.poolUid, lease);
   return lease;
 };
 

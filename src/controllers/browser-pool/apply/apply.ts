@@ -16,12 +16,14 @@ import { keyOf, type Pod } from "../../../kube/objects.ts";
 import type { Reflector } from "../../../kube/reflector.ts";
 import { pods as podType } from "../../../kube/resource-type.ts";
 import type { AgentClient } from "../../../leases/agent-client.ts";
+import { freeName } from "../../../leases/free-name.ts";
 import type { LeaseStore, NewBrowser } from "../../../leases/lease-store.ts";
 import type { LeavingMarks } from "../../../leases/leaving-marks.ts";
 import type { RepairStore } from "../../../leases/repair-store.ts";
 import { retireUnknown } from "../../../leases/retire-unknown.ts";
 import type { Logger } from "../../../log.ts";
 import { type AgentKeys, newPodSuffix } from "../../../protocol/agent-key.ts";
+import type { SessionNames } from "../../../redis/session-names.ts";
 import type { BrowserPool, BrowserPoolStatus } from "../../../resources/browser-pool.ts";
 import type { Inspections } from "../inspect/inspections.ts";
 import type { Observed, ObservedPod } from "../observe/observed.ts";
@@ -38,6 +40,7 @@ export type ApplyDeps = {
   store: LeaseStore;
   leavingMarks: LeavingMarks;
   agents: Pick<AgentClient, "end">;
+  names: Pick<SessionNames, "free">;
   repairs: Pick<RepairStore, "establish" | "recovered" | "repair">;
   inspections: Pick<Inspections, "request">;
   lead: Lead;
@@ -148,8 +151,10 @@ const mark = async ({ do: what, pod }: Act<"mark" | "unmark">, { pool }: Observe
  * lease first.
  */
 const close = async ({ browser, why }: Act<"close">, observed: Observed, deps: ApplyDeps): Promise<void> => {
-  const lease = await deps.store.close(observed.pool.metadata.uid, browser, why);
+  const poolUid = observed.pool.metadata.uid;
+  const lease = await deps.store.close(poolUid, browser, why);
   if (!lease) return;
+  await freeName(deps.names, poolUid, lease);
   deps.log.info({ session: lease.session, browser, why }, "lease ended with its browser");
   if (why === "pool_deleted" || why === "node_drained") await deps.agents.end(lease, "none");
 };

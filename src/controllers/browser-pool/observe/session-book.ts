@@ -14,6 +14,8 @@ export type SessionBook = {
   open(kind: SessionKind, source: Pick<PoolSource, "list" | "synced">): Map<string, number>;
   /** Resolves when all objects and caps are known. */
   synced(signal: AbortSignal): Promise<void>;
+  /** The uids of all pools and on-demand browsers. */
+  uids(): Set<string>;
   /** What others than this pool or browser use, and what may be used. */
   use(pool: BrowserPool): SessionUse;
 };
@@ -44,6 +46,8 @@ export const createSessionBook = (limits: SessionLimits, caps: SessionCaps): Ses
       const [pools, browsers] = await Promise.all([opened.pools.promise, opened.browsers.promise]);
       await Promise.all([pools.source.synced(signal), browsers.source.synced(signal), caps.synced(signal)]);
     },
+    uids: () =>
+      new Set(Object.values(pages).flatMap(({ source }) => source.list().map(({ metadata }) => metadata.uid))),
     use({ metadata: { uid, namespace } }) {
       const isOther = ({ metadata }: BrowserPool): boolean => metadata.uid !== uid;
       const isHere = (pool: BrowserPool): boolean => isOther(pool) && pool.metadata.namespace === namespace;

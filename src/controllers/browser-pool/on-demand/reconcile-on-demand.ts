@@ -10,8 +10,9 @@ import { sessionOf } from "./browser-as-pool.ts";
 import { type HandOverDeps, handOver } from "./hand-over.ts";
 
 export type ReconcileOnDemandDeps = ReconcileDeps &
-  Omit<HandOverDeps, "store"> & { source: PoolSource<Browser> } & {
+  Omit<HandOverDeps, "store" | "names"> & { source: PoolSource<Browser> } & {
     store: ReconcileDeps["store"] & HandOverDeps["store"];
+    names: ReconcileDeps["names"] & HandOverDeps["names"];
     /** ms since the epoch. */
     now: () => number;
   };
