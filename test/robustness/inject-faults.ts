@@ -44,6 +44,11 @@ export const injectFaults = async (faults: PlannedFault[], run: FaultRun): Promi
           fault: name,
           ...(details && { details }),
         });
+      let isOver = false;
+      const over = (details?: Record<string, unknown>): void => {
+        if (!isOver) note("end", details);
+        isOver = true;
+      };
       await cause({
         topology: run.topology,
         pools: run.pools,
@@ -51,8 +56,9 @@ export const injectFaults = async (faults: PlannedFault[], run: FaultRun): Promi
         hold: () => pause(lengthMs),
         pause,
         begin: (details) => note("begin", details),
+        over,
       });
-      note("end");
+      over();
     } catch (cause) {
       throw new Error(`the fault ${name} could not be carried out`, { cause });
     } finally {

@@ -10,7 +10,7 @@ export const agentBugs: readonly SeededBug[] = [
     patches: [
       {
         file: "agent/lease-fence.ts",
-        find: 'if (compareFences(lease, highest) <= 0) return "stale";',
+        find: 'if (!isAbove(lease, highest)) return "stale";',
         replace: "",
       },
     ],

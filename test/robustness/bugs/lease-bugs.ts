@@ -118,6 +118,52 @@ export const leaseBugs: readonly SeededBug[] = [
     ],
   },
   {
+    name: "frozen-still-granted",
+    breaks: "browsers are granted to callers whose API replica stands still, as long as Redis has it as subscribed",
+    foundBy: ["no-grant-to-the-frozen"],
+    faults: ["api-freeze"],
+    // So few browsers that callers of a replica that stands still are left when the others have them all.
+    plan: { isSmall: true, clients: [16, 24] },
+    patches: [
+      {
+        file: "leases/scripts/includes/match.lua",
+        find: "if isSilent(request.channel) then return false end",
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "unauthorized-is-a-verdict",
+    breaks: "a browser whose agent refuses the token of a replica with a wrong clock is taken out as a bad one",
+    foundBy: ["no-verdict-by-401"],
+    faults: ["clock-behind"],
+    patches: [
+      {
+        file: "leases/agent-client.ts",
+        find: "if (agentMs !== undefined) tokens.goBy(wanted.agent.browser, agentMs);",
+        replace: "",
+      },
+      {
+        file: "leases/acquire-lease.ts",
+        find: "if (refusal === unauthorized) {",
+        replace: "if ((refusal as string) === unauthorized && wanted.waitMs < 0) {",
+      },
+    ],
+  },
+  {
+    name: "clock-not-corrected",
+    breaks: "a replica with a wrong clock sends the same tokens on, and its callers get no browser",
+    foundBy: ["wrong-clock-serves"],
+    faults: ["clock-behind"],
+    patches: [
+      {
+        file: "leases/agent-client.ts",
+        find: "if (agentMs !== undefined) tokens.goBy(wanted.agent.browser, agentMs);",
+        replace: "",
+      },
+    ],
+  },
+  {
     name: "waiter-leak",
     breaks: "a caller who hangs up stays in the queue, and keeps what it is granted",
     foundBy: ["nothing-left-behind"],
@@ -182,8 +228,8 @@ export const leaseBugs: readonly SeededBug[] = [
     patches: [
       {
         file: "leases/grants.ts",
-        find: "await Promise.allSettled([...waiting]",
-        replace: "await Promise.all([...waiting]",
+        find: "await Promise.allSettled([...waiting].map(([poolUid, callers]) => checkPool",
+        replace: "await Promise.all([...waiting].map(([poolUid, callers]) => checkPool",
       },
       // Often enough to meet an outage within one history.
       { file: "leases/grants.ts", find: "checkMs = 10_000", replace: "checkMs = 500" },

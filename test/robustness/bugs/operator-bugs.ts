@@ -103,7 +103,7 @@ export const operatorBugs: readonly SeededBug[] = [
   {
     name: "pods-by-label",
     breaks: "every pod with a pool's label counts as its browser, whoever made it, in all namespaces",
-    foundBy: ["holders-keep-browsers", "nothing-lost"],
+    foundBy: ["foreign-pods-stay", "holders-keep-browsers", "nothing-lost"],
     faults: ["foreign-pod"],
     plan: { fillRates: [6000] },
     patches: [

@@ -43,6 +43,8 @@ test("a lease that ends with its pool, which is deleted by force, is well, unles
   const ended = agent(20, "b", "ended", { session: "s1", seq: 1 });
   expect(find(...first, poolIs(15, "delete", {}), ended)).toEqual([]);
   expect(find(...first, ended, poolIs(25, "delete", {}))).toHaveLength(1);
+  // The first call's answer was lost, and the deletion was asked for again.
+  expect(find(...first, poolIs(15, "delete", {}), ended, poolIs(25, "delete", {}))).toEqual([]);
 });
 
 test("a session whose caller never learned of it may be taken back", () => {

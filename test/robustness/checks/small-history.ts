@@ -64,13 +64,14 @@ export const change = {
     ...(request !== undefined && { request }),
   }),
   left: (session: string): LeaseChange => ({ what: "left", session }),
-  granted: (session: string, browser: string, ticket: number): LeaseChange => ({
+  granted: (session: string, browser: string, ticket: number, channel?: string): LeaseChange => ({
     what: "granted",
     session,
     browser,
     ticket,
     epoch: 1,
     seq: 1,
+    ...(channel !== undefined && { channel }),
   }),
   ended: (session: string, browser: string, reason = "released"): LeaseChange => ({
     what: "ended",
@@ -115,11 +116,15 @@ export const poolIs = (
   ];
 };
 
-export const fault = ([at, until]: [number, number], name: string): HistoryEvent[] => {
+export const fault = (
+  [at, until]: [number, number],
+  name: string,
+  details?: Record<string, unknown>,
+): HistoryEvent[] => {
   lastId += 1;
   const event = { kind: "fault", id: `${lastId}`, fault: name } as const;
   return [
-    { ...event, at, phase: "begin" },
+    { ...event, at, phase: "begin", ...(details && { details }) },
     { ...event, at: until, phase: "end" },
   ];
 };

@@ -46,20 +46,36 @@ export const holdsOf = (events: HistoryEvent[]): Map<string, Hold> => {
   return holds;
 };
 
-export type FaultSpan = { fault: string; fromMs: number; untilMs: number; begin: EventOf<"fault"> };
+export type FaultSpan = {
+  fault: string;
+  fromMs: number;
+  untilMs: number;
+  begin: EventOf<"fault">;
+  end: EventOf<"fault"> | undefined;
+};
 
 export const faultSpansOf = (events: HistoryEvent[]): FaultSpan[] => {
   const faults = ofKind(events, "fault");
-  const ends = new Map(faults.filter(({ phase }) => phase === "end").map(({ id, at }) => [id, at]));
+  const ends = new Map(faults.filter(({ phase }) => phase === "end").map((event) => [event.id, event]));
   return faults
     .filter(({ phase }) => phase === "begin")
-    .map((begin) => ({
-      fault: begin.fault,
-      fromMs: begin.at,
-      untilMs: ends.get(begin.id) ?? Number.POSITIVE_INFINITY,
-      begin,
-    }));
+    .map((begin) => {
+      const end = ends.get(begin.id);
+      return { fault: begin.fault, fromMs: begin.at, untilMs: end?.at ?? Number.POSITIVE_INFINITY, begin, end };
+    });
 };
+
+export type Grant = { session: string; event: EventOf<"lease"> };
+
+/** The browsers that were given to callers who waited at this API replica, in any of its lives. */
+export const grantsAt = (replica: unknown, leases: EventOf<"lease">[]): Grant[] =>
+  leases.flatMap((event) =>
+    event.changes.flatMap((change) =>
+      change.what === "granted" && change.channel?.includes(`:grants:${replica}-`)
+        ? [{ session: change.session, event }]
+        : [],
+    ),
+  );
 
 /** Whether no fault was at work at any time from `fromMs` to `untilMs`. */
 export const isCalm = (spans: FaultSpan[], fromMs: number, untilMs: number): boolean =>
@@ -68,13 +84,13 @@ export const isCalm = (spans: FaultSpan[], fromMs: number, untilMs: number): boo
 export const markOf = (events: HistoryEvent[], mark: EventOf<"mark">["mark"]): EventOf<"mark"> | undefined =>
   ofKind(events, "mark").find((event) => event.mark === mark);
 
-/** When pools were deleted with all that is in them, by uid. */
-export const forcedDeletions = (events: HistoryEvent[]): Map<string, number> =>
-  new Map(
-    ofKind(events, "pool").flatMap(({ what, pool, at }) =>
-      what === "delete" && pool !== undefined ? [[pool, at] as const] : [],
-    ),
-  );
+/** When pools were deleted with all that is in them, by uid: from the first call on, which may have been lost and repeated. */
+export const forcedDeletions = (events: HistoryEvent[]): Map<string, number> => {
+  const since = new Map<string, number>();
+  for (const { what, pool, at } of ofKind(events, "pool"))
+    if (what === "delete" && pool !== undefined && !since.has(pool)) since.set(pool, at);
+  return since;
+};
 
 /** The events of each value of `key`, in their order. */
 export const groupBy = <T>(items: T[], key: (item: T) => string): Map<string, T[]> => Map.groupBy(items, key);

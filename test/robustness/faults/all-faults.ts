@@ -1,7 +1,9 @@
 import * as agents from "./agent-faults.ts";
+import { apiFreeze } from "./api-freeze.ts";
 import { apiKill } from "./api-kill.ts";
 import { apiTerm } from "./api-term.ts";
 import { apiserverRestart } from "./apiserver-restart.ts";
+import { clockBehind } from "./clock-behind.ts";
 import { clockJump } from "./clock-jump.ts";
 import { eventLoopStall } from "./event-loop-stall.ts";
 import type { Fault } from "./fault.ts";
@@ -51,11 +53,13 @@ export const allFaults = {
   "kube-cut-reply": kubeCutReply,
   "api-kill": apiKill,
   "api-term": apiTerm,
+  "api-freeze": apiFreeze,
   "event-loop-stall": eventLoopStall,
   "operator-kill": operatorKill,
   "operator-term": operatorTerm,
   "leader-freeze": leaderFreeze,
   "clock-jump": clockJump,
+  "clock-behind": clockBehind,
   "agent-crash": agents.agentCrash,
   "chromium-crash": agents.chromiumCrash,
   "pod-evict": agents.podEvict,

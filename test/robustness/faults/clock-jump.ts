@@ -1,15 +1,6 @@
-import { eventually } from "../../support/eventually.ts";
-import { hasFakeClock, type Replica } from "../topology/replica.ts";
-import type { Topology } from "../topology.ts";
+import { hasFakeClock } from "../topology/replica.ts";
 import type { Fault } from "./fault.ts";
-
-/** An operator that has a fake clock leads: all others give up the lead to it. */
-const giveLead = async (replica: Replica, { operators, leader }: Topology): Promise<void> => {
-  const others = operators.filter((other) => other !== replica);
-  await Promise.all(others.map((other) => other.end("SIGTERM")));
-  await eventually(`${replica.name} leads`, async () => (await leader()) === replica);
-  await Promise.all(others.map((other) => other.start()));
-};
+import { giveLead } from "./give-lead.ts";
 
 /** The wall clock of an api or of the leading operator jumps forth and back by minutes, under a process that runs. */
 export const clockJump: Fault = {

@@ -51,11 +51,28 @@ const imitationsOf = async (browser: Pod, topology: Topology, otherNamespace: st
   ];
 };
 
-const createAll = async (imitations: Imitation[], { kube }: Topology): Promise<void> => {
+/** Those that were made; none of the rest where another fault has the API server away. */
+const createAll = async (imitations: Imitation[], { kube }: Topology): Promise<Pod[]> => {
+  const all: Pod[] = [];
   for (const { status, ...pod } of imitations) {
-    const made = await kube.create(podType, pod);
-    if (status) await kube.patch(podType, made.metadata, { status }, { subresource: "status" });
+    const made = await kube.create(podType, pod).catch(() => undefined);
+    if (!made) break;
+    all.push(made);
+    if (status) await kube.patch(podType, made.metadata, { status }, { subresource: "status" }).catch(() => undefined);
   }
+  return all;
+};
+
+/** Names of those that somebody has deleted. No other fault touches pods meanwhile, so it was the service. */
+const deletedOf = async (made: Pod[], { kube }: Topology): Promise<string[]> => {
+  const now = await Promise.all(
+    made.map(({ metadata }) => kube.get(podType, metadata).catch(() => "unknown" as const)),
+  );
+  return made.flatMap(({ metadata }, index) => {
+    const pod = now[index];
+    if (pod === "unknown") return [];
+    return pod?.metadata.uid === metadata.uid && !pod.metadata.deletionTimestamp ? [] : [metadata.name];
+  });
 };
 
 /** Another fault may have the API server away for a while: it is tried until it is done. */
@@ -72,12 +89,12 @@ const removeAll = async (imitations: Imitation[], { topology: { kube }, pause }:
     }
 };
 
-/** Pods that imitate a browser stand beside it for a while, with agents that answer. */
+/** Pods that imitate a browser stand beside it for a while, with agents that answer. At its end it tells which were deleted. */
 export const foreignPod: Fault = {
   parts: ["agents"],
   lengthMs: [1000, 6000],
   async run(context) {
-    const { topology, pools, random, hold, begin } = context;
+    const { topology, pools, random, hold, begin, over } = context;
     const { kube, namespace } = topology;
     const otherNamespace = `foreign-${namespace}`;
     const pool = random.pick(pools.list());
@@ -92,8 +109,9 @@ export const foreignPod: Fault = {
     });
     const imitations = await imitationsOf(browser, topology, otherNamespace);
     try {
-      await createAll(imitations, topology).catch(() => undefined);
+      const made = await createAll(imitations, topology);
       await hold();
+      over({ deleted: await deletedOf(made, topology) });
     } finally {
       await removeAll(imitations, context);
     }

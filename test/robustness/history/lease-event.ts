@@ -32,8 +32,14 @@ export const LeaseChange = z.discriminatedUnion("what", [
   }),
   /** A caller left the queue without a browser: it cancelled, its replica was dead, the pool drains. */
   z.object({ what: z.literal("left"), session: z.string() }),
-  /** A caller that stood in the queue got a browser. */
-  z.object({ what: z.literal("granted"), ...lease, ticket: z.coerce.number(), request: z.string().optional() }),
+  /** A caller that stood in the queue got a browser. `channel`: names its API replica (pool-keys.ts). */
+  z.object({
+    what: z.literal("granted"),
+    ...lease,
+    ticket: z.coerce.number(),
+    channel: z.string().optional(),
+    request: z.string().optional(),
+  }),
   /** A lease was written whose session did not stand in the queue: found at an agent after Redis had lost it. */
   z.object({ what: z.literal("restored"), ...lease, request: z.string().optional() }),
   /** A lease went without being ended: its browser refused it, or its caller never learned of it. */

@@ -93,7 +93,7 @@ test("scripts record what they change, in their order", async () => {
   expect(changesOf("take")[0]).toEqual([
     { what: "queued", session: "s1", ticket: first, request: "s1" },
     { what: "state", browser: "b", from: "idle", to: "leased", seq: 1, session: "s1" },
-    { what: "granted", ...lease, ticket: first, request: "s1" },
+    { what: "granted", ...lease, ticket: first, channel: "nobody", request: "s1" },
   ]);
   expect(changesOf("take")[1]).toEqual([{ what: "queued", session: "s2", ticket: expect.any(Number), request: "s2" }]);
   expect(changesOf("cancel")).toEqual([[{ what: "left", session: "s2" }]]);

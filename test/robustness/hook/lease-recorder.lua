@@ -17,7 +17,8 @@ end
 
 local function leaseNote(what, lease)
   note({ what = what, session = lease.session, browser = lease.browser, epoch = lease.epoch, seq = lease.seq,
-    ticket = what == "granted" and ticketText(lease.ticket) or nil, reason = what == "ended" and (lease.reason or "?") or nil,
+    ticket = what == "granted" and ticketText(lease.ticket) or nil, channel = what == "granted" and lease.channel or nil,
+    reason = what == "ended" and (lease.reason or "?") or nil,
     request = what ~= "ended" and requestOf(lease.request) or nil })
 end
 
