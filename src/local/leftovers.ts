@@ -1,5 +1,6 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { endAtHomeIn } from "../process/marked-processes.ts";
 import { killRecordedGroups } from "../process/process-groups.ts";
 import { clearRegister, killRegisteredProcesses } from "../process/process-register.ts";
 
@@ -24,6 +25,7 @@ export const endLeftovers = async (dataDir: string, { isAfterReboot }: { isAfter
     // Agents first: a live agent could start another browser.
     await killRegisteredProcesses(dataDir);
     await Promise.all(podDirs.map((dir) => killRecordedGroups(processGroupsFile(dir))));
+    await endAtHomeIn(podsFolder(dataDir));
   }
   const remove = { recursive: true, force: true, maxRetries: 5, retryDelay: 100 };
   await Promise.all(podDirs.map((dir) => rm(dir, remove)));

@@ -1,11 +1,11 @@
 /**
- * Ends processes that left the group in which they were started, for example by setsid(2). They are found by a variable with a
- * random value, which every descendant inherits.
+ * Ends processes that are in no known group: they left it, for example by setsid(2), or whoever started them was killed before it
+ * could record them. They are found by a variable, which every descendant inherits: a random mark, or a home below a folder.
  */
 import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { readStat } from "./process-groups.ts";
+import { endGroup, readStat } from "./process-groups.ts";
 
 /** The variable of a mark. */
 export const markName = "BROWSERPOOL_RUN";
@@ -26,11 +26,10 @@ const environmentOf = (pid: string): string => {
   }
 };
 
-const findMarked = (mark: string, killedGroups: number[]): number[] =>
+const findWith = (variable: string): number[] =>
   readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name) && environmentOf(name).includes(`${markName}=${mark}\0`))
-    .map(Number)
-    .filter((pid) => ![undefined, ...killedGroups].includes(readStat(pid)?.group));
+    .filter((name) => /^\d+$/.test(name) && environmentOf(name).includes(variable))
+    .map(Number);
 
 /**
  * Kills every process that has the mark, and waits until none is left. `killedGroups`: process groups that are being
@@ -38,7 +37,9 @@ const findMarked = (mark: string, killedGroups: number[]): number[] =>
  */
 export const endMarked = async (mark: string, killedGroups: number[]): Promise<void> => {
   for (let round = 0; round < maxRounds; round += 1) {
-    const pids = findMarked(mark, killedGroups);
+    const pids = findWith(`${markName}=${mark}\0`).filter(
+      (pid) => ![undefined, ...killedGroups].includes(readStat(pid)?.group),
+    );
     if (pids.length === 0) return;
     for (const pid of pids) {
       try {
@@ -50,4 +51,19 @@ export const endMarked = async (mark: string, killedGroups: number[]): Promise<v
     await sleep(pauseMs);
   }
   throw new Error("a process of the browser could not be ended");
+};
+
+/**
+ * Ends the groups of all processes whose home is below this folder, until there are none. Whole groups, because a Chromium's children
+ * write over their environment. Rejects after so many rounds that something else must be starting them.
+ */
+export const endAtHomeIn = async (folder: string): Promise<void> => {
+  for (let round = 0; round < maxRounds; round += 1) {
+    const groups = new Set(findWith(`HOME=${folder}/`).flatMap((pid) => readStat(pid)?.group ?? []));
+    // The number of a group whose leader is not seen from here.
+    groups.delete(0);
+    if (groups.size === 0) return;
+    await Promise.all([...groups].map((group) => endGroup(group, 0)));
+  }
+  throw new Error(`processes of ${folder} could not be ended`);
 };

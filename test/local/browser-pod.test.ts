@@ -1,5 +1,5 @@
 import { createSecretKey, generateKeyPairSync, randomBytes } from "node:crypto";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -70,12 +70,16 @@ test("a browser's pod becomes ready with a browser behind its address, and its d
   expect(await processesOf(podDir(pod))).toEqual([]);
 });
 
-test("a killed agent takes its browser with it, and its pod is Failed", async () => {
-  const pod = await start("killed");
+test.each([
+  ["on record", "killed"],
+  ["not on record yet", "killed-early"],
+])("a killed agent takes its browser, which is %s, with it, and its pod is Failed", async (_, name) => {
+  const pod = await start(name);
+  if (name === "killed-early") await writeFile(join(podDir(pod), "process-groups"), "");
   const [agent] = (await processesOf(podDir(pod))).filter(({ commandLine }) => commandLine.includes("agent-entry"));
   process.kill(agent?.pid ?? 0, "SIGKILL");
   const failed = await eventually("the pod is Failed", async () => {
-    const seen = await kube.get(pods, { name: "killed", namespace });
+    const seen = await kube.get(pods, { name, namespace });
     return seen?.status?.phase === "Failed" && seen;
   });
   expect(failed.status?.containerStatuses?.[0]?.state?.terminated?.exitCode).toBe(137);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { keyOf, type Pod, type Ref } from "../../kube/objects.ts";
 import { type Child, startChild } from "../../process/child-process.ts";
 import { startLog } from "../../process/log-file.ts";
+import { endAtHomeIn } from "../../process/marked-processes.ts";
 import { killRecordedGroups } from "../../process/process-groups.ts";
 import { podLogsFolder, podsFolder, processGroupsFile } from "../leftovers.ts";
 import { podEnvironment } from "./pod-environment.ts";
@@ -72,6 +73,7 @@ export const readTermination = async (dataDir: string, pod: Pod): Promise<string
 export const cleanPodProcess = async (dataDir: string, pod: Pod): Promise<void> => {
   const podDir = podDirOf(dataDir, pod);
   await killRecordedGroups(processGroupsFile(podDir));
+  await endAtHomeIn(podDir);
   await rm(podDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
 };
 

@@ -7,8 +7,8 @@
  *      │ or `end` comes before      ▼
  *      └─────────────────────────► ended
  *
- * `ended` means that nothing is left: the process, the members of its group, the groups that it recorded (browsers) and the pod's
- * folder are gone. Its object may be deleted only then, so a deleted pod leaves no browser behind.
+ * `ended` means that nothing is left: the process, the members of its group, the groups that it recorded (browsers), all else that
+ * it started, and the pod's folder are gone. Its object may be deleted only then, so a deleted pod leaves no browser behind.
  */
 import type { Pod } from "../../kube/objects.ts";
 import type { Logger } from "../../log.ts";
