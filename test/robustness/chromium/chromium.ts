@@ -134,6 +134,7 @@ const checkRest = async ({ parts, ledger }: Run): Promise<void> => {
   const { stack, pool, leases } = parts;
   await pool.whenCounts({ acquired: 0, available: size }).catch((error: unknown) => missing(String(error)));
   const idle = new Set(await leases.podsIn(pool.id, "idle"));
+  let last = "";
   const isTidy = async (): Promise<boolean> => {
     const { items } = await stack.kube.list(pods, { namespace: "default" });
     const running = await processesOf(`${stack.dataDir}/pods/`);
@@ -141,9 +142,13 @@ const checkRest = async ({ parts, ledger }: Run): Promise<void> => {
       const [, uid] = /\/pods\/([0-9a-f-]{36})/.exec(commandLine) ?? [];
       return uid !== undefined && !idle.has(uid);
     });
+    last = [
+      `${items.length} pods`,
+      ...strangers.map(({ pid, commandLine }) => `process ${pid}: ${commandLine.slice(0, 200)}`),
+    ].join(", ");
     return items.length === size && strangers.length === 0;
   };
-  await eventually("only the pool's own pods and processes are left", isTidy).catch((error: unknown) =>
+  await eventually(() => `only the pool's own pods and processes are left (${last})`, isTidy).catch((error: unknown) =>
     missing(String(error)),
   );
 };

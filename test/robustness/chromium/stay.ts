@@ -16,14 +16,14 @@ const stayLimitMs = 20_000;
 export type StayEnd = "handed-over" | "crashed" | "failed";
 
 /**
- * Kills the crash's victim in a pod; rejects, with nothing done, when the pod has none any more. A Chromium that is killed around its
- * release may be the one that the reset ends as well, so its browser may come back.
+ * Kills the crash's victim in a pod; rejects, with nothing done, when the pod has none any more. A Chromium that is killed shortly
+ * before or in the release ends when the reset ends it as well, so its browser may come back.
  */
 export const killIn = async (pod: string, crash: Crash, { stack }: Parts, ledger: Ledger): Promise<void> => {
   const pid = await pidOf(crash.victim, stack.dataDir, pod);
   ledger.kill(pod, `${crash.moment} ${crash.victim}`);
   await killProcess(pid);
-  if (crash.moment !== "handing-over" || crash.victim === "agent") ledger.died(pod, performance.now());
+  if (crash.moment === "idle" || crash.victim === "agent") ledger.died(pod, performance.now());
 };
 
 /** Does `work` with the session's browser; rejects when the connection breaks or nothing happens for too long. */
@@ -90,11 +90,11 @@ export const stayOnce = async (
     await pool.release(session, plan.reuse);
     return "failed";
   }
+  ledger.leave(holder, plan.reuse ? "reused" : "destroyed");
   if (plan.crash?.moment === "held") {
     await pool.release(session, plan.reuse);
     return "crashed";
   }
-  ledger.leave(holder, plan.reuse ? "reused" : "destroyed");
   const status = await giveBack(session, own, parts, ledger);
   if (status < 300) return "handed-over";
   if (plan.crash?.moment !== "handing-over")
