@@ -1,10 +1,12 @@
 /** From the release of a used browser to its next idle moment, against a bare launch of the same Chromium; and callers taking turns. */
+import { createSecretKey, generateKeyPairSync, randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readAgentConfig } from "../../src/agent/agent-config.ts";
 import { startChromium } from "../../src/agent/chromium.ts";
+import { writeAgentKey } from "../../src/protocol/agent-key.ts";
 import { type Cluster, startCluster } from "../../test/support/cluster.ts";
 import { viewLeases } from "../../test/support/lease-view.ts";
 import { type Call, fullPool, openCdp, type PoolClient } from "../../test/support/pool-client.ts";
@@ -12,24 +14,27 @@ import { interleaved } from "../interleaved.ts";
 import type { Bench, Row, Section } from "../section.ts";
 import { summarize } from "../statistics.ts";
 
+/** Callers of kept browsers take more turns than one key may by default. */
+const unbounded = { BROWSERPOOL_KEY_REQUESTS_PER_SECOND: "100000", BROWSERPOOL_PROJECT_REQUESTS_PER_SECOND: "100000" };
+
 const callers = 10;
 const browsers = 3;
 
-/** What an agent needs to know for a Chromium of its own in `dataDir`. Its key and addresses are not used. */
-const configOf = (headless: boolean, dataDir: string, publicKey: string) =>
+/** What an agent needs to know for a Chromium of its own in `dataDir`. Its keys and addresses are not used. */
+const configOf = (headless: boolean, dataDir: string) =>
   readAgentConfig({
     ...process.env,
     BROWSERPOOL_BROWSER: JSON.stringify({ headless, kiosk_mode: false, viewport: { width: 1920, height: 1080 } }),
-    BROWSERPOOL_AGENT_PUBLIC_KEY: publicKey,
+    BROWSERPOOL_AGENT_PUBLIC_KEY: generateKeyPairSync("ed25519")
+      .publicKey.export({ type: "spki", format: "der" })
+      .toString("base64"),
+    BROWSERPOOL_AGENT_KEY: writeAgentKey(createSecretKey(randomBytes(32))),
     BROWSERPOOL_AGENT_ADDRESS: "127.0.0.1",
     BROWSERPOOL_AGENT_PORT: "0",
     BROWSERPOOL_POD_UID: "bench",
     BROWSERPOOL_POD_NAME: "bench",
     BROWSERPOOL_AGENT_DATA_DIR: dataDir,
   });
-
-/** An Ed25519 public key in SPKI DER, base64: any will do. */
-const anyKey = "MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=";
 
 const takeTurn = async (pool: PoolClient): Promise<string> => {
   const session = await pool.acquire();
@@ -46,9 +51,15 @@ const measureReset = async (headless: boolean, { cluster, call, bench }: Parts):
   const name = headless ? "headless" : "headful";
   say(`starting one ${name} browser`);
   const pool = await fullPool(call, 1, { headless });
-  const leases = await viewLeases(cluster.redisUrl, cluster.kube, cluster.namespace);
-  const dataDir = await mkdtemp(join(tmpdir(), "bench-"));
-  const config = configOf(headless, dataDir, anyKey);
+  await using parts = new AsyncDisposableStack();
+  parts.defer(async () => void (await call("DELETE", `/browser_pools/${pool.id}`, { force: true })));
+  const leases = parts.adopt(await viewLeases(cluster.redisUrl, cluster.kube, cluster.namespace), (view) =>
+    view.close(),
+  );
+  const dataDir = parts.adopt(await mkdtemp(join(tmpdir(), "bench-")), (dir) =>
+    rm(dir, { recursive: true, force: true, maxRetries: 5 }),
+  );
+  const config = configOf(headless, dataDir);
   const poolUid = await leases.uidOf(pool.id);
   const times = { launch: [] as number[], release: [] as number[] };
   const timed = async (what: keyof typeof times, work: () => Promise<void>): Promise<void> => {
@@ -74,21 +85,15 @@ const measureReset = async (headless: boolean, { cluster, call, bench }: Parts):
       });
     },
   };
-  try {
-    await interleaved({ seconds: bench.seconds(30), batch: 1, random: random(), signal }, variants);
-    const [launch, release] = [summarize(times.launch), summarize(times.release)];
-    return {
-      what: `${name}: release to idle again, p50`,
-      unit: "ms",
-      measured: release.p50,
-      floor: { what: headless ? "bare launch" : "bare launch with its screen", value: launch.p50 },
-      target: { of: "ratio", atMost: 1.5 },
-    };
-  } finally {
-    leases.close();
-    await call("DELETE", `/browser_pools/${pool.id}`, { force: true });
-    await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
-  }
+  await interleaved({ seconds: bench.seconds(30), batch: 1, random: random(), signal }, variants);
+  const [launch, release] = [summarize(times.launch), summarize(times.release)];
+  return {
+    what: `${name}: release to idle again, p50`,
+    unit: "ms",
+    measured: release.p50,
+    floor: { what: headless ? "bare launch" : "bare launch with its screen", value: launch.p50 },
+    target: { of: "ratio", atMost: 1.5 },
+  };
 };
 
 /** Leases per minute of all callers together. */
@@ -113,7 +118,7 @@ const measureTurns = async (reuse_policy: "reset" | "keep", { call, bench }: Par
 const measure = async (bench: Bench) => {
   await using parts = new AsyncDisposableStack();
   bench.say("starting a cluster");
-  const cluster = parts.use(await startCluster());
+  const cluster = parts.use(await startCluster({ env: unbounded }));
   await cluster.startOperator("operator").logged("leading");
   const { call } = await cluster.startApi("api");
   const all = { cluster, call, bench };
