@@ -1,4 +1,7 @@
 /** What a project notices when another one, or a stranger, floods the same replica of the API. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ApiReplica } from "../../test/support/cluster.ts";
@@ -63,14 +66,18 @@ const startProjects = async (api: ApiReplica): Promise<{ target: Target; loud: C
   return { target: { url: api.url, apiKey: quiet.apiKey, poolId }, loud };
 };
 
-type Phase = { name: string; flood?: (round: number) => FloodLoad };
+type Phase = { name: string; floods?: ((round: number) => FloodLoad)[] };
 
-/** Alone, beside the other project within its bound and above it, and beside requests to the login without a ticket. */
-const phasesOf = (url: string, loud: Caller, seconds: number): Phase[] => {
+/**
+ * Alone, beside the other project within its bound and above it, and beside requests to the login without a ticket. `elsewhere` is as
+ * `above`, but what is above goes to a server that refuses without looking: what the load alone does to a machine that it shares.
+ */
+const phasesOf = ({ url, bareUrl }: { url: string; bareUrl: string }, loud: Caller, seconds: number): Phase[] => {
   const flood = { kind: "flood", url, seconds: seconds + 2 } as const;
   const headers = { authorization: `Bearer ${loud.apiKey}` };
   const list = (perSecond: number) => (seed: number) =>
     ({ ...flood, path: "/browser_pools", method: "GET", headers, perSecond, seed }) as const;
+  const bare = (seed: number) => ({ ...list(abovePerSecond - withinPerSecond)(seed), url: bareUrl });
   const form = { "content-type": "application/x-www-form-urlencoded" };
   const place = "/login/default/connection";
   const login = (seed: number): FloodLoad => ({
@@ -84,10 +91,22 @@ const phasesOf = (url: string, loud: Caller, seconds: number): Phase[] => {
   });
   return [
     { name: "alone" },
-    { name: "within", flood: list(withinPerSecond) },
-    { name: "above", flood: list(abovePerSecond) },
-    { name: "login", flood: login },
+    { name: "within", floods: [list(withinPerSecond)] },
+    { name: "elsewhere", floods: [list(withinPerSecond), bare] },
+    { name: "above", floods: [list(abovePerSecond)] },
+    { name: "login", floods: [login] },
   ];
+};
+
+/** A server in this process, which has nothing else to do, that answers 429 and nothing else. */
+const startBareServer = async () => {
+  const server = createServer((_, response) => response.writeHead(429).end("{}"));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: async () => void server.close().closeAllConnections(),
+  };
 };
 
 /** What a phase, or all rounds of it, showed. */
@@ -115,14 +134,15 @@ const added = (a: Sum, b: Sum): Sum => {
 
 const runPhase = async (
   url: string,
-  { flood }: Phase,
+  { floods = [] }: Phase,
   { acquires, round, signal }: { acquires: FloodLoad; round: number; signal: AbortSignal },
 ): Promise<Sum> => {
   const before = await usageOf(url);
-  const flooding = flood && runInOwnProcess<FloodLoad, FloodResult>(loadFile, flood(round), { signal });
-  if (flood) await sleep(1500, undefined, { signal });
-  const own = await runInOwnProcess<FloodLoad, FloodResult>(loadFile, acquires, { signal });
-  const flooded = await flooding;
+  const start = (load: FloodLoad) => runInOwnProcess<FloodLoad, FloodResult>(loadFile, load, { signal });
+  const flooding = Promise.all(floods.map((flood) => start(flood(round))));
+  if (floods.length > 0) await sleep(1500, undefined, { signal });
+  const own = await start(acquires);
+  const [flooded] = await flooding;
   const after = await usageOf(url);
   return {
     latencies: own.latencies,
@@ -149,12 +169,13 @@ const rowsOf = (sumOf: (name: string) => Sum): Row[] => {
     measured,
     ...(atMost !== undefined && { target: { of: "measured", atMost } }),
   });
-  const errors = ["alone", "within", "above", "login"].reduce((sum, name) => sum + sumOf(name).errors, 0);
+  const errors = ["alone", "within", "elsewhere", "above", "login"].reduce((sum, name) => sum + sumOf(name).errors, 0);
   const withinMs = cpuMs("within") / count("within", 200);
   const rows: Row[] = [
     p99("alone", "alone"),
     p99(`beside ${withinPerSecond}/s within the bound`, "within", "alone"),
-    p99(`beside ${abovePerSecond}/s, 4 × the bound`, "above", "within"),
+    p99(`beside ${withinPerSecond}/s there and ${abovePerSecond - withinPerSecond}/s elsewhere`, "elsewhere", "within"),
+    p99(`beside ${abovePerSecond}/s, 4 × the bound`, "above", "elsewhere"),
     p99(`beside ${ticketlessPerSecond}/s of hosted login without a ticket`, "login", "alone"),
     {
       what: "processor time of a request without a ticket",
@@ -188,7 +209,8 @@ const measure = async (bench: Bench) => {
   await cluster.startOperator("operator").logged("leading");
   const api = await cluster.startApi("api");
   const { target, loud } = await startProjects(api);
-  const phases = phasesOf(api.url, loud, seconds);
+  await using bare = await startBareServer();
+  const phases = phasesOf({ url: api.url, bareUrl: bare.url }, loud, seconds);
   const acquires: FloodLoad = { kind: "acquires", target, perSecond: quietPerSecond, seconds, seed: 1 };
   const sums: Record<string, Sum> = Object.fromEntries(phases.map(({ name }) => [name, noSum()]));
   for (let round = 0; round <= rounds; round++)
