@@ -26,7 +26,7 @@ import { isAlive, isInUse, timeMs } from "./pod-life.ts";
 import { inspections, isFailing, isUnreachable, nextEpoch, planRaise, recovery, unreachableMs } from "./recovery.ts";
 import { rollout, rolloutEvents } from "./rollout.ts";
 import { isFailedStart, isLate, nextFailedStarts, nextSlot, resyncMs, startDeadlineMs, starts } from "./starts.ts";
-import { poolStatus } from "./status.ts";
+import { keptSize, poolStatus } from "./status.ts";
 
 const endReason: Record<EndedReason, EndReason> = {
   timeout: "timeout",
@@ -178,7 +178,7 @@ const drainTimes = (observed: Observed, nowMs: number): number[] =>
   });
 
 const planUpkeep = (observed: Observed, nowMs: number): PoolPlan => {
-  const size = observed.refusal ? (observed.pool.status?.acceptedSize ?? 0) : observed.pool.spec.size;
+  const size = keptSize(observed);
   const dying = deletions(observed, nowMs);
   const unready = observed.pods.filter(({ state, browser }) => state.is === "unready" && browser?.state === "idle");
   const gone = new Set([...dying.map(({ pod }) => pod), ...unready, ...observed.pods.filter(leavesAtOnce)]);
@@ -201,7 +201,7 @@ const planUpkeep = (observed: Observed, nowMs: number): PoolPlan => {
     observed.waitsFor === undefined;
   const rolling = rollout(isExact ? staying : [], slot, nowMs);
   const nextStartTime = rolling.nextStartTime ?? next.nextStartTime;
-  const status = poolStatus(observed, { nowMs, size, failedStarts, nextStartTime });
+  const status = poolStatus(observed, { nowMs, failedStarts, nextStartTime });
   const token = observed.pool.spec.discardIdle;
 
   return {
@@ -263,7 +263,6 @@ const planDeletion = (observed: Observed, nowMs: number): PoolPlan => {
     ],
     status: poolStatus(observed, {
       nowMs,
-      size: 0,
       failedStarts: 0,
       nextStartTime: observed.pool.status?.nextStartTime,
     }),

@@ -31,6 +31,16 @@ describe("the epoch", () => {
     expect(requeueAfterMs).toBe(1);
   });
 
+  // POOL-25
+  test("a pool that is new is not ready before its browsers are up", () => {
+    const { status: _, ...pool } = aPool({ size: 2 });
+    const { status } = plan({ pool, leases: { epoch: 0 } });
+    expect(status.conditions.find(({ type }) => type === "Ready")).toMatchObject({
+      status: "False",
+      message: "0 of 2 browsers up",
+    });
+  });
+
   test("is kept in the status of every round, and comes before a deletion", () => {
     expect(plan({ pods: podsOf("idle") }).status.leaseEpoch).toBe(1);
     const pool = aPool({}, { leaseEpoch: 2 }, { deletionTimestamp: "2030-01-01T00:00:00Z" });

@@ -42,7 +42,7 @@ export const nextEpoch = ({ leases: { epoch, isSameServer }, pool, agentEpoch }:
 /** Changes only the epoch of the status: an emptied Redis would give wrong counts. */
 export const planRaise = (observed: Observed, epoch: number, nowMs: number): PoolPlan => {
   const { status } = observed.pool;
-  const first = { nowMs, size: 0, failedStarts: 0, nextStartTime: undefined };
+  const first = { nowMs, failedStarts: 0, nextStartTime: undefined };
   return {
     actions: [{ do: "raise", epoch }],
     status: { ...(status ?? poolStatus(observed, first)), leaseEpoch: epoch },

@@ -11,7 +11,7 @@ import { BrowserPoolStatus } from "../../../resources/browser-pool.ts";
 import { poolStatus, type RoundOutcome } from "./status.ts";
 
 const statusOf = (observed: ObservedOptions, outcome: Partial<RoundOutcome> = {}): BrowserPoolStatus =>
-  poolStatus(anObserved(observed), { nowMs, size: 1, failedStarts: 0, nextStartTime: undefined, ...outcome });
+  poolStatus(anObserved(observed), { nowMs, failedStarts: 0, nextStartTime: undefined, ...outcome });
 const conditionOf = (observed: ObservedOptions, type: string, outcome?: Partial<RoundOutcome>): string => {
   const { status, reason } = statusOf(observed, outcome).conditions.find((condition) => condition.type === type) ?? {};
   return `${status} ${reason}`;
@@ -49,60 +49,59 @@ describe("conditions", () => {
   const pool = aPool({ size: 2 });
   const deleted = aPool({}, {}, { deletionTimestamp: "2030-01-01T00:00:00Z" });
   const paused = aPool({ size: 2, fillRatePerMinute: 0 });
-  const two = { size: 2 };
   test.each<[string, ObservedOptions, Partial<RoundOutcome>, Record<string, string>]>([
     [
       "as many up as wanted",
       { pool, pods: podsOf("idle", "leased") },
-      two,
+      {},
       { Accepted: "True Accepted", Ready: "True Filled", Progressing: "False Filled" },
     ],
     [
       "a browser that is given back counts as up",
-      { pool, pods: podsOf("releasing") },
-      { size: 1 },
+      { pool: aPool({ size: 1 }), pods: podsOf("releasing") },
+      {},
       { Accepted: "True Accepted", Ready: "True Filled", Progressing: "False Filled" },
     ],
     [
       "fewer up",
       { pool, pods: podsOf("idle", "starting") },
-      two,
+      {},
       { Accepted: "True Accepted", Ready: "False Filling", Progressing: "True Filling" },
     ],
     [
       "starts fail",
       { pool },
-      { size: 2, failedStarts: 1 },
+      { failedStarts: 1 },
       { Accepted: "True Accepted", Ready: "False Filling", Progressing: "True BackingOff" },
     ],
     [
       "filling is paused",
       { pool: paused },
-      two,
+      {},
       { Accepted: "True Accepted", Ready: "False Filling", Progressing: "False Paused" },
     ],
     [
       "refused from the beginning",
-      { pool, refusal },
-      { size: 0 },
+      { pool: aPool({ size: 2 }, { acceptedSize: undefined }), refusal },
+      {},
       { Accepted: "False NameTaken", Ready: "False NotAccepted", Progressing: "False NotAccepted" },
     ],
     [
       "refused later",
-      { pool, refusal, pods: podsOf("idle") },
-      { size: 1 },
+      { pool: aPool({ size: 2 }, { acceptedSize: 1 }), refusal, pods: podsOf("idle") },
+      {},
       { Accepted: "False NameTaken", Ready: "True Filled", Progressing: "False NotAccepted" },
     ],
     [
       "waiting for its namespace",
       { pool, waitsFor: "a policy" },
-      { size: 2 },
+      {},
       { Accepted: "True Accepted", Ready: "False Filling", Progressing: "True WaitingForProject" },
     ],
     [
       "deleted",
       { pool: deleted },
-      { size: 0 },
+      {},
       { Accepted: "True Accepted", Ready: "False Deleting", Progressing: "True Draining" },
     ],
   ])("%s", (_, observed, outcome, wanted) => {
@@ -121,8 +120,8 @@ describe("conditions", () => {
   });
 
   test("keep their transition time while their status stays, also with another reason", () => {
-    const earlier = statusOf({ pool }, two);
-    const later = { nowMs: nowMs + 60_000, size: 2 };
+    const earlier = statusOf({ pool });
+    const later = { nowMs: nowMs + 60_000 };
     const transition = (status: BrowserPoolStatus) =>
       status.conditions.map(({ lastTransitionTime }) => lastTransitionTime);
     const same = statusOf({ pool: { ...pool, status: earlier } }, { ...later, failedStarts: 1 });
@@ -134,11 +133,8 @@ describe("conditions", () => {
 
 test("the same round gives the same status, so that a quiet pool is never written", () => {
   const observed = { pool: aPool({ size: 2 }), pods: podsOf("idle", "leased") };
-  const first = statusOf(observed, { size: 2 });
-  const again = statusOf(
-    { ...observed, pool: { ...observed.pool, status: first } },
-    { size: 2, nowMs: nowMs + 30_000 },
-  );
+  const first = statusOf(observed);
+  const again = statusOf({ ...observed, pool: { ...observed.pool, status: first } }, { nowMs: nowMs + 30_000 });
   expect(again).toEqual(first);
 });
 

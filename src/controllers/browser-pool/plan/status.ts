@@ -6,11 +6,13 @@ import { isInUse, isUnscheduled } from "./pod-life.ts";
 
 export type RoundOutcome = {
   nowMs: number;
-  /** The size that the operator keeps; differs from the spec's size while the spec is refused. */
-  size: number;
   failedStarts: number;
   nextStartTime: string | undefined;
 };
+
+/** The size that the operator keeps: the spec's, or the one that was accepted last while the spec is refused. */
+export const keptSize = ({ pool, refusal }: Pick<Observed, "pool" | "refusal">): number =>
+  refusal ? (pool.status?.acceptedSize ?? 0) : pool.spec.size;
 
 /** Whether the spec is in force. */
 export const accepted = ({ refusal }: Pick<Observed, "refusal">): Draft =>
@@ -20,7 +22,9 @@ export const accepted = ({ refusal }: Pick<Observed, "refusal">): Draft =>
 
 const browsers = (count: number): string => `${count} browser${count === 1 ? "" : "s"}`;
 
-const ready = ({ refusal, pool }: Observed, { size }: RoundOutcome, up: number): Draft => {
+const ready = (observed: Observed, up: number): Draft => {
+  const { refusal, pool } = observed;
+  const size = keptSize(observed);
   const type = "Ready";
   if (pool.metadata.deletionTimestamp)
     return { type, status: false, reason: "Deleting", message: "the pool is drained" };
@@ -38,9 +42,10 @@ const draining = ({ pods }: Observed): string => {
   return `waiting for ${browsers(inUse)} in use; annotate browserpool.dev/force-delete=true to end them at once`;
 };
 
-const progressing = (observed: Observed, { size, failedStarts }: RoundOutcome, up: number): Draft => {
+const progressing = (observed: Observed, { failedStarts }: RoundOutcome, up: number): Draft => {
   const type = "Progressing";
   const { pool, refusal } = observed;
+  const size = keptSize(observed);
   if (pool.metadata.deletionTimestamp) return { type, status: true, reason: "Draining", message: draining(observed) };
   if (refusal) return { type, status: false, reason: "NotAccepted", message: refusal.message };
   if (up >= size) return { type, status: false, reason: "Filled", message: `all ${browsers(size)} up` };
@@ -73,7 +78,7 @@ export const poolStatus = (observed: Observed, outcome: RoundOutcome): BrowserPo
   const available = count(idle);
   const acquired = count(({ browser }) => browser?.state === "leased");
   const up = available + count(isInUse);
-  const drafts = [accepted(observed), ready(observed, outcome, up), progressing(observed, outcome, up)];
+  const drafts = [accepted(observed), ready(observed, up), progressing(observed, outcome, up)];
   const acceptedSize = observed.refusal ? observed.pool.status?.acceptedSize : observed.pool.spec.size;
   return {
     observedGeneration: observed.pool.metadata.generation ?? 0,
