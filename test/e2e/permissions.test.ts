@@ -74,10 +74,15 @@ const state = async (): Promise<Set<string>> => {
   );
   // The operator makes and deletes agents' keys with their pods, whenever it does.
   const { items } = await kube.list(secrets, { fieldSelector: `type!=${agentKeyType}` });
+  // What an earlier test has deleted goes when the operator is done with it.
+  const stays = ({ metadata }: { metadata: { deletionTimestamp?: string } }): boolean =>
+    metadata.deletionTimestamp === undefined;
   const facts = [
-    ...objects.flatMap((list) => list.items.map(({ metadata, spec }) => [metadata.uid, metadata.annotations, spec])),
+    ...objects.flatMap((list) =>
+      list.items.filter(stays).map(({ metadata, spec }) => [metadata.uid, metadata.annotations, spec]),
+    ),
     ...listed.flat(),
-    ...items.map(({ metadata, data }) => [metadata.uid, metadata.annotations, data]),
+    ...items.filter(stays).map(({ metadata, data }) => [metadata.uid, metadata.annotations, data]),
   ];
   // The uptime of a session grows by itself.
   return new Set(facts.map((fact) => JSON.stringify(fact, (key, value) => (key === "uptime_ms" ? 0 : value))));
