@@ -343,8 +343,8 @@ test("a flood of calls without a key has few lines, and a line that counts the o
     const found = (await after()).split("\n").filter((line) => line.includes('"suppressed"'));
     return found.reduce((sum, line) => {
       const { key_id, suppressed } = SuppressedLine.parse(JSON.parse(line));
-      expect(key_id).toBeNull();
-      return sum + suppressed;
+      // Another test's key may have such a line, too.
+      return key_id === null ? sum + suppressed : sum;
     }, 0);
   };
   await eventually("lines that count the others", async () => (await counted()) > 1500);
