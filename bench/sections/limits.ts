@@ -153,7 +153,9 @@ const runPhase = async (
   };
 };
 
-const rowsOf = (sumOf: (name: string) => Sum): Row[] => {
+/** `sums`: of each phase, by its name. */
+const rowsOf = (sums: Record<string, Sum>): Row[] => {
+  const sumOf = (name: string): Sum => sums[name] ?? noSum();
   const of = (name: string) => summarize(sumOf(name).latencies);
   const count = (name: string, status: number): number => sumOf(name).statuses[status] ?? 0;
   const cpuMs = (name: string): number => sumOf(name).cpuMs - sumOf("alone").cpuMs;
@@ -169,7 +171,7 @@ const rowsOf = (sumOf: (name: string) => Sum): Row[] => {
     measured,
     ...(atMost !== undefined && { target: { of: "measured", atMost } }),
   });
-  const errors = ["alone", "within", "elsewhere", "above", "login"].reduce((sum, name) => sum + sumOf(name).errors, 0);
+  const errors = Object.values(sums).reduce((total, sum) => total + sum.errors, 0);
   const withinMs = cpuMs("within") / count("within", 200);
   const rows: Row[] = [
     p99("alone", "alone"),
@@ -219,7 +221,7 @@ const measure = async (bench: Bench) => {
       const measured = await runPhase(api.url, phase, { acquires: { ...acquires, seed: round }, round, signal });
       if (round > 0) sums[phase.name] = added(sums[phase.name] ?? noSum(), measured);
     }
-  return { rows: rowsOf((name) => sums[name] ?? noSum()), detail: sums };
+  return { rows: rowsOf(sums), detail: sums };
 };
 export const section: Section = {
   name: "limits",
