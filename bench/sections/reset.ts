@@ -71,7 +71,7 @@ const measureReset = async (headless: boolean, { cluster, call, bench }: Parts):
     async launch() {
       let stop = async (): Promise<void> => undefined;
       await timed("launch", async () => {
-        const chromium = await startChromium(config, signal);
+        const chromium = await startChromium(config, undefined, signal);
         stop = chromium.stop;
         await chromium.isHealthy();
       });

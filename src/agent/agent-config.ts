@@ -24,6 +24,13 @@ export type AgentConfig = {
   dataDir: string;
   /** Folders of this agent alone that its browser can write to; a reset of the browser empties them. */
   scratchDirs: string[];
+  /**
+   * The folder, of this agent alone, that Chromium sees as /etc/chromium/policies; undefined: a browser with policies gets a mount
+   * namespace in which it sees them there.
+   */
+  policyDir: string | undefined;
+  /** The DNS servers that a walled browser's names are asked of, `address` or `address:port`; undefined: the machine's. */
+  dnsServers: string[] | undefined;
   programs: { chromium: string; chromiumHeadless: string; xvfb: string };
   /** Whether Chromium keeps its own sandbox, which root cannot use. */
   sandbox: boolean;
@@ -93,6 +100,11 @@ const AgentEnv = z.object({
     .regex(/^(\/[^:]+(:\/[^:]+)*)?$/, "is not a list of absolute paths, separated by colons")
     .default("")
     .transform((list) => list.split(":").filter((path) => path !== "")),
+  BROWSERPOOL_POLICY_DIR: z.string().startsWith("/").optional(),
+  BROWSERPOOL_DNS_SERVERS: z
+    .string()
+    .transform((list) => list.split(",").filter(Boolean))
+    .optional(),
   BROWSERPOOL_CHROMIUM: z.string().min(1).default("chromium"),
   BROWSERPOOL_CHROMIUM_HEADLESS: z.string().min(1).default("chromium-headless-shell"),
   BROWSERPOOL_XVFB: z.string().min(1).default("Xvfb"),
@@ -122,6 +134,8 @@ export const readAgentConfig = (env: Record<string, string | undefined>): AgentC
     terminationLog: read.data.BROWSERPOOL_TERMINATION_LOG,
     dataDir: read.data.BROWSERPOOL_AGENT_DATA_DIR,
     scratchDirs: read.data.BROWSERPOOL_AGENT_SCRATCH_DIRS,
+    policyDir: read.data.BROWSERPOOL_POLICY_DIR,
+    dnsServers: read.data.BROWSERPOOL_DNS_SERVERS,
     programs: {
       chromium: read.data.BROWSERPOOL_CHROMIUM,
       chromiumHeadless: read.data.BROWSERPOOL_CHROMIUM_HEADLESS,

@@ -1,4 +1,5 @@
 import type { AgentState } from "../protocol/agent-api.ts";
+import type { MissingArchives } from "../protocol/browser-setup.ts";
 
 /** The agent's error codes and their HTTP status. */
 const statusOf = {
@@ -13,6 +14,7 @@ const statusOf = {
   upgrade_required: 426,
   too_many_requests: 429,
   internal_error: 500,
+  awaits_setup: 503,
   browser_unhealthy: 503,
   resetting: 503,
   stopping: 503,
@@ -22,7 +24,7 @@ export type AgentErrorCode = keyof typeof statusOf;
 
 export type AgentReply = {
   status: number;
-  body: AgentState | { code: AgentErrorCode; message: string; now?: number } | { ok: true };
+  body: AgentState | MissingArchives | { code: AgentErrorCode; message: string; now?: number } | { ok: true };
 };
 
 /** An error answer; `message` is for people and names no token. */
@@ -45,6 +47,7 @@ export const unauthorized = (): AgentReply => ({
 export const refusals = {
   stale_fence: refusal("stale_fence", "the fence is not above the highest that this browser has seen"),
   not_holder: refusal("not_holder", "this session and fence do not hold the browser"),
+  awaits_setup: refusal("awaits_setup", "the browser starts when the operator has sent its setup"),
   browser_unhealthy: refusal("browser_unhealthy", "the browser does not answer DevTools"),
   resetting: refusal("resetting", "the browser is being made anew after its last lease"),
   stopping: refusal("stopping", "the agent is stopping; no caller gets this browser any more"),

@@ -16,7 +16,9 @@ import { rm } from "node:fs/promises";
 import { awaitWith } from "../await-with.ts";
 import type { Termination } from "../protocol/agent-api.ts";
 import type { AgentConfig } from "./agent-config.ts";
-import { type Chromium, type DevToolsPlace, groupsFileOf, startChromium } from "./chromium.ts";
+import { type Chromium, groupsFileOf, startChromium } from "./chromium.ts";
+import type { DevToolsPlace } from "./connect-dev-tools.ts";
+import type { ReceivedSetup } from "./receive-setup.ts";
 import { clearScratch } from "./scratch.ts";
 
 export type Browser = {
@@ -40,14 +42,18 @@ const resetDeadlineMs = 40_000;
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Starts the configured browser and opens its `start_url`. `signal` aborts this start and that of every reset. */
-export const startBrowser = async (config: AgentConfig, signal: AbortSignal): Promise<Browser> => {
+export const startBrowser = async (
+  config: AgentConfig,
+  received: ReceivedSetup | undefined,
+  signal: AbortSignal,
+): Promise<Browser> => {
   const ended = Promise.withResolvers<Termination>();
   let resetting: Promise<void> | undefined;
   /** The Chromium that the last reset has ended. */
   let former: Chromium | undefined;
 
   const start = async (stop: AbortSignal): Promise<Chromium> => {
-    const started = await startChromium(config, stop);
+    const started = await startChromium(config, received, stop);
     void started.ended.then((how) => {
       if (started !== former) ended.resolve({ reason: "browser_crashed", message: how });
     });

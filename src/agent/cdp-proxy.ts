@@ -6,8 +6,9 @@ import { readHttpHead, withHeader } from "../cdp/http-head.ts";
 import { splice } from "../cdp/splice.ts";
 import { purposeHeader, sessionHeader } from "../protocol/agent-api.ts";
 import { cdpUpgrade, nonceIn, proofHeader, proofOf } from "../protocol/agent-proof.ts";
+import type { Authorizer } from "./agent-http.ts";
 import { type AgentReply, refusal, refusals, unauthorized } from "./agent-reply.ts";
-import type { DevToolsPlace } from "./chromium.ts";
+import type { DevToolsPlace } from "./connect-dev-tools.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 
 /** A client whose machine vanished without a word is found by TCP probes after this, so that it doesn't hold a lease for ever. */
@@ -16,7 +17,6 @@ const keepAliveMs = 15_000;
 export type CdpProxyDeps = {
   devTools(): DevToolsPlace;
   leases: Pick<LeaseKeeper, "admit">;
-  isAuthorized(request: IncomingMessage): Promise<boolean>;
   /** The key of this pod's agent, with which it proves its answers. */
   agentKey: KeyObject;
 };
@@ -47,11 +47,12 @@ const refuse = (client: Duplex, { status, body }: AgentReply, prove: Prove): voi
  * The upgrade for Chromium: the client's key, version and subprotocols. It has no Origin, which Chromium refuses, and
  * offers no compression, which costs more on this machine than it saves.
  */
-const upgradeHead = ({ headers }: IncomingMessage, { port, path }: DevToolsPlace): string => {
+const upgradeHead = ({ headers }: IncomingMessage, { path }: DevToolsPlace): string => {
   const protocols = headers["sec-websocket-protocol"];
   return [
     `GET ${path} HTTP/1.1`,
-    `Host: 127.0.0.1:${port}`,
+    // Chromium takes no other host than its own loopback, and looks at no port.
+    "Host: 127.0.0.1",
     "Connection: Upgrade",
     "Upgrade: websocket",
     `Sec-WebSocket-Key: ${headers["sec-websocket-key"]}`,
@@ -67,9 +68,9 @@ const isWebSocketUpgrade = ({ method, headers }: IncomingMessage): boolean =>
   headers["sec-websocket-version"] === "13" &&
   /^[A-Za-z0-9+/]{22}==$/.test(headers["sec-websocket-key"] ?? "");
 
-const refusalOf = async (request: IncomingMessage, deps: CdpProxyDeps): Promise<AgentReply | undefined> => {
+const refusalOf = async (request: IncomingMessage, isAuthorized: Authorizer): Promise<AgentReply | undefined> => {
   if (request.url?.split("?")[0] !== "/cdp") return refusals.not_found;
-  if (!(await deps.isAuthorized(request))) return unauthorized();
+  if (!(await isAuthorized(request))) return unauthorized();
   if (!isWebSocketUpgrade(request)) return refusal("bad_request", "only a WebSocket upgrade of version 13 is taken");
   return undefined;
 };
@@ -80,11 +81,11 @@ const refusalOf = async (request: IncomingMessage, deps: CdpProxyDeps): Promise<
  */
 export const createCdpProxy =
   (deps: CdpProxyDeps) =>
-  async (request: IncomingMessage, client: Socket, head: Buffer): Promise<void> => {
+  async (request: IncomingMessage, client: Socket, head: Buffer, isAuthorized: Authorizer): Promise<void> => {
     client.on("error", () => client.destroy());
     client.setKeepAlive(true, keepAliveMs);
     const prove = proofsFor(request, deps.agentKey);
-    const refused = await refusalOf(request, deps);
+    const refused = await refusalOf(request, isAuthorized);
     if (refused) return refuse(client, refused, prove);
     const session = request.headers[sessionHeader];
     const purpose = request.headers[purposeHeader] === "fill" ? "fill" : undefined;
@@ -94,7 +95,7 @@ export const createCdpProxy =
     if (admitted === "too_many") return refuse(client, refusals.too_many_requests, prove);
 
     const place = deps.devTools();
-    const devTools = connect({ host: "127.0.0.1", port: place.port, noDelay: true });
+    const devTools = connect({ ...place.at, noDelay: true });
     const failed = (): void => refuse(client, refusals.browser_unhealthy, prove);
     devTools.once("error", failed);
     client.once("close", () => devTools.destroy());

@@ -1,4 +1,5 @@
 import type { BrowserConfig } from "../protocol/agent-api.ts";
+import type { BrowserParts } from "./browser-parts.ts";
 
 export type ChromiumSetup = {
   profileDir: string;
@@ -6,11 +7,10 @@ export type ChromiumSetup = {
   sandbox: boolean;
   /** Whether /dev/shm is too small for Chromium (a container's default is 64 MiB). */
   smallSharedMemory: boolean;
+  parts: Pick<BrowserParts, "devToolsPort" | "flags">;
 };
 
 const common = [
-  // Chromium listens on 127.0.0.1 only, on a free port that it prints on stderr.
-  "--remote-debugging-port=0",
   "--no-first-run",
   "--no-default-browser-check",
   "--password-store=basic",
@@ -46,6 +46,9 @@ const headfulFlags = ({ viewport, kiosk_mode }: BrowserConfig): string[] => [
 /** Chromium's arguments. `refresh_rate` has no flag. `start_url` is opened over CDP: every user of a machine can read arguments. */
 export const chromiumFlags = (browser: BrowserConfig, setup: ChromiumSetup): string[] => [
   ...common,
+  // Chromium listens on 127.0.0.1 only; port 0 is a free one that it prints on stderr.
+  `--remote-debugging-port=${setup.parts.devToolsPort}`,
+  ...setup.parts.flags,
   `--user-data-dir=${setup.profileDir}`,
   ...(setup.sandbox ? [] : ["--no-sandbox"]),
   ...(setup.smallSharedMemory ? ["--disable-dev-shm-usage"] : []),

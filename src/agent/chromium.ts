@@ -6,9 +6,11 @@ import type { CdpConnection } from "../cdp/cdp-connection.ts";
 import { startGroupProcess } from "../process/group-process.ts";
 import { endMarked, markName, newMark } from "../process/marked-processes.ts";
 import type { AgentConfig } from "./agent-config.ts";
+import { prepareParts } from "./browser-parts.ts";
 import { chromiumFlags } from "./chromium-flags.ts";
-import { connectDevTools } from "./connect-dev-tools.ts";
+import { connectDevTools, type DevToolsPlace, placeOf } from "./connect-dev-tools.ts";
 import { openUrl } from "./open-url.ts";
+import type { ReceivedSetup } from "./receive-setup.ts";
 import { startVirtualScreen } from "./virtual-screen.ts";
 
 /** Chromium answers after 0.4 to 1.1 s; it needs longer on a machine where many start at once. */
@@ -26,11 +28,11 @@ const exitWaitMs = 300;
 /** With a smaller /dev/shm, Chromium must keep its shared memory in files. */
 const enoughSharedMemoryBytes = 256 * 1024 * 1024;
 
-/** A headful Chromium's lock socket is a path of up to 46 characters below the temp folder, and a socket's path has 107 at most. */
+/**
+ * A headful Chromium's lock socket is a path of up to 46 characters below the temp folder, and a socket's path has 107 at most. The
+ * sockets of a wall have shorter names.
+ */
 const longestTempDir = 60;
-
-/** Where Chromium's DevTools listen, on 127.0.0.1. */
-export type DevToolsPlace = { port: number; path: string };
 
 /** One run of Chromium, with the screen and the folder that it has for itself. */
 export type Chromium = {
@@ -60,11 +62,11 @@ const sharedMemoryIsSmall = async (): Promise<boolean> => {
 const removeFolder = (folder: string): Promise<void> =>
   rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
 
-/** Makes the browser's folder. It is also the temp folder, unless its path is too long for Chromium's lock socket. */
-const createFolders = async ({ dataDir, browser }: AgentConfig, parts: AsyncDisposableStack): Promise<Folders> => {
+/** Makes the browser's folder. It is also the temp folder, unless its path is too long for sockets. */
+const createFolders = async ({ dataDir }: AgentConfig, parts: AsyncDisposableStack): Promise<Folders> => {
   const folder = await mkdtemp(join(dataDir, "browser-"));
   parts.defer(() => removeFolder(folder));
-  if (browser.headless || folder.length <= longestTempDir) return { folder, temp: folder };
+  if (folder.length <= longestTempDir) return { folder, temp: folder };
   const temp = await mkdtemp(join(tmpdir(), "chromium-"));
   parts.defer(() => removeFolder(temp));
   return { folder, temp };
@@ -101,10 +103,14 @@ const createHealthCheck = (cdp: CdpConnection): (() => Promise<boolean>) => {
 export const groupsFileOf = ({ dataDir }: AgentConfig): string => join(dataDir, "process-groups");
 
 /**
- * Starts Chromium as configured, in a new folder below `dataDir`. A failed or aborted start leaves nothing behind but the record of
+ * Starts Chromium as configured, in a new folder below `dataDir`. `received`: what the operator has sent for it. A failed or aborted start leaves nothing behind but the record of
  * its process groups.
  */
-export const startChromium = async (config: AgentConfig, signal: AbortSignal): Promise<Chromium> => {
+export const startChromium = async (
+  config: AgentConfig,
+  received: ReceivedSetup | undefined,
+  signal: AbortSignal,
+): Promise<Chromium> => {
   await using parts = new AsyncDisposableStack();
   const groupsFile = groupsFileOf(config);
   const folders = await createFolders(config, parts);
@@ -116,18 +122,24 @@ export const startChromium = async (config: AgentConfig, signal: AbortSignal): P
   parts.defer(() => killed ?? endMarked(mark, []));
   const env = processEnv(config, folders, mark);
   const { headless, viewport } = config.browser;
+  const made = await prepareParts(config, received, { folder, short: folders.temp, profileDir }, parts);
 
   const screen = headless
     ? undefined
     : await startVirtualScreen({ program: config.programs.xvfb, viewport, folder, env, groupsFile }, signal);
   if (screen) parts.defer(() => killed ?? screen.process.end(screenGraceMs));
 
-  const setup = { profileDir, sandbox: config.sandbox, smallSharedMemory: await sharedMemoryIsSmall() };
+  const shell = headless && !made.needsFullBrowser;
+  const flags = chromiumFlags(config.browser, {
+    profileDir,
+    sandbox: config.sandbox,
+    smallSharedMemory: await sharedMemoryIsSmall(),
+    parts: made,
+  });
   const chromium = await startGroupProcess(
     {
       name: "Chromium",
-      program: headless ? config.programs.chromiumHeadless : config.programs.chromium,
-      args: chromiumFlags(config.browser, setup),
+      ...made.command(shell ? config.programs.chromiumHeadless : config.programs.chromium, flags),
       env: { ...env, ...screen?.env },
       readyPattern: /DevTools listening on (ws:\/\/127\.0\.0\.1:\d+\/\S+)/,
       readyFd: 2,
@@ -138,14 +150,14 @@ export const startChromium = async (config: AgentConfig, signal: AbortSignal): P
   );
   parts.defer(() => killed ?? chromium.end(chromiumGraceMs));
 
-  const cdp = await connectDevTools(chromium.ready);
+  const devTools = placeOf(chromium.ready, made.devToolsSocket);
+  const cdp = await connectDevTools(devTools);
   // Not waited for: a Chromium that hangs does not close its side, and is killed next.
   parts.defer(() => void cdp[Symbol.asyncDispose]());
   const kept = parts.move();
-  const address = new URL(chromium.ready);
   let stopped: Promise<void> | undefined;
   return {
-    devTools: { port: Number(address.port), path: address.pathname },
+    devTools,
     isHealthy: createHealthCheck(cdp),
     open: (url) => void openUrl(cdp, url).catch(() => undefined),
     ended: Promise.race([
@@ -162,6 +174,7 @@ export const startChromium = async (config: AgentConfig, signal: AbortSignal): P
       // Not killed: an X server then leaves its lock file behind. It must be gone before its successor makes that file.
       const screenGone = screen?.process.end(screenGraceMs);
       await Promise.all([endMarked(mark, [chromium.group, screen?.process.group ?? 0]), screenGone]);
+      await made.release();
       return { gone: killed };
     },
   };

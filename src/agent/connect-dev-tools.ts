@@ -3,14 +3,29 @@ import { type CdpConnection, connectCdp } from "../cdp/cdp-connection.ts";
 const connectTimeoutMs = 5000;
 
 /**
+ * Where Chromium's DevTools are: a port on this machine's loopback, or the socket that leads to the loopback of Chromium's own namespace
+ * (wall/namespace.ts). `path`: of the browser's WebSocket.
+ */
+export type DevToolsPlace = { at: { host: string; port: number } | { path: string }; path: string };
+
+/** The place of the DevTools at this URL, which Chromium has printed. `socket`: of the namespace. */
+export const placeOf = (url: string, socket: string | undefined): DevToolsPlace => {
+  const { hostname, port, pathname } = new URL(url);
+  return { at: socket === undefined ? { host: hostname, port: Number(port) } : { path: socket }, path: pathname };
+};
+
+const urlOf = ({ at, path }: DevToolsPlace): string =>
+  "port" in at ? `ws://${at.host}:${at.port}${path}` : `ws+unix:${at.path}:${path}`;
+
+/**
  * The agent's own connection to the browser, open until either side closes it. Rejects when Chromium refuses it or does
  * not accept it in time; the pod's termination message shows why.
  */
-export const connectDevTools = async (url: string): Promise<CdpConnection> => {
+export const connectDevTools = async (place: DevToolsPlace): Promise<CdpConnection> => {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), connectTimeoutMs);
   try {
-    return await connectCdp({ url, headers: {} }, late.signal);
+    return await connectCdp({ url: urlOf(place), headers: {} }, late.signal);
   } catch (cause) {
     const why = late.signal.aborted
       ? `did not accept a connection within ${connectTimeoutMs} ms`

@@ -1,17 +1,14 @@
 import type { IncomingMessage } from "node:http";
 
-/** The largest body that an agent reads. Most leases take a few hundred bytes; the longest request takes up to three bytes a character. */
-export const maxBodyBytes = 512 * 1024;
-
-/** Reads a request's body as text. `tooLarge`: the rest of the body stays unread. Rejects when the caller hangs up. */
-export const readBody = (request: IncomingMessage): Promise<string | { tooLarge: true }> =>
+/** Reads a request's body as text, up to `maxBytes`. `tooLarge`: the rest of the body stays unread. Rejects when the caller hangs up. */
+export const readBody = (request: IncomingMessage, maxBytes: number): Promise<string | { tooLarge: true }> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
     request.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
       chunks.push(chunk);
-      if (bytes <= maxBodyBytes) return;
+      if (bytes <= maxBytes) return;
       request.pause();
       resolve({ tooLarge: true });
     });

@@ -3,8 +3,9 @@
  * folder. A holder with CDP can send downloads to any of them.
  */
 import { mkdtemp, readdir, rename, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { AgentConfig } from "./agent-config.ts";
+import { archivesDir } from "./receive-setup.ts";
 
 /** `remove`: deletes what was moved away; rejects when something can't be deleted. */
 export type Cleared = { remove(): Promise<void> };
@@ -18,9 +19,9 @@ const namesIn = async (folder: string): Promise<string[]> => {
   }
 };
 
-/** Moves all but `kept` into a new folder beside them; undefined when there is nothing to move. */
-const moveAside = async (folder: string, kept: string): Promise<string | undefined> => {
-  const names = (await namesIn(folder)).filter((name) => join(folder, name) !== kept);
+/** Moves all but the paths in `kept` into a new folder beside them; undefined when there is nothing to move. */
+const moveAside = async (folder: string, kept: ReadonlySet<string>): Promise<string | undefined> => {
+  const names = (await namesIn(folder)).filter((name) => !kept.has(join(folder, name)));
   if (names.length === 0) return undefined;
   const trash = await mkdtemp(join(folder, ".former-"));
   for (const name of names) await rename(join(folder, name), join(trash, name));
@@ -28,12 +29,13 @@ const moveAside = async (folder: string, kept: string): Promise<string | undefin
 };
 
 /**
- * Moves everything but the termination log out of the way, so that a new browser can start in the scratch folders before the old
+ * Moves everything but what is the agent's own out of the way, so that a new browser can start in the scratch folders before the old
  * files are deleted. Rejects when something can't be moved. Call it while no browser runs.
  */
-export const clearScratch = async ({ scratchDirs, terminationLog }: AgentConfig): Promise<Cleared> => {
-  const kept = (folder: string): string => (dirname(terminationLog) === folder ? terminationLog : "");
-  const moved = await Promise.all(scratchDirs.map((folder) => moveAside(folder, kept(folder))));
+export const clearScratch = async (config: AgentConfig): Promise<Cleared> => {
+  // The next start writes the policies anew, and checks the archives' digests.
+  const kept = new Set([config.terminationLog, archivesDir(config), config.policyDir ?? ""]);
+  const moved = await Promise.all(config.scratchDirs.map((folder) => moveAside(folder, kept)));
   const trash = moved.filter((folder) => folder !== undefined);
   return {
     async remove() {

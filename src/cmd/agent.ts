@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentConfig } from "../agent/agent-config.ts";
-import { type AgentServer, startAgentServer } from "../agent/agent-server.ts";
+import type { AgentServer } from "../agent/agent-http.ts";
+import { startAgentServer } from "../agent/agent-server.ts";
 import { type Browser, startBrowser } from "../agent/browser.ts";
 import { createLeaseKeeper, type LeaseKeeper } from "../agent/lease-keeper.ts";
+import { type ReceivedSetup, receiveSetup } from "../agent/receive-setup.ts";
 import { writeTermination } from "../agent/write-termination.ts";
 import type { Logger } from "../log.ts";
 import type { Termination } from "../protocol/agent-api.ts";
@@ -71,11 +73,20 @@ const serve = async (
   return end;
 };
 
+const waitForSetup = async (config: AgentConfig, signal: AbortSignal, log: Logger): Promise<ReceivedSetup> => {
+  const verify = createAgentTokenVerifier(config.publicKey, config.podUid);
+  const startMs = performance.now();
+  const received = await receiveSetup({ config, verify, log }, signal);
+  log.info({ ms: Math.round(performance.now() - startMs) }, "the browser's setup is complete");
+  return received;
+};
+
 const run = async (config: AgentConfig, signals: StopSignals, log: Logger): Promise<Termination> => {
   await using parts = new AsyncDisposableStack();
   let end: Termination | undefined;
   try {
-    const browser = await startBrowser(config, signals.asked);
+    const received = config.browser.awaits_setup ? await waitForSetup(config, signals.asked, log) : undefined;
+    const browser = await startBrowser(config, received, signals.asked);
     parts.defer(() =>
       browser
         .stop(end?.reason === "browser_crashed" || end?.reason === "reset_failed")

@@ -1,5 +1,5 @@
 /**
- * The patterns of `network`: which of them a browser may reach or routes through a proxy.
+ * The patterns of `network`: which hosts a browser may reach, and which it reaches through a proxy.
  *
  *   host name        `db.internal`, `db.internal:5432`      allowedHosts, privateHosts, proxyRoutes
  *   wildcard         `*.internal` (one, leading)            allowedHosts, privateHosts, proxyRoutes
@@ -7,9 +7,18 @@
  *   CIDR range       `10.0.0.0/8`, `fd00::/8`               privateHosts (private only)
  *   everything       `*`                                    allowedHosts, proxyRoutes
  *
- * Rules of privateHosts: NETWORK-2 and NETWORK-3.
+ * Rules of privateHosts: NETWORK-2 and NETWORK-3. A wildcard stands for one label or more, so `*.example.com` is not `example.com`.
  */
-import { type Address, contains, hasHostBits, parseAddress, parseRange, type Range, range } from "./ip-range.ts";
+import {
+  type Address,
+  contains,
+  hasHostBits,
+  parseAddress,
+  parseRange,
+  type Range,
+  range,
+  single,
+} from "./ip-range.ts";
 
 /** The ranges that count as private, and the ones that apply when a pool gives no `privateHosts`. */
 export const privateRanges = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"] as const;
@@ -33,8 +42,8 @@ const privateProblem = (inner: Address | Range): string | undefined => {
 /** What a pattern turned out to be; `problem` says why it is none. `host` has no wildcard, brackets or port. */
 type Parsed =
   | { kind: "everything" }
-  | { kind: "name"; host: string; wildcard: boolean }
-  | { kind: "address"; address: Address }
+  | { kind: "name"; host: string; wildcard: boolean; port: number | undefined }
+  | { kind: "address"; address: Address; port: number | undefined }
   | { kind: "range"; range: Range }
   | { kind: "problem"; message: string };
 
@@ -50,7 +59,7 @@ const parseCidr = (text: string): Parsed => {
 
 const label = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/i;
 
-const parseName = (text: string): Parsed => {
+const parseName = (text: string, port: number | undefined): Parsed => {
   const wildcard = text.startsWith("*.");
   const host = wildcard ? text.slice(2) : text;
   if (/^[*.]*$/.test(text)) return problem("a wildcard that catches everything is not allowed");
@@ -59,7 +68,7 @@ const parseName = (text: string): Parsed => {
   if (host.length > 253 || !labels.every((part) => label.test(part)))
     return problem("is not a host name (write an internationalised name in its xn-- form)");
   if (/^(\d+|0x[\da-f]*)$/i.test(labels.at(-1) ?? "")) return problem("is not an IPv4 address in dotted decimal form");
-  return { kind: "name", host: host.toLowerCase(), wildcard };
+  return { kind: "name", host: host.toLowerCase(), wildcard, port };
 };
 
 const bracketed = /^\[([^\]]*)\](?::(.*))?$/s;
@@ -79,7 +88,8 @@ const parseHost = (text: string): Parsed => {
   const address = parseAddress(host);
   if (text.startsWith("[") && address?.kind() !== "ipv6") return problem("is not an IPv6 address in brackets");
   if (port !== undefined && !isPort(port)) return problem("the port must be a number from 1 to 65535");
-  return address ? { kind: "address", address } : parseName(host);
+  const only = port === undefined ? undefined : Number(port);
+  return address ? { kind: "address", address, port: only } : parseName(host, only);
 };
 
 const parse = (text: string): Parsed => {
@@ -109,4 +119,39 @@ export const privateHostProblem = (text: string): string | undefined => {
   const parsed = parse(text);
   // The table has a function for each kind, which TypeScript does not relate to the kind of `parsed`.
   return (privateHostProblems[parsed.kind] as (parsed: Parsed) => string | undefined)(parsed);
+};
+
+/** Where a connection goes. `host`: a canonical name (see `canonicalHost`), or the text of an address; `address`: its address, if it is one. */
+export type Target = { host: string; address: Address | undefined; port: number };
+
+/** A pattern as a function of targets. */
+export type HostMatcher = (target: Target) => boolean;
+
+const nameMatcher =
+  ({ host, wildcard, port }: Extract<Parsed, { kind: "name" }>): HostMatcher =>
+  (target) =>
+    target.address === undefined &&
+    (port === undefined || port === target.port) &&
+    (wildcard ? target.host.endsWith(`.${host}`) : target.host === host);
+
+const addressMatcher = (outer: Range, port: number | undefined): HostMatcher => {
+  return ({ address, port: asked }) =>
+    address !== undefined && (port === undefined || port === asked) && contains(outer, address);
+};
+
+/** The function of a pattern. Throws for a text that is none: the caller has checked it. */
+export const hostMatcher = (text: string): HostMatcher => {
+  const parsed = parse(text);
+  switch (parsed.kind) {
+    case "everything":
+      return () => true;
+    case "name":
+      return nameMatcher(parsed);
+    case "address":
+      return addressMatcher(single(parsed.address), parsed.port);
+    case "range":
+      return addressMatcher(parsed.range, undefined);
+    case "problem":
+      throw new Error(`${text}: ${parsed.message}`);
+  }
 };

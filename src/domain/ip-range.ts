@@ -37,6 +37,9 @@ export const range = (text: string): Range => {
   return parsed;
 };
 
+/** The range of one address. */
+export const single = (address: Address): Range => ({ address, prefix: bitsOf(address) });
+
 /** Whether a bit behind the prefix is set. */
 export const hasHostBits = ({ address, prefix }: Range): boolean => {
   const family = address.kind() === "ipv4" ? ipaddr.IPv4 : ipaddr.IPv6;
@@ -45,7 +48,7 @@ export const hasHostBits = ({ address, prefix }: Range): boolean => {
 
 /** Whether all of `inner` (an address or a range) lies in `outer`. */
 export const contains = (outer: Range, inner: Address | Range): boolean => {
-  const { address, prefix } = "prefix" in inner ? inner : { address: inner, prefix: bitsOf(inner) };
+  const { address, prefix } = "prefix" in inner ? inner : single(inner);
   if (address.kind() !== outer.address.kind() || prefix < outer.prefix) return false;
   return address.match(outer.address, outer.prefix);
 };

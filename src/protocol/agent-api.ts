@@ -135,5 +135,7 @@ export const BrowserConfig = z.object({
   kiosk_mode: z.boolean(),
   viewport: z.object({ width: z.int().min(1), height: z.int().min(1), refresh_rate: z.int().min(1).optional() }),
   start_url: z.string().max(2048).optional(),
+  /** The agent waits for a setup (browser-setup.ts) before it starts the browser. */
+  awaits_setup: z.boolean().optional(),
 });
 export type BrowserConfig = z.infer<typeof BrowserConfig>;

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import puppeteer, { type Browser } from "puppeteer-core";
 import { WebSocket } from "ws";
+import type { z } from "zod";
 import { killRecordedGroups } from "../../src/process/process-groups.ts";
 import {
   type AgentState,
@@ -20,6 +21,7 @@ import {
 } from "../../src/protocol/agent-api.ts";
 import { writeAgentKey } from "../../src/protocol/agent-key.ts";
 import { createAgentTokens } from "../../src/protocol/agent-token.ts";
+import type { BrowserSetup } from "../../src/protocol/browser-setup.ts";
 
 const entry = fileURLToPath(new URL("agent-entry.ts", import.meta.url));
 const port = 7510;
@@ -54,9 +56,11 @@ export type TestAgent = {
   termination(): Termination | undefined;
 };
 
+export type StartOptions = { env?: Record<string, string>; ready?: boolean; setup?: z.input<typeof BrowserSetup> };
+
 export type TestAgents = {
-  /** Starts an agent as a process node does. `ready: false` does not wait for its browser. */
-  start(browser?: Partial<BrowserConfig>, more?: { env?: Record<string, string>; ready?: boolean }): Promise<TestAgent>;
+  /** Starts an agent as a process node does. `ready: false` does not wait for its browser. `setup`: sent to it as an operator does. */
+  start(browser?: Partial<BrowserConfig>, more?: StartOptions): Promise<TestAgent>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -88,6 +92,16 @@ const untilReady = async (agent: TestAgent): Promise<void> => {
     if (Date.now() > deadline || agent.child.exitCode !== null) throw new Error(`agent not ready: ${agent.log()}`);
     await sleep(20);
   }
+};
+
+const sendSetup = async (agent: TestAgent, setup: z.input<typeof BrowserSetup>): Promise<void> => {
+  const deadline = Date.now() + readyWithinMs;
+  while ((await readiness(agent.baseUrl)) === undefined) {
+    if (Date.now() > deadline || agent.child.exitCode !== null) throw new Error(`agent not up: ${agent.log()}`);
+    await sleep(20);
+  }
+  const { status, body } = await agent.call("PUT", "/setup", setup);
+  if (status !== 200) throw new Error(`the agent refused its setup: ${status} ${JSON.stringify(body)}`);
 };
 
 const openSocket = (url: string, headers: Record<string, string>): Promise<WebSocket | number> =>
@@ -160,7 +174,7 @@ const defaults: BrowserConfig = { headless: true, kiosk_mode: false, viewport: {
 export const createTestAgents = (): TestAgents => {
   const agents: TestAgent[] = [];
   return {
-    async start(browser = {}, { env = {}, ready = true } = {}) {
+    async start(browser = {}, { env = {}, ready = true, setup } = {}) {
       const dir = await mkdtemp(join(tmpdir(), "agent-test-"));
       const dataDir = env.BROWSERPOOL_AGENT_DATA_DIR ?? dir;
       const podUid = randomUUID();
@@ -172,7 +186,7 @@ export const createTestAgents = (): TestAgents => {
         env: {
           PATH: process.env.PATH,
           HOME: dir,
-          BROWSERPOOL_BROWSER: JSON.stringify({ ...defaults, ...browser }),
+          BROWSERPOOL_BROWSER: JSON.stringify({ ...defaults, ...browser, awaits_setup: setup !== undefined }),
           BROWSERPOOL_AGENT_PUBLIC_KEY: publicKey.export({ type: "spki", format: "der" }).toString("base64"),
           BROWSERPOOL_AGENT_KEY: writeAgentKey(agentKey),
           BROWSERPOOL_AGENT_PORT: String(port),
@@ -186,6 +200,7 @@ export const createTestAgents = (): TestAgents => {
       });
       const agent = { ...describeAgent(child, { dir, dataDir }, podUid, privateKey), agentKey };
       agents.push(agent);
+      if (setup) await sendSetup(agent, setup);
       if (ready) await untilReady(agent);
       return agent;
     },

@@ -5,7 +5,8 @@
  */
 import type { KeyObject } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type AgentServer, startAgentServer } from "../../../src/agent/agent-server.ts";
+import type { AgentServer } from "../../../src/agent/agent-http.ts";
+import { startAgentServer } from "../../../src/agent/agent-server.ts";
 import { createLeaseKeeper, type LeaseKeeper } from "../../../src/agent/lease-keeper.ts";
 import type { Logger } from "../../../src/log.ts";
 import type { AgentState } from "../../../src/protocol/agent-api.ts";
@@ -61,7 +62,7 @@ export const startSimulatedAgent = async (options: SimulatedAgentOptions): Promi
   const pause = (ms = 0): Promise<unknown> | undefined =>
     ms > 0 ? sleep(ms, undefined, { signal: closed.signal }).catch(() => undefined) : undefined;
   const place = {
-    port: devTools.port,
+    at: { host: "127.0.0.1", port: devTools.port },
     path: devTools.add(uid, ({ method, said: { session, command } }) => {
       const holder = keeper.state().lease?.session_id ?? null;
       say({ what: "cdp", holder, ...(session && { session }), ...(command && { command }) });

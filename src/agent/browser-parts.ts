@@ -1,0 +1,89 @@
+/**
+ * What a browser's setup turns into before each start of Chromium: a wall, a folder of policies, further arguments. Everything is made
+ * anew from what the operator sent, so nothing that a holder did stays in it.
+ */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { AgentConfig } from "./agent-config.ts";
+import { policiesOf, releasePolicies, writePolicies } from "./policy-files.ts";
+import type { ReceivedSetup } from "./receive-setup.ts";
+import { startForwardProxy } from "./wall/forward-proxy.ts";
+import { devToolsPort, inNamespace, type NamespaceOptions, socketsIn, wallFlags } from "./wall/namespace.ts";
+import { createResolveName } from "./wall/resolve-name.ts";
+import { createWayOut } from "./wall/way-out.ts";
+
+/** The folders of one run of Chromium. `short`: one whose path leaves room for the names of sockets. */
+export type RunFolders = { folder: string; short: string; profileDir: string };
+
+export type BrowserParts = {
+  /** Whether only the full browser knows what the setup asks for: the headless shell takes no policies, extensions and profiles. */
+  needsFullBrowser: boolean;
+  flags: string[];
+  devToolsPort: number;
+  /** The socket that leads to DevTools; undefined when they listen on this machine's loopback. */
+  devToolsSocket: string | undefined;
+  /** The command that starts this program as the setup asks. */
+  command(program: string, args: string[]): { program: string; args: string[] };
+  /** Gives back what other parts of this process remove: to be called when Chromium has ended. */
+  release(): Promise<void>;
+};
+
+const noParts: BrowserParts = {
+  needsFullBrowser: false,
+  flags: [],
+  devToolsPort: 0,
+  devToolsSocket: undefined,
+  command: (program, args) => ({ program, args }),
+  release: async () => undefined,
+};
+
+/** Where the policies were written, and the folder that Chromium shall see as /etc/chromium, if it can't see them otherwise. */
+const placePolicies = async (
+  policies: Record<string, unknown> | undefined,
+  config: AgentConfig,
+  folder: string,
+): Promise<{ written: string | undefined; etc: string | undefined }> => {
+  if (config.policyDir !== undefined) {
+    await writePolicies(config.policyDir, policies);
+    return { written: undefined, etc: undefined };
+  }
+  if (!policies) return { written: undefined, etc: undefined };
+  const etc = join(folder, "etc");
+  const written = join(etc, "policies");
+  await mkdir(etc, { mode: 0o700 });
+  await writePolicies(written, policies);
+  return { written, etc };
+};
+
+/** Prepares one start of Chromium. What it starts ends with `stack`. */
+export const prepareParts = async (
+  config: AgentConfig,
+  received: ReceivedSetup | undefined,
+  { folder, short }: RunFolders,
+  stack: AsyncDisposableStack,
+): Promise<BrowserParts> => {
+  const setup = received?.setup;
+  const policies = setup && policiesOf(setup);
+  const { written, etc } = await placePolicies(policies, config, folder);
+  const release = async (): Promise<void> => {
+    if (written !== undefined) await releasePolicies(written);
+  };
+  stack.defer(release);
+  if (!setup) return noParts;
+
+  const sockets = setup.network && socketsIn(short);
+  if (setup.network && sockets)
+    stack.use(
+      await startForwardProxy(sockets.proxy, createWayOut(setup.network, createResolveName(config.dnsServers))),
+    );
+  const options: NamespaceOptions = { sockets, policies: etc };
+  return {
+    needsFullBrowser: policies !== undefined || setup.extensions.length > 0 || setup.profile !== undefined,
+    flags: sockets ? wallFlags : [],
+    devToolsPort: sockets ? devToolsPort : 0,
+    devToolsSocket: sockets?.devTools,
+    command: (program, args) =>
+      sockets || etc !== undefined ? inNamespace(options, program, args) : { program, args },
+    release,
+  };
+};

@@ -1,0 +1,112 @@
+/**
+ * The way of one connection out of a browser's namespace.
+ *
+ *   what is asked for ──judged──► the first route that matches, else the proxy ──► the parent proxy's own address
+ *                                 none, or the host bypasses it ──► each address of the host, judged
+ *
+ * Connections go to addresses that were judged, so a name can't change its meaning in between.
+ */
+import type { Socket } from "node:net";
+import { getCACertificates } from "node:tls";
+import { type HostMatcher, hostMatcher, type Target } from "../../domain/host-pattern.ts";
+import { parseAddress } from "../../domain/ip-range.ts";
+import { canonicalHost, createNetworkJudge, type NetworkJudge } from "../../domain/network-judge.ts";
+import type { NetworkSetup, ParentProxy } from "../../protocol/browser-setup.ts";
+import { dial, dialTls } from "./dial.ts";
+import type { ResolveName } from "./resolve-name.ts";
+
+/** A rule does not allow the connection; the message says which. */
+export class Refused extends Error {}
+
+export type WayOut = {
+  /** The proxy that takes connections to this target; undefined when they go directly. Throws `Refused`. */
+  parentOf(target: Target): Promise<ParentProxy | undefined>;
+  /** Opens a connection to the target itself. Rejects with `Refused`, or when the target can't be reached. */
+  direct(target: Target): Promise<Socket>;
+  /** Opens a connection to a parent proxy, on which the caller speaks HTTP. */
+  toParent(parent: ParentProxy): Promise<Socket>;
+};
+
+type Route = { matches: HostMatcher[]; parent: ParentProxy; bypasses: HostMatcher[] };
+
+const matchesAny = (matchers: HostMatcher[], target: Target): boolean => matchers.some((matches) => matches(target));
+
+const routesOf = ({ routes, proxy, proxies }: NetworkSetup): Route[] => {
+  const all = [...routes, ...(proxy === undefined ? [] : [{ hosts: ["*"], proxy }])];
+  return all.map(({ hosts, proxy: id }) => {
+    const parent = proxies.find((one) => one.id === id);
+    if (!parent) throw new Error(`the setup has no proxy ${id}`);
+    return { matches: hosts.map(hostMatcher), parent, bypasses: parent.bypass_hosts.map(hostMatcher) };
+  });
+};
+
+const addressesOf = async ({ host, address }: Target, resolve: ResolveName): Promise<string[]> =>
+  address ? [host] : resolve(host);
+
+/** The addresses of the target that the judge allows, at least one. */
+const allowedAddresses = async (target: Target, resolve: ResolveName, judge: NetworkJudge): Promise<string[]> => {
+  let refusal: string | undefined;
+  const allowed = (await addressesOf(target, resolve)).filter((text) => {
+    const address = parseAddress(text);
+    const why = address ? judge.address(target, address) : "no address";
+    refusal ??= why;
+    return why === undefined;
+  });
+  if (allowed.length === 0) throw new Refused(refusal);
+  return allowed;
+};
+
+const dialFirst = async <T>(addresses: string[], open: (address: string) => Promise<T>): Promise<T> => {
+  const [first, ...others] = addresses;
+  if (first === undefined) throw new Error("no address");
+  try {
+    return await open(first);
+  } catch (error) {
+    if (others.length === 0) throw error;
+    return dialFirst(others, open);
+  }
+};
+
+/** `resolve`: for every name, also for those of parent proxies. */
+export const createWayOut = (setup: NetworkSetup, resolve: ResolveName): WayOut => {
+  const judge = createNetworkJudge({ allowedHosts: setup.allowed_hosts, privateHosts: setup.private_hosts });
+  // A parent may be in a private network: whoever may choose proxies has named it. Metadata services are still no parents.
+  const parentJudge = createNetworkJudge({});
+  const routes = routesOf(setup);
+
+  const check = (target: Target): void => {
+    const refusal = judge.host(target);
+    if (refusal !== undefined) throw new Refused(refusal);
+  };
+  return {
+    async parentOf(target) {
+      check(target);
+      const route = routes.find(({ matches }) => matchesAny(matches, target));
+      if (!route || matchesAny(route.bypasses, target)) return undefined;
+      // The parent resolves the name again. What it would reach by the answer that we get is judged at least.
+      if (!target.address) {
+        const addresses = await resolve(target.host).catch(() => []);
+        for (const text of addresses) {
+          const address = parseAddress(text);
+          const refusal = address && judge.address(target, address);
+          if (refusal !== undefined) throw new Refused(refusal);
+        }
+      }
+      return route.parent;
+    },
+    async direct(target) {
+      check(target);
+      const addresses = await allowedAddresses(target, resolve, judge);
+      return dialFirst(addresses, (address) => dial(address, target.port));
+    },
+    async toParent({ protocol, host: text, port, ca_bundle }) {
+      const host = canonicalHost(text.includes(":") && !text.startsWith("[") ? `[${text}]` : text);
+      if (!host) throw new Error("the proxy's host is none");
+      const target = { ...host, port };
+      const addresses = await allowedAddresses(target, resolve, parentJudge);
+      if (protocol === "http") return dialFirst(addresses, (address) => dial(address, port));
+      const ca = ca_bundle === undefined ? undefined : [...getCACertificates(), ca_bundle];
+      return dialFirst(addresses, (address) => dialTls({ address, host: target.host, port }, ca));
+    },
+  };
+};
