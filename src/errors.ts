@@ -6,6 +6,7 @@
 /** HTTP status of every error code; the type `ErrorCode` is derived from this table. */
 export const httpStatus = {
   bad_request: 400,
+  not_supported_here: 400,
   field_unavailable: 400,
   page_not_found: 400,
   page_ambiguous: 400,
@@ -70,13 +71,22 @@ export class AppError extends Error {
   }
 }
 
-/** `bad_request` with one detail for each bad field (HTTP-2). */
-export const invalidInput = (details: ErrorDetail[]): AppError =>
+const fieldsError = (code: ErrorCode, innerCode: string, details: ErrorDetail[]): AppError =>
   new AppError(
-    "bad_request",
+    code,
     details.map((d) => (d.path ? `${d.path}: ${d.message}` : d.message)).join("; ") || "invalid input",
-    { details: details.map((d) => ({ code: "invalid_input", ...d })) },
+    { details: details.map((d) => ({ code: innerCode, ...d })) },
   );
+
+/** `bad_request` with one detail for each bad field (HTTP-2). */
+export const invalidInput = (details: ErrorDetail[]): AppError => fieldsError("bad_request", "invalid_input", details);
+
+/**
+ * `not_supported_here` with one detail for each setting that this installation can't carry out (HTTP-30). Each message says why, and
+ * which value is accepted instead.
+ */
+export const notSupportedHere = (details: ErrorDetail[]): AppError =>
+  fieldsError("not_supported_here", "not_supported_here", details);
 
 /** `unavailable`: a part that the request needs does not answer now; the caller may retry after a second. */
 export const unavailable = (what: string, cause?: unknown): AppError =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { AppError, invalidInput } from "../../errors.ts";
+import { AppError, httpStatus, invalidInput, notSupportedHere } from "../../errors.ts";
 import { createLogger } from "../../log.ts";
 import { asAppError, errorBody, errorHeaders } from "./error-answer.ts";
 
@@ -12,6 +12,26 @@ test("the first bad field is the inner error, and each has its path in details",
     details: [{ code: "invalid_input", message: "viewport.width: a", path: "viewport.width" }, { message: "b" }],
   });
   expect(errorBody(new AppError("conflict", "no"))).toEqual({ code: "conflict", message: "no" });
+});
+
+// HTTP-30
+test("a setting that can't be carried out here is named, outside and inside, with a code of its own", () => {
+  const error = notSupportedHere([
+    { path: "gpu", message: "no node has a GPU; leave it out" },
+    { path: "b", message: "c" },
+  ]);
+  const code = "not_supported_here";
+  expect(errorBody(error)).toEqual({
+    code,
+    message: "gpu: no node has a GPU; leave it out; b: c",
+    inner_error: { code, message: "no node has a GPU; leave it out" },
+    details: [
+      { code, message: "gpu: no node has a GPU; leave it out", path: "gpu" },
+      { code, message: "b: c", path: "b" },
+    ],
+  });
+  expect(httpStatus[error.code]).toBe(400);
+  expect(errorHeaders(error)).toEqual({ "x-should-retry": "false" });
 });
 
 // HTTP-5

@@ -8,6 +8,7 @@ import { type Json, schemaRef } from "./schemas.ts";
 /** The meaning of each code for callers. */
 const codeTexts: Record<ErrorCode, string> = {
   bad_request: "A field of the request is not valid; `details` names each one.",
+  not_supported_here: "This installation can't carry out a setting of the request; `details` names each one.",
   field_unavailable: "The item has no value of this name.",
   page_not_found: "No open page has this URL.",
   page_ambiguous: "More than one open page matches.",
