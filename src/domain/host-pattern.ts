@@ -106,6 +106,16 @@ export const hostPatternProblem = (text: string): string | undefined => {
   return parsed.kind === "problem" ? parsed.message : undefined;
 };
 
+/** Why `text` is no host of a server: a name, an IPv4 address, or an IPv6 address with or without brackets; undefined when it is one. */
+export const serverHostProblem = (text: string): string | undefined => {
+  if (parseAddress(text)) return undefined;
+  const parsed = parse(text);
+  if (parsed.kind === "problem") return parsed.message;
+  if (parsed.kind === "everything" || parsed.kind === "range" || (parsed.kind === "name" && parsed.wildcard))
+    return "must be one host";
+  return splitPort(text).port === undefined ? undefined : "must be a host without a port";
+};
+
 const privateHostProblems: { [K in Parsed["kind"]]: (parsed: Extract<Parsed, { kind: K }>) => string | undefined } = {
   everything: () => "a wildcard that catches everything is not allowed",
   name: ({ host }) => (/(^|\.)localhost$/.test(host) ? "loopback is not allowed" : undefined),

@@ -1,6 +1,6 @@
 /** The settings that pools and on-demand browsers share. */
 import { z } from "zod";
-import { maxIdLength, Selector } from "./selector.ts";
+import { maxIdLength, ProxySelector, Selector } from "./selector.ts";
 
 /** The largest number that the int32 fields of Kubernetes (e.g. of the scale subresource) hold. */
 const maxInt32 = 2_147_483_647;
@@ -29,7 +29,7 @@ const ProxyRoute = z
       .min(1)
       .max(256)
       .describe("Host patterns whose traffic takes this proxy, e.g. *.example.com."),
-    proxy: Selector.describe("The proxy, by id or by name."),
+    proxy: ProxySelector.describe("The proxy, by id or by name."),
   })
   .describe("A proxy and the hosts it is for.");
 

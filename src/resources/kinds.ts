@@ -3,6 +3,7 @@ import { browserKind } from "./browser.ts";
 import { browserPoolKind } from "./browser-pool.ts";
 import { credentialKind } from "./credential.ts";
 import type { Kind } from "./kind.ts";
+import { proxyKind } from "./proxy.ts";
 import { vaultKind } from "./vault.ts";
 import { vaultItemKind } from "./vault-item.ts";
 
@@ -14,4 +15,5 @@ export const kinds: Kind[] = [
   vaultItemKind,
   credentialKind,
   authConnectionKind,
+  proxyKind,
 ];

@@ -8,10 +8,20 @@ export const namePattern = /^[a-zA-Z0-9._-]{1,255}$/;
 /** An id is the `metadata.name` of the object, so 253 characters at most. */
 export const maxIdLength = 253;
 
+const exactlyOne = validations({ rule: "has(self.id) != has(self.name)", message: "give exactly one of id and name" });
+
 export const Selector = z
   .object({
     id: z.string().min(1).max(maxIdLength).optional().describe("The id, which is the object's metadata.name."),
     name: z.string().regex(namePattern).optional().describe("The name, unique within the project."),
   })
-  .meta(validations({ rule: "has(self.id) != has(self.name)", message: "give exactly one of id and name" }));
+  .meta(exactlyOne);
 export type Selector = z.infer<typeof Selector>;
+
+/** Names of proxies are free texts, and several proxies may have the same. */
+export const ProxySelector = z
+  .object({
+    id: Selector.shape.id,
+    name: z.string().min(1).max(255).optional().describe("The name, which no other proxy may have."),
+  })
+  .meta(exactlyOne);
