@@ -5,6 +5,7 @@ import { ensureNamespace } from "../bootstrap/system-namespace.ts";
 import type { Config } from "../config.ts";
 import { runOnDemandController, runPoolController } from "../controllers/browser-pool/controller.ts";
 import { startNodes } from "../controllers/browser-pool/observe/nodes.ts";
+import { startReferences } from "../controllers/browser-pool/observe/references.ts";
 import { createSessionBook } from "../controllers/browser-pool/observe/session-book.ts";
 import { startSessionCaps } from "../controllers/browser-pool/observe/session-caps.ts";
 import { readPodTemplate } from "../controllers/browser-pool/pod/read-pod-template.ts";
@@ -79,7 +80,7 @@ const connectStores = (config: Config, log: Logger) => {
 
 type Work = Omit<
   Parameters<typeof runPoolController>[0],
-  "limits" | "endedLimits" | "agents" | "subscriber" | "nodes" | "gate" | "book" | "log"
+  "limits" | "endedLimits" | "agents" | "subscriber" | "nodes" | "references" | "gate" | "book" | "log"
 > & {
   config: Config;
   projectObjects: ProjectObjects | undefined;
@@ -94,6 +95,7 @@ const lead = async ({ config, projectObjects, privateKey, ...shared }: Work, lea
   const tokens = createAgentTokens(privateKey);
   const agents = createAgentClient({ tokens, keys: shared.agentKeys }, { keepAliveMs: agentKeepAliveMs });
   const nodes = startNodes({ kube, log });
+  const references = startReferences({ kube, log });
   const gate = createProjectGate();
   const { limits, systemNamespace } = config;
   const organizationSessions = limits.pooledSessions + limits.onDemandSessions;
@@ -103,6 +105,7 @@ const lead = async ({ config, projectObjects, privateKey, ...shared }: Work, lea
     const deps = {
       ...shared,
       nodes,
+      references,
       agents,
       subscriber,
       gate: projectObjects ? gate : openGate,
@@ -116,7 +119,7 @@ const lead = async ({ config, projectObjects, privateKey, ...shared }: Work, lea
     ]);
   } finally {
     subscriber.disconnect();
-    await Promise.all([agents.close(), nodes.stop(), caps.stop()]);
+    await Promise.all([agents.close(), nodes.stop(), references.stop(), caps.stop()]);
   }
 };
 

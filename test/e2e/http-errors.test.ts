@@ -9,6 +9,7 @@ import {
   expectRefusal,
   invalid,
   notFound,
+  notFoundAt,
   type Send,
   sendRaw,
   storedState,
@@ -37,7 +38,7 @@ describe("a request that is refused", () => {
   afterEach(async () => expect(await storedState(stack)).toEqual(before));
 
   // HTTP-2, HTTP-6, HTTP-14, LIMIT-1, LIMIT-3, LIMIT-4, LIMIT-5, LIMIT-7, POOL-3, POOL-20, BROWSER-12, PROFILE-1
-  // EXTENSION-1, PROXY-1, NETWORK-5
+  // EXTENSION-1
   test.each([
     ["size", {}],
     ["size", { size: 0 }],
@@ -69,17 +70,29 @@ describe("a request that is refused", () => {
     ["extensions", { size: 1, extensions: Array.from({ length: 21 }, (_, i) => ({ name: `e${i}` })) }],
     ["refresh_on_profile_update", { size: 1, refresh_on_profile_update: true }],
     ["profile", { size: 1, profile: {} }],
-    ["profile", { size: 1, profile: { name: "nobody" } }],
     ["profile.name", { size: 1, profile: { name: "has space" } }],
-    ["extensions[0]", { size: 1, extensions: [{ name: "none" }] }],
     ["extensions[1]", { size: 1, extensions: [{ id: "none" }, { id: "none", name: "none" }] }],
-    ["proxy_id", { size: 1, proxy_id: "none" }],
-    [
-      "network.proxy_routes[0].proxy",
-      { size: 1, network: { proxy_routes: [{ hosts: ["a.test"], proxy: { name: "none" } }] } },
-    ],
   ])("for the %s of a new pool names it: %j", async (path, body) =>
     expectRefusal(await sendJson("POST", "/browser_pools", body), invalid(path)),
+  );
+
+  // HTTP-31, PROFILE-1, EXTENSION-1, PROXY-1, NETWORK-5, TELEMETRY-13
+  test.each([
+    ["profile", "no profile with name nobody", { profile: { name: "nobody" } }],
+    ["extensions[1]", "no extension with id none", { extensions: [{ id: "none" }, { id: "none" }] }],
+    ["proxy_id", "no proxy with id none", { proxy_id: "none" }],
+    [
+      "network.proxy_routes[0].proxy",
+      "no proxy with name None at all",
+      { network: { proxy_routes: [{ hosts: ["a.test"], proxy: { name: "None at all" } }] } },
+    ],
+    [
+      "telemetry.export.otlp.destination",
+      "no telemetry destination with name none",
+      { telemetry: { export: { otlp: { destination: { name: "none" } } } } },
+    ],
+  ])("for a %s that names nothing is 404: %s", async (path, message, body) =>
+    expectRefusal(await sendJson("POST", "/browser_pools", { size: 1, ...body }), notFoundAt(path, message)),
   );
 
   // HTTP-2

@@ -149,7 +149,6 @@ describe("by HTTP", () => {
     ["gpu with headless", { gpu: true, headless: true }, "gpu"],
     ["a proxy by id and by mode", { proxy: { id: "x", mode: "direct" } }, "proxy"],
     ["a profile by id and name", { profile: { id: "a", name: "b" } }, "profile"],
-    ["a profile that does not exist", { profile: { name: "nobody" } }, "profile"],
     ["51 tags", { tags: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`t${n}`, "x"])) }, "tags"],
     [
       "tags of 9 kB",
@@ -164,6 +163,24 @@ describe("by HTTP", () => {
     const error = (await response.json()) as { code: string; details: { path: string }[] };
     expect([response.status, error.code]).toEqual([400, "bad_request"]);
     expect(error.details[0]?.path).toContain(path);
+    expect((await stack.kube.list(browserKind, { namespace: stack.namespace })).items.length).toBe(before);
+  });
+
+  // HTTP-31, PROFILE-1, PROXY-1, BROWSER-7
+  test.each<[string, object, string]>([
+    ["profile", { profile: { name: "nobody" } }, "no profile with name nobody"],
+    ["proxy.id", { proxy: { id: "none" } }, "no proxy with id none"],
+    ["proxy_id", { proxy_id: "none" }, "no proxy with id none"],
+    ["vaults[0].id", { vaults: [{ id: "none" }] }, "no vault with id none"],
+  ])("a %s that names nothing is 404, and nothing is started", async (path, fields, message) => {
+    const before = (await stack.kube.list(browserKind, { namespace: stack.namespace })).items.length;
+    const response = await stack.call("POST", "/browsers", { headless: true, ...fields });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({
+      code: "not_found",
+      message: expect.stringContaining(`${path}: ${message}`),
+      details: [{ path }],
+    });
     expect((await stack.kube.list(browserKind, { namespace: stack.namespace })).items.length).toBe(before);
   });
 

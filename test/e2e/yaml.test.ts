@@ -184,8 +184,8 @@ describe("a pool that can't be carried out says so in its Accepted condition", (
   test.each([
     ["PooledSessionsLimit", "spec.size", { ...idle, size: 51 }],
     ["FillRateAboveCap", "spec.fillRatePerMinute", { ...idle, fillRatePerMinute: 6001 }],
-    ["ReferenceNotFound", "profile", { ...idle, profile: { name: "nobody" } }],
-    ["ReferenceNotFound", "extensions[0]", { ...idle, extensions: [{ name: "none" }] }],
+    ["ReferenceNotFound", "spec.profile", { ...idle, profile: { name: "nobody" } }],
+    ["ReferenceNotFound", "spec.extensions[0]", { ...idle, extensions: [{ name: "none" }] }],
     ["InvalidSpec", "spec.network.privateHosts[0]", { ...idle, network: { privateHosts: ["8.8.8.8"] } }],
     ["InvalidSpec", "spec.chromePolicy.ProxyMode", { ...idle, chromePolicy: { ProxyMode: "direct" } }],
   ])("%s for %s, starts no browser, and recovers when it is corrected", async (reason, field, spec) => {
@@ -197,6 +197,29 @@ describe("a pool that can't be carried out says so in its Accepted condition", (
     await done("apply -f -", yamlOf("odd", idle));
     await waitFor("odd", "condition=Accepted");
     await done("delete bp odd --timeout=30s");
+  });
+
+  // HTTP-31, PROXY-1, PROXY-11
+  test("ReferenceNotFound until the proxy is there, and ReferenceAmbiguous when it is there twice", async () => {
+    const proxyYaml = (name: string): string =>
+      yamlOf(name, { name: "Office 1", type: "custom", custom: { host: "proxy.example", port: 3128 } }).replace(
+        "BrowserPool",
+        "Proxy",
+      );
+    const network = { proxyRoutes: [{ hosts: ["a.test"], proxy: { name: "Office 1" } }] };
+    await done("apply -f -", yamlOf("routed", { ...idle, network }));
+    expect(await conditionOf("routed")).toBe(
+      "ReferenceNotFound:spec.network.proxyRoutes[0].proxy: no proxy with name Office 1 in this project",
+    );
+    await done("apply -f -", proxyYaml("px-one"));
+    await waitFor("routed", "condition=Accepted");
+    await done("apply -f -", proxyYaml("px-two"));
+    expect(await conditionOf("routed")).toMatch(/^ReferenceAmbiguous:.*px-.*give the id/);
+    await done("delete px px-one --timeout=30s");
+    await waitFor("routed", "condition=Accepted");
+    await done("delete px px-two --timeout=30s");
+    expect(await conditionOf("routed")).toMatch(/^ReferenceNotFound:/);
+    await done("delete bp routed --timeout=30s");
   });
 
   // HTTP-16

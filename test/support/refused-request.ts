@@ -25,7 +25,7 @@ export const sendRaw = (
     ...(body !== undefined && { body }),
   });
 
-export type Refusal = { status: number; code: string; path?: string };
+export type Refusal = { status: number; code: string; path?: string; message?: string };
 
 export const badRequest: Refusal = { status: 400, code: "bad_request" };
 export const notFound: Refusal = { status: 404, code: "not_found" };
@@ -34,8 +34,11 @@ export const forbidden: Refusal = { status: 403, code: "forbidden" };
 /** Expects a refusal for the field at `path` of the request. */
 export const invalid = (path: string): Refusal => ({ ...badRequest, path });
 
+/** Expects a refusal because what the field at `path` names is not there; `message` says what that is. */
+export const notFoundAt = (path: string, message: string): Refusal => ({ ...notFound, path, message });
+
 /** Expects the shape of errors (HTTP-1), no hint to repeat, and no internal details. */
-export const expectRefusal = (answer: RawAnswer, { status, code, path }: Refusal): void => {
+export const expectRefusal = (answer: RawAnswer, { status, code, path, message = "" }: Refusal): void => {
   expect({ status: answer.status, text: answer.text }).toMatchObject({ status });
   expect(answer.headers["content-type"]).toMatch(/^application\/json/);
   expect(answer.headers["x-should-retry"]).toBe("false");
@@ -43,9 +46,11 @@ export const expectRefusal = (answer: RawAnswer, { status, code, path }: Refusal
   const body = JSON.parse(answer.text) as { message: string; details?: { path?: string }[] };
   expect(body).toMatchObject({ code, message: expect.stringMatching(/./) });
   if (path === undefined) return;
-  expect(body).toMatchObject({ inner_error: { code: "invalid_input", message: expect.stringMatching(/./) } });
+  const inner = status === 400 ? "invalid_input" : code;
+  expect(body).toMatchObject({ inner_error: { code: inner, message: expect.stringMatching(/./) } });
   expect(body.details?.map((detail) => detail.path)).toContain(path);
   expect(body.message).toContain(path);
+  expect(body.message).toContain(message);
 };
 
 /** All objects and sessions of the project: a refused request must not change them. */

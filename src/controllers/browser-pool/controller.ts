@@ -13,6 +13,8 @@
  *
  * A caller can take the browser as soon as it is registered, before round 4.
  */
+
+import { referencesOf } from "../../domain/references.ts";
 import type { Kube } from "../../kube/client.ts";
 import { createEventRecorder } from "../../kube/event-recorder.ts";
 import { createExpectations } from "../../kube/expectations.ts";
@@ -46,6 +48,7 @@ import { watchEpochs } from "./inspect/watch-epochs.ts";
 import { createLoopKeys } from "./loop-keys.ts";
 import type { Nodes } from "./observe/nodes.ts";
 import type { Refusal } from "./observe/observed.ts";
+import type { References } from "./observe/references.ts";
 import { browserRefusal, type PoolLimits, refusalOf } from "./observe/refusal.ts";
 import { createRefused } from "./observe/refused.ts";
 import type { SessionBook, SessionKind } from "./observe/session-book.ts";
@@ -75,6 +78,7 @@ export type ControllerDeps = {
   agentKeys: AgentKeys;
   agentKeysSinceMs: number;
   gate: StartGate;
+  references: References;
   /** Shared by both loops. */
   book: SessionBook;
   metrics: OperatorMetrics;
@@ -112,12 +116,13 @@ export const runPoolController = (
   { endedLimits, ...deps }: ControllerDeps & { limits: PoolLimits; endedLimits: EndedLimits },
   lead: Lead,
 ): Promise<void> => {
-  const { book, limits } = deps;
+  const { book, limits, references } = deps;
   const loop: Loop<BrowserPool> = {
     name: "browser-pool",
     kind: "pools",
     view: poolView,
-    refusalOf: (pool, pools, acceptedSizes) => refusalOf({ pool, pools, acceptedSizes, limits, use: book.use(pool) }),
+    refusalOf: (pool, pools, acceptedSizes) =>
+      refusalOf({ pool, pools, acceptedSizes, limits, use: book.use(pool), objects: references.of(pool) }),
     async keepEnded(source) {
       const parts = { ...deps, source, endedLimits, check: lead.check };
       await Promise.all([keepEndedBounds(parts, lead.signal), freeEndedNames(parts, lead.signal)]);
@@ -136,7 +141,8 @@ export const runOnDemandController = (
     name: "browser",
     kind: "browsers",
     view: onDemandView,
-    refusalOf: (pool, _, acceptedSizes) => browserRefusal(pool, acceptedSizes, deps.book.use(pool)),
+    refusalOf: (pool, _, acceptedSizes) =>
+      browserRefusal(pool, { acceptedSizes, use: deps.book.use(pool), objects: deps.references.of(pool) }),
     // Each has one lease, which goes with the object. The other loop frees their names.
     keepEnded: async () => undefined,
     reconcile: (key, each) => reconcileOnDemand(key, { ...each, sessionSeconds }),
@@ -147,16 +153,27 @@ export const runOnDemandController = (
 /** `monotonicMs`: of a clock that is never set. */
 const clocks = { now: Date.now, monotonicMs: () => performance.now() };
 
-type EventHandlers = { disturb(): void; onNode(name: string): void; onNamespace(name: string): void };
+type EventHandlers = {
+  disturb(): void;
+  onNode(name: string): void;
+  onNamespace(name: string): void;
+  /** Objects that settings refer to have changed in a namespace. */
+  onReferences(namespace: string): void;
+};
 
-/** Subscribes the loop to further event sources: Redis reconnects, nodes, projects. Returns a function that unsubscribes. */
+/** Subscribes the loop to further event sources: Redis reconnects, nodes, projects, objects that settings refer to. Returns a function that unsubscribes. */
 const subscribe = (
-  { subscriber, nodes, gate }: ControllerDeps,
-  { disturb, onNode, onNamespace }: EventHandlers,
+  { subscriber, nodes, gate, references }: ControllerDeps,
+  { disturb, onNode, onNamespace, onReferences }: EventHandlers,
 ): (() => void) => {
   // After a reconnect another Redis server may answer, which lacks the last writes.
   subscriber.on("ready", disturb);
-  const stops = [nodes.subscribe(onNode), gate.onChange(onNamespace), () => subscriber.off("ready", disturb)];
+  const stops = [
+    nodes.subscribe(onNode),
+    gate.onChange(onNamespace),
+    references.onChange(onReferences),
+    () => subscriber.off("ready", disturb),
+  ];
   return () => {
     for (const stop of stops) stop();
   };
@@ -223,7 +240,8 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     log,
     meter: deps.metrics.work,
     work: async (key) => {
-      await Promise.all([deps.book.synced(lead.signal), pods.synced(lead.signal), deps.nodes.synced(lead.signal)]);
+      const watches = [deps.book, pods, deps.nodes, deps.references];
+      await Promise.all(watches.map((watch) => watch.synced(lead.signal)));
       const parts = { ...memory, ...clocks, source, pods, foreignPods, acceptedSizes, inspections, lead, record };
       return loop.reconcile(key, { ...deps, ...parts, refusalOf: refusal });
     },
@@ -237,7 +255,11 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     onPool: ({ metadata }) => queue.addBatched(keyOf(metadata), batchMs),
     monotonicMs: clocks.monotonicMs,
   });
-  const unsubscribe = subscribe(deps, { disturb, onNode, onNamespace: keys.addNamespace });
+  const onReferences = (namespace: string): void => {
+    for (const { metadata, spec } of source.list())
+      if (metadata.namespace === namespace && referencesOf(spec).length > 0) queue.addBatched(keyOf(metadata), batchMs);
+  };
+  const unsubscribe = subscribe(deps, { disturb, onNode, onNamespace: keys.addNamespace, onReferences });
   const watching = watchEpochs({ source, repairs, onDiffers: (key) => queue.add(key), onReturn: disturb }, lead.signal);
   try {
     await followPoolChanges(deps.subscriber, keys.addChange, log);

@@ -6,7 +6,7 @@ import { createPool } from "../../services/pools/create-pool.ts";
 import { deletePool } from "../../services/pools/delete-pool.ts";
 import { fetchPool, fetchPools } from "../../services/pools/fetch-pool.ts";
 import { flushPool } from "../../services/pools/flush-pool.ts";
-import { poolAnswer } from "../../services/pools/pool-answer.ts";
+import { fetchShown, poolAnswer } from "../../services/pools/pool-answer.ts";
 import { updatePool } from "../../services/pools/update-pool.ts";
 import { acquireBrowser } from "../../services/sessions/acquire-browser.ts";
 import { releaseBrowser } from "../../services/sessions/release-browser.ts";
@@ -36,7 +36,7 @@ export const createPoolRoute = defineRoute(
     body: CreateBrowserPool,
     bodyLimit: poolBodyLimit,
     answers: { 200: Pool },
-    errors: ["bad_request", "name_taken", "payload_too_large"],
+    errors: ["bad_request", "not_found", "name_taken", "payload_too_large"],
   },
   async ({ body, project, deps }) => ({ status: 200, body: await createPool(body, project, deps) }),
 );
@@ -64,7 +64,8 @@ export const listPoolsRoute = defineRoute(
     const page = pageOf(pools, query);
     const records: BrowserPoolRecord[] = [];
     // One after the other: each pool may need a policy of 5 MiB.
-    for (const pool of page.body) records.push(await poolAnswer(pool, deps));
+    const shown = fetchShown(page.body, deps);
+    for (const pool of page.body) records.push(await poolAnswer(pool, deps, shown));
     return { ...page, body: records };
   },
 );

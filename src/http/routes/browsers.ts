@@ -73,7 +73,7 @@ export const createBrowserRoute = defineRoute(
     summary: "Start a browser on demand",
     body: CreateBrowser,
     answers: { 200: { description: "The session; its browser is up", schema: Session } },
-    errors: ["bad_request", "name_taken", "too_many_requests", "browser_not_started"],
+    errors: ["bad_request", "not_found", "name_taken", "too_many_requests", "browser_not_started"],
     // An attached vault opens its items to fills, whoever holds the browser.
     furtherPermissions: [
       {

@@ -1,6 +1,8 @@
 import { browserPoolRecord } from "../../domain/pool-record.ts";
+import { type ReferencedObjects, referencesOf, resolveReferences } from "../../domain/references.ts";
 import { type BrowserPool, browserPoolKind } from "../../resources/browser-pool.ts";
 import type { BrowserPoolRecord } from "../../resources/browser-pool-wire.ts";
+import { fetchReferenced } from "../objects/references.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "policies" | "store">;
@@ -24,8 +26,23 @@ const withNewestPolicy = async (pool: BrowserPool, deps: Deps): Promise<BrowserP
   return (await withPolicy(newest, deps)) ?? newest;
 };
 
-/** The pool as HTTP answers show it, with its present counts. */
-export const poolAnswer = async (pool: BrowserPool, deps: Deps): Promise<BrowserPoolRecord> => {
-  const [answered, counts] = await Promise.all([withNewestPolicy(pool, deps), deps.store.counts(pool.metadata.uid)]);
-  return browserPoolRecord(answered, counts, { extensionIds: [] });
+/** The objects whose ids the answers of these pools of one project show: profiles and extensions. */
+export const fetchShown = async (pools: BrowserPool[], deps: Deps): Promise<ReferencedObjects> => {
+  const references = pools.flatMap(({ spec: { profile, extensions } }) => referencesOf({ profile, extensions }));
+  const [first] = pools;
+  return first ? fetchReferenced(references, first.metadata, deps) : {};
+};
+
+/** The pool as HTTP answers show it, with its present counts. `shown`: what `fetchShown` returns. */
+export const poolAnswer = async (
+  pool: BrowserPool,
+  deps: Deps,
+  shown: Promise<ReferencedObjects> = fetchShown([pool], deps),
+): Promise<BrowserPoolRecord> => {
+  const [answered, counts, objects] = await Promise.all([
+    withNewestPolicy(pool, deps),
+    deps.store.counts(pool.metadata.uid),
+    shown,
+  ]);
+  return browserPoolRecord(answered, counts, resolveReferences(pool.spec, objects));
 };

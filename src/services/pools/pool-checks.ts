@@ -1,10 +1,9 @@
-import { isDeepStrictEqual } from "node:util";
-import { missingReference, type Reference, referencesOf } from "../../domain/pool-references.ts";
 import { sessionTooLong } from "../../domain/session-limit.ts";
 import { onDemandRoom, poolAboveCap } from "../../domain/session-room.ts";
 import { AppError, type ErrorDetail, invalidInput } from "../../errors.ts";
 import { type BrowserPool, type BrowserPoolSpec, browserPoolKind } from "../../resources/browser-pool.ts";
 import { wireName } from "../../resources/identity.ts";
+import { newReferences, requireReferences } from "../objects/references.ts";
 import type { Project } from "../projects/projects.ts";
 import { countedSessions, reservedPool, sessionUse } from "../projects/session-use.ts";
 import type { ServiceDeps } from "../service-deps.ts";
@@ -43,17 +42,9 @@ const limitDetails = async (
   return details;
 };
 
-/** References that the spec did not have before, at any place in a list. */
-const newReferences = ({ spec, before }: Wanted): Reference[] => {
-  const known = before ? referencesOf(before.spec) : [];
-  return referencesOf(spec).filter(
-    ({ kind, selector }) => !known.some((old) => old.kind === kind && isDeepStrictEqual(old.selector, selector)),
-  );
-};
-
 /**
  * Checks a pool's spec against the other pools and objects: limits (LIMIT-2), a free name, existing references. Throws
- * `bad_request` or `name_taken`. Of two requests at once both can pass, unless each is `inTurn`.
+ * `bad_request`, `name_taken`, or `not_found` for a reference. Of two requests at once both can pass, unless each is `inTurn`.
  */
 export const checkPool = async (wanted: Wanted, deps: ServiceDeps): Promise<void> => {
   const { items } = await deps.kube.list(browserPoolKind);
@@ -66,11 +57,9 @@ export const checkPool = async (wanted: Wanted, deps: ServiceDeps): Promise<void
   );
   if (rival) throw new AppError("name_taken", `name: ${name} is the name of another browser pool of this project`);
 
-  const details = [
-    ...(await limitDetails(wanted, others, deps)),
-    ...newReferences(wanted).map((reference) => ({ path: reference.path, message: missingReference(reference) })),
-  ];
+  const details = await limitDetails(wanted, others, deps);
   if (details.length > 0) throw invalidInput(details);
+  await requireReferences(newReferences(wanted.spec, wanted.before?.spec), wanted.project, deps);
 };
 
 /**

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Config } from "../../config.ts";
 import { defaultAcquireTimeoutSeconds } from "../../domain/fill-pacing.ts";
 import { wireProblems } from "../../domain/problem.ts";
+import { referencesOf } from "../../domain/references.ts";
 import { mergeTelemetry } from "../../domain/telemetry-merge.ts";
 import { AppError, invalidInput } from "../../errors.ts";
 import { type Acquired, acquireLease } from "../../leases/acquire-lease.ts";
@@ -14,6 +15,7 @@ import type { AcquireBrowser, Session } from "../../resources/session-wire.ts";
 import { Telemetry } from "../../resources/telemetry.ts";
 import { fromWire } from "../../resources/wire.ts";
 import { newId } from "../objects/new-id.ts";
+import { requireReferences } from "../objects/references.ts";
 import { cachedOrFetchedPool } from "../pools/fetch-pool.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
@@ -60,10 +62,16 @@ const sessionRequest = (
   };
 };
 
-const checkTelemetry = (pool: BrowserPool, request: AcquireBrowser): void => {
+const checkTelemetry = async (
+  pool: BrowserPool,
+  { request, project }: AcquireInput,
+  deps: ServiceDeps,
+): Promise<void> => {
   if (!request.telemetry) return;
-  const merged = mergeTelemetry(pool.spec.telemetry, fromWire(Telemetry, request.telemetry));
+  const telemetry = fromWire(Telemetry, request.telemetry);
+  const merged = mergeTelemetry(pool.spec.telemetry, telemetry);
   if (!merged.ok) throw invalidInput(wireProblems(BrowserPoolSpec, merged.problems));
+  await requireReferences(referencesOf({ telemetry }), project, deps);
 };
 
 const results = { held: "granted", timeout: "timeout", full: "refused", draining: "refused" } as const;
@@ -129,12 +137,13 @@ export type HandedOut = {
  * `signal`: aborted when the caller is gone; then no browser stays taken.
  */
 export const acquireBrowser = async (
-  { idOrName, request, project, keyId, baseUrl }: AcquireInput,
+  input: AcquireInput,
   deps: ServiceDeps,
   signal: AbortSignal,
 ): Promise<HandedOut | undefined> => {
+  const { idOrName, request, project, keyId, baseUrl } = input;
   const pool = await cachedOrFetchedPool(idOrName, project, deps);
-  checkTelemetry(pool, request);
+  await checkTelemetry(pool, input, deps);
   const poolUid = pool.metadata.uid;
   const session = newId();
   const owner = { poolUid, session };

@@ -1,18 +1,17 @@
 import { createBrowser as newBrowser } from "../../domain/browser-create.ts";
 import { onDemandRequest } from "../../domain/on-demand-request.ts";
-import { missingReference, referencesOf } from "../../domain/pool-references.ts";
+import { type Reference, referencesOf } from "../../domain/references.ts";
 import { sessionTooLong } from "../../domain/session-limit.ts";
 import { noOnDemandRoom, onDemandRoom } from "../../domain/session-room.ts";
-import { AppError, type ErrorDetail, invalidInput } from "../../errors.ts";
+import { AppError, invalidInput } from "../../errors.ts";
 import { acquireLease } from "../../leases/acquire-lease.ts";
 import type { Reservation } from "../../redis/session-room.ts";
 import { retryBriefly } from "../../redis/while-unavailable.ts";
 import { type Browser, type BrowserSpec, browserKind, isOver } from "../../resources/browser.ts";
 import type { CreateBrowser } from "../../resources/browser-wire.ts";
 import { refusalIn } from "../../resources/conditions.ts";
-import { vaultKind } from "../../resources/vault.ts";
-import { fetchObject } from "../objects/fetch-object.ts";
 import { newId } from "../objects/new-id.ts";
+import { requireReferences } from "../objects/references.ts";
 import type { Project } from "../projects/projects.ts";
 import { countedSessions, sessionUse } from "../projects/session-use.ts";
 import type { ServiceDeps } from "../service-deps.ts";
@@ -23,21 +22,11 @@ import { sessionNameTaken } from "./session-name.ts";
 /** Longest wait for a browser, ms. The operator gives a start up after three minutes and reports the reason. */
 const startWaitMs = 185_000;
 
-const missingVaults = async ({ vaults }: BrowserSpec, project: Project, deps: ServiceDeps): Promise<ErrorDetail[]> => {
-  const found = await Promise.all(vaults.map(({ id }) => fetchObject(vaultKind, { id, project }, deps)));
-  return vaults.flatMap(({ id }, index) =>
-    found[index] ? [] : [{ path: `vaults[${index}].id`, message: `no vault with id ${id} in this project` }],
+/** The references of a spec. A proxy that was given as `proxy: {id}` is named that way. */
+const referencesAsGiven = ({ proxy }: CreateBrowser, spec: BrowserSpec): Reference[] =>
+  referencesOf(spec).map((reference) =>
+    proxy?.id && reference.path[0] === "proxyId" ? { ...reference, path: ["proxy", "id"] } : reference,
   );
-};
-
-const checkReferences = async (spec: BrowserSpec, project: Project, deps: ServiceDeps): Promise<void> => {
-  const missing = referencesOf(spec).map((reference) => ({
-    path: reference.path,
-    message: missingReference(reference),
-  }));
-  const details = [...missing, ...(await missingVaults(spec, project, deps))];
-  if (details.length > 0) throw invalidInput(details);
-};
 
 const noRoom = (message: string, { metrics }: ServiceDeps): AppError => {
   metrics.limited.inc({ limit: "sessions" });
@@ -62,7 +51,8 @@ const failureOf = (uid: string, deps: ServiceDeps): { signal: AbortSignal; stop:
   const failed = new AbortController();
   const stop = deps.browsers.listen(uid, (browser) => {
     const refusal = refusalIn(browser.status?.conditions);
-    if (refusal) failed.abort(noRoom(refusal.message, deps));
+    // The operator's copies may be a moment behind: the request has asked for the objects that it refers to.
+    if (refusal && refusal.reason !== "ReferenceNotFound") failed.abort(noRoom(refusal.message, deps));
     else if (isOver(browser)) failed.abort(notStarted(browser.status?.message ?? "it ended at once"));
     else if (browser.metadata.deletionTimestamp) failed.abort(notStarted("it was deleted"));
   });
@@ -85,7 +75,7 @@ const undo = async (
 };
 
 /**
- * Starts a browser for one session and returns when its lease is bound. Throws `bad_request`, `name_taken`,
+ * Starts a browser for one session and returns when its lease is bound. Throws `bad_request`, `not_found` for a reference, `name_taken`,
  * `too_many_requests`, and `browser_not_started` with the reason. `signal`: aborted when the caller is gone; then it undoes everything.
  */
 export const createBrowser = async (
@@ -98,7 +88,7 @@ export const createBrowser = async (
   const { spec } = created;
   const tooLong = sessionTooLong(spec, deps.config.limits.sessionSeconds);
   if (tooLong) throw invalidInput([tooLong]);
-  await checkReferences(spec, project, deps);
+  await requireReferences(referencesAsGiven(request, spec), project, deps);
   const metadata = { name: newId(), namespace: project.namespace };
   const room = await reserveRoom(metadata.name, project, deps);
   const free = (): Promise<void> => deps.sessionRoom.free(room).catch(() => undefined);

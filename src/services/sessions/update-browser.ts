@@ -1,4 +1,5 @@
 import { wireProblems } from "../../domain/problem.ts";
+import { referencesOf } from "../../domain/references.ts";
 import { mergeTelemetry } from "../../domain/telemetry-merge.ts";
 import { AppError, invalidInput } from "../../errors.ts";
 import { type LeaseRecord, SessionRequest } from "../../leases/records.ts";
@@ -6,6 +7,7 @@ import { BrowserPoolSpec } from "../../resources/browser-pool.ts";
 import type { UpdateBrowser } from "../../resources/browser-wire.ts";
 import { Telemetry } from "../../resources/telemetry.ts";
 import { fromWire, toWire } from "../../resources/wire.ts";
+import { requireReferences } from "../objects/references.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { type FoundSession, findSession } from "./find-session.ts";
@@ -71,6 +73,8 @@ export const updateBrowser = async (
   deps: ServiceDeps,
 ): Promise<LeaseRecord> => {
   const found = await findSession(idOrName, { project }, deps);
+  const telemetry = request.telemetry ? fromWire(Telemetry, request.telemetry) : undefined;
+  await requireReferences(referencesOf({ telemetry }), project, deps);
   const owner = { poolUid: found.poolUid, session: found.lease.session };
   const { name: before } = SessionRequest.parse(JSON.parse(found.lease.request));
   const isRenamed = typeof request.name === "string" && request.name !== "" && request.name !== before;

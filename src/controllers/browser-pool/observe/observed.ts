@@ -69,6 +69,7 @@ export type Refusal = {
     | "FillRateAboveCap"
     | "NameTaken"
     | "ReferenceNotFound"
+    | "ReferenceAmbiguous"
     | "InvalidSpec";
   message: string;
 };

@@ -23,7 +23,7 @@ const born = (
   ...more,
 });
 const refused = (pool: BrowserPool, others: BrowserPool[] = [], more: Partial<RefusalInput> = {}) =>
-  refusalOf({ pool, pools: [pool, ...others], acceptedSizes: new Map(), limits, use: noUse, ...more });
+  refusalOf({ pool, pools: [pool, ...others], acceptedSizes: new Map(), limits, use: noUse, objects: {}, ...more });
 
 describe("a name", () => {
   const older = aPool({ name: "shared" }, undefined, born("a", 1));
@@ -94,7 +94,7 @@ test.each<[string, BrowserPool, string, string]>([
     "FillRateAboveCap",
     "spec.fillRatePerMinute: 25.5 is above",
   ],
-  ["a reference to nothing", aPool({ proxyId: "p1" }), "ReferenceNotFound", "proxy_id: no proxy with id p1"],
+  ["a reference to nothing", aPool({ proxyId: "p1" }), "ReferenceNotFound", "spec.proxyId: no proxy with id p1"],
   [
     "a rule that the schema can't say",
     aPool({ chromePolicy: { ExtensionSettings: {} } }),
@@ -132,20 +132,29 @@ describe("a project's cap", () => {
 });
 
 describe("an on-demand browser", () => {
-  const none = new Map<string, number>();
+  const refusalOfOne = (browser: BrowserPool, more: Partial<RefusalInput> = {}) =>
+    browserRefusal(browser, { acceptedSizes: new Map(), use: noUse, objects: {}, ...more });
   const one = aPool({ size: 1 }, {}, { uid: "one" });
   const full = { ...noUse, inProject: { pooled: 0, onDemand: 1 }, onDemandInAll: 1 };
 
   // LIMIT-20
   test("is refused above the limit of its project or of the organization", () => {
-    expect(browserRefusal(one, none, noUse)).toBeUndefined();
-    expect(browserRefusal(one, none, full)?.message).toContain("without a cap of its own may run 1");
-    expect(browserRefusal(one, none, { ...noUse, onDemandInAll: 2 })?.message).toContain("organization may run 2");
+    expect(refusalOfOne(one)).toBeUndefined();
+    expect(refusalOfOne(one, { use: full })?.message).toContain("without a cap of its own may run 1");
+    expect(refusalOfOne(one, { use: { ...noUse, onDemandInAll: 2 } })?.message).toContain("organization may run 2");
+  });
+
+  // HTTP-31
+  test("is refused while it refers to nothing", () => {
+    const routed = aPool({ size: 1, proxyId: "px" }, {}, { uid: "one" });
+    const proxy = { metadata: { name: "px", uid: "px", resourceVersion: "1" }, spec: {} };
+    expect(refusalOfOne(routed)?.reason).toBe("ReferenceNotFound");
+    expect(refusalOfOne(routed, { objects: { Proxy: [proxy] } })).toBeUndefined();
   });
 
   test("that was accepted stays so, and one that is over needs no room", () => {
-    expect(browserRefusal(one, new Map([["one", 1]]), full)).toBeUndefined();
-    expect(browserRefusal(aPool({ size: 1 }, { acceptedSize: 1 }), none, full)).toBeUndefined();
-    expect(browserRefusal({ ...one, spec: { ...one.spec, size: 0 } }, none, full)).toBeUndefined();
+    expect(refusalOfOne(one, { acceptedSizes: new Map([["one", 1]]), use: full })).toBeUndefined();
+    expect(refusalOfOne(aPool({ size: 1 }, { acceptedSize: 1 }), { use: full })).toBeUndefined();
+    expect(refusalOfOne({ ...one, spec: { ...one.spec, size: 0 } }, { use: full })).toBeUndefined();
   });
 });

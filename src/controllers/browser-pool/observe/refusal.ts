@@ -1,5 +1,5 @@
 import { poolProblems } from "../../../domain/pool-problems.ts";
-import { missingReference, referencesOf } from "../../../domain/pool-references.ts";
+import { type ReferencedObjects, referenceProblems, referencesOf } from "../../../domain/references.ts";
 import { noOnDemandRoom, onDemandRoom, poolAboveCap, type SessionUse } from "../../../domain/session-room.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
 import { joinPath } from "../../../resources/wire.ts";
@@ -21,6 +21,8 @@ export type RefusalInput = {
   limits: PoolLimits;
   /** The sessions of the project without this pool. */
   use: SessionUse;
+  /** The objects of the pool's namespace that it may refer to. */
+  objects: ReferencedObjects;
 };
 
 const nameOf = (pool: BrowserPool): string => pool.spec.name ?? pool.metadata.name;
@@ -34,8 +36,17 @@ const isOlder = (a: BrowserPool, b: BrowserPool, acceptedSize: AcceptedSize): bo
   return age(a) < age(b);
 };
 
+/** Why the references of a spec can't be followed: to what there is not, or to a name that several objects have. */
+const refusalOfReferences = ({ spec }: BrowserPool, objects: ReferencedObjects): Refusal | undefined => {
+  const problems = referenceProblems(referencesOf(spec), objects);
+  const [first] = problems;
+  if (!first) return undefined;
+  const message = problems.map(({ path, message }) => `spec.${joinPath(path)}: ${message}`).join("; ");
+  return { reason: problems.some(({ is }) => is === "missing") ? "ReferenceNotFound" : "ReferenceAmbiguous", message };
+};
+
 /** Why the operator refuses a spec that the API server accepted; pure. Of two pools with one name, the older keeps it (HTTP-16). */
-export const refusalOf = ({ pool, pools, acceptedSizes, limits, use }: RefusalInput): Refusal | undefined => {
+export const refusalOf = ({ pool, pools, acceptedSizes, limits, use, objects }: RefusalInput): Refusal | undefined => {
   const acceptedSize: AcceptedSize = ({ metadata, status }) => acceptedSizes.get(metadata.uid) ?? status?.acceptedSize;
   const others = pools.filter(({ metadata }) => metadata.uid !== pool.metadata.uid && !metadata.deletionTimestamp);
   const rival = others.find(
@@ -50,8 +61,8 @@ export const refusalOf = ({ pool, pools, acceptedSizes, limits, use }: RefusalIn
   const problems = poolProblems(pool.spec).map(({ path, message }) => `spec.${joinPath(path)}: ${message}`);
   if (problems.length > 0) return { reason: "InvalidSpec", message: problems.join("; ") };
 
-  const missing = referencesOf(pool.spec).map((reference) => `${reference.path}: ${missingReference(reference)}`);
-  if (missing.length > 0) return { reason: "ReferenceNotFound", message: missing.join("; ") };
+  const referenceRefusal = refusalOfReferences(pool, objects);
+  if (referenceRefusal) return referenceRefusal;
 
   if (pool.spec.fillRatePerMinute > limits.fillRatePerMinute) {
     const message = `spec.fillRatePerMinute: ${pool.spec.fillRatePerMinute} is above the organization's cap of ${limits.fillRatePerMinute}`;
@@ -73,11 +84,13 @@ export const refusalOf = ({ pool, pools, acceptedSizes, limits, use }: RefusalIn
  * starts as soon as there is room.
  */
 export const browserRefusal = (
-  { metadata, spec, status }: BrowserPool,
-  acceptedSizes: ReadonlyMap<string, number>,
-  use: SessionUse,
+  browser: BrowserPool,
+  { acceptedSizes, use, objects }: Pick<RefusalInput, "acceptedSizes" | "use" | "objects">,
 ): Refusal | undefined => {
+  const { metadata, spec, status } = browser;
   if (spec.size === 0 || (acceptedSizes.get(metadata.uid) ?? status?.acceptedSize)) return undefined;
+  const referenceRefusal = refusalOfReferences(browser, objects);
+  if (referenceRefusal) return referenceRefusal;
   const room = onDemandRoom(use);
   if (room.project > 0 && room.organization > 0) return undefined;
   return { reason: "SessionsLimit", message: noOnDemandRoom(use, room) };

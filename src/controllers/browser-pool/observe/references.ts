@@ -1,0 +1,62 @@
+/** The objects that settings of pools and browsers refer to, kept up to date by watches; for both loops. */
+import { type ReferencedObjects, referencesOf } from "../../../domain/references.ts";
+import type { Kube } from "../../../kube/client.ts";
+import { type Change, type Reflector, startReflector } from "../../../kube/reflector.ts";
+import type { Logger } from "../../../log.ts";
+import type { BrowserPool } from "../../../resources/browser-pool.ts";
+import { type Referable, type ReferencedKind, referencedKinds } from "../../../resources/referenced-kinds.ts";
+
+export type References = {
+  /** The objects of the pool's namespace, of the kinds that it refers to. */
+  of(pool: BrowserPool): ReferencedObjects;
+  /** Calls `listener` with a namespace in which a reference may find something else. Returns a function that unsubscribes. */
+  onChange(listener: (namespace: string) => void): () => void;
+  synced(signal?: AbortSignal): Promise<void>;
+  stop(): Promise<void>;
+};
+
+/** The kinds that the loop does not follow: vaults are attached to sessions, and no browser is configured by them. */
+const notFollowed: ReadonlySet<string> = new Set<ReferencedKind>(["Vault"]);
+
+/** What a reference can find an object by. */
+const identityOf = ({ metadata, spec }: Referable): string =>
+  JSON.stringify([metadata.deletionTimestamp !== undefined, spec.name]);
+
+/** Starts one watch for each kind that there is. The caller must call `stop`. */
+export const startReferences = ({ kube, log }: { kube: Kube; log: Logger }): References => {
+  const listeners = new Set<(namespace: string) => void>();
+  const identities = new Map<string, string>();
+  const onChange = (object: Referable, change: Change): void => {
+    const { uid, namespace = "" } = object.metadata;
+    const identity = identityOf(object);
+    if (change === "DELETED") identities.delete(uid);
+    else if (identities.get(uid) === identity) return;
+    else identities.set(uid, identity);
+    for (const listener of listeners) listener(namespace);
+  };
+  const reflectors = Object.entries(referencedKinds).flatMap(([kind, type]): [string, Reflector<Referable>][] =>
+    notFollowed.has(kind) ? [] : [[kind, startReflector<Referable>({ kube, type, onChange, log })]],
+  );
+  return {
+    of({ metadata, spec }) {
+      const kinds = new Set<string>(referencesOf(spec).map(({ kind }) => kind));
+      const found = reflectors
+        .filter(([kind]) => kinds.has(kind))
+        .map(([kind, objects]) => [
+          kind,
+          objects.list().filter((one) => one.metadata.namespace === metadata.namespace),
+        ]);
+      return Object.fromEntries(found);
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    async synced(signal) {
+      await Promise.all(reflectors.map(([, objects]) => objects.synced(signal)));
+    },
+    async stop() {
+      await Promise.all(reflectors.map(([, objects]) => objects.stop()));
+    },
+  };
+};

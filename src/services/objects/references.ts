@@ -1,0 +1,99 @@
+/** The objects that settings of pools and browsers refer to, as the API server has them now. */
+import { wireProblems } from "../../domain/problem.ts";
+import {
+  type Reference,
+  type ReferencedObjects,
+  referenceProblems,
+  referencesOf,
+  refersTo,
+} from "../../domain/references.ts";
+import { AppError, invalidInput } from "../../errors.ts";
+import { BrowserSpec, browserKind, isOver } from "../../resources/browser.ts";
+import { BrowserPoolSpec, browserPoolKind } from "../../resources/browser-pool.ts";
+import { wireName } from "../../resources/identity.ts";
+import { type Referable, type ReferencedKind, referencedKinds } from "../../resources/referenced-kinds.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { fetchObject, fetchObjects } from "./fetch-object.ts";
+
+type Deps = Pick<ServiceDeps, "kube">;
+type Place = { namespace: string };
+
+/** The settings of pools, and those of browsers that pools don't have: for the paths of both. */
+const Settings = BrowserPoolSpec.extend({ vaults: BrowserSpec.shape.vaults });
+
+const fetchKind = async (
+  kind: ReferencedKind,
+  references: Reference[],
+  project: Place,
+  deps: Deps,
+): Promise<Referable[]> => {
+  const type = referencedKinds[kind];
+  if (!type) return [];
+  const ids = references.flatMap(({ selector }) => selector.id ?? []);
+  if (ids.length < references.length) return fetchObjects(type, project, deps);
+  const found = await Promise.all([...new Set(ids)].map((id) => fetchObject(type, { id, project }, deps)));
+  return found.filter((object) => object !== undefined);
+};
+
+/** Fetches the objects that can be meant: by their ids, and all of a kind when one of it is named. */
+export const fetchReferenced = async (
+  references: Reference[],
+  project: Place,
+  deps: Deps,
+): Promise<ReferencedObjects> => {
+  const kinds = [...new Set(references.map(({ kind }) => kind))];
+  const objects = kinds.map(async (kind) => {
+    const ofKind = references.filter((reference) => reference.kind === kind);
+    return [kind, await fetchKind(kind, ofKind, project, deps)] as const;
+  });
+  return Object.fromEntries(await Promise.all(objects));
+};
+
+/**
+ * Throws `bad_request` for a name that several objects have, and `not_found` for references that name nothing; both name the field
+ * and what it asks for.
+ */
+export const requireReferences = async (references: Reference[], project: Place, deps: Deps): Promise<void> => {
+  const problems = referenceProblems(references, await fetchReferenced(references, project, deps));
+  const ambiguous = problems.filter(({ is }) => is === "ambiguous");
+  if (ambiguous.length > 0) throw invalidInput(wireProblems(Settings, ambiguous));
+  if (problems.length === 0) return;
+  const details = wireProblems(Settings, problems);
+  const message = details.map((detail) => `${detail.path}: ${detail.message}`).join("; ");
+  throw new AppError("not_found", message, { details });
+};
+
+/** Throws `conflict` when a pool or a browser that has not ended refers to the object. `what`: its kind, for people. */
+export const requireUnused = async (
+  { kind, object, what }: { kind: ReferencedKind; object: Referable; what: string },
+  project: Place,
+  deps: Deps,
+): Promise<void> => {
+  const [pools, browsers] = await Promise.all([
+    fetchObjects(browserPoolKind, project, deps),
+    fetchObjects(browserKind, project, deps),
+  ]);
+  const pool = pools.find(({ spec }) => refersTo(spec, { kind, object }));
+  const browser = browsers.find((each) => !isOver(each) && refersTo(each.spec, { kind, object }));
+  const user = pool
+    ? `the browser pool ${wireName(pool) ?? pool.metadata.name}`
+    : browser && `the browser ${wireName(browser) ?? browser.metadata.name}`;
+  const change = pool ? "change or delete that first" : "end that first";
+  if (user)
+    throw new AppError(
+      "conflict",
+      `the ${what} ${wireName(object) ?? object.metadata.name} is in use by ${user}; ${change}`,
+    );
+};
+
+/** The references of `after` that `before` does not have, at any place of a list. */
+export const newReferences = (
+  after: Parameters<typeof referencesOf>[0],
+  before: Parameters<typeof referencesOf>[0] = {},
+): Reference[] => {
+  const known = referencesOf(before);
+  return referencesOf(after).filter(
+    ({ kind, selector }) =>
+      !known.some((old) => old.kind === kind && old.selector.id === selector.id && old.selector.name === selector.name),
+  );
+};
