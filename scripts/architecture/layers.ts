@@ -36,6 +36,7 @@ export const layers: readonly Layer[] = [
       "services/projects",
       "services/secrets",
       "services/sessions",
+      "services/setups",
       "services/vaults",
     ],
   },

@@ -60,19 +60,19 @@ export const ok: AgentReply = { status: 200, body: { ok: true } };
 const describeIssues = (error: z.ZodError): string =>
   error.issues.map((issue) => `${issue.path.join(".") || "body"}: ${issue.message}`).join("; ");
 
-/** The body parsed by `schema`, or the reply that says what is wrong with it. */
+/** The body parsed by `schema`, or the reply that says what is wrong with it. `open`: makes the body's text of its bytes. */
 export const parseBody = async <T>(
   request: IncomingMessage,
   schema: z.ZodType<T>,
-  maxBytes: number,
+  { maxBytes, open = String }: { maxBytes: number; open?: (bytes: Buffer) => string },
 ): Promise<{ body: T } | { refused: AgentReply }> => {
-  const text = await readBody(request, maxBytes);
-  if (typeof text !== "string") {
+  const bytes = await readBody(request, maxBytes);
+  if (!Buffer.isBuffer(bytes)) {
     return { refused: refusal("payload_too_large", `a body has ${maxBytes} bytes at most`) };
   }
   let json: unknown;
   try {
-    json = JSON.parse(text);
+    json = JSON.parse(open(bytes));
   } catch {
     return { refused: refusal("bad_request", "the body is not JSON") };
   }

@@ -44,7 +44,7 @@ const createRoutes = ({ leases, browser }: AgentServerDeps): Routes => {
     },
     "/lease": {
       PUT: async (request) => {
-        const read = await parseBody(request, BindLease, maxBodyBytes);
+        const read = await parseBody(request, BindLease, { maxBytes: maxBodyBytes });
         if ("refused" in read) return read.refused;
         const outcome = await leases.bind(read.body);
         // The caller does not learn of this lease: it died, or it gave up and tries another browser.
@@ -52,7 +52,7 @@ const createRoutes = ({ leases, browser }: AgentServerDeps): Routes => {
         return outcome === "bound" ? state() : refusals[outcome];
       },
       DELETE: async (request) => {
-        const read = await parseBody(request, EndLease, maxBodyBytes);
+        const read = await parseBody(request, EndLease, { maxBytes: maxBodyBytes });
         if ("refused" in read) return read.refused;
         const outcome = await leases.end(read.body);
         return outcome === "ended" ? state() : refusals[outcome];

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 
-/** Reads a request's body as text, up to `maxBytes`. `tooLarge`: the rest of the body stays unread. Rejects when the caller hangs up. */
-export const readBody = (request: IncomingMessage, maxBytes: number): Promise<string | { tooLarge: true }> =>
+/** Reads a request's body, up to `maxBytes`. `tooLarge`: the rest of the body stays unread. Rejects when the caller hangs up. */
+export const readBody = (request: IncomingMessage, maxBytes: number): Promise<Buffer | { tooLarge: true }> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -12,7 +12,7 @@ export const readBody = (request: IncomingMessage, maxBytes: number): Promise<st
       request.pause();
       resolve({ tooLarge: true });
     });
-    request.on("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
+    request.on("end", () => resolve(Buffer.concat(chunks)));
     request.on("error", reject);
     // "close" follows every request. Make an Error only for one that was cut off: that takes longer than all the rest.
     request.on("close", () => {

@@ -1,8 +1,8 @@
 /**
  * The first phase of an agent whose browser needs more than its pod says (protocol/browser-setup.ts). The operator sends it:
  *
- *   PUT /setup              BrowserSetup → 200 MissingArchives
- *   PUT /archives/{sha256}  the bytes    → 200 MissingArchives
+ *   PUT /setup              BrowserSetup, sealed → 200 MissingArchives
+ *   PUT /archives/{sha256}  the bytes, sealed    → 200 MissingArchives
  *
  *   waiting ──the setup, and then no archive missing──► complete
  *
@@ -16,6 +16,7 @@ import { join } from "node:path";
 import type { Logger } from "../log.ts";
 import type { VerifyAgentToken } from "../protocol/agent-token.ts";
 import { type ArchiveRef, BrowserSetup, maxSetupBytes } from "../protocol/browser-setup.ts";
+import { openStream, openText } from "../protocol/sealed-bytes.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import { ok, parseBody, type Routes, startAgentHttp } from "./agent-http.ts";
 import { type AgentReply, refusal, refusals } from "./agent-reply.ts";
@@ -44,12 +45,16 @@ const digestOf = async (file: string): Promise<string> => {
   return hash.digest("hex");
 };
 
-/** Writes a body to a new file. Returns its digest; undefined when it has another length. */
-const writeBody = async (request: IncomingMessage, file: string, bytes: number): Promise<string | undefined> => {
+/** Writes an archive to a new file. Returns its digest; undefined when it has another length. */
+const writeArchive = async (
+  archive: AsyncIterable<Buffer>,
+  file: string,
+  bytes: number,
+): Promise<string | undefined> => {
   await using handle = await open(file, "wx", 0o400);
   const hash = createHash("sha256");
   let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  for await (const chunk of archive) {
     length += chunk.length;
     if (length > bytes) return undefined;
     hash.update(chunk);
@@ -89,7 +94,8 @@ export const receiveSetup = async (
     if (kept.has(sha256)) return answer();
     writes += 1;
     const file = join(folder, `incoming-${writes}`);
-    const digest = await writeBody(request, file, wanted.bytes).catch(() => undefined);
+    const archive = openStream(config.agentKey, request);
+    const digest = await writeArchive(archive, file, wanted.bytes).catch(() => undefined);
     if (digest !== sha256) {
       await rm(file, { force: true });
       return refusal("bad_request", "the bytes are not those of this archive");
@@ -103,7 +109,10 @@ export const receiveSetup = async (
     "/readyz": { GET: async () => refusals.awaits_setup },
     "/setup": {
       PUT: async (request) => {
-        const read = await parseBody(request, BrowserSetup, maxSetupBytes);
+        const read = await parseBody(request, BrowserSetup, {
+          maxBytes: maxSetupBytes,
+          open: (bytes) => openText(config.agentKey, bytes),
+        });
         if ("refused" in read) return read.refused;
         setup = read.body;
         return answer();

@@ -13,6 +13,7 @@ import { createEndedLeases } from "../leases/ended-leases.ts";
 import { startGrants } from "../leases/grants.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
 import { createReturningBrowsers } from "../leases/returning-browsers.ts";
+import { createSetupClient, type SetupClientDeps } from "../leases/setup-client.ts";
 import type { Logger } from "../log.ts";
 import { createApiMetrics, type PoolTotals } from "../metrics/api-metrics.ts";
 import type { ProcessMetrics } from "../metrics/process-metrics.ts";
@@ -24,6 +25,7 @@ import { createItemEvents } from "../redis/item-events.ts";
 import { createLocks } from "../redis/locks.ts";
 import { createSessionNames } from "../redis/session-names.ts";
 import { createSessionRoom } from "../redis/session-room.ts";
+import { createSetupRequests, followSetupRequests } from "../redis/setup-requests.ts";
 import { type BrowserPool, browserPoolKind } from "../resources/browser-pool.ts";
 import { startApiKeys } from "../services/api-keys/api-keys.ts";
 import { createCallerLimits } from "../services/limits/caller-limits.ts";
@@ -33,6 +35,7 @@ import { startProjects } from "../services/projects/projects.ts";
 import { readSecretsKeys } from "../services/secrets/secrets-key.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
 import { startOnDemandBrowsers } from "../services/sessions/on-demand-browsers.ts";
+import { createDeliveries } from "../services/setups/deliver-setups.ts";
 import { startLimitMs } from "./start-limit.ts";
 
 export type ApiParts = {
@@ -68,6 +71,24 @@ const startCaches = ({ kube, config, log }: ApiParts, stack: AsyncDisposableStac
   return caches;
 };
 
+type DeliveryParts = Pick<ApiParts, "redis" | "kube" | "log"> & {
+  subscriber: RedisConnection;
+  policies: ServiceDeps["policies"];
+  setupDeps: SetupClientDeps;
+};
+
+/** Starts to give waiting browsers their setup, until `stack` is disposed of. */
+const startDeliveries = async (
+  { redis, subscriber, setupDeps, ...parts }: DeliveryParts,
+  stack: AsyncDisposableStack,
+): Promise<void> => {
+  const setupClient = createSetupClient(setupDeps);
+  stack.defer(() => setupClient.close());
+  const deliveries = createDeliveries({ ...parts, setupRequests: createSetupRequests(redis), setupClient });
+  stack.defer(() => deliveries.stop());
+  await followSetupRequests(subscriber, deliveries.take, parts.log);
+};
+
 /** Builds all dependencies of the use cases; waits for Kubernetes and Redis until `signal` is aborted. `stack` ends them. */
 export const startServices = async (
   parts: ApiParts,
@@ -98,7 +119,10 @@ export const startServices = async (
   stack.defer(() => grants.close());
   const returningBrowsers = createReturningBrowsers({ store, agents, log });
   const requestKube = kubeForRequests(kube);
+  const policies = createPolicyReader({ kube: requestKube, log });
   await Promise.all(Object.values(caches).map((cache) => cache.synced(signal)));
+  const setupDeps = { tokens: agentTokens, keys: agentKeys };
+  await startDeliveries({ redis, subscriber, kube: requestKube, policies, setupDeps, log }, stack);
   const { apiKeys } = caches;
   const apiMetrics = createApiMetrics(metrics.registry, () => totals(caches.pools.list()));
   await leaveInitialKey({ kube, namespace, secretName: config.initialKeySecret, apiKeys, log });
@@ -106,7 +130,7 @@ export const startServices = async (
     ...caches,
     config,
     kube: requestKube,
-    policies: createPolicyReader({ kube: requestKube, log }),
+    policies,
     store,
     endedLeases: createEndedLeases(redis),
     agents,

@@ -31,6 +31,7 @@ import { checkRedis } from "../redis/check-redis.ts";
 import { connectRedis, whenReady } from "../redis/connection.ts";
 import { memoryUse } from "../redis/memory-use.ts";
 import { createSessionNames } from "../redis/session-names.ts";
+import { createSetupRequests } from "../redis/setup-requests.ts";
 import { startOps } from "./ops.ts";
 import { runVaultControllers } from "./run-vault-controllers.ts";
 import { startLimitMs, withinStartLimit } from "./start-limit.ts";
@@ -71,6 +72,7 @@ const connectStores = (config: Config, log: Logger) => {
     repairs: createRepairStore(redis),
     leavingMarks: createLeavingMarks(redis),
     names: createSessionNames(redis, store),
+    setupRequests: createSetupRequests(redis),
     namesInUse: createNamesInUse(redis),
     endedLeases: createEndedLeases(redis),
     redisMemory: () => memoryUse(redis),

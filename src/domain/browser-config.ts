@@ -39,7 +39,13 @@ export const sessionConfigOf = (spec: BrowserPoolSpec): SessionConfig => {
 /** Equal for equal configurations; 16 hexadecimal digits. */
 export const configHash = (spec: BrowserPoolSpec): string => stableHash(sessionConfigOf(spec));
 
-/** The configuration that the agent of a browser needs. */
+/** Whether a browser needs more than its pod says (protocol/browser-setup.ts): what is secret, or too large for a variable. */
+export const needsSetup = (spec: BrowserPoolSpec): boolean =>
+  [spec.chromePolicy, spec.chromePolicyRef, spec.extensions, spec.network, spec.profile, spec.proxyId].some(
+    (setting) => setting !== undefined,
+  );
+
+/** The configuration that the agent of a browser gets with its pod. */
 export const agentConfigOf = (spec: BrowserPoolSpec): BrowserConfig => {
   const { width, height, refreshRate } = resolveViewport(spec.viewport);
   return {
@@ -47,5 +53,6 @@ export const agentConfigOf = (spec: BrowserPoolSpec): BrowserConfig => {
     kiosk_mode: spec.kioskMode,
     viewport: { width, height, ...(refreshRate && { refresh_rate: refreshRate }) },
     ...(spec.startUrl && { start_url: spec.startUrl }),
+    ...(needsSetup(spec) && { awaits_setup: true }),
   };
 };

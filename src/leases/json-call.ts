@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 
 export type JsonCall = {
@@ -6,7 +7,8 @@ export type JsonCall = {
   path: string;
   method: "GET" | "PUT" | "DELETE";
   headers: Record<string, string>;
-  body?: object;
+  /** Sent as JSON; bytes and streams as they are. */
+  body?: object | Buffer | Readable;
   /** Deadline of the whole call, ms. */
   timeoutMs: number;
 };
@@ -15,6 +17,9 @@ const timedOut = (timeoutMs: number): Error =>
   Object.assign(new Error(`no answer within ${timeoutMs} ms`), { name: "TimeoutError" });
 
 export type JsonAnswer = { status: number; headers: Record<string, string | string[] | undefined>; body: Buffer };
+
+const written = (body: object): string | Buffer | Readable =>
+  Buffer.isBuffer(body) || body instanceof Readable ? body : JSON.stringify(body);
 
 /**
  * Sends one request and reads the whole answer; `parse` makes the result of it. Rejects when no answer comes in time, and with
@@ -37,7 +42,7 @@ export const callJson = <T>(
       controller?.abort(late);
       reject(late);
     }, timeoutMs);
-    const options = { origin, path, method, headers, ...(body && { body: JSON.stringify(body) }) };
+    const options = { origin, path, method, headers, ...(body && { body: written(body) }) };
     // By default undici closes the connection after a DELETE with a body, because not every server reads it. Agents do.
     dispatcher.dispatch(
       { ...options, reset: false },

@@ -17,3 +17,9 @@ export const reservedSessionsKey = (systemNamespace: string): string => `bp:{${s
 
 /** The stream of a vault item's events. */
 export const itemEventsKey = (itemUid: string): string => `bp:{${itemUid}}:item_events`;
+
+/** How the delivery of a browser's setup stands, by the pod's uid. */
+export const setupKey = (podUid: string): string => `bp:{${podUid}}:setup`;
+
+/** The channel on which API replicas receive which browsers wait for their setup. */
+export const setupsChannel = "bp:setups";

@@ -22,6 +22,7 @@ import {
 import { writeAgentKey } from "../../src/protocol/agent-key.ts";
 import { createAgentTokens } from "../../src/protocol/agent-token.ts";
 import type { BrowserSetup } from "../../src/protocol/browser-setup.ts";
+import { sealText } from "../../src/protocol/sealed-bytes.ts";
 
 const entry = fileURLToPath(new URL("agent-entry.ts", import.meta.url));
 const port = 7510;
@@ -100,7 +101,7 @@ const sendSetup = async (agent: TestAgent, setup: z.input<typeof BrowserSetup>):
     if (Date.now() > deadline || agent.child.exitCode !== null) throw new Error(`agent not up: ${agent.log()}`);
     await sleep(20);
   }
-  const { status, body } = await agent.call("PUT", "/setup", setup);
+  const { status, body } = await agent.call("PUT", "/setup", sealText(agent.agentKey, JSON.stringify(setup)));
   if (status !== 200) throw new Error(`the agent refused its setup: ${status} ${JSON.stringify(body)}`);
 };
 
@@ -136,7 +137,9 @@ const describeAgent = (
     const response = await fetch(baseUrl + path, {
       method,
       headers: bearer === null ? {} : { authorization: `Bearer ${bearer}` },
-      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      ...(body !== undefined && {
+        body: typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body),
+      }),
     });
     return { status: response.status, body: (await response.json()) as Answer["body"] };
   };

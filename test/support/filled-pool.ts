@@ -17,6 +17,7 @@ export const untilAvailable = (kernel: Kernel, idOrName: string, count: number):
 export type PoolParams = Partial<BrowserPoolCreateParams> & {
   reuse_policy?: "reset" | "keep";
   max_session_seconds?: number;
+  network?: object;
 };
 
 /** A new pool of headless browsers, all of them up. */

@@ -51,6 +51,7 @@ export type PodOptions = {
   leavingForMs?: number;
   /** New pods get another image or template. */
   isOutdated?: boolean;
+  setup?: ObservedPod["setup"];
   /** Its pod shows that it is in use. */
   marked?: boolean;
   /** What its pod's condition PodScheduled says, since when, relative to now, ms. */
@@ -98,9 +99,11 @@ export const aPod = (uid: string, options: PodOptions): ObservedPod => {
     scheduled,
     marked = false,
     isOutdated = false,
+    setup,
   } = options;
   return {
     uid,
+    setup,
     name: `pod-${uid}`,
     configHash,
     state,

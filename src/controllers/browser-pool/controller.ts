@@ -34,6 +34,7 @@ import type { AgentKeys } from "../../protocol/agent-key.ts";
 import type { RedisConnection } from "../../redis/connection.ts";
 import type { MemoryUse } from "../../redis/memory-use.ts";
 import type { SessionNames } from "../../redis/session-names.ts";
+import type { SetupRequests } from "../../redis/setup-requests.ts";
 import type { Browser } from "../../resources/browser.ts";
 import type { BrowserPool } from "../../resources/browser-pool.ts";
 import { createSpecPredicate } from "../predicates.ts";
@@ -66,6 +67,7 @@ export type ControllerDeps = {
   names: SessionNames;
   namesInUse: NamesInUse;
   leavingMarks: LeavingMarks;
+  setupRequests: SetupRequests;
   nodes: Nodes;
   agents: AgentClient;
   /** A connection for subscriptions only, owned by the caller. */

@@ -1,5 +1,5 @@
 import { AppError } from "../../errors.ts";
-import type { AgentPlace } from "../../leases/agent-client.ts";
+import type { AgentPlace } from "../../leases/agent-call.ts";
 import { SessionRequest } from "../../leases/records.ts";
 import { sessionHeader } from "../../protocol/agent-api.ts";
 import { isUpgradeBy, type UpgradeAnswer } from "../../protocol/agent-key.ts";

@@ -24,6 +24,7 @@ import { retireUnknown } from "../../../leases/retire-unknown.ts";
 import type { Logger } from "../../../log.ts";
 import { type AgentKeys, newPodSuffix } from "../../../protocol/agent-key.ts";
 import type { SessionNames } from "../../../redis/session-names.ts";
+import type { SetupRequest, SetupRequests } from "../../../redis/setup-requests.ts";
 import type { BrowserPool, BrowserPoolStatus } from "../../../resources/browser-pool.ts";
 import type { Inspections } from "../inspect/inspections.ts";
 import type { Observed, ObservedPod } from "../observe/observed.ts";
@@ -40,6 +41,7 @@ export type ApplyDeps = {
   store: LeaseStore;
   leavingMarks: LeavingMarks;
   agents: Pick<AgentClient, "end">;
+  setupRequests: Pick<SetupRequests, "ask">;
   names: Pick<SessionNames, "free">;
   repairs: Pick<RepairStore, "establish" | "recovered" | "repair">;
   inspections: Pick<Inspections, "request">;
@@ -168,6 +170,17 @@ const requestInspection = (
   deps.inspections.request({ pool: regarding(pool, deps), pod: pod.pod, browser, epoch }, afterMs);
 };
 
+const setupRequestOf = ({ pod }: Act<"deliver">, { pool }: Observed, { source }: ApplyDeps): SetupRequest => ({
+  browser: pod.uid,
+  pod: pod.name,
+  address: addressOf(pod.pod),
+  namespace: pool.metadata.namespace,
+  kind: source.meta.kind === "Browser" ? "Browser" : "BrowserPool",
+  name: pool.metadata.name,
+  uid: pool.metadata.uid,
+  config: pod.configHash,
+});
+
 /** Deletes a drained pool's ConfigMaps, its agents' keys and its data in Redis, then removes its finalizer. */
 const drop = async (observed: Observed, deps: ApplyDeps): Promise<void> => {
   const { metadata } = observed.pool;
@@ -207,6 +220,8 @@ const carryOut = async (action: PoolAction, observed: Observed, deps: ApplyDeps)
       return mark(action, observed, deps);
     case "delete":
       return deletePod(action, observed, deps);
+    case "deliver":
+      return deps.setupRequests.ask(setupRequestOf(action, observed, deps));
     case "create":
       return create(action, observed, deps);
     case "forfeit":

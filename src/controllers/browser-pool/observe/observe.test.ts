@@ -37,6 +37,7 @@ const deps = (silentMs: number, setByMs: number): ObserveDeps => {
     acceptedSizes: new Map(),
     inspections: { lastInspection: () => inspection, agentEpoch: () => 1 },
     nodes: { find: async () => new Map() },
+    setupRequests: { stateOf: async () => undefined },
     agentKeysSinceMs: nowMs,
     disturbedAtMs: () => 0,
     monotonicMs: () => monotonicMs,

@@ -4,15 +4,16 @@ import { type Pod, refOf } from "../../../kube/objects.ts";
 import type { Reflector } from "../../../kube/reflector.ts";
 import type { LeaseStore } from "../../../leases/lease-store.ts";
 import { hasAgentKey } from "../../../protocol/agent-key.ts";
+import type { SetupRequests } from "../../../redis/setup-requests.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
 import type { StartGate } from "../../start-gate.ts";
 import type { Inspections } from "../inspect/inspections.ts";
 import { type BrowserOwner, mayLackKey, whyForeign } from "../pod/own-pod.ts";
-import { configHashAnnotation, outdatedBy, type PodSettings, poolLabel } from "../pod/pod.ts";
+import { canTakeSetup, configHashAnnotation, outdatedBy, type PodSettings, poolLabel } from "../pod/pod.ts";
 import type { PoolSource } from "../pool-source.ts";
 import type { Nodes } from "./nodes.ts";
 import type { LastInspection, Observed, ObservedPod, Refusal } from "./observed.ts";
-import { podState } from "./pod-state.ts";
+import { isReady, podState } from "./pod-state.ts";
 
 export type ObserveDeps = {
   source: Pick<PoolSource, "get" | "meta">;
@@ -28,6 +29,7 @@ export type ObserveDeps = {
   acceptedSizes: Map<string, number>;
   inspections: Pick<Inspections, "lastInspection" | "agentEpoch">;
   nodes: Pick<Nodes, "find">;
+  setupRequests: Pick<SetupRequests, "stateOf">;
   /** By `monotonicMs`, as the times of inspections are. */
   disturbedAtMs: () => number;
   /** ms of a clock that is never set. */
@@ -59,6 +61,18 @@ const byRedisClock = (inspection: LastInspection | undefined, offsetMs: number):
     failingSinceMs: inspection.failingSinceMs + offsetMs,
   };
 
+/** How the deliveries of setups stand, by pod uid. */
+const setupStates = async (
+  pods: Pod[],
+  { setupRequests }: ObserveDeps,
+): Promise<Map<string, NonNullable<ObservedPod["setup"]>>> => {
+  const waiting = pods.filter((pod) => canTakeSetup(pod) && !isReady(pod));
+  const states = waiting.map(
+    async ({ metadata }) => [metadata.uid, (await setupRequests.stateOf(metadata.uid)) ?? { is: "awaited" }] as const,
+  );
+  return new Map(await Promise.all(states));
+};
+
 /** Does all reads of one round; returns undefined when the pool is gone. */
 export const observePool = async (key: string, deps: ObserveDeps): Promise<Observed | undefined> => {
   const known = deps.source.get(refOf(key));
@@ -67,6 +81,7 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Obser
   const owner = { ...known, ...deps.source.meta };
   const leases = await deps.store.snapshot(uid);
   const nodes = await deps.nodes.find(podsOf(deps.pods, owner).own.flatMap(({ spec }) => spec?.nodeName ?? []));
+  const setups = await setupStates(podsOf(deps.pods, owner).own, deps);
   const session = deps.sessionOf?.(key);
   const ended = session ? await deps.store.endedLease(uid, session) : undefined;
   // Read again after the wait, to see what changed meanwhile.
@@ -96,6 +111,7 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Obser
         browser,
         state,
         isOutdated: isOutdated(pod),
+        setup: state.is === "starting" ? setups.get(podUid) : undefined,
         node: nodes.get(pod.spec?.nodeName ?? ""),
         inspection: byRedisClock(deps.inspections.lastInspection(podUid), offsetMs),
       },

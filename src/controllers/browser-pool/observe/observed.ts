@@ -2,6 +2,7 @@ import type { Pod } from "../../../kube/objects.ts";
 import type { BrowserRecord, PoolSnapshot } from "../../../leases/lease-store.ts";
 import type { EndedLease } from "../../../leases/records.ts";
 import type { Termination } from "../../../protocol/agent-api.ts";
+import type { SetupState } from "../../../redis/setup-requests.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
 
 /** The whole input of one round of the pool loop: read by `observe`, used by `plan`. */
@@ -41,6 +42,8 @@ export type ObservedPod = {
   isOutdated: boolean;
   /** The pod's node; undefined before the scheduler has chosen one. */
   node: ObservedNode | undefined;
+  /** How the delivery of its setup stands; undefined when it needs none now. */
+  setup: SetupState | { is: "awaited" } | undefined;
   /** The last inspection by this replica. */
   inspection: LastInspection | undefined;
 };

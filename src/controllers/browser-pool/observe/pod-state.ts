@@ -16,7 +16,8 @@ const endedState = (pod: Pod): PodState => {
   }
 };
 
-const isReady = (pod: Pod): boolean =>
+/** Whether the pod's probe succeeds. */
+export const isReady = (pod: Pod): boolean =>
   pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false;
 
 /** For a pod that this replica did not delete: whether its browser may be in use, even if Redis has forgotten it. */

@@ -8,8 +8,9 @@
  * the operator takes it for its session (hand-over.ts). Ended and failed browsers can be read for a day; then the operator
  * deletes them.
  */
+import { onDemandPoolSpec } from "../../../domain/on-demand-pool.ts";
 import type { KubeObject } from "../../../kube/objects.ts";
-import { type Browser, type BrowserSpec, type BrowserStatus, browserKind, isOver } from "../../../resources/browser.ts";
+import { type Browser, type BrowserStatus, browserKind, isOver } from "../../../resources/browser.ts";
 import type { BrowserPool, BrowserPoolStatus } from "../../../resources/browser-pool.ts";
 import { conditionsOf, type Draft } from "../../conditions.ts";
 import type { Observed, ObservedPod } from "../observe/observed.ts";
@@ -20,19 +21,13 @@ import type { PoolView } from "../pool-source.ts";
 /** A fill rate, percent a minute, that does not delay the one start. */
 const atOnce = 6000;
 
-const settingsOf = ({ name: _, tags: __, gpu: ___, vaults: ____, ...settings }: BrowserSpec) => settings;
-
 const toPool = ({ metadata, spec, status }: Browser): BrowserPool => {
   const over = isOver({ metadata, spec, ...(status && { status }) });
   const annotations = { ...metadata.annotations, "browserpool.dev/force-delete": "true" };
   return {
     metadata: { ...metadata, annotations },
     spec: {
-      ...settingsOf(spec),
-      region: "us-east",
-      memory: "8GiB",
-      // Never asked for: the browser is destroyed at the end of its one session.
-      reusePolicy: "reset",
+      ...onDemandPoolSpec(spec),
       size: over ? 0 : 1,
       fillRatePerMinute: status?.pod ? 0 : atOnce,
     },

@@ -11,6 +11,7 @@ export type DeleteReason =
   | "Ended"
   | "FailedStart"
   | "StartDeadlineExceeded"
+  | "Outdated"
   | "Retired"
   | "Unreachable"
   | "Unready"
@@ -39,6 +40,7 @@ export type PoolAction =
   | { do: "mark"; pod: ObservedPod }
   | { do: "unmark"; pod: ObservedPod }
   | { do: "delete"; pod: ObservedPod; why: DeleteReason }
+  | { do: "deliver"; pod: ObservedPod }
   | { do: "create"; count: number; paced: boolean }
   | { do: "forfeit"; count: number }
   | { do: "drain" }

@@ -13,13 +13,15 @@
  *   6. Fewer than `size` alive: start browsers (starts.ts). When the pool is full, drop the remaining unpaced starts: kept, they
  *      would exceed the rate later.
  *   7. Full, with browsers of an earlier image or pod template: replace one of them whenever a start is due (rollout.ts).
- *   8. Mark the pods of browsers in use, for PodDisruptionBudgets and Cluster Autoscaler (in-use-marks.ts).
+ *   8. Have browsers that wait for their setup given it (deliveries.ts). One whose configuration has changed meanwhile goes.
+ *   9. Mark the pods of browsers in use, for PodDisruptionBudgets and Cluster Autoscaler (in-use-marks.ts).
  * A pod counts as alive until its process is surely gone, so a pool never runs more than `size` browsers.
  */
 import type { BrowserRecord, EndReason } from "../../../leases/records.ts";
 import type { EndedReason, Observed, ObservedPod } from "../observe/observed.ts";
 import { endGraceSeconds } from "../pod/pod.ts";
 import type { DeleteReason, Deletion, PoolAction, PoolPlan } from "./actions.ts";
+import { deliveries } from "./deliveries.ts";
 import { marks } from "./in-use-marks.ts";
 import { drainDeadline, isDrained, isLostWithNode, leavesAtOnce, leaving, startsOnLeavingNode } from "./leaving.ts";
 import { isAlive, isInUse, timeMs } from "./pod-life.ts";
@@ -81,6 +83,7 @@ const deleteReason = (pod: ObservedPod, observed: Observed, nowMs: number): Dele
   if (browser?.state === "retired") return "Retired";
   if (isUnreachable(pod, nowMs)) return "Unreachable";
   if (startsOnLeavingNode(pod)) return "NodeLeaving";
+  if (pod.setup?.is === "outdated") return "Outdated";
   return isLate(pod, nowMs) ? "StartDeadlineExceeded" : undefined;
 };
 
@@ -152,11 +155,13 @@ export const planPool = (observed: Observed, nowMs: number): PoolPlan => {
   const plan = observed.pool.metadata.deletionTimestamp ? planDeletion(observed, nowMs) : planUpkeep(observed, nowMs);
   const recovering = recovery(observed);
   const marking = marks(observed, resyncMs);
+  const delivering = deliveries(observed);
   return {
     actions: [
       ...plan.actions,
       ...leaving(observed, nowMs),
       ...inspections(observed, nowMs, resyncMs),
+      ...delivering.actions,
       ...marking.actions,
       ...recovering.actions,
     ],
@@ -164,6 +169,7 @@ export const planPool = (observed: Observed, nowMs: number): PoolPlan => {
     requeueAfterMs: Math.min(
       plan.requeueAfterMs,
       marking.requeueAfterMs,
+      delivering.requeueAfterMs ?? resyncMs,
       recovering.requeueAfterMs ?? resyncMs,
       ...drainTimes(observed, nowMs),
     ),

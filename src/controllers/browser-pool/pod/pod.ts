@@ -1,4 +1,4 @@
-import { agentConfigOf, configHash } from "../../../domain/browser-config.ts";
+import { agentConfigOf, configHash, needsSetup } from "../../../domain/browser-config.ts";
 import { stableHash } from "../../../domain/stable-hash.ts";
 import type { NewObject, Pod } from "../../../kube/objects.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
@@ -21,6 +21,8 @@ export const browserPodSelector = (kind: string): string => `${nameLabel}=${brow
 
 /** Annotation on a pod: the hash of the configuration that it was created with. */
 export const configHashAnnotation = "browserpool.dev/config-hash";
+/** Annotation on a pod: its browser starts when the API has delivered its setup. */
+const awaitsSetupAnnotation = "browserpool.dev/awaits-setup";
 const generationAnnotation = "browserpool.dev/pool-generation";
 const templateHashAnnotation = "browserpool.dev/template-hash";
 const failedStartsAnnotation = "browserpool.dev/failed-starts";
@@ -99,6 +101,7 @@ const ownPod = (pool: PodOwner, suffix: string, settings: PodSettings): NewObjec
       annotations: {
         [configHashAnnotation]: configHash(pool.spec),
         [templateHashAnnotation]: templateHash(settings),
+        ...(needsSetup(pool.spec) && { [awaitsSetupAnnotation]: "true" }),
         [generationAnnotation]: String(pool.metadata.generation ?? 0),
         [failedStartsAnnotation]: String(pool.status?.failedStarts ?? 0),
       },
@@ -167,7 +170,11 @@ export const markPatch = (isInUse: boolean): object => ({
 export const failedStartsBefore = ({ metadata }: Pod): number =>
   Number(metadata.annotations?.[failedStartsAnnotation] ?? 0);
 
-/** The address of the agent in a ready pod, `host:port`. */
+/** Whether the pod's browser needs a setup, and its agent can be called by now. */
+export const canTakeSetup = ({ metadata, status }: Pod): boolean =>
+  metadata.annotations?.[awaitsSetupAnnotation] === "true" && status?.phase === "Running" && status.podIP !== undefined;
+
+/** The address of the agent in a running pod, `host:port`. */
 export const addressOf = ({ status }: Pod): string => `${status?.podIP}:${agentPort}`;
 
 /** The value of `status.selector`, which the scale subresource shows. */

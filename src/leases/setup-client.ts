@@ -1,0 +1,58 @@
+import { Readable } from "node:stream";
+import { Agent } from "undici";
+import type { AgentKeys } from "../protocol/agent-key.ts";
+import { type ArchiveRef, type BrowserSetup, MissingArchives } from "../protocol/browser-setup.ts";
+import { sealStream, sealText } from "../protocol/sealed-bytes.ts";
+import { type AgentCallDeps, type AgentPlace, type Called, createCallAgent } from "./agent-call.ts";
+
+/** Deadline for a connection, ms. */
+const connectMs = 2000;
+
+/** Deadline of a call without an archive, ms, and of one with the largest archive. */
+const callTimeoutMs = 10_000;
+const archiveTimeoutMs = 5 * 60_000;
+
+/** Calls to an agent that waits for its browser's setup (agent/receive-setup.ts). None throws. Everything is sealed for that agent. */
+export type SetupClient = {
+  /** The answer has the digests of the archives that the agent still misses. */
+  sendSetup(agent: AgentPlace, setup: BrowserSetup): Promise<Called<MissingArchives>>;
+  /** `open`: gives the bytes, once for each try. */
+  sendArchive(
+    agent: AgentPlace,
+    archive: ArchiveRef,
+    open: () => AsyncIterable<Uint8Array>,
+  ): Promise<Called<MissingArchives>>;
+  close(): Promise<void>;
+};
+
+/** Whose calls agents take, and how their answers and keys are known. */
+export type SetupClientDeps = AgentCallDeps & { keys: Pick<AgentKeys, "challenge" | "keyOf"> };
+
+/** The caller must call `close`. */
+export const createSetupClient = (deps: SetupClientDeps): SetupClient => {
+  const dispatcher = new Agent({ connect: { timeout: connectMs }, connections: 2 });
+  const call = createCallAgent(dispatcher, deps);
+  const read = (answer: unknown): MissingArchives => MissingArchives.parse(answer);
+  const keyOf = (agent: AgentPlace) => deps.keys.keyOf(agent.pod);
+  return {
+    sendSetup: (agent, setup) =>
+      call({
+        method: "PUT",
+        agent,
+        path: "/setup",
+        body: () => sealText(keyOf(agent), JSON.stringify(setup)),
+        timeoutMs: callTimeoutMs,
+        read,
+      }),
+    sendArchive: (agent, { sha256 }, open) =>
+      call({
+        method: "PUT",
+        agent,
+        path: `/archives/${sha256}`,
+        body: () => Readable.from(sealStream(keyOf(agent), open()), { objectMode: false }),
+        timeoutMs: archiveTimeoutMs,
+        read,
+      }),
+    close: () => dispatcher.destroy(),
+  };
+};

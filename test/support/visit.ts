@@ -1,0 +1,25 @@
+/** What a browser shows of a URL. */
+import { withCdp } from "./raw-cdp.ts";
+
+/** `error`: why the page did not load. `text`: what it says. */
+export type Visit = { error?: string; text: string };
+
+/** Opens a URL in a new tab of the session at this `cdp_ws_url`. */
+export const visit = (cdpUrl: string, url: string): Promise<Visit> =>
+  withCdp(cdpUrl, async (cdp) => {
+    const { targetId } = await cdp.send<{ targetId: string }>("Target.createTarget", { url: "about:blank" });
+    const { sessionId } = await cdp.send<{ sessionId: string }>("Target.attachToTarget", { targetId, flatten: true });
+    await cdp.send("Page.enable", {}, sessionId);
+    const { errorText } = await cdp.send<{ errorText?: string }>("Page.navigate", { url }, sessionId);
+    const expression = `new Promise((resolve) => {
+      const done = () => resolve(document.body?.innerText ?? "");
+      if (document.readyState === "complete") done(); else addEventListener("load", done);
+    })`;
+    const { result } = await cdp.send<{ result: { value: string } }>(
+      "Runtime.evaluate",
+      { expression, awaitPromise: true, returnByValue: true },
+      sessionId,
+    );
+    await cdp.send("Target.closeTarget", { targetId });
+    return { ...(errorText && { error: errorText }), text: result.value.trim() };
+  });
