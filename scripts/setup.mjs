@@ -14,6 +14,7 @@ import {
   controlPlanePrograms,
   isProgram,
   locatePrograms,
+  storePrograms,
   testPrograms,
 } from "../src/local/locate-programs.mjs";
 import { installDebianPackages } from "./setup/debian-packages.mjs";
@@ -24,7 +25,7 @@ import { createProgress } from "./setup/progress.mjs";
 import { createToolRunner } from "./setup/run-tool.mjs";
 import { SetupError } from "./setup/setup-error.mjs";
 
-const usage = `usage: node scripts/setup.mjs [--packages-only | --check | --robustness | --cluster]
+const usage = `usage: node scripts/setup.mjs [--packages-only | --check | --tests | --robustness | --cluster]
 
 Installs only what is missing:
   in node_modules, by npm ci      npm packages, Node 24 among them
@@ -34,6 +35,8 @@ Installs only what is missing:
   --packages-only   npm packages only
   --check           npm packages, and the chart's checkers: helm, helm-unittest, kubeconform, downloaded or built like the others.
                     The set-up names what it can't install, and the check skips what needs it
+  --tests           also versitygw, the S3 server of the tests, built from Go.
+                    The set-up says so when it can't install it, and the tests skip what needs it
   --robustness      also what the robustness tests use: faketime by apt-get; toxiproxy, linearizability built from Go.
                     The set-up names what it can't install, and the tests skip what needs it
   --cluster         npm packages, and what the cluster tests use beside Docker: kubectl, helm, kind
@@ -58,9 +61,9 @@ const robustnessPrograms = /** @type {const} */ (["faketime"]);
 
 /**
  * What the set-up installs: `packages`, only npm packages; `check` and `cluster`, also the programs of the check or of the
- * cluster tests; `all`, what the product and its tests need; `robustness`, also the robustness tests' programs.
+ * cluster tests; `all`, what the product needs; `tests`, also its tests' programs; `robustness`, also the robustness tests' programs.
  */
-/** @typedef {"packages" | "check" | "cluster" | "all" | "robustness"} Scope */
+/** @typedef {"packages" | "check" | "cluster" | "all" | "tests" | "robustness"} Scope */
 
 /** Returns what is missing, in the order of installation. @param {Scope} scope */
 const findMissing = (scope) => {
@@ -69,7 +72,7 @@ const findMissing = (scope) => {
   const programs = locatePrograms(env);
   const cluster = scope === "cluster" ? clusterPrograms.filter((name) => !programs[name]) : [];
   if (scope === "packages" || scope === "check" || scope === "cluster")
-    return { npmPackages, chart, cluster, system: [], controlPlane: [], clock: [], tests: [] };
+    return { npmPackages, chart, cluster, system: [], controlPlane: [], clock: [], tests: [], store: [] };
   const complete = controlPlanePrograms.every((name) => programs[name]);
   const isTested = scope === "robustness";
   return {
@@ -81,6 +84,7 @@ const findMissing = (scope) => {
     controlPlane: complete ? [] : controlPlanePrograms.filter((name) => !isProgram(cachedProgramPath(name, env))),
     clock: isTested ? robustnessPrograms.filter((name) => !programs[name]) : [],
     tests: isTested ? testPrograms.filter((name) => !programs[name]) : [],
+    store: scope === "tests" ? storePrograms.filter((name) => !programs[name]) : [],
   };
 };
 
@@ -91,10 +95,11 @@ const neededOf = ({ system, controlPlane, cluster }) => [...system, ...controlPl
 
 /** @param {Missing} missing */
 const isNothing = (missing) =>
-  !missing.npmPackages && [...neededOf(missing), ...missing.chart, ...missing.clock, ...missing.tests].length === 0;
+  !missing.npmPackages &&
+  [...neededOf(missing), ...missing.chart, ...missing.clock, ...missing.tests, ...missing.store].length === 0;
 
 /**
- * Installs programs that the check and the robustness tests can do without. Prints a line when that fails.
+ * Installs programs that the check and the tests can do without. Prints a line when that fails.
  * @param {readonly string[]} names
  * @param {() => Promise<unknown>} work
  * @param {{ progress: import("./setup/progress.mjs").Progress, signal: AbortSignal }} deps
@@ -132,6 +137,7 @@ const install = async (scope, signal, logFile) => {
     await tryToInstall(missing.chart, () => installPrograms(missing.chart, deps), deps);
     await tryToInstall(missing.clock, () => installDebianPackages(missing.clock, deps), deps);
     await tryToInstall(missing.tests, () => installPrograms(missing.tests, deps), deps);
+    await tryToInstall(missing.store, () => installPrograms(missing.store, deps), deps);
     const left = neededOf(findMissing(scope));
     if (left.length > 0)
       throw new SetupError(`${left.join(", ")} still missing after the installation`, {
@@ -184,6 +190,7 @@ const setUp = async (scope) => {
 const scopes = {
   "--packages-only": "packages",
   "--check": "check",
+  "--tests": "tests",
   "--robustness": "robustness",
   "--cluster": "cluster",
 };

@@ -39,3 +39,22 @@ test("origins are what browsers send: not null, and nothing behind the host", ()
       "BROWSERPOOL_ALLOWED_ORIGINS: expected origins such as https://console.example",
     );
 });
+
+test("blobs are in a folder, in a bucket, or nowhere, and anything else is named", () => {
+  const read = (BROWSERPOOL_BLOBS: string, more = {}) => readConfig({ BROWSERPOOL_BLOBS, ...more }).blobs;
+  expect(read("")).toBeUndefined();
+  expect(read("file:///var/lib/my%20blobs")).toEqual({ kind: "folder", path: "/var/lib/my blobs" });
+  const aws = { kind: "s3", bucket: "my-bucket", prefix: "", endpoint: undefined, region: "us-east-1" };
+  expect(read("s3://my-bucket")).toEqual({ ...aws, pathStyle: false });
+  expect(read("s3://my-bucket/a/b.c/")).toEqual({ ...aws, prefix: "a/b.c/", pathStyle: false });
+  const own = { BROWSERPOOL_S3_ENDPOINT: "http://s3.example:9000", BROWSERPOOL_S3_REGION: "eu-1" };
+  const there = { ...aws, endpoint: "http://s3.example:9000", region: "eu-1" };
+  expect(read("s3://my-bucket/", own)).toEqual({ ...there, pathStyle: true });
+  expect(read("s3://my-bucket", { ...own, BROWSERPOOL_S3_PATH_STYLE: "false" })).toEqual({
+    ...there,
+    pathStyle: false,
+  });
+  for (const bad of ["/var/blobs", "file://host/blobs", "file:///", "s3://", "s3://B", "s3://bucket//a", "http://a"])
+    expect(() => read(bad), bad).toThrow("BROWSERPOOL_BLOBS: must be file:///folder");
+  expect(() => read("s3://my-bucket", { BROWSERPOOL_S3_ENDPOINT: "s3.example" })).toThrow("BROWSERPOOL_S3_ENDPOINT");
+});

@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { z } from "zod";
 
 /** A comma-separated list; blanks around the items are ignored. */
@@ -25,6 +26,24 @@ const optional = z
   .string()
   .optional()
   .transform((path) => path || undefined);
+
+/** Where blobs are, before the settings of S3 are known. */
+type BlobPlace = { kind: "folder"; path: string } | { kind: "s3"; bucket: string; prefix: string };
+
+/** The form of a bucket's name and of a prefix; a prefix is stored with a slash at its end. */
+const bucketPlace = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w.-]+)*)\/?$/;
+
+const readBlobPlace = (text: string): BlobPlace | undefined => {
+  if (/^file:\/\/\/./.test(text) && URL.canParse(text)) return { kind: "folder", path: fileURLToPath(text) };
+  const [, bucket, prefix = ""] = bucketPlace.exec(text) ?? [];
+  return bucket ? { kind: "s3", bucket, prefix: prefix && `${prefix.slice(1)}/` } : undefined;
+};
+
+const blobPlace = optional.transform((text, context) => {
+  const place = text === undefined ? undefined : readBlobPlace(text);
+  if (text !== undefined && !place) context.addIssue("must be file:///folder, s3://bucket or s3://bucket/prefix");
+  return place;
+});
 
 /** Every setting of `browserpool api` and `browserpool operator`, by its environment variable. */
 const Environment = z.object({
@@ -128,6 +147,20 @@ const Environment = z.object({
     .describe(
       "File with keys that encrypt stored logins: 32 random bytes in base64, one on each line, the newest first; docs/vault.md. Left out: logins are stored unencrypted.",
     ),
+  BROWSERPOOL_BLOBS: blobPlace.describe(
+    "Where the contents of profiles and extensions are kept: file:///folder, which all replicas share, or s3://bucket/prefix; docs/blobs.md. Left out: nowhere, and what needs it is refused. Local mode: a folder of its data.",
+  ),
+  BROWSERPOOL_S3_ENDPOINT: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe("URL of an S3 server other than AWS."),
+  BROWSERPOOL_S3_REGION: z.string().min(1).default("us-east-1").describe("Region of the bucket."),
+  BROWSERPOOL_S3_PATH_STYLE: z
+    .enum(["true", "false"])
+    .optional()
+    .describe(
+      "Whether requests name the bucket in their path instead of the host. Left out: only with BROWSERPOOL_S3_ENDPOINT.",
+    ),
   BROWSERPOOL_LOG_LEVEL: z
     .enum(["trace", "debug", "info", "warn", "error", "silent"])
     .default("info")
@@ -170,6 +203,20 @@ export type Limits = {
   projectOnDemandSessions: number;
 };
 
+export type S3BlobSettings = {
+  kind: "s3";
+  bucket: string;
+  /** Empty, or with a slash at its end. */
+  prefix: string;
+  /** Undefined: AWS. */
+  endpoint: string | undefined;
+  region: string;
+  pathStyle: boolean;
+};
+
+/** The store of blobs. `path` is absolute. */
+export type BlobSettings = { kind: "folder"; path: string } | S3BlobSettings;
+
 export type Config = {
   host: string;
   port: number;
@@ -192,6 +239,8 @@ export type Config = {
   projectObjectsFile: string | undefined;
   initialKeySecret: string | undefined;
   secretsKeyFile: string | undefined;
+  /** Undefined: the installation has no store for blobs. */
+  blobs: BlobSettings | undefined;
   logLevel: string;
   auditLog: string;
   replica: string;
@@ -204,6 +253,14 @@ export const environment: Readonly<Variables> = process.env;
 
 /** Removes a variable, so that neither later code nor a child process gets it. The kernel's copy (`/proc`) stays. */
 export const forgetVariable = (name: string): void => void delete process.env[name];
+
+const blobSettings = (env: z.infer<typeof Environment>): BlobSettings | undefined => {
+  const place = env.BROWSERPOOL_BLOBS;
+  if (place?.kind !== "s3") return place;
+  const endpoint = env.BROWSERPOOL_S3_ENDPOINT;
+  const pathStyle = env.BROWSERPOOL_S3_PATH_STYLE ?? String(endpoint !== undefined);
+  return { ...place, endpoint, region: env.BROWSERPOOL_S3_REGION, pathStyle: pathStyle === "true" };
+};
 
 /**
  * Reads the environment. Throws an error that names each bad variable. The result is frozen. Values of `fixed` win over the
@@ -261,6 +318,7 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
     projectObjectsFile: env.BROWSERPOOL_PROJECT_OBJECTS_FILE,
     initialKeySecret: env.BROWSERPOOL_INITIAL_KEY_SECRET,
     secretsKeyFile: env.BROWSERPOOL_SECRETS_KEY_FILE,
+    blobs: blobSettings(env),
     logLevel: env.BROWSERPOOL_LOG_LEVEL,
     auditLog: env.BROWSERPOOL_AUDIT_LOG,
     replica: env.HOSTNAME,

@@ -27,6 +27,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   "await-with.ts": { may: [] },
   "retry.ts": { may: [] },
   audit: { may: [] },
+  blobs: { may: ["await-with.ts"], types: ["config.ts"] },
   metrics: { may: [] },
   kube: { may: ["await-with.ts", "retry.ts"] },
   redis: { may: ["retry.ts"] },
@@ -36,11 +37,11 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   resources: { may: [], types: ["kube"] },
   domain: { may: ["resources"], types: ["protocol"] },
   leases: { may: ["await-with.ts", "protocol", "redis"] },
-  controllers: { may: ["domain", "kube", "leases", "protocol", "redis", "resources"], types: ["metrics"] },
+  controllers: { may: ["domain", "kube", "leases", "protocol", "redis", "resources"], types: ["blobs", "metrics"] },
   bootstrap: { may: ["kube", "resources", "services/api-keys/api-key-secret.ts"], types: ["services/api-keys"] },
   services: {
     may: ["domain", "fill", "kube", "leases", "protocol", "redis", "resources", "retry.ts"],
-    types: ["config.ts", "metrics"],
+    types: ["blobs", "config.ts", "metrics"],
   },
   http: {
     may: ["../package.json", "domain/client-address.ts", "domain/ip-range.ts", "resources", "services"],
@@ -68,6 +69,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
 
 /** The places that may import an npm package, its types too. A package that is not here has no home yet. */
 export const packageHomes: Readonly<Record<string, readonly string[]>> = {
+  "@aws-sdk/client-s3": ["blobs"],
   "@kubernetes/client-node": ["kube"],
   express: ["http"],
   ioredis: ["redis"],

@@ -5,6 +5,7 @@ import {
   chartProgramVersions,
   clusterProgramVersions,
   pinnedVersions,
+  storeProgramVersions,
   testProgramVersions,
 } from "../../src/local/locate-programs.mjs";
 import { downloadArchive, officialArchive } from "./download.mjs";
@@ -12,7 +13,13 @@ import { goEnvironment, provideGo, withoutGo } from "./go.mjs";
 
 /** @typedef {import("../../src/local/locate-programs.mjs").CachedProgram} CachedProgram */
 
-const versions = { ...pinnedVersions, ...testProgramVersions, ...chartProgramVersions, ...clusterProgramVersions };
+const versions = {
+  ...pinnedVersions,
+  ...testProgramVersions,
+  ...storeProgramVersions,
+  ...chartProgramVersions,
+  ...clusterProgramVersions,
+};
 
 const [major, minor] = pinnedVersions.kubectl.slice(1).split(".");
 
@@ -62,6 +69,11 @@ const builds = {
     expected: "about ten seconds",
   },
   linearizability: { folder: "linearizability", package: ".", expected: "a few seconds" },
+  versitygw: {
+    folder: "versitygw",
+    package: "github.com/versity/versitygw/cmd/versitygw",
+    expected: "about a minute",
+  },
   helm: {
     folder: "helm",
     package: "helm.sh/helm/v3/cmd/helm",

@@ -36,6 +36,7 @@ import { readSecretsKeys } from "../services/secrets/secrets-key.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
 import { startOnDemandBrowsers } from "../services/sessions/on-demand-browsers.ts";
 import { createDeliveries } from "../services/setups/deliver-setups.ts";
+import { startBlobs } from "./start-blobs.ts";
 import { startLimitMs } from "./start-limit.ts";
 
 export type ApiParts = {
@@ -98,6 +99,7 @@ export const startServices = async (
   const { config, kube, redis, store, metrics, log } = parts;
   const namespace = config.systemNamespace;
   const secretsKeys = readSecretsKeys(config.secretsKeyFile);
+  const blobs = await startBlobs({ config, log }, stack);
   const { privateKey, publicKey, master } = await whileUnreachable(
     async () => {
       await ensureNamespace(kube, namespace);
@@ -141,6 +143,7 @@ export const startServices = async (
     locks: createLocks(redis),
     sessionRoom: createSessionRoom(redis, namespace),
     itemEvents: createItemEvents(redis),
+    blobs,
     secretsKeys,
     signingKey: privateKey,
     verifyKey: publicKey,

@@ -7,6 +7,7 @@
 import { mkdir, rm, symlink } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { ensureNamespace } from "../bootstrap/system-namespace.ts";
 import { type Config, environment, readConfig } from "../config.ts";
 import { connectKube, type Kube } from "../kube/client.ts";
@@ -43,11 +44,17 @@ const localLimits = { BROWSERPOOL_POOLED_SESSIONS: "50", BROWSERPOOL_FILL_RATE_C
 /** Local mode has one port, and no other replica to which callers could go when it stops. */
 const localSettings = { BROWSERPOOL_OPS_PORT: undefined, BROWSERPOOL_STOP_GRACE_SECONDS: "1" };
 
-/** `logFolder`: for the audit stream, because the banner is on stdout. */
-const localConfig = (port: number, redisUrl: string, logFolder: string): Config =>
+type LocalPlaces = { port: number; redisUrl: string; dataDir: string };
+
+/** The audit stream has a file, because the banner is on stdout. */
+const localConfig = ({ port, redisUrl, dataDir }: LocalPlaces): Config =>
   readConfig(
     { ...localSettings, BROWSERPOOL_PORT: String(port), REDIS_URL: redisUrl },
-    { ...localLimits, BROWSERPOOL_AUDIT_LOG: join(logFolder, "audit.log") },
+    {
+      ...localLimits,
+      BROWSERPOOL_AUDIT_LOG: join(dataDir, "logs", "audit.log"),
+      BROWSERPOOL_BLOBS: pathToFileURL(join(dataDir, "blobs")).href,
+    },
   );
 
 const checkPortIsFree = async (port: number): Promise<void> => {
@@ -118,7 +125,7 @@ const startAll = async (
   say("starting etcd, kube-apiserver and Redis");
   const [controlPlane, redis] = await startServers({ dataDir, programs, log, signal }, stack);
   const { kubeconfigPath } = controlPlane;
-  const config = localConfig(port, redis.url, logFolder);
+  const config = localConfig({ port, redisUrl: redis.url, dataDir });
 
   say("starting the node, the operator and the API");
   const agentEnv = agentEnvironment(programs, config, dataDir);
@@ -148,7 +155,7 @@ const startAll = async (
 };
 
 const removeData = async (dataDir: string): Promise<void> => {
-  for (const name of ["etcd", "redis", "pods", "api-key", "logs"])
+  for (const name of ["etcd", "redis", "pods", "blobs", "api-key", "logs"])
     await rm(join(dataDir, name), { recursive: true, force: true });
 };
 

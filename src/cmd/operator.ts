@@ -1,4 +1,5 @@
 import { type KeyObject, randomUUID } from "node:crypto";
+import type { BlobStore } from "../blobs/blob-store.ts";
 import { loadAgentMasterKey } from "../bootstrap/agent-master-key.ts";
 import { loadSigningKey } from "../bootstrap/signing-key.ts";
 import { ensureNamespace } from "../bootstrap/system-namespace.ts";
@@ -34,6 +35,7 @@ import { createSessionNames } from "../redis/session-names.ts";
 import { createSetupRequests } from "../redis/setup-requests.ts";
 import { startOps } from "./ops.ts";
 import { runVaultControllers } from "./run-vault-controllers.ts";
+import { startBlobs } from "./start-blobs.ts";
 import { startLimitMs, withinStartLimit } from "./start-limit.ts";
 
 export type RunningOperator = {
@@ -85,13 +87,14 @@ type Work = Omit<
   "limits" | "endedLimits" | "agents" | "subscriber" | "nodes" | "references" | "gate" | "book" | "log"
 > & {
   config: Config;
+  blobs: BlobStore;
   projectObjects: ProjectObjects | undefined;
   privateKey: KeyObject;
   log: Logger;
 };
 
 /** Runs every controller while this replica leads. */
-const lead = async ({ config, projectObjects, privateKey, ...shared }: Work, lead: Lead): Promise<void> => {
+const lead = async ({ config, blobs, projectObjects, privateKey, ...shared }: Work, lead: Lead): Promise<void> => {
   const { kube, metrics, log } = shared;
   const subscriber = connectRedis(config.redisUrl, log);
   const tokens = createAgentTokens(privateKey);
@@ -116,7 +119,7 @@ const lead = async ({ config, projectObjects, privateKey, ...shared }: Work, lea
     await Promise.all([
       runPoolController({ ...deps, limits, endedLimits: config.endedLimits }, lead),
       runOnDemandController({ ...deps, sessionSeconds: limits.sessionSeconds }, lead),
-      runVaultControllers({ kube, meter, log }, lead),
+      runVaultControllers({ kube, blobs, meter, log }, lead),
       ...(projectObjects ? [runProjectController({ kube, wanted: projectObjects, gate, meter, log }, lead)] : []),
     ]);
   } finally {
@@ -158,7 +161,8 @@ const start = async (
   const podSettings = { image: config.browserImage, template, agentPublicKey };
   const { drainDeadlineMs } = config;
   const keys = { agentKeys: createAgentKeys(master.key), agentKeysSinceMs: master.sinceMs, privateKey };
-  const work = { config, kube, ...stores, projectObjects, podSettings, drainDeadlineMs, ...keys, metrics, log };
+  const blobs = await startBlobs({ config, log }, stack);
+  const work = { config, kube, blobs, ...stores, projectObjects, podSettings, drainDeadlineMs, ...keys, metrics, log };
   election = startLeaderElection({
     kube,
     lease: leaderLease(config),

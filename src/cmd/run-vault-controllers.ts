@@ -6,6 +6,7 @@
  * A round computes on cached objects and writes only what differs. So a few rounds too many cost almost nothing, and no list of
  * dependencies between single objects is needed that could be wrong.
  */
+import type { BlobStore } from "../blobs/blob-store.ts";
 import { reconcileConnection } from "../controllers/auth-connection/reconcile.ts";
 import { reconcileCredential } from "../controllers/credential/reconcile.ts";
 import { createSpecPredicate } from "../controllers/predicates.ts";
@@ -48,10 +49,13 @@ const reconcilers: Record<Name, (key: string, deps: VaultDeps) => Promise<Requeu
   connections: reconcileConnection,
 };
 
-export type VaultControllersDeps = { kube: Kube; meter?: WorkMeter | undefined; log: Logger };
+export type VaultControllersDeps = { kube: Kube; blobs: BlobStore; meter?: WorkMeter | undefined; log: Logger };
 
 /** Resolves when this replica no longer leads and all queues and watches have stopped. */
-export const runVaultControllers = async ({ kube, meter, log }: VaultControllersDeps, lead: Lead): Promise<void> => {
+export const runVaultControllers = async (
+  { kube, blobs, meter, log }: VaultControllersDeps,
+  lead: Lead,
+): Promise<void> => {
   const predicate = createSpecPredicate();
   const enqueue = (name: Name, namespace: string): void => {
     for (const { metadata } of caches[name].list())
@@ -75,7 +79,7 @@ export const runVaultControllers = async ({ kube, meter, log }: VaultControllers
     credentials: watch("credentials", credentialKind),
     connections: watch("connections", authConnectionKind),
   };
-  const deps: VaultDeps = { kube, caches, lead, now: Date.now };
+  const deps: VaultDeps = { kube, blobs, caches, lead, now: Date.now };
   const synced = async (): Promise<unknown> =>
     Promise.all(Object.values(caches).map((cache) => cache.synced(lead.signal)));
   const startQueue = (name: Name): WorkQueue =>

@@ -1,5 +1,6 @@
 /** The dependencies and steps that the controllers of vaults, items, credentials and connections share. */
 import { isDeepStrictEqual } from "node:util";
+import type { BlobStore } from "../blobs/blob-store.ts";
 import type { Kube } from "../kube/client.ts";
 import type { Lead } from "../kube/leader-election.ts";
 import type { KubeObject } from "../kube/objects.ts";
@@ -21,6 +22,8 @@ export type VaultCaches = {
 
 export type VaultDeps = {
   kube: Kube;
+  /** The contents of profiles and extensions. */
+  blobs: BlobStore;
   caches: VaultCaches;
   lead: Pick<Lead, "check">;
   /** ms since the epoch. */

@@ -16,6 +16,9 @@ export const pinnedVersions = Object.freeze({ etcd: "v3.6.5", "kube-apiserver": 
  */
 export const testProgramVersions = Object.freeze({ toxiproxy: "v2.12.0", linearizability: "66c382bf" });
 
+/** The S3 server of the tests, built from Go modules. */
+export const storeProgramVersions = Object.freeze({ versitygw: "v1.8.0" });
+
 /** Programs that check the chart, for `npm run check` only. */
 export const chartProgramVersions = Object.freeze({
   helm: "v3.19.5",
@@ -29,12 +32,14 @@ export const clusterProgramVersions = Object.freeze({ kind: "v0.33.0" });
 const cachedVersions = {
   ...pinnedVersions,
   ...testProgramVersions,
+  ...storeProgramVersions,
   ...chartProgramVersions,
   ...clusterProgramVersions,
 };
 
 /** @typedef {keyof typeof pinnedVersions} ControlPlaneProgram */
 /** @typedef {keyof typeof testProgramVersions} TestProgram */
+/** @typedef {keyof typeof storeProgramVersions} StoreProgram */
 /** @typedef {keyof typeof chartProgramVersions} ChartProgram */
 /** @typedef {keyof typeof cachedVersions} CachedProgram a program that the set-up puts into the cache */
 /** @typedef {"redis-server" | "chromium" | "chromium-headless-shell" | "Xvfb" | "faketime"} SystemProgram */
@@ -43,6 +48,9 @@ const cachedVersions = {
 
 /** What only tests run besides. */
 export const testPrograms = /** @type {readonly TestProgram[]} */ (Object.freeze(Object.keys(testProgramVersions)));
+
+/** What the tests of the blob store run. */
+export const storePrograms = /** @type {readonly StoreProgram[]} */ (Object.freeze(Object.keys(storeProgramVersions)));
 
 /** What checks the chart. */
 export const chartPrograms = /** @type {readonly ChartProgram[]} */ (Object.freeze(Object.keys(chartProgramVersions)));
@@ -174,6 +182,7 @@ export const locatePrograms = (env = process.env) => ({
   faketime: locateSystemProgram("faketime", env),
   toxiproxy: locateCachedProgram("toxiproxy", env),
   linearizability: locateCachedProgram("linearizability", env),
+  versitygw: locateCachedProgram("versitygw", env),
   helm: locateCachedProgram("helm", env),
   kind: locateCachedProgram("kind", env),
   "helm-unittest": locateCachedProgram("helm-unittest", env),

@@ -1,4 +1,5 @@
 import type { KeyObject } from "node:crypto";
+import type { BlobStore } from "../blobs/blob-store.ts";
 import type { Config } from "../config.ts";
 import type { Kube } from "../kube/client.ts";
 import type { Reflector } from "../kube/reflector.ts";
@@ -46,6 +47,8 @@ export type ServiceDeps = {
   locks: Locks;
   sessionRoom: SessionRoom;
   itemEvents: ItemEvents;
+  /** The contents of profiles and extensions. */
+  blobs: BlobStore;
   /** Encrypt the contents of credentials' Secrets. */
   secretsKeys: SecretsKeys;
   /** Signs sessions' tokens (src/protocol/session-token.ts). */

@@ -9,6 +9,7 @@ import {
   clusterProgramVersions,
   controlPlanePrograms,
   pinnedVersions,
+  storeProgramVersions,
   testProgramVersions,
 } from "../../src/local/locate-programs.mjs";
 import { createSandbox, eventually, fakeGo, repository, type Sandbox, systemPrograms } from "./sandbox.ts";
@@ -54,6 +55,14 @@ describe("building the control plane", () => {
     const added = Object.entries(testProgramVersions).map(([name, version]) => `${name}-${version}`);
     expect(cached()).toEqual([...whole, ...added].sort());
     expect(await sandbox.setUp(["--robustness"])).toEqual({ code: 0, output: "" });
+  });
+
+  test("adds the S3 server only for the tests", async () => {
+    fakeGo(sandbox);
+    expect((await sandbox.setUp(["--tests"])).code).toBe(0);
+    const added = Object.entries(storeProgramVersions).map(([name, version]) => `${name}-${version}`);
+    expect(cached()).toEqual([...whole, ...added].sort());
+    expect(await sandbox.setUp(["--tests"])).toEqual({ code: 0, output: "" });
   });
 
   test("adds the chart's checkers only for the check, which needs no control plane", async () => {
@@ -156,6 +165,7 @@ describe("the pinned modules", () => {
     etcd: "go.etcd.io/etcd/server/v3",
     kubernetes: "k8s.io/kubernetes",
     toxiproxy: "github.com/Shopify/toxiproxy/v2",
+    versitygw: "github.com/versity/versitygw",
     helm: "helm.sh/helm/v3",
     "helm-unittest": "github.com/helm-unittest/helm-unittest",
     kubeconform: "github.com/yannh/kubeconform",
@@ -163,6 +173,7 @@ describe("the pinned modules", () => {
   };
   const versions = {
     ...testProgramVersions,
+    ...storeProgramVersions,
     ...chartProgramVersions,
     ...clusterProgramVersions,
     etcd: pinnedVersions.etcd,

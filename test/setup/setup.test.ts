@@ -98,5 +98,5 @@ test("--help says what is installed and exits with 0", async () => {
 test("the scripts of package.json run the set-up first", () => {
   const { scripts } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
   expect(scripts.start).toMatch(/^node scripts\/setup\.mjs && /);
-  expect(scripts.test).toMatch(/^node scripts\/setup\.mjs && /);
+  expect(scripts.test).toMatch(/^node scripts\/setup\.mjs --tests && /);
 });

@@ -1,9 +1,11 @@
 /** The HTTP API of an organization of its own and the vault's controllers, on the shared servers. */
+
 import { randomBytes } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Kernel from "@onkernel/sdk";
+import { absentStore } from "../../src/blobs/absent-store.ts";
 import { ensureOrganizationKey } from "../../src/bootstrap/ensure-organization-key.ts";
 import { ensureNamespace } from "../../src/bootstrap/system-namespace.ts";
 import { startApi } from "../../src/cmd/api.ts";
@@ -91,7 +93,10 @@ export const startVaultParts = async ({ encrypted = false } = {}): Promise<Vault
 
   const log = createLogger("debug", "test", logFile);
   const lead = new AbortController();
-  const controllers = runVaultControllers({ kube, log }, { signal: lead.signal, check: () => undefined });
+  const controllers = runVaultControllers(
+    { kube, blobs: absentStore, log },
+    { signal: lead.signal, check: () => undefined },
+  );
   parts.defer(async () => {
     lead.abort();
     await controllers;

@@ -1,0 +1,26 @@
+import type { BlobStore } from "../blobs/blob-store.ts";
+import { openBlobStore } from "../blobs/open-blob-store.ts";
+import type { Config } from "../config.ts";
+import { AppError } from "../errors.ts";
+import type { Logger } from "../log.ts";
+
+/** How long a store may take to answer before the log says that it does not, ms. */
+const firstAnswerMs = 10_000;
+
+/**
+ * Opens the store of blobs, until `stack` is disposed of. Nobody waits for S3: when it does not answer, the log says so, and only
+ * requests that need it fail.
+ */
+export const startBlobs = async (
+  { config, log }: { config: Config; log: Logger },
+  stack: AsyncDisposableStack,
+): Promise<BlobStore> => {
+  const { store, close } = await openBlobStore(config.blobs);
+  stack.defer(close);
+  if (!config.blobs) return store;
+  void store.check({ signal: AbortSignal.timeout(firstAnswerMs) }).catch((error) => {
+    const reason = error instanceof AppError && error.cause instanceof Error ? error.cause.message : String(error);
+    log.warn({ reason }, "the store of blobs does not answer; profiles and extensions can't be stored or read");
+  });
+  return store;
+};

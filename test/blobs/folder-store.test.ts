@@ -1,0 +1,77 @@
+import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { BlobStore } from "../../src/blobs/blob-store.ts";
+import { openBlobStore } from "../../src/blobs/open-blob-store.ts";
+import { blobStoreContract, call, chunksOf } from "./blob-store-contract.ts";
+
+let parent: string;
+let folder: string;
+let store: BlobStore;
+
+const open = async (): Promise<BlobStore> => (await openBlobStore({ kind: "folder", path: folder })).store;
+const put = (key: string, text: string) => store.put(key, chunksOf(Buffer.from(text)), call());
+const parts = async (): Promise<string[]> => (await readdir(folder)).filter((name) => name.startsWith("."));
+
+beforeAll(async () => {
+  parent = await mkdtemp(join(tmpdir(), "blobs-"));
+  folder = join(parent, "deep", "blobs");
+  store = await open();
+});
+afterAll(() => rm(parent, { recursive: true, force: true }));
+
+blobStoreContract(() => store, parts);
+
+test("only the service's own user may read what is in the folder", async () => {
+  await put("profiles/modes/1", "private");
+  const modeOf = async (path: string) => ((await stat(join(folder, path))).mode & 0o777).toString(8);
+  expect(await readFile(join(folder, "profiles/modes/1"), "utf8")).toBe("private");
+  expect([await modeOf(""), await modeOf("profiles"), await modeOf("profiles/modes")]).toEqual(["700", "700", "700"]);
+  expect(await modeOf("profiles/modes/1")).toBe("600");
+});
+
+test("the last blob of a folder takes the folder with it", async () => {
+  await put("extensions/alone/1", "x");
+  await store.delete("extensions/alone/1", call());
+  expect(await readdir(folder)).not.toContain("extensions");
+});
+
+// versitygw itself mixes up puts and deletes of one folder, and S3 has no folders: so this is for our folder alone.
+test("takes many puts and deletes of one folder at once", async () => {
+  const rounds = Array.from({ length: 20 }, async (_, at) => {
+    await put(`extensions/crowd/${at % 4}`, `${at}`);
+    await turn();
+    await store.delete(`extensions/crowd/${at % 4}`, call());
+  });
+  await Promise.all(rounds);
+  expect(await readdir(folder)).not.toContain("extensions");
+});
+
+test("a start removes what a crash left, and neither what is being written nor anything else", async () => {
+  const dead = `.${crypto.randomUUID()}.part`;
+  const living = `.${crypto.randomUUID()}.part`;
+  for (const name of [dead, living, ".keep"]) await writeFile(join(folder, name), "x");
+  const longAgo = new Date(Date.now() - 2 * 3_600_000);
+  for (const name of [dead, ".keep"]) await utimes(join(folder, name), longAgo, longAgo);
+  await open();
+  expect((await parts()).sort()).toEqual([living, ".keep"].sort());
+  for (const name of [living, ".keep"]) await rm(join(folder, name));
+});
+
+test("a folder that is gone is a store that does not answer", async () => {
+  const path = join(parent, "gone");
+  const { store: lost } = await openBlobStore({ kind: "folder", path });
+  await rm(path, { recursive: true });
+  const unavailable = { code: "unavailable", retryAfterSeconds: 1 };
+  await expect(lost.check(call())).rejects.toMatchObject(unavailable);
+  await expect(lost.put("profiles/a/1", chunksOf(Buffer.from("x")), call())).rejects.toMatchObject(unavailable);
+});
+
+test("a start names a folder that can't be used", async () => {
+  await writeFile(join(parent, "file"), "");
+  await expect(openBlobStore({ kind: "folder", path: join(parent, "file", "blobs") })).rejects.toThrow(
+    join(parent, "file", "blobs"),
+  );
+});

@@ -1,0 +1,89 @@
+/** A test's own S3 server: versitygw, with a folder below the system's temporary one. Loopback only. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { S3BlobSettings } from "../../src/config.ts";
+import { freePort } from "../../src/local/free-port.ts";
+import { locatePrograms } from "../../src/local/locate-programs.mjs";
+import { eventually } from "./eventually.ts";
+
+export type S3Server = AsyncDisposable & {
+  settings: S3BlobSettings;
+  /** The folder of the bucket: an object is the file of its key. */
+  bucketFolder: string;
+  /** The running server; `stop` and `start` give another one. */
+  child(): ChildProcess;
+  /** Kills it without notice. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+};
+
+/** Why tests with S3 are left out on this machine, if they are. */
+export const withoutS3 = (): string | undefined =>
+  locatePrograms(process.env).versitygw ? undefined : "versitygw is missing: node scripts/setup.mjs --tests";
+
+const accepts = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
+
+/** Its login. The AWS SDK reads it from the environment, as in a pod. */
+export const s3Login = { AWS_ACCESS_KEY_ID: "test-access", AWS_SECRET_ACCESS_KEY: "test-secret-of-the-server" };
+
+/** Starts it with an empty bucket, and sets this process's AWS variables. */
+export const startS3Server = async (): Promise<S3Server> => {
+  const program = locatePrograms(process.env).versitygw;
+  const port = await freePort("127.0.0.1");
+  if (!program || port === undefined) throw new Error(withoutS3() ?? "no free port on 127.0.0.1");
+  Object.assign(process.env, s3Login);
+  const folder = await mkdtemp(join(tmpdir(), "s3-"));
+  const bucketFolder = join(folder, "data", "blobs-of-test");
+  await mkdir(bucketFolder, { recursive: true });
+  await mkdir(join(folder, "meta"));
+  const run = async (): Promise<ChildProcess> => {
+    const { AWS_ACCESS_KEY_ID: access, AWS_SECRET_ACCESS_KEY: secret } = s3Login;
+    const server = ["--port", `127.0.0.1:${port}`, "--access", access, "--secret", secret, "--keep-alive", "--quiet"];
+    // Without extended attributes, which not every temporary folder has.
+    const backend = ["posix", "--sidecar", join(folder, "meta"), join(folder, "data")];
+    const started = spawn(program, [...server, ...backend], { stdio: "ignore", env: {}, cwd: folder });
+    await eventually("the S3 server listens", () => {
+      if (started.exitCode !== null) throw new Error(`versitygw ended with ${started.exitCode}`);
+      return accepts(port);
+    });
+    return started;
+  };
+  let child = await run();
+  const kill = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, "exit");
+    child.kill("SIGKILL");
+    await exited;
+  };
+  return {
+    settings: {
+      kind: "s3",
+      bucket: "blobs-of-test",
+      prefix: "",
+      endpoint: `http://127.0.0.1:${port}`,
+      region: "us-east-1",
+      pathStyle: true,
+    },
+    bucketFolder,
+    child: () => child,
+    kill,
+    async start() {
+      child = await run();
+    },
+    async [Symbol.asyncDispose]() {
+      await kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};
