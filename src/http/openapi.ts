@@ -84,17 +84,21 @@ const requestBodyOf = (route: Route, schemas: SchemaSet): Json => {
   return { requestBody: { required: !schema.safeParse({}).success, content } };
 };
 
+/** The schema of a file. */
+const binary: Json = { type: "string", format: "binary" };
+
 /** The route's own answers, 2xx before the errors, as OpenAPI readers expect. */
 const answersOf = (route: Route, schemas: SchemaSet): Json => {
   const pageHeaders = route.query?.shape.offset ? ["X-Has-More", "X-Next-Offset"] : [];
   const headers = [...pageHeaders, "X-Request-Id"].map((name) => [name, { $ref: `#/components/headers/${name}` }]);
   return Object.fromEntries(
-    Object.entries(route.answers).map(([status, { description, schema }]) => [
+    Object.entries(route.answers).map(([status, { description, schema, files }]) => [
       status,
       {
         description,
         headers: Object.fromEntries(headers),
         ...(schema && { content: { "application/json": { schema: schemas.add(schema, "answer") } } }),
+        ...(files && { content: Object.fromEntries(files.map((type) => [type, { schema: binary }])) }),
       },
     ]),
   );

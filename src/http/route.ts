@@ -8,17 +8,22 @@ import type { ServiceDeps } from "../services/service-deps.ts";
 
 export type Method = "get" | "post" | "put" | "patch" | "delete";
 
+/** A file as an answer. `body` is read once, or the request's signal is aborted. `bytes`: undefined when it is not known before. */
+export type FileAnswer = { body: AsyncIterable<Uint8Array>; type: string; name: string; bytes: number | undefined };
+
 /** A handler's answer; without a body it has no content type either. */
 export type Answer = {
   status: number;
   body?: unknown;
+  /** In the place of `body`; only of a GET, since it can't be kept for repetitions. */
+  file?: FileAnswer;
   headers?: Record<string, string>;
   /** Called when the connection broke before the answer was written. */
   undelivered?: () => void;
 };
 
-/** One successful answer, for OpenAPI. */
-export type Answers = Record<number, { description: string; schema?: z.ZodType }>;
+/** One successful answer, for OpenAPI. `files`: the content types of a file, in the place of `schema`. */
+export type Answers = Record<number, { description: string; schema?: z.ZodType; files?: readonly string[] }>;
 
 type Infer<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 

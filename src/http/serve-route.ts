@@ -16,6 +16,7 @@ import { nestQuery, validate } from "./middleware/validate.ts";
 import { replayAnswer } from "./replay-answer.ts";
 import { factsOf, logOf } from "./request-locals.ts";
 import type { Answer, Route, RouteInput } from "./route.ts";
+import { sendFile } from "./send-file.ts";
 
 /** The status of a request whose caller has hung up, in audit lines. */
 const hungUp = 499;
@@ -128,9 +129,11 @@ const answerOf = async (
   return { ...answer, undelivered: () => undefined };
 };
 
-const send = (response: Response, { status, body, headers = {} }: Answer): void => {
+/** Throws when the file can't be read to its end; the caller then gets fewer bytes than promised, or no end of them. */
+const send = async (response: Response, { status, body, file, headers = {} }: Answer): Promise<void> => {
   response.status(status).set(headers);
-  if (body === undefined) response.end();
+  if (file) await sendFile(response, file);
+  else if (body === undefined) response.end();
   else response.json(body);
 };
 
@@ -160,11 +163,12 @@ export const serveRoute =
       if (!gone.signal.aborted || !answer.undelivered) status = answer.status;
       // If the caller hung up while the answer was made, "close" came already.
       if (gone.signal.aborted) answer.undelivered?.();
-      else send(response, answer);
+      else await send(response, answer);
     } catch (error) {
       const known = asAppError(error, log);
       noteError(facts, known.code, route, input);
-      if (gone.signal.aborted) return;
+      // With an answer, the error is that of a file which broke off, whose caller has got a part.
+      if (gone.signal.aborted && !answer) return;
       status = httpStatus[known.code];
       answerError(response, known);
     } finally {

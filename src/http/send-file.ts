@@ -1,0 +1,35 @@
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { Response } from "express";
+import type { FileAnswer } from "./route.ts";
+
+/** Names that need no quoting in a header; any other character becomes an underscore. */
+const plainName = (name: string): string => name.replace(/[^\w.-]/g, "_");
+
+/**
+ * Sends a file as an attachment, so that no browser shows what users have uploaded as a page of this service. It is read as fast as
+ * the caller takes it, and no further when the caller has hung up. Throws the error of the body; then the connection is closed.
+ */
+export const sendFile = async (response: Response, { body, type, name, bytes }: FileAnswer): Promise<void> => {
+  response.set({
+    "Content-Type": type,
+    "Content-Disposition": `attachment; filename="${plainName(name)}"`,
+    "X-Content-Type-Options": "nosniff",
+    ...(bytes !== undefined && { "Content-Length": String(bytes) }),
+  });
+  let failed: { error: unknown } | undefined;
+  const watched = async function* (): AsyncGenerator<Uint8Array> {
+    try {
+      yield* body;
+    } catch (error) {
+      if (!response.destroyed) failed = { error };
+      throw error;
+    }
+  };
+  try {
+    await pipeline(Readable.from(watched(), { objectMode: false }), response);
+  } catch {
+    // Without an error of the body it was the caller who hung up.
+    if (failed) throw failed.error;
+  }
+};
