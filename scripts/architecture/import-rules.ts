@@ -33,6 +33,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   redis: { may: ["retry.ts"] },
   process: { may: [] },
   cdp: { may: [] },
+  "extension-zip": { may: [] },
   protocol: { may: [] },
   resources: { may: [], types: ["kube"] },
   domain: { may: ["resources"], types: ["protocol"] },
@@ -40,7 +41,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   controllers: { may: ["domain", "kube", "leases", "protocol", "redis", "resources"], types: ["blobs", "metrics"] },
   bootstrap: { may: ["kube", "resources", "services/api-keys/api-key-secret.ts"], types: ["services/api-keys"] },
   services: {
-    may: ["domain", "fill", "kube", "leases", "protocol", "redis", "resources", "retry.ts"],
+    may: ["domain", "extension-zip", "fill", "kube", "leases", "protocol", "redis", "resources", "retry.ts"],
     types: ["blobs", "config.ts", "metrics"],
   },
   http: {
@@ -61,7 +62,9 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
     ],
     types: ["audit"],
   },
-  agent: { may: ["await-with.ts", "cdp", "domain", "listening-port.ts", "process", "protocol", "resources"] },
+  agent: {
+    may: ["await-with.ts", "cdp", "domain", "extension-zip", "listening-port.ts", "process", "protocol", "resources"],
+  },
   fill: { may: ["cdp", "domain", "resources"] },
   probe: { may: ["cdp"] },
   local: { may: ["bootstrap", "kube", "listening-port.ts", "process", "services/api-keys/api-key-secret.ts"] },
@@ -83,6 +86,7 @@ export const packageHomes: Readonly<Record<string, readonly string[]>> = {
   "swagger-ui-dist": ["http"],
   undici: ["kube", "leases"],
   ws: ["cdp"],
+  yauzl: ["extension-zip"],
   yaml: ["controllers/yaml-file.ts", "local"],
   zod: ["*"],
 };

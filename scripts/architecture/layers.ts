@@ -11,7 +11,10 @@ export const layers: readonly Layer[] = [
     name: "ground",
     folders: ["await-with.ts", "config.ts", "errors.ts", "listening-port.ts", "log.ts", "retry.ts", "sensitive.ts"],
   },
-  { name: "clients", folders: ["audit", "blobs", "cdp", "kube", "metrics", "process", "protocol", "redis"] },
+  {
+    name: "clients",
+    folders: ["audit", "blobs", "cdp", "extension-zip", "kube", "metrics", "process", "protocol", "redis"],
+  },
   { name: "kinds", folders: ["resources"] },
   { name: "rules", folders: ["domain"] },
   { name: "leases", folders: ["fill", "leases"] },

@@ -1,0 +1,63 @@
+import { z } from "zod";
+import { ArchiveRefused } from "./archive-refused.ts";
+import { maxManifestBytes } from "./limits.ts";
+import type { CheckedEntry } from "./open-archive.ts";
+
+const manifestName = "manifest.json";
+
+/** The fields without which Chromium loads nothing. All others are its own affair. */
+const Manifest = z.object({
+  manifest_version: z.literal([2, 3], "manifest_version: 2 or 3"),
+  name: z
+    .string("name: a text")
+    .trim()
+    .min(1, "name: a text that is not empty")
+    .max(255, "name: at most 255 characters"),
+  version: z
+    .string("version: a text")
+    .regex(/^(0|[1-9]\d{0,4})(\.(0|[1-9]\d{0,4})){0,3}$/, "version: one to four numbers, such as 1.0.3"),
+});
+
+/** What an extension's manifest says of it. `name` can be a placeholder, e.g. `__MSG_appName__`. */
+export type ExtensionManifest = { manifestVersion: 2 | 3; name: string; version: string };
+
+/** The entry with the manifest, at the root of the archive. Throws `ArchiveRefused`. */
+export const manifestEntry = (entries: CheckedEntry[]): CheckedEntry => {
+  const found = entries.find(({ path, isFolder }) => path === manifestName && !isFolder);
+  if (found) return found;
+  const wrapped = entries.find(({ segments }) => segments.length === 2 && segments[1] === manifestName);
+  if (wrapped)
+    throw new ArchiveRefused(
+      "no_manifest",
+      "it must be at the root of the archive: zip what is in the folder, not the folder",
+      { entry: wrapped.path },
+    );
+  throw new ArchiveRefused("no_manifest", "the archive has no manifest.json at its root");
+};
+
+const refuse = (message: string): never => {
+  throw new ArchiveRefused("bad_manifest", message, { entry: manifestName });
+};
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return refuse("it is no JSON; comments are not possible either");
+  }
+};
+
+/** Reads a manifest from the chunks of its file. Throws `ArchiveRefused`. */
+export const readManifest = async (chunks: AsyncIterable<Buffer>): Promise<ExtensionManifest> => {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    size += chunk.length;
+    if (size > maxManifestBytes) refuse(`it is larger than ${maxManifestBytes} bytes`);
+    parts.push(chunk);
+  }
+  // TextDecoder leaves a byte order mark out, which Windows' editors write.
+  const { data, error } = Manifest.safeParse(parse(new TextDecoder().decode(Buffer.concat(parts))));
+  if (!data) return refuse(error.issues.map(({ message }) => message).join("; "));
+  return { manifestVersion: data.manifest_version, name: data.name, version: data.version };
+};

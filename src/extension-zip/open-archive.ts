@@ -1,0 +1,89 @@
+import { type FileHandle, open } from "node:fs/promises";
+import { type Entry, fromRandomAccessReaderPromise, type LocalFileHeader, type ZipFile } from "yauzl";
+import { ArchiveRefused, shownName } from "./archive-refused.ts";
+import { checkEntry, checkLocalHeader } from "./entry-headers.ts";
+import { type EntryName, parseEntryName } from "./entry-name.ts";
+import { FileReader } from "./file-reader.ts";
+import { checkPlaces, type Directory, type Placed, readEndRecord } from "./layout.ts";
+import { maxArchiveBytes } from "./limits.ts";
+import { createNameTree } from "./name-tree.ts";
+
+/** An entry that passed all checks that need no look at its data. */
+export type CheckedEntry = EntryName & { entry: Entry };
+
+/** An open archive. */
+export type Archive = AsyncDisposable & { zip: ZipFile; bytes: number; entries: CheckedEntry[] };
+
+/** Runs a step of yauzl, which knows no rules of ours: whatever it refuses is a broken archive. */
+const byYauzl = async <T>(where: string, step: () => Promise<T>): Promise<T> => {
+  try {
+    return await step();
+  } catch (cause) {
+    const { message, code } = cause as NodeJS.ErrnoException;
+    // An error of the disk says nothing about the archive.
+    if (code !== undefined) throw cause;
+    throw new ArchiveRefused("malformed", `${where}: ${message}`, { cause });
+  }
+};
+
+/** The entries of the central directory, which must fill it. Checks them one by one, so that a refusal names the entry. */
+const readDirectory = async (
+  zip: ZipFile,
+  { end, entryCount }: Directory,
+  signal: AbortSignal,
+): Promise<CheckedEntry[]> => {
+  const tree = createNameTree();
+  const entries: CheckedEntry[] = [];
+  const iterator = zip.eachEntry();
+  for (;;) {
+    const next = await byYauzl(`entry ${entries.length + 1} of ${entryCount}`, () => iterator.next());
+    signal.throwIfAborted();
+    if (next.done) break;
+    const entry: Entry = next.value;
+    const name = parseEntryName(entry.fileNameRaw);
+    checkEntry(entry, name);
+    tree.add(name);
+    entries.push({ ...name, entry });
+  }
+  // yauzl's cursor; its types have it as a boolean.
+  if (Number(zip.readEntryCursor) !== end)
+    throw new ArchiveRefused("stray_data", "the central directory has more or less than its entries");
+  return entries;
+};
+
+const placeOf = async (zip: ZipFile, { entry, path }: CheckedEntry): Promise<Placed> => {
+  const local: LocalFileHeader = await byYauzl(shownName(path), () => zip.readLocalFileHeaderPromise(entry));
+  checkLocalHeader(entry, local);
+  return { entry, start: entry.relativeOffsetOfLocalHeader, dataEnd: local.fileDataStart + entry.compressedSize };
+};
+
+const openZip = async (file: FileHandle, bytes: number): Promise<ZipFile> => {
+  // Raw names: yauzl would change backslashes, and refuse without saying which entry.
+  const options = { autoClose: false, decodeStrings: false, validateEntrySizes: false };
+  const reader = new FileReader(file);
+  const zip = await byYauzl("this is no zip archive", () => fromRandomAccessReaderPromise(reader, bytes, options));
+  // It tells of errors by events, also when nobody waits for an answer any more.
+  zip.on("error", () => undefined);
+  return zip;
+};
+
+/** Opens an archive and checks everything but the data of its entries. Throws `ArchiveRefused`. The caller disposes of it. */
+export const openArchive = async (path: string, signal: AbortSignal): Promise<Archive> => {
+  await using parts = new AsyncDisposableStack();
+  const file = await open(path, "r");
+  parts.defer(() => file.close());
+  const { size: bytes } = await file.stat();
+  if (bytes > maxArchiveBytes)
+    throw new ArchiveRefused("archive_too_large", `the archive is larger than ${maxArchiveBytes} bytes`);
+  const directory = await readEndRecord(file, bytes);
+  const zip = await openZip(file, bytes);
+  const entries = await readDirectory(zip, directory, signal);
+  const places: Placed[] = [];
+  for (const entry of entries) {
+    places.push(await placeOf(zip, entry));
+    signal.throwIfAborted();
+  }
+  await checkPlaces(file, places, directory);
+  const kept = parts.move();
+  return { zip, bytes, entries, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+};

@@ -1,0 +1,50 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ArchiveRefused } from "../../src/extension-zip/archive-refused.ts";
+import { checkExtensionZip } from "../../src/extension-zip/check-extension-zip.ts";
+import { unpackExtensionZip } from "../../src/extension-zip/unpack-extension-zip.ts";
+import { hostileArchives } from "./hostile-archives.ts";
+
+const { signal } = new AbortController();
+let scratch: string;
+
+beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), "hostile-zip-"));
+});
+afterAll(() => rm(scratch, { recursive: true, force: true }));
+
+const refusalOf = async (work: Promise<unknown>): Promise<ArchiveRefused> => {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(ArchiveRefused);
+  return error as ArchiveRefused;
+};
+
+// EXTENSION-6, EXTENSION-7
+describe("a hostile archive is refused by name and rule, and nothing is written", () => {
+  test.each(hostileArchives)("$title", async ({ rule, names, bytes }) => {
+    const deep = join(scratch, "outer", "inner");
+    await mkdir(deep, { recursive: true });
+    const path = join(scratch, "archive.zip");
+    await writeFile(path, bytes());
+    try {
+      const folder = join(deep, "x");
+      const ways = [() => checkExtensionZip(path, { signal }), () => unpackExtensionZip({ path, folder }, { signal })];
+      for (const way of ways) {
+        const error = await refusalOf(way());
+        expect(error.rule, error.message).toBe(rule);
+        expect(error.message).toContain(names);
+        expect(error.message).toMatch(/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]+$/u);
+        expect(error.message.length).toBeLessThan(400);
+      }
+      expect(await readdir(scratch, { recursive: true })).toEqual(["archive.zip", "outer", "outer/inner"]);
+    } finally {
+      await rm(join(scratch, "outer"), { recursive: true });
+      await rm(path);
+    }
+  });
+});
