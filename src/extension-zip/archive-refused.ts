@@ -1,6 +1,7 @@
 /** The rules that an archive can break, as words that never change. */
 export type ArchiveRule =
   | "archive_too_large"
+  | "wrong_digest"
   | "too_many_files"
   | "unpacked_too_large"
   | "not_a_zip"
@@ -18,7 +19,6 @@ export type ArchiveRule =
   | "name_characters"
   | "name_length"
   | "name_path"
-  | "name_reserved"
   | "name_collision"
   | "wrong_size"
   | "wrong_checksum"

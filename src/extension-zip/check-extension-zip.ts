@@ -1,5 +1,5 @@
 import { type ExtensionManifest, manifestEntry, readManifest } from "./manifest.ts";
-import { type Archive, type CheckedEntry, openArchive } from "./open-archive.ts";
+import { type Archive, type CheckedEntry, type OpenOptions, openArchive } from "./open-archive.ts";
 import { createMeter, readEntry } from "./read-entry.ts";
 
 /** What the check of an archive found out about it. `files`: without folders. */
@@ -20,14 +20,15 @@ const readAll = async (archive: Archive, sink: EntrySink, signal: AbortSignal): 
   return { ...manifest, files, unpackedBytes: meter.total() };
 };
 
-/** Checks an archive and gives each entry to `sink`. Throws `ArchiveRefused` and the reason of `signal`. */
+/** Checks an archive and gives each entry to `sink`. Throws `ArchiveRefused` and the reason of the signal. */
 export const readExtensionZip = async (
   path: string,
   sink: EntrySink,
-  signal: AbortSignal,
+  options: OpenOptions,
 ): Promise<CheckedExtension> => {
-  await using archive = await openArchive(path, signal);
-  return await readAll(archive, sink, signal);
+  await using archive = await openArchive(path, options);
+  // Awaited here: the archive is closed when this function returns.
+  return await readAll(archive, sink, options.signal);
 };
 
 const drain: EntrySink = async (_entry, chunks) => {
@@ -36,4 +37,4 @@ const drain: EntrySink = async (_entry, chunks) => {
 
 /** Checks the archive at `path`, a whole extension as a zip file, and writes nothing. Throws `ArchiveRefused` and the reason of `signal`. */
 export const checkExtensionZip = (path: string, { signal }: { signal: AbortSignal }): Promise<CheckedExtension> =>
-  readExtensionZip(path, drain, signal);
+  readExtensionZip(path, drain, { signal });

@@ -37,9 +37,6 @@ const checks: readonly Check[] = [
   { rule: "name_path", breaks: (name) => /^[a-z]:/i.test(name), message: "the name begins with a drive letter" },
 ];
 
-/** Chromium keeps other names with an underscore at the root for itself, and loads no extension that has one. */
-const reservedNames = /^_(?!locales$|platform_specific$|metadata$)/;
-
 const checkSegments = (segments: string[], refuse: (rule: ArchiveRule, message: string) => never): void => {
   for (const segment of segments) {
     if (segment === "") refuse("name_path", "the name has an empty part between two /");
@@ -47,8 +44,6 @@ const checkSegments = (segments: string[], refuse: (rule: ArchiveRule, message: 
     if (Buffer.byteLength(segment) > maxSegmentBytes)
       refuse("name_length", `a part of the name is longer than ${maxSegmentBytes} bytes`);
   }
-  if (reservedNames.test(segments[0] ?? ""))
-    refuse("name_reserved", `Chromium loads no extension with ${segments[0]} at its root; make the zip without it`);
 };
 
 /** Reads a name. A name that ends with `/` is a folder's. Throws `ArchiveRefused`. */

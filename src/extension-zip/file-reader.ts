@@ -5,7 +5,8 @@ import { RandomAccessReader } from "yauzl";
 /** Bytes that are read at once. */
 const chunkBytes = 64 * 1024;
 
-async function* chunksOf(file: FileHandle, start: number, end: number): AsyncGenerator<Buffer, void, undefined> {
+/** The bytes of a file from `start` up to `end`. */
+export async function* chunksOf(file: FileHandle, start: number, end: number): AsyncGenerator<Buffer, void, undefined> {
   let position = start;
   while (position < end) {
     const length = Math.min(chunkBytes, end - position);

@@ -7,7 +7,7 @@ const manifestName = "manifest.json";
 
 /** The fields without which Chromium loads nothing. All others are its own affair. */
 const Manifest = z.object({
-  manifest_version: z.literal([2, 3], "manifest_version: 2 or 3"),
+  manifest_version: z.literal(3, "manifest_version: 3; Chromium loads no other any more"),
   name: z
     .string("name: a text")
     .trim()
@@ -19,7 +19,7 @@ const Manifest = z.object({
 });
 
 /** What an extension's manifest says of it. `name` can be a placeholder, e.g. `__MSG_appName__`. */
-export type ExtensionManifest = { manifestVersion: 2 | 3; name: string; version: string };
+export type ExtensionManifest = { name: string; version: string };
 
 /** The entry with the manifest, at the root of the archive. Throws `ArchiveRefused`. */
 export const manifestEntry = (entries: CheckedEntry[]): CheckedEntry => {
@@ -59,5 +59,5 @@ export const readManifest = async (chunks: AsyncIterable<Buffer>): Promise<Exten
   // TextDecoder leaves a byte order mark out, which Windows' editors write.
   const { data, error } = Manifest.safeParse(parse(new TextDecoder().decode(Buffer.concat(parts))));
   if (!data) return refuse(error.issues.map(({ message }) => message).join("; "));
-  return { manifestVersion: data.manifest_version, name: data.name, version: data.version };
+  return { name: data.name, version: data.version };
 };

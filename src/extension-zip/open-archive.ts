@@ -1,9 +1,10 @@
+import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { type Entry, fromRandomAccessReaderPromise, type LocalFileHeader, type ZipFile } from "yauzl";
 import { ArchiveRefused, shownName } from "./archive-refused.ts";
 import { checkEntry, checkLocalHeader } from "./entry-headers.ts";
 import { type EntryName, parseEntryName } from "./entry-name.ts";
-import { FileReader } from "./file-reader.ts";
+import { chunksOf, FileReader } from "./file-reader.ts";
 import { checkPlaces, type Directory, type Placed, readEndRecord } from "./layout.ts";
 import { maxArchiveBytes } from "./limits.ts";
 import { createNameTree } from "./name-tree.ts";
@@ -67,14 +68,25 @@ const openZip = async (file: FileHandle, bytes: number): Promise<ZipFile> => {
   return zip;
 };
 
+const checkDigest = async (file: FileHandle, bytes: number, expected: string): Promise<void> => {
+  const hash = createHash("sha256");
+  for await (const chunk of chunksOf(file, 0, bytes)) hash.update(chunk);
+  if (hash.digest("hex") !== expected)
+    throw new ArchiveRefused("wrong_digest", `the archive has not the SHA-256 digest ${expected}`);
+};
+
+/** `sha256`: the digest of the archive, hex, if it is known. */
+export type OpenOptions = { signal: AbortSignal; sha256?: string | undefined };
+
 /** Opens an archive and checks everything but the data of its entries. Throws `ArchiveRefused`. The caller disposes of it. */
-export const openArchive = async (path: string, signal: AbortSignal): Promise<Archive> => {
+export const openArchive = async (path: string, { signal, sha256 }: OpenOptions): Promise<Archive> => {
   await using parts = new AsyncDisposableStack();
   const file = await open(path, "r");
   parts.defer(() => file.close());
   const { size: bytes } = await file.stat();
   if (bytes > maxArchiveBytes)
     throw new ArchiveRefused("archive_too_large", `the archive is larger than ${maxArchiveBytes} bytes`);
+  if (sha256 !== undefined) await checkDigest(file, bytes, sha256);
   const directory = await readEndRecord(file, bytes);
   const zip = await openZip(file, bytes);
   const entries = await readDirectory(zip, directory, signal);

@@ -31,15 +31,16 @@ const writeBelow = (folder: string): EntrySink => {
 
 /**
  * Unpacks the archive at `path` into `folder`, which it makes and which must not be there yet, with the same checks as at its upload.
- * Leaves nothing behind when it throws. Throws `ArchiveRefused` and the reason of `signal`.
+ * Leaves nothing behind when it throws. `sha256`: the digest that the archive must have, hex. Throws `ArchiveRefused` and the reason of
+ * the signal.
  */
 export const unpackExtensionZip = async (
-  { path, folder }: { path: string; folder: string },
+  { path, folder, sha256 }: { path: string; folder: string; sha256: string },
   { signal }: { signal: AbortSignal },
 ): Promise<CheckedExtension> => {
   await mkdir(folder, { mode: folderMode });
   try {
-    return await readExtensionZip(path, writeBelow(folder), signal);
+    return await readExtensionZip(path, writeBelow(folder), { signal, sha256 });
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;

@@ -61,7 +61,6 @@ const names: Hostile[] = [
   }),
   hostile("a part of 256 bytes", "name_length", '"aaaa', named(`${"a".repeat(256)}`)),
   hostile("a path of 1025 bytes", "name_length", '"abc/', named("abc/".repeat(256).concat("d"))),
-  hostile("a name that Chromium reserves", "name_reserved", "__MACOSX", named("__MACOSX/._a.js")),
   hostile(
     "a name twice",
     "name_collision",
@@ -592,6 +591,7 @@ const manifests: Hostile[] = [
       ["no JSON", "{", "JSON"],
       ["comments", '{"manifest_version": 3, // three\n"name": "x", "version": "1"}', "JSON"],
       ["a list", "[]", "manifest.json"],
+      ["manifest_version 2", '{"manifest_version": 2, "name": "x", "version": "1"}', "manifest_version"],
       ["manifest_version 1", '{"manifest_version": 1, "name": "x", "version": "1"}', "manifest_version"],
       ["manifest_version as text", '{"manifest_version": "3", "name": "x", "version": "1"}', "manifest_version"],
       ["no name", '{"manifest_version": 3, "version": "1"}', "name"],

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,10 +31,15 @@ describe("a hostile archive is refused by name and rule, and nothing is written"
     const deep = join(scratch, "outer", "inner");
     await mkdir(deep, { recursive: true });
     const path = join(scratch, "archive.zip");
-    await writeFile(path, bytes());
+    const archive = bytes();
+    const sha256 = createHash("sha256").update(archive).digest("hex");
+    await writeFile(path, archive);
     try {
       const folder = join(deep, "x");
-      const ways = [() => checkExtensionZip(path, { signal }), () => unpackExtensionZip({ path, folder }, { signal })];
+      const ways = [
+        () => checkExtensionZip(path, { signal }),
+        () => unpackExtensionZip({ path, folder, sha256 }, { signal }),
+      ];
       for (const way of ways) {
         const error = await refusalOf(way());
         expect(error.rule, error.message).toBe(rule);

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,12 +16,16 @@ beforeAll(async () => {
 });
 afterAll(() => rm(scratch, { recursive: true, force: true }));
 
+const digestOf = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
+
 const unpacked = async (bytes: Buffer): Promise<{ folder: string; names: string[] }> => {
   const folder = await mkdtemp(join(scratch, "unpacked-"));
   const path = join(folder, "archive.zip");
   await writeFile(path, bytes);
   const checked = await checkExtensionZip(path, { signal });
-  expect(await unpackExtensionZip({ path, folder: join(folder, "x") }, { signal })).toEqual(checked);
+  expect(await unpackExtensionZip({ path, folder: join(folder, "x"), sha256: digestOf(bytes) }, { signal })).toEqual(
+    checked,
+  );
   return { folder: join(folder, "x"), names: (await readdir(join(folder, "x"), { recursive: true })).sort() };
 };
 
@@ -95,20 +100,39 @@ test("an archive gives its files no rights", async () => {
 // EXTENSION-7
 test("nothing is unpacked over what is there, which stays", async () => {
   const path = join(scratch, "archive.zip");
-  await writeFile(path, writeZip([manifest()]));
+  const bytes = writeZip([manifest()]);
+  await writeFile(path, bytes);
   const folder = join(scratch, "there");
   await mkdir(folder);
   await writeFile(join(folder, "mine"), "kept");
-  await expect(unpackExtensionZip({ path, folder }, { signal })).rejects.toMatchObject({ code: "EEXIST" });
+  await expect(unpackExtensionZip({ path, folder, sha256: digestOf(bytes) }, { signal })).rejects.toMatchObject({
+    code: "EEXIST",
+  });
   expect(await readdir(folder)).toEqual(["mine"]);
 });
 
 // EXTENSION-7
 test("an unpacking that is aborted leaves nothing", async () => {
   const path = join(scratch, "aborted.zip");
-  await writeFile(path, writeZip([manifest(), { name: "a.js", content: "x" }]));
+  const bytes = writeZip([manifest(), { name: "a.js", content: "x" }]);
+  await writeFile(path, bytes);
+  const sha256 = digestOf(bytes);
   const folder = join(scratch, "aborted");
   const reason = new Error("no longer wanted");
-  await expect(unpackExtensionZip({ path, folder }, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  await expect(unpackExtensionZip({ path, folder, sha256 }, { signal: AbortSignal.abort(reason) })).rejects.toBe(
+    reason,
+  );
+  await expect(stat(folder)).rejects.toMatchObject({ code: "ENOENT" });
+});
+
+// EXTENSION-7
+test("another archive than the expected one is not unpacked", async () => {
+  const path = join(scratch, "other.zip");
+  await writeFile(path, writeZip([manifest()]));
+  const folder = join(scratch, "other");
+  const sha256 = digestOf(writeZip([manifest({ name: "Expected" })]));
+  await expect(unpackExtensionZip({ path, folder, sha256 }, { signal })).rejects.toMatchObject({
+    rule: "wrong_digest",
+  });
   await expect(stat(folder)).rejects.toMatchObject({ code: "ENOENT" });
 });
