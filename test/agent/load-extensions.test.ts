@@ -6,7 +6,7 @@ import { join } from "node:path";
 import puppeteer, { type Page } from "puppeteer-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { chromiumFlags } from "../../src/agent/chromium-flags.ts";
-import { connectDevTools } from "../../src/agent/connect-dev-tools.ts";
+import { connectDevTools, placeOf } from "../../src/agent/connect-dev-tools.ts";
 import { loadExtensions } from "../../src/agent/load-extensions.ts";
 import { startVirtualScreen } from "../../src/agent/virtual-screen.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
@@ -73,7 +73,7 @@ const startBrowser = async (headless: boolean, profile: string) => {
       program: programs.chromium,
       args: chromiumFlags(
         { headless, kiosk_mode: false, viewport },
-        { profileDir, sandbox: false, smallSharedMemory: true },
+        { profileDir, sandbox: false, smallSharedMemory: true, parts: { devToolsPort: 0, flags: [] } },
       ),
       env: { ...env, PATH: process.env.PATH ?? "", ...screen?.env },
       readyPattern: /DevTools listening on (ws:\/\/127\.0\.0\.1:\d+\/\S+)/,
@@ -84,7 +84,7 @@ const startBrowser = async (headless: boolean, profile: string) => {
     signal,
   );
   browsers.defer(() => chromium.end(2000));
-  const cdp = browsers.use(await connectDevTools(chromium.ready));
+  const cdp = browsers.use(await connectDevTools(placeOf(chromium.ready, undefined)));
   const client = async () => {
     const connected = await puppeteer.connect({ browserWSEndpoint: chromium.ready, defaultViewport: null });
     browsers.defer(() => connected.disconnect());
