@@ -41,7 +41,18 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   controllers: { may: ["domain", "kube", "leases", "protocol", "redis", "resources"], types: ["blobs", "metrics"] },
   bootstrap: { may: ["kube", "resources", "services/api-keys/api-key-secret.ts"], types: ["services/api-keys"] },
   services: {
-    may: ["domain", "extension-zip", "fill", "kube", "leases", "protocol", "redis", "resources", "retry.ts"],
+    may: [
+      "await-with.ts",
+      "domain",
+      "extension-zip",
+      "fill",
+      "kube",
+      "leases",
+      "protocol",
+      "redis",
+      "resources",
+      "retry.ts",
+    ],
     types: ["blobs", "config.ts", "metrics"],
   },
   http: {

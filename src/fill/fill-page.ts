@@ -33,7 +33,7 @@ export type FillRequest = {
   connect: CdpAddress;
   /** The URL of an open page, fragment included; undefined: the only open page. */
   pageUrl?: string | undefined;
-  /** For the whole fill, 1 to 30000. */
+  /** For the whole fill, at most 30000. */
   timeoutMs: number;
   /** 1 to 50, written in this order. */
   bindings: Binding[];
@@ -72,11 +72,13 @@ const statusOf = (fields: FieldResult[]): FillResult["status"] => {
   return fields.every(({ status }) => status === "filled") ? "completed" : "failed";
 };
 
-/** The error for a failure before the first write. */
-const refusalOf = (error: unknown, signal: AbortSignal): unknown => {
+/** The error for a failure before the first write. `isLate`: whether the deadline has cut the connection. */
+const refusalOf = (error: unknown, { signal, isLate }: { signal: AbortSignal; isLate: boolean }): unknown => {
   if (signal.aborted) return signal.reason;
   if (error instanceof CdpBusy) return new FillRefused("fill_in_progress");
-  return error instanceof CdpRefused || error instanceof CdpClosed ? new FillRefused("browser_not_ready") : error;
+  if (error instanceof CdpRefused || error instanceof CdpClosed)
+    return new FillRefused("browser_not_ready", undefined, { isLate });
+  return error;
 };
 
 /**
@@ -99,6 +101,6 @@ export const fillPage = async (request: FillRequest, signal: AbortSignal): Promi
     const fields = await writeFields(cdp, writes, deadline.signal);
     return { status: statusOf(fields), fields, origin };
   } catch (error) {
-    throw refusalOf(error, signal);
+    throw refusalOf(error, { signal, isLate: deadline.signal.aborted });
   }
 };

@@ -62,10 +62,13 @@ export class FillRefused extends Error {
   readonly code: FillRefusal;
   /** The bad binding, from 0; undefined when no binding is the cause. */
   readonly index: number | undefined;
+  /** Whether the time for the fill was over. */
+  readonly isLate: boolean;
 
-  constructor(code: FillRefusal, index?: number) {
+  constructor(code: FillRefusal, index?: number, { isLate = false }: { isLate?: boolean } = {}) {
     super(index === undefined ? messages[code] : `fields[${index}].selector ${messages[code]}`);
     this.code = code;
     this.index = index;
+    this.isLate = isLate;
   }
 }

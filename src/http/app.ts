@@ -10,7 +10,7 @@ import { answerError, asAppError } from "./middleware/error-answer.ts";
 import { checkHost } from "./middleware/host-check.ts";
 import { requestIdOf } from "./middleware/request-id.ts";
 import { mountHealth, mountMetrics } from "./ops/mount-ops.ts";
-import { factsOf, logOf, routeOf, setFacts, setLog, setRoute } from "./request-locals.ts";
+import { factsOf, logOf, routeOf, setArrival, setFacts, setLog, setRoute } from "./request-locals.ts";
 import type { Method } from "./route.ts";
 import { routeTable } from "./route-table.ts";
 import { serveRoute } from "./serve-route.ts";
@@ -23,6 +23,7 @@ const observe =
     const facts = newFacts({ request_id: requestId, address: clientAddress(request, config) });
     setFacts(response, facts);
     const startMs = performance.now();
+    setArrival(response, startMs);
     response.set("X-Request-Id", requestId);
     setLog(response, log.child({ request_id: requestId }));
     response.on("close", () => {

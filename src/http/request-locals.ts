@@ -26,3 +26,11 @@ export const factsOf = (response: Response): AuditFacts => response.locals.audit
 export const setFacts = (response: Response, facts: AuditFacts): void => {
   response.locals.audit = facts;
 };
+
+/** When the request arrived here, by `performance.now()`. */
+export const arrivalOf = (response: Response): number => response.locals.arrivedAtMs;
+
+/** To be called once, before anything is done with the request. */
+export const setArrival = (response: Response, arrivedAtMs: number): void => {
+  response.locals.arrivedAtMs = arrivedAtMs;
+};

@@ -42,6 +42,9 @@ export type FurtherPermission = {
   applies(body: any): boolean;
 };
 
+/** What is known of a request with a bad query or body. */
+type InvalidInput = "params" | "principal" | "project" | "deps";
+
 export type RouteContract<Params, Query, Body, Of extends Scope = Scope> = {
   method: Method;
   /** In OpenAPI's form: `/browser_pools/{id_or_name}`. */
@@ -64,6 +67,8 @@ export type RouteContract<Params, Query, Body, Of extends Scope = Scope> = {
   errors: ErrorCode[];
   /** Whether a GET has an audit line too; all other methods have one. */
   isAudited?: boolean;
+  /** Called when a request is refused for its query or body, after its caller, permission and project were checked. Never rejects. */
+  onInvalid?(input: Pick<RouteInput<Params, undefined, undefined, Of>, InvalidInput>, code: ErrorCode): Promise<void>;
   /** Errors after the objects of the path and the session of the body were found: then the audit line names them. */
   errorsAfterLookup?: ErrorCode[];
 };
@@ -79,6 +84,8 @@ export type RouteInput<Params, Query, Body, Of extends Scope = Scope> = {
   baseUrl: string;
   deps: ServiceDeps;
   log: Logger;
+  /** When the request arrived here, by `performance.now()`: before its body, for which it may have waited. */
+  arrivedAtMs: number;
   /** Aborted when the caller is gone or the service is stopping. */
   signal: AbortSignal;
 };

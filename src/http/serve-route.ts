@@ -14,7 +14,7 @@ import { baseUrlOf } from "./middleware/host-check.ts";
 import { parseBody } from "./middleware/parse-body.ts";
 import { nestQuery, validate } from "./middleware/validate.ts";
 import { replayAnswer } from "./replay-answer.ts";
-import { factsOf, logOf } from "./request-locals.ts";
+import { arrivalOf, factsOf, logOf } from "./request-locals.ts";
 import type { Answer, Route, RouteInput } from "./route.ts";
 import { sendFile } from "./send-file.ts";
 
@@ -31,6 +31,21 @@ const authenticated = (request: Request, { config, apiKeys, callerLimits }: AppD
   } catch (error) {
     throw callerLimits.failed(addressGroup(clientAddress(request, config))) ?? error;
   }
+};
+
+/** What the caller sent. Throws for the first part that is not valid. */
+const readGiven = async (
+  request: Request,
+  response: Response,
+  route: Route,
+  // biome-ignore lint/suspicious/noExplicitAny: as Route is
+): Promise<Pick<RouteInput<any, any, any>, "params" | "query" | "body">> => {
+  const given = await parseBody(request, response, route.bodyLimit);
+  return {
+    params: route.params && validate(route.params, request.params),
+    query: route.query && validate(route.query, nestQuery(request.query)),
+    body: route.body && validate(route.body, given),
+  };
 };
 
 const readInput = async (
@@ -56,10 +71,15 @@ const readInput = async (
       : undefined;
   noteCaller(facts, { project });
   if (project) response.once("close", callerLimits.enter("project", project.id));
-  const given = await parseBody(request, response, route.bodyLimit);
-  const params = route.params && validate(route.params, request.params);
-  const query = route.query && validate(route.query, nestQuery(request.query));
-  const body = route.body && validate(route.body, given);
+  const { params, query, body } = await readGiven(request, response, route).catch(async (error: unknown) => {
+    const given = route.params?.safeParse(request.params);
+    if (route.onInvalid && given?.success)
+      await route.onInvalid(
+        { params: given.data, principal, project, deps: deps.services },
+        asAppError(error, log).code,
+      );
+    throw error;
+  });
   // Before a kept answer is looked up: a key that has lost the permission must not get it.
   for (const { permission, applies } of route.furtherPermissions ?? [])
     if (applies(body)) requirePermission(principal, permission);
@@ -72,6 +92,7 @@ const readInput = async (
     baseUrl: baseUrlOf(request.headers, config),
     deps: deps.services,
     log,
+    arrivedAtMs: arrivalOf(response),
     signal,
   };
 };

@@ -1,12 +1,14 @@
 /**
- * What was done with a vault item, for audits: one bounded stream for each item, without secret values. A reader gets about the
- * newest thousand events of the last month.
+ * What was done with a vault item, for audits, without secret values. An item has two bounded streams: one for refused fills, so that
+ * a flood of them can't push out the rest, and one for all other events. A reader gets both as one: about the newest thousand events
+ * and two hundred refusals of the last month.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { RedisConnection } from "./connection.ts";
-import { itemEventsKey } from "./keys.ts";
+import { itemEventsKey, itemRefusalsKey } from "./keys.ts";
 import { orUnavailable } from "./or-unavailable.ts";
+import { loadScript, runScript } from "./script.ts";
 import { retryBriefly } from "./while-unavailable.ts";
 
 /** One thing that was done with an item. It holds no secret value, no selector and nothing of a page but its origin. */
@@ -40,14 +42,20 @@ export type EventsQuery = {
 };
 
 export type ItemEvents = {
-  /** Throws `unavailable`. When Redis' answer is lost, the stream may get the event twice. */
-  append(itemUid: string, event: ItemEvent): Promise<void>;
+  /**
+   * `isRefusal`: whether the event is that of a fill that was refused. Throws `unavailable`. When Redis' answer is lost, the stream
+   * may get the event twice.
+   */
+  append(itemUid: string, event: ItemEvent, options?: { isRefusal?: boolean }): Promise<void>;
   /** Oldest first. Throws `unavailable`; the reason of `signal` when it is aborted during the wait. */
   read(itemUid: string, query: EventsQuery, signal: AbortSignal): Promise<StoredItemEvent[]>;
 };
 
-/** Events of one item that Redis keeps, roughly: it drops older ones in whole blocks. */
+/** Events of one item that Redis keeps besides refused fills, roughly: it drops older ones in whole blocks. */
 const keptEvents = 1000;
+
+/** Refused fills of one item that Redis keeps, roughly. */
+const keptRefusals = 200;
 
 /** Redis drops the stream of an item when no event is added for this long, s: 30 days. */
 const keptSeconds = 30 * 24 * 60 * 60;
@@ -55,25 +63,42 @@ const keptSeconds = 30 * 24 * 60 * 60;
 /** Time between two polls of a waiting reader, ms. Blocking reads would need a connection each. */
 const pollMs = 250;
 
-const parse = ([id, [, text = ""]]: [string, string[]]): StoredItemEvent => ({
+const appendScript = loadScript("append-item-event", import.meta.url);
+const readScript = loadScript("read-item-events", import.meta.url);
+
+const Entries = z.array(z.tuple([z.string(), z.tuple([z.literal("event"), z.string()])]));
+
+/** An id as its two numbers. */
+const numbersOf = (id: string): [ms: number, seq: number] => {
+  const [ms, seq] = id.split("-");
+  return [Number(ms), Number(seq)];
+};
+
+const byId = (a: { id: string }, b: { id: string }): number => {
+  const [[msA, seqA], [msB, seqB]] = [numbersOf(a.id), numbersOf(b.id)];
+  return msA - msB || seqA - seqB;
+};
+
+const parse = ([id, [, text]]: z.infer<typeof Entries>[number]): StoredItemEvent => ({
   id,
-  time: new Date(Number(id.split("-")[0])).toISOString(),
+  time: new Date(numbersOf(id)[0]).toISOString(),
   ...ItemEvent.parse(JSON.parse(text)),
 });
 
-/** Events in this Redis, one stream for each item. */
+/** Events in this Redis, two streams for each item. */
 export const createItemEvents = (redis: RedisConnection): ItemEvents => {
   const findEvents = async (itemUid: string, { after, limit }: EventsQuery): Promise<StoredItemEvent[]> => {
+    const keys = [itemEventsKey(itemUid), itemRefusalsKey(itemUid)];
     const from = after === undefined ? "-" : `(${after}`;
-    const entries = await orUnavailable(redis.xrange(itemEventsKey(itemUid), from, "+", "COUNT", limit));
-    return entries.map(parse);
+    const entries = Entries.parse(await orUnavailable(runScript(redis, readScript, keys, [from, limit])));
+    return entries.map(parse).sort(byId).slice(0, limit);
   };
   return {
-    async append(itemUid, event) {
-      const key = itemEventsKey(itemUid);
+    async append(itemUid, event, { isRefusal = false } = {}) {
       const text = JSON.stringify(ItemEvent.parse(event));
-      await retryBriefly(() => orUnavailable(redis.xadd(key, "MAXLEN", "~", keptEvents, "*", "event", text)));
-      await orUnavailable(redis.expire(key, keptSeconds));
+      const [main, refusals] = [itemEventsKey(itemUid), itemRefusalsKey(itemUid)];
+      const [keys, kept] = isRefusal ? [[refusals, main], keptRefusals] : [[main, refusals], keptEvents];
+      await retryBriefly(() => orUnavailable(runScript(redis, appendScript, keys, [kept, text, keptSeconds])));
     },
     async read(itemUid, query, signal) {
       const untilMs = performance.now() + query.waitMs;

@@ -15,7 +15,7 @@ export const lockKey = (digest: string): string => `bp:{${digest}}:turn`;
 /** Sorted set of the room that is reserved for sessions that begin in the organization with this system namespace. */
 export const reservedSessionsKey = (systemNamespace: string): string => `bp:{${systemNamespace}}:reserved_sessions`;
 
-/** The stream of a vault item's events. */
+/** The stream of a vault item's events, but for refused fills. */
 export const itemEventsKey = (itemUid: string): string => `bp:{${itemUid}}:item_events`;
 
 /** How the delivery of a browser's setup stands, by the pod's uid. */
@@ -23,3 +23,5 @@ export const setupKey = (podUid: string): string => `bp:{${podUid}}:setup`;
 
 /** The channel on which API replicas receive which browsers wait for their setup. */
 export const setupsChannel = "bp:setups";
+/** The stream of a vault item's refused fills. */
+export const itemRefusalsKey = (itemUid: string): string => `bp:{${itemUid}}:item_refusals`;

@@ -61,6 +61,33 @@ describe("events of an item", () => {
     expect(await redis.ttl(key)).toBeGreaterThan(24 * 60 * 60);
   });
 
+  // ITEM-34, ITEM-40
+  test("of refused fills are read with the others in their order, and a flood of them pushes no other event out", async () => {
+    const item = newId();
+    await events.append(item, { ...event(), type: "created" });
+    await events.append(item, event("completed"));
+    for (let i = 0; i < 30; i++)
+      await Promise.all(
+        Array.from({ length: 50 }, () => events.append(item, event("field_unavailable"), { isRefusal: true })),
+      );
+    await events.append(item, event("unknown"));
+    const read: Awaited<ReturnType<ItemEvents["read"]>> = [];
+    for (let after: string | undefined; ; after = read.at(-1)?.id) {
+      const page = await events.read(item, { ...all, after }, never);
+      if (page.length === 0) break;
+      read.push(...page);
+    }
+    const others = read.filter(({ outcome }) => outcome !== "field_unavailable");
+    expect(others.map(({ type, outcome }) => outcome ?? type)).toEqual(["created", "completed", "unknown"]);
+    expect([read[0], read[1], read.at(-1)]).toEqual(others);
+    expect(new Set(read.map(({ id }) => id)).size).toBe(read.length);
+    expect(read.length).toBeGreaterThanOrEqual(200);
+    expect(read.length).toBeLessThan(400);
+    const key = `bp:{${item}}:item_refusals`;
+    expect(await redis.xlen(key)).toBe(read.length - others.length);
+    expect(await redis.ttl(key)).toBeGreaterThan(24 * 60 * 60);
+  });
+
   // ITEM-36
   test("hold what an event may contain and nothing else", async () => {
     const item = newId();

@@ -1,7 +1,16 @@
 import { z } from "zod";
 import { FillAnswer, FillItem } from "../../resources/fill-wire.ts";
+import type { ItemPath } from "../../services/vaults/fetch-item.ts";
 import { fillItem } from "../../services/vaults/fill-item.ts";
+import { noteRefusedFill } from "../../services/vaults/note-refused-fill.ts";
 import { defineRoute } from "../route.ts";
+
+const ItemParams = z.object({
+  id_or_name: z.string().min(1).max(255).describe("The vault's id or name."),
+  key: z.string().min(1).max(255).describe("The item's key."),
+});
+
+const pathOf = ({ id_or_name, key }: z.output<typeof ItemParams>): ItemPath => ({ vault: id_or_name, key });
 
 export const runItemOperationRoute = defineRoute(
   {
@@ -12,14 +21,12 @@ export const runItemOperationRoute = defineRoute(
     scope: "project",
     permission: "vaults:fill",
     summary: "Fill values of an item into fields of a page",
-    params: z.object({
-      id_or_name: z.string().min(1).max(255).describe("The vault's id or name."),
-      key: z.string().min(1).max(255).describe("The item's key."),
-    }),
+    params: ItemParams,
     body: FillItem,
     answers: { 200: { description: "The result of each field", schema: FillAnswer } },
     errors: [
       "not_found",
+      "request_timeout",
       "vault_not_attached",
       "item_unavailable",
       "field_unavailable",
@@ -34,9 +41,10 @@ export const runItemOperationRoute = defineRoute(
       "browser_not_ready",
       "fill_in_progress",
     ],
-    // Item and browser are looked up at the same time; `item_unavailable` and `field_unavailable` say nothing of the browser.
     errorsAfterLookup: [
       "vault_not_attached",
+      "item_unavailable",
+      "field_unavailable",
       "page_not_found",
       "page_ambiguous",
       "invalid_selector",
@@ -48,9 +56,11 @@ export const runItemOperationRoute = defineRoute(
       "browser_not_ready",
       "fill_in_progress",
     ],
+    onInvalid: ({ params, project, principal, deps }, code) =>
+      noteRefusedFill({ path: pathOf(params), project, principal, code }, deps),
   },
-  async ({ params, body, project, principal, deps, signal }) => {
-    const path = { vault: params.id_or_name, key: params.key };
-    return { status: 200, body: await fillItem({ path, request: body, project, principal }, deps, signal) };
+  async ({ params, body, project, principal, arrivedAtMs, deps, signal }) => {
+    const input = { path: pathOf(params), request: body, project, principal, arrivedAtMs };
+    return { status: 200, body: await fillItem(input, deps, signal) };
   },
 );

@@ -28,8 +28,8 @@ const ItemAnswer = { description: "The item", schema: ItemRecord };
 /** Most events of one answer. */
 const maxEvents = 100;
 
-/** The ids of events are ids of a Redis stream. */
-const eventId = /^\d{1,20}-\d{1,20}$/;
+/** The ids of events are ids of a Redis stream: two numbers below 2^64. */
+const eventId = /^\d{1,19}-\d{1,19}$/;
 
 export const listItemsRoute = defineRoute(
   {

@@ -1,5 +1,5 @@
 import { AppError } from "../../errors.ts";
-import { SessionRequest } from "../../leases/records.ts";
+import { type AnyLease, SessionRequest } from "../../leases/records.ts";
 import { purposeHeader, sessionHeader } from "../../protocol/agent-api.ts";
 import { isUpgradeBy, type UpgradeAnswer } from "../../protocol/agent-key.ts";
 import { createdAt, wireId } from "../../resources/identity.ts";
@@ -22,24 +22,26 @@ export type DevToolsAddress = {
 const isAttached = (vault: Vault, { vaults = [] }: SessionRequest, sessionMs: number): boolean =>
   vaults.some(({ id }) => id === wireId(vault)) && Date.parse(createdAt(vault)) <= sessionMs;
 
-/**
- * The DevTools address of a browser that has the vault attached, for one fill at a time. Throws `not_found`, and
- * `vault_not_attached` for any other browser of the project; a browser of a pool never has a vault.
- */
-export const attachedBrowser = async (
-  browserId: string,
-  { vault, project }: { vault: Vault; project: Project },
-  deps: ServiceDeps,
-): Promise<DevToolsAddress> => {
+/** The present session with this id. Throws `not_found`. */
+export const fetchBrowser = async (browserId: string, project: Project, deps: ServiceDeps): Promise<AnyLease> => {
   const { lease } = await findSession(browserId, { project }, deps);
   // Only an id is accepted: at the next request another session could have the name.
   if (lease.session !== browserId)
     throw new AppError("not_found", `no browser ${browserId} in this project; browser_id is the session_id`);
-  if (!isAttached(vault, SessionRequest.parse(JSON.parse(lease.request)), lease.created_at))
+  return lease;
+};
+
+/** Throws `vault_not_attached` for a browser without the vault; a browser of a pool never has one. */
+export const requireAttached = (vault: Vault, { session, request, created_at }: AnyLease): void => {
+  if (!isAttached(vault, SessionRequest.parse(JSON.parse(request)), created_at))
     throw new AppError(
       "vault_not_attached",
-      `vault ${wireId(vault)} is not attached to browser ${browserId}; vaults are given when a browser is created`,
+      `vault ${wireId(vault)} is not attached to browser ${session}; vaults are given when a browser is created`,
     );
+};
+
+/** The DevTools address of a browser, for one fill. It calls the agent. */
+export const devToolsOf = async (lease: AnyLease, deps: ServiceDeps): Promise<DevToolsAddress> => {
   await deps.agents.learnTime(lease);
   const authorization = `Bearer ${deps.agentTokens.tokenFor(lease.browser)}`;
   const challenge = deps.agentKeys.challenge(lease.pod);

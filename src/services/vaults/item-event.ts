@@ -1,4 +1,5 @@
 import type { ItemEvent } from "../../redis/item-events.ts";
+import { FillAnswer } from "../../resources/fill-wire.ts";
 import type { VaultItem } from "../../resources/vault-item.ts";
 import type { Principal } from "../api-keys/api-keys.ts";
 import type { ServiceDeps } from "../service-deps.ts";
@@ -9,6 +10,10 @@ export const actorOf = ({ keyId }: Principal, { apiKeys }: Pick<ServiceDeps, "ap
   return { id: keyId, ...(name !== undefined && { name }) };
 };
 
+/** A fill that has written nothing ends with the code of an error instead of a status. */
+const isRefusal = ({ type, outcome }: Pick<ItemEvent, "type" | "outcome">): boolean =>
+  type === "fill" && !FillAnswer.shape.status.safeParse(outcome).success;
+
 /** Records what a request did with an item. An event that can't be written is only logged: the action itself is already done. */
 export const noteItemEvent = async (
   item: VaultItem,
@@ -17,11 +22,8 @@ export const noteItemEvent = async (
 ): Promise<void> => {
   const { principal, ...rest } = event;
   try {
-    await deps.itemEvents.append(item.metadata.uid, {
-      ...rest,
-      item: item.spec.key,
-      actor: actorOf(principal, deps),
-    });
+    const noted = { ...rest, item: item.spec.key, actor: actorOf(principal, deps) };
+    await deps.itemEvents.append(item.metadata.uid, noted, { isRefusal: isRefusal(rest) });
   } catch (err) {
     deps.log.warn({ err, item: item.metadata.name, type: event.type }, "an item's event could not be kept");
   }

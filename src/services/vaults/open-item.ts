@@ -8,13 +8,15 @@ import { openLogin } from "../secrets/stored-login.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { findSources } from "./item-source.ts";
 
-/**
- * The present state of an item, with its values when it is ready. `allowedOrigins`: the only origins that the values may be filled
- * into; undefined: any.
- */
-export type OpenItem =
-  | { state: Extract<ItemState, { status: "ready" }>; login: Login; allowedOrigins: string[] | undefined }
-  | { state: Extract<ItemState, { status: "unavailable" }> };
+/** An item with its values. `allowedOrigins`: the only origins that the values may be filled into; undefined: any. */
+export type ReadyItem = {
+  state: Extract<ItemState, { status: "ready" }>;
+  login: Login;
+  allowedOrigins: string[] | undefined;
+};
+
+/** The present state of an item, with its values when it is ready. */
+export type OpenItem = ReadyItem | { state: Extract<ItemState, { status: "unavailable" }> };
 
 type Deps = Pick<ServiceDeps, "kube" | "secretsKeys">;
 
