@@ -48,8 +48,8 @@ export const changedLogin = (
   return { values: after, totpSecret: totpAfter(before.totpSecret, totpSecret) };
 };
 
-/** Which values of a login are not empty, and whether it has a TOTP secret. */
+/** Which values of a login are not empty, and whether it has a TOTP secret that gives codes (CREDENTIAL-19). */
 export const shapeOf = ({ values, totpSecret }: Login): StoredLogin => ({
   valueNames: [...values].flatMap(([name, value]) => (value.reveal() === "" || name === totpEntry ? [] : [name])),
-  hasTotp: totpSecret !== undefined,
+  hasTotp: totpSecret !== undefined && normalizeTotpSecret(totpSecret.reveal()) !== undefined,
 });

@@ -8,7 +8,7 @@
  */
 import { totpEntry } from "../resources/credential.ts";
 
-/** The names of a credential's non-empty values, and whether it has a TOTP secret. */
+/** The names of a credential's non-empty values, and whether it has a TOTP secret that gives codes. */
 export type StoredLogin = { valueNames: readonly string[]; hasTotp: boolean };
 
 /** The source of an item's values, found through its connection. */

@@ -61,7 +61,11 @@ export const CredentialRecord = z.object({
   name: z.string().describe("The credential's name."),
   domain: z.string().describe("The domain that the login is for."),
   has_values: z.boolean().describe("Whether a value that is not empty is stored."),
-  has_totp_secret: z.boolean().describe("Whether a TOTP secret is stored."),
+  has_totp_secret: z.boolean().describe("Whether a TOTP secret is stored that gives codes."),
+  totp_secret_problem: z
+    .literal("not_base32")
+    .optional()
+    .describe("Why the stored TOTP secret gives no codes; left out when none is stored, or it does."),
   value_keys: z.array(z.string()).optional().describe("The names of the stored values; left out of lists."),
   sso_provider: z.string().nullable().describe("The SSO provider to log in with."),
   allowed_origins: z

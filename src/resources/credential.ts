@@ -78,3 +78,17 @@ export const ownSecretName = (credentialName: string): string => secretNameFor(o
 /** Whether the values are in the credential's own Secret. */
 export const hasOwnSecret = ({ metadata, spec }: Credential): boolean =>
   spec.secretRef.name === ownSecretName(metadata.name);
+
+/**
+ * The HTTP API sets it when it finds that the stored TOTP secret is no base32 text, and removes it later: the operator may not read
+ * the Secret. It holds nothing of the secret.
+ */
+export const unusableTotpAnnotation = "browserpool.dev/unusable-totp";
+
+/** Whether the HTTP API has found that the stored TOTP secret gives no codes. */
+export const hasUnusableTotp = ({ metadata }: Credential): boolean =>
+  metadata.annotations?.[unusableTotpAnnotation] !== undefined;
+
+/** Whether something of a login is stored, as far as the custom resource says. */
+export const storesLogin = (credential: Credential): boolean =>
+  credential.spec.valueKeys.length > 0 || (credential.spec.totp && !hasUnusableTotp(credential));

@@ -204,6 +204,43 @@ describe("a user's own Secret", () => {
     expect([status, body.code]).toEqual([409, "conflict"]);
     expect(body.message).not.toContain("canary");
   });
+
+  // CREDENTIAL-19, ITEM-19
+  test("with a malformed TOTP secret has no codes for HTTP and kubectl, until it is set right", async () => {
+    const name = fresh("own");
+    await stack(name, { totp: true });
+    await kubectl("apply -f -", secretYaml(name, { username: "alice", totp_secret: "canary!" }));
+    const read = async () => [
+      (await parts.call("GET", `/credentials/${name}`)).body,
+      (await parts.call("GET", `/vaults/${name}/items/shop`)).body.state,
+    ];
+    const fields = { username: { type: "text" } };
+    expect(await read()).toMatchObject([
+      { has_values: true, has_totp_secret: false, totp_secret_problem: "not_base32" },
+      { status: "ready", fields },
+    ]);
+    expect((await read())[1].fields).toEqual(fields);
+    await untilCondition(`cred/${name}`, "Ready", "True/Stored");
+    await untilCondition(`vi/${name}`, "Ready", "True/Ready");
+    await eventually("kubectl tells it", async () =>
+      (await kubectl(`get cred ${name} -o yaml`)).includes("its totp_secret is no base32 text"),
+    );
+
+    await kubectl(`patch cred ${name} --type=merge -p {"spec":{"valueKeys":[]}}`);
+    expect((await read())[1]).toMatchObject({ status: "unavailable", status_reason: "no_credential" });
+    await untilCondition(`cred/${name}`, "Ready", "False/TotpNotBase32");
+    await untilCondition(`ac/${name}`, "Ready", "False/CredentialEmpty");
+    await untilCondition(`vi/${name}`, "Ready", "False/NoCredential");
+    expect(await kubectl(`get cred,vi,ac ${name} -o yaml`)).not.toContain("canary");
+
+    await kubectl("apply -f -", secretYaml(name, { totp_secret: "JBSW Y3DP EHPK 3PXP" }));
+    const [credential, state] = await read();
+    expect(credential).toMatchObject({ has_totp_secret: true });
+    expect(credential).not.toHaveProperty("totp_secret_problem");
+    expect(state).toMatchObject({ status: "ready", fields: { totp: { type: "totp" } } });
+    await untilCondition(`cred/${name}`, "Ready", "True/Stored");
+    await untilCondition(`vi/${name}`, "Ready", "True/Ready");
+  });
 });
 
 describe("an object that HTTP created", () => {

@@ -1,5 +1,6 @@
 import type { CredentialSource } from "../../domain/item-source.ts";
 import { type AuthConnection, connectionStatus } from "../../resources/auth-connection.ts";
+import { storesLogin } from "../../resources/credential.ts";
 import { acceptedDraft, conditionsOf, type Draft } from "../conditions.ts";
 
 export type ObservedConnection = {
@@ -13,8 +14,7 @@ export type ObservedConnection = {
 const ready = (reason: string, message: string): Draft => ({ type: "Ready", status: true, reason, message });
 const notReady = (reason: string, message: string): Draft => ({ type: "Ready", status: false, reason, message });
 
-const hasLogin = (source: CredentialSource): boolean =>
-  source.is === "credential" && (source.credential.spec.valueKeys.length > 0 || source.credential.spec.totp);
+const hasLogin = (source: CredentialSource): boolean => source.is === "credential" && storesLogin(source.credential);
 
 const readyDraft = ({ connection, source }: ObservedConnection): Draft => {
   const linked = connection.spec.credential?.name;

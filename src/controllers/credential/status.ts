@@ -1,5 +1,17 @@
-import type { Credential } from "../../resources/credential.ts";
+import { type Credential, hasUnusableTotp, storesLogin } from "../../resources/credential.ts";
 import { acceptedDraft, conditionsOf } from "../conditions.ts";
+
+const notBase32 = "its totp_secret is no base32 text, so it gives no codes";
+
+const storedLogin = (credential: Credential) => {
+  const message = hasUnusableTotp(credential) ? `a login is stored, but ${notBase32}` : "a login is stored";
+  return { status: true, reason: "Stored", message };
+};
+
+const noLogin = (credential: Credential) =>
+  hasUnusableTotp(credential)
+    ? { status: false, reason: "TotpNotBase32", message: notBase32 }
+    : { status: false, reason: "Empty", message: "nothing is stored" };
 
 /**
  * The status of a credential, pure; from its spec, since the operator may not read Secrets. `holder`: the oldest credential with
@@ -9,15 +21,11 @@ export const credentialStatus = (
   credential: Credential,
   { holder, nowMs }: { holder: Credential; nowMs: number },
 ): NonNullable<Credential["status"]> => {
-  const { valueKeys, totp } = credential.spec;
   const taken =
     holder.metadata.uid === credential.metadata.uid
       ? undefined
       : { reason: "NameTaken", message: `spec.name: the credential ${holder.metadata.name} has this name` };
-  const stored =
-    valueKeys.length > 0 || totp
-      ? { status: true, reason: "Stored", message: "a login is stored" }
-      : { status: false, reason: "Empty", message: "nothing is stored" };
+  const stored = storesLogin(credential) ? storedLogin(credential) : noLogin(credential);
   const ready = taken ? { status: false, ...taken } : stored;
   return {
     observedGeneration: credential.metadata.generation ?? 0,

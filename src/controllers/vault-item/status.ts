@@ -1,6 +1,7 @@
 import { type CredentialSource, originsOf } from "../../domain/item-source.ts";
 import { type ItemSource, type ItemState, itemState, type StatusReason } from "../../domain/item-state.ts";
 import type { AuthConnection } from "../../resources/auth-connection.ts";
+import { hasUnusableTotp } from "../../resources/credential.ts";
 import type { VaultItem, VaultItemStatus } from "../../resources/vault-item.ts";
 import { acceptedDraft, conditionsOf, type Draft } from "../conditions.ts";
 
@@ -23,11 +24,11 @@ const unavailable: Record<StatusReason, { reason: string; message: string }> = {
   external_credential: { reason: "ExternalCredential", message: "an external provider keeps the credential" },
 };
 
-/** The source by the credential's spec: the operator may not read the Secret with the values. */
+/** The source by the credential's object: the operator may not read the Secret with the values. */
 const sourceBySpec = (source: CredentialSource): ItemSource => {
   if (source.is !== "credential") return source;
   const { valueKeys, totp } = source.credential.spec;
-  return { is: "stored", login: { valueNames: valueKeys, hasTotp: totp } };
+  return { is: "stored", login: { valueNames: valueKeys, hasTotp: totp && !hasUnusableTotp(source.credential) } };
 };
 
 const refusalOf = ({ item, hasVault, holder }: ObservedItem): { reason: string; message: string } | undefined => {

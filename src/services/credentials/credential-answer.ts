@@ -15,7 +15,7 @@ export const credentialAnswer = async (
   { valueKeys, newTotpSecret }: Shown,
   deps: Pick<ServiceDeps, "kube" | "secretsKeys">,
 ): Promise<CredentialRecord> => {
-  const { names, valueNames, hasTotp } = await fetchLoginShape(credential, deps);
+  const { names, valueNames, hasTotp, hasUnusableTotp } = await fetchLoginShape(credential, deps);
   const code = newTotpSecret && totpCode(newTotpSecret.reveal(), Date.now());
   return {
     id: wireId(credential),
@@ -23,6 +23,7 @@ export const credentialAnswer = async (
     domain: credential.spec.domain,
     has_values: valueNames.length > 0,
     has_totp_secret: hasTotp,
+    ...(hasUnusableTotp && { totp_secret_problem: "not_base32" as const }),
     ...(valueKeys && { value_keys: names }),
     sso_provider: credential.spec.ssoProvider ?? null,
     ...(credential.spec.allowedOrigins && { allowed_origins: credential.spec.allowedOrigins }),

@@ -4,6 +4,7 @@
  */
 import { type Login, noLogin } from "../../domain/change-login.ts";
 import type { StoredLogin } from "../../domain/item-state.ts";
+import { normalizeTotpSecret } from "../../domain/totp.ts";
 import { AppError } from "../../errors.ts";
 import { hasReason } from "../../kube/kube-error.ts";
 import type { NewObject, Secret } from "../../kube/objects.ts";
@@ -12,7 +13,8 @@ import { type Credential, credentialKind, hasOwnSecret, totpEntry } from "../../
 import { Sensitive } from "../../sensitive.ts";
 import { changeObject } from "../objects/change-object.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { open, type Place, seal } from "./sealing.ts";
+import { mirrorUnusableTotp } from "./mirror-unusable-totp.ts";
+import { looksSealed, open, type Place, seal } from "./sealing.ts";
 import { entryOf, nameOf } from "./secret-entry.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "secretsKeys">;
@@ -49,25 +51,43 @@ const valueEntries = (credential: Credential, data: Record<string, string>): [st
 const totpOf = ({ spec }: Credential, isOwn: boolean, data: Record<string, string>): string | undefined =>
   isOwn || spec.totp ? data[totpEntry] || undefined : undefined;
 
-/** `names`: all values, also empty ones. An empty value is stored plain, so no key is needed to find out that it is empty. */
-export type LoginShape = StoredLogin & { names: string[] };
+const textOf = (stored: string): string => Buffer.from(stored, "base64").toString("utf8");
 
-/** The names of a credential's values, without decrypting them; empty when its Secret is gone. */
-export const fetchLoginShape = async (credential: Credential, deps: Deps): Promise<LoginShape> => {
-  const data = (await fetchSecret(credential, deps))?.data ?? {};
+/** Whether a stored TOTP secret gives codes. YAML can store any text; what is encrypted was checked before that. */
+const givesCodes = (text: string, isOwn: boolean): boolean =>
+  (isOwn && looksSealed(text)) || normalizeTotpSecret(text) !== undefined;
+
+/**
+ * `names`: all values, also empty ones. An empty value is stored plain, so no key is needed to find out that it is empty.
+ * `hasUnusableTotp`: a TOTP secret is stored that is no base32 text; it counts as none (CREDENTIAL-19).
+ */
+export type LoginShape = StoredLogin & { names: string[]; hasUnusableTotp: boolean };
+
+const shapeIn = (credential: Credential, data: Record<string, string>): LoginShape => {
   const entries = valueEntries(credential, data);
+  const isOwn = hasOwnSecret(credential);
+  const totp = totpOf(credential, isOwn, data);
+  const hasTotp = totp !== undefined && givesCodes(textOf(totp), isOwn);
   return {
     names: entries.map(([name]) => name).sort(),
     valueNames: entries.flatMap(([name, stored]) => (stored === "" || name === totpEntry ? [] : [name])).sort(),
-    hasTotp: totpOf(credential, hasOwnSecret(credential), data) !== undefined,
+    hasTotp,
+    hasUnusableTotp: totp !== undefined && !hasTotp,
   };
+};
+
+/** The names of a credential's values, without decrypting them; empty when its Secret is gone. */
+export const fetchLoginShape = async (credential: Credential, deps: Deps): Promise<LoginShape> => {
+  const shape = shapeIn(credential, (await fetchSecret(credential, deps))?.data ?? {});
+  await mirrorUnusableTotp(credential, shape.hasUnusableTotp, deps);
+  return shape;
 };
 
 const openSecret = (credential: Credential, secret: Secret | undefined, { secretsKeys }: Deps): Login => {
   const data = secret?.data ?? {};
   const isOwn = hasOwnSecret(credential);
   const read = (entry: string, stored: string): Sensitive => {
-    const text = Buffer.from(stored, "base64").toString("utf8");
+    const text = textOf(stored);
     return isOwn ? open(text, secretsKeys, { ...refOf(credential), entry }) : new Sensitive(text);
   };
   const totp = totpOf(credential, isOwn, data);
@@ -79,8 +99,11 @@ const openSecret = (credential: Credential, secret: Secret | undefined, { secret
 };
 
 /** The login with its decrypted values. Throws `internal_error` when a value is encrypted with an unknown key. */
-export const openLogin = async (credential: Credential, deps: Deps): Promise<Login> =>
-  openSecret(credential, await fetchSecret(credential, deps), deps);
+export const openLogin = async (credential: Credential, deps: Deps): Promise<Login> => {
+  const secret = await fetchSecret(credential, deps);
+  await mirrorUnusableTotp(credential, shapeIn(credential, secret?.data ?? {}).hasUnusableTotp, deps);
+  return openSecret(credential, secret, deps);
+};
 
 const dataOf = ({ values, totpSecret }: Login, place: Omit<Place, "entry">, { secretsKeys }: Deps) => {
   const stored = (entry: string, value: Sensitive): [string, string] => {
