@@ -1,5 +1,7 @@
+import type { SpecProblem } from "../domain/problem.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import type { Condition } from "../resources/conditions.ts";
+import { joinPath } from "../resources/wire.ts";
 
 /** A condition without its times, before it is compared with the object's present one. */
 export type Draft = { type: string; status: boolean; reason: string; message: string };
@@ -20,8 +22,14 @@ export const conditionsOf = (object: WithStatus, drafts: Draft[], nowMs: number)
     return { type, status: text, reason, message, lastTransitionTime, observedGeneration };
   });
 
-/** The `Accepted` condition. `taken`: an older object already has the name or key that this object claims. */
-export const acceptedDraft = (taken?: { reason: string; message: string }): Draft =>
-  taken
-    ? { type: "Accepted", status: false, ...taken }
+/** The `Accepted` condition. `refusal`: e.g. an older object already has the name or key that this object claims. */
+export const acceptedDraft = (refusal?: { reason: string; message: string }): Draft =>
+  refusal
+    ? { type: "Accepted", status: false, ...refusal }
     : { type: "Accepted", status: true, reason: "Accepted", message: "the object is in force" };
+
+/** Why an object with settings that this installation can't carry out is not accepted (HTTP-30). */
+export const notSupportedHere = (problems: SpecProblem[]): { reason: "NotSupportedHere"; message: string } => ({
+  reason: "NotSupportedHere",
+  message: problems.map(({ path, message }) => `spec.${joinPath(path)}: ${message}`).join("; "),
+});

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { CreateConnection, UpdateConnection } from "../resources/auth-connection-wire.ts";
+import { telemetryCategories } from "../resources/telemetry.ts";
 import { newConnectionSpec, patchConnectionSpec } from "./connection-spec.ts";
 
 const base = { domain: "Shop.Example", profile_name: "alice" };
@@ -8,9 +9,8 @@ const defaults = {
   domain: "shop.example",
   profileName: "alice",
   saveCredentials: true,
-  healthChecks: true,
-  healthCheckInterval: 3600,
-  autoReauth: true,
+  healthChecks: false,
+  autoReauth: false,
   recordSession: false,
 };
 const specOf = (more: object) => {
@@ -23,33 +23,22 @@ describe("a new connection", () => {
   // CONNECTION-2
   test("has the defaults, and its domain in lower case", () => expect(specOf({})).toEqual(defaults));
 
-  test("keeps every setting", () =>
-    expect(
-      specOf({
-        save_credentials: false,
-        credential: { provider: "vault", auto: true },
-        allowed_domains: ["id.example"],
-        login_url: "https://shop.example/in",
-        health_checks: false,
-        health_check_interval: 300,
-        auto_reauth: false,
-        proxy: { name: "px" },
-        record_session: true,
-        browser_telemetry: { browser: { page: { enabled: true } } },
-      }),
-    ).toEqual({
+  test("keeps every setting that is carried out", () =>
+    expect(specOf({ save_credentials: false, credential: { provider: "vault", auto: true } })).toEqual({
       ...defaults,
       saveCredentials: false,
       credential: { provider: "vault", auto: true },
-      allowedDomains: ["id.example"],
-      loginUrl: "https://shop.example/in",
-      healthChecks: false,
-      healthCheckInterval: 300,
-      autoReauth: false,
-      proxy: { name: "px" },
-      recordSession: true,
-      browserTelemetry: { browser: { page: { enabled: true } } },
     }));
+
+  // CONNECTION-21
+  test("accepts values that ask for what happens anyway", () => {
+    const everyOff = Object.fromEntries(telemetryCategories.map((name) => [name, { enabled: false }]));
+    for (const browser_telemetry of [null, {}, { enabled: false }, { browser: {} }, { browser: everyOff }])
+      expect(create({ browser_telemetry })).toMatchObject({ ok: true });
+    expect(
+      create({ allowed_domains: [], health_checks: false, auto_reauth: false, record_session: false }),
+    ).toMatchObject({ ok: true });
+  });
 
   // CONNECTION-3
   test.each<[object, string]>([
@@ -66,13 +55,30 @@ describe("a new connection", () => {
   ])("is refused with %j", (more, path) => expect(create(more)).toMatchObject({ ok: false, problems: [{ path }] }));
 });
 
+// CONNECTION-21, HTTP-30
+test.each<[object, string]>([
+  [{ allowed_domains: ["id.example"] }, "allowed_domains"],
+  [{ login_url: "https://shop.example/in" }, "login_url"],
+  [{ health_checks: true }, "health_checks"],
+  [{ health_check_interval: 3600 }, "health_check_interval"],
+  [{ auto_reauth: true }, "auto_reauth"],
+  [{ proxy: { name: "px" } }, "proxy"],
+  [{ record_session: true }, "record_session"],
+  [{ browser_telemetry: { enabled: true } }, "browser_telemetry"],
+  [{ browser_telemetry: { browser: { page: { enabled: true } } } }, "browser_telemetry"],
+])("%j is not supported, on creation and by a change", (more, path) => {
+  const refusal = { ok: false, kind: "unsupported", problems: [{ path, message: expect.stringContaining("here") }] };
+  expect(create(more)).toEqual(refusal);
+  expect(patchConnectionSpec(specOf({}), UpdateConnection.parse(more))).toEqual(refusal);
+});
+
 describe("a change", () => {
-  const spec = specOf({ credential: { name: "a" }, login_url: "https://a.test", browser_telemetry: { enabled: true } });
+  const spec = { ...specOf({ credential: { name: "a" } }), loginUrl: "https://a.test", healthChecks: true };
   const change = (patch: object) => patchConnectionSpec(spec, UpdateConnection.parse(patch));
 
-  test("leaves what it does not name", () => {
+  test("leaves what it does not name, also what is there by YAML and not supported", () => {
     expect(change({})).toEqual({ ok: true, spec });
-    expect(change({ auto_reauth: false })).toEqual({ ok: true, spec: { ...spec, autoReauth: false } });
+    expect(change({ save_credentials: false })).toEqual({ ok: true, spec: { ...spec, saveCredentials: false } });
   });
 
   test("replaces a credential as a whole", () =>
@@ -81,9 +87,12 @@ describe("a change", () => {
     }));
 
   test("clears the login URL by an empty string, and telemetry by null", () => {
-    const { loginUrl, browserTelemetry, ...rest } = spec;
-    expect(change({ login_url: "", browser_telemetry: null })).toEqual({ ok: true, spec: rest });
+    const { loginUrl, ...rest } = spec;
+    const captured = { ...spec, browserTelemetry: { enabled: true } };
+    const patch = UpdateConnection.parse({ login_url: "", browser_telemetry: null });
+    expect(patchConnectionSpec(captured, patch)).toEqual({ ok: true, spec: rest });
   });
 
-  test("is refused as a creation is", () => expect(change({ credential: {} })).toMatchObject({ ok: false }));
+  test("is refused as a creation is", () =>
+    expect(change({ credential: {} })).toMatchObject({ ok: false, kind: "invalid" }));
 });

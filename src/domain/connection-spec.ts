@@ -4,15 +4,21 @@ import {
   ConnectionPatch,
   ConnectionRequest,
   type CreateConnection,
+  type LoginRequest,
+  LoginSettings,
   type UpdateConnection,
 } from "../resources/auth-connection-wire.ts";
 import { fromWire } from "../resources/wire.ts";
 import { originProblems } from "./allowed-origins.ts";
+import { unsupportedProblems } from "./connection-support.ts";
 import { withoutUndefined } from "./given-fields.ts";
 import { type Problem, problemAt, type SpecProblem, wireProblems } from "./problem.ts";
 import { mergeTelemetry } from "./telemetry-merge.ts";
 
-export type ConnectionResult = { ok: true; spec: AuthConnectionSpec } | { ok: false; problems: Problem[] };
+/** `unsupported`: the request is valid, but asks for what this installation can't carry out (CONNECTION-21). */
+export type ConnectionResult =
+  | { ok: true; spec: AuthConnectionSpec }
+  | { ok: false; kind: "invalid" | "unsupported"; problems: Problem[] };
 
 const credentialProblems = ({ credential }: ConnectionPatch): SpecProblem[] => {
   if (!credential) return [];
@@ -43,6 +49,19 @@ const problemsOf = (request: ConnectionPatch): Problem[] => [
   ...originProblems(request.allowedOrigins ?? undefined, "allowed_origins"),
 ];
 
+type Refusal = Extract<ConnectionResult, { ok: false }>;
+
+/** Why a request is refused, from what it gives alone: a stored spec may have more by YAML. */
+const refusalOf = (request: ConnectionPatch): Refusal | undefined => {
+  const invalid = problemsOf(request);
+  if (invalid.length > 0) return { ok: false, kind: "invalid", problems: invalid };
+  const unsupported = wireProblems(ConnectionRequest, unsupportedProblems(request));
+  return unsupported.length > 0 ? { ok: false, kind: "unsupported", problems: unsupported } : undefined;
+};
+
+/** Why the settings of one login are refused; they are among those of a connection. */
+export const loginRefusal = (request: LoginRequest): Refusal | undefined => refusalOf(fromWire(LoginSettings, request));
+
 /** For these two null means none. */
 const withoutNull = ({
   browserTelemetry,
@@ -57,16 +76,16 @@ const withoutNull = ({
 /** The spec of a new connection, with the domain in lower case, so that domains can be compared. */
 export const newConnectionSpec = (request: CreateConnection): ConnectionResult => {
   const { domain, profileName, ...settings } = fromWire(ConnectionRequest, request);
-  const problems = problemsOf(settings);
-  if (problems.length > 0) return { ok: false, problems };
+  const refusal = refusalOf(settings);
+  if (refusal) return refusal;
   return { ok: true, spec: { domain: domain.toLowerCase(), profileName, ...withoutNull(settings) } };
 };
 
 /** Replaces fields of the spec by those of the request. */
 export const patchConnectionSpec = (spec: AuthConnectionSpec, request: UpdateConnection): ConnectionResult => {
   const patch = fromWire(ConnectionPatch, request);
-  const problems = problemsOf(patch);
-  if (problems.length > 0) return { ok: false, problems };
+  const refusal = refusalOf(patch);
+  if (refusal) return refusal;
   const { loginUrl, browserTelemetry, allowedOrigins, ...rest } = { ...spec, ...withoutUndefined(patch) };
   return {
     ok: true,

@@ -23,7 +23,11 @@ export type ConnectionRequest = z.infer<typeof ConnectionRequest>;
 /** The request of `PATCH /auth/connections/{id}` in camelCase; `domain/connection-spec.ts` applies it. */
 export const ConnectionPatch = optionalFields(AuthConnectionSpec.omit({ domain: true, profileName: true })).extend({
   ...lenientFields,
-  loginUrl: z.string().max(2048).optional().describe("The page where the login begins. An empty string clears it."),
+  loginUrl: z
+    .string()
+    .max(2048)
+    .optional()
+    .describe("The page where the login begins. An empty string clears it. Not supported here: any page is refused."),
 });
 export type ConnectionPatch = z.infer<typeof ConnectionPatch>;
 
@@ -33,11 +37,27 @@ export type CreateConnection = z.output<typeof CreateConnection>;
 export const UpdateConnection = wireSchema(ConnectionPatch);
 export type UpdateConnection = z.output<typeof UpdateConnection>;
 
+/** The request of `POST /auth/connections/{id}/login` in camelCase: settings of a connection, for one login. */
+export const LoginSettings = z.object({
+  proxy: AuthConnectionSpec.shape.proxy,
+  recordSession: AuthConnectionSpec.shape.recordSession.unwrap().optional(),
+  browserTelemetry: lenientFields.browserTelemetry,
+});
+
+export const LoginRequest = wireSchema(LoginSettings);
+export type LoginRequest = z.output<typeof LoginRequest>;
+
+/** What is not carried out is not shown, or false. */
 export const ConnectionRecord = wireSchema(
-  AuthConnectionSpec.extend({
+  AuthConnectionSpec.omit({
+    allowedDomains: true,
+    loginUrl: true,
+    healthCheckInterval: true,
+    proxy: true,
+    browserTelemetry: true,
+  }).extend({
     id: z.string().describe("The connection's id."),
     status: z.enum(["NEEDS_AUTH", "AUTHENTICATED"]).describe("Whether a login was collected."),
-    proxyId: z.string().optional().describe("The id of the proxy, when it was given by id."),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   }),

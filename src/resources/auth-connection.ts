@@ -15,6 +15,9 @@ export const credentialChoice = "give a name, or a provider with either a path o
 const fixed = (what: string) =>
   validations({ rule: "self == oldSelf", message: `${what} of a connection cannot change` });
 
+/** For settings of browsers that log in by themselves, which this service has not (CONNECTION-21). */
+const notHere = (what: string): string => `Not supported here: ${what} is refused.`;
+
 export const ConnectionCredential = z
   .object({
     name: z.string().regex(namePattern).optional().describe("The name of a Credential of the same project."),
@@ -50,19 +53,40 @@ export const AuthConnectionSpec = z
       .array(z.string().min(1).max(253))
       .max(100)
       .optional()
-      .describe("Further domains that the login may lead to."),
+      .describe(`Further domains that the login may lead to. ${notHere("any entry")}`),
     allowedOrigins: originList(1)
       .optional()
       .describe(
         "The only origins whose pages the connection's items may fill. Narrows those of the credential; items can narrow them further. Left out: the credential's.",
       ),
-    loginUrl: z.string().min(1).max(2048).optional().describe("The page where the login begins."),
-    healthChecks: z.boolean().default(true).describe("Whether the login is checked periodically."),
-    healthCheckInterval: z.int().min(300).max(86_400).default(3600).describe("Seconds between two checks."),
-    autoReauth: z.boolean().default(true).describe("Whether an expired login may be renewed without a person."),
-    proxy: Selector.optional().describe("The proxy to log in through, by id or by name."),
-    recordSession: z.boolean().default(false).describe("Whether browsers that log in are recorded."),
-    browserTelemetry: Telemetry.optional().describe("What is captured of browsers that log in."),
+    loginUrl: z
+      .string()
+      .min(1)
+      .max(2048)
+      .optional()
+      .describe(`The page where the login begins. ${notHere("any page")}`),
+    healthChecks: z
+      .boolean()
+      .default(false)
+      .describe(`Whether the login is checked periodically. ${notHere("true")}`),
+    healthCheckInterval: z
+      .int()
+      .min(300)
+      .max(86_400)
+      .optional()
+      .describe(`Seconds between two checks. ${notHere("any number")}`),
+    autoReauth: z
+      .boolean()
+      .default(false)
+      .describe(`Whether an expired login may be renewed without a person. ${notHere("true")}`),
+    proxy: Selector.optional().describe(`The proxy to log in through, by id or by name. ${notHere("any proxy")}`),
+    recordSession: z
+      .boolean()
+      .default(false)
+      .describe(`Whether browsers that log in are recorded. ${notHere("true")}`),
+    browserTelemetry: Telemetry.optional().describe(
+      `What is captured of browsers that log in. ${notHere("any capture")}`,
+    ),
   })
   .describe("The profile to log in, the domain, and how to log in.");
 export type AuthConnectionSpec = z.infer<typeof AuthConnectionSpec>;

@@ -86,7 +86,7 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     updateBrowser: () => ({ tags: { changed: "yes" } }),
     upsertVault: () => ({ name: fresh("vault") }),
     createAuthConnection: connectionBody,
-    updateAuthConnection: () => ({ auto_reauth: false }),
+    updateAuthConnection: () => ({ save_credentials: false }),
     createCredential: () => ({ name: fresh("login"), domain: "shop.example", values: { user: "bob" } }),
     updateCredential: () => ({ values: { user: "carol" } }),
     createProject: () => ({ name: fresh("project") }),

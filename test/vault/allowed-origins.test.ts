@@ -113,7 +113,7 @@ describe("a narrower one can't be wider", () => {
     const { id, name } = await credentialOf([a, b]);
     const { body } = await connect(name, [b]);
     await patch(`/credentials/${id}`, { allowed_origins: [a] });
-    expect((await patch(`/auth/connections/${body.id}`, { auto_reauth: false })).status).toBe(200);
+    expect((await patch(`/auth/connections/${body.id}`, { save_credentials: false })).status).toBe(200);
   });
 
   // ITEM-38

@@ -32,11 +32,8 @@ describe("a connection with the SDK", () => {
       domain: "Shop.Example",
       profile_name: profile,
       credential: { name },
-      allowed_domains: ["id.example"],
-      login_url: "https://shop.example/in",
-      health_check_interval: 600,
-      proxy: { id: "px" },
-      browser_telemetry: { enabled: true },
+      health_checks: false,
+      browser_telemetry: { enabled: false },
     });
     expect(made).toEqual({
       id: made.id,
@@ -45,15 +42,9 @@ describe("a connection with the SDK", () => {
       status: "NEEDS_AUTH",
       save_credentials: true,
       credential: { name },
-      allowed_domains: ["id.example"],
-      login_url: "https://shop.example/in",
-      health_checks: true,
-      health_check_interval: 600,
-      auto_reauth: true,
+      health_checks: false,
+      auto_reauth: false,
       record_session: false,
-      proxy: { id: "px" },
-      proxy_id: "px",
-      browser_telemetry: { enabled: true },
       created_at: expect.stringMatching(/Z$/),
       updated_at: expect.stringMatching(/Z$/),
     });
@@ -65,13 +56,15 @@ describe("a connection with the SDK", () => {
       browser_telemetry: null,
     });
     expect(changed).toMatchObject({ credential: { provider: "my-1p", path: "Vault/Item" }, save_credentials: false });
-    expect(changed).not.toHaveProperty("login_url");
-    expect(changed).not.toHaveProperty("browser_telemetry");
-    expect(changed.health_check_interval).toBe(600);
     const found: string[] = [];
     for await (const { id } of connections.list({ profile_name: profile, domain: "SHOP.example" })) found.push(id);
     expect(found).toEqual([made.id]);
     expect((await connections.list({ profile_name: profile, domain: "else.test" })).items).toEqual([]);
+    const searched = async (query: string) =>
+      (await connections.list({ profile_name: profile, query })).items.map(({ id }) => id);
+    for (const query of [made.id, "OP.exam", profile.slice(1).toUpperCase()])
+      expect(await searched(query)).toEqual([made.id]);
+    expect(await searched("nobody")).toEqual([]);
     await connections.delete(made.id);
     await expect(connections.retrieve(made.id)).rejects.toMatchObject({ status: 404 });
     const ref = { namespace: parts.namespace, name: made.id };
@@ -91,6 +84,40 @@ describe("a connection with the SDK", () => {
     await parts.client(parts.other.projectId).auth.connections.create(request);
   });
 
+  // CONNECTION-21
+  test("refuses by name what nobody carries out, and stores nothing of it", async () => {
+    const asked = {
+      login_url: "https://shop.example/in",
+      health_checks: true,
+      proxy: { id: "px" },
+      record_session: true,
+    };
+    const paths = ["login_url", "health_checks", "proxy", "record_session"];
+    const refusal = {
+      status: 400,
+      body: {
+        code: "not_supported_here",
+        inner_error: { code: "not_supported_here" },
+        details: paths.map((path) => ({ code: "not_supported_here", path, message: expect.stringContaining(path) })),
+      },
+    };
+    const profile_name = fresh("profile");
+    const request = { domain: "shop.example", profile_name };
+    expect(await parts.call("POST", "/auth/connections", { ...request, ...asked })).toMatchObject(refusal);
+    expect((await connections.list({ profile_name })).items).toEqual([]);
+    const made = await connections.create(request);
+    expect(await parts.call("PATCH", `/auth/connections/${made.id}`, asked)).toMatchObject(refusal);
+    expect(await connections.retrieve(made.id)).toEqual(made);
+    const path = `/auth/connections/${made.id}/login`;
+    const login = await parts.call("POST", path, { record_session: true, browser_telemetry: { enabled: true } });
+    expect(login).toMatchObject({ status: 400, body: { code: "not_supported_here" } });
+    expect(login.body.details.map((detail: { path: string }) => detail.path)).toEqual([
+      "record_session",
+      "browser_telemetry",
+    ]);
+    expect((await connections.login(made.id, { record_session: false })).hosted_url).toContain(made.id);
+  });
+
   // CONNECTION-3, CONNECTION-4
   test.each<[object, string]>([
     [{ domain: undefined }, "domain"],
@@ -101,6 +128,7 @@ describe("a connection with the SDK", () => {
     [{ credential: { provider: "p" } }, "credential"],
     [{ proxy: {} }, "proxy"],
     [{ health_check_interval: 10 }, "health_check_interval"],
+    [{ health_checks: true, credential: {} }, "credential"],
     [{ save_credentials: "yes" }, "save_credentials"],
     [{ browser_telemetry: { enabled: false, browser: { page: {} } } }, "browser_telemetry.browser"],
   ])("is refused with %j", async (more, path) => {

@@ -51,9 +51,8 @@ describe("the API server fills in", () => {
       {
         ...connection,
         saveCredentials: true,
-        healthChecks: true,
-        healthCheckInterval: 3600,
-        autoReauth: true,
+        healthChecks: false,
+        autoReauth: false,
         recordSession: false,
       },
     ],

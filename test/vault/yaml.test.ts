@@ -243,6 +243,21 @@ describe("a user's own Secret", () => {
   });
 });
 
+// CONNECTION-21
+test("a connection by YAML with settings that nobody carries out says so, and HTTP does not show them", async () => {
+  const name = fresh("asks");
+  const spec = { domain: "shop.example", profileName: name };
+  await apply("AuthConnection", name, { ...spec, healthChecks: true, loginUrl: "https://shop.example/in" });
+  await untilCondition(`ac/${name}`, "Accepted", "False/NotSupportedHere");
+  const yaml = await kubectl(`get ac ${name} -o yaml`);
+  for (const path of ["spec.healthChecks", "spec.loginUrl"]) expect(yaml).toContain(`${path}: `);
+  const { body } = await parts.call("GET", `/auth/connections/${name}`);
+  expect(body).toMatchObject({ health_checks: false });
+  expect(body).not.toHaveProperty("login_url");
+  await kubectl(`patch ac ${name} --type=merge -p {"spec":{"healthChecks":false,"loginUrl":null}}`);
+  await untilCondition(`ac/${name}`, "Accepted", "True/Accepted");
+});
+
 describe("an object that HTTP created", () => {
   test("is cleaned up when kubectl deletes it", async () => {
     const { credential, connection } = await connected(parts);

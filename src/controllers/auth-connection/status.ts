@@ -1,7 +1,8 @@
+import { unsupportedProblems } from "../../domain/connection-support.ts";
 import type { CredentialSource } from "../../domain/item-source.ts";
 import { type AuthConnection, connectionStatus } from "../../resources/auth-connection.ts";
 import { storesLogin } from "../../resources/credential.ts";
-import { acceptedDraft, conditionsOf, type Draft } from "../conditions.ts";
+import { acceptedDraft, conditionsOf, type Draft, notSupportedHere } from "../conditions.ts";
 
 export type ObservedConnection = {
   connection: AuthConnection;
@@ -27,19 +28,21 @@ const readyDraft = ({ connection, source }: ObservedConnection): Draft => {
     : notReady("NeedsAuth", "nobody has logged in yet, and no credential is linked");
 };
 
+const refusalOf = ({ connection, holder }: ObservedConnection): { reason: string; message: string } | undefined => {
+  if (holder.metadata.uid !== connection.metadata.uid) {
+    const message = `spec.profileName: the connection ${holder.metadata.name} is for this profile and domain`;
+    return { reason: "ConnectionExists", message };
+  }
+  const problems = unsupportedProblems(connection.spec);
+  return problems.length > 0 ? notSupportedHere(problems) : undefined;
+};
+
 /** The status of a connection, pure. */
 export const authConnectionStatus = (observed: ObservedConnection): NonNullable<AuthConnection["status"]> => {
-  const { connection, holder, nowMs } = observed;
-  const taken =
-    holder.metadata.uid === connection.metadata.uid
-      ? undefined
-      : {
-          reason: "ConnectionExists",
-          message: `spec.profileName: the connection ${holder.metadata.name} is for this profile and domain`,
-        };
+  const { connection, nowMs } = observed;
   return {
     observedGeneration: connection.metadata.generation ?? 0,
-    conditions: conditionsOf(connection, [acceptedDraft(taken), readyDraft(observed)], nowMs),
+    conditions: conditionsOf(connection, [acceptedDraft(refusalOf(observed)), readyDraft(observed)], nowMs),
     status: connectionStatus(connection),
   };
 };

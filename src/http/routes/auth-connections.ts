@@ -3,6 +3,7 @@ import {
   ConnectionRecord,
   CreateConnection,
   LoginRecord,
+  LoginRequest,
   UpdateConnection,
 } from "../../resources/auth-connection-wire.ts";
 import { connectionAnswer } from "../../services/connections/connection-answer.ts";
@@ -11,7 +12,7 @@ import { deleteConnection } from "../../services/connections/delete-connection.t
 import { fetchConnection, fetchConnections } from "../../services/connections/fetch-connection.ts";
 import { startLogin } from "../../services/connections/start-login.ts";
 import { updateConnection } from "../../services/connections/update-connection.ts";
-import { Paging, pageOf } from "../paging.ts";
+import { isWanted, Paging, pageOf } from "../paging.ts";
 import { defineRoute } from "../route.ts";
 
 const tag = "Auth connections";
@@ -32,7 +33,7 @@ export const createConnectionRoute = defineRoute(
     summary: "Create a connection of a profile to a domain",
     body: CreateConnection,
     answers: { 201: ConnectionAnswer },
-    errors: ["bad_request", "conflict"],
+    errors: ["bad_request", "not_supported_here", "conflict"],
   },
   async ({ body, project, deps }) => ({ status: 201, body: await createConnection(body, project, deps) }),
 );
@@ -49,15 +50,17 @@ export const listConnectionsRoute = defineRoute(
     query: Paging.extend({
       domain: z.string().max(260).optional().describe("Only connections to this domain."),
       profile_name: z.string().max(255).optional().describe("Only connections of this profile."),
+      query: z.string().max(260).optional().describe("Part of the domain or the profile in any case, or the exact id."),
     }),
     answers: { 200: { description: "The connections", schema: z.array(ConnectionRecord) } },
     errors: ["bad_request"],
   },
-  async ({ query: { domain, profile_name, ...paging }, project, deps }) => {
+  async ({ query: { domain, profile_name, query, ...paging }, project, deps }) => {
     const connections = (await fetchConnections(project, deps)).filter(
-      ({ spec }) =>
+      ({ metadata: { name: id }, spec }) =>
         (domain === undefined || spec.domain.toLowerCase() === domain.toLowerCase()) &&
-        (profile_name === undefined || spec.profileName === profile_name),
+        (profile_name === undefined || spec.profileName === profile_name) &&
+        (isWanted({ id, name: spec.domain }, { query }) || isWanted({ id, name: spec.profileName }, { query })),
     );
     const page = pageOf(connections, paging);
     return { ...page, body: page.body.map(connectionAnswer) };
@@ -95,7 +98,7 @@ export const updateConnectionRoute = defineRoute(
     params: ConnectionParams,
     body: UpdateConnection,
     answers: { 200: ConnectionAnswer },
-    errors: ["bad_request", "not_found"],
+    errors: ["bad_request", "not_supported_here", "not_found"],
   },
   async ({ params, body, project, deps }) => ({
     status: 200,
@@ -132,12 +135,13 @@ export const loginRoute = defineRoute(
     permission: "credentials:write",
     summary: "Begin a login by a person; an earlier one that is not finished ends",
     params: ConnectionParams,
+    body: LoginRequest,
     answers: { 200: { description: "Where to send the person", schema: LoginRecord } },
-    errors: ["not_found"],
+    errors: ["bad_request", "not_supported_here", "not_found"],
   },
-  async ({ params, project, baseUrl, deps }) => ({
+  async ({ params, body, project, baseUrl, deps }) => ({
     status: 200,
-    body: await startLogin({ id: params.id, project, baseUrl }, deps),
+    body: await startLogin({ id: params.id, request: body, project, baseUrl }, deps),
     headers: { "Cache-Control": "no-store" },
   }),
 );

@@ -1,3 +1,4 @@
+import { supportedSpec } from "../../domain/connection-support.ts";
 import { type AuthConnection, AuthConnectionSpec, connectionStatus } from "../../resources/auth-connection.ts";
 import type { ConnectionRecord } from "../../resources/auth-connection-wire.ts";
 import { createdAt, updatedAt, wireId } from "../../resources/identity.ts";
@@ -5,12 +6,10 @@ import { toWire } from "../../resources/wire.ts";
 
 /** A connection as HTTP answers show it; pure. */
 export const connectionAnswer = (connection: AuthConnection): ConnectionRecord => {
-  const { spec } = connection;
   return {
-    ...toWire(AuthConnectionSpec, spec),
+    ...toWire(AuthConnectionSpec, supportedSpec(connection.spec)),
     id: wireId(connection),
     status: connectionStatus(connection),
-    ...(spec.proxy?.id !== undefined && { proxy_id: spec.proxy.id }),
     created_at: createdAt(connection),
     updated_at: updatedAt(connection),
   };

@@ -1,11 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
 import { wideningProblems } from "../../domain/allowed-origins.ts";
+import type { ConnectionResult } from "../../domain/connection-spec.ts";
 import { credentialOfName, originLimits } from "../../domain/item-source.ts";
-import { invalidInput } from "../../errors.ts";
+import { type AppError, invalidInput, notSupportedHere } from "../../errors.ts";
 import type { AuthConnectionSpec } from "../../resources/auth-connection.ts";
 import { fetchCredentials } from "../credentials/fetch-credential.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
+
+/** The error for a refused request: `bad_request`, or `not_supported_here` (CONNECTION-21). */
+export const refusedRequest = ({ kind, problems }: Extract<ConnectionResult, { ok: false }>): AppError =>
+  kind === "invalid" ? invalidInput(problems) : notSupportedHere(problems);
 
 /**
  * Throws `bad_request` when a spec names a credential that does not exist, or has an origin that the credential does not allow

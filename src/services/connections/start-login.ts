@@ -1,19 +1,23 @@
-import type { LoginRecord } from "../../resources/auth-connection-wire.ts";
+import { loginRefusal } from "../../domain/connection-spec.ts";
+import type { LoginRecord, LoginRequest } from "../../resources/auth-connection-wire.ts";
 import { wireId } from "../../resources/identity.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
+import { refusedRequest } from "./connection-checks.ts";
 import { fetchConnection } from "./fetch-connection.ts";
 import { newLoginCode } from "./login-code.ts";
 
 /**
  * Begins a login by a person. The page's URL names the project too, since ids that users give in YAML are unique only within a
  * project. The code follows the `#`: browsers send that part to no server, so it gets into no access log, `Referer` or proxy. The
- * page's script exchanges it. Throws `not_found`.
+ * page's script exchanges it. Throws `not_found`, `bad_request` and `not_supported_here`.
  */
 export const startLogin = async (
-  { id, project, baseUrl }: { id: string; project: Project; baseUrl: string },
+  { id, request, project, baseUrl }: { id: string; request: LoginRequest; project: Project; baseUrl: string },
   deps: Pick<ServiceDeps, "kube" | "signingKey">,
 ): Promise<LoginRecord> => {
+  const refusal = loginRefusal(request);
+  if (refusal) throw refusedRequest(refusal);
   const connection = await fetchConnection(id, project, deps);
   const use = { stage: "code", projectId: project.id, connectionId: wireId(connection) } as const;
   const { code, expiresAtMs } = await newLoginCode({ connection, use }, deps);

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
 import { patchConnectionSpec } from "../../domain/connection-spec.ts";
-import { invalidInput } from "../../errors.ts";
 import { type AuthConnection, authConnectionKind } from "../../resources/auth-connection.ts";
 import type { ConnectionRecord, UpdateConnection } from "../../resources/auth-connection-wire.ts";
 import { updatedAtAnnotation } from "../../resources/identity.ts";
@@ -8,7 +7,7 @@ import { retryConflicts } from "../objects/retry-conflicts.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { connectionAnswer } from "./connection-answer.ts";
-import { requireCredential } from "./connection-checks.ts";
+import { refusedRequest, requireCredential } from "./connection-checks.ts";
 import { fetchConnection } from "./fetch-connection.ts";
 
 type Change = (connection: AuthConnection) => Promise<AuthConnection>;
@@ -28,7 +27,7 @@ export const changeConnection = (
     return await deps.kube.replace(authConnectionKind, { ...after, metadata });
   });
 
-/** Changes the given fields. Throws `not_found` and `bad_request`. */
+/** Changes the given fields. Throws `not_found`, `bad_request` and `not_supported_here`. */
 export const updateConnection = async (
   { id, request }: { id: string; request: UpdateConnection },
   project: Project,
@@ -36,7 +35,7 @@ export const updateConnection = async (
 ): Promise<ConnectionRecord> => {
   const written = await changeConnection({ id, project }, deps, async (before) => {
     const patched = patchConnectionSpec(before.spec, request);
-    if (!patched.ok) throw invalidInput(patched.problems);
+    if (!patched.ok) throw refusedRequest(patched);
     await requireCredential({ spec: patched.spec, before: before.spec, project }, deps);
     return { ...before, spec: patched.spec };
   });
