@@ -4,7 +4,9 @@
  */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { unpackExtensionZip } from "../extension-zip/unpack-extension-zip.ts";
 import type { AgentConfig } from "./agent-config.ts";
+import type { UnpackedExtension } from "./load-extensions.ts";
 import { policiesOf, releasePolicies, writePolicies } from "./policy-files.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
 import { startForwardProxy } from "./wall/forward-proxy.ts";
@@ -13,7 +15,7 @@ import { createResolveName } from "./wall/resolve-name.ts";
 import { createWayOut } from "./wall/way-out.ts";
 
 /** The folders of one run of Chromium. `short`: one whose path leaves room for the names of sockets. */
-export type RunFolders = { folder: string; short: string; profileDir: string };
+export type RunFolders = { folder: string; short: string };
 
 export type BrowserParts = {
   /** Whether only the full browser knows what the setup asks for: the headless shell takes no policies, extensions and profiles. */
@@ -22,6 +24,8 @@ export type BrowserParts = {
   devToolsPort: number;
   /** The socket that leads to DevTools; undefined when they listen on this machine's loopback. */
   devToolsSocket: string | undefined;
+  /** To be loaded once Chromium is up, in this order. */
+  extensions: UnpackedExtension[];
   /** The command that starts this program as the setup asks. */
   command(program: string, args: string[]): { program: string; args: string[] };
   /** Gives back what other parts of this process remove: to be called when Chromium has ended. */
@@ -33,6 +37,7 @@ const noParts: BrowserParts = {
   flags: [],
   devToolsPort: 0,
   devToolsSocket: undefined,
+  extensions: [],
   command: (program, args) => ({ program, args }),
   release: async () => undefined,
 };
@@ -55,22 +60,39 @@ const placePolicies = async (
   return { written, etc };
 };
 
+const unpackExtensions = async (
+  { setup, archive }: ReceivedSetup,
+  folder: string,
+  signal: AbortSignal,
+): Promise<UnpackedExtension[]> => {
+  const parent = join(folder, "extensions");
+  await mkdir(parent, { mode: 0o700 });
+  const unpacked: UnpackedExtension[] = [];
+  for (const [index, { name, ...ref }] of setup.extensions.entries()) {
+    const own = join(parent, String(index));
+    await unpackExtensionZip({ path: archive(ref), folder: own, sha256: ref.sha256 }, { signal });
+    unpacked.push({ name, folder: own });
+  }
+  return unpacked;
+};
+
 /** Prepares one start of Chromium. What it starts ends with `stack`. */
 export const prepareParts = async (
   config: AgentConfig,
   received: ReceivedSetup | undefined,
-  { folder, short }: RunFolders,
+  { folder, short, signal }: RunFolders & { signal: AbortSignal },
   stack: AsyncDisposableStack,
 ): Promise<BrowserParts> => {
-  const setup = received?.setup;
-  const policies = setup && policiesOf(setup);
+  const policies = received && policiesOf(received.setup);
   const { written, etc } = await placePolicies(policies, config, folder);
   const release = async (): Promise<void> => {
     if (written !== undefined) await releasePolicies(written);
   };
   stack.defer(release);
-  if (!setup) return noParts;
+  if (!received) return noParts;
 
+  const { setup } = received;
+  const extensions = await unpackExtensions(received, folder, signal);
   const sockets = setup.network && socketsIn(short);
   if (setup.network && sockets)
     stack.use(
@@ -82,6 +104,7 @@ export const prepareParts = async (
     flags: sockets ? wallFlags : [],
     devToolsPort: sockets ? devToolsPort : 0,
     devToolsSocket: sockets?.devTools,
+    extensions,
     command: (program, args) =>
       sockets || etc !== undefined ? inNamespace(options, program, args) : { program, args },
     release,

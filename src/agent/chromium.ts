@@ -9,6 +9,7 @@ import type { AgentConfig } from "./agent-config.ts";
 import { prepareParts } from "./browser-parts.ts";
 import { chromiumFlags } from "./chromium-flags.ts";
 import { connectDevTools, type DevToolsPlace, placeOf } from "./connect-dev-tools.ts";
+import { loadExtensions } from "./load-extensions.ts";
 import { openUrl } from "./open-url.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
 import { startVirtualScreen } from "./virtual-screen.ts";
@@ -122,7 +123,7 @@ export const startChromium = async (
   parts.defer(() => killed ?? endMarked(mark, []));
   const env = processEnv(config, folders, mark);
   const { headless, viewport } = config.browser;
-  const made = await prepareParts(config, received, { folder, short: folders.temp, profileDir }, parts);
+  const made = await prepareParts(config, received, { folder, short: folders.temp, signal }, parts);
 
   const screen = headless
     ? undefined
@@ -154,6 +155,7 @@ export const startChromium = async (
   const cdp = await connectDevTools(devTools);
   // Not waited for: a Chromium that hangs does not close its side, and is killed next.
   parts.defer(() => void cdp[Symbol.asyncDispose]());
+  await loadExtensions(made.extensions, cdp);
   const kept = parts.move();
   let stopped: Promise<void> | undefined;
   return {

@@ -49,8 +49,11 @@ export const BrowserSetup = z.object({
   policy: z.record(z.string(), z.unknown()).optional(),
   /** Given, the browser gets a network namespace of its own, with no way out but the agent's forwarding proxy. */
   network: NetworkSetup.optional(),
-  /** Extensions in load order: zips. */
-  extensions: z.array(ArchiveRef).max(20).default([]),
+  /** Extensions in load order: zips. `name`: what errors call it. */
+  extensions: z
+    .array(ArchiveRef.extend({ name: z.string().max(255) }))
+    .max(20)
+    .default([]),
   /** The profile that the browser starts with: a tar.zst. */
   profile: ArchiveRef.optional(),
 });

@@ -37,7 +37,7 @@ export const sealedStreamOverhead = counterBytes;
 /** Seals a stream of bytes. */
 export const sealStream = async function* (
   key: KeyObject,
-  body: AsyncIterable<Uint8Array>,
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<Buffer, void> {
   const counter = randomBytes(counterBytes);
   yield counter;

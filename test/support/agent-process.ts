@@ -1,5 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { createSecretKey, generateKeyPairSync, type KeyObject, randomBytes, randomInt, randomUUID } from "node:crypto";
+import {
+  createHash,
+  createSecretKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  randomInt,
+  randomUUID,
+} from "node:crypto";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -22,7 +30,7 @@ import {
 import { writeAgentKey } from "../../src/protocol/agent-key.ts";
 import { createAgentTokens } from "../../src/protocol/agent-token.ts";
 import type { BrowserSetup } from "../../src/protocol/browser-setup.ts";
-import { sealText } from "../../src/protocol/sealed-bytes.ts";
+import { sealStream, sealText } from "../../src/protocol/sealed-bytes.ts";
 
 const entry = fileURLToPath(new URL("agent-entry.ts", import.meta.url));
 const port = 7510;
@@ -57,7 +65,13 @@ export type TestAgent = {
   termination(): Termination | undefined;
 };
 
-export type StartOptions = { env?: Record<string, string>; ready?: boolean; setup?: z.input<typeof BrowserSetup> };
+/** `archives`: those that the setup names. */
+export type StartOptions = {
+  env?: Record<string, string>;
+  ready?: boolean;
+  setup?: z.input<typeof BrowserSetup>;
+  archives?: Buffer[];
+};
 
 export type TestAgents = {
   /** Starts an agent as a process node does. `ready: false` does not wait for its browser. `setup`: sent to it as an operator does. */
@@ -95,14 +109,22 @@ const untilReady = async (agent: TestAgent): Promise<void> => {
   }
 };
 
-const sendSetup = async (agent: TestAgent, setup: z.input<typeof BrowserSetup>): Promise<void> => {
+const sendSetup = async (agent: TestAgent, setup: z.input<typeof BrowserSetup>, archives: Buffer[]): Promise<void> => {
   const deadline = Date.now() + readyWithinMs;
   while ((await readiness(agent.baseUrl)) === undefined) {
     if (Date.now() > deadline || agent.child.exitCode !== null) throw new Error(`agent not up: ${agent.log()}`);
     await sleep(20);
   }
-  const { status, body } = await agent.call("PUT", "/setup", sealText(agent.agentKey, JSON.stringify(setup)));
-  if (status !== 200) throw new Error(`the agent refused its setup: ${status} ${JSON.stringify(body)}`);
+  const put = async (path: string, bytes: Buffer): Promise<void> => {
+    const { status, body } = await agent.call("PUT", path, bytes);
+    if (status !== 200) throw new Error(`the agent refused its setup: ${status} ${JSON.stringify(body)}`);
+  };
+  await put("/setup", sealText(agent.agentKey, JSON.stringify(setup)));
+  for (const archive of archives) {
+    const parts: Buffer[] = [];
+    for await (const part of sealStream(agent.agentKey, [archive])) parts.push(part);
+    await put(`/archives/${createHash("sha256").update(archive).digest("hex")}`, Buffer.concat(parts));
+  }
 };
 
 const openSocket = (url: string, headers: Record<string, string>): Promise<WebSocket | number> =>
@@ -177,7 +199,7 @@ const defaults: BrowserConfig = { headless: true, kiosk_mode: false, viewport: {
 export const createTestAgents = (): TestAgents => {
   const agents: TestAgent[] = [];
   return {
-    async start(browser = {}, { env = {}, ready = true, setup } = {}) {
+    async start(browser = {}, { env = {}, ready = true, setup, archives = [] } = {}) {
       const dir = await mkdtemp(join(tmpdir(), "agent-test-"));
       const dataDir = env.BROWSERPOOL_AGENT_DATA_DIR ?? dir;
       const podUid = randomUUID();
@@ -203,7 +225,7 @@ export const createTestAgents = (): TestAgents => {
       });
       const agent = { ...describeAgent(child, { dir, dataDir }, podUid, privateKey), agentKey };
       agents.push(agent);
-      if (setup) await sendSetup(agent, setup);
+      if (setup) await sendSetup(agent, setup, archives);
       if (ready) await untilReady(agent);
       return agent;
     },
