@@ -27,7 +27,7 @@ WORKDIR /app
 FROM runtime AS chromium
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends \
-      chromium chromium-headless-shell tini xvfb \
+      chromium chromium-headless-shell iproute2 socat tini xvfb \
       fonts-liberation fonts-noto-cjk fonts-noto-color-emoji \
  && apt-get clean \
  && rm -rf /var/lib/apt/lists/* /var/log/apt /var/log/dpkg.log /var/cache/debconf /var/cache/ldconfig/aux-cache
@@ -47,12 +47,15 @@ FROM chromium AS browser
 COPY --from=packages /app/node_modules node_modules
 COPY package.json ./
 COPY src src
+# Chromium reads its policies here; the agent makes the folder behind the link, which is this container's own.
+RUN ln -s /tmp/browserpool-policies /etc/chromium/policies
 USER 10001:10001
 # The programs themselves, since Debian's launchers are shell scripts; and a small young generation, since agents make little
 # garbage and there is one beside every browser.
 ENV BROWSERPOOL_CHROMIUM=/usr/lib/chromium/chromium \
     BROWSERPOOL_CHROMIUM_HEADLESS=/usr/lib/chromium/chromium-headless-shell \
     BROWSERPOOL_AGENT_SCRATCH_DIRS=/tmp:/dev/shm \
+    BROWSERPOOL_POLICY_DIR=/tmp/browserpool-policies \
     NODE_OPTIONS=--max-semi-space-size=1
 RUN node --input-type=module --eval 'await import("/app/src/cmd/agent.ts")'
 # As the first process the agent would inherit Chromium's orphans, and reap none of them.

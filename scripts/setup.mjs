@@ -29,7 +29,7 @@ const usage = `usage: node scripts/setup.mjs [--packages-only | --check | --test
 
 Installs only what is missing:
   in node_modules, by npm ci      npm packages, Node 24 among them
-  by apt-get, as root             redis-server, chromium, chromium-headless-shell, Xvfb
+  by apt-get, as root             redis-server, chromium, chromium-headless-shell, Xvfb, socat, ip
   in the cache                    etcd, kube-apiserver, kubectl: downloaded, else built from Go modules
 
   --packages-only   npm packages only
@@ -55,7 +55,14 @@ const env = process.env;
 /** The oldest Node that can run this set-up, which installs the newer Node that the product needs. */
 const oldestNodeMajor = 20;
 
-const systemPrograms = /** @type {const} */ (["redis-server", "chromium", "chromium-headless-shell", "Xvfb"]);
+const systemPrograms = /** @type {const} */ ([
+  "redis-server",
+  "chromium",
+  "chromium-headless-shell",
+  "Xvfb",
+  "socat",
+  "ip",
+]);
 
 const robustnessPrograms = /** @type {const} */ (["faketime"]);
 

@@ -45,6 +45,9 @@ const blobPlace = optional.transform((text, context) => {
   return place;
 });
 
+/** What browsers may have only where the installation can give it (domain/browser-features.ts). */
+const browserFeatures = ["network", "chrome_policy", "memory_16GiB", "gpu"] as const;
+
 /** Every setting of `browserpool api` and `browserpool operator`, by its environment variable. */
 const Environment = z.object({
   BROWSERPOOL_HOST: z.string().default("127.0.0.1").describe("Address that the HTTP API listens on."),
@@ -135,6 +138,11 @@ const Environment = z.object({
   BROWSERPOOL_BROWSER_TEMPLATE_FILE: optional.describe(
     "YAML file with additional fields of browser pods; docs/cluster-settings.md. Left out: none.",
   ),
+  BROWSERPOOL_BROWSER_FEATURES: list
+    .pipe(z.array(z.enum(browserFeatures)))
+    .describe(
+      "Settings that browsers can be given here: network (with proxies), chrome_policy, memory_16GiB, gpu. Others are refused as not_supported_here. Local mode finds out itself.",
+    ),
   BROWSERPOOL_PROJECT_OBJECTS_FILE: optional.describe(
     "YAML file with objects that the operator keeps in the namespace of every project; docs/cluster-settings.md. Left out: none.",
   ),
@@ -236,6 +244,7 @@ export type Config = {
   endedLimits: Record<"pool" | "all", { count: number; bytes: number }>;
   browserImage: string;
   browserTemplateFile: string | undefined;
+  browserFeatures: readonly (typeof browserFeatures)[number][];
   projectObjectsFile: string | undefined;
   initialKeySecret: string | undefined;
   secretsKeyFile: string | undefined;
@@ -315,6 +324,7 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
     },
     browserImage: env.BROWSERPOOL_BROWSER_IMAGE,
     browserTemplateFile: env.BROWSERPOOL_BROWSER_TEMPLATE_FILE,
+    browserFeatures: env.BROWSERPOOL_BROWSER_FEATURES,
     projectObjectsFile: env.BROWSERPOOL_PROJECT_OBJECTS_FILE,
     initialKeySecret: env.BROWSERPOOL_INITIAL_KEY_SECRET,
     secretsKeyFile: env.BROWSERPOOL_SECRETS_KEY_FILE,

@@ -8,6 +8,8 @@ const packageOf = {
   chromium: "chromium",
   "chromium-headless-shell": "chromium-headless-shell",
   Xvfb: "xvfb",
+  socat: "socat",
+  ip: "iproute2",
   faketime: "faketime",
   go: "golang-go",
 };

@@ -19,6 +19,7 @@ import { startControlPlane } from "../local/control-plane.ts";
 import { lockDataDir } from "../local/data-dir-lock.ts";
 import { crdsSettled, installCrds } from "../local/install-crds.ts";
 import { endLeftovers } from "../local/leftovers.ts";
+import { localFeatures } from "../local/local-features.ts";
 import { locatePrograms, type Programs } from "../local/locate-programs.mjs";
 import { startProcessNode } from "../local/process-node/process-node.ts";
 import { startRedis } from "../local/redis.ts";
@@ -47,12 +48,13 @@ const localSettings = { BROWSERPOOL_OPS_PORT: undefined, BROWSERPOOL_STOP_GRACE_
 type LocalPlaces = { port: number; redisUrl: string; dataDir: string };
 
 /** The audit stream has a file, because the banner is on stdout. */
-const localConfig = ({ port, redisUrl, dataDir }: LocalPlaces): Config =>
+const localConfig = async ({ port, redisUrl, dataDir }: LocalPlaces): Promise<Config> =>
   readConfig(
     { ...localSettings, BROWSERPOOL_PORT: String(port), REDIS_URL: redisUrl },
     {
       ...localLimits,
       BROWSERPOOL_AUDIT_LOG: join(dataDir, "logs", "audit.log"),
+      BROWSERPOOL_BROWSER_FEATURES: (await localFeatures()).join(","),
       BROWSERPOOL_BLOBS: pathToFileURL(join(dataDir, "blobs")).href,
     },
   );
@@ -125,7 +127,7 @@ const startAll = async (
   say("starting etcd, kube-apiserver and Redis");
   const [controlPlane, redis] = await startServers({ dataDir, programs, log, signal }, stack);
   const { kubeconfigPath } = controlPlane;
-  const config = localConfig({ port, redisUrl: redis.url, dataDir });
+  const config = await localConfig({ port, redisUrl: redis.url, dataDir });
 
   say("starting the node, the operator and the API");
   const agentEnv = agentEnvironment(programs, config, dataDir);

@@ -159,10 +159,22 @@ const start = async (
   await checkRedis(redis, log);
   const agentPublicKey = publicKey.export({ type: "spki", format: "der" }).toString("base64");
   const podSettings = { image: config.browserImage, template, agentPublicKey };
-  const { drainDeadlineMs } = config;
+  const { drainDeadlineMs, browserFeatures: features } = config;
   const keys = { agentKeys: createAgentKeys(master.key), agentKeysSinceMs: master.sinceMs, privateKey };
   const blobs = await startBlobs({ config, log }, stack);
-  const work = { config, kube, blobs, ...stores, projectObjects, podSettings, drainDeadlineMs, ...keys, metrics, log };
+  const work = {
+    config,
+    kube,
+    blobs,
+    ...stores,
+    projectObjects,
+    podSettings,
+    features,
+    drainDeadlineMs,
+    ...keys,
+    metrics,
+    log,
+  };
   election = startLeaderElection({
     kube,
     lease: leaderLease(config),

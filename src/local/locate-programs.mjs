@@ -42,7 +42,7 @@ const cachedVersions = {
 /** @typedef {keyof typeof storeProgramVersions} StoreProgram */
 /** @typedef {keyof typeof chartProgramVersions} ChartProgram */
 /** @typedef {keyof typeof cachedVersions} CachedProgram a program that the set-up puts into the cache */
-/** @typedef {"redis-server" | "chromium" | "chromium-headless-shell" | "Xvfb" | "faketime"} SystemProgram */
+/** @typedef {"redis-server" | "chromium" | "chromium-headless-shell" | "Xvfb" | "socat" | "ip" | "faketime"} SystemProgram */
 /** @typedef {{ [name in CachedProgram | SystemProgram]?: string | undefined }} Programs */
 /** @typedef {{ [name: string]: string | undefined }} Environment */
 
@@ -179,6 +179,8 @@ export const locatePrograms = (env = process.env) => ({
   chromium: locateSystemProgram("chromium", env, "BROWSERPOOL_CHROMIUM"),
   "chromium-headless-shell": locateSystemProgram("chromium-headless-shell", env, "BROWSERPOOL_CHROMIUM_HEADLESS"),
   Xvfb: locateSystemProgram("Xvfb", env),
+  socat: locateSystemProgram("socat", env),
+  ip: locateSystemProgram("ip", env),
   faketime: locateSystemProgram("faketime", env),
   toxiproxy: locateCachedProgram("toxiproxy", env),
   linearizability: locateCachedProgram("linearizability", env),

@@ -120,6 +120,14 @@ topologySpreadConstraints:
 {{- .Values.redis.existingSecret | default (printf "%s-redis" (include "browserpool.fullname" .)) -}}
 {{- end -}}
 
+{{/* What browsers can be given here. Network namespaces need the seccomp profile of Chromium's sandbox. */}}
+{{- define "browserpool.browserFeatures" -}}
+{{- $features := list "chrome_policy" -}}
+{{- if .Values.browsers.sandbox }}{{ $features = append $features "network" }}{{ end -}}
+{{- if eq .Values.browsers.memory.max "16GiB" }}{{ $features = append $features "memory_16GiB" }}{{ end -}}
+{{- join "," $features -}}
+{{- end -}}
+
 {{/* Environment of every process of the service. */}}
 {{- define "browserpool.env" -}}
 - name: BROWSERPOOL_SYSTEM_NAMESPACE
@@ -142,6 +150,8 @@ topologySpreadConstraints:
   value: {{ .Values.limits.fillRatePerMinute | quote }}
 - name: BROWSERPOOL_DRAIN_DEADLINE_SECONDS
   value: {{ .Values.browsers.drainDeadlineSeconds | int | quote }}
+- name: BROWSERPOOL_BROWSER_FEATURES
+  value: {{ include "browserpool.browserFeatures" . | quote }}
 - name: BROWSERPOOL_MAX_SESSION_SECONDS
   value: {{ .Values.limits.maxSessionSeconds | int | quote }}
 - name: BROWSERPOOL_ON_DEMAND_SESSIONS

@@ -14,6 +14,7 @@
  * A caller can take the browser as soon as it is registered, before round 4.
  */
 
+import type { BrowserFeature } from "../../domain/browser-features.ts";
 import { referencesOf } from "../../domain/references.ts";
 import type { Kube } from "../../kube/client.ts";
 import { createEventRecorder } from "../../kube/event-recorder.ts";
@@ -75,6 +76,8 @@ export type ControllerDeps = {
   endedLeases: EndedLeases;
   redisMemory(): Promise<MemoryUse[]>;
   podSettings: PodSettings;
+  /** What browsers can be given here. */
+  features: readonly BrowserFeature[];
   /** How long a session may go on on a node that leaves, ms. */
   drainDeadlineMs: number;
   agentKeys: AgentKeys;
@@ -118,13 +121,13 @@ export const runPoolController = (
   { endedLimits, ...deps }: ControllerDeps & { limits: PoolLimits; endedLimits: EndedLimits },
   lead: Lead,
 ): Promise<void> => {
-  const { book, limits, references } = deps;
+  const { book, features, limits, references } = deps;
   const loop: Loop<BrowserPool> = {
     name: "browser-pool",
     kind: "pools",
     view: poolView,
     refusalOf: (pool, pools, acceptedSizes) =>
-      refusalOf({ pool, pools, acceptedSizes, limits, use: book.use(pool), objects: references.of(pool) }),
+      refusalOf({ pool, pools, acceptedSizes, limits, use: book.use(pool), objects: references.of(pool), features }),
     async keepEnded(source) {
       const parts = { ...deps, source, endedLimits, check: lead.check };
       await Promise.all([keepEndedBounds(parts, lead.signal), freeEndedNames(parts, lead.signal)]);
@@ -144,7 +147,12 @@ export const runOnDemandController = (
     kind: "browsers",
     view: onDemandView,
     refusalOf: (pool, _, acceptedSizes) =>
-      browserRefusal(pool, { acceptedSizes, use: deps.book.use(pool), objects: deps.references.of(pool) }),
+      browserRefusal(pool, {
+        acceptedSizes,
+        use: deps.book.use(pool),
+        objects: deps.references.of(pool),
+        features: deps.features,
+      }),
     // Each has one lease, which goes with the object. The other loop frees their names.
     keepEnded: async () => undefined,
     reconcile: (key, each) => reconcileOnDemand(key, { ...each, sessionSeconds }),

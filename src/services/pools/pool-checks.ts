@@ -4,6 +4,7 @@ import { AppError, type ErrorDetail, invalidInput } from "../../errors.ts";
 import { type BrowserPool, type BrowserPoolSpec, browserPoolKind } from "../../resources/browser-pool.ts";
 import { wireName } from "../../resources/identity.ts";
 import { newReferences, requireReferences } from "../objects/references.ts";
+import { requireFeatures } from "../objects/require-features.ts";
 import type { Project } from "../projects/projects.ts";
 import { countedSessions, reservedPool, sessionUse } from "../projects/session-use.ts";
 import type { ServiceDeps } from "../service-deps.ts";
@@ -44,9 +45,10 @@ const limitDetails = async (
 
 /**
  * Checks a pool's spec against the other pools and objects: limits (LIMIT-2), a free name, existing references. Throws
- * `bad_request`, `name_taken`, or `not_found` for a reference. Of two requests at once both can pass, unless each is `inTurn`.
+ * `bad_request`, `not_supported_here`, `name_taken`, or `not_found` for a reference. Of two requests at once both can pass, unless each is `inTurn`.
  */
 export const checkPool = async (wanted: Wanted, deps: ServiceDeps): Promise<void> => {
+  requireFeatures(wanted.spec, deps, wanted.before?.spec);
   const { items } = await deps.kube.list(browserPoolKind);
   const others = items.filter(
     ({ metadata }) => !metadata.deletionTimestamp && metadata.uid !== wanted.before?.metadata.uid,

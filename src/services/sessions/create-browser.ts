@@ -12,6 +12,7 @@ import type { CreateBrowser } from "../../resources/browser-wire.ts";
 import { refusalIn } from "../../resources/conditions.ts";
 import { newId } from "../objects/new-id.ts";
 import { requireReferences } from "../objects/references.ts";
+import { requireFeatures } from "../objects/require-features.ts";
 import type { Project } from "../projects/projects.ts";
 import { countedSessions, sessionUse } from "../projects/session-use.ts";
 import type { ServiceDeps } from "../service-deps.ts";
@@ -86,6 +87,7 @@ export const createBrowser = async (
   const created = newBrowser(request);
   if (!created.ok) throw invalidInput(created.problems);
   const { spec } = created;
+  requireFeatures(spec, deps);
   const tooLong = sessionTooLong(spec, deps.config.limits.sessionSeconds);
   if (tooLong) throw invalidInput([tooLong]);
   await requireReferences(referencesAsGiven(request, spec), project, deps);

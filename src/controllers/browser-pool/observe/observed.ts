@@ -73,6 +73,7 @@ export type Refusal = {
     | "NameTaken"
     | "ReferenceNotFound"
     | "ReferenceAmbiguous"
+    | "NotSupportedHere"
     | "InvalidSpec";
   message: string;
 };

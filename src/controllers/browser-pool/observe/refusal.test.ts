@@ -23,7 +23,27 @@ const born = (
   ...more,
 });
 const refused = (pool: BrowserPool, others: BrowserPool[] = [], more: Partial<RefusalInput> = {}) =>
-  refusalOf({ pool, pools: [pool, ...others], acceptedSizes: new Map(), limits, use: noUse, objects: {}, ...more });
+  refusalOf({
+    pool,
+    pools: [pool, ...others],
+    acceptedSizes: new Map(),
+    limits,
+    use: noUse,
+    objects: {},
+    features: ["network", "chrome_policy"],
+    ...more,
+  });
+
+// HTTP-30
+test.each<[string, object, string]>([
+  ["network rules", { network: { allowedHosts: ["a.test"] } }, "spec.network: "],
+  ["a policy", { chromePolicy: { HomepageLocation: "x" } }, "spec.chromePolicy: "],
+  ["much memory", { memory: "16GiB" }, "spec.memory: "],
+])("%s are refused where browsers can't be given them, and accepted where they can", (_, spec, path) => {
+  const refusal = refused(aPool(spec), [], { features: [] });
+  expect(refusal).toMatchObject({ reason: "NotSupportedHere", message: expect.stringContaining(path) });
+  expect(refused(aPool(spec), [], { features: ["network", "chrome_policy", "memory_16GiB"] })).toBeUndefined();
+});
 
 describe("a name", () => {
   const older = aPool({ name: "shared" }, undefined, born("a", 1));
@@ -133,7 +153,13 @@ describe("a project's cap", () => {
 
 describe("an on-demand browser", () => {
   const refusalOfOne = (browser: BrowserPool, more: Partial<RefusalInput> = {}) =>
-    browserRefusal(browser, { acceptedSizes: new Map(), use: noUse, objects: {}, ...more });
+    browserRefusal(browser, {
+      acceptedSizes: new Map(),
+      use: noUse,
+      objects: {},
+      features: ["network", "chrome_policy"],
+      ...more,
+    });
   const one = aPool({ size: 1 }, {}, { uid: "one" });
   const full = { ...noUse, inProject: { pooled: 0, onDemand: 1 }, onDemandInAll: 1 };
 

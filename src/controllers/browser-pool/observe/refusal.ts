@@ -1,4 +1,6 @@
+import { type BrowserFeature, featureProblems } from "../../../domain/browser-features.ts";
 import { poolProblems } from "../../../domain/pool-problems.ts";
+import type { SpecProblem } from "../../../domain/problem.ts";
 import { type ReferencedObjects, referenceProblems, referencesOf } from "../../../domain/references.ts";
 import { noOnDemandRoom, onDemandRoom, poolAboveCap, type SessionUse } from "../../../domain/session-room.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
@@ -19,6 +21,8 @@ export type RefusalInput = {
   /** Sizes that were accepted last, by uid; newer than the pools' statuses. */
   acceptedSizes: ReadonlyMap<string, number>;
   limits: PoolLimits;
+  /** What browsers can be given here. */
+  features: readonly BrowserFeature[];
   /** The sessions of the project without this pool. */
   use: SessionUse;
   /** The objects of the pool's namespace that it may refer to. */
@@ -45,8 +49,26 @@ const refusalOfReferences = ({ spec }: BrowserPool, objects: ReferencedObjects):
   return { reason: problems.some(({ is }) => is === "missing") ? "ReferenceNotFound" : "ReferenceAmbiguous", message };
 };
 
+/** Settings with problems of their own, and settings that this installation can't carry out. */
+const refusalOfSettings = ({ spec }: BrowserPool, features: readonly BrowserFeature[]): Refusal | undefined => {
+  const text = (problems: SpecProblem[]): string =>
+    problems.map(({ path, message }) => `spec.${joinPath(path)}: ${message}`).join("; ");
+  const problems = poolProblems(spec);
+  if (problems.length > 0) return { reason: "InvalidSpec", message: text(problems) };
+  const unsupported = featureProblems(spec, features);
+  return unsupported.length > 0 ? { reason: "NotSupportedHere", message: text(unsupported) } : undefined;
+};
+
 /** Why the operator refuses a spec that the API server accepted; pure. Of two pools with one name, the older keeps it (HTTP-16). */
-export const refusalOf = ({ pool, pools, acceptedSizes, limits, use, objects }: RefusalInput): Refusal | undefined => {
+export const refusalOf = ({
+  pool,
+  pools,
+  acceptedSizes,
+  limits,
+  use,
+  objects,
+  features,
+}: RefusalInput): Refusal | undefined => {
   const acceptedSize: AcceptedSize = ({ metadata, status }) => acceptedSizes.get(metadata.uid) ?? status?.acceptedSize;
   const others = pools.filter(({ metadata }) => metadata.uid !== pool.metadata.uid && !metadata.deletionTimestamp);
   const rival = others.find(
@@ -58,11 +80,8 @@ export const refusalOf = ({ pool, pools, acceptedSizes, limits, use, objects }: 
   if (rival)
     return { reason: "NameTaken", message: `spec.name: ${nameOf(pool)} is the name of pool ${rival.metadata.name}` };
 
-  const problems = poolProblems(pool.spec).map(({ path, message }) => `spec.${joinPath(path)}: ${message}`);
-  if (problems.length > 0) return { reason: "InvalidSpec", message: problems.join("; ") };
-
-  const referenceRefusal = refusalOfReferences(pool, objects);
-  if (referenceRefusal) return referenceRefusal;
+  const settingsRefusal = refusalOfSettings(pool, features) ?? refusalOfReferences(pool, objects);
+  if (settingsRefusal) return settingsRefusal;
 
   if (pool.spec.fillRatePerMinute > limits.fillRatePerMinute) {
     const message = `spec.fillRatePerMinute: ${pool.spec.fillRatePerMinute} is above the organization's cap of ${limits.fillRatePerMinute}`;
@@ -85,12 +104,12 @@ export const refusalOf = ({ pool, pools, acceptedSizes, limits, use, objects }: 
  */
 export const browserRefusal = (
   browser: BrowserPool,
-  { acceptedSizes, use, objects }: Pick<RefusalInput, "acceptedSizes" | "use" | "objects">,
+  { acceptedSizes, use, objects, features }: Pick<RefusalInput, "acceptedSizes" | "use" | "objects" | "features">,
 ): Refusal | undefined => {
   const { metadata, spec, status } = browser;
   if (spec.size === 0 || (acceptedSizes.get(metadata.uid) ?? status?.acceptedSize)) return undefined;
-  const referenceRefusal = refusalOfReferences(browser, objects);
-  if (referenceRefusal) return referenceRefusal;
+  const settingsRefusal = refusalOfSettings(browser, features) ?? refusalOfReferences(browser, objects);
+  if (settingsRefusal) return settingsRefusal;
   const room = onDemandRoom(use);
   if (room.project > 0 && room.organization > 0) return undefined;
   return { reason: "SessionsLimit", message: noOnDemandRoom(use, room) };

@@ -43,7 +43,7 @@ test("a pod has what the template says of it, and a process can run it still", (
       ],
     },
   });
-  const pod = build(template);
+  const pod = build(template, { headless: true });
   expect(pod.metadata.labels).toMatchObject({ team: "web", "browserpool.dev/pool": "pool-uid" });
   expect(pod.metadata.annotations).toMatchObject({ note: "mine", "browserpool.dev/pool-generation": "1" });
   expect(pod.spec).toMatchObject({
@@ -133,4 +133,18 @@ test.each([
   ["no mapping", ["x"], /the document: .*object/],
 ])("a template with %s is refused by name", (_, value, message) => {
   expect(() => check(value)).toThrow(message);
+});
+
+// POOL-PATCH-13
+test("a headful browser has the memory of its pool, a headless one that of the template", () => {
+  const template = check({
+    spec: {
+      containers: [{ name: "agent", resources: { requests: { cpu: "1" }, limits: { memory: "2Gi", cpu: "4" } } }],
+    },
+  });
+  const resources = (spec: object) => agentOf(build(template, spec))?.resources;
+  expect(resources({ headless: true })).toEqual({ requests: { cpu: "1" }, limits: { memory: "2Gi", cpu: "4" } });
+  expect(resources({})).toEqual({ requests: { cpu: "1" }, limits: { memory: "8Gi", cpu: "4" } });
+  expect(resources({ memory: "16GiB" })).toEqual({ requests: { cpu: "1" }, limits: { memory: "16Gi", cpu: "4" } });
+  expect(agentOf(build())?.resources).toEqual({ limits: { memory: "8Gi" } });
 });

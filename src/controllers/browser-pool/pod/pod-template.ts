@@ -23,7 +23,7 @@ const agentFields = z.looseObject({
   name: z.string().min(1),
   env: named.optional(),
   imagePullPolicy: z.enum(["Always", "IfNotPresent", "Never"]).optional(),
-  resources: fields.optional(),
+  resources: z.looseObject({ limits: texts.optional() }).optional(),
   securityContext: fields.optional(),
   volumeMounts: named.optional(),
 });
@@ -98,10 +98,19 @@ const placementOf = (all: Placement, region: Placement): Placement => {
   return merged;
 };
 
-const withOwnFields = (own: Container, given: object & { env?: { name: string }[] | undefined }): Container => {
+type Resources = NonNullable<Container["resources"]>;
+
+const withOwnFields = (
+  own: Container,
+  given: object & { env?: { name: string }[] | undefined; resources?: object | undefined },
+): Container => {
   const taken = new Set(own.env?.map(({ name }) => name));
   const env = [...(own.env ?? []), ...(given.env ?? []).filter(({ name }) => !taken.has(name))];
-  return { ...given, ...own, env };
+  const { resources, ...others } = given;
+  // The schema knows that the limits are texts by their names; what is in them is the API server's to check.
+  const { limits, ...rest } = (resources ?? {}) as Resources;
+  const merged: Resources = { ...rest, limits: { ...limits, ...own.resources?.limits } };
+  return { ...others, ...own, env, ...((resources || own.resources) && { resources: merged }) };
 };
 
 /** Adds the template's fields for this region to `pod`; pure. The fields of `pod` win. */

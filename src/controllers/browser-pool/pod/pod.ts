@@ -82,6 +82,13 @@ const secret = (name: string, secretName: string, key: string) => ({
   valueFrom: { secretKeyRef: { name: secretName, key } },
 });
 
+/** The pool's `memory` in Kubernetes' notation. */
+const memoryLimit = { "8GiB": "8Gi", "16GiB": "16Gi" } as const;
+
+/** A headless browser has the memory that the installation gives to all; the setting is for headful ones. */
+const resourcesOf = ({ headless, memory }: BrowserPool["spec"]) =>
+  headless ? {} : { resources: { limits: { memory: memoryLimit[memory] } } };
+
 /** A pool with the `apiVersion` and `kind` of the object behind it. */
 export type PodOwner = BrowserPool & { apiVersion: string; kind: string };
 
@@ -136,6 +143,7 @@ const ownPod = (pool: PodOwner, suffix: string, settings: PodSettings): NewObjec
             field("BROWSERPOOL_POD_UID", "metadata.uid"),
             field("BROWSERPOOL_POD_NAME", "metadata.name"),
           ],
+          ...resourcesOf(pool.spec),
           ports: [{ name: "agent", containerPort: agentPort }],
           readinessProbe: {
             httpGet: { path: "/readyz", port: "agent" },

@@ -1,0 +1,51 @@
+/** Settings that not every installation can carry out (HTTP-30): what its nodes and its chart let browsers have. */
+import { isDeepStrictEqual } from "node:util";
+import type { BrowserPoolSpec } from "../resources/browser-pool.ts";
+import { problemAt, type SpecProblem } from "./problem.ts";
+
+/** A feature, as the setting BROWSERPOOL_BROWSER_FEATURES names it. */
+export type BrowserFeature = "network" | "chrome_policy" | "memory_16GiB" | "gpu";
+
+type Settings = Partial<BrowserPoolSpec> & { gpu?: boolean | undefined };
+
+type Need = { key: keyof Settings; feature: BrowserFeature; needs(settings: Settings): boolean; why: string };
+
+const noWall = "this installation has no network namespaces for browsers (browsers.sandbox of the chart): leave it out";
+
+const needs: readonly Need[] = [
+  { key: "network", feature: "network", needs: ({ network }) => network !== undefined, why: noWall },
+  { key: "proxyId", feature: "network", needs: ({ proxyId }) => proxyId !== undefined, why: noWall },
+  {
+    key: "chromePolicy",
+    feature: "chrome_policy",
+    needs: ({ chromePolicy, chromePolicyRef }) => chromePolicy !== undefined || chromePolicyRef !== undefined,
+    why: "this installation has no folder of policies for each browser: leave it out",
+  },
+  {
+    key: "memory",
+    feature: "memory_16GiB",
+    needs: ({ memory }) => memory === "16GiB",
+    why: "this installation gives a browser 8GiB at most (browsers.memory.max of the chart)",
+  },
+  {
+    key: "gpu",
+    feature: "gpu",
+    needs: ({ gpu }) => gpu === true,
+    why: "this installation has no GPUs for browsers (browsers.gpu of the chart): leave it out",
+  },
+];
+
+/** One problem for each setting that needs a feature which the installation lacks. What `before` has already is not checked again. */
+export const featureProblems = (
+  settings: Settings,
+  features: readonly BrowserFeature[],
+  before: Settings = {},
+): SpecProblem[] =>
+  needs
+    .filter(
+      (need) =>
+        !features.includes(need.feature) &&
+        need.needs(settings) &&
+        !(need.needs(before) && isDeepStrictEqual(before[need.key], settings[need.key])),
+    )
+    .map(({ key, why }) => problemAt([key], why));

@@ -1,0 +1,19 @@
+import { featureProblems } from "../../domain/browser-features.ts";
+import { wireProblems } from "../../domain/problem.ts";
+import { notSupportedHere } from "../../errors.ts";
+import { BrowserSpec } from "../../resources/browser.ts";
+import { BrowserPoolSpec } from "../../resources/browser-pool.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+
+/** The settings of pools and browsers, for the paths of both. */
+const Settings = BrowserPoolSpec.extend({ gpu: BrowserSpec.shape.gpu });
+
+/** Throws `not_supported_here` for settings that this installation can't carry out, unless `before` has them already. */
+export const requireFeatures = (
+  spec: Parameters<typeof featureProblems>[0],
+  { config }: Pick<ServiceDeps, "config">,
+  before?: Parameters<typeof featureProblems>[0],
+): void => {
+  const problems = featureProblems(spec, config.browserFeatures, before);
+  if (problems.length > 0) throw notSupportedHere(wireProblems(Settings, problems));
+};
