@@ -38,7 +38,10 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   resources: { may: [], types: ["kube"] },
   domain: { may: ["resources"], types: ["protocol"] },
   leases: { may: ["await-with.ts", "protocol", "redis"] },
-  controllers: { may: ["domain", "kube", "leases", "protocol", "redis", "resources"], types: ["blobs", "metrics"] },
+  controllers: {
+    may: ["domain", "kube", "leases", "protocol", "redis", "resources", "retry.ts"],
+    types: ["blobs", "metrics"],
+  },
   bootstrap: { may: ["kube", "resources", "services/api-keys/api-key-secret.ts"], types: ["services/api-keys"] },
   services: {
     may: [

@@ -87,6 +87,17 @@ export const openFolderStore = async (root: string): Promise<BlobStore> => {
     checkKey(key);
     return join(root, key);
   };
+  /** Without its folder, e.g. a volume that is not there, nobody can say that there is no blob. */
+  const checkRoot = (): Promise<void> => access(root, constants.R_OK | constants.W_OK | constants.X_OK);
+  const unlessMissing = async <T>(call: Promise<T>): Promise<T | undefined> => {
+    try {
+      return await call;
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      await checkRoot();
+      return undefined;
+    }
+  };
   return {
     async put(key, body, { signal }) {
       const path = pathOf(key);
@@ -103,25 +114,16 @@ export const openFolderStore = async (root: string): Promise<BlobStore> => {
       return measured.result();
     },
     async get(key, { signal }) {
-      const file = await orStoreError(
-        open(pathOf(key), "r").catch((error) => (isMissing(error) ? undefined : Promise.reject(error))),
-        signal,
-      );
+      const file = await orStoreError(unlessMissing(open(pathOf(key), "r")), signal);
       if (!file) return undefined;
       const { size } = await orStoreError(file.stat(), signal);
       return { bytes: size, body: blobBody(file.createReadStream(), signal) };
     },
     async delete(key, { signal }) {
       const path = pathOf(key);
-      const isThere = await orStoreError(
-        unlink(path).then(
-          () => true,
-          (error) => (isMissing(error) ? false : Promise.reject(error)),
-        ),
-        signal,
-      );
-      if (isThere) await removeEmptyFolders(path, root);
+      const isDeleted = await orStoreError(unlessMissing(unlink(path).then(() => true)), signal);
+      if (isDeleted) await removeEmptyFolders(path, root);
     },
-    check: ({ signal }) => orStoreError(access(root, constants.R_OK | constants.W_OK | constants.X_OK), signal),
+    check: ({ signal }) => orStoreError(checkRoot(), signal),
   };
 };

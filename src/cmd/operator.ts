@@ -34,7 +34,7 @@ import { memoryUse } from "../redis/memory-use.ts";
 import { createSessionNames } from "../redis/session-names.ts";
 import { createSetupRequests } from "../redis/setup-requests.ts";
 import { startOps } from "./ops.ts";
-import { runVaultControllers } from "./run-vault-controllers.ts";
+import { runObjectControllers } from "./run-object-controllers.ts";
 import { startBlobs } from "./start-blobs.ts";
 import { startLimitMs, withinStartLimit } from "./start-limit.ts";
 
@@ -119,7 +119,7 @@ const lead = async ({ config, blobs, projectObjects, privateKey, ...shared }: Wo
     await Promise.all([
       runPoolController({ ...deps, limits, endedLimits: config.endedLimits }, lead),
       runOnDemandController({ ...deps, sessionSeconds: limits.sessionSeconds }, lead),
-      runVaultControllers({ kube, blobs, meter, log }, lead),
+      runObjectControllers({ kube, blobs, meter, log }, lead),
       ...(projectObjects ? [runProjectController({ kube, wanted: projectObjects, gate, meter, log }, lead)] : []),
     ]);
   } finally {

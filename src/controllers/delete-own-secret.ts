@@ -2,7 +2,7 @@ import type { NamespacedObject } from "../kube/objects.ts";
 import { type ResourceType, secrets } from "../kube/resource-type.ts";
 import { secretFinalizer } from "../resources/finalizers.ts";
 import { dropFinalizer } from "./finalizers.ts";
-import type { VaultDeps } from "./vault-deps.ts";
+import type { ObjectDeps } from "./object-deps.ts";
 
 /**
  * Deletes the Secret of an object that is being deleted, then removes the object's finalizer. The caller gives the Secret's name:
@@ -11,7 +11,7 @@ import type { VaultDeps } from "./vault-deps.ts";
 export const deleteOwnSecret = async <T extends NamespacedObject>(
   kind: ResourceType<T>,
   { object, secret }: { object: T; secret: string },
-  { kube, lead }: VaultDeps,
+  { kube, lead }: ObjectDeps,
 ): Promise<void> => {
   const { finalizers = [], namespace } = object.metadata;
   if (!finalizers.includes(secretFinalizer)) return;

@@ -151,6 +151,15 @@ describe("an update changes what its rule says and nothing else", () => {
     });
   });
 
+  // POOL-PATCH-10
+  test("rule 10: the same profile by its id instead of its name changes nothing, not even refresh", () => {
+    const spec = { ...full, profile: { name: "work" }, refreshOnProfileUpdate: false };
+    const same = patchPool(spec, UpdateBrowserPool.parse({ profile: { id: "abc" } }), { isSameProfile: true });
+    expect(same).toMatchObject({ ok: true, spec });
+    const other = patchPool(spec, UpdateBrowserPool.parse({ profile: { id: "abc" } }), { isSameProfile: false });
+    expect(other).toMatchObject({ ok: true, spec: { profile: { id: "abc" }, refreshOnProfileUpdate: true } });
+  });
+
   // POOL-PATCH-11, TELEMETRY-3
   test("rule 11: categories merge onto the present ones, enabled: true starts again", () => {
     const enabled = (body: object) => {

@@ -19,6 +19,9 @@ export type PatchedPool =
   | { ok: true; spec: BrowserPoolSpec; discardIdle: boolean }
   | { ok: false; problems: Problem[] };
 
+/** `isSameProfile`: the request names the profile of the pool, maybe by its id instead of its name (10). */
+export type PatchFacts = { isSameProfile: boolean };
+
 /** Fields to set; an optional key with the value undefined clears its field. */
 type Changes = {
   [Key in keyof BrowserPoolSpec]?: object extends Pick<BrowserPoolSpec, Key>
@@ -64,11 +67,11 @@ const policyRefChanges = (patch: PoolPatch): Changes => (patch.chromePolicy ? { 
 const nameChanges = (patch: PoolPatch): Changes => (patch.name ? { name: patch.name } : {});
 
 /** The profile (2), and its effect on `refreshOnProfileUpdate` (10). */
-const profileChanges = (spec: BrowserPoolSpec, patch: PoolPatch): Changes => {
+const profileChanges = (spec: BrowserPoolSpec, patch: PoolPatch, { isSameProfile }: PatchFacts): Changes => {
   const choice = patch.profile && chooseProfile(patch.profile);
   const given = patch.refreshOnProfileUpdate;
   if (choice?.kind === "none") return { profile: undefined, refreshOnProfileUpdate: given ?? false };
-  const isNew = choice?.kind === "profile" && !isDeepStrictEqual(choice.profile, spec.profile);
+  const isNew = choice?.kind === "profile" && !isSameProfile && !isDeepStrictEqual(choice.profile, spec.profile);
   const refresh = given ?? (isNew ? true : undefined);
   return {
     ...(isNew ? { profile: choice.profile } : {}),
@@ -95,7 +98,11 @@ const applyChanges = (spec: BrowserPoolSpec, changes: Changes): BrowserPoolSpec 
  * `patch`: parsed by `UpdateBrowserPool`. Beyond the schema, only the given fields are checked, so that a pool with a problem in
  * another field can still be resized. It does not change `spec`; the caller sets `discardIdle` of the spec.
  */
-export const patchPool = (spec: BrowserPoolSpec, patch: UpdateBrowserPool): PatchedPool => {
+export const patchPool = (
+  spec: BrowserPoolSpec,
+  patch: UpdateBrowserPool,
+  facts: PatchFacts = { isSameProfile: false },
+): PatchedPool => {
   const asked = fromWire(PoolPatch, patch);
   const telemetry = telemetryChanges(spec, asked.telemetry);
   const next = applyChanges(spec, {
@@ -103,7 +110,7 @@ export const patchPool = (spec: BrowserPoolSpec, patch: UpdateBrowserPool): Patc
     ...clearableChanges(asked),
     ...policyRefChanges(asked),
     ...nameChanges(asked),
-    ...profileChanges(spec, asked),
+    ...profileChanges(spec, asked, facts),
     ...telemetry.changes,
   });
   const problems = [

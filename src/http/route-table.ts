@@ -49,6 +49,14 @@ import {
   updateProjectLimitsRoute,
 } from "./routes/limits.ts";
 import {
+  createProfileRoute,
+  deleteProfileRoute,
+  downloadProfileRoute,
+  getProfileRoute,
+  listProfilesRoute,
+  updateProfileRoute,
+} from "./routes/profiles.ts";
+import {
   createProjectRoute,
   deleteProjectRoute,
   getProjectRoute,
@@ -80,6 +88,12 @@ export const routeTable: Route[] = [
   getBrowserRoute,
   updateBrowserRoute,
   deleteBrowserRoute,
+  createProfileRoute,
+  listProfilesRoute,
+  getProfileRoute,
+  updateProfileRoute,
+  deleteProfileRoute,
+  downloadProfileRoute,
   upsertVaultRoute,
   listVaultsRoute,
   getVaultRoute,

@@ -3,6 +3,9 @@ import { pipeline } from "node:stream/promises";
 import type { Response } from "express";
 import type { FileAnswer } from "./route.ts";
 
+/** Listeners for one event that a pipeline adds. */
+const pipelineListeners = 5;
+
 /** Names that need no quoting in a header; any other character becomes an underscore. */
 const plainName = (name: string): string => name.replace(/[^\w.-]/g, "_");
 
@@ -26,6 +29,8 @@ export const sendFile = async (response: Response, { body, type, name, bytes }: 
       throw error;
     }
   };
+  // The server has its own listeners on a response; those of a pipeline come on top, and are no leak.
+  response.setMaxListeners(response.getMaxListeners() + pipelineListeners);
   try {
     await pipeline(Readable.from(watched(), { objectMode: false }), response);
   } catch {

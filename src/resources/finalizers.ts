@@ -1,5 +1,5 @@
 /**
- * Finalizers of vaults, credentials and connections. The HTTP API creates objects with them, and the operator adds them to objects
+ * Finalizers of vaults, credentials, connections and profiles. The HTTP API creates objects with them, and the operator adds them to objects
  * from YAML. The operator removes them when the dependent objects are gone, so nothing relies on garbage collection.
  */
 
@@ -8,3 +8,6 @@ export const itemsFinalizer = "browserpool.dev/items";
 
 /** On a credential or a connection until the Secret that belongs to it is gone. */
 export const secretFinalizer = "browserpool.dev/secret";
+
+/** On an object whose contents are in the store of blobs, until they are gone. */
+export const blobsFinalizer = "browserpool.dev/blobs";

@@ -3,6 +3,7 @@ import { browserKind } from "./browser.ts";
 import { browserPoolKind } from "./browser-pool.ts";
 import { credentialKind } from "./credential.ts";
 import type { Kind } from "./kind.ts";
+import { profileKind } from "./profile.ts";
 import { proxyKind } from "./proxy.ts";
 import { vaultKind } from "./vault.ts";
 import { vaultItemKind } from "./vault-item.ts";
@@ -16,4 +17,5 @@ export const kinds: Kind[] = [
   credentialKind,
   authConnectionKind,
   proxyKind,
+  profileKind,
 ];

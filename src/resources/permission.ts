@@ -6,6 +6,7 @@ export const permissionTexts = {
   "pools:read": "read pools, sessions without their URLs, and the project",
   "pools:write": "create, change, flush and delete pools",
   "browsers:use": "acquire, start, change, release and end browsers, and see the URLs of sessions",
+  "profiles:use": "download the contents of profiles, and have pools and browsers start with them",
   "vaults:read": "read vaults, items and their events, credentials and connections; never a stored value",
   "vaults:write": "create and delete vaults and items",
   "vaults:fill": "attach vaults to browsers, and fill items into pages",

@@ -1,6 +1,7 @@
 /** The kinds that settings of pools and browsers refer to by id or name. */
 import type { ResourceType } from "../kube/resource-type.ts";
 import type { wireName } from "./identity.ts";
+import { profileKind } from "./profile.ts";
 import { proxyKind } from "./proxy.ts";
 import { vaultKind } from "./vault.ts";
 
@@ -12,6 +13,7 @@ export type Referable = Parameters<typeof wireName>[0];
 
 /** The kinds that there are. A reference to another one finds nothing. */
 export const referencedKinds: Partial<Record<ReferencedKind, ResourceType<Referable>>> = {
+  Profile: profileKind,
   Proxy: proxyKind,
   Vault: vaultKind,
 };

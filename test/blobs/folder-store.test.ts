@@ -67,6 +67,8 @@ test("a folder that is gone is a store that does not answer", async () => {
   const unavailable = { code: "unavailable", retryAfterSeconds: 1 };
   await expect(lost.check(call())).rejects.toMatchObject(unavailable);
   await expect(lost.put("profiles/a/1", chunksOf(Buffer.from("x")), call())).rejects.toMatchObject(unavailable);
+  await expect(lost.get("profiles/a/1", call())).rejects.toMatchObject(unavailable);
+  await expect(lost.delete("profiles/a/1", call())).rejects.toMatchObject(unavailable);
 });
 
 test("a start names a folder that can't be used", async () => {

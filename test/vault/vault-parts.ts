@@ -4,12 +4,14 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import Kernel from "@onkernel/sdk";
-import { absentStore } from "../../src/blobs/absent-store.ts";
+import type { BlobStore } from "../../src/blobs/blob-store.ts";
+import { openBlobStore } from "../../src/blobs/open-blob-store.ts";
 import { ensureOrganizationKey } from "../../src/bootstrap/ensure-organization-key.ts";
 import { ensureNamespace } from "../../src/bootstrap/system-namespace.ts";
 import { startApi } from "../../src/cmd/api.ts";
-import { runVaultControllers } from "../../src/cmd/run-vault-controllers.ts";
+import { runObjectControllers } from "../../src/cmd/run-object-controllers.ts";
 import { readConfig } from "../../src/config.ts";
 import { connectKube, type Kube } from "../../src/kube/client.ts";
 import { crdsSettled } from "../../src/local/install-crds.ts";
@@ -20,6 +22,7 @@ import { newId } from "../../src/services/objects/new-id.ts";
 import type { ServiceDeps } from "../../src/services/service-deps.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
+import { withinNamespaces } from "../support/within-namespaces.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests name the fields that they check
 type Body = any;
@@ -44,6 +47,9 @@ export type VaultParts = {
   keyFile: string;
   apiKey: string;
   redisUrl: string;
+  /** The store of blobs, and its folder. */
+  blobs: BlobStore;
+  blobsFolder: string;
   /** A second replica of the API. */
   replica(): Promise<(method: string, path: string, body?: unknown) => Promise<Answer>>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -73,6 +79,7 @@ export const startVaultParts = async ({ encrypted = false } = {}): Promise<Vault
   parts.defer(() => rm(folder, { recursive: true, force: true }));
   const keyFile = join(folder, "keys");
   const logFile = join(folder, "log");
+  const blobsFolder = join(folder, "blobs");
   await writeFile(keyFile, randomBytes(32).toString("base64"));
   const kube = connectKube({ kubeconfigPath });
   parts.defer(() => kube.close());
@@ -82,6 +89,7 @@ export const startVaultParts = async ({ encrypted = false } = {}): Promise<Vault
     BROWSERPOOL_PORT: "0",
     BROWSERPOOL_STOP_GRACE_SECONDS: "0.1",
     BROWSERPOOL_AUDIT_LOG: "/dev/null",
+    BROWSERPOOL_BLOBS: pathToFileURL(blobsFolder).href,
     BROWSERPOOL_SYSTEM_NAMESPACE: `system-${newId()}`,
     BROWSERPOOL_DEFAULT_PROJECT: own.projectId,
     ...(encrypted && { BROWSERPOOL_SECRETS_KEY_FILE: keyFile }),
@@ -92,9 +100,10 @@ export const startVaultParts = async ({ encrypted = false } = {}): Promise<Vault
   await crdsSettled(kube);
 
   const log = createLogger("debug", "test", logFile);
+  const { store: blobs } = await openBlobStore(config.blobs);
   const lead = new AbortController();
-  const controllers = runVaultControllers(
-    { kube, blobs: absentStore, log },
+  const controllers = runObjectControllers(
+    { kube: withinNamespaces(kube, [own.name, other.name]), blobs, log },
     { signal: lead.signal, check: () => undefined },
   );
   parts.defer(async () => {
@@ -129,6 +138,8 @@ export const startVaultParts = async ({ encrypted = false } = {}): Promise<Vault
     keyFile,
     apiKey,
     redisUrl,
+    blobs,
+    blobsFolder,
     async replica() {
       const second = await start(kept);
       await isKnown(second);

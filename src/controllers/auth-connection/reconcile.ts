@@ -4,13 +4,13 @@ import { type AuthConnection, authConnectionKind, loginSecretName } from "../../
 import { secretFinalizer } from "../../resources/finalizers.ts";
 import { deleteOwnSecret } from "../delete-own-secret.ts";
 import { withFinalizer } from "../finalizers.ts";
-import { holderOf, liveIn, type VaultDeps, writeStatus } from "../vault-deps.ts";
+import { holderOf, liveIn, type ObjectDeps, writeStatus } from "../object-deps.ts";
 import { authConnectionStatus } from "./status.ts";
 
 const claimOf = ({ spec }: AuthConnection): string => `${spec.profileName}/${spec.domain.toLowerCase()}`;
 
 /** One round for one connection; `key` is `namespace/name`. Safe to repeat at any point. */
-export const reconcileConnection = async (key: string, deps: VaultDeps): Promise<undefined> => {
+export const reconcileConnection = async (key: string, deps: ObjectDeps): Promise<undefined> => {
   const { connections, credentials } = deps.caches;
   const known = connections.get(refOf(key));
   if (!known) return;

@@ -4,11 +4,11 @@ import { secretFinalizer } from "../../resources/finalizers.ts";
 import { wireName } from "../../resources/identity.ts";
 import { deleteOwnSecret } from "../delete-own-secret.ts";
 import { withFinalizer } from "../finalizers.ts";
-import { holderOf, liveIn, type VaultDeps, writeStatus } from "../vault-deps.ts";
+import { holderOf, liveIn, type ObjectDeps, writeStatus } from "../object-deps.ts";
 import { credentialStatus } from "./status.ts";
 
 /** One round for one credential; `key` is `namespace/name`. Safe to repeat at any point. */
-export const reconcileCredential = async (key: string, deps: VaultDeps): Promise<undefined> => {
+export const reconcileCredential = async (key: string, deps: ObjectDeps): Promise<undefined> => {
   const { credentials } = deps.caches;
   const known = credentials.get(refOf(key));
   if (!known) return;

@@ -2,13 +2,13 @@ import { connectionOf, credentialSource } from "../../domain/item-source.ts";
 import { refOf } from "../../kube/objects.ts";
 import { type Vault, vaultKind } from "../../resources/vault.ts";
 import { type VaultItem, vaultItemKind } from "../../resources/vault-item.ts";
-import { holderOf, liveIn, type VaultDeps, writeStatus } from "../vault-deps.ts";
+import { holderOf, liveIn, type ObjectDeps, writeStatus } from "../object-deps.ts";
 import { itemStatus } from "./status.ts";
 
 const claimOf = ({ spec }: VaultItem): string => `${spec.vault}/${spec.key}`;
 
 /** Asks the API server whether the vault that owns an item is gone: the item may have been created while the vault was deleted. */
-const isOrphan = async ({ metadata, spec }: VaultItem, { kube }: VaultDeps): Promise<boolean> => {
+const isOrphan = async ({ metadata, spec }: VaultItem, { kube }: ObjectDeps): Promise<boolean> => {
   const owner = metadata.ownerReferences?.find(({ kind }) => kind === vaultKind.kind);
   if (!owner) return false;
   const vault = await kube.get(vaultKind, { ...refOf(`${metadata.namespace}/${spec.vault}`) });
@@ -16,7 +16,7 @@ const isOrphan = async ({ metadata, spec }: VaultItem, { kube }: VaultDeps): Pro
 };
 
 /** One round for one item; `key` is `namespace/name`. Safe to repeat at any point. */
-export const reconcileItem = async (key: string, deps: VaultDeps): Promise<undefined> => {
+export const reconcileItem = async (key: string, deps: ObjectDeps): Promise<undefined> => {
   const { caches, kube, lead } = deps;
   const item = caches.items.get(refOf(key));
   if (!item || item.metadata.deletionTimestamp) return;

@@ -5,14 +5,14 @@ import { wireName } from "../../resources/identity.ts";
 import { type Vault, vaultKind } from "../../resources/vault.ts";
 import { vaultItemKind } from "../../resources/vault-item.ts";
 import { dropFinalizer, withFinalizer } from "../finalizers.ts";
-import { holderOf, liveIn, type VaultDeps, writeStatus } from "../vault-deps.ts";
+import { holderOf, liveIn, type ObjectDeps, writeStatus } from "../object-deps.ts";
 import { vaultStatus } from "./status.ts";
 
 /** Time until the items of a deleted vault are listed again, ms. They vanish at once unless another finalizer keeps them. */
 const recheckMs = 1000;
 
 /** Deletes the items of a vault that the API server lists. When there are none, removes the vault's finalizer. */
-const drain = async (vault: Vault, { kube, lead }: VaultDeps): Promise<Requeue | undefined> => {
+const drain = async (vault: Vault, { kube, lead }: ObjectDeps): Promise<Requeue | undefined> => {
   const { name, namespace } = vault.metadata;
   const { items } = await kube.list(vaultItemKind, { namespace });
   const own = items.filter(({ spec }) => spec.vault === name);
@@ -24,7 +24,7 @@ const drain = async (vault: Vault, { kube, lead }: VaultDeps): Promise<Requeue |
 };
 
 /** One round for one vault; `key` is `namespace/name`. Safe to repeat at any point. */
-export const reconcileVault = async (key: string, deps: VaultDeps): Promise<Requeue | undefined> => {
+export const reconcileVault = async (key: string, deps: ObjectDeps): Promise<Requeue | undefined> => {
   const { kube, caches, lead } = deps;
   const known = caches.vaults.get(refOf(key));
   if (!known) return undefined;

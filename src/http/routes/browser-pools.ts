@@ -12,6 +12,7 @@ import { acquireBrowser } from "../../services/sessions/acquire-browser.ts";
 import { releaseBrowser } from "../../services/sessions/release-browser.ts";
 import { isWanted, Paging, pageOf } from "../paging.ts";
 import { defineRoute } from "../route.ts";
+import { profilePermission } from "./profile-permission.ts";
 
 const tag = "Browser pools";
 const scope = "project";
@@ -32,6 +33,7 @@ export const createPoolRoute = defineRoute(
     tag,
     scope,
     permission: "pools:write",
+    furtherPermissions: [profilePermission],
     summary: "Create a browser pool",
     body: CreateBrowserPool,
     bodyLimit: poolBodyLimit,
@@ -97,6 +99,7 @@ export const updatePoolRoute = defineRoute(
     tag,
     scope,
     permission: "pools:write",
+    furtherPermissions: [profilePermission],
     summary: "Change a browser pool",
     params: PoolParams,
     body: UpdateBrowserPool,

@@ -11,6 +11,7 @@ import { sessionAnswer } from "../../services/sessions/session-answer.ts";
 import { updateBrowser } from "../../services/sessions/update-browser.ts";
 import { Paging, pageHeaders } from "../paging.ts";
 import { defineRoute } from "../route.ts";
+import { profilePermission } from "./profile-permission.ts";
 
 const tag = "Browsers";
 const scope = "project";
@@ -76,6 +77,7 @@ export const createBrowserRoute = defineRoute(
     errors: ["bad_request", "not_found", "name_taken", "too_many_requests", "browser_not_started"],
     // An attached vault opens its items to fills, whoever holds the browser.
     furtherPermissions: [
+      profilePermission,
       {
         permission: "vaults:fill",
         when: "the body has `vaults`",

@@ -11,6 +11,7 @@ import type { ServiceDeps } from "../service-deps.ts";
 import { fetchPool } from "./fetch-pool.ts";
 import { poolAnswer } from "./pool-answer.ts";
 import { checkPool, inTurn, reserveGrowth } from "./pool-checks.ts";
+import { namesSameProfile } from "./same-profile.ts";
 
 /** `before`: the pool that the change is based on. */
 type Updated = { before: BrowserPool; pool: BrowserPool };
@@ -23,7 +24,9 @@ const writePool = async (
   { request, project, upload }: Update,
   deps: ServiceDeps,
 ): Promise<Updated> => {
-  const patched = patchPool(before.spec, request);
+  const profiles = { before: before.spec.profile, asked: request.profile };
+  const isSameProfile = await namesSameProfile(profiles, project, deps);
+  const patched = patchPool(before.spec, request, { isSameProfile });
   if (!patched.ok) throw invalidInput(patched.problems);
   const asked = patched.discardIdle ? { ...patched.spec, discardIdle: newId() } : patched.spec;
   if (isDeepStrictEqual(asked, before.spec)) return { before, pool: before };

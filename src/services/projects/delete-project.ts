@@ -7,6 +7,7 @@ import { browserKind, isOver } from "../../resources/browser.ts";
 import { browserPoolKind } from "../../resources/browser-pool.ts";
 import { credentialKind } from "../../resources/credential.ts";
 import { wireId, wireName } from "../../resources/identity.ts";
+import { profileKind } from "../../resources/profile.ts";
 import { vaultKind } from "../../resources/vault.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { cachedProject, isDefaultProject } from "./cached-project.ts";
@@ -36,6 +37,7 @@ const contents: readonly [FindLeft, string][] = [
   [leftOf(vaultKind, wireName), "vaults"],
   [leftOf(authConnectionKind, wireId), "auth connections"],
   [leftOf(credentialKind, wireName), "credentials"],
+  [leftOf(profileKind, wireName), "profiles"],
 ];
 
 /** Asks the API server whether the project is empty. If not, throws `conflict` with the remaining objects. */

@@ -1,5 +1,5 @@
 /**
- * Runs the controllers of vaults, items, credentials and connections while this replica leads.
+ * Runs the controllers of vaults, items, credentials, connections and profiles while this replica leads.
  *
  *   any of them changes ──► enqueue, a moment later, the objects of its namespace whose kinds read it ──► their rounds
  *
@@ -9,9 +9,10 @@
 import type { BlobStore } from "../blobs/blob-store.ts";
 import { reconcileConnection } from "../controllers/auth-connection/reconcile.ts";
 import { reconcileCredential } from "../controllers/credential/reconcile.ts";
+import type { ObjectCaches, ObjectDeps } from "../controllers/object-deps.ts";
 import { createSpecPredicate } from "../controllers/predicates.ts";
+import { reconcileProfile } from "../controllers/profile/reconcile.ts";
 import { reconcileVault } from "../controllers/vault/reconcile.ts";
-import type { VaultCaches, VaultDeps } from "../controllers/vault-deps.ts";
 import { reconcileItem } from "../controllers/vault-item/reconcile.ts";
 import { whenLeadEnds } from "../controllers/when-lead-ends.ts";
 import type { Kube } from "../kube/client.ts";
@@ -23,6 +24,7 @@ import { type Requeue, startWorkQueue, type WorkMeter, type WorkQueue } from "..
 import type { Logger } from "../log.ts";
 import { authConnectionKind } from "../resources/auth-connection.ts";
 import { credentialKind } from "../resources/credential.ts";
+import { profileKind } from "../resources/profile.ts";
 import { vaultKind } from "../resources/vault.ts";
 import { vaultItemKind } from "../resources/vault-item.ts";
 
@@ -32,7 +34,7 @@ const concurrency = 4;
 /** Changes of other objects are batched for this time, ms. */
 const batchMs = 100;
 
-type Name = keyof VaultCaches;
+type Name = keyof ObjectCaches;
 
 /** The kinds whose rounds read a kind. Each kind also reads itself: of two objects with one name or key, the oldest has it. */
 const watchers: Record<Name, readonly Name[]> = {
@@ -40,20 +42,22 @@ const watchers: Record<Name, readonly Name[]> = {
   items: ["items", "vaults"],
   credentials: ["credentials", "connections", "items"],
   connections: ["connections", "items"],
+  profiles: ["profiles"],
 };
 
-const reconcilers: Record<Name, (key: string, deps: VaultDeps) => Promise<Requeue | undefined>> = {
+const reconcilers: Record<Name, (key: string, deps: ObjectDeps) => Promise<Requeue | undefined>> = {
   vaults: reconcileVault,
   items: reconcileItem,
   credentials: reconcileCredential,
   connections: reconcileConnection,
+  profiles: reconcileProfile,
 };
 
-export type VaultControllersDeps = { kube: Kube; blobs: BlobStore; meter?: WorkMeter | undefined; log: Logger };
+export type ObjectControllersDeps = { kube: Kube; blobs: BlobStore; meter?: WorkMeter | undefined; log: Logger };
 
 /** Resolves when this replica no longer leads and all queues and watches have stopped. */
-export const runVaultControllers = async (
-  { kube, blobs, meter, log }: VaultControllersDeps,
+export const runObjectControllers = async (
+  { kube, blobs, meter, log }: ObjectControllersDeps,
   lead: Lead,
 ): Promise<void> => {
   const predicate = createSpecPredicate();
@@ -73,13 +77,14 @@ export const runVaultControllers = async (
         for (const watcher of watchers[name]) enqueue(watcher, object.metadata.namespace);
       },
     });
-  const caches: VaultCaches = {
+  const caches: ObjectCaches = {
     vaults: watch("vaults", vaultKind),
     items: watch("items", vaultItemKind),
     credentials: watch("credentials", credentialKind),
     connections: watch("connections", authConnectionKind),
+    profiles: watch("profiles", profileKind),
   };
-  const deps: VaultDeps = { kube, blobs, caches, lead, now: Date.now };
+  const deps: ObjectDeps = { kube, blobs, caches, lead, now: Date.now };
   const synced = async (): Promise<unknown> =>
     Promise.all(Object.values(caches).map((cache) => cache.synced(lead.signal)));
   const startQueue = (name: Name): WorkQueue =>
@@ -98,6 +103,7 @@ export const runVaultControllers = async (
     items: startQueue("items"),
     credentials: startQueue("credentials"),
     connections: startQueue("connections"),
+    profiles: startQueue("profiles"),
   };
   await whenLeadEnds(lead);
   await Promise.all(Object.values(queues).map((queue) => queue.stop()));

@@ -1,4 +1,4 @@
-/** The dependencies and steps that the controllers of vaults, items, credentials and connections share. */
+/** The dependencies and steps that the controllers of vaults, items, credentials, connections and profiles share. */
 import { isDeepStrictEqual } from "node:util";
 import type { BlobStore } from "../blobs/blob-store.ts";
 import type { Kube } from "../kube/client.ts";
@@ -9,22 +9,24 @@ import type { ResourceType } from "../kube/resource-type.ts";
 import type { AuthConnection } from "../resources/auth-connection.ts";
 import type { Credential } from "../resources/credential.ts";
 import { byAge } from "../resources/identity.ts";
+import type { Profile } from "../resources/profile.ts";
 import type { Vault } from "../resources/vault.ts";
 import type { VaultItem } from "../resources/vault-item.ts";
 
-/** The watches' copies of all objects of the four kinds. */
-export type VaultCaches = {
+/** The watches' copies of all objects of these kinds. */
+export type ObjectCaches = {
   vaults: Reflector<Vault>;
   items: Reflector<VaultItem>;
   credentials: Reflector<Credential>;
   connections: Reflector<AuthConnection>;
+  profiles: Reflector<Profile>;
 };
 
-export type VaultDeps = {
+export type ObjectDeps = {
   kube: Kube;
   /** The contents of profiles and extensions. */
   blobs: BlobStore;
-  caches: VaultCaches;
+  caches: ObjectCaches;
   lead: Pick<Lead, "check">;
   /** ms since the epoch. */
   now: () => number;
@@ -42,7 +44,7 @@ export const holderOf = <T extends KubeObject>(object: T, others: T[], claimOf: 
 export const writeStatus = async <T extends KubeObject & { status?: object }>(
   kind: ResourceType<T>,
   { object, status, cache }: { object: T; status: NonNullable<T["status"]>; cache: Reflector<T> },
-  { kube, lead }: VaultDeps,
+  { kube, lead }: ObjectDeps,
 ): Promise<void> => {
   if (isDeepStrictEqual(object.status, status)) return;
   lead.check();

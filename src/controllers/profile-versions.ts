@@ -1,0 +1,130 @@
+/**
+ * The versions of a profile's contents. The profile's status says which one counts, and between which numbers the store may have
+ * contents.
+ *
+ *   claim a number ──► put the contents under it ──► make it the version, unless a later save did so first ──► delete older contents
+ *
+ * A crash after the put leaves contents that no status names as the version; the next save, round or deletion of the profile removes
+ * them, because their number lies between `oldestVersion` and `claimedVersion`.
+ */
+import type { BlobStore, StoredBlob } from "../blobs/blob-store.ts";
+import type { Kube } from "../kube/client.ts";
+import { hasReason } from "../kube/kube-error.ts";
+import type { Lead } from "../kube/leader-election.ts";
+import type { Ref } from "../kube/objects.ts";
+import {
+  emptyProfileStatus,
+  type Profile,
+  type ProfileStatus,
+  profileBlobKey,
+  profileKind,
+} from "../resources/profile.ts";
+import { doubling, retry } from "../retry.ts";
+
+export type ProfileVersionsDeps = {
+  kube: Kube;
+  blobs: BlobStore;
+  lead: Pick<Lead, "check">;
+  /** ms since the epoch. */
+  now: () => number;
+};
+
+/** Longest deletion of one version, ms. */
+const deleteMs = 30_000;
+
+/** Deletes the contents of versions, both bounds included. Safe to repeat. Throws `unavailable`. */
+const deleteVersions = async (
+  profile: Profile,
+  { from, to }: { from: number; to: number },
+  { blobs }: Pick<ProfileVersionsDeps, "blobs">,
+): Promise<void> => {
+  // Number 0 is no version.
+  for (let version = Math.max(from, 1); version <= to; version++)
+    await blobs.delete(profileBlobKey(profile, version), { signal: AbortSignal.timeout(deleteMs) });
+};
+
+type Change = (profile: Profile) => Partial<ProfileStatus> | undefined;
+
+/** Tries to write over concurrent changes: of other saves, and of the profile's rounds. */
+const changeTries = 10;
+
+/** Changes the status from its newest state; `change` gives undefined to leave it alone. Returns undefined when the profile is gone. */
+const changeStatus = (
+  profile: { uid: string } & Ref,
+  change: Change,
+  { kube, lead }: Pick<ProfileVersionsDeps, "kube" | "lead">,
+): Promise<Profile | undefined> =>
+  retry(
+    async () => {
+      const current = await kube.get(profileKind, profile);
+      if (!current || current.metadata.uid !== profile.uid || current.metadata.deletionTimestamp) return undefined;
+      const status = change(current);
+      if (!status) return current;
+      lead.check();
+      const next = { ...current, status: { ...(current.status ?? emptyProfileStatus), ...status } };
+      return kube.replace(profileKind, next, { subresource: "status" });
+    },
+    {
+      isCurable: (error) => hasReason(error, "Conflict"),
+      pauseMs: (failures) => doubling(10, 500)(failures) * Math.random(),
+      tries: changeTries,
+    },
+  );
+
+/** So many numbers below the oldest version a deletion looks at: of saves that died after a later one had overtaken them. */
+const overtakenSaves = 100;
+
+/** Deletes all contents of a profile. Safe to repeat. Throws `unavailable`. */
+export const deleteContents = (profile: Profile, deps: Pick<ProfileVersionsDeps, "blobs">): Promise<void> => {
+  const { oldestVersion, claimedVersion } = profile.status ?? emptyProfileStatus;
+  return deleteVersions(profile, { from: oldestVersion - overtakenSaves, to: claimedVersion }, deps);
+};
+
+/** Deletes contents that an older version had, or a save that failed. */
+export const sweepVersions = async (profile: Profile, deps: ProfileVersionsDeps): Promise<void> => {
+  const { version, oldestVersion } = profile.status ?? emptyProfileStatus;
+  if (oldestVersion >= version) return;
+  await deleteVersions(profile, { from: oldestVersion, to: version - 1 }, deps);
+  const isBehind = (current: Profile): boolean => (current.status?.oldestVersion ?? 0) < version;
+  await changeStatus(
+    { ...profile.metadata },
+    (current) => (isBehind(current) ? { oldestVersion: version } : undefined),
+    deps,
+  );
+};
+
+const rfc3339 = (ms: number): string => new Date(ms).toISOString();
+
+/**
+ * Saves contents (a tar.zst) as the profile's newest version. Returns the profile as it is then: of two saves at once, the one that
+ * began later counts. Undefined when the profile is gone, and nothing is kept. Throws `unavailable`, and what `body` throws.
+ */
+export const saveProfile = async (
+  { profile, body }: { profile: { uid: string } & Ref; body: AsyncIterable<Uint8Array> },
+  deps: ProfileVersionsDeps,
+  signal: AbortSignal,
+): Promise<Profile | undefined> => {
+  let claimed = 0;
+  const claim: Change = ({ status }) => {
+    claimed = Math.max(status?.claimedVersion ?? 0, status?.version ?? 0) + 1;
+    return { claimedVersion: claimed };
+  };
+  const before = await changeStatus(profile, claim, deps);
+  if (!before) return undefined;
+  const stored: StoredBlob = await deps.blobs.put(profileBlobKey(before, claimed), body, { signal });
+  const contents = { version: claimed, sha256: stored.sha256, sizeBytes: stored.bytes };
+  const commit: Change = ({ status }) =>
+    (status?.version ?? 0) < claimed ? { ...contents, savedTime: rfc3339(deps.now()) } : undefined;
+  const after = await changeStatus(profile, commit, deps);
+  if (after?.status?.version !== claimed) await deleteVersions(before, { from: claimed, to: claimed }, deps);
+  if (after) await sweepVersions(after, deps);
+  return after;
+};
+
+/** Notes that a browser starts with the profile now. */
+export const noteProfileUse = async (
+  profile: { uid: string } & Ref,
+  deps: Pick<ProfileVersionsDeps, "kube" | "lead" | "now">,
+): Promise<void> => {
+  await changeStatus(profile, () => ({ lastUsedTime: rfc3339(deps.now()) }), deps);
+};

@@ -1,0 +1,34 @@
+import { refOf } from "../../kube/objects.ts";
+import { blobsFinalizer } from "../../resources/finalizers.ts";
+import { wireName } from "../../resources/identity.ts";
+import { profileKind } from "../../resources/profile.ts";
+import { dropFinalizer, withFinalizer } from "../finalizers.ts";
+import { holderOf, liveIn, type ObjectDeps, writeStatus } from "../object-deps.ts";
+import { deleteContents, sweepVersions } from "../profile-versions.ts";
+import { profileStatus } from "./status.ts";
+
+/**
+ * One round for one profile; `key` is `namespace/name`. Safe to repeat at any point. While the store of blobs is away, contents that
+ * nobody needs stay, and a deleted profile does: the round fails and comes back.
+ */
+export const reconcileProfile = async (key: string, deps: ObjectDeps): Promise<undefined> => {
+  const { profiles } = deps.caches;
+  const known = profiles.get(refOf(key));
+  if (!known) return;
+  if (known.metadata.deletionTimestamp) {
+    if (!known.metadata.finalizers?.includes(blobsFinalizer)) return;
+    deps.lead.check();
+    await deleteContents(known, deps);
+    await dropFinalizer(profileKind, { object: known, finalizer: blobsFinalizer }, deps.kube);
+    return;
+  }
+  deps.lead.check();
+  const profile = await withFinalizer(profileKind, { object: known, finalizer: blobsFinalizer }, deps.kube);
+  profiles.put(profile);
+  const rivals = liveIn(profile.metadata.namespace, profiles);
+  // A profile without a name claims none: its id, which no other has.
+  const holder = holderOf(profile, rivals, (other) => wireName(other) ?? other.metadata.name) ?? profile;
+  const status = profileStatus(profile, { holder, nowMs: deps.now() });
+  await writeStatus(profileKind, { object: profile, status, cache: profiles }, deps);
+  await sweepVersions(profile, deps);
+};
