@@ -75,6 +75,7 @@ const startCaches = ({ kube, config, log }: ApiParts, stack: AsyncDisposableStac
 type DeliveryParts = Pick<ApiParts, "redis" | "kube" | "log"> & {
   subscriber: RedisConnection;
   policies: ServiceDeps["policies"];
+  blobs: ServiceDeps["blobs"];
   setupDeps: SetupClientDeps;
 };
 
@@ -99,7 +100,6 @@ export const startServices = async (
   const { config, kube, redis, store, metrics, log } = parts;
   const namespace = config.systemNamespace;
   const secretsKeys = readSecretsKeys(config.secretsKeyFile);
-  const blobs = await startBlobs({ config, log }, stack);
   const { privateKey, publicKey, master } = await whileUnreachable(
     async () => {
       await ensureNamespace(kube, namespace);
@@ -124,7 +124,8 @@ export const startServices = async (
   const policies = createPolicyReader({ kube: requestKube, log });
   await Promise.all(Object.values(caches).map((cache) => cache.synced(signal)));
   const setupDeps = { tokens: agentTokens, keys: agentKeys };
-  await startDeliveries({ redis, subscriber, kube: requestKube, policies, setupDeps, log }, stack);
+  const blobs = await startBlobs({ config, log }, stack);
+  await startDeliveries({ redis, subscriber, kube: requestKube, policies, blobs, setupDeps, log }, stack);
   const { apiKeys } = caches;
   const apiMetrics = createApiMetrics(metrics.registry, () => totals(caches.pools.list()));
   await leaveInitialKey({ kube, namespace, secretName: config.initialKeySecret, apiKeys, log });

@@ -16,11 +16,11 @@ const archiveTimeoutMs = 5 * 60_000;
 export type SetupClient = {
   /** The answer has the digests of the archives that the agent still misses. */
   sendSetup(agent: AgentPlace, setup: BrowserSetup): Promise<Called<MissingArchives>>;
-  /** `open`: gives the bytes, once for each try. */
+  /** `body` can be read once: after a failure the caller opens it again. */
   sendArchive(
     agent: AgentPlace,
     archive: ArchiveRef,
-    open: () => AsyncIterable<Uint8Array>,
+    body: AsyncIterable<Uint8Array>,
   ): Promise<Called<MissingArchives>>;
   close(): Promise<void>;
 };
@@ -44,12 +44,12 @@ export const createSetupClient = (deps: SetupClientDeps): SetupClient => {
         timeoutMs: callTimeoutMs,
         read,
       }),
-    sendArchive: (agent, { sha256 }, open) =>
+    sendArchive: (agent, { sha256 }, body) =>
       call({
         method: "PUT",
         agent,
         path: `/archives/${sha256}`,
-        body: () => Readable.from(sealStream(keyOf(agent), open()), { objectMode: false }),
+        body: () => Readable.from(sealStream(keyOf(agent), body), { objectMode: false }),
         timeoutMs: archiveTimeoutMs,
         read,
       }),

@@ -116,6 +116,11 @@ export const BrowserPoolStatus = z
       .optional()
       .describe("The size that was last accepted within the organization's limit."),
     discardedToken: z.string().max(64).optional().describe("The spec.discardIdle that was last handled."),
+    profileVersion: z
+      .string()
+      .max(64)
+      .optional()
+      .describe("The profile, by uid, and the version of its contents that idle browsers were last refreshed for."),
     failedStarts: count("Starts that failed in a row, up to now; starts at the same time count as one."),
     leaseEpoch: z
       .int()

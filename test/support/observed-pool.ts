@@ -138,6 +138,7 @@ export const anObserved = ({ leases = {}, pods = [], ...rest }: ObservedOptions 
   foreign: [],
   pendingCreations: 0,
   configHash: currentHash,
+  profileVersion: undefined,
   refusal: undefined,
   waitsFor: undefined,
   agentEpoch: 0,

@@ -253,7 +253,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
       const watches = [deps.book, pods, deps.nodes, deps.references];
       await Promise.all(watches.map((watch) => watch.synced(lead.signal)));
       const parts = { ...memory, ...clocks, source, pods, foreignPods, acceptedSizes, inspections, lead, record };
-      return loop.reconcile(key, { ...deps, ...parts, refusalOf: refusal });
+      return loop.reconcile(key, { ...deps, ...parts, refusalOf: refusal, profileOf: deps.references.profileOf });
     },
   });
   const inspections = startInspections({

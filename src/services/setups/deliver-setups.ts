@@ -1,15 +1,22 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { AppError } from "../../errors.ts";
 import type { AgentPlace, Called } from "../../leases/agent-call.ts";
 import type { SetupClient } from "../../leases/setup-client.ts";
 import type { MissingArchives } from "../../protocol/browser-setup.ts";
 import type { SetupRequest, SetupRequests } from "../../redis/setup-requests.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { readSetup, SetupFailure } from "./read-setup.ts";
+import { readSetup, SetupFailure, type SetupToDeliver } from "./read-setup.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "policies" | "log"> & { setupRequests: SetupRequests; setupClient: SetupClient };
+type Deps = Pick<ServiceDeps, "kube" | "policies" | "blobs" | "log"> & {
+  setupRequests: SetupRequests;
+  setupClient: SetupClient;
+};
 
 /** Deliveries of this replica at once. Another replica takes more, or this one when the operator asks again. */
 const atOnce = 8;
+
+/** Longest delivery of one archive, ms. */
+const archiveMs = 5 * 60_000;
 
 /** A claim is renewed this often, ms. */
 const renewMs = 5000;
@@ -47,11 +54,22 @@ export const createDeliveries = (deps: Deps): Deliveries => {
   const running = new Set<Promise<void>>();
   let stopped = false;
 
+  /** Returns what the agent still misses. */
+  const sendArchive = async (
+    agent: AgentPlace,
+    { sha256, read }: { sha256: string; read: SetupToDeliver },
+  ): Promise<string[]> => {
+    const blob = await deps.blobs.get(read.blobs.get(sha256) ?? "", { signal: AbortSignal.timeout(archiveMs) });
+    if (!blob) throw new SetupFailure("the store of blobs has lost an archive, or it was replaced a moment ago");
+    return missingOf(await setupClient.sendArchive(agent, { sha256, bytes: blob.bytes }, blob.body));
+  };
+
   const deliver = async (request: SetupRequest): Promise<"delivered" | "outdated"> => {
-    const setup = await readSetup(request, deps);
-    if (setup === "outdated") return "outdated";
+    const read = await readSetup(request, deps);
+    if (read === "outdated") return "outdated";
     const agent: AgentPlace = request;
-    missingOf(await untilItListens(() => setupClient.sendSetup(agent, setup)));
+    let missing = missingOf(await untilItListens(() => setupClient.sendSetup(agent, read.setup)));
+    for (const sha256 of missing) missing = await sendArchive(agent, { sha256, read });
     return "delivered";
   };
 
@@ -66,7 +84,8 @@ export const createDeliveries = (deps: Deps): Deliveries => {
       await setupRequests.report(browser, { is });
       log.info({ pod, is }, "a browser's setup");
     } catch (error) {
-      const why = error instanceof SetupFailure ? error.message : "its setup could not be read";
+      const isTold = error instanceof SetupFailure || error instanceof AppError;
+      const why = isTold ? error.message : "its setup could not be read";
       log.warn({ err: error, pod }, "a browser's setup could not be delivered");
       await setupRequests.report(browser, { is: "failed", why });
     } finally {

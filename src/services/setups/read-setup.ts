@@ -1,12 +1,20 @@
 import { configHash } from "../../domain/browser-config.ts";
 import { onDemandPoolSpec } from "../../domain/on-demand-pool.ts";
-import type { BrowserSetup, NetworkSetup } from "../../protocol/browser-setup.ts";
+import { type ReferencedObjects, referencesOf, resolveReferences } from "../../domain/references.ts";
+import type { ArchiveRef, BrowserSetup, NetworkSetup } from "../../protocol/browser-setup.ts";
 import type { SetupRequest } from "../../redis/setup-requests.ts";
 import { browserKind } from "../../resources/browser.ts";
 import { type BrowserPoolSpec, browserPoolKind } from "../../resources/browser-pool.ts";
+import { type Profile, profileBlobKey } from "../../resources/profile.ts";
+import { fetchReferenced } from "../objects/references.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "policies">;
+
+/** `blobs`: the keys of its archives in the store of blobs, by their digests. */
+export type SetupToDeliver = { setup: BrowserSetup; blobs: ReadonlyMap<string, string> };
+
+type StoredArchive = ArchiveRef & { key: string };
 
 /** A setup can't be made now; the message says why, to the owner of the pool. */
 export class SetupFailure extends Error {}
@@ -45,14 +53,34 @@ const networkOf = async ({ network, proxyId }: BrowserPoolSpec): Promise<Network
   };
 };
 
+/** The archive of the profile's present version, if there is one yet. */
+const profileOf = (objects: ReferencedObjects, id: string | undefined): StoredArchive | undefined => {
+  const profile = objects.Profile?.find(({ metadata }) => metadata.name === id) as Profile | undefined;
+  const { version = 0, sha256, sizeBytes } = profile?.status ?? {};
+  if (!profile || version === 0 || sha256 === undefined || sizeBytes === undefined) return undefined;
+  return { sha256, bytes: sizeBytes, key: profileBlobKey(profile, version) };
+};
+
 /**
  * Reads what the browser of this request needs: policies from their ConfigMaps, proxies with their Secrets. `outdated`: its pod was made
  * for another configuration than its object has now. Throws `SetupFailure`.
  */
-export const readSetup = async (request: SetupRequest, deps: Deps): Promise<BrowserSetup | "outdated"> => {
+export const readSetup = async (request: SetupRequest, deps: Deps): Promise<SetupToDeliver | "outdated"> => {
   const spec = await specOf(request, deps);
   if (!spec || configHash(spec) !== request.config) return "outdated";
   const policy = await policyOf(spec, request.namespace, deps);
   const network = await networkOf(spec);
-  return { ...(policy && { policy }), ...(network && { network }), extensions: [] };
+  const objects = await fetchReferenced(referencesOf(spec), request, deps);
+  const { profileId } = resolveReferences(spec, objects);
+  const profile = profileOf(objects, profileId);
+  const archives = profile ? [profile] : [];
+  return {
+    setup: {
+      ...(policy && { policy }),
+      ...(network && { network }),
+      extensions: [],
+      ...(profile && { profile: { sha256: profile.sha256, bytes: profile.bytes } }),
+    },
+    blobs: new Map(archives.map(({ sha256, key }) => [sha256, key])),
+  };
 };

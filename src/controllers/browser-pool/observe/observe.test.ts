@@ -44,6 +44,7 @@ const deps = (silentMs: number, setByMs: number): ObserveDeps => {
     podSettings: { image: "browser:1", agentPublicKey: "key", template: undefined },
     drainDeadlineMs: 600_000,
     refusalOf: () => undefined,
+    profileOf: () => undefined,
     gate: openGate,
   };
 };

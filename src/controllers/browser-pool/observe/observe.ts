@@ -12,7 +12,7 @@ import { type BrowserOwner, mayLackKey, whyForeign } from "../pod/own-pod.ts";
 import { canTakeSetup, configHashAnnotation, outdatedBy, type PodSettings, poolLabel } from "../pod/pod.ts";
 import type { PoolSource } from "../pool-source.ts";
 import type { Nodes } from "./nodes.ts";
-import type { LastInspection, Observed, ObservedPod, Refusal } from "./observed.ts";
+import type { LastInspection, Observed, ObservedPod, ProfileVersion, Refusal } from "./observed.ts";
 import { isReady, podState } from "./pod-state.ts";
 
 export type ObserveDeps = {
@@ -44,6 +44,7 @@ export type ObserveDeps = {
   gate: Pick<StartGate, "waitsFor">;
   /** Why the spec can't be carried out; undefined when it can. */
   refusalOf: (pool: BrowserPool) => Refusal | undefined;
+  profileOf: (pool: BrowserPool) => ProfileVersion | undefined;
 };
 
 /** `own`: the browsers of the owner. `foreign`: other pods with its label. */
@@ -124,6 +125,7 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Obser
     leases,
     pendingCreations: deps.expectations.pending(uid),
     configHash: configHash(pool.spec),
+    profileVersion: deps.profileOf(pool),
     refusal,
     waitsFor: deps.gate.waitsFor(pool.metadata.namespace),
     agentEpoch: deps.inspections.agentEpoch(uid),

@@ -5,6 +5,9 @@ import type { Termination } from "../../../protocol/agent-api.ts";
 import type { SetupState } from "../../../redis/setup-requests.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
 
+/** The contents of a profile: the uid of its object, and the number of the save. */
+export type ProfileVersion = { uid: string; version: number };
+
 /** The whole input of one round of the pool loop: read by `observe`, used by `plan`. */
 export type Observed = {
   pool: BrowserPool;
@@ -17,6 +20,8 @@ export type Observed = {
   pendingCreations: number;
   /** The hash of the configuration that the spec asks for now. */
   configHash: string;
+  /** The pool's profile as it is now; undefined without one. */
+  profileVersion: ProfileVersion | undefined;
   /** Why the spec can't be carried out, if it can't. */
   refusal: Refusal | undefined;
   /** What the pool's namespace lacks before browsers may be started in it; undefined when it lacks nothing. */

@@ -1,14 +1,19 @@
 /** The objects that settings of pools and browsers refer to, kept up to date by watches; for both loops. */
-import { type ReferencedObjects, referencesOf } from "../../../domain/references.ts";
+import { type ReferencedObjects, referencesOf, resolveReferences } from "../../../domain/references.ts";
 import type { Kube } from "../../../kube/client.ts";
 import { type Change, type Reflector, startReflector } from "../../../kube/reflector.ts";
 import type { Logger } from "../../../log.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
+import type { Profile } from "../../../resources/profile.ts";
 import { type Referable, type ReferencedKind, referencedKinds } from "../../../resources/referenced-kinds.ts";
+
+import type { ProfileVersion } from "./observed.ts";
 
 export type References = {
   /** The objects of the pool's namespace, of the kinds that it refers to. */
   of(pool: BrowserPool): ReferencedObjects;
+  /** The pool's profile, and the version of its contents; undefined without one. */
+  profileOf(pool: BrowserPool): ProfileVersion | undefined;
   /** Calls `listener` with a namespace in which a reference may find something else. Returns a function that unsubscribes. */
   onChange(listener: (namespace: string) => void): () => void;
   synced(signal?: AbortSignal): Promise<void>;
@@ -18,9 +23,9 @@ export type References = {
 /** The kinds that the loop does not follow: vaults are attached to sessions, and no browser is configured by them. */
 const notFollowed: ReadonlySet<string> = new Set<ReferencedKind>(["Vault"]);
 
-/** What a reference can find an object by. */
-const identityOf = ({ metadata, spec }: Referable): string =>
-  JSON.stringify([metadata.deletionTimestamp !== undefined, spec.name]);
+/** What a reference can find an object by, and the version of its contents. */
+const identityOf = ({ metadata, spec, status }: Referable & { status?: { version?: number } }): string =>
+  JSON.stringify([metadata.deletionTimestamp !== undefined, spec.name, status?.version]);
 
 /** Starts one watch for each kind that there is. The caller must call `stop`. */
 export const startReferences = ({ kube, log }: { kube: Kube; log: Logger }): References => {
@@ -37,16 +42,20 @@ export const startReferences = ({ kube, log }: { kube: Kube; log: Logger }): Ref
   const reflectors = Object.entries(referencedKinds).flatMap(([kind, type]): [string, Reflector<Referable>][] =>
     notFollowed.has(kind) ? [] : [[kind, startReflector<Referable>({ kube, type, onChange, log })]],
   );
+  const of: References["of"] = ({ metadata, spec }) => {
+    const kinds = new Set<string>(referencesOf(spec).map(({ kind }) => kind));
+    const found = reflectors
+      .filter(([kind]) => kinds.has(kind))
+      .map(([kind, objects]) => [kind, objects.list().filter((one) => one.metadata.namespace === metadata.namespace)]);
+    return Object.fromEntries(found);
+  };
   return {
-    of({ metadata, spec }) {
-      const kinds = new Set<string>(referencesOf(spec).map(({ kind }) => kind));
-      const found = reflectors
-        .filter(([kind]) => kinds.has(kind))
-        .map(([kind, objects]) => [
-          kind,
-          objects.list().filter((one) => one.metadata.namespace === metadata.namespace),
-        ]);
-      return Object.fromEntries(found);
+    of,
+    profileOf(pool) {
+      const objects = of(pool);
+      const { profileId } = resolveReferences(pool.spec, objects);
+      const profile = objects.Profile?.find(({ metadata }) => metadata.name === profileId) as Profile | undefined;
+      return profile && { uid: profile.metadata.uid, version: profile.status?.version ?? 0 };
     },
     onChange(listener) {
       listeners.add(listener);

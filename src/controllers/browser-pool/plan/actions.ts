@@ -20,6 +20,8 @@ export type DeleteReason =
   | "NodeLost"
   | "PoolDeleted";
 
+export type RetireReason = "Surplus" | "PoolDeleted" | "Unready" | "PodOutdated" | "ProfileUpdated";
+
 export type PoolAction =
   | { do: "raise"; epoch: number }
   | { do: "recovered"; epoch: number }
@@ -33,7 +35,7 @@ export type PoolAction =
       why: InspectionReason;
     }
   | { do: "close"; browser: string; why: EndReason }
-  | { do: "retire"; ids: string[]; count: number; why: "Surplus" | "PoolDeleted" | "Unready" | "PodOutdated" }
+  | { do: "retire"; ids: string[]; count: number; why: RetireReason }
   | { do: "leave"; ids: string[]; why: LeavingReason }
   | { do: "stay"; ids: string[]; why: LeavingReason }
   | { do: "discard"; token: string }

@@ -13,6 +13,7 @@
  *   6. Fewer than `size` alive: start browsers (starts.ts). When the pool is full, drop the remaining unpaced starts: kept, they
  *      would exceed the rate later.
  *   7. Full, with browsers of an earlier image or pod template: replace one of them whenever a start is due (rollout.ts).
+ *      Idle browsers whose profile has newer contents go, too (profile-refresh.ts).
  *   8. Have browsers that wait for their setup given it (deliveries.ts). One whose configuration has changed meanwhile goes.
  *   9. Mark the pods of browsers in use, for PodDisruptionBudgets and Cluster Autoscaler (in-use-marks.ts).
  * A pod counts as alive until its process is surely gone, so a pool never runs more than `size` browsers.
@@ -25,6 +26,7 @@ import { deliveries } from "./deliveries.ts";
 import { marks } from "./in-use-marks.ts";
 import { drainDeadline, isDrained, isLostWithNode, leavesAtOnce, leaving, startsOnLeavingNode } from "./leaving.ts";
 import { isAlive, isInUse, timeMs } from "./pod-life.ts";
+import { profileRefresh } from "./profile-refresh.ts";
 import { inspections, isFailing, isUnreachable, nextEpoch, planRaise, recovery, unreachableMs } from "./recovery.ts";
 import { rollout, rolloutEvents } from "./rollout.ts";
 import { isFailedStart, isLate, nextFailedStarts, nextSlot, resyncMs, startDeadlineMs, starts } from "./starts.ts";
@@ -228,6 +230,7 @@ const planUpkeep = (observed: Observed, nowMs: number): PoolPlan => {
             },
           ]
         : []),
+      ...profileRefresh(observed),
       ...surplus,
       ...rolloutEvents(observed, status, slot),
       ...rolling.actions,

@@ -3,6 +3,7 @@ import { conditionsOf, type Draft } from "../../conditions.ts";
 import type { Observed, ObservedPod } from "../observe/observed.ts";
 import { podSelector } from "../pod/pod.ts";
 import { isInUse, isUnscheduled } from "./pod-life.ts";
+import { versionText } from "./profile-refresh.ts";
 
 export type RoundOutcome = {
   nowMs: number;
@@ -93,6 +94,7 @@ export const poolStatus = (observed: Observed, outcome: RoundOutcome): BrowserPo
     selector: podSelector(observed.pool.metadata.uid),
     failedStarts: outcome.failedStarts,
     ...(observed.pool.status?.leaseEpoch !== undefined && { leaseEpoch: observed.pool.status.leaseEpoch }),
+    ...(observed.profileVersion && { profileVersion: versionText(observed.profileVersion) }),
     ...(outcome.nextStartTime && { nextStartTime: outcome.nextStartTime }),
     ...(acceptedSize !== undefined && { acceptedSize }),
     ...(observed.pool.spec.discardIdle && { discardedToken: observed.pool.spec.discardIdle }),
