@@ -26,7 +26,6 @@ export const runItemOperationRoute = defineRoute(
     answers: { 200: { description: "The result of each field", schema: FillAnswer } },
     errors: [
       "not_found",
-      "request_timeout",
       "vault_not_attached",
       "item_unavailable",
       "field_unavailable",

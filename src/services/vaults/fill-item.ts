@@ -50,19 +50,19 @@ const prepare = async (
   { request, project }: FillInput,
   { time, deps, onBrowser }: { time: FillTime; deps: ServiceDeps; onBrowser: () => void },
 ): Promise<FillRequest> => {
-  const lease = await time.until(fetchBrowser(request.browser_id, project, deps), "unavailable");
+  const lease = await time.until(fetchBrowser(request.browser_id, project, deps), "service");
   onBrowser();
   requireAttached(vault, lease);
-  const open = await time.until(openReady(item, project, deps), "unavailable");
+  const open = await time.until(openReady(item, project, deps), "service");
   const bindings = bindingsOf(item, request, open);
-  const connect = await time.until(devToolsOf(lease, deps), "browser_not_ready");
+  const connect = await time.until(devToolsOf(lease, deps), "browser");
   const { allowedOrigins } = open;
   return { connect, pageUrl: request.page_url, timeoutMs: time.leftMs(), bindings, allowedOrigins };
 };
 
 const asAnswered = (error: unknown, time: FillTime): unknown => {
   if (!(error instanceof FillRefused)) return error;
-  if (error.isLate) return time.late("browser_not_ready");
+  if (error.isLate) return time.late("browser");
   const isBusy = error.code === "browser_not_ready" || error.code === "fill_in_progress";
   return new AppError(error.code, error.message, isBusy ? { retryAfterSeconds: busySeconds } : {});
 };
@@ -72,10 +72,10 @@ export const fillItem = async (input: FillInput, deps: ServiceDeps, signal: Abor
   const { path, request, project, principal, arrivedAtMs } = input;
   const time = fillTime({ arrivedAtMs, timeoutMs: request.timeout_ms }, signal);
   if (time.leftMs() === 0) {
-    await noteRefusedFill({ path, project, principal, code: "request_timeout" }, deps);
-    throw time.late("request_timeout");
+    await noteRefusedFill({ path, project, principal, code: "browser_not_ready" }, deps);
+    throw time.late("request");
   }
-  const { vault, item } = await time.until(fetchItem(path, project, deps), "unavailable");
+  const { vault, item } = await time.until(fetchItem(path, project, deps), "service");
   let browser_id: string | undefined;
   const onBrowser = (): void => {
     browser_id = request.browser_id;

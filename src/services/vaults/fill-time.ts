@@ -1,15 +1,13 @@
 import { awaitWith } from "../../await-with.ts";
 import { AppError } from "../../errors.ts";
 
-/** What a fill waits for when its time runs out, as the error code: the request's body, the service itself, the browser. */
-type WaitsFor = "request_timeout" | "unavailable" | "browser_not_ready";
-
-const reasons = {
-  request_timeout: "before the request had arrived",
-  unavailable: "before the service had read what the fill needs",
-  browser_not_ready:
-    "before the browser and the page were ready for the first write; they may be busy or show a dialog",
-} satisfies Record<WaitsFor, string>;
+/** What a fill waits for when its time runs out. */
+const waits = {
+  request: "before the request had arrived",
+  service: "before the service had read what the fill needs",
+  browser: "before the browser and the page were ready for the first write; they may be busy or show a dialog",
+};
+type WaitsFor = keyof typeof waits;
 
 /** Time after which a caller may try again, s. */
 export const busySeconds = 1;
@@ -20,7 +18,7 @@ export type FillTime = {
   leftMs(): number;
   /** Result of a step before the first write. Rejects with `late(waitsFor)` when the time is over, or with the signal's reason. */
   until<T>(step: Promise<T>, waitsFor: WaitsFor): Promise<T>;
-  /** The error for a fill whose time was over before its first write. */
+  /** The error for a fill whose time was over before its first write: `browser_not_ready`, with the inner code `timeout`. */
   late(waitsFor: WaitsFor): AppError;
 };
 
@@ -33,10 +31,10 @@ export const fillTime = (
   const over = AbortSignal.timeout(Math.ceil(leftMs()));
   const either = AbortSignal.any([signal, over]);
   const late = (waitsFor: WaitsFor): AppError => {
-    const message = `the ${timeoutMs} ms were over ${reasons[waitsFor]}; nothing was written`;
-    return new AppError(waitsFor, `timeout_ms: ${message}`, {
+    const message = `the ${timeoutMs} ms were over ${waits[waitsFor]}; nothing was written`;
+    return new AppError("browser_not_ready", `timeout_ms: ${message}`, {
       details: [{ code: "timeout", path: "timeout_ms", message }],
-      ...(waitsFor !== "request_timeout" && { retryAfterSeconds: busySeconds }),
+      retryAfterSeconds: busySeconds,
     });
   };
   return {
