@@ -191,6 +191,27 @@ describe("the document of the API", () => {
     expect(JSON.stringify(document.components.schemas?.BrowserPool)).not.toContain('"default"');
   });
 
+  // HTTP-28
+  test("says which rules hold between fields, on names of entries and in texts", () => {
+    const exactlyOne = (...fields: string[]) => ({ oneOf: fields.map((field) => ({ required: [field] })) });
+    const pool = propertiesOf(document, "CreateBrowserPool");
+    const connection = propertiesOf(document, "CreateAuthConnection");
+    const { values, totp_secret: secret } = propertiesOf(document, "CreateCredential");
+    expect(pool.extensions?.items).toMatchObject(exactlyOne("id", "name"));
+    expect(pool.profile?.oneOf).toHaveLength(3);
+    expect(propertiesOf(document, "CreateBrowser").proxy).toMatchObject(exactlyOne("id", "mode"));
+    expect(connection.proxy).toMatchObject(exactlyOne("id", "name"));
+    expect(connection.credential?.oneOf).toHaveLength(3);
+    expect(values?.propertyNames).toEqual({ type: "string", pattern: "^.{1,128}$" });
+    const base32 = new RegExp(String(secret?.pattern));
+    for (const text of ["", "jbsw y3dp-ehpk 3pxp", "GEZDGNBVGY3TQOJQ", "MY======", "A".repeat(256)])
+      expect(base32.test(text)).toBe(true);
+    for (const text of ["1", "A", "AAA", "AAAAAA", "=", "canary!", "A".repeat(257)])
+      expect(base32.test(text)).toBe(false);
+    // Not every reader knows classes of characters.
+    for (const { node } of walk(document)) expect(String(node.pattern ?? "")).not.toContain(String.raw`\p{`);
+  });
+
   test("says when a body can be left out", () => {
     const isRequired = Object.fromEntries(
       operationsOf(document).map(({ operation }) => [operation.operationId, operation.requestBody?.required]),

@@ -21,8 +21,9 @@ const sharedParameters: Record<string, Json> = {
   IdempotencyKey: {
     name: "Idempotency-Key",
     in: "header",
-    description: "The same key with the same body gets the first answer again, for 24 hours.",
-    schema: { type: "string", minLength: 1, maxLength: 255 },
+    description:
+      "The same key with the same body gets the first answer again, for 24 hours. An empty one counts as none.",
+    schema: { type: "string", maxLength: 255 },
   },
 };
 

@@ -7,8 +7,16 @@ import type { ApiKeyView } from "../services/api-keys/list-api-keys.ts";
 import type { OrganizationLimits } from "../services/projects/organization-limits.ts";
 import type { Project } from "../services/projects/projects.ts";
 
-/** 1 to 255 code points (the `u` flag makes `{}` count them), without control characters and lone surrogates. */
-const label = z.string().regex(/^[^\p{Cc}\p{Cs}]{1,255}$/u, "must have 1 to 255 characters, no control characters");
+/**
+ * 1 to 255 code points (the `u` flag makes `{}` count them), without control characters and lone surrogates. The pattern names the control
+ * characters one by one: not every reader of the document knows classes such as Cc.
+ */
+const labelMessage = "must have 1 to 255 characters, no control characters";
+const label = z
+  .string()
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it keeps out
+  .regex(/^[^\u0000-\u001f\u007f-\u009f]{1,255}$/u, labelMessage)
+  .refine((text) => text.isWellFormed(), labelMessage);
 
 /** A cap in a request: 0 and null remove it. */
 const cap = z.int().min(0).max(2_147_483_647).nullable().optional();

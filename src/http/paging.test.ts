@@ -6,6 +6,7 @@ test("a page has 20 items when nobody says how many, and 100 at most", () => {
   expect(Paging.parse({})).toEqual({ limit: 20, offset: 0 });
   expect(Paging.parse({ limit: "100", offset: "7" })).toEqual({ limit: 100, offset: 7 });
   expect(Paging.safeParse({ limit: "101" }).success).toBe(false);
+  for (const offset of ["", " ", "x", "1.5"]) expect(Paging.safeParse({ offset }).success).toBe(false);
 });
 
 // HTTP-8

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { originList } from "./allowed-origins.ts";
 import { Conditions } from "./conditions.ts";
+import { documentedForms } from "./document-rules.ts";
 import { hostName } from "./host-name.ts";
 import { apiGroup, type CustomResource, type Kind, validations } from "./kind.ts";
 import { observedGeneration } from "./observed-generation.ts";
@@ -18,7 +19,18 @@ const fixed = (what: string) =>
 /** For settings of browsers that log in by themselves, which this service has not (CONNECTION-21). */
 const notHere = (what: string): string => `Not supported here: ${what} is refused.`;
 
-export const ConnectionCredential = z
+const given = (...fields: string[]): object => ({ required: fields });
+const without = (...fields: string[]): object => ({ not: { anyOf: fields.map((field) => given(field)) } });
+const isAuto = { properties: { auto: { const: true } }, ...given("auto") };
+
+/** The forms of `credentialChoice` for the OpenAPI document. */
+const credentialForms: Record<string, unknown>[] = [
+  { ...given("name"), ...without("provider", "path", "auto") },
+  { ...given("provider", "path"), not: { anyOf: [given("name"), isAuto] } },
+  { allOf: [given("provider"), isAuto], ...without("name", "path") },
+];
+
+const CredentialFields = z
   .object({
     name: z.string().regex(namePattern).optional().describe("The name of a Credential of the same project."),
     provider: z.string().min(1).max(255).optional().describe("The name of an external credential provider."),
@@ -37,6 +49,9 @@ export const ConnectionCredential = z
     }),
   )
   .describe("The credential with the login's values.");
+
+/** Where the login's values are: a credential of the project, or one that an external provider keeps. */
+export const ConnectionCredential = documentedForms(CredentialFields, credentialForms);
 export type ConnectionCredential = z.infer<typeof ConnectionCredential>;
 
 export const AuthConnectionSpec = z

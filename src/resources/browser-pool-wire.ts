@@ -1,6 +1,7 @@
 /** The pool's requests and response over HTTP, all derived from the spec of the kind (browser-pool.ts). */
 import { z } from "zod";
 import { BrowserPoolSpec } from "./browser-pool.ts";
+import { documentedForms } from "./document-rules.ts";
 import { optionalFields } from "./optional-fields.ts";
 import { maxIdLength } from "./selector.ts";
 import { Telemetry } from "./telemetry.ts";
@@ -8,16 +9,28 @@ import { wireSchema } from "./wire.ts";
 
 const clearable = "An empty string clears it.";
 
+const filled = (field: string): object => ({ properties: { [field]: { minLength: 1 } }, required: [field] });
+const empty = (field: string): object => ({ properties: { [field]: { maxLength: 0 } } });
+
+/** Of id and name one may be filled, and one must be given (domain/pool-profile.ts). */
+const profileForms = [
+  { allOf: [filled("id"), empty("name")] },
+  { allOf: [filled("name"), empty("id")] },
+  { allOf: [empty("id"), empty("name")], anyOf: [{ required: ["id"] }, { required: ["name"] }] },
+];
+
 /** Fields that accept "not set" in requests: an empty string, or null for telemetry. */
 export const lenientFields = {
-  profile: z
-    .object({
+  profile: documentedForms(
+    z.object({
       id: z.string().max(maxIdLength).optional(),
       name: z
         .string()
         .regex(/^[a-zA-Z0-9._-]{0,255}$/)
         .optional(),
-    })
+    }),
+    profileForms,
+  )
     .optional()
     .describe("The profile that browsers start with, by id or by name. An empty id or name clears it."),
   proxyId: z.string().max(maxIdLength).optional().describe(`The id of the proxy that all traffic takes. ${clearable}`),

@@ -2,14 +2,19 @@
 import { z } from "zod";
 import { BrowserSpec } from "./browser.ts";
 import { lenientFields } from "./browser-pool-wire.ts";
+import { exactlyOneField } from "./document-rules.ts";
 import { maxIdLength, namePattern } from "./selector.ts";
 import { SessionTelemetry, Tags } from "./session-wire.ts";
 import { wireSchema } from "./wire.ts";
 
-const ProxyChoice = z.object({
-  id: z.string().max(maxIdLength).optional(),
-  mode: z.enum(["direct"]).optional(),
-});
+const ProxyChoice = exactlyOneField(
+  z.object({
+    id: z.string().max(maxIdLength).optional(),
+    mode: z.enum(["direct"]).optional(),
+  }),
+  "id",
+  "mode",
+);
 
 /** The request of `POST /browsers` in camelCase; `domain/browser-create.ts` turns it into a spec. */
 export const BrowserRequest = BrowserSpec.extend({

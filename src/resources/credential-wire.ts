@@ -24,8 +24,14 @@ const { domain } = CredentialSpec.shape;
 const ssoProvider = z.string().min(1).max(255);
 /** By HTTP an empty list is refused: it could be meant as any page, and as none. */
 const allowedOrigins = originList(1).nullable().optional();
-/** domain/totp.ts checks its form. */
-const totpSecret = z.string().max(512);
+/** One character of base32, and what sites put between them. */
+const symbol = "[A-Za-z2-7][\\s-]*";
+const symbols = (count: number): string => `(?:${symbol}){${count}}`;
+
+/** At most 256 characters of base32, as many as a number of bytes gives, with padding; or nothing. domain/totp.ts reads it. */
+const lastSymbols = [2, 4, 5, 7, 8].map(symbols).join("|");
+const base32Text = new RegExp(`^$|^[\\s-]*(?:${symbols(8)}){0,31}(?:${lastSymbols})[=\\s-]*$`);
+const totpSecret = z.string().max(512).regex(base32Text, "is no base32 text");
 
 export const CreateCredential = z.object({
   name: name.describe("The credential's name, unique within the project."),

@@ -1,5 +1,6 @@
 /** How one resource refers to another of the same project: by id or by name. */
 import { z } from "zod";
+import { exactlyOneField } from "./document-rules.ts";
 import { validations } from "./kind.ts";
 
 /** Names of the service (HTTP-14). */
@@ -10,18 +11,27 @@ export const maxIdLength = 253;
 
 const exactlyOne = validations({ rule: "has(self.id) != has(self.name)", message: "give exactly one of id and name" });
 
-export const Selector = z
-  .object({
-    id: z.string().min(1).max(maxIdLength).optional().describe("The id, which is the object's metadata.name."),
-    name: z.string().regex(namePattern).optional().describe("The name, unique within the project."),
-  })
-  .meta(exactlyOne);
+/** Names an object of the project by its id or by its name. */
+export const Selector = exactlyOneField(
+  z
+    .object({
+      id: z.string().min(1).max(maxIdLength).optional().describe("The id, which is the object's metadata.name."),
+      name: z.string().regex(namePattern).optional().describe("The name, unique within the project."),
+    })
+    .meta(exactlyOne),
+  "id",
+  "name",
+);
 export type Selector = z.infer<typeof Selector>;
 
 /** Names of proxies are free texts, and several proxies may have the same. */
-export const ProxySelector = z
-  .object({
-    id: Selector.shape.id,
-    name: z.string().min(1).max(255).optional().describe("The name, which no other proxy may have."),
-  })
-  .meta(exactlyOne);
+export const ProxySelector = exactlyOneField(
+  z
+    .object({
+      id: Selector.shape.id,
+      name: z.string().min(1).max(255).optional().describe("The name, which no other proxy may have."),
+    })
+    .meta(exactlyOne),
+  "id",
+  "name",
+);

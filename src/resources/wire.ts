@@ -3,6 +3,7 @@
  * keys of free maps (Chrome policies, tags) are data and stay unchanged.
  */
 import { z } from "zod";
+import { copyDocumentRules } from "./document-rules.ts";
 import { isArraySchema, isObjectSchema, isRecordSchema, isWrapperSchema, type WrapperSchema } from "./zod-shape.ts";
 
 type SnakeCase<Key extends string> = Key extends `${infer Head}${infer Tail}`
@@ -79,7 +80,7 @@ const rebuildInside = (schema: z.ZodType): z.ZodType => {
   return schema.clone({ ...schema.def });
 };
 
-const rebuild = (schema: z.ZodType): z.ZodType => describedAs(schema, rebuildInside(schema));
+const rebuild = (schema: z.ZodType): z.ZodType => describedAs(schema, copyDocumentRules(schema, rebuildInside(schema)));
 
 /**
  * The schema of the same data on the wire: snake_case fields, with checks, defaults and descriptions kept.

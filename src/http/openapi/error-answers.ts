@@ -64,6 +64,7 @@ const commonCodes: ErrorCode[] = [
   "forbidden",
   "project_not_found",
   "rate_limited",
+  "headers_too_large",
   "internal_error",
   "unavailable",
 ];

@@ -1,6 +1,7 @@
 /** zod schemas as the JSON Schemas of an OpenAPI 3.1 document. */
 import { z } from "zod";
 import { Network, Viewport } from "../../resources/browser-settings.ts";
+import { documentRules } from "../../resources/document-rules.ts";
 import { Telemetry } from "../../resources/telemetry.ts";
 import { wireSchema } from "../../resources/wire.ts";
 
@@ -27,6 +28,9 @@ const dropSafeIntegerBounds = (schema: Json): void => {
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
 };
 
+/** Whether the names of a map's entries have no rule: every name is a string. */
+const isAnyName = (names: unknown): boolean => isObject(names) && Object.keys(names).every((key) => key === "type");
+
 const hasFields = (schema: unknown): schema is { properties: Json; required?: string[] } =>
   isObject(schema) && isObject(schema.properties);
 
@@ -49,7 +53,7 @@ const tidy = (schema: Json, direction: Direction): void => {
     schema.additionalProperties = true;
   if (schema.format === "date-time") delete schema.pattern;
   if (direction === "answer") delete schema.default;
-  delete schema.propertyNames;
+  if (isAnyName(schema.propertyNames)) delete schema.propertyNames;
   delete schema["x-kubernetes-validations"];
   dropSafeIntegerBounds(schema);
   mergeIntersection(schema);
@@ -104,7 +108,10 @@ export const createSchemaSet = (given: Map<z.ZodType, string>): SchemaSet => {
       io: direction === "request" ? "input" : "output",
       metadata: names,
       reused: "inline",
-      override: ({ jsonSchema }) => tidy(jsonSchema, direction),
+      override: ({ jsonSchema, zodSchema }) => {
+        tidy(jsonSchema, direction);
+        Object.assign(jsonSchema, documentRules(zodSchema));
+      },
     });
     return JSON.parse(JSON.stringify(made).replaceAll('"#/$defs/', '"#/components/schemas/'));
   };
