@@ -87,6 +87,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
 /** The places that may import an npm package, its types too. A package that is not here has no home yet. */
 export const packageHomes: Readonly<Record<string, readonly string[]>> = {
   "@aws-sdk/client-s3": ["blobs"],
+  "@fastify/busboy": ["http"],
   "@kubernetes/client-node": ["kube"],
   express: ["http"],
   ioredis: ["redis"],

@@ -9,6 +9,7 @@
 import type { BlobStore } from "../blobs/blob-store.ts";
 import { reconcileConnection } from "../controllers/auth-connection/reconcile.ts";
 import { reconcileCredential } from "../controllers/credential/reconcile.ts";
+import { reconcileExtension } from "../controllers/extension/reconcile.ts";
 import type { ObjectCaches, ObjectDeps } from "../controllers/object-deps.ts";
 import { createSpecPredicate } from "../controllers/predicates.ts";
 import { reconcileProfile } from "../controllers/profile/reconcile.ts";
@@ -24,6 +25,7 @@ import { type Requeue, startWorkQueue, type WorkMeter, type WorkQueue } from "..
 import type { Logger } from "../log.ts";
 import { authConnectionKind } from "../resources/auth-connection.ts";
 import { credentialKind } from "../resources/credential.ts";
+import { extensionKind } from "../resources/extension.ts";
 import { profileKind } from "../resources/profile.ts";
 import { vaultKind } from "../resources/vault.ts";
 import { vaultItemKind } from "../resources/vault-item.ts";
@@ -43,6 +45,7 @@ const watchers: Record<Name, readonly Name[]> = {
   credentials: ["credentials", "connections", "items"],
   connections: ["connections", "items"],
   profiles: ["profiles"],
+  extensions: ["extensions"],
 };
 
 const reconcilers: Record<Name, (key: string, deps: ObjectDeps) => Promise<Requeue | undefined>> = {
@@ -51,6 +54,7 @@ const reconcilers: Record<Name, (key: string, deps: ObjectDeps) => Promise<Reque
   credentials: reconcileCredential,
   connections: reconcileConnection,
   profiles: reconcileProfile,
+  extensions: reconcileExtension,
 };
 
 export type ObjectControllersDeps = { kube: Kube; blobs: BlobStore; meter?: WorkMeter | undefined; log: Logger };
@@ -83,6 +87,7 @@ export const runObjectControllers = async (
     credentials: watch("credentials", credentialKind),
     connections: watch("connections", authConnectionKind),
     profiles: watch("profiles", profileKind),
+    extensions: watch("extensions", extensionKind),
   };
   const deps: ObjectDeps = { kube, blobs, caches, lead, now: Date.now };
   const synced = async (): Promise<unknown> =>
@@ -104,6 +109,7 @@ export const runObjectControllers = async (
     credentials: startQueue("credentials"),
     connections: startQueue("connections"),
     profiles: startQueue("profiles"),
+    extensions: startQueue("extensions"),
   };
   await whenLeadEnds(lead);
   await Promise.all(Object.values(queues).map((queue) => queue.stop()));

@@ -8,6 +8,7 @@ import type { Reflector } from "../kube/reflector.ts";
 import type { ResourceType } from "../kube/resource-type.ts";
 import type { AuthConnection } from "../resources/auth-connection.ts";
 import type { Credential } from "../resources/credential.ts";
+import type { Extension } from "../resources/extension.ts";
 import { byAge } from "../resources/identity.ts";
 import type { Profile } from "../resources/profile.ts";
 import type { Vault } from "../resources/vault.ts";
@@ -20,6 +21,7 @@ export type ObjectCaches = {
   credentials: Reflector<Credential>;
   connections: Reflector<AuthConnection>;
   profiles: Reflector<Profile>;
+  extensions: Reflector<Extension>;
 };
 
 export type ObjectDeps = {

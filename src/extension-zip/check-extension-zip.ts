@@ -1,3 +1,4 @@
+import type { FileHandle } from "node:fs/promises";
 import { type ExtensionManifest, manifestEntry, readManifest } from "./manifest.ts";
 import { type Archive, type CheckedEntry, type OpenOptions, openArchive } from "./open-archive.ts";
 import { createMeter, readEntry } from "./read-entry.ts";
@@ -22,19 +23,15 @@ const readAll = async (archive: Archive, sink: EntrySink, signal: AbortSignal): 
 
 /** Checks an archive and gives each entry to `sink`. Throws `ArchiveRefused` and the reason of the signal. */
 export const readExtensionZip = async (
-  path: string,
+  file: FileHandle,
   sink: EntrySink,
   options: OpenOptions,
-): Promise<CheckedExtension> => {
-  await using archive = await openArchive(path, options);
-  // Awaited here: the archive is closed when this function returns.
-  return await readAll(archive, sink, options.signal);
-};
+): Promise<CheckedExtension> => readAll(await openArchive(file, options), sink, options.signal);
 
 const drain: EntrySink = async (_entry, chunks) => {
   for await (const _chunk of chunks);
 };
 
-/** Checks the archive at `path`, a whole extension as a zip file, and writes nothing. Throws `ArchiveRefused` and the reason of `signal`. */
-export const checkExtensionZip = (path: string, { signal }: { signal: AbortSignal }): Promise<CheckedExtension> =>
-  readExtensionZip(path, drain, { signal });
+/** Checks an archive, a whole extension as a zip file, and writes nothing. Throws `ArchiveRefused` and the reason of `signal`. */
+export const checkExtensionZip = (file: FileHandle, { signal }: { signal: AbortSignal }): Promise<CheckedExtension> =>
+  readExtensionZip(file, drain, { signal });

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type FileHandle, open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { type Entry, fromRandomAccessReaderPromise, type LocalFileHeader, type ZipFile } from "yauzl";
 import { ArchiveRefused, shownName } from "./archive-refused.ts";
 import { checkEntry, checkLocalHeader } from "./entry-headers.ts";
@@ -12,8 +12,8 @@ import { createNameTree } from "./name-tree.ts";
 /** An entry that passed all checks that need no look at its data. */
 export type CheckedEntry = EntryName & { entry: Entry };
 
-/** An open archive. */
-export type Archive = AsyncDisposable & { zip: ZipFile; bytes: number; entries: CheckedEntry[] };
+/** An archive whose entries can be read while its file is open. */
+export type Archive = { zip: ZipFile; bytes: number; entries: CheckedEntry[] };
 
 /** Runs a step of yauzl, which knows no rules of ours: whatever it refuses is a broken archive. */
 const byYauzl = async <T>(where: string, step: () => Promise<T>): Promise<T> => {
@@ -78,11 +78,8 @@ const checkDigest = async (file: FileHandle, bytes: number, expected: string): P
 /** `sha256`: the digest of the archive, hex, if it is known. */
 export type OpenOptions = { signal: AbortSignal; sha256?: string | undefined };
 
-/** Opens an archive and checks everything but the data of its entries. Throws `ArchiveRefused`. The caller disposes of it. */
-export const openArchive = async (path: string, { signal, sha256 }: OpenOptions): Promise<Archive> => {
-  await using parts = new AsyncDisposableStack();
-  const file = await open(path, "r");
-  parts.defer(() => file.close());
+/** Opens an archive and checks everything but the data of its entries. `file` stays the caller's. Throws `ArchiveRefused`. */
+export const openArchive = async (file: FileHandle, { signal, sha256 }: OpenOptions): Promise<Archive> => {
   const { size: bytes } = await file.stat();
   if (bytes > maxArchiveBytes)
     throw new ArchiveRefused("archive_too_large", `the archive is larger than ${maxArchiveBytes} bytes`);
@@ -96,6 +93,5 @@ export const openArchive = async (path: string, { signal, sha256 }: OpenOptions)
     signal.throwIfAborted();
   }
   await checkPlaces(file, places, directory);
-  const kept = parts.move();
-  return { zip, bytes, entries, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  return { zip, bytes, entries };
 };

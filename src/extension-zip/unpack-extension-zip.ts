@@ -38,9 +38,10 @@ export const unpackExtensionZip = async (
   { path, folder, sha256 }: { path: string; folder: string; sha256: string },
   { signal }: { signal: AbortSignal },
 ): Promise<CheckedExtension> => {
+  await using file = await open(path, "r");
   await mkdir(folder, { mode: folderMode });
   try {
-    return await readExtensionZip(path, writeBelow(folder), { signal, sha256 });
+    return await readExtensionZip(file, writeBelow(folder), { signal, sha256 });
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;

@@ -77,16 +77,28 @@ const parametersOf = (route: Route, schemas: SchemaSet): Json[] => {
   return [...pathParameters(route, schemas), ...queryParameters(route, schemas), ...refs];
 };
 
+/** The schema of a file. */
+const binary: Json = { type: "string", format: "binary" };
+
+/** A form with a file: the fields of the body's schema, and the file. */
+const formOf = ({ upload, body }: Route, schemas: SchemaSet): Json => {
+  const { fields, required } = fieldsOf(body, schemas);
+  const file = { type: "string", format: "binary", description: upload?.description };
+  const properties = { ...Object.fromEntries(fields), file };
+  const encoding = { file: { contentType: upload?.type } };
+  return {
+    "multipart/form-data": { schema: { type: "object", properties, required: [...required, "file"] }, encoding },
+  };
+};
+
 const requestBodyOf = (route: Route, schemas: SchemaSet): Json => {
+  if (route.upload) return { requestBody: { required: true, content: formOf(route, schemas) } };
   const schema: z.ZodType | undefined = route.body;
   if (!schema) return {};
   const content = { "application/json": { schema: schemas.add(schema, "request", requestName(route)) } };
   // An absent body counts as {} (middleware/parse-body.ts).
   return { requestBody: { required: !schema.safeParse({}).success, content } };
 };
-
-/** The schema of a file. */
-const binary: Json = { type: "string", format: "binary" };
 
 /** The route's own answers, 2xx before the errors, as OpenAPI readers expect. */
 const answersOf = (route: Route, schemas: SchemaSet): Json => {

@@ -41,6 +41,14 @@ import {
   listCredentialsRoute,
   updateCredentialRoute,
 } from "./routes/credentials.ts";
+import {
+  chromeStoreRoute,
+  deleteExtensionRoute,
+  downloadExtensionRoute,
+  getExtensionRoute,
+  listExtensionsRoute,
+  uploadExtensionRoute,
+} from "./routes/extensions.ts";
 import { runItemOperationRoute } from "./routes/item-operations.ts";
 import {
   getOrganizationLimitsRoute,
@@ -118,6 +126,12 @@ export const routeTable: Route[] = [
   updateCredentialRoute,
   deleteCredentialRoute,
   getTotpCodeRoute,
+  uploadExtensionRoute,
+  listExtensionsRoute,
+  chromeStoreRoute,
+  downloadExtensionRoute,
+  getExtensionRoute,
+  deleteExtensionRoute,
   createProjectRoute,
   listProjectsRoute,
   getProjectRoute,

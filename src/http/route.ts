@@ -1,3 +1,4 @@
+import type { FileHandle } from "node:fs/promises";
 import type { z } from "zod";
 import type { ErrorCode } from "../errors.ts";
 import type { Logger } from "../log.ts";
@@ -44,6 +45,11 @@ export type FurtherPermission = {
 
 /** What is known of a request with a bad query or body. */
 type InvalidInput = "params" | "principal" | "project" | "deps";
+/** `mostBytes`: of the file. `type`: its content type, for the documentation. */
+export type UploadContract = { mostBytes: number; type: string; description: string };
+
+/** A file that a caller has sent, on this replica's disk until the answer is sent. */
+export type UploadedFile = { handle: FileHandle; sha256: string };
 
 export type RouteContract<Params, Query, Body, Of extends Scope = Scope> = {
   method: Method;
@@ -63,6 +69,8 @@ export type RouteContract<Params, Query, Body, Of extends Scope = Scope> = {
   body?: Body;
   /** Largest body, bytes; by default 1 MiB. */
   bodyLimit?: number;
+  /** The body is a multipart form with one file, in the field `file`, and the fields of `body` as texts. */
+  upload?: UploadContract;
   answers: Answers;
   errors: ErrorCode[];
   /** Whether a GET has an audit line too; all other methods have one. */
@@ -77,6 +85,8 @@ export type RouteInput<Params, Query, Body, Of extends Scope = Scope> = {
   params: Infer<Params>;
   query: Infer<Query>;
   body: Infer<Body>;
+  /** What a route with `upload` gets; others have none. */
+  file: UploadedFile | undefined;
   principal: Principal;
   /** The project of the request, checked and active. Requests to the organization have none. */
   project: Of extends "project" ? Project : undefined;

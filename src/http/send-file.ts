@@ -20,6 +20,8 @@ export const sendFile = async (response: Response, { body, type, name, bytes }: 
     "X-Content-Type-Options": "nosniff",
     ...(bytes !== undefined && { "Content-Length": String(bytes) }),
   });
+  // Node warns of more than 10 listeners; the pipeline adds some to those of the request's own parts.
+  response.setMaxListeners(20);
   let failed: { error: unknown } | undefined;
   const watched = async function* (): AsyncGenerator<Uint8Array> {
     try {

@@ -12,10 +12,11 @@ import { authenticate, bearerToken, requirePermission, resolveProject } from "./
 import { answerError, asAppError } from "./middleware/error-answer.ts";
 import { baseUrlOf } from "./middleware/host-check.ts";
 import { parseBody } from "./middleware/parse-body.ts";
+import { receiveUpload } from "./middleware/receive-upload.ts";
 import { nestQuery, validate } from "./middleware/validate.ts";
 import { replayAnswer } from "./replay-answer.ts";
 import { arrivalOf, factsOf, logOf } from "./request-locals.ts";
-import type { Answer, Route, RouteInput } from "./route.ts";
+import type { Answer, Route, RouteInput, UploadedFile } from "./route.ts";
 import { sendFile } from "./send-file.ts";
 
 /** The status of a request whose caller has hung up, in audit lines. */
@@ -33,18 +34,44 @@ const authenticated = (request: Request, { config, apiKeys, callerLimits }: AppD
   }
 };
 
+/** How a body is received. `enter`: counts an upload of the caller. */
+type Receiving = { route: Route; signal: AbortSignal; enter: () => () => void };
+
+/** Reads the body: JSON, or for some routes a form with a file, for which the caller's bound has room. */
+const receiveBody = async (
+  request: Request,
+  response: Response,
+  { route: { upload, bodyLimit }, signal, enter }: Receiving,
+): Promise<{ given: unknown; file: UploadedFile | undefined }> => {
+  if (!upload) return { given: await parseBody(request, response, bodyLimit), file: undefined };
+  let handle: UploadedFile["handle"] | undefined;
+  const leave = enter();
+  response.once("close", () => {
+    leave();
+    void handle?.close();
+  });
+  const { fields, file } = await receiveUpload(request, upload, signal);
+  handle = file.handle;
+  // The caller hung up with its last byte.
+  if (response.closed) await handle.close();
+  // What a repetition is compared by.
+  request.body = { ...fields, file: file.sha256 };
+  return { given: fields, file };
+};
+
 /** What the caller sent. Throws for the first part that is not valid. */
 const readGiven = async (
   request: Request,
   response: Response,
-  route: Route,
+  { route, signal, enter }: Receiving,
   // biome-ignore lint/suspicious/noExplicitAny: as Route is
-): Promise<Pick<RouteInput<any, any, any>, "params" | "query" | "body">> => {
-  const given = await parseBody(request, response, route.bodyLimit);
+): Promise<Pick<RouteInput<any, any, any>, "params" | "query" | "body" | "file">> => {
+  const { given, file } = await receiveBody(request, response, { route, signal, enter });
   return {
     params: route.params && validate(route.params, request.params),
     query: route.query && validate(route.query, nestQuery(request.query)),
     body: route.body && validate(route.body, given),
+    file,
   };
 };
 
@@ -71,7 +98,12 @@ const readInput = async (
       : undefined;
   noteCaller(facts, { project });
   if (project) response.once("close", callerLimits.enter("project", project.id));
-  const { params, query, body } = await readGiven(request, response, route).catch(async (error: unknown) => {
+  const receiving = {
+    route,
+    signal,
+    enter: () => callerLimits.enterUpload({ keyId: principal.keyId, projectId: project?.id }),
+  };
+  const { params, query, body, file } = await readGiven(request, response, receiving).catch(async (error: unknown) => {
     const given = route.params?.safeParse(request.params);
     if (route.onInvalid && given?.success)
       await route.onInvalid(
@@ -87,6 +119,7 @@ const readInput = async (
     params,
     query,
     body,
+    file,
     principal,
     project,
     baseUrl: baseUrlOf(request.headers, config),

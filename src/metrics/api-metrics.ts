@@ -14,6 +14,7 @@ export type LimitName =
   | "connections"
   | "failed_attempts"
   | "login_ticket"
+  | "uploads"
   | "sessions";
 
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;

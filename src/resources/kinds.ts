@@ -2,6 +2,7 @@ import { authConnectionKind } from "./auth-connection.ts";
 import { browserKind } from "./browser.ts";
 import { browserPoolKind } from "./browser-pool.ts";
 import { credentialKind } from "./credential.ts";
+import { extensionKind } from "./extension.ts";
 import type { Kind } from "./kind.ts";
 import { profileKind } from "./profile.ts";
 import { proxyKind } from "./proxy.ts";
@@ -18,4 +19,5 @@ export const kinds: Kind[] = [
   authConnectionKind,
   proxyKind,
   profileKind,
+  extensionKind,
 ];

@@ -1,5 +1,6 @@
 /** The kinds that settings of pools and browsers refer to by id or name. */
 import type { ResourceType } from "../kube/resource-type.ts";
+import { extensionKind } from "./extension.ts";
 import type { wireName } from "./identity.ts";
 import { profileKind } from "./profile.ts";
 import { proxyKind } from "./proxy.ts";
@@ -13,6 +14,7 @@ export type Referable = Parameters<typeof wireName>[0];
 
 /** The kinds that there are. A reference to another one finds nothing. */
 export const referencedKinds: Partial<Record<ReferencedKind, ResourceType<Referable>>> = {
+  Extension: extensionKind,
   Profile: profileKind,
   Proxy: proxyKind,
   Vault: vaultKind,

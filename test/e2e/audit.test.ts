@@ -67,7 +67,8 @@ const send = async (
     ...headers,
   });
   const text = await response.text();
-  return { id, status: response.status, body: text === "" ? undefined : JSON.parse(text) };
+  const isJson = response.headers.get("content-type")?.includes("json");
+  return { id, status: response.status, body: isJson ? JSON.parse(text) : undefined };
 };
 
 const made = async (path: string, body: object) => (await send({ method: "post", path, body })).body;

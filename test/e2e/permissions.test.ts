@@ -41,7 +41,8 @@ const callAs = async (
 ): Promise<Answer> => {
   const response = await stack.call(method.toUpperCase(), path, body, { authorization: `Bearer ${key}`, ...headers });
   const text = await response.text();
-  return { status: response.status, text, body: text === "" ? undefined : JSON.parse(text) };
+  const isJson = response.headers.get("content-type")?.includes("json");
+  return { status: response.status, text, body: isJson ? JSON.parse(text) : undefined };
 };
 
 const keyWith = async (list: readonly Permission[], projectId?: string): Promise<{ id: string; key: string }> => {
@@ -103,6 +104,7 @@ const expectRefusal = async (
 
 /** Routes whose answer to a right request is an error. */
 const answersWithError: Record<string, number> = {
+  downloadExtensionFromChromeStore: 400,
   updateVaultItem: 409,
   submitAuthConnection: 501,
   followAuthConnection: 501,

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ArchiveRefused } from "../../src/extension-zip/archive-refused.ts";
-import { checkExtensionZip } from "../../src/extension-zip/check-extension-zip.ts";
 import { unpackExtensionZip } from "../../src/extension-zip/unpack-extension-zip.ts";
+import { checkFile } from "./extension-files.ts";
 import { hostileArchives } from "./hostile-archives.ts";
 
 const { signal } = new AbortController();
@@ -36,10 +36,7 @@ describe("a hostile archive is refused by name and rule, and nothing is written"
     await writeFile(path, archive);
     try {
       const folder = join(deep, "x");
-      const ways = [
-        () => checkExtensionZip(path, { signal }),
-        () => unpackExtensionZip({ path, folder, sha256 }, { signal }),
-      ];
+      const ways = [() => checkFile(path), () => unpackExtensionZip({ path, folder, sha256 }, { signal })];
       for (const way of ways) {
         const error = await refusalOf(way());
         expect(error.rule, error.message).toBe(rule);

@@ -3,7 +3,7 @@ import Kernel from "@onkernel/sdk";
 export type Clients = {
   /** The public SDK with the organization's key. */
   kernel: Kernel;
-  /** A request with the organization's key; `body` is sent as JSON. */
+  /** A request with the organization's key; `body` is sent as JSON, a form as a form. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
 };
 
@@ -15,9 +15,9 @@ export const clientsOf = ({ url, api_key }: { url: string; api_key: string }): C
       method,
       headers: {
         authorization: `Bearer ${api_key}`,
-        ...(body !== undefined && { "content-type": "application/json" }),
+        ...(body !== undefined && !(body instanceof FormData) && { "content-type": "application/json" }),
         ...headers,
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: body instanceof FormData ? body : JSON.stringify(body) }),
     }),
 });

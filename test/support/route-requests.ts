@@ -3,6 +3,7 @@ import type { Route } from "../../src/http/route.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { filledPool } from "./filled-pool.ts";
 import type { Stack } from "./stack.ts";
+import { writeZip } from "./zip-writer.ts";
 
 export type RouteRequest = { path: string; body?: unknown };
 
@@ -61,6 +62,14 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     return place;
   };
   const project = async (): Promise<string> => (await kernel.projects.create({ name: fresh("project") })).id;
+  const extensionForm = (): FormData => {
+    const form = new FormData();
+    const manifest = { manifest_version: 3, name: "Sample", version: "1.0" };
+    const archive = writeZip([{ name: "manifest.json", content: JSON.stringify(manifest) }]);
+    form.append("file", new Blob([new Uint8Array(archive)]), "extension.zip");
+    return form;
+  };
+  const extension = async (): Promise<string> => (await call("POST", "/extensions", extensionForm())).id;
   const apiKey = async (): Promise<string> => (await kernel.apiKeys.create({ name: fresh("key") })).id;
 
   const fillRequest = async (): Promise<RouteRequest> => {
@@ -88,6 +97,7 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     createAuthConnection: connectionBody,
     updateAuthConnection: () => ({ save_credentials: false }),
     createCredential: () => ({ name: fresh("login"), domain: "shop.example", values: { user: "bob" } }),
+    uploadExtension: extensionForm,
     updateCredential: () => ({ values: { user: "carol" } }),
     createProject: () => ({ name: fresh("project") }),
     updateProject: () => ({ name: fresh("renamed") }),
@@ -95,6 +105,11 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     updateOrganizationLimits: () => ({ default_project_max_concurrent_sessions: 40 }),
     createApiKey: () => ({ name: fresh("key"), permissions: ["organization"] }),
     updateApiKey: () => ({ name: fresh("renamed") }),
+  };
+
+  /** Queries by operation; the others need none. */
+  const queries: Record<string, string> = {
+    downloadExtensionFromChromeStore: "?url=https://chromewebstore.google.com/detail/x",
   };
 
   /** Paths by their form; the longest that a route begins with counts. A path without variables stays as it is. */
@@ -106,6 +121,7 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     "/vaults/{id_or_name}/items/{key}": async () => Object.values(await item()),
     "/auth/connections/{id}": async () => [await connection()],
     "/credentials/{id_or_name}": async () => [(await credential()).id],
+    "/extensions/{id_or_name}": async () => [await extension()],
     "/org/projects/{id}": async () => [await project()],
     "/org/api_keys/{id}": async () => [await apiKey()],
   };
@@ -130,10 +146,9 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
         const { id } = await call("POST", "/org/api_keys", { name: fresh("key"), permissions: ["organization"] });
         return { path: `/org/api_keys/${id}/rotate`, body: {} };
       }
-      const path = await pathOf(route.path);
-      const body = await bodies[route.operationId]?.();
-      if (!body && !more) return { path, ...(route.body && { body: {} }) };
-      return { path, body: { ...body, ...more } };
+      const path = `${await pathOf(route.path)}${queries[route.operationId] ?? ""}`;
+      const body = (await bodies[route.operationId]?.()) ?? (route.body && {});
+      return { path, body: more ? { ...body, ...more } : body };
     },
     own: (session) => void sessions.push(session),
     async endSessions() {

@@ -217,8 +217,9 @@ readinessProbe:
 
 {{- define "browserpool.volumes" -}}
 - name: tmp
+  # Room for four uploads at once.
   emptyDir:
-    sizeLimit: 64Mi
+    sizeLimit: 320Mi
 {{- with .Values.redis.ca.configMap }}
 - name: redis-ca
   configMap:

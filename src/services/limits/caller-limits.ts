@@ -29,6 +29,8 @@ export type CallerLimits = {
   enterQueue(caller: Caller): Leave | undefined;
   /** Counts a CDP connection of the project. Throws `rate_limited`. */
   connect(projectId: string): Leave;
+  /** Counts an upload, which takes room on this replica's disk. Throws `rate_limited`. */
+  enterUpload(caller: Caller): Leave;
   /** Counts a failed attempt of an address. Returns the error for an attempt too many, else undefined. */
   failed(address: string): AppError | undefined;
   /** Counts the use of a login's ticket by its digest. Throws `rate_limited`. */
@@ -42,6 +44,12 @@ const burstSeconds = 2;
 
 /** Requests in a minute with one ticket of a hosted login: a person needs a few. */
 const ticketUsesPerMinute = 30;
+
+/**
+ * Uploads at once in one replica. Each takes at most a minute and 51 MiB of the disk, for which the chart has room. A project leaves
+ * one place to the others.
+ */
+const mostUploads = { key: 2, project: 3, replica: 4 };
 
 /** Time after which a caller at a count's bound may try again, s: how long requests are open can't be known. */
 const countRetrySeconds = 1;
@@ -93,6 +101,11 @@ export const createCallerLimits = (
   );
   const open = perKind(bounds.openRequests, createCounts);
   const waiting = perKind(bounds.waitingAcquires, createCounts);
+  const uploads = {
+    key: createCounts(mostUploads.key),
+    project: createCounts(mostUploads.project),
+    replica: createCounts(mostUploads.replica),
+  };
   const connections = createCounts(bounds.connections);
   const { failedAttemptsPerMinute } = bounds;
   const failures = createBuckets({ perSecond: failedAttemptsPerMinute / 60, burst: failedAttemptsPerMinute }, nowMs);
@@ -138,6 +151,24 @@ export const createCallerLimits = (
       if (leave) return leave;
       const message = `this project has ${bounds.connections} open CDP connections here; close some`;
       throw refusal("connections", message, countRetrySeconds);
+    },
+    enterUpload({ keyId, projectId = "" }) {
+      const tooMany = (who: string, most: number): AppError =>
+        refusal("uploads", `${who} has ${most} uploads under way here; wait for one to end`, countRetrySeconds);
+      const left: Leave[] = [];
+      const leave = (): void => {
+        for (const each of left) each();
+      };
+      const counts = [
+        { text: texts.key, most: mostUploads.key, entered: uploads.key(keyId) },
+        { text: texts.project, most: mostUploads.project, entered: uploads.project(projectId) },
+        { text: "this replica", most: mostUploads.replica, entered: uploads.replica("") },
+      ];
+      for (const { entered } of counts) if (entered) left.push(entered);
+      const full = counts.find(({ entered }) => !entered);
+      if (!full) return leave;
+      leave();
+      throw tooMany(full.text, full.most);
     },
     failed(address) {
       const waitMs = failures(address);

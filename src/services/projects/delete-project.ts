@@ -6,6 +6,7 @@ import { authConnectionKind } from "../../resources/auth-connection.ts";
 import { browserKind, isOver } from "../../resources/browser.ts";
 import { browserPoolKind } from "../../resources/browser-pool.ts";
 import { credentialKind } from "../../resources/credential.ts";
+import { extensionKind } from "../../resources/extension.ts";
 import { wireId, wireName } from "../../resources/identity.ts";
 import { profileKind } from "../../resources/profile.ts";
 import { vaultKind } from "../../resources/vault.ts";
@@ -38,6 +39,7 @@ const contents: readonly [FindLeft, string][] = [
   [leftOf(authConnectionKind, wireId), "auth connections"],
   [leftOf(credentialKind, wireName), "credentials"],
   [leftOf(profileKind, wireName), "profiles"],
+  [leftOf(extensionKind, wireName), "extensions"],
 ];
 
 /** Asks the API server whether the project is empty. If not, throws `conflict` with the remaining objects. */

@@ -108,7 +108,7 @@ export const initialKey = async (kube: Kube): Promise<string> => {
   return Buffer.from(key, "base64").toString();
 };
 
-const kinds = "browserpools,browsers,vaults,vaultitems,authconnections,credentials,proxies,profiles";
+const kinds = "browserpools,browsers,vaults,vaultitems,authconnections,credentials,proxies,profiles,extensions";
 
 /** Takes away the release and all that it has made: custom resources while the operator can still do its part, then the rest. */
 export const remove = async (run: Run): Promise<void> => {

@@ -1,0 +1,22 @@
+import type { OpenBlob } from "../../blobs/blob-store.ts";
+import { unavailable } from "../../errors.ts";
+import { archiveKey } from "../../resources/extension.ts";
+import { wireId, wireName } from "../../resources/identity.ts";
+import type { Project } from "../projects/projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { fetchExtension } from "./fetch-extension.ts";
+
+/**
+ * Opens the archive of an extension, byte by byte as it was uploaded. `name`: of the file. Throws `not_found`, and `unavailable` when
+ * the store does not have it.
+ */
+export const openExtension = async (
+  idOrName: string,
+  { project, signal }: { project: Project; signal: AbortSignal },
+  deps: Pick<ServiceDeps, "kube" | "blobs">,
+): Promise<OpenBlob & { name: string }> => {
+  const extension = await fetchExtension(idOrName, project, deps);
+  const archive = await deps.blobs.get(archiveKey(extension), { signal });
+  if (!archive) throw unavailable(`the archive of the extension ${wireName(extension) ?? wireId(extension)}`);
+  return { ...archive, name: `${wireName(extension) ?? wireId(extension)}.zip` };
+};
