@@ -84,6 +84,18 @@ describe("a connection with the SDK", () => {
     await parts.client(parts.other.projectId).auth.connections.create(request);
   });
 
+  // CONNECTION-24
+  test("creates its profile if there is none of the name, and uses one that exists", async () => {
+    const profile_name = fresh("profile");
+    const named = async () => (await parts.call("GET", `/profiles?name=${profile_name}`)).body;
+    expect(await named()).toEqual([]);
+    await connections.create({ domain: "shop.example", profile_name });
+    const [profile, ...others] = await named();
+    expect([profile.name, others]).toEqual([profile_name, []]);
+    await connections.create({ domain: "other.example", profile_name });
+    expect((await named()).map(({ id }: { id: string }) => id)).toEqual([profile.id]);
+  });
+
   // CONNECTION-21
   test("refuses by name what nobody carries out, and stores nothing of it", async () => {
     const asked = {
