@@ -4,11 +4,11 @@
  */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { unpackExtensionZip } from "../extension-zip/unpack-extension-zip.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { UnpackedExtension } from "./load-extensions.ts";
 import { policiesOf, releasePolicies, writePolicies } from "./policy-files.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
+import { unpackExtensions } from "./unpack-extensions.ts";
 import { startForwardProxy } from "./wall/forward-proxy.ts";
 import { devToolsPort, inNamespace, type NamespaceOptions, socketsIn, wallFlags } from "./wall/namespace.ts";
 import { createResolveName } from "./wall/resolve-name.ts";
@@ -60,22 +60,6 @@ const placePolicies = async (
   return { written, etc };
 };
 
-const unpackExtensions = async (
-  { setup, archive }: ReceivedSetup,
-  folder: string,
-  signal: AbortSignal,
-): Promise<UnpackedExtension[]> => {
-  const parent = join(folder, "extensions");
-  await mkdir(parent, { mode: 0o700 });
-  const unpacked: UnpackedExtension[] = [];
-  for (const [index, { name, ...ref }] of setup.extensions.entries()) {
-    const own = join(parent, String(index));
-    await unpackExtensionZip({ path: archive(ref), folder: own, sha256: ref.sha256 }, { signal });
-    unpacked.push({ name, folder: own });
-  }
-  return unpacked;
-};
-
 /** Prepares one start of Chromium. What it starts ends with `stack`. */
 export const prepareParts = async (
   config: AgentConfig,
@@ -92,7 +76,7 @@ export const prepareParts = async (
   if (!received) return noParts;
 
   const { setup } = received;
-  const extensions = await unpackExtensions(received, folder, signal);
+  const extensions = await unpackExtensions(received, join(folder, "extensions"), signal);
   const sockets = setup.network && socketsIn(short);
   if (setup.network && sockets)
     stack.use(

@@ -49,9 +49,12 @@ export const BrowserSetup = z.object({
   policy: z.record(z.string(), z.unknown()).optional(),
   /** Given, the browser gets a network namespace of its own, with no way out but the agent's forwarding proxy. */
   network: NetworkSetup.optional(),
-  /** Extensions in load order: zips. `name`: what errors call it. */
+  /**
+   * Extensions in load order: zips. `id`: the same in all browsers, so that Chromium's own id of the extension is the same, too, and a
+   * profile's storage is found again. `name`: what errors call it.
+   */
   extensions: z
-    .array(ArchiveRef.extend({ name: z.string().max(255) }))
+    .array(ArchiveRef.extend({ id: z.string().min(1).max(64), name: z.string().max(255) }))
     .max(20)
     .default([]),
   /** The profile that the browser starts with: a tar.zst. */

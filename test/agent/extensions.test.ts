@@ -30,11 +30,15 @@ const extension = (name: string): Buffer =>
     },
     {
       name: "content.js",
-      content: `chrome.runtime.sendMessage("hello").then((answer) => { document.body.dataset.${name} = answer; });`,
+      content: `chrome.runtime.sendMessage("hello").then((answer) => {
+        document.body.dataset.${name} = answer;
+        document.body.dataset.${name}Id = chrome.runtime.id;
+      });`,
     },
   ]);
 
 const refOf = (name: string, zip: Buffer) => ({
+  id: name,
   name,
   sha256: createHash("sha256").update(zip).digest("hex"),
   bytes: zip.length,
@@ -59,11 +63,21 @@ const marksOn = async (page: Page): Promise<unknown> => {
   await page.goto(siteUrl);
   return eventually("both marks", async () => {
     const marks = (await page.evaluate("({ ...document.body.dataset })")) as object;
-    return Object.keys(marks).length === 2 && marks;
+    return Object.keys(marks).length === 4 && marks;
   });
 };
 
-const both = { first: "first heard hello", second: "second heard hello" };
+/** Chromium's ids: the same at each start, since they come from the ids of the setup. */
+const idOf = (id: string): string =>
+  [...createHash("sha256").update(id).digest("hex").slice(0, 32)]
+    .map((digit) => String.fromCharCode(97 + Number.parseInt(digit, 16)))
+    .join("");
+const both = {
+  first: "first heard hello",
+  firstId: idOf("first"),
+  second: "second heard hello",
+  secondId: idOf("second"),
+};
 const archives = [extension("first"), extension("second")];
 const setup = { extensions: archives.map((zip, index) => refOf(["first", "second"][index] ?? "", zip)) };
 

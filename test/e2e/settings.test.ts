@@ -1,6 +1,9 @@
 /** What the settings of pools and browsers do, seen in their browsers. */
+import { toFile } from "@onkernel/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import { filledPool } from "../support/filled-pool.ts";
+import { markingExtension } from "../support/marking-extension.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { visit } from "../support/visit.ts";
 
@@ -25,8 +28,8 @@ describe.each([true, false])("headless: %s", (headless) => {
       const session = await kernel.browserPools.acquire(pool.id, { acquire_timeout_seconds: 60 });
       const url = session.cdp_ws_url;
       expect(await visit(url, "http://blocked.test/")).toMatchObject({ error: blocked });
-      expect(await visit(url, "http://other.test/")).toEqual({ text: "the host is not in allowed_hosts" });
-      expect(await visit(url, "http://allowed.test/")).toEqual({ text: "the host can't be reached" });
+      expect(await visit(url, "http://other.test/")).toMatchObject({ text: "the host is not in allowed_hosts" });
+      expect(await visit(url, "http://allowed.test/")).toMatchObject({ text: "the host can't be reached" });
       await kernel.browserPools.release(pool.id, { session_id: session.session_id, reuse: true });
     }
     await kernel.browserPools.delete(pool.id);
@@ -44,6 +47,31 @@ test("an on-demand browser keeps to its policy and its network rules", async () 
     ...{ network: { allowed_hosts: ["blocked.test"] } },
   });
   expect(await visit(browser.cdp_ws_url, "http://blocked.test/")).toMatchObject({ error: blocked });
-  expect(await visit(browser.cdp_ws_url, "http://other.test/")).toEqual({ text: "the host is not in allowed_hosts" });
+  expect(await visit(browser.cdp_ws_url, "http://other.test/")).toMatchObject({
+    text: "the host is not in allowed_hosts",
+  });
   await kernel.browsers.deleteByID(browser.session_id);
+});
+
+// EXTENSION-3
+test.each([true, false])("a pool's extensions work in its browsers, headless: %s", async (headless) => {
+  const { kernel } = stack;
+  const names = ["first", "second"].map((name) => `${name}-${headless}`);
+  for (const name of names)
+    await kernel.extensions.upload({ name, file: await toFile(markingExtension(name), `${name}.zip`) });
+  const [first, second] = await Promise.all(names.map((name) => kernel.extensions.get(name)));
+  const pool = await filledPool(kernel, {
+    headless,
+    extensions: [{ name: names[0] ?? "" }, { id: second?.id ?? "" }],
+    // The wall answers with a page of its own.
+    network: { allowed_hosts: ["page.test"] },
+  });
+  expect(pool.extension_ids).toEqual([first?.id, second?.id]);
+  const session = await kernel.browserPools.acquire(pool.id, { acquire_timeout_seconds: 60 });
+  await eventually("both extensions have marked a page", async () => {
+    const { title } = await visit(session.cdp_ws_url, "http://page.test/");
+    return names.every((name) => title.includes(name));
+  });
+  await expect(kernel.extensions.delete(names[0] ?? "")).rejects.toMatchObject({ status: 409 });
+  await kernel.browserPools.delete(pool.id, { force: true });
 });

@@ -1,8 +1,11 @@
 /** What a browser shows of a URL. */
 import { withCdp } from "./raw-cdp.ts";
 
-/** `error`: why the page did not load. `text`: what it says. */
-export type Visit = { error?: string; text: string };
+/** `error`: why the page did not load. `text`, `title`: what it says, a moment after it has loaded. */
+export type Visit = { error?: string; text: string; title: string };
+
+/** Time for what extensions do to a page, ms. */
+const settleMs = 300;
 
 /** Opens a URL in a new tab of the session at this `cdp_ws_url`. */
 export const visit = (cdpUrl: string, url: string): Promise<Visit> =>
@@ -12,14 +15,15 @@ export const visit = (cdpUrl: string, url: string): Promise<Visit> =>
     await cdp.send("Page.enable", {}, sessionId);
     const { errorText } = await cdp.send<{ errorText?: string }>("Page.navigate", { url }, sessionId);
     const expression = `new Promise((resolve) => {
-      const done = () => resolve(document.body?.innerText ?? "");
+      const read = () => ({ text: document.body?.innerText.trim() ?? "", title: document.title });
+      const done = () => setTimeout(() => resolve(read()), ${settleMs});
       if (document.readyState === "complete") done(); else addEventListener("load", done);
     })`;
-    const { result } = await cdp.send<{ result: { value: string } }>(
+    const { result } = await cdp.send<{ result: { value: Pick<Visit, "text" | "title"> } }>(
       "Runtime.evaluate",
       { expression, awaitPromise: true, returnByValue: true },
       sessionId,
     );
     await cdp.send("Target.closeTarget", { targetId });
-    return { ...(errorText && { error: errorText }), text: result.value.trim() };
+    return { ...(errorText && { error: errorText }), ...result.value };
   });

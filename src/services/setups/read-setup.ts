@@ -5,6 +5,8 @@ import type { ArchiveRef, BrowserSetup, NetworkSetup } from "../../protocol/brow
 import type { SetupRequest } from "../../redis/setup-requests.ts";
 import { browserKind } from "../../resources/browser.ts";
 import { type BrowserPoolSpec, browserPoolKind } from "../../resources/browser-pool.ts";
+import { archiveKey, type Extension } from "../../resources/extension.ts";
+import { wireName } from "../../resources/identity.ts";
 import { type Profile, profileBlobKey } from "../../resources/profile.ts";
 import { fetchReferenced } from "../objects/references.ts";
 import type { ServiceDeps } from "../service-deps.ts";
@@ -61,6 +63,24 @@ const profileOf = (objects: ReferencedObjects, id: string | undefined): StoredAr
   return { sha256, bytes: sizeBytes, key: profileBlobKey(profile, version) };
 };
 
+type StoredExtension = StoredArchive & { id: string; name: string };
+
+/** The archives of the extensions with these ids, in their order. Throws `SetupFailure` for one whose upload is not over. */
+const extensionsOf = (objects: ReferencedObjects, ids: string[]): StoredExtension[] =>
+  ids.map((id) => {
+    const extension = objects.Extension?.find(({ metadata }) => metadata.name === id) as Extension | undefined;
+    const archive = extension?.spec.archive;
+    if (!extension || !archive) throw new SetupFailure(`the archive of the extension ${id} is not stored yet`);
+    const name = wireName(extension) ?? id;
+    return {
+      id: extension.metadata.uid,
+      name,
+      sha256: archive.sha256,
+      bytes: archive.sizeBytes,
+      key: archiveKey(extension),
+    };
+  });
+
 /**
  * Reads what the browser of this request needs: policies from their ConfigMaps, proxies with their Secrets. `outdated`: its pod was made
  * for another configuration than its object has now. Throws `SetupFailure`.
@@ -71,14 +91,15 @@ export const readSetup = async (request: SetupRequest, deps: Deps): Promise<Setu
   const policy = await policyOf(spec, request.namespace, deps);
   const network = await networkOf(spec);
   const objects = await fetchReferenced(referencesOf(spec), request, deps);
-  const { profileId } = resolveReferences(spec, objects);
+  const { profileId, extensionIds } = resolveReferences(spec, objects);
   const profile = profileOf(objects, profileId);
-  const archives = profile ? [profile] : [];
+  const extensions = extensionsOf(objects, extensionIds);
+  const archives = [...extensions, ...(profile ? [profile] : [])];
   return {
     setup: {
       ...(policy && { policy }),
       ...(network && { network }),
-      extensions: [],
+      extensions: extensions.map(({ key: _, ...extension }) => extension),
       ...(profile && { profile: { sha256: profile.sha256, bytes: profile.bytes } }),
     },
     blobs: new Map(archives.map(({ sha256, key }) => [sha256, key])),
