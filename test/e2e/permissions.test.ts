@@ -106,6 +106,8 @@ const expectRefusal = async (
 const answersWithError: Record<string, number> = {
   downloadExtensionFromChromeStore: 400,
   updateVaultItem: 409,
+  // Nothing is saved in it yet.
+  downloadProfile: 404,
   submitAuthConnection: 501,
   followAuthConnection: 501,
   listAuthConnectionTimeline: 501,
@@ -130,9 +132,15 @@ for (const route of routeTable) {
 }
 
 describe("a request that needs more than its route", () => {
-  /** The part of a body for which a route needs a further permission. */
-  const parts: Record<string, () => Promise<object>> = {
-    createBrowser: async () => {
+  const profile = async (): Promise<object> => {
+    const made = await callAs(stack.api_key, { method: "post", path: "/profiles", body: {} });
+    return { profile: { id: made.body.id } };
+  };
+
+  /** The parts of bodies for which routes need a further permission. */
+  const parts: Partial<Record<Permission, () => Promise<object>>> = {
+    "profiles:use": profile,
+    "vaults:fill": async () => {
       const vault = await callAs(stack.api_key, { method: "post", path: "/vaults", body: { name: newId() } });
       return { vaults: [{ id: vault.body.id }] };
     },
@@ -143,7 +151,7 @@ describe("a request that needs more than its route", () => {
 
   // AUTH-11
   test.each(further)("$name needs $permission too when $when", async ({ route, permission }) => {
-    const request = await requests.of(route, await parts[route.operationId]?.());
+    const request = await requests.of(route, await parts[permission]?.());
     await expectRefusal(route, { request, permission });
     const done = await callAs(await keyOf([route.permission, permission]), { method: route.method, ...request });
     expect(done.status, done.text).toBe(successOf(route));

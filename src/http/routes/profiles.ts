@@ -123,10 +123,7 @@ export const downloadProfileRoute = defineRoute(
     operationId: "downloadProfile",
     tag,
     scope,
-    permission: "pools:read",
-    furtherPermissions: [
-      { permission: "profiles:use", when: "logins leave the service, so always", applies: () => true },
-    ],
+    permission: "profiles:use",
     summary: "Download the contents of a profile",
     isAudited: true,
     params: ProfileParams,
