@@ -168,6 +168,30 @@ topologySpreadConstraints:
 - name: BROWSERPOOL_ENDED_BYTES
   value: {{ int64 .allBytes | quote }}
 {{- end }}
+{{- with .Values.blobs }}
+{{- if .existingClaim }}
+- name: BROWSERPOOL_BLOBS
+  value: file:///var/lib/browserpool/blobs
+{{- else if .s3.bucket }}
+- name: BROWSERPOOL_BLOBS
+  value: {{ printf "s3://%s" (trimSuffix "/" (printf "%s/%s" .s3.bucket .s3.prefix)) | quote }}
+- name: BROWSERPOOL_S3_REGION
+  value: {{ .s3.region | quote }}
+{{- with .s3.endpoint }}
+- name: BROWSERPOOL_S3_ENDPOINT
+  value: {{ . | quote }}
+{{- end }}
+{{- with .s3.existingSecret }}
+{{- range list "AWS_ACCESS_KEY_ID" "AWS_SECRET_ACCESS_KEY" }}
+- name: {{ . }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ $.Values.blobs.s3.existingSecret }}
+      key: {{ . }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
 - name: REDIS_URL
   valueFrom:
     secretKeyRef:
@@ -213,6 +237,10 @@ readinessProbe:
   mountPath: /etc/browserpool/redis-ca
   readOnly: true
 {{- end }}
+{{- if .Values.blobs.existingClaim }}
+- name: blobs
+  mountPath: /var/lib/browserpool/blobs
+{{- end }}
 {{- end -}}
 
 {{- define "browserpool.volumes" -}}
@@ -224,6 +252,11 @@ readinessProbe:
 - name: redis-ca
   configMap:
     name: {{ . }}
+{{- end }}
+{{- with .Values.blobs.existingClaim }}
+- name: blobs
+  persistentVolumeClaim:
+    claimName: {{ . }}
 {{- end }}
 {{- end -}}
 
