@@ -6,7 +6,9 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentConfig } from "./agent-config.ts";
 import type { UnpackedExtension } from "./load-extensions.ts";
+import { loadProfile } from "./load-profile.ts";
 import { policiesOf, releasePolicies, writePolicies } from "./policy-files.ts";
+import { profileFlags } from "./profile-flags.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
 import { unpackExtensions } from "./unpack-extensions.ts";
 import { startForwardProxy } from "./wall/forward-proxy.ts";
@@ -15,7 +17,7 @@ import { createResolveName } from "./wall/resolve-name.ts";
 import { createWayOut } from "./wall/way-out.ts";
 
 /** The folders of one run of Chromium. `short`: one whose path leaves room for the names of sockets. */
-export type RunFolders = { folder: string; short: string };
+export type RunFolders = { folder: string; short: string; profileDir: string };
 
 export type BrowserParts = {
   /** Whether only the full browser knows what the setup asks for: the headless shell takes no policies, extensions and profiles. */
@@ -64,7 +66,7 @@ const placePolicies = async (
 export const prepareParts = async (
   config: AgentConfig,
   received: ReceivedSetup | undefined,
-  { folder, short, signal }: RunFolders & { signal: AbortSignal },
+  { folder, short, profileDir, signal }: RunFolders & { signal: AbortSignal },
   stack: AsyncDisposableStack,
 ): Promise<BrowserParts> => {
   const policies = received && policiesOf(received.setup);
@@ -76,6 +78,7 @@ export const prepareParts = async (
   if (!received) return noParts;
 
   const { setup } = received;
+  if (setup.profile) await loadProfile(received.archive(setup.profile), { ref: setup.profile, profileDir }, signal);
   const extensions = await unpackExtensions(received, join(folder, "extensions"), signal);
   const sockets = setup.network && socketsIn(short);
   if (setup.network && sockets)
@@ -85,7 +88,7 @@ export const prepareParts = async (
   const options: NamespaceOptions = { sockets, policies: etc };
   return {
     needsFullBrowser: policies !== undefined || setup.extensions.length > 0 || setup.profile !== undefined,
-    flags: sockets ? wallFlags : [],
+    flags: [...(sockets ? wallFlags : []), ...(setup.profile ? profileFlags : [])],
     devToolsPort: sockets ? devToolsPort : 0,
     devToolsSocket: sockets?.devTools,
     extensions,

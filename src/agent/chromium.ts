@@ -123,7 +123,7 @@ export const startChromium = async (
   parts.defer(() => killed ?? endMarked(mark, []));
   const env = processEnv(config, folders, mark);
   const { headless, viewport } = config.browser;
-  const made = await prepareParts(config, received, { folder, short: folders.temp, signal }, parts);
+  const made = await prepareParts(config, received, { folder, short: folders.temp, profileDir, signal }, parts);
 
   const screen = headless
     ? undefined

@@ -1,4 +1,5 @@
 /** What a real Chromium finds again of what another one has stored. */
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
@@ -13,6 +14,7 @@ import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { requiredProgram } from "../../src/local/required-program.ts";
 import { packProfile } from "../../src/profile-archive/pack-profile.ts";
 import { unpackProfile } from "../../src/profile-archive/unpack-profile.ts";
+import { createTestAgents } from "../support/agent-process.ts";
 
 const worker = `
   self.addEventListener("install", () => self.skipWaiting());
@@ -130,6 +132,42 @@ test("a browser leaves a profile that the next one is logged in with", async () 
     answer: "the worker",
   });
 });
+
+/** The archive of a profile that is logged in. */
+const loggedIn = async (): Promise<Buffer> => {
+  const first = await start(join(folder, "first"));
+  await logIn(first.page);
+  await first.browser.close();
+  const parts: Uint8Array[] = [];
+  for await (const part of packProfile(join(folder, "first"), { signal })) parts.push(part);
+  return Buffer.concat(parts);
+};
+
+// PROFILE-4, PROFILE-20
+test.each([true, false])(
+  "an agent starts its browser with the profile, each time anew; headless: %s",
+  async (headless) => {
+    const archive = await loggedIn();
+    const profile = { sha256: createHash("sha256").update(archive).digest("hex"), bytes: archive.length };
+    await using agents = createTestAgents();
+    const agent = await agents.start({ headless }, { setup: { profile }, archives: [archive] });
+    for (const seq of [1, 2]) {
+      await agent.bind(`s${seq}`, seq);
+      const browser = await agent.connect(`s${seq}`);
+      const page = await browser.newPage();
+      expect(await found(page)).toMatchObject({
+        cookies: ["day=1", "session=1"],
+        stored: "locally",
+        answer: "the worker",
+      });
+      // Nothing of this holder is there for the next one.
+      await page.evaluate(`localStorage.setItem("stored", "by the first holder")`);
+      await browser.disconnect();
+      await agent.release(`s${seq}`, seq, "reset");
+      await agent.call("GET", "/reset");
+    }
+  },
+);
 
 test("without the profile the site finds nothing of it", async () => {
   const { page } = await start(join(folder, "other"), profileFlags);
