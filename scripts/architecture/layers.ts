@@ -20,6 +20,7 @@ export const layers: readonly Layer[] = [
       "extension-zip",
       "kube",
       "metrics",
+      "net",
       "process",
       "profile-archive",
       "protocol",
@@ -28,6 +29,7 @@ export const layers: readonly Layer[] = [
   },
   { name: "kinds", folders: ["resources"] },
   { name: "rules", folders: ["domain"] },
+  { name: "stored secrets", folders: ["secrets"] },
   { name: "leases", folders: ["fill", "leases"] },
   {
     name: "use cases",

@@ -4,6 +4,7 @@
  */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { createResolveName } from "../net/resolve-name.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { UnpackedExtension } from "./load-extensions.ts";
 import { loadProfile } from "./load-profile.ts";
@@ -13,7 +14,6 @@ import type { ReceivedSetup } from "./receive-setup.ts";
 import { unpackExtensions } from "./unpack-extensions.ts";
 import { startForwardProxy } from "./wall/forward-proxy.ts";
 import { devToolsPort, inNamespace, type NamespaceOptions, socketsIn, wallFlags } from "./wall/namespace.ts";
-import { createResolveName } from "./wall/resolve-name.ts";
 import { createWayOut } from "./wall/way-out.ts";
 
 /** The folders of one run of Chromium. `short`: one whose path leaves room for the names of sockets. */

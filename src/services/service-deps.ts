@@ -18,11 +18,11 @@ import type { Locks } from "../redis/locks.ts";
 import type { SessionNames } from "../redis/session-names.ts";
 import type { SessionRoom } from "../redis/session-room.ts";
 import type { BrowserPool } from "../resources/browser-pool.ts";
+import type { SecretsKeys } from "../secrets/secrets-key.ts";
 import type { ApiKeys } from "./api-keys/api-keys.ts";
 import type { CallerLimits } from "./limits/caller-limits.ts";
 import type { PolicyReader } from "./policies/policy-reader.ts";
 import type { Projects } from "./projects/projects.ts";
-import type { SecretsKeys } from "./secrets/secrets-key.ts";
 import type { OnDemandBrowsers } from "./sessions/on-demand-browsers.ts";
 
 /** The dependencies of the use cases. A command builds them once; each use case names the part that it needs. */

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readSecretsKeys } from "../../src/services/secrets/secrets-key.ts";
+import { readSecretsKeys } from "../../src/secrets/secrets-key.ts";
 import { openShell } from "./kubectl.ts";
 import { startVaultParts } from "./vault-parts.ts";
 

@@ -11,9 +11,9 @@ import { getCACertificates } from "node:tls";
 import { type HostMatcher, hostMatcher, type Target } from "../../domain/host-pattern.ts";
 import { parseAddress } from "../../domain/ip-range.ts";
 import { canonicalHost, createNetworkJudge, type NetworkJudge } from "../../domain/network-judge.ts";
+import { dial, dialTls } from "../../net/dial.ts";
+import type { ResolveName } from "../../net/resolve-name.ts";
 import type { NetworkSetup, ParentProxy } from "../../protocol/browser-setup.ts";
-import { dial, dialTls } from "./dial.ts";
-import type { ResolveName } from "./resolve-name.ts";
 
 /** A rule does not allow the connection; the message says which. */
 export class Refused extends Error {}

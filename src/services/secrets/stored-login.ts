@@ -10,11 +10,11 @@ import { hasReason } from "../../kube/kube-error.ts";
 import type { NewObject, Secret } from "../../kube/objects.ts";
 import { secrets, typeMeta } from "../../kube/resource-type.ts";
 import { type Credential, credentialKind, hasOwnSecret, totpEntry } from "../../resources/credential.ts";
+import { looksSealed, open, type Place, seal } from "../../secrets/sealing.ts";
 import { Sensitive } from "../../sensitive.ts";
 import { changeObject } from "../objects/change-object.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { mirrorUnusableTotp } from "./mirror-unusable-totp.ts";
-import { looksSealed, open, type Place, seal } from "./sealing.ts";
 import { entryOf, nameOf } from "./secret-entry.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "secretsKeys">;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { Sensitive } from "../../sensitive.ts";
+import { Sensitive } from "../sensitive.ts";
 import { open, seal } from "./sealing.ts";
 import { readSecretsKeys } from "./secrets-key.ts";
 

@@ -7,8 +7,8 @@
  * decrypted. A dump of etcd or a backup of Secrets shows names and lengths, but no values.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import { AppError } from "../../errors.ts";
-import { Sensitive } from "../../sensitive.ts";
+import { AppError } from "../errors.ts";
+import { Sensitive } from "../sensitive.ts";
 import type { SecretsKey, SecretsKeys } from "./secrets-key.ts";
 
 const prefix = "bp-sealed:v1:";
