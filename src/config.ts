@@ -153,7 +153,24 @@ const Environment = z.object({
     .string()
     .optional()
     .describe(
-      "File with keys that encrypt stored logins: 32 random bytes in base64, one on each line, the newest first; docs/vault.md. Left out: logins are stored unencrypted.",
+      "File with keys that encrypt stored logins and secrets of proxies: 32 random bytes in base64, one on each line, the newest first; docs/vault.md. Left out: they are stored unencrypted.",
+    ),
+  BROWSERPOOL_PROXY_PROVIDER_FILE: optional.describe(
+    "YAML file with the provider of managed proxies; docs/proxies.md. Left out: only custom proxies.",
+  ),
+  BROWSERPOOL_PROXY_CHECKS: z
+    .enum(["on", "off"])
+    .default("on")
+    .describe("Whether POST /proxies/{id}/check connects to proxies from the api; off where it has no way out."),
+  BROWSERPOOL_PROXY_CHECK_URL: optional
+    .pipe(z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).optional())
+    .describe(
+      "URL that checks of proxies load when they name none; it may answer the caller's address, as text or as JSON with ip. Left out: the proxy's own answer is the result.",
+    ),
+  BROWSERPOOL_PROXY_CHECK_PRIVATE_HOSTS: list
+    .refine((hosts) => hosts.length <= 32, "at most 32")
+    .describe(
+      "Private hosts, addresses and ranges where checks may find the proxy itself, as in network.private_hosts. Left out: none.",
     ),
   BROWSERPOOL_BLOBS: blobPlace.describe(
     "Where the contents of profiles and extensions are kept: file:///folder, which all replicas share, or s3://bucket/prefix; docs/blobs.md. Left out: nowhere, and what needs it is refused. Local mode: a folder of its data.",
@@ -224,6 +241,8 @@ export type S3BlobSettings = {
 
 /** The store of blobs. `path` is absolute. */
 export type BlobSettings = { kind: "folder"; path: string } | S3BlobSettings;
+/** How the api checks proxies. `privateHosts`: host patterns of private places where a proxy may be. */
+export type ProxyCheckSettings = { enabled: boolean; url: string | undefined; privateHosts: readonly string[] };
 
 export type Config = {
   host: string;
@@ -250,6 +269,8 @@ export type Config = {
   secretsKeyFile: string | undefined;
   /** Undefined: the installation has no store for blobs. */
   blobs: BlobSettings | undefined;
+  proxyProviderFile: string | undefined;
+  proxyChecks: ProxyCheckSettings;
   logLevel: string;
   auditLog: string;
   replica: string;
@@ -329,6 +350,12 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
     initialKeySecret: env.BROWSERPOOL_INITIAL_KEY_SECRET,
     secretsKeyFile: env.BROWSERPOOL_SECRETS_KEY_FILE,
     blobs: blobSettings(env),
+    proxyProviderFile: env.BROWSERPOOL_PROXY_PROVIDER_FILE,
+    proxyChecks: {
+      enabled: env.BROWSERPOOL_PROXY_CHECKS === "on",
+      url: env.BROWSERPOOL_PROXY_CHECK_URL,
+      privateHosts: env.BROWSERPOOL_PROXY_CHECK_PRIVATE_HOSTS,
+    },
     logLevel: env.BROWSERPOOL_LOG_LEVEL,
     auditLog: env.BROWSERPOOL_AUDIT_LOG,
     replica: env.HOSTNAME,

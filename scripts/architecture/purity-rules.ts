@@ -31,7 +31,16 @@ export const purePackages: readonly string[] = ["ipaddr.js", "otpauth", "zod"];
 
 /** What decisions may import of Node, by name. The rest of these modules, and every other module, is refused. */
 export const pureNodeNames: Readonly<Record<string, readonly string[]>> = {
-  "node:crypto": ["KeyObject", "createHash", "createHmac", "createPublicKey", "sign", "timingSafeEqual", "verify"],
+  "node:crypto": [
+    "KeyObject",
+    "X509Certificate",
+    "createHash",
+    "createHmac",
+    "createPublicKey",
+    "sign",
+    "timingSafeEqual",
+    "verify",
+  ],
   "node:net": ["BlockList", "isIP", "isIPv4", "isIPv6"],
   "node:util": ["inspect", "isDeepStrictEqual"],
 };

@@ -33,9 +33,11 @@ import { createCallerLimits } from "../services/limits/caller-limits.ts";
 import { kubeForRequests } from "../services/objects/kube-for-requests.ts";
 import { createPolicyReader } from "../services/policies/policy-reader.ts";
 import { startProjects } from "../services/projects/projects.ts";
+import { createProxyChecks } from "../services/proxies/proxy-checks.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
 import { startOnDemandBrowsers } from "../services/sessions/on-demand-browsers.ts";
 import { createDeliveries } from "../services/setups/deliver-setups.ts";
+import { readProxyProvider } from "./read-proxy-provider.ts";
 import { startBlobs } from "./start-blobs.ts";
 import { startLimitMs } from "./start-limit.ts";
 
@@ -100,6 +102,7 @@ export const startServices = async (
   const { config, kube, redis, store, metrics, log } = parts;
   const namespace = config.systemNamespace;
   const secretsKeys = readSecretsKeys(config.secretsKeyFile);
+  const proxyProvider = readProxyProvider(config.proxyProviderFile);
   const { privateKey, publicKey, master } = await whileUnreachable(
     async () => {
       await ensureNamespace(kube, namespace);
@@ -146,6 +149,8 @@ export const startServices = async (
     itemEvents: createItemEvents(redis),
     blobs,
     secretsKeys,
+    proxyProvider,
+    proxyChecks: createProxyChecks(config.proxyChecks),
     signingKey: privateKey,
     verifyKey: publicKey,
     agentTokens,

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ensureNamespace } from "../bootstrap/system-namespace.ts";
 import { type Config, environment, readConfig } from "../config.ts";
+import { privateRanges } from "../domain/host-pattern.ts";
 import { connectKube, type Kube } from "../kube/client.ts";
 import { leases, namespaces } from "../kube/resource-type.ts";
 import { localApiKey } from "../local/api-key-file.ts";
@@ -39,8 +40,15 @@ export type LocalOptions = {
   say: (line: string) => void;
 };
 
-/** The limits of local mode: a demo pool may fill at once, and one machine has no room for more browsers. */
-const localLimits = { BROWSERPOOL_POOLED_SESSIONS: "50", BROWSERPOOL_FILL_RATE_CAP: "6000" };
+/**
+ * The limits of local mode: a demo pool may fill at once, and one machine has no room for more browsers. Its user may ask the network of
+ * the machine, so checks may find proxies there.
+ */
+const localLimits = {
+  BROWSERPOOL_POOLED_SESSIONS: "50",
+  BROWSERPOOL_FILL_RATE_CAP: "6000",
+  BROWSERPOOL_PROXY_CHECK_PRIVATE_HOSTS: privateRanges.join(","),
+};
 
 /** Local mode has one port, and no other replica to which callers could go when it stops. */
 const localSettings = { BROWSERPOOL_OPS_PORT: undefined, BROWSERPOOL_STOP_GRACE_SECONDS: "1" };

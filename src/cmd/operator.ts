@@ -13,6 +13,7 @@ import { readPodTemplate } from "../controllers/browser-pool/pod/read-pod-templa
 import { runProjectController } from "../controllers/project/controller.ts";
 import { type ProjectObjects, readProjectObjects } from "../controllers/project/project-objects.ts";
 import { createProjectGate, openGate } from "../controllers/start-gate.ts";
+import type { ProxyProvider } from "../domain/proxy-provider.ts";
 import { createHealth } from "../http/ops/health.ts";
 import { connectKube } from "../kube/client.ts";
 import { type Lead, type LeaderElection, startLeaderElection } from "../kube/leader-election.ts";
@@ -34,6 +35,7 @@ import { memoryUse } from "../redis/memory-use.ts";
 import { createSessionNames } from "../redis/session-names.ts";
 import { createSetupRequests } from "../redis/setup-requests.ts";
 import { startOps } from "./ops.ts";
+import { readProxyProvider } from "./read-proxy-provider.ts";
 import { runObjectControllers } from "./run-object-controllers.ts";
 import { startBlobs } from "./start-blobs.ts";
 import { startLimitMs, withinStartLimit } from "./start-limit.ts";
@@ -89,12 +91,16 @@ type Work = Omit<
   config: Config;
   blobs: BlobStore;
   projectObjects: ProjectObjects | undefined;
+  proxyProvider: ProxyProvider;
   privateKey: KeyObject;
   log: Logger;
 };
 
 /** Runs every controller while this replica leads. */
-const lead = async ({ config, blobs, projectObjects, privateKey, ...shared }: Work, lead: Lead): Promise<void> => {
+const lead = async (
+  { config, blobs, projectObjects, proxyProvider, privateKey, ...shared }: Work,
+  lead: Lead,
+): Promise<void> => {
   const { kube, metrics, log } = shared;
   const subscriber = connectRedis(config.redisUrl, log);
   const tokens = createAgentTokens(privateKey);
@@ -119,7 +125,7 @@ const lead = async ({ config, blobs, projectObjects, privateKey, ...shared }: Wo
     await Promise.all([
       runPoolController({ ...deps, limits, endedLimits: config.endedLimits }, lead),
       runOnDemandController({ ...deps, sessionSeconds: limits.sessionSeconds }, lead),
-      runObjectControllers({ kube, blobs, meter, log }, lead),
+      runObjectControllers({ kube, blobs, proxyProvider, meter, log }, lead),
       ...(projectObjects ? [runProjectController({ kube, wanted: projectObjects, gate, meter, log }, lead)] : []),
     ]);
   } finally {
@@ -135,6 +141,7 @@ const start = async (
 ): Promise<RunningOperator> => {
   const projectObjects = readProjectObjects(config.projectObjectsFile);
   const template = readPodTemplate(config.browserTemplateFile);
+  const proxyProvider = readProxyProvider(config.proxyProviderFile);
   await using stack = new AsyncDisposableStack();
   let election: LeaderElection | undefined;
   const isLeader = (): boolean => election?.isLeader() ?? false;
@@ -168,6 +175,7 @@ const start = async (
     blobs,
     ...stores,
     projectObjects,
+    proxyProvider,
     podSettings,
     features,
     drainDeadlineMs,

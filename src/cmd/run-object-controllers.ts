@@ -1,5 +1,5 @@
 /**
- * Runs the controllers of vaults, items, credentials, connections and profiles while this replica leads.
+ * Runs the controllers of vaults, items, credentials, connections, profiles, extensions and proxies while this replica leads.
  *
  *   any of them changes ──► enqueue, a moment later, the objects of its namespace whose kinds read it ──► their rounds
  *
@@ -13,9 +13,11 @@ import { reconcileExtension } from "../controllers/extension/reconcile.ts";
 import type { ObjectCaches, ObjectDeps } from "../controllers/object-deps.ts";
 import { createSpecPredicate } from "../controllers/predicates.ts";
 import { reconcileProfile } from "../controllers/profile/reconcile.ts";
+import { reconcileProxy } from "../controllers/proxy/reconcile.ts";
 import { reconcileVault } from "../controllers/vault/reconcile.ts";
 import { reconcileItem } from "../controllers/vault-item/reconcile.ts";
 import { whenLeadEnds } from "../controllers/when-lead-ends.ts";
+import type { ProxyProvider } from "../domain/proxy-provider.ts";
 import type { Kube } from "../kube/client.ts";
 import type { Lead } from "../kube/leader-election.ts";
 import { keyOf, type NamespacedObject } from "../kube/objects.ts";
@@ -27,6 +29,7 @@ import { authConnectionKind } from "../resources/auth-connection.ts";
 import { credentialKind } from "../resources/credential.ts";
 import { extensionKind } from "../resources/extension.ts";
 import { profileKind } from "../resources/profile.ts";
+import { proxyKind } from "../resources/proxy.ts";
 import { vaultKind } from "../resources/vault.ts";
 import { vaultItemKind } from "../resources/vault-item.ts";
 
@@ -46,6 +49,8 @@ const watchers: Record<Name, readonly Name[]> = {
   connections: ["connections", "items"],
   profiles: ["profiles"],
   extensions: ["extensions"],
+  // Two proxies may have one name, so none reads another.
+  proxies: [],
 };
 
 const reconcilers: Record<Name, (key: string, deps: ObjectDeps) => Promise<Requeue | undefined>> = {
@@ -55,13 +60,20 @@ const reconcilers: Record<Name, (key: string, deps: ObjectDeps) => Promise<Reque
   connections: reconcileConnection,
   profiles: reconcileProfile,
   extensions: reconcileExtension,
+  proxies: reconcileProxy,
 };
 
-export type ObjectControllersDeps = { kube: Kube; blobs: BlobStore; meter?: WorkMeter | undefined; log: Logger };
+export type ObjectControllersDeps = {
+  kube: Kube;
+  blobs: BlobStore;
+  proxyProvider: ProxyProvider;
+  meter?: WorkMeter | undefined;
+  log: Logger;
+};
 
 /** Resolves when this replica no longer leads and all queues and watches have stopped. */
 export const runObjectControllers = async (
-  { kube, blobs, meter, log }: ObjectControllersDeps,
+  { kube, blobs, proxyProvider, meter, log }: ObjectControllersDeps,
   lead: Lead,
 ): Promise<void> => {
   const predicate = createSpecPredicate();
@@ -88,8 +100,9 @@ export const runObjectControllers = async (
     connections: watch("connections", authConnectionKind),
     profiles: watch("profiles", profileKind),
     extensions: watch("extensions", extensionKind),
+    proxies: watch("proxies", proxyKind),
   };
-  const deps: ObjectDeps = { kube, blobs, caches, lead, now: Date.now };
+  const deps: ObjectDeps = { kube, blobs, caches, proxyProvider, lead, now: Date.now };
   const synced = async (): Promise<unknown> =>
     Promise.all(Object.values(caches).map((cache) => cache.synced(lead.signal)));
   const startQueue = (name: Name): WorkQueue =>
@@ -110,6 +123,7 @@ export const runObjectControllers = async (
     connections: startQueue("connections"),
     profiles: startQueue("profiles"),
     extensions: startQueue("extensions"),
+    proxies: startQueue("proxies"),
   };
   await whenLeadEnds(lead);
   await Promise.all(Object.values(queues).map((queue) => queue.stop()));

@@ -1,6 +1,7 @@
-/** The dependencies and steps that the controllers of vaults, items, credentials, connections and profiles share. */
+/** The dependencies and steps that the controllers of vaults, items, credentials, connections, profiles, extensions and proxies share. */
 import { isDeepStrictEqual } from "node:util";
 import type { BlobStore } from "../blobs/blob-store.ts";
+import type { ProxyProvider } from "../domain/proxy-provider.ts";
 import type { Kube } from "../kube/client.ts";
 import type { Lead } from "../kube/leader-election.ts";
 import type { KubeObject } from "../kube/objects.ts";
@@ -11,6 +12,7 @@ import type { Credential } from "../resources/credential.ts";
 import type { Extension } from "../resources/extension.ts";
 import { byAge } from "../resources/identity.ts";
 import type { Profile } from "../resources/profile.ts";
+import type { WebProxy } from "../resources/proxy.ts";
 import type { Vault } from "../resources/vault.ts";
 import type { VaultItem } from "../resources/vault-item.ts";
 
@@ -22,6 +24,7 @@ export type ObjectCaches = {
   connections: Reflector<AuthConnection>;
   profiles: Reflector<Profile>;
   extensions: Reflector<Extension>;
+  proxies: Reflector<WebProxy>;
 };
 
 export type ObjectDeps = {
@@ -30,6 +33,8 @@ export type ObjectDeps = {
   blobs: BlobStore;
   caches: ObjectCaches;
   lead: Pick<Lead, "check">;
+  /** The gateways of the installation's provider of proxies. */
+  proxyProvider: ProxyProvider;
   /** ms since the epoch. */
   now: () => number;
 };

@@ -13,7 +13,7 @@ const badPlaces = (spec: object): string[] => {
 const custom = { type: "custom", custom: { host: "proxy.example", port: 3128 } };
 
 describe("a proxy may have", () => {
-  // PROXY-3, PROXY-5, PROXY-6, PROXY-7, PROXY-8
+  // PROXY-3, PROXY-4, PROXY-5, PROXY-6, PROXY-7, PROXY-8
   test.each<[string, object]>([
     ["a type alone", { type: "datacenter" }],
     ["any country of ISO 3166 in a datacenter", { type: "datacenter", datacenter: { country: "BQ" } }],

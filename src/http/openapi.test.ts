@@ -4,6 +4,7 @@ import { httpStatus } from "../errors.ts";
 import { CreateConnection } from "../resources/auth-connection-wire.ts";
 import { BrowserPoolRecord, CreateBrowserPool, UpdateBrowserPool } from "../resources/browser-pool-wire.ts";
 import { CreateCredential } from "../resources/credential-wire.ts";
+import { CreateProxy } from "../resources/proxy-wire.ts";
 import { AcquireBrowser, ReleaseBrowser, Session } from "../resources/session-wire.ts";
 import { ItemRecord, PutItem, UpsertVault } from "../resources/vault-wire.ts";
 import { examples } from "./openapi/examples.ts";
@@ -284,6 +285,7 @@ test.each([
   ["VaultItem", ItemRecord],
   ["CreateCredential", CreateCredential],
   ["CreateAuthConnection", CreateConnection],
+  ["CreateProxy", CreateProxy],
 ] as [string, z.ZodType][])("the example of %s is one", (name, schema) => {
   expect(schema.parse(examples[name])).toMatchObject(examples[name] ?? {});
   expect(documentOf(routeTable).components.schemas?.[name]?.examples).toEqual([examples[name]]);

@@ -72,6 +72,14 @@ import {
   updateProjectRoute,
 } from "./routes/projects.ts";
 import {
+  checkProxyRoute,
+  createProxyRoute,
+  deleteProxyRoute,
+  getProxyRoute,
+  listProxiesRoute,
+  updateProxyRoute,
+} from "./routes/proxies.ts";
+import {
   deleteItemRoute,
   getItemRoute,
   listItemEventsRoute,
@@ -102,6 +110,12 @@ export const routeTable: Route[] = [
   updateProfileRoute,
   deleteProfileRoute,
   downloadProfileRoute,
+  createProxyRoute,
+  listProxiesRoute,
+  getProxyRoute,
+  updateProxyRoute,
+  deleteProxyRoute,
+  checkProxyRoute,
   upsertVaultRoute,
   listVaultsRoute,
   getVaultRoute,

@@ -3,8 +3,8 @@ import { z } from "zod";
 
 /** What each permission allows, for the documentation. */
 export const permissionTexts = {
-  "pools:read": "read pools, sessions without their URLs, and the project",
-  "pools:write": "create, change, flush and delete pools",
+  "pools:read": "read pools, proxies, sessions without their URLs, and the project",
+  "pools:write": "create, change, flush and delete pools; create, rename, check and delete proxies",
   "browsers:use": "acquire, start, change, release and end browsers, and see the URLs of sessions",
   "profiles:use": "download the contents of profiles, and have pools and browsers start with them",
   "vaults:read": "read vaults, items and their events, credentials and connections; never a stored value",

@@ -121,7 +121,12 @@ export const ProxySpec = z
     type: z
       .enum(proxyTypes)
       .describe("The type. For avoiding bot detection mobile is better than residential, and that better than isp."),
-    protocol: z.enum(["http", "https"]).default("https").describe("How browsers connect to the proxy."),
+    protocol: z
+      .enum(["http", "https"])
+      .optional()
+      .describe(
+        "How browsers connect to the proxy. Left out: https; for other types than custom what the provider has.",
+      ),
     bypassHosts: z
       .array(z.string().min(1).max(255))
       .max(256)
@@ -151,7 +156,7 @@ export const ProxyStatus = z
   .describe("The observed state of the proxy. Written by the operator.");
 export type ProxyStatus = z.infer<typeof ProxyStatus>;
 
-export type Proxy = CustomResource<typeof ProxySpec, typeof ProxyStatus>;
+export type WebProxy = CustomResource<typeof ProxySpec, typeof ProxyStatus>;
 
 export const proxyKind: Kind<typeof ProxySpec, typeof ProxyStatus> = {
   ...apiGroup,
@@ -181,5 +186,5 @@ const ownSecretPrefix = "proxy-";
 export const ownProxySecretName = (proxyName: string): string => secretNameFor(ownSecretPrefix, proxyName);
 
 /** Whether the password and the certificates are in the proxy's own Secret. */
-export const hasOwnProxySecret = ({ metadata, spec }: Proxy): boolean =>
+export const hasOwnProxySecret = ({ metadata, spec }: WebProxy): boolean =>
   spec.custom?.secretRef?.name === ownProxySecretName(metadata.name);

@@ -1,6 +1,7 @@
 import type { KeyObject } from "node:crypto";
 import type { BlobStore } from "../blobs/blob-store.ts";
 import type { Config } from "../config.ts";
+import type { ProxyProvider } from "../domain/proxy-provider.ts";
 import type { Kube } from "../kube/client.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import type { AbandonedSessions } from "../leases/abandoned-sessions.ts";
@@ -23,6 +24,7 @@ import type { ApiKeys } from "./api-keys/api-keys.ts";
 import type { CallerLimits } from "./limits/caller-limits.ts";
 import type { PolicyReader } from "./policies/policy-reader.ts";
 import type { Projects } from "./projects/projects.ts";
+import type { ProxyChecks } from "./proxies/proxy-checks.ts";
 import type { OnDemandBrowsers } from "./sessions/on-demand-browsers.ts";
 
 /** The dependencies of the use cases. A command builds them once; each use case names the part that it needs. */
@@ -50,7 +52,11 @@ export type ServiceDeps = {
   /** The contents of profiles and extensions. */
   blobs: BlobStore;
   /** Encrypt the contents of credentials' Secrets. */
+  /** Encrypt the contents of the Secrets of credentials and proxies. */
   secretsKeys: SecretsKeys;
+  /** The gateways of the installation's provider of proxies. */
+  proxyProvider: ProxyProvider;
+  proxyChecks: ProxyChecks;
   /** Signs sessions' tokens (src/protocol/session-token.ts). */
   signingKey: KeyObject;
   /** The public half of `signingKey`. */

@@ -25,6 +25,7 @@ import {
 } from "../../src/kube/resource-type.ts";
 import { createLogger } from "../../src/log.ts";
 import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { proxyKind } from "../../src/resources/proxy.ts";
 import { kubeForRequests } from "../../src/services/objects/kube-for-requests.ts";
 import { writeAccountKubeconfig } from "../support/account-kubeconfig.ts";
 import { type Cluster, startCluster } from "../support/cluster.ts";
@@ -166,6 +167,15 @@ test("a project that HTTP created works at once, with a vault whose login fills 
   expect(filled).toMatchObject({ status: "completed" });
   expect(await page?.$eval("#user", (field) => (field as unknown as { value: string }).value)).toBe("ann");
   await driver.disconnect();
+
+  const config = { host: "proxy.example", port: 3128, password: "p" };
+  const proxy = await call("POST", "/proxies", { type: "custom", config }, project);
+  await call("PATCH", `/proxies/${proxy.id}`, { name: "office" }, project);
+  await eventually("the operator has seen the proxy", async () => {
+    const found = await cluster.kube.get(proxyKind, { namespace: project, name: proxy.id });
+    return found?.status?.conditions.some(({ type, status }) => type === "Accepted" && status === "True");
+  });
+  await call("DELETE", `/proxies/${proxy.id}`, undefined, project);
 
   await call("DELETE", `/browsers/${browser.session_id}`, undefined, project);
   await call("PATCH", "/credentials/login", { values: { username: "bob" } }, project);

@@ -2,6 +2,7 @@
 import type { Route } from "../../src/http/route.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { filledPool } from "./filled-pool.ts";
+import { ownAddress } from "./own-address.ts";
 import type { Stack } from "./stack.ts";
 import { writeZip } from "./zip-writer.ts";
 
@@ -61,6 +62,8 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     await call("PUT", `/vaults/${place.vault}/items/${place.key}`, await itemBody());
     return place;
   };
+  const proxyBody = () => ({ type: "custom", config: { host: ownAddress(), port: 9, password: "p" } });
+  const proxy = async (): Promise<string> => (await call("POST", "/proxies", proxyBody())).id;
   const project = async (): Promise<string> => (await kernel.projects.create({ name: fresh("project") })).id;
   const extensionForm = (): FormData => {
     const form = new FormData();
@@ -101,6 +104,8 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     createProfile: () => ({ name: fresh("profile") }),
     updateProfile: () => ({ name: fresh("renamed") }),
     updateCredential: () => ({ values: { user: "carol" } }),
+    createProxy: proxyBody,
+    updateProxy: () => ({ name: fresh("renamed") }),
     createProject: () => ({ name: fresh("project") }),
     updateProject: () => ({ name: fresh("renamed") }),
     updateProjectLimits: () => ({ max_concurrent_sessions: 7 }),
@@ -125,6 +130,7 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     "/profiles/{id_or_name}": async () => [(await kernel.profiles.create({})).id],
     "/credentials/{id_or_name}": async () => [(await credential()).id],
     "/extensions/{id_or_name}": async () => [await extension()],
+    "/proxies/{id}": async () => [await proxy()],
     "/org/projects/{id}": async () => [await project()],
     "/org/api_keys/{id}": async () => [await apiKey()],
   };

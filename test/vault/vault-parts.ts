@@ -11,6 +11,7 @@ import { openBlobStore } from "../../src/blobs/open-blob-store.ts";
 import { ensureOrganizationKey } from "../../src/bootstrap/ensure-organization-key.ts";
 import { ensureNamespace } from "../../src/bootstrap/system-namespace.ts";
 import { startApi } from "../../src/cmd/api.ts";
+import { readProxyProvider } from "../../src/cmd/read-proxy-provider.ts";
 import { runObjectControllers } from "../../src/cmd/run-object-controllers.ts";
 import { readConfig } from "../../src/config.ts";
 import { connectKube, type Kube } from "../../src/kube/client.ts";
@@ -71,8 +72,11 @@ const caller =
     return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
   };
 
+/** `settings`: further variables of the service's environment. */
+export type PartsOptions = { encrypted?: boolean; settings?: Record<string, string> };
+
 /** `encrypted`: with a key file; otherwise values are stored as they are. */
-export const startVaultParts = async ({ encrypted = false } = {}): Promise<VaultParts> => {
+export const startVaultParts = async ({ encrypted = false, settings = {} }: PartsOptions = {}): Promise<VaultParts> => {
   await using parts = new AsyncDisposableStack();
   const { kubeconfigPath, redisUrl } = await sharedServers();
   const folder = await mkdtemp(join(tmpdir(), "browserpool-vault-"));
@@ -93,6 +97,7 @@ export const startVaultParts = async ({ encrypted = false } = {}): Promise<Vault
     BROWSERPOOL_SYSTEM_NAMESPACE: `system-${newId()}`,
     BROWSERPOOL_DEFAULT_PROJECT: own.projectId,
     ...(encrypted && { BROWSERPOOL_SECRETS_KEY_FILE: keyFile }),
+    ...settings,
   });
   await ensureNamespace(kube, config.systemNamespace);
   // The API server opens the storage of a custom resource at its first use, and refuses requests meanwhile.
@@ -103,7 +108,12 @@ export const startVaultParts = async ({ encrypted = false } = {}): Promise<Vault
   const { store: blobs } = await openBlobStore(config.blobs);
   const lead = new AbortController();
   const controllers = runObjectControllers(
-    { kube: withinNamespaces(kube, [own.name, other.name]), blobs, log },
+    {
+      kube: withinNamespaces(kube, [own.name, other.name]),
+      blobs,
+      proxyProvider: readProxyProvider(config.proxyProviderFile),
+      log,
+    },
     { signal: lead.signal, check: () => undefined },
   );
   parts.defer(async () => {

@@ -39,6 +39,13 @@ export const examples: Record<string, Json> = {
     values: { username: "alice", password: "change-me" },
     totp_secret: "JBSW Y3DP EHPK 3PXP",
   },
+  CreateProxy: {
+    type: "custom",
+    name: "office",
+    protocol: "http",
+    bypass_hosts: ["*.corp.example"],
+    config: { host: "proxy.corp.example", port: 3128, username: "browsers", password: "change-me" },
+  },
   CreateAuthConnection: { domain: "shop.example", profile_name: "alice", credential: { name: "shop" } },
   BrowserPool: {
     id: poolId,

@@ -9,6 +9,7 @@ import { credentialKind } from "../../resources/credential.ts";
 import { extensionKind } from "../../resources/extension.ts";
 import { wireId, wireName } from "../../resources/identity.ts";
 import { profileKind } from "../../resources/profile.ts";
+import { proxyKind } from "../../resources/proxy.ts";
 import { vaultKind } from "../../resources/vault.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { cachedProject, isDefaultProject } from "./cached-project.ts";
@@ -40,6 +41,7 @@ const contents: readonly [FindLeft, string][] = [
   [leftOf(credentialKind, wireName), "credentials"],
   [leftOf(profileKind, wireName), "profiles"],
   [leftOf(extensionKind, wireName), "extensions"],
+  [leftOf(proxyKind, wireName), "proxies"],
 ];
 
 /** Asks the API server whether the project is empty. If not, throws `conflict` with the remaining objects. */

@@ -1,0 +1,42 @@
+import { lastCheck } from "../../domain/proxy-check.ts";
+import { proxyProblems } from "../../domain/proxy-problems.ts";
+import { type ProxyProvider, unsupportedSettings } from "../../domain/proxy-provider.ts";
+import type { WebProxy } from "../../resources/proxy.ts";
+import { joinPath } from "../../resources/wire.ts";
+import { acceptedDraft, conditionsOf, type Draft } from "../conditions.ts";
+
+type Refusal = { reason: string; message: string };
+
+const refusalOf = ({ spec }: WebProxy, provider: ProxyProvider): Refusal | undefined => {
+  const problems = proxyProblems(spec);
+  const unsupported = problems.length > 0 ? [] : unsupportedSettings(spec, provider);
+  const message = [...problems, ...unsupported]
+    .map(({ path, message }) => `spec.${joinPath(path)}: ${message}`)
+    .join("; ");
+  if (message === "") return undefined;
+  return { reason: problems.length > 0 ? "InvalidSpec" : "NotSupportedHere", message };
+};
+
+const readyDraft = (refusal: Refusal | undefined, availability: "available" | "unavailable" | undefined): Draft => {
+  const type = "Ready";
+  if (refusal) return { type, status: false, ...refusal };
+  if (availability === "unavailable")
+    return { type, status: false, reason: "Unavailable", message: "the last check did not get through the proxy" };
+  const message = availability ? "the last check got through the proxy" : "the proxy was not checked yet";
+  return { type, status: true, reason: availability ? "Available" : "Accepted", message };
+};
+
+/** The status of a proxy, pure; from its spec and its last check, since the operator reads no Secrets for it. */
+export const proxyStatus = (
+  proxy: WebProxy,
+  { provider, nowMs }: { provider: ProxyProvider; nowMs: number },
+): NonNullable<WebProxy["status"]> => {
+  const refusal = refusalOf(proxy, provider);
+  const check = lastCheck(proxy);
+  return {
+    observedGeneration: proxy.metadata.generation ?? 0,
+    conditions: conditionsOf(proxy, [acceptedDraft(refusal), readyDraft(refusal, check?.status)], nowMs),
+    ...(check && { availability: check.status, lastCheckTime: check.checkedAt }),
+    ...(check?.ipAddress && { ipAddress: check.ipAddress }),
+  };
+};

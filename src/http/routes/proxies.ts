@@ -1,0 +1,133 @@
+import { z } from "zod";
+import { CheckProxy, CreateProxy, ProxyRecord, UpdateProxy } from "../../resources/proxy-wire.ts";
+import { checkProxy } from "../../services/proxies/check-proxy.ts";
+import { createProxy } from "../../services/proxies/create-proxy.ts";
+import { deleteProxy } from "../../services/proxies/delete-proxy.ts";
+import { fetchProxy, proxyAnswer } from "../../services/proxies/fetch-proxy.ts";
+import { listProxies } from "../../services/proxies/list-proxies.ts";
+import { renameProxy } from "../../services/proxies/rename-proxy.ts";
+import { Paging, pageOf } from "../paging.ts";
+import { defineRoute } from "../route.ts";
+
+const tag = "Proxies";
+const scope = "project";
+const path = "/proxies/{id}";
+
+const ProxyParams = z.object({ id: z.string().min(1).max(255).describe("The proxy's id; names are not unique.") });
+const ProxyAnswer = { description: "The proxy, without its secrets", schema: ProxyRecord };
+
+export const createProxyRoute = defineRoute(
+  {
+    method: "post",
+    path: "/proxies",
+    operationId: "createProxy",
+    tag,
+    scope,
+    permission: "pools:write",
+    summary: "Create a proxy",
+    body: CreateProxy,
+    answers: { 201: ProxyAnswer },
+    errors: ["bad_request", "not_supported_here"],
+  },
+  async ({ body, project, deps }) => ({ status: 201, body: await createProxy(body, project, deps) }),
+);
+
+export const listProxiesRoute = defineRoute(
+  {
+    method: "get",
+    path: "/proxies",
+    operationId: "listProxies",
+    tag,
+    scope,
+    permission: "pools:read",
+    summary: "List proxies",
+    query: Paging.extend({
+      name: z.string().max(255).optional().describe("Only proxies of this name, in any case and with any accents."),
+      query: z.string().max(255).optional().describe("Part of the name, host or address in any case, or the exact id."),
+    }),
+    answers: { 200: { description: "The proxies, without their secrets", schema: z.array(ProxyRecord) } },
+    errors: ["bad_request"],
+  },
+  async ({ query, project, deps }) => {
+    const page = pageOf(await listProxies(query, project, deps), query);
+    return { ...page, body: page.body.map((proxy) => proxyAnswer(proxy, deps)) };
+  },
+);
+
+export const getProxyRoute = defineRoute(
+  {
+    method: "get",
+    path,
+    operationId: "getProxy",
+    tag,
+    scope,
+    permission: "pools:read",
+    summary: "Get a proxy",
+    params: ProxyParams,
+    answers: { 200: ProxyAnswer },
+    errors: ["not_found"],
+  },
+  async ({ params, project, deps }) => ({
+    status: 200,
+    body: proxyAnswer(await fetchProxy(params.id, project, deps), deps),
+  }),
+);
+
+export const updateProxyRoute = defineRoute(
+  {
+    method: "patch",
+    path,
+    operationId: "updateProxy",
+    tag,
+    scope,
+    permission: "pools:write",
+    summary: "Rename a proxy",
+    params: ProxyParams,
+    body: UpdateProxy,
+    answers: { 200: ProxyAnswer },
+    errors: ["bad_request", "not_found"],
+  },
+  async ({ params, body, project, deps }) => ({
+    status: 200,
+    body: proxyAnswer(await renameProxy({ id: params.id, name: body.name }, project, deps), deps),
+  }),
+);
+
+export const deleteProxyRoute = defineRoute(
+  {
+    method: "delete",
+    path,
+    operationId: "deleteProxy",
+    tag,
+    scope,
+    permission: "pools:write",
+    summary: "Delete a proxy and its secrets",
+    params: ProxyParams,
+    answers: { 204: { description: "Done" } },
+    errors: ["not_found", "conflict"],
+  },
+  async ({ params, project, deps }) => {
+    await deleteProxy(params.id, project, deps);
+    return { status: 204 };
+  },
+);
+
+export const checkProxyRoute = defineRoute(
+  {
+    method: "post",
+    path: `${path}/check`,
+    operationId: "checkProxy",
+    tag,
+    scope,
+    permission: "pools:write",
+    summary: "Check whether a proxy works",
+    params: ProxyParams,
+    body: CheckProxy.optional(),
+    answers: { 200: { description: "The proxy with what the check has found", schema: ProxyRecord } },
+    errors: ["bad_request", "not_supported_here", "not_found", "conflict", "rate_limited"],
+  },
+  async ({ params, body, project, deps, signal }) => ({
+    status: 200,
+    body: await checkProxy({ id: params.id, request: body, project }, deps, signal),
+  }),
+);

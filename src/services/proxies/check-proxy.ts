@@ -1,0 +1,53 @@
+import { parentProxyOf } from "../../domain/parent-proxy.ts";
+import { checkText, proxyCheckAnnotation } from "../../domain/proxy-check.ts";
+import { wireProxyProblems } from "../../domain/proxy-create.ts";
+import { unsupportedSettings } from "../../domain/proxy-provider.ts";
+import { proxyRecord } from "../../domain/proxy-record.ts";
+import { AppError, notSupportedHere } from "../../errors.ts";
+import { hasReason } from "../../kube/kube-error.ts";
+import { proxyKind, type WebProxy } from "../../resources/proxy.ts";
+import type { CheckProxy, ProxyRecord } from "../../resources/proxy-wire.ts";
+import { openProxySecret } from "../../secrets/proxy-secret.ts";
+import { newId } from "../objects/new-id.ts";
+import type { Project } from "../projects/projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { fetchProxy } from "./fetch-proxy.ts";
+import type { CheckResult } from "./proxy-checks.ts";
+
+type Deps = Pick<ServiceDeps, "kube" | "secretsKeys" | "proxyProvider" | "proxyChecks">;
+
+/**
+ * Keeps the result with the proxy. Statuses belong to the operator, and the api has no right to write one: it writes an annotation,
+ * from which both the answers and the status come.
+ */
+const keep = async (proxy: WebProxy, { status, ipAddress }: CheckResult, { kube }: Deps): Promise<WebProxy> => {
+  const checkedAt = new Date().toISOString();
+  const text = checkText(proxy, { status, checkedAt, ...(ipAddress && { ipAddress }) });
+  try {
+    return await kube.patch(proxyKind, proxy.metadata, { metadata: { annotations: { [proxyCheckAnnotation]: text } } });
+  } catch (error) {
+    if (hasReason(error, "NotFound")) throw new AppError("not_found", "the proxy was deleted meanwhile");
+    throw error;
+  }
+};
+
+/**
+ * Connects through a proxy, and answers the proxy with what was found. A check of a URL is answered only: it may fail because of the
+ * site. Throws what `ProxyChecks.check` throws, `not_found`, and `conflict` when the proxy's Secret is not as its spec says.
+ */
+export const checkProxy = async (
+  { id, request, project }: { id: string; request: CheckProxy | undefined; project: Project },
+  deps: Deps,
+  signal: AbortSignal,
+): Promise<ProxyRecord> => {
+  const proxy = await fetchProxy(id, project, deps);
+  const secret = await openProxySecret(proxy, deps);
+  const parent = parentProxyOf(proxy, secret, deps.proxyProvider, newId());
+  if (!parent) throw notSupportedHere(wireProxyProblems(unsupportedSettings(proxy.spec, deps.proxyProvider)));
+  const { url } = request ?? {};
+  const result = await deps.proxyChecks.check(parent, { url, projectId: project.id, signal });
+  signal.throwIfAborted();
+  if (url === undefined) return proxyRecord(await keep(proxy, result, deps), deps.proxyProvider);
+  const record = proxyRecord(proxy, deps.proxyProvider);
+  return { ...record, status: result.status, last_checked: new Date().toISOString() };
+};

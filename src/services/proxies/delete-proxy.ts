@@ -1,0 +1,12 @@
+import { proxyKind } from "../../resources/proxy.ts";
+import { requireUnused } from "../objects/references.ts";
+import type { Project } from "../projects/projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { fetchProxy } from "./fetch-proxy.ts";
+
+/** Deletes a proxy; the operator deletes its Secret and then removes its finalizer. Throws `not_found`, and `conflict` while it is in use. */
+export const deleteProxy = async (id: string, project: Project, deps: Pick<ServiceDeps, "kube">): Promise<void> => {
+  const proxy = await fetchProxy(id, project, deps);
+  await requireUnused({ kind: "Proxy", object: proxy, what: "proxy" }, project, deps);
+  await deps.kube.delete(proxyKind, proxy.metadata, { uid: proxy.metadata.uid });
+};

@@ -1,0 +1,30 @@
+import { lastCheck } from "../../domain/proxy-check.ts";
+import { wireName } from "../../resources/identity.ts";
+import type { WebProxy } from "../../resources/proxy.ts";
+import type { Project } from "../projects/projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { fetchProxies } from "./fetch-proxy.ts";
+
+export type ProxyQuery = {
+  /** The whole name, in any case and with any accents. */
+  name?: string | undefined;
+  /** Part of the name, the host or the address, in any case, or the exact id. */
+  query?: string | undefined;
+};
+
+const sameText = new Intl.Collator("en", { sensitivity: "base", usage: "search" });
+
+const isWanted = (proxy: WebProxy, { name, query }: ProxyQuery): boolean => {
+  const ownName = wireName(proxy) ?? "";
+  if (name !== undefined && sameText.compare(name, ownName) !== 0) return false;
+  if (query === undefined || query === proxy.metadata.name) return true;
+  const searched = [ownName, proxy.spec.custom?.host ?? "", lastCheck(proxy)?.ipAddress ?? ""].join("\n");
+  return searched.toLowerCase().includes(query.toLowerCase());
+};
+
+/** The proxies that match the query, oldest first. */
+export const listProxies = async (
+  query: ProxyQuery,
+  project: Project,
+  deps: Pick<ServiceDeps, "kube">,
+): Promise<WebProxy[]> => (await fetchProxies(project, deps)).filter((proxy) => isWanted(proxy, query));
