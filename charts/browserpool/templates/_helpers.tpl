@@ -337,3 +337,36 @@ operator/{{ include "browserpool.fullname" . }}-chromium.json
 {{- .Values.browsers.seccomp.profile -}}
 {{- end -}}
 {{- end -}}
+
+{{/* The provider of managed proxies, for api and operator: its file, and beside it the files that it names. */}}
+{{- define "browserpool.proxyProviderEnv" -}}
+{{- if .Values.proxies.provider.gateways }}
+- name: BROWSERPOOL_PROXY_PROVIDER_FILE
+  value: /etc/browserpool/proxy-provider/provider.yaml
+{{- end }}
+{{- end }}
+
+{{- define "browserpool.proxyProviderMount" -}}
+{{- if .Values.proxies.provider.gateways }}
+- name: proxy-provider
+  mountPath: /etc/browserpool/proxy-provider
+  readOnly: true
+{{- end }}
+{{- end }}
+
+{{- define "browserpool.proxyProviderVolume" -}}
+{{- with .Values.proxies.provider }}
+{{- if .gateways }}
+- name: proxy-provider
+  projected:
+    defaultMode: 0440
+    sources:
+      - configMap:
+          name: {{ include "browserpool.fullname" $ }}-proxy-provider
+      {{- with .existingSecret }}
+      - secret:
+          name: {{ . }}
+      {{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
