@@ -6,9 +6,9 @@ const { authority, key, certificate } = testCertificates();
 
 // PROXY-15
 test("a bundle is its certificates, without what stands between them", () => {
-  expect(parseCaBundle(authority)).toEqual({ ok: true, certificates: `${authority.trim()}\n` });
+  expect(parseCaBundle(authority)).toEqual({ ok: true, certificates: authority.trim() });
   const both = parseCaBundle(`# ours\n${authority}\nsubject=/CN=x\n${certificate}`);
-  expect(both).toEqual({ ok: true, certificates: `${authority.trim()}\n${certificate.trim()}\n` });
+  expect(both).toEqual({ ok: true, certificates: `${authority.trim()}\n${certificate.trim()}` });
 });
 
 // PROXY-15
@@ -28,6 +28,11 @@ test.each([
   ["more than 65536 characters", `${authority}${" ".repeat(65_537)}`, "65536 characters"],
 ])("%s is no bundle", (_what, text, problem) => {
   expect(parseCaBundle(text)).toEqual({ ok: false, problem: expect.stringContaining(problem) });
+});
+
+test("what was taken is taken again, however close its certificates are", () => {
+  const first = parseCaBundle(`${authority.trim()}${certificate.trim()}`);
+  expect(first.ok && parseCaBundle(first.certificates)).toEqual(first);
 });
 
 test("65536 characters are not too many", () => {

@@ -1,7 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { maxBundleLength } from "../resources/proxy.ts";
 
-/** Certificates in a bundle: more do not fit. */
 const block = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g;
 
 /** A bundle of certificates in PEM form, or what is wrong with it. */
@@ -28,5 +27,7 @@ export const parseCaBundle = (text: string): CaBundle => {
   if (!isWhole) return refuse("must be certificates in PEM form, each from BEGIN CERTIFICATE to END CERTIFICATE");
   const bad = blocks.findIndex(([pem]) => !isCertificate(pem));
   if (bad !== -1) return refuse(`the certificate number ${bad + 1} can't be read`);
-  return { ok: true, certificates: `${blocks.map(([pem]) => pem).join("\n")}\n` };
+  const certificates = blocks.map(([pem]) => pem).join("\n");
+  // Blocks without a line break between them would become longer, and might not fit any more.
+  return { ok: true, certificates: certificates.length <= text.length ? certificates : text };
 };

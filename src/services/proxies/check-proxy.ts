@@ -1,17 +1,14 @@
-import { parentProxyOf } from "../../domain/parent-proxy.ts";
 import { checkText, proxyCheckAnnotation } from "../../domain/proxy-check.ts";
-import { wireProxyProblems } from "../../domain/proxy-create.ts";
-import { unsupportedSettings } from "../../domain/proxy-provider.ts";
 import { proxyRecord } from "../../domain/proxy-record.ts";
-import { AppError, notSupportedHere } from "../../errors.ts";
+import { AppError } from "../../errors.ts";
 import { hasReason } from "../../kube/kube-error.ts";
 import { proxyKind, type WebProxy } from "../../resources/proxy.ts";
 import type { CheckProxy, ProxyRecord } from "../../resources/proxy-wire.ts";
-import { openProxySecret } from "../../secrets/proxy-secret.ts";
 import { newId } from "../objects/new-id.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { fetchProxy } from "./fetch-proxy.ts";
+import { openParentProxy } from "./open-parent-proxy.ts";
 import type { CheckResult } from "./proxy-checks.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "secretsKeys" | "proxyProvider" | "proxyChecks">;
@@ -41,9 +38,7 @@ export const checkProxy = async (
   signal: AbortSignal,
 ): Promise<ProxyRecord> => {
   const proxy = await fetchProxy(id, project, deps);
-  const secret = await openProxySecret(proxy, deps);
-  const parent = parentProxyOf(proxy, secret, deps.proxyProvider, newId());
-  if (!parent) throw notSupportedHere(wireProxyProblems(unsupportedSettings(proxy.spec, deps.proxyProvider)));
+  const parent = await openParentProxy(proxy, newId(), deps);
   const { url } = request ?? {};
   const result = await deps.proxyChecks.check(parent, { url, projectId: project.id, signal });
   signal.throwIfAborted();
