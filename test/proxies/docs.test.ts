@@ -14,7 +14,7 @@ const blocks = (language: string): string[] =>
   [...page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms"))].map(([, text]) => text ?? "");
 
 test("the examples of docs/proxies.md work as the page says", async () => {
-  await using parts = await startVaultParts();
+  await using parts = await startVaultParts({ settings: { BROWSERPOOL_BROWSER_FEATURES: "network" } });
   await using shell = await openShell(parts.namespace);
   const examples = blocks("sh");
   expect(examples).toHaveLength(3);

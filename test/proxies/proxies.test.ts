@@ -34,7 +34,11 @@ beforeAll(async () => {
   await writeFile(file, `isp: ${gateway}, username: "acme[-cc-{country}]"}\n`);
   parts = await startVaultParts({
     encrypted: true,
-    settings: { BROWSERPOOL_PROXY_PROVIDER_FILE: file, BROWSERPOOL_PROXY_CHECK_PRIVATE_HOSTS: `${own}` },
+    settings: {
+      BROWSERPOOL_BROWSER_FEATURES: "network",
+      BROWSERPOOL_PROXY_PROVIDER_FILE: file,
+      BROWSERPOOL_PROXY_CHECK_PRIVATE_HOSTS: `${own}`,
+    },
   });
   client = parts.client();
 });
