@@ -64,10 +64,13 @@ export const receiveSetup = async (
   signal: AbortSignal,
 ): Promise<ReceivedSetup> => {
   const folder = archivesDir(config);
+  // A container that starts again finds the folder of the one before it, closed as below.
+  await chmod(folder, 0o700).catch(() => undefined);
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { mode: 0o700 });
   const complete = Promise.withResolvers<BrowserSetup>();
   const kept = new Set<string>();
+  const incoming = new Map<string, IncomingMessage>();
   let setup: BrowserSetup | undefined;
   let writes = 0;
 
@@ -85,17 +88,23 @@ export const receiveSetup = async (
     const wanted = setup && archivesOf(setup).find((ref) => ref.sha256 === sha256);
     if (!wanted) return refusals.not_found;
     if (kept.has(sha256)) return answer();
+    // An operator that sends an archive again has given up the first call, or is another one. The disk has room for each archive once.
+    incoming.get(sha256)?.destroy();
+    incoming.set(sha256, request);
     writes += 1;
     const file = join(folder, `incoming-${writes}`);
-    const archive = openStream(config.agentKey, request);
-    const digest = await writeArchive(archive, file, wanted.bytes).catch(() => undefined);
-    if (digest !== sha256) {
+    try {
+      const digest = await writeArchive(openStream(config.agentKey, request), file, wanted.bytes).catch(
+        () => undefined,
+      );
+      if (digest !== sha256) return refusal("bad_request", "the bytes are not those of this archive");
+      await rename(file, join(folder, sha256));
+      kept.add(sha256);
+      return answer();
+    } finally {
       await rm(file, { force: true });
-      return refusal("bad_request", "the bytes are not those of this archive");
+      if (incoming.get(sha256) === request) incoming.delete(sha256);
     }
-    await rename(file, join(folder, sha256));
-    kept.add(sha256);
-    return answer();
   };
   const routes: Routes = {
     "/livez": { GET: async () => ok },

@@ -211,7 +211,11 @@ export const createTestAgents = (): TestAgents => {
         env: {
           PATH: process.env.PATH,
           HOME: dir,
-          BROWSERPOOL_BROWSER: JSON.stringify({ ...defaults, ...browser, awaits_setup: setup !== undefined }),
+          BROWSERPOOL_BROWSER: JSON.stringify({
+            ...defaults,
+            ...browser,
+            awaits_setup: browser.awaits_setup ?? setup !== undefined,
+          }),
           BROWSERPOOL_AGENT_PUBLIC_KEY: publicKey.export({ type: "spki", format: "der" }).toString("base64"),
           BROWSERPOOL_AGENT_KEY: writeAgentKey(agentKey),
           BROWSERPOOL_AGENT_PORT: String(port),
