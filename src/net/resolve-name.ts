@@ -12,6 +12,9 @@ const maxPending = 256;
 const maxSearch = 6;
 const maxAddresses = 16;
 
+/** What DNS servers say of a name that does not exist, or has no address of the kind. */
+const noSuchName = new Set(["ENOTFOUND", "ENODATA"]);
+
 /** Returns the addresses of a name, IPv4 first; rejects when it has none. */
 export type ResolveName = (host: string) => Promise<string[]>;
 
@@ -21,18 +24,24 @@ const searchDomains = async (): Promise<string[]> => {
   return (lines.at(-1)?.[1] ?? "").split(/\s+/).filter(Boolean).slice(0, maxSearch);
 };
 
+const saysNone = (answer: PromiseSettledResult<unknown>): boolean =>
+  answer.status === "rejected" && noSuchName.has((answer.reason as NodeJS.ErrnoException).code ?? "");
+
 /**
  * Resolves names by DNS, by the machine's servers unless `servers` are given (`address` or `address:port`). The system's own function
  * would occupy one of few threads for each name that does not answer, and files wait for these threads too. A name is asked for as it
- * stands, and then in the search domains. Answers are not kept: the servers do that.
+ * stands, and then, if the servers know none, in the search domains. Answers are not kept: the servers do that.
  */
 export const createResolveName = (servers?: string[]): ResolveName => {
   const resolver = new Resolver({ timeout: tryMs, tries });
   if (servers) resolver.setServers(servers);
   let pending = 0;
+  /** No addresses: the servers say that there are none. */
   const ask = async (name: string): Promise<string[]> => {
     const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-    return answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : [])).slice(0, maxAddresses);
+    const found = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+    if (found.length === 0 && !answers.some(saysNone)) throw new Error("no DNS server has answered");
+    return found.slice(0, maxAddresses);
   };
   const askAll = async (host: string): Promise<string[]> => {
     const found = await ask(host);

@@ -7,11 +7,11 @@
  * Connections go to addresses that were judged, so a name can't change its meaning in between.
  */
 import type { Socket } from "node:net";
-import { getCACertificates } from "node:tls";
+import { createSecureContext, getCACertificates, type SecureContext } from "node:tls";
 import { type HostMatcher, hostMatcher, type Target } from "../../domain/host-pattern.ts";
 import { parseAddress } from "../../domain/ip-range.ts";
 import { canonicalHost, createNetworkJudge, type NetworkJudge } from "../../domain/network-judge.ts";
-import { dial, dialTls } from "../../net/dial.ts";
+import { dial, dialFirst, dialTls } from "../../net/dial.ts";
 import type { ResolveName } from "../../net/resolve-name.ts";
 import type { NetworkSetup, ParentProxy } from "../../protocol/browser-setup.ts";
 
@@ -56,16 +56,26 @@ const allowedAddresses = async (target: Target, resolve: ResolveName, judge: Net
   return allowed;
 };
 
-const dialFirst = async <T>(addresses: string[], open: (address: string) => Promise<T>): Promise<T> => {
-  const [first, ...others] = addresses;
-  if (first === undefined) throw new Error("no address");
-  try {
-    return await open(first);
-  } catch (error) {
-    if (others.length === 0) throw error;
-    return dialFirst(others, open);
-  }
+/** Connections that are being opened at the same time: a page can ask for very many, and hang up on each. */
+const maxDialing = 512;
+
+/** Refuses to begin more than `most` at the same time. */
+const bounded = (most: number) => {
+  let running = 0;
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    if (running >= most) throw new Error("too many connections are being opened");
+    running += 1;
+    try {
+      return await work();
+    } finally {
+      running -= 1;
+    }
+  };
 };
+
+/** The public authorities and the proxy's own. To make one takes longer than a connection, so it is made once. */
+const trustedBy = ({ ca_bundle }: ParentProxy): SecureContext | undefined =>
+  ca_bundle === undefined ? undefined : createSecureContext({ ca: [...getCACertificates(), ca_bundle] });
 
 /** `resolve`: for every name, also for those of parent proxies. */
 export const createWayOut = (setup: NetworkSetup, resolve: ResolveName): WayOut => {
@@ -73,6 +83,8 @@ export const createWayOut = (setup: NetworkSetup, resolve: ResolveName): WayOut 
   // A parent may be in a private network: whoever may choose proxies has named it. Metadata services are still no parents.
   const parentJudge = createNetworkJudge({});
   const routes = routesOf(setup);
+  const trusted = new Map(setup.proxies.map((parent) => [parent, trustedBy(parent)]));
+  const inBounds = bounded(maxDialing);
 
   const check = (target: Target): void => {
     const refusal = judge.host(target);
@@ -96,17 +108,23 @@ export const createWayOut = (setup: NetworkSetup, resolve: ResolveName): WayOut 
     },
     async direct(target) {
       check(target);
-      const addresses = await allowedAddresses(target, resolve, judge);
-      return dialFirst(addresses, (address) => dial(address, target.port));
+      return inBounds(async () => {
+        const addresses = await allowedAddresses(target, resolve, judge);
+        return dialFirst(addresses, (address, signal) => dial(address, target.port, signal));
+      });
     },
-    async toParent({ protocol, host: text, port, ca_bundle }) {
+    async toParent(parent) {
+      const { protocol, host: text, port } = parent;
       const host = canonicalHost(text.includes(":") && !text.startsWith("[") ? `[${text}]` : text);
       if (!host) throw new Error("the proxy's host is none");
-      const target = { ...host, port };
-      const addresses = await allowedAddresses(target, resolve, parentJudge);
-      if (protocol === "http") return dialFirst(addresses, (address) => dial(address, port));
-      const ca = ca_bundle === undefined ? undefined : [...getCACertificates(), ca_bundle];
-      return dialFirst(addresses, (address) => dialTls({ address, host: target.host, port }, ca));
+      return inBounds(async () => {
+        const addresses = await allowedAddresses({ ...host, port }, resolve, parentJudge);
+        return dialFirst(addresses, (address, signal) =>
+          protocol === "http"
+            ? dial(address, port, signal)
+            : dialTls({ address, host: host.host, port }, trusted.get(parent), signal),
+        );
+      });
     },
   };
 };
