@@ -32,23 +32,32 @@ export type NamespaceOptions = { sockets: NamespaceSockets | undefined; policies
 
 const most = 1024;
 
-/** $1 to $3: both sockets and the folder of policies, each may be empty; then the program and its arguments. */
+/** What runs without any right in the namespace: $1 and $2 are the sockets, which may be empty; then the program and its arguments. */
+const forwardAndRun = `
+proxy=$1 devtools=$2
+shift 2
+if [ -n "$proxy" ]; then
+  socat TCP-LISTEN:${proxyPort},bind=127.0.0.1,fork,reuseaddr,nodelay,backlog=256,max-children=${most} "UNIX-CONNECT:$proxy" &
+  socat "UNIX-LISTEN:$devtools,fork,mode=600,backlog=64,max-children=${most}" TCP:127.0.0.1:${devToolsPort},nodelay &
+fi
+exec "$@"
+`;
+
+/** $1: `forwardAndRun`; $2: the folder of policies, which may be empty; then what `forwardAndRun` takes. */
 const script = `
 set -e
-proxy=$1 devtools=$2 policies=$3
-shift 3
+run=$1 policies=$2
+shift 2
 if [ -n "$policies" ]; then mount --bind -o ro "$policies" /etc/chromium; fi
-if [ -n "$proxy" ]; then
+if [ -n "$1" ]; then
   ip link set lo up
   if ip link add net0 type veth peer name net1 2>/dev/null; then
     ip address add 10.0.0.2/32 dev net0
     ip link set net0 up
     ip link set net1 up
   fi
-  socat TCP-LISTEN:${proxyPort},bind=127.0.0.1,fork,reuseaddr,nodelay,backlog=256,max-children=${most} "UNIX-CONNECT:$proxy" &
-  socat "UNIX-LISTEN:$devtools,fork,mode=600,backlog=64,max-children=${most}" TCP:127.0.0.1:${devToolsPort},nodelay &
 fi
-exec setpriv --inh-caps=-all --ambient-caps=-all --bounding-set=-all "$@"
+exec setpriv --no-new-privs --inh-caps=-all --ambient-caps=-all --bounding-set=-all sh -c "$run" sh "$@"
 `;
 
 /** The command that runs `program` in new namespaces; needs unshare, setpriv, ip and socat. */
@@ -68,9 +77,10 @@ export const inNamespace = (
     "-c",
     script,
     "sh",
+    forwardAndRun,
+    policies ?? "",
     sockets?.proxy ?? "",
     sockets?.devTools ?? "",
-    policies ?? "",
     program,
     ...args,
   ],
