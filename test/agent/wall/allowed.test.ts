@@ -175,7 +175,8 @@ describe.each(["http", "https"] as const)("over %s", (scheme) => {
   });
 });
 
-test("a host that does not exist is an error of its own", async () => {
+// NETWORK-6
+test("a host beyond allowed_hosts is refused", async () => {
   const answer = await page.goto(urls.http.replace(name, `no.${name}`));
   expect(answer?.status()).toBe(403);
 });
