@@ -13,7 +13,7 @@ import { createEndedLeases } from "../leases/ended-leases.ts";
 import { startGrants } from "../leases/grants.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
 import { createReturningBrowsers } from "../leases/returning-browsers.ts";
-import { createSetupClient, type SetupClientDeps } from "../leases/setup-client.ts";
+import { createSetupClient } from "../leases/setup-client.ts";
 import type { Logger } from "../log.ts";
 import { createApiMetrics, type PoolTotals } from "../metrics/api-metrics.ts";
 import type { ProcessMetrics } from "../metrics/process-metrics.ts";
@@ -74,23 +74,18 @@ const startCaches = ({ kube, config, log }: ApiParts, stack: AsyncDisposableStac
   return caches;
 };
 
-type DeliveryParts = Pick<ApiParts, "redis" | "kube" | "log"> & {
-  subscriber: RedisConnection;
-  policies: ServiceDeps["policies"];
-  blobs: ServiceDeps["blobs"];
-  setupDeps: SetupClientDeps;
-};
+type DeliveryParts = { redis: RedisConnection; subscriber: RedisConnection; services: ServiceDeps };
 
 /** Starts to give waiting browsers their setup, until `stack` is disposed of. */
 const startDeliveries = async (
-  { redis, subscriber, setupDeps, ...parts }: DeliveryParts,
+  { redis, subscriber, services }: DeliveryParts,
   stack: AsyncDisposableStack,
 ): Promise<void> => {
-  const setupClient = createSetupClient(setupDeps);
+  const setupClient = createSetupClient({ tokens: services.agentTokens, keys: services.agentKeys });
   stack.defer(() => setupClient.close());
-  const deliveries = createDeliveries({ ...parts, setupRequests: createSetupRequests(redis), setupClient });
+  const deliveries = createDeliveries({ ...services, setupRequests: createSetupRequests(redis), setupClient });
   stack.defer(() => deliveries.stop());
-  await followSetupRequests(subscriber, deliveries.take, parts.log);
+  await followSetupRequests(subscriber, deliveries.take, services.log);
 };
 
 /** Builds all dependencies of the use cases; waits for Kubernetes and Redis until `signal` is aborted. `stack` ends them. */
@@ -126,13 +121,11 @@ export const startServices = async (
   const requestKube = kubeForRequests(kube);
   const policies = createPolicyReader({ kube: requestKube, log });
   await Promise.all(Object.values(caches).map((cache) => cache.synced(signal)));
-  const setupDeps = { tokens: agentTokens, keys: agentKeys };
   const blobs = await startBlobs({ config, log }, stack);
-  await startDeliveries({ redis, subscriber, kube: requestKube, policies, blobs, setupDeps, log }, stack);
   const { apiKeys } = caches;
   const apiMetrics = createApiMetrics(metrics.registry, () => totals(caches.pools.list()));
   await leaveInitialKey({ kube, namespace, secretName: config.initialKeySecret, apiKeys, log });
-  return {
+  const services: ServiceDeps = {
     ...caches,
     config,
     kube: requestKube,
@@ -159,4 +152,6 @@ export const startServices = async (
     metrics: apiMetrics,
     log,
   };
+  await startDeliveries({ redis, subscriber, services }, stack);
+  return services;
 };

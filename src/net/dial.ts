@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { connect as connectTls, type SecureContext } from "node:tls";
+import { connect as connectTls, createSecureContext, getCACertificates, type SecureContext } from "node:tls";
 
 /** Time for a connection, with TLS, ms. */
 const connectMs = 10_000;
@@ -34,6 +34,10 @@ export const dial = (address: string, port: number, signal?: AbortSignal): Promi
     "connect",
     signal,
   );
+
+/** The public authorities and those of this PEM bundle. To make it takes longer than a connection, so make it once. */
+export const trusting = (caBundle: string | undefined): SecureContext | undefined =>
+  caBundle === undefined ? undefined : createSecureContext({ ca: [...getCACertificates(), caBundle] });
 
 /** Opens a TLS connection to an address, whose certificate must be that of `host`. `trusted`: left out, the public authorities. */
 export const dialTls = async (

@@ -66,6 +66,7 @@ beforeAll(async () => {
     BROWSERPOOL_SYSTEM_NAMESPACE: systemNamespace,
     BROWSERPOOL_DEFAULT_PROJECT: cluster.namespace.replace("test-", ""),
     BROWSERPOOL_FILL_RATE_CAP: "6000",
+    BROWSERPOOL_BROWSER_FEATURES: "network,chrome_policy,memory_16GiB",
     BROWSERPOOL_STOP_GRACE_SECONDS: "0.1",
     BROWSERPOOL_PROJECT_OBJECTS_FILE: objectsFile,
   });

@@ -52,6 +52,9 @@ if [ -n "$policies" ]; then mount --bind -o ro "$policies" /etc/chromium; fi
 if [ -n "$1" ]; then
   ip link set lo up
   if ip link add net0 type veth peer name net1 2>/dev/null; then
+    # Without this they get IPv6 addresses seconds later, and Chromium breaks off what it loads: the network has changed.
+    ip link set net0 addrgenmode none 2>/dev/null || true
+    ip link set net1 addrgenmode none 2>/dev/null || true
     ip address add 10.0.0.2/32 dev net0
     ip link set net0 up
     ip link set net1 up

@@ -7,11 +7,10 @@
  * Connections go to addresses that were judged, so a name can't change its meaning in between.
  */
 import type { Socket } from "node:net";
-import { createSecureContext, getCACertificates, type SecureContext } from "node:tls";
 import { type HostMatcher, hostMatcher, type Target } from "../../domain/host-pattern.ts";
 import { parseAddress } from "../../domain/ip-range.ts";
 import { canonicalHost, createNetworkJudge, type NetworkJudge } from "../../domain/network-judge.ts";
-import { dial, dialFirst, dialTls } from "../../net/dial.ts";
+import { dial, dialFirst, dialTls, trusting } from "../../net/dial.ts";
 import type { ResolveName } from "../../net/resolve-name.ts";
 import type { NetworkSetup, ParentProxy } from "../../protocol/browser-setup.ts";
 
@@ -73,17 +72,13 @@ const bounded = (most: number) => {
   };
 };
 
-/** The public authorities and the proxy's own. To make one takes longer than a connection, so it is made once. */
-const trustedBy = ({ ca_bundle }: ParentProxy): SecureContext | undefined =>
-  ca_bundle === undefined ? undefined : createSecureContext({ ca: [...getCACertificates(), ca_bundle] });
-
 /** `resolve`: for every name, also for those of parent proxies. */
 export const createWayOut = (setup: NetworkSetup, resolve: ResolveName): WayOut => {
   const judge = createNetworkJudge({ allowedHosts: setup.allowed_hosts, privateHosts: setup.private_hosts });
   // A parent may be in a private network: whoever may choose proxies has named it. Metadata services are still no parents.
   const parentJudge = createNetworkJudge({});
   const routes = routesOf(setup);
-  const trusted = new Map(setup.proxies.map((parent) => [parent, trustedBy(parent)]));
+  const trusted = new Map(setup.proxies.map((parent) => [parent, trusting(parent.ca_bundle)]));
   const inBounds = bounded(maxDialing);
 
   const check = (target: Target): void => {

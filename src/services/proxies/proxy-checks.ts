@@ -4,13 +4,12 @@
  * installation names (`BROWSERPOOL_PROXY_CHECK_PRIVATE_HOSTS`). The answer tells nothing but whether it worked.
  */
 import type { Socket } from "node:net";
-import { getCACertificates } from "node:tls";
 import type { ProxyCheckSettings } from "../../config.ts";
 import type { Target } from "../../domain/host-pattern.ts";
 import { parseAddress } from "../../domain/ip-range.ts";
 import { canonicalHost, createNetworkJudge, type NetworkJudge } from "../../domain/network-judge.ts";
 import { AppError, invalidInput, notSupportedHere } from "../../errors.ts";
-import { dial, dialTls } from "../../net/dial.ts";
+import { dial, dialFirst, dialTls, trusting } from "../../net/dial.ts";
 import { createResolveName, type ResolveName } from "../../net/resolve-name.ts";
 import type { ParentProxy } from "../../protocol/browser-setup.ts";
 import { type Answer, reachThrough } from "./reach-through.ts";
@@ -61,18 +60,14 @@ const judgedAddresses = async (
 };
 
 /** Connects to the first address that answers, with TLS for `https`. No address is tried after `signal` was aborted. */
-const connectTo = async (parent: ParentProxy, addresses: string[], signal: AbortSignal): Promise<Socket> => {
+const connectTo = (parent: ParentProxy, addresses: string[], signal: AbortSignal): Promise<Socket> => {
   signal.throwIfAborted();
-  const { protocol, host, port, ca_bundle } = parent;
-  const [first = "", ...others] = addresses;
-  const ca = ca_bundle === undefined ? undefined : [...getCACertificates(), ca_bundle];
+  const { protocol, host, port } = parent;
+  const trusted = trusting(parent.ca_bundle);
   const name = host.replace(/^\[|\]$/g, "");
-  try {
-    return await (protocol === "http" ? dial(first, port) : dialTls({ address: first, host: name, port }, ca));
-  } catch (error) {
-    if (others.length === 0) throw error;
-    return connectTo(parent, others, signal);
-  }
+  return dialFirst(addresses, (address, won) =>
+    protocol === "http" ? dial(address, port, won) : dialTls({ address, host: name, port }, trusted, won),
+  );
 };
 
 /** The address in the answer of a service that tells its caller's: as text, or as JSON with `ip`. */

@@ -7,7 +7,7 @@ import type { SetupRequest, SetupRequests } from "../../redis/setup-requests.ts"
 import type { ServiceDeps } from "../service-deps.ts";
 import { readSetup, SetupFailure, type SetupToDeliver } from "./read-setup.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "policies" | "blobs" | "log"> & {
+type Deps = Pick<ServiceDeps, "kube" | "policies" | "blobs" | "secretsKeys" | "proxyProvider" | "log"> & {
   setupRequests: SetupRequests;
   setupClient: SetupClient;
 };

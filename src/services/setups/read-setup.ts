@@ -1,17 +1,24 @@
 import { configHash } from "../../domain/browser-config.ts";
 import { onDemandPoolSpec } from "../../domain/on-demand-pool.ts";
-import { type ReferencedObjects, referencesOf, resolveReferences } from "../../domain/references.ts";
-import type { ArchiveRef, BrowserSetup, NetworkSetup } from "../../protocol/browser-setup.ts";
+import {
+  type ReferencedObjects,
+  type ResolvedReferences,
+  referencesOf,
+  resolveReferences,
+} from "../../domain/references.ts";
+import type { ArchiveRef, BrowserSetup, NetworkSetup, ParentProxy } from "../../protocol/browser-setup.ts";
 import type { SetupRequest } from "../../redis/setup-requests.ts";
 import { browserKind } from "../../resources/browser.ts";
 import { type BrowserPoolSpec, browserPoolKind } from "../../resources/browser-pool.ts";
 import { archiveKey, type Extension } from "../../resources/extension.ts";
 import { wireName } from "../../resources/identity.ts";
 import { type Profile, profileBlobKey } from "../../resources/profile.ts";
+import type { WebProxy } from "../../resources/proxy.ts";
 import { fetchReferenced } from "../objects/references.ts";
+import { openParentProxy } from "../proxies/open-parent-proxy.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "policies">;
+type Deps = Pick<ServiceDeps, "kube" | "policies" | "secretsKeys" | "proxyProvider">;
 
 /** `blobs`: the keys of its archives in the store of blobs, by their digests. */
 export type SetupToDeliver = { setup: BrowserSetup; blobs: ReadonlyMap<string, string> };
@@ -45,13 +52,25 @@ const policyOf = async (
   return policy;
 };
 
-const networkOf = async ({ network, proxyId }: BrowserPoolSpec): Promise<NetworkSetup | undefined> => {
+/** `proxyId`, `routeProxyIds`: of `ResolvedReferences`. A provider keeps one address for each browser. */
+const networkOf = async (
+  { network, proxyId }: BrowserPoolSpec,
+  { request, objects, ids }: { request: SetupRequest; objects: ReferencedObjects; ids: ResolvedReferences },
+  deps: Deps,
+): Promise<NetworkSetup | undefined> => {
   if (!network && proxyId === undefined) return undefined;
+  const wanted = [...(proxyId === undefined ? [] : [ids.proxyId]), ...ids.routeProxyIds];
+  const open = async (id: string | undefined): Promise<ParentProxy> => {
+    const proxy = objects.Proxy?.find(({ metadata }) => metadata.name === id) as WebProxy | undefined;
+    if (!proxy) throw new SetupFailure("a proxy that its settings name is gone");
+    return openParentProxy(proxy, request.browser, deps);
+  };
   return {
     ...(network?.allowedHosts && { allowed_hosts: network.allowedHosts }),
     ...(network?.privateHosts && { private_hosts: network.privateHosts }),
-    routes: [],
-    proxies: [],
+    routes: (network?.proxyRoutes ?? []).map(({ hosts }, index) => ({ hosts, proxy: ids.routeProxyIds[index] ?? "" })),
+    ...(ids.proxyId && { proxy: ids.proxyId }),
+    proxies: await Promise.all([...new Set(wanted)].map(open)),
   };
 };
 
@@ -89,11 +108,11 @@ export const readSetup = async (request: SetupRequest, deps: Deps): Promise<Setu
   const spec = await specOf(request, deps);
   if (!spec || configHash(spec) !== request.config) return "outdated";
   const policy = await policyOf(spec, request.namespace, deps);
-  const network = await networkOf(spec);
   const objects = await fetchReferenced(referencesOf(spec), request, deps);
-  const { profileId, extensionIds } = resolveReferences(spec, objects);
-  const profile = profileOf(objects, profileId);
-  const extensions = extensionsOf(objects, extensionIds);
+  const ids = resolveReferences(spec, objects);
+  const network = await networkOf(spec, { request, objects, ids }, deps);
+  const profile = profileOf(objects, ids.profileId);
+  const extensions = extensionsOf(objects, ids.extensionIds);
   const archives = [...extensions, ...(profile ? [profile] : [])];
   return {
     setup: {

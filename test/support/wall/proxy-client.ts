@@ -5,9 +5,9 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ForwardProxy, startForwardProxy } from "../../../src/agent/wall/forward-proxy.ts";
-import type { ResolveName } from "../../../src/agent/wall/resolve-name.ts";
 import { createWayOut } from "../../../src/agent/wall/way-out.ts";
 import { listeningPort } from "../../../src/listening-port.ts";
+import type { ResolveName } from "../../../src/net/resolve-name.ts";
 import { NetworkSetup } from "../../../src/protocol/browser-setup.ts";
 import { ownAddress } from "./machine.ts";
 
