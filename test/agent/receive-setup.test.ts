@@ -17,6 +17,7 @@ afterEach(() => agents[Symbol.asyncDispose]());
 
 const sha256 = (text: string): string => createHash("sha256").update(text, "latin1").digest("hex");
 const archive = (text: string) => ({
+  id: "extension",
   name: "an extension",
   sha256: sha256(text),
   bytes: Buffer.byteLength(text, "latin1"),

@@ -375,7 +375,7 @@ describe("isolation of projects", () => {
     const body = { type: "fill", browser_id: tab.session, fields: [binding.password] };
     expect((await call("POST", `${others.item}/operations`, body, there)).status).toBe(404);
     const attach = await call("POST", "/browsers", { headless: true, vaults: [{ id: others.vault }] });
-    expect([attach.status, attach.body.details[0].path]).toEqual([400, "vaults[0].id"]);
+    expect([attach.status, attach.body.details[0].path]).toEqual([404, "vaults[0].id"]);
     await close(tab);
   });
 });
