@@ -43,7 +43,7 @@ const headfulFlags = ({ viewport, kiosk_mode }: BrowserConfig): string[] => [
   ...(kiosk_mode ? ["--kiosk"] : []),
 ];
 
-/** Chromium's arguments. `refresh_rate` has no flag. `start_url` is opened over CDP: every user of a machine can read arguments. */
+/** Chromium's arguments. The refresh rate is the virtual screen's (screen-rate.ts). `start_url` is opened over CDP: every user of a machine can read arguments. */
 export const chromiumFlags = (browser: BrowserConfig, setup: ChromiumSetup): string[] => [
   ...common,
   // Chromium listens on 127.0.0.1 only; port 0 is a free one that it prints on stderr.

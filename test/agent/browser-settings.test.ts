@@ -52,6 +52,28 @@ test("a headless browser gives every page the viewport", async () => {
   }
 });
 
+/** The middle of the times between frames that a page draws within 2.5 s, as a rate in Hz. */
+const measureRate = async (page: Page): Promise<number> =>
+  (await page.evaluate(`new Promise((resolve) => {
+    const times = [];
+    const draw = (time) => {
+      times.push(time);
+      if (time - times[0] < 2500) return requestAnimationFrame(draw);
+      const gaps = times.slice(1).map((each, index) => each - times[index]).sort((a, b) => a - b);
+      resolve(1000 / gaps[gaps.length >> 1]);
+    };
+    requestAnimationFrame(draw);
+  })`)) as number;
+
+// BROWSER-17
+test.each([10, 25, 60])("a headful browser draws at the viewport's refresh rate, %d Hz", async (refresh_rate) => {
+  const agent = await agents.start({ headless: false, viewport: { width: 1920, height: 1080, refresh_rate } });
+  await agent.bind("s", 1);
+  const measured = await measureRate(await firstPage(agent));
+  expect(measured).toBeGreaterThan(refresh_rate * 0.9);
+  expect(measured).toBeLessThan(refresh_rate * 1.1);
+});
+
 describe("a headful browser", () => {
   // BROWSER-15, BROWSER-18
   test("has a screen of the viewport's size, and its window fills all but the last row", async () => {
