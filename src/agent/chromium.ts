@@ -122,7 +122,7 @@ export const startChromium = async (
   let killed: Promise<void> | undefined;
   parts.defer(() => killed ?? endMarked(mark, []));
   const env = processEnv(config, folders, mark);
-  const { headless, viewport } = config.browser;
+  const { headless, stealth, viewport } = config.browser;
   const made = await prepareParts(config, received, { folder, short: folders.temp, profileDir, signal }, parts);
 
   const screen = headless
@@ -130,9 +130,11 @@ export const startChromium = async (
     : await startVirtualScreen({ program: config.programs.xvfb, viewport, folder, env, groupsFile }, signal);
   if (screen) parts.defer(() => killed ?? screen.process.end(screenGraceMs));
 
-  const shell = headless && !made.needsFullBrowser;
+  // The shell is another program than the browser of people, and pages can tell.
+  const shell = headless && !stealth && !made.needsFullBrowser;
   const flags = chromiumFlags(config.browser, {
     profileDir,
+    shell,
     sandbox: config.sandbox,
     smallSharedMemory: await sharedMemoryIsSmall(),
     parts: made,

@@ -73,3 +73,8 @@ test("the agent is told what it needs to start its browser", () => {
     viewport: { width: 1280, height: 800, refresh_rate: 60 },
   });
 });
+
+// BROWSER-21
+test("the agent is told of stealth", () => {
+  expect(agentConfigOf(spec({ stealth: true }))).toMatchObject({ stealth: true });
+});

@@ -51,6 +51,7 @@ export const agentConfigOf = (spec: BrowserPoolSpec): BrowserConfig => {
   return {
     headless: spec.headless,
     kiosk_mode: spec.kioskMode,
+    ...(spec.stealth && { stealth: true }),
     viewport: { width, height, ...(refreshRate && { refresh_rate: refreshRate }) },
     ...(spec.startUrl && { start_url: spec.startUrl }),
     ...(needsSetup(spec) && { awaits_setup: true }),

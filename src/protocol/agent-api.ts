@@ -133,6 +133,8 @@ export type Termination = z.infer<typeof Termination>;
 export const BrowserConfig = z.object({
   headless: z.boolean(),
   kiosk_mode: z.boolean(),
+  /** Start it without the signals of automation that can be left out. */
+  stealth: z.boolean().optional(),
   viewport: z.object({ width: z.int().min(1), height: z.int().min(1), refresh_rate: z.int().min(1).optional() }),
   start_url: z.string().max(2048).optional(),
   /** The agent waits for a setup (browser-setup.ts) before it starts the browser. */

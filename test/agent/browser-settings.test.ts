@@ -74,6 +74,24 @@ test.each([10, 25, 60])("a headful browser draws at the viewport's refresh rate,
   expect(measured).toBeLessThan(refresh_rate * 1.1);
 });
 
+// BROWSER-15
+test.each([
+  ["with policies", {}, { setup: { policy: { BookmarkBarEnabled: false } } }],
+  ["with stealth", { stealth: true }, {}],
+])("a headless browser %s, the full one, gives every page the viewport", async (_, settings, more) => {
+  const agent = await agents.start({ ...settings, viewport: { width: 1001, height: 703 } }, more);
+  await agent.bind("s", 1);
+  const first = await firstPage(agent);
+  const browser = first.browser();
+  const context = await browser.createBrowserContext();
+  // Each is looked at before the next one covers it: a covered tab does not know its window.
+  for (const open of [() => first, () => browser.newPage(), () => context.newPage()]) {
+    const page = await open();
+    const expected = { inner: [1001, 703], outer: [1001, 790], screen: [1001, 790] };
+    await expect.poll(() => sizes(page), { timeout: 5000 }).toEqual(expected);
+  }
+});
+
 describe("a headful browser", () => {
   // BROWSER-15, BROWSER-18
   test("has a screen of the viewport's size, and its window fills all but the last row", async () => {

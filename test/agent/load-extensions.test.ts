@@ -73,7 +73,7 @@ const startBrowser = async (headless: boolean, profile: string) => {
       program: programs.chromium,
       args: chromiumFlags(
         { headless, kiosk_mode: false, viewport },
-        { profileDir, sandbox: false, smallSharedMemory: true, parts: { devToolsPort: 0, flags: [] } },
+        { profileDir, shell: false, sandbox: false, smallSharedMemory: true, parts: { devToolsPort: 0, flags: [] } },
       ),
       env: { ...env, PATH: process.env.PATH ?? "", ...screen?.env },
       readyPattern: /DevTools listening on (ws:\/\/127\.0\.0\.1:\d+\/\S+)/,

@@ -62,7 +62,7 @@ const start = async (profileDir: string, more: readonly string[] = []): Promise<
   const browser = await puppeteer.launch({
     executablePath: requiredProgram(locatePrograms(process.env), "chromium"),
     ignoreDefaultArgs: true,
-    args: chromiumFlags(settings, { profileDir, sandbox, smallSharedMemory: true, parts }),
+    args: chromiumFlags(settings, { profileDir, shell: false, sandbox, smallSharedMemory: true, parts }),
   });
   browsers.push(browser);
   return { browser, page: await browser.newPage() };
