@@ -16,7 +16,6 @@ const common = [
   "--no-first-run",
   "--no-default-browser-check",
   "--password-store=basic",
-  "--disable-gpu",
   "--disable-quic",
   "--disable-background-networking",
   "--disable-component-update",
@@ -78,6 +77,18 @@ const stealthFlags = ({ headless }: BrowserConfig): string[] => [
     : []),
 ];
 
+/**
+ * Chromium finds a GPU that its list of known problems excludes in containers, and draws by Vulkan, which needs no X server of the GPU's
+ * vendor.
+ */
+const gpuFlags = [
+  "--use-gl=angle",
+  "--use-angle=vulkan",
+  "--enable-features=Vulkan",
+  "--disable-vulkan-surface",
+  "--ignore-gpu-blocklist",
+];
+
 const displayFlags = (browser: BrowserConfig, shell: boolean): string[] => {
   if (!browser.headless) return headfulFlags(browser);
   return shell ? shellFlags(browser) : screenlessFlags(browser);
@@ -89,6 +100,7 @@ const displayFlags = (browser: BrowserConfig, shell: boolean): string[] => {
  */
 export const chromiumFlags = (browser: BrowserConfig, setup: ChromiumSetup): string[] => [
   ...common,
+  ...(browser.gpu ? gpuFlags : ["--disable-gpu"]),
   // Chromium listens on 127.0.0.1 only; port 0 is a free one that it prints on stderr.
   `--remote-debugging-port=${setup.parts.devToolsPort}`,
   ...setup.parts.flags,

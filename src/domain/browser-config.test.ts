@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { BrowserSpec } from "../resources/browser.ts";
 import { BrowserPoolSpec } from "../resources/browser-pool.ts";
 import { agentConfigOf, configHash, sessionConfigOf } from "./browser-config.ts";
+import { onDemandPoolSpec, type PoolLikeSpec } from "./on-demand-pool.ts";
 
 const spec = (fields: Partial<BrowserPoolSpec> = {}): BrowserPoolSpec => BrowserPoolSpec.parse({ size: 1, ...fields });
 
@@ -77,4 +79,12 @@ test("the agent is told what it needs to start its browser", () => {
 // BROWSER-21
 test("the agent is told of stealth", () => {
   expect(agentConfigOf(spec({ stealth: true }))).toMatchObject({ stealth: true });
+});
+
+// BROWSER-23
+test("an on-demand browser with a GPU is another configuration, and its agent is told", () => {
+  const [plain, gpu] = [false, true].map((gpu) => onDemandPoolSpec(BrowserSpec.parse({ gpu })));
+  expect(configHash(gpu as PoolLikeSpec)).not.toBe(configHash(plain as PoolLikeSpec));
+  expect(agentConfigOf(plain as PoolLikeSpec)).not.toHaveProperty("gpu");
+  expect(agentConfigOf(gpu as PoolLikeSpec)).toMatchObject({ gpu: true, viewport: { refresh_rate: 60 } });
 });

@@ -1,7 +1,8 @@
-import type { z } from "zod";
+import { z } from "zod";
 import type { BrowserConfig } from "../protocol/agent-api.ts";
 import { BrowserPoolSpec } from "../resources/browser-pool.ts";
 import { toWire, type Wire } from "../resources/wire.ts";
+import type { PoolLikeSpec } from "./on-demand-pool.ts";
 import { stableHash } from "./stable-hash.ts";
 import { resolveTelemetry } from "./telemetry-merge.ts";
 import { resolveViewport } from "./viewport.ts";
@@ -20,7 +21,7 @@ const BrowserFields = BrowserPoolSpec.pick({
   startUrl: true,
   telemetry: true,
   viewport: true,
-});
+}).extend({ gpu: z.boolean().optional() });
 
 /**
  * The configuration that a browser was made with, in its wire form. Redis keeps one for each configuration, so that an answer shows
@@ -29,15 +30,15 @@ const BrowserFields = BrowserPoolSpec.pick({
 export type SessionConfig = Wire<z.infer<typeof BrowserFields>> & { chrome_policy_sha256?: string };
 
 /** Resolves viewport and telemetry, so that specs with the same meaning give equal configurations. */
-export const sessionConfigOf = (spec: BrowserPoolSpec): SessionConfig => {
+export const sessionConfigOf = (spec: PoolLikeSpec): SessionConfig => {
   const telemetry = resolveTelemetry(spec.telemetry);
-  const config = toWire(BrowserFields, { ...spec, viewport: resolveViewport(spec.viewport), telemetry });
+  const config = toWire(BrowserFields, { ...spec, viewport: resolveViewport(spec.viewport, spec), telemetry });
   const sha256 = spec.chromePolicyRef?.sha256;
   return { ...config, ...(sha256 && { chrome_policy_sha256: sha256 }) };
 };
 
 /** Equal for equal configurations; 16 hexadecimal digits. */
-export const configHash = (spec: BrowserPoolSpec): string => stableHash(sessionConfigOf(spec));
+export const configHash = (spec: PoolLikeSpec): string => stableHash(sessionConfigOf(spec));
 
 /** Whether a browser needs more than its pod says (protocol/browser-setup.ts): what is secret, or too large for a variable. */
 export const needsSetup = (spec: BrowserPoolSpec): boolean =>
@@ -46,12 +47,13 @@ export const needsSetup = (spec: BrowserPoolSpec): boolean =>
   );
 
 /** The configuration that the agent of a browser gets with its pod. */
-export const agentConfigOf = (spec: BrowserPoolSpec): BrowserConfig => {
-  const { width, height, refreshRate } = resolveViewport(spec.viewport);
+export const agentConfigOf = (spec: PoolLikeSpec): BrowserConfig => {
+  const { width, height, refreshRate } = resolveViewport(spec.viewport, spec);
   return {
     headless: spec.headless,
     kiosk_mode: spec.kioskMode,
     ...(spec.stealth && { stealth: true }),
+    ...(spec.gpu && { gpu: true }),
     viewport: { width, height, ...(refreshRate && { refresh_rate: refreshRate }) },
     ...(spec.startUrl && { start_url: spec.startUrl }),
     ...(needsSetup(spec) && { awaits_setup: true }),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { defaultViewport, resolveViewport } from "./viewport.ts";
+import { resolveViewport } from "./viewport.ts";
 
 // BROWSER-13, BROWSER-12
 test.each([
@@ -25,5 +25,12 @@ test("a refresh rate that is given stays", () => {
 // BROWSER-14
 test("no viewport is 1920x1080 at 25 Hz", () => {
   expect(resolveViewport(undefined)).toEqual({ width: 1920, height: 1080, refreshRate: 25 });
-  expect(defaultViewport).toEqual(resolveViewport({ width: 1920, height: 1080 }));
+});
+
+// BROWSER-16
+test("with a GPU no viewport is 1920x1080 at 60 Hz, and only larger sizes than the recommended have less", () => {
+  expect(resolveViewport(undefined, { gpu: true })).toEqual({ width: 1920, height: 1080, refreshRate: 60 });
+  expect(resolveViewport({ width: 1920, height: 1200 }, { gpu: true }).refreshRate).toBe(60);
+  expect(resolveViewport({ width: 2560, height: 1440 }, { gpu: true }).refreshRate).toBe(30);
+  expect(resolveViewport({ width: 1920, height: 1080, refreshRate: 10 }, { gpu: true }).refreshRate).toBe(10);
 });

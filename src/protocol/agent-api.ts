@@ -135,6 +135,8 @@ export const BrowserConfig = z.object({
   kiosk_mode: z.boolean(),
   /** Start it without the signals of automation that can be left out. */
   stealth: z.boolean().optional(),
+  /** The pod has a GPU. */
+  gpu: z.boolean().optional(),
   viewport: z.object({ width: z.int().min(1), height: z.int().min(1), refresh_rate: z.int().min(1).optional() }),
   start_url: z.string().max(2048).optional(),
   /** The agent waits for a setup (browser-setup.ts) before it starts the browser. */

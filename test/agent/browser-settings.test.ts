@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "puppeteer-core";
@@ -104,6 +105,18 @@ describe("a headful browser", () => {
     expect(inner[0]).toBe(1024);
     expect(inner[1]).toBeLessThan(767);
     expect(await page.browser().version()).not.toContain("Headless");
+  });
+
+  // BROWSER-23
+  test("that is told of a GPU starts also where the GPU can't be used", async () => {
+    const agent = await agents.start({ headless: false, gpu: true });
+    await agent.bind("s", 1);
+    const page = await firstPage(agent);
+    const processes = agent.groups().map((group) => readFileSync(`/proc/${group}/cmdline`, "utf8"));
+    expect(processes.join()).toContain("--use-angle=vulkan");
+    expect(processes.join()).not.toContain("--disable-gpu\0");
+    await page.setContent("<title>Drawn</title>");
+    expect(await page.title()).toBe("Drawn");
   });
 
   // BROWSER-19

@@ -125,6 +125,7 @@ topologySpreadConstraints:
 {{- $features := list "chrome_policy" -}}
 {{- if .Values.browsers.sandbox }}{{ $features = append $features "network" }}{{ end -}}
 {{- if eq .Values.browsers.memory.max "16GiB" }}{{ $features = append $features "memory_16GiB" }}{{ end -}}
+{{- if .Values.browsers.gpu.resource }}{{ $features = append $features "gpu" }}{{ end -}}
 {{- join "," $features -}}
 {{- end -}}
 

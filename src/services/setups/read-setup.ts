@@ -1,5 +1,5 @@
 import { configHash } from "../../domain/browser-config.ts";
-import { onDemandPoolSpec } from "../../domain/on-demand-pool.ts";
+import { onDemandPoolSpec, type PoolLikeSpec } from "../../domain/on-demand-pool.ts";
 import {
   type ReferencedObjects,
   type ResolvedReferences,
@@ -32,7 +32,7 @@ export class SetupFailure extends Error {}
 const specOf = async (
   { kind, namespace, name, uid }: SetupRequest,
   { kube }: Deps,
-): Promise<BrowserPoolSpec | undefined> => {
+): Promise<PoolLikeSpec | undefined> => {
   if (kind === "Browser") {
     const browser = await kube.get(browserKind, { namespace, name });
     return browser?.metadata.uid === uid ? onDemandPoolSpec(browser.spec) : undefined;

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { aPool } from "../../../../test/support/observed-pool.ts";
 import type { SessionUse } from "../../../domain/session-room.ts";
+import { BrowserSpec } from "../../../resources/browser.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
+import { onDemandView } from "../on-demand/browser-as-pool.ts";
 import { browserRefusal, type RefusalInput, refusalOf } from "./refusal.ts";
 
 const limits = { pooledSessions: 10, fillRatePerMinute: 25 };
@@ -162,6 +164,15 @@ describe("an on-demand browser", () => {
     });
   const one = aPool({ size: 1 }, {}, { uid: "one" });
   const full = { ...noUse, inProject: { pooled: 0, onDemand: 1 }, onDemandInAll: 1 };
+
+  // HTTP-30, BROWSER-23
+  test("is refused with a GPU where there is none, and accepted where there is one", () => {
+    const { metadata } = one;
+    const browser = onDemandView.toPool({ metadata, spec: BrowserSpec.parse({ gpu: true }) });
+    const message = expect.stringContaining("spec.gpu: ");
+    expect(refusalOfOne(browser)).toMatchObject({ reason: "NotSupportedHere", message });
+    expect(refusalOfOne(browser, { features: ["gpu"] })).toBeUndefined();
+  });
 
   // LIMIT-20
   test("is refused above the limit of its project or of the organization", () => {

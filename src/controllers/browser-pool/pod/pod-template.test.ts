@@ -148,3 +148,39 @@ test("a headful browser has the memory of its pool, a headless one that of the t
   expect(resources({ memory: "16GiB" })).toEqual({ requests: { cpu: "1" }, limits: { memory: "16Gi", cpu: "4" } });
   expect(agentOf(build())?.resources).toEqual({ limits: { memory: "8Gi" } });
 });
+
+// BROWSER-23
+test("only a browser with a GPU asks for one, and runs where the installation has them", () => {
+  const template = check({
+    spec: {
+      nodeSelector: { pool: "browsers" },
+      tolerations: [{ key: "browsers" }],
+      containers: [{ name: "agent", resources: { limits: { memory: "2Gi" } }, volumeMounts: [{ name: "shm" }] }],
+    },
+    gpu: {
+      resource: "nvidia.com/gpu",
+      nodeSelector: { gpu: "yes" },
+      tolerations: [{ key: "nvidia.com/gpu" }],
+      runtimeClassName: "nvidia",
+    },
+  });
+  const pool = owner();
+  const settings = { image: "browser:1", agentPublicKey: "key", template };
+  const pod = buildPod({ ...pool, spec: { ...pool.spec, gpu: true } }, "bcdfghjk", settings);
+  expect(pod.spec).toMatchObject({
+    nodeSelector: { pool: "browsers", gpu: "yes" },
+    tolerations: [{ key: "browsers" }, { key: "nvidia.com/gpu" }],
+    runtimeClassName: "nvidia",
+  });
+  expect(agentOf(pod)).toMatchObject({
+    resources: { limits: { memory: "8Gi", "nvidia.com/gpu": "1" } },
+    volumeMounts: [{ name: "shm" }],
+  });
+  const without = build(template);
+  expect(JSON.stringify(without)).not.toContain("nvidia");
+  expect(without.spec?.nodeSelector).toEqual({ pool: "browsers" });
+});
+
+test("a template for GPUs names the resource", () => {
+  expect(() => check({ gpu: { runtimeClassName: "nvidia" } })).toThrow(/gpu.resource/);
+});

@@ -7,6 +7,9 @@ import type { NewObject, Pod } from "../../../kube/objects.ts";
 import { BrowserPoolSpec } from "../../../resources/browser-pool.ts";
 import { checkValue } from "../../check-value.ts";
 
+/** The container of the agent in a browser's pod. */
+export const agentName = "agent";
+
 type PodSpec = NonNullable<Pod["spec"]>;
 type Container = PodSpec["containers"][number];
 
@@ -74,6 +77,17 @@ const specFields = {
 const PodTemplate = z.strictObject({
   metadata: z.strictObject({ labels: texts.optional(), annotations: texts.optional() }).optional(),
   spec: z.strictObject(specFields).partial().optional(),
+  /** For on-demand browsers with a GPU: the extended resource of which a pod asks one, and what is added to `spec`. */
+  gpu: z
+    .strictObject({ resource: z.string().min(1), ...placement, runtimeClassName: z.string().min(1) })
+    .partial({
+      nodeSelector: true,
+      tolerations: true,
+      affinity: true,
+      topologySpreadConstraints: true,
+      runtimeClassName: true,
+    })
+    .optional(),
   regions: z.partialRecord(BrowserPoolSpec.shape.region.unwrap(), z.strictObject(placement).partial()).optional(),
 });
 
@@ -139,5 +153,27 @@ export const applyPodTemplate = (
     },
     // The template's schema knows the names of fields; what is in them is the API server's to check.
     spec: { ...rest, ...placed, ...own, containers: [...containers, ...sidecars] } as PodSpec,
+  };
+};
+
+/** The template of pods with a GPU: the same with what the installation adds for those; pure. */
+export const gpuTemplate = (template: PodTemplate | undefined): PodTemplate | undefined => {
+  if (!template?.gpu) return template;
+  const { resource, runtimeClassName, ...placed } = template.gpu;
+  const spec = template.spec ?? {};
+  const containers = spec.containers ?? [];
+  const agent = containers.find(({ name }) => name === agentName) ?? { name: agentName };
+  const limits = { ...agent.resources?.limits, [resource]: "1" };
+  return {
+    ...template,
+    spec: {
+      ...spec,
+      ...placementOf(spec, placed),
+      ...(runtimeClassName && { runtimeClassName }),
+      containers: [
+        ...containers.filter(({ name }) => name !== agentName),
+        { ...agent, resources: { ...agent.resources, limits } },
+      ],
+    },
   };
 };

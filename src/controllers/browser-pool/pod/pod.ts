@@ -1,8 +1,9 @@
 import { agentConfigOf, configHash, needsSetup } from "../../../domain/browser-config.ts";
+import type { PoolLikeSpec } from "../../../domain/on-demand-pool.ts";
 import { stableHash } from "../../../domain/stable-hash.ts";
 import type { NewObject, Pod } from "../../../kube/objects.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
-import { applyPodTemplate, type PodTemplate } from "./pod-template.ts";
+import { agentName, applyPodTemplate, gpuTemplate, type PodTemplate } from "./pod-template.ts";
 
 /** The port on which every agent listens in its pod. */
 export const agentPort = 7510;
@@ -50,8 +51,6 @@ export type PodSettings = {
   template: PodTemplate | undefined;
 };
 
-const agentName = "agent";
-
 /** Equal for settings that give equal pods. */
 const templateHash = (settings: PodSettings): string => stableHash(settings);
 
@@ -90,11 +89,15 @@ const resourcesOf = ({ headless, memory }: BrowserPool["spec"]) =>
   headless ? {} : { resources: { limits: { memory: memoryLimit[memory] } } };
 
 /** A pool with the `apiVersion` and `kind` of the object behind it. */
-export type PodOwner = BrowserPool & { apiVersion: string; kind: string };
+export type PodOwner = BrowserPool & { apiVersion: string; kind: string; spec: PoolLikeSpec };
 
 /** The pod of one browser. `suffix`: from `newPodSuffix`, new for every pod. */
 export const buildPod = (pool: PodOwner, suffix: string, settings: PodSettings): NewObject<Pod> =>
-  applyPodTemplate(ownPod(pool, suffix, settings), settings.template, pool.spec.region);
+  applyPodTemplate(
+    ownPod(pool, suffix, settings),
+    pool.spec.gpu ? gpuTemplate(settings.template) : settings.template,
+    pool.spec.region,
+  );
 
 /** The pod without the template: all fields that make it a browser of this pool. */
 const ownPod = (pool: PodOwner, suffix: string, settings: PodSettings): NewObject<Pod> => {
