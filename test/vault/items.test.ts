@@ -1,6 +1,7 @@
 /** Vaults and their items over HTTP: the rules, states and errors of docs/rules.md. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { secrets } from "../../src/kube/resource-type.ts";
+import { namespaces, secrets } from "../../src/kube/resource-type.ts";
+import { projectLabel } from "../../src/resources/identity.ts";
 import { vaultItemKind } from "../../src/resources/vault-item.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Answer, connected, fresh, itemOf, startVaultParts, type VaultParts } from "./vault-parts.ts";
@@ -81,14 +82,19 @@ describe("a vault", () => {
 });
 
 // CONNECTION-19
-test("a project with a vault, a connection or a credential can't be deleted", async () => {
+test("a project with a vault, a connection, a credential or a profile can't be deleted", async () => {
   const { id } = (await parts.call("POST", "/org/projects", { name: fresh("project") })).body;
+  const { items } = await parts.kube.list(namespaces, { labelSelector: `${projectLabel}=${id}` });
+  parts.controlled.push(...items.map(({ metadata }) => metadata.name));
   const vaultId = (await parts.call("POST", "/vaults", { name: fresh("vault") }, id)).body.id;
   const { connection, credential } = await connected(parts, { user: "x" }, { project: id });
+  // The connection has made its profile.
+  const [profile] = (await parts.call("GET", "/profiles", undefined, id)).body;
   for (const [path, what] of [
     [`/vaults/${vaultId}`, "vaults"],
     [`/auth/connections/${connection}`, "auth connections"],
     [`/credentials/${credential}`, "credentials"],
+    [`/profiles/${profile.id}`, "profiles"],
   ] as const) {
     const refused = await parts.call("DELETE", `/org/projects/${id}`);
     expect([refused.status, refused.body.code]).toEqual([409, "conflict"]);

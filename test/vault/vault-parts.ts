@@ -35,6 +35,8 @@ export type VaultParts = {
   services: ServiceDeps;
   /** The namespace of the default project. */
   namespace: string;
+  /** The namespaces whose profiles the controllers settle; a test may add one before it makes profiles there. */
+  controlled: string[];
   projectId: string;
   /** A second project of the same organization. */
   other: { namespace: string; projectId: string };
@@ -88,6 +90,7 @@ export const startVaultParts = async ({ encrypted = false, settings = {} }: Part
   const kube = connectKube({ kubeconfigPath });
   parts.defer(() => kube.close());
   const [own, other] = [await testNamespace(kube), await testNamespace(kube)];
+  const controlled = [own.name, other.name];
   const config = readConfig({
     REDIS_URL: redisUrl,
     BROWSERPOOL_PORT: "0",
@@ -109,7 +112,7 @@ export const startVaultParts = async ({ encrypted = false, settings = {} }: Part
   const lead = new AbortController();
   const controllers = runObjectControllers(
     {
-      kube: withinNamespaces(kube, [own.name, other.name]),
+      kube: withinNamespaces(kube, controlled),
       blobs,
       proxyProvider: readProxyProvider(config.proxyProviderFile),
       log,
@@ -140,6 +143,7 @@ export const startVaultParts = async ({ encrypted = false, settings = {} }: Part
     kube,
     services: api.services,
     namespace: own.name,
+    controlled,
     projectId: own.projectId,
     other: { namespace: other.name, projectId: other.projectId },
     client: (projectID) => new Kernel({ baseURL: api.url, apiKey, maxRetries: 0, ...(projectID && { projectID }) }),
