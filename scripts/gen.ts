@@ -6,6 +6,7 @@ import { generateCrds } from "./gen-crds.ts";
 import { generateManifests } from "./gen-manifests.ts";
 import { generateOpenApi } from "./gen-openapi.ts";
 import { generatePermissions } from "./gen-permissions.ts";
+import { generateSettings } from "./gen-settings.ts";
 
 /** Every generator under the name of what it makes. Each returns the file or folder that it wrote. */
 export const generators: Record<string, (options: { check: boolean }) => Promise<string>> = {
@@ -19,6 +20,7 @@ export const generators: Record<string, (options: { check: boolean }) => Promise
   "tables of permissions": generatePermissions,
   "tables of the audit stream": generateAudit,
   "table of settings": generateConfigTable,
+  "table of pools' and browsers' settings": generateSettings,
 };
 
 const run = async (): Promise<void> => {

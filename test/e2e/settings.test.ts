@@ -1,6 +1,9 @@
 /** What the settings of pools and browsers do, seen in their browsers. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { networkInterfaces } from "node:os";
 import { toFile } from "@onkernel/sdk";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { filledPool } from "../support/filled-pool.ts";
 import { markingExtension } from "../support/marking-extension.ts";
@@ -74,4 +77,29 @@ test.each([true, false])("a pool's extensions work in its browsers, headless: %s
   });
   await expect(kernel.extensions.delete(names[0] ?? "")).rejects.toMatchObject({ status: 409 });
   await kernel.browserPools.delete(pool.id, { force: true });
+});
+
+/** A private address of this machine as the host of a URL, for a site that a browser may reach when its pool says so. */
+const ownHost = Object.values(networkInterfaces())
+  .flatMap((addresses) => addresses ?? [])
+  .map(({ address }) => address)
+  .filter((address) => /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|f[cd][0-9a-f]{2}:)/.test(address))
+  .map((address) => (address.includes(":") ? `[${address}]` : address))[0];
+
+// NETWORK-7
+test.runIf(ownHost)("a browser reaches the private hosts that its pool names, and no others", async () => {
+  const site = createServer((_, response) => response.end("hello"));
+  onTestFinished(() => void site.close());
+  await new Promise<void>((resolve) => site.listen(0, resolve));
+  const url = `http://${ownHost}:${(site.address() as AddressInfo).port}/`;
+  const { kernel } = stack;
+  const seen = async (private_hosts: string[]): Promise<string> => {
+    const pool = await filledPool(kernel, { network: { private_hosts } });
+    const session = await kernel.browserPools.acquire(pool.id, { acquire_timeout_seconds: 60 });
+    const { text } = await visit(session.cdp_ws_url, url);
+    await kernel.browserPools.delete(pool.id, { force: true });
+    return text;
+  };
+  expect(await seen([ownHost ?? ""])).toBe("hello");
+  expect(await seen([])).toBe("the address is private and not in private_hosts");
 });

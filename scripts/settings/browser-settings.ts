@@ -1,0 +1,142 @@
+/** The table's rows for what configures a browser, of a pool or on demand. */
+import type { FieldPath, Setting } from "./setting.ts";
+
+const policyAndNetwork = {
+  "test/e2e/settings.test.ts": [
+    "a pool's browser keeps to its policy and its network rules, and so does the one after a reset",
+    "an on-demand browser keeps to its policy and its network rules",
+  ],
+};
+
+/** What a pool's browsers are made with, and an on-demand browser too. */
+const takesHold = { pool: "new browsers", browser: "at its start" } as const;
+
+const network = { by: "network wall of the agent", takesHold, needs: ["network"], shownBy: policyAndNetwork } as const;
+
+const profile: Setting = {
+  by: "API (reference, permission `profiles:use`), delivery of the setup, agent",
+  takesHold,
+  needs: ["blob store"],
+  shownBy: {
+    "test/e2e/http-errors.test.ts": ["for a %s that names nothing is 404: %s"],
+    "test/profile-archive/chromium.test.ts": [
+      "an agent starts its browser with the profile, each time anew; headless: %s",
+    ],
+    "test/profiles/profiles.test.ts": [
+      "has its id in the pool's answer, and can't be deleted",
+      "is needed to download a profile, and to give it to a pool or a browser; not to see, clear or delete it",
+    ],
+  },
+};
+
+const extension: Setting = {
+  by: "API (reference), agent (`Extensions.loadUnpacked`)",
+  takesHold,
+  needs: ["blob store"],
+  shownBy: {
+    "test/e2e/patch-rules.test.ts": ["replaces the list of extensions, and an empty one clears it (3)"],
+    "test/extensions/upload.test.ts": ["a pool answers its extensions in their order, and one that is in use stays"],
+    "test/e2e/settings.test.ts": ["a pool's extensions work in its browsers, headless: %s"],
+    "test/agent/extensions.test.ts": [
+      "content scripts and workers of all extensions work, in every context and after a reset",
+    ],
+  },
+};
+
+const route: Setting = {
+  ...network,
+  shownBy: {
+    "test/proxies/everything.test.ts": ["a pool with everything at once, headless: %s"],
+    "src/domain/references.test.ts": ["lead to ids, by id, by name and by the name of an object from YAML"],
+    "test/e2e/patch-rules.test.ts": [
+      "replaces the network block, an empty one removes it, an empty list stays a list (9)",
+    ],
+  },
+};
+
+const viewport: Setting = {
+  by: "agent (`--window-size`, the screen of Xvfb)",
+  takesHold,
+  shownBy: {
+    "test/agent/browser-settings.test.ts": [
+      "a headless browser gives every page the viewport",
+      "has a screen of the viewport's size, and its window fills all but the last row",
+    ],
+    "test/e2e/patch-rules.test.ts": ["keep the configuration that made them: idle ones too (13)"],
+  },
+};
+
+/** Rows of both kinds. */
+export const browserSettings = {
+  headless: {
+    by: "agent (`--headless`, or a screen of Xvfb)",
+    takesHold,
+    shownBy: {
+      "test/agent/browser-settings.test.ts": [
+        "a headless browser gives every page the viewport",
+        "has a screen of the viewport's size, and its window fills all but the last row",
+      ],
+    },
+  },
+  stealth: {
+    by: "nothing yet",
+    takesHold,
+    shownBy: {
+      "src/domain/browser-create.test.ts": [
+        "a request may have every setting, and has the defaults for what it leaves out",
+      ],
+      "src/domain/browser-config.test.ts": ["changes with what makes a browser: %s"],
+    },
+    gap: "Kept and answered, and browsers of an older value count as outdated; Chromium runs the same.",
+  },
+  kioskMode: {
+    by: "agent (`--kiosk`)",
+    takesHold,
+    shownBy: { "test/agent/browser-settings.test.ts": ["in kiosk mode shows the page alone"] },
+  },
+  "viewport.width": viewport,
+  "viewport.height": viewport,
+  "viewport.refreshRate": {
+    by: "nothing yet",
+    takesHold,
+    shownBy: {
+      "src/domain/viewport.test.ts": ["%i x %i without a refresh rate has %i Hz", "a refresh rate that is given stays"],
+    },
+    gap: "Chosen, kept and answered; the screen has no refresh rate yet.",
+  },
+  chromePolicy: {
+    by: "agent (policy file `managed/browserpool.json`)",
+    takesHold,
+    needs: ["chrome_policy"],
+    shownBy: policyAndNetwork,
+  },
+  "network.allowedHosts": network,
+  "network.privateHosts": {
+    ...network,
+    shownBy: {
+      "test/e2e/settings.test.ts": ["a browser reaches the private hosts that its pool names, and no others"],
+    },
+  },
+  "network.proxyRoutes[].hosts": route,
+  "network.proxyRoutes[].proxy.id": { ...route, effect: "The proxy of these hosts, by its id." },
+  "network.proxyRoutes[].proxy.name": { ...route, effect: "The same by its name, which no other proxy may have." },
+  proxyId: {
+    by: "API (reference), network wall of the agent",
+    takesHold,
+    needs: ["network", "provider of proxies"],
+    shownBy: {
+      "test/proxies/everything.test.ts": ["a pool with everything at once, headless: %s"],
+      "test/e2e/patch-rules.test.ts": ["clears proxy_id by an empty string (5)"],
+      "test/e2e/on-demand.test.ts": ["a %s that names nothing is 404, and nothing is started"],
+    },
+  },
+  "profile.id": { ...profile, effect: "The profile that browsers start with, by its id." },
+  "profile.name": { ...profile, effect: "The same by its name." },
+  "extensions[].id": { ...extension, effect: "Extensions to load, in the order of the list; this one by its id." },
+  "extensions[].name": { ...extension, effect: "The same by its name." },
+  startUrl: {
+    by: "agent (over CDP, once Chromium answers)",
+    takesHold,
+    shownBy: { "test/agent/browser-settings.test.ts": ["of the pool is open in the browser's first page"] },
+  },
+} satisfies Partial<Record<FieldPath, Setting>>;

@@ -1,0 +1,182 @@
+/** The table's rows for what only a pool has, only an on-demand browser has, or each session has. */
+import type { FieldPath, Setting } from "./setting.ts";
+
+const largePolicy: Setting = {
+  by: "API (writes it for a large `chrome_policy`), delivery of the setup",
+  takesHold: { pool: "new browsers" },
+  needs: ["chrome_policy"],
+  shownBy: {
+    "test/e2e/large-policies.test.ts": [
+      "a policy of 5 MiB is stored whole, read back, changed, cleared, and deleted with its pool",
+      "when it refers to parts that do not exist; writing the policy again repairs it",
+    ],
+  },
+};
+
+/** Rows of the fields of a pool that do not configure its browsers. */
+export const poolSettings = {
+  region: {
+    by: "API server (fixed), operator (placement of the pod template)",
+    takesHold: { pool: "fixed" },
+    shownBy: {
+      "test/crds/browser-pool.test.ts": ["keeps its region, also a defaulted one"],
+      "src/controllers/browser-pool/pod/pod-template.test.ts": ["a region adds to where all browsers may run"],
+    },
+  },
+  size: {
+    by: "operator",
+    takesHold: { pool: "at once" },
+    needs: ["organization's limits"],
+    shownBy: {
+      "test/e2e/pacing.test.ts": [
+        "grows at its rate and does not start replacements for browsers in use",
+        "removes idle browsers first, and one in use only when its lease ends",
+      ],
+    },
+  },
+  fillRatePerMinute: {
+    by: "operator",
+    takesHold: { pool: "at once" },
+    needs: ["organization's limits"],
+    shownBy: {
+      "test/e2e/pacing.test.ts": [
+        "starts its browsers one by one, and replaces destroyed ones at the same rate",
+        "follows a raised rate at once, and does not wait for the start that the old rate had planned",
+      ],
+    },
+  },
+  reusePolicy: {
+    by: "API (release), agent (reset)",
+    takesHold: { pool: "next release" },
+    shownBy: {
+      "test/e2e/sdk.test.ts": [
+        "are made anew when released for reuse, in the same pod, and get a new session",
+        "keep cookies and tabs when their pool says so, which a change of the pool makes true at once",
+      ],
+    },
+  },
+  memory: {
+    by: "operator (memory limit of the pod)",
+    takesHold: { pool: "new browsers" },
+    needs: ["memory_16GiB"],
+    shownBy: {
+      "src/controllers/browser-pool/pod/pod-template.test.ts": [
+        "a headful browser has the memory of its pool, a headless one that of the template",
+      ],
+    },
+  },
+  "chromePolicyRef.sha256": largePolicy,
+  "chromePolicyRef.configMaps": largePolicy,
+  refreshOnProfileUpdate: {
+    by: "operator",
+    takesHold: { pool: "at once" },
+    needs: ["blob store"],
+    shownBy: {
+      "src/controllers/browser-pool/plan/profile-refresh.test.ts": [
+        "a new version of the profile replaces what is idle and what starts, and leaves what is in use",
+      ],
+    },
+  },
+  discardIdle: {
+    by: "operator",
+    takesHold: { pool: "at once" },
+    shownBy: {
+      "src/controllers/browser-pool/plan/plan.test.ts": ["what was discarded is rebuilt at once, not at the fill rate"],
+    },
+  },
+  discardAllIdle: {
+    by: "API (writes a new `discardIdle`), operator",
+    takesHold: { pool: "at once" },
+    shownBy: {
+      "test/e2e/patch-rules.test.ts": [
+        "are discarded by discard_all_idle and rebuilt at once, whatever the rate; a browser in use keeps its configuration (14)",
+      ],
+    },
+  },
+} satisfies Partial<Record<FieldPath, Setting>>;
+
+/** Rows of the fields of an on-demand browser alone. */
+export const onDemandSettings = {
+  tags: {
+    by: "API",
+    takesHold: { browser: "at once" },
+    shownBy: {
+      "test/e2e/on-demand.test.ts": ["name, tags and telemetry can change while it runs; omitted fields stay"],
+      "test/e2e/sdk-sessions.test.ts": ["are listed by tags, by name and by status"],
+    },
+  },
+  gpu: {
+    by: "nothing yet",
+    takesHold: { browser: "at its start" },
+    needs: ["gpu"],
+    shownBy: {
+      "src/domain/browser-create.test.ts": [
+        "a request may have every setting, and has the defaults for what it leaves out",
+      ],
+      "test/e2e/on-demand.test.ts": ["%s is refused, and nothing is started"],
+    },
+    gap: "Kept and answered; no pod asks for a GPU, and Chromium runs with `--disable-gpu`.",
+  },
+  "vaults[].id": {
+    by: "API (fills)",
+    takesHold: { browser: "at its start" },
+    shownBy: {
+      "test/e2e/on-demand.test.ts": ["vaults can't be changed, added or taken away"],
+      "test/vault/fill-item.test.ts": ["a vault that is not attached is refused, and a pooled browser has none"],
+    },
+  },
+  "proxy.id": {
+    effect: "The same as `proxy_id`; only one of both may be given.",
+    by: "API (writes `proxyId`)",
+    takesHold: { browser: "at its start" },
+    needs: ["network", "provider of proxies"],
+    shownBy: {
+      "test/e2e/on-demand.test.ts": ["a %s that names nothing is 404, and nothing is started"],
+      "src/domain/browser-create.test.ts": [
+        "a request may have every setting, and has the defaults for what it leaves out",
+      ],
+    },
+  },
+  "proxy.mode": {
+    effect: "`direct`: no proxy, which is the same as none given.",
+    by: "API",
+    takesHold: { browser: "at its start" },
+    shownBy: { "test/e2e/on-demand.test.ts": ['a proxy of the mode "direct" is none'] },
+  },
+} satisfies Partial<Record<FieldPath, Setting>>;
+
+/** Rows of what pools and browsers have for their sessions. */
+export const sessionSettings = {
+  name: {
+    effect: "A name, unique among the project's pools, or among its active sessions. Left out: metadata.name.",
+    by: "API, operator (`NameTaken`)",
+    takesHold: { pool: "at once", browser: "at once" },
+    shownBy: {
+      "test/e2e/patch-rules.test.ts": ["reads an empty name as no name (7)"],
+      "test/e2e/on-demand.test.ts": [
+        "names are unique among active sessions",
+        "name, tags and telemetry can change while it runs; omitted fields stay",
+      ],
+    },
+  },
+  timeoutSeconds: {
+    by: "agent (from the bind on)",
+    takesHold: { pool: "next lease", browser: "at its start" },
+    shownBy: {
+      "test/e2e/idle-timeout.test.ts": [
+        "a browser in use ends after its timeout without a connection, and one with a connection continues",
+      ],
+      "test/e2e/on-demand.test.ts": ["it ends after its timeout without a connection"],
+    },
+  },
+  maxSessionSeconds: {
+    by: "agent (from the bind on)",
+    takesHold: { pool: "next lease", browser: "at its start" },
+    needs: ["organization's limits"],
+    shownBy: {
+      "test/e2e/idle-timeout.test.ts": [
+        "a session ends at its greatest age, also with a connection, and no request may ask for more than the installation allows",
+      ],
+    },
+  },
+} satisfies Partial<Record<FieldPath, Setting>>;

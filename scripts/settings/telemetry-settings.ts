@@ -1,0 +1,62 @@
+/** The table's rows for telemetry. */
+import { Telemetry, type TelemetryCategory, telemetryCategories } from "../../src/resources/telemetry.ts";
+import type { FieldPath, Setting } from "./setting.ts";
+
+const merged = "test/e2e/patch-rules.test.ts";
+const mergedTitle = "merges telemetry: null and {} keep it, enabled: false clears it (11)";
+
+const kept = {
+  by: "API (merges and answers it)",
+  takesHold: { pool: "new browsers", browser: "at once" },
+} as const;
+
+const captured: Setting = {
+  ...kept,
+  shownBy: {
+    [merged]: [mergedTitle],
+    "src/resources/telemetry.test.ts": ["there are ten categories, and each can be set"],
+  },
+  gap: "Kept, merged and shown in answers; nothing is captured yet.",
+};
+
+const destination: Setting = {
+  ...kept,
+  shownBy: { "src/domain/telemetry-merge.test.ts": ["is turned on by a destination"] },
+  gap: "There are no telemetry destinations yet: every one is refused as unknown.",
+};
+
+const categories = Telemetry.shape.browser.unwrap().shape;
+
+const categoryRows = Object.fromEntries(
+  telemetryCategories.map((name) => [
+    `telemetry.browser.${name}.enabled`,
+    { ...captured, effect: categories[name].unwrap().description ?? "" },
+  ]),
+) as Record<`telemetry.browser.${TelemetryCategory}.enabled`, Setting>;
+
+/** Rows of both kinds. */
+export const telemetrySettings = {
+  "telemetry.enabled": captured,
+  ...categoryRows,
+  "telemetry.browser.control.cdp.excludedMethods": {
+    ...captured,
+    shownBy: {
+      "src/domain/telemetry-merge.test.ts": ["replace those of before and leave the category as it is"],
+    },
+  },
+  "telemetry.export.otlp.enabled": {
+    ...kept,
+    shownBy: { "src/domain/telemetry-merge.test.ts": ["that is turned off forgets its destination"] },
+    gap: "Kept, merged and shown in answers; nothing is exported yet.",
+  },
+  "telemetry.export.otlp.destination.id": {
+    ...destination,
+    effect: "The telemetry destination to export to, by its id.",
+  },
+  "telemetry.export.otlp.destination.name": { ...destination, effect: "The same by its name." },
+  "telemetry.storage.enabled": {
+    ...kept,
+    shownBy: { "src/domain/telemetry-merge.test.ts": ["keeps export and storage when the categories start again"] },
+    gap: "Kept, merged and shown in answers; nothing is stored yet.",
+  },
+} satisfies Partial<Record<FieldPath, Setting>>;
