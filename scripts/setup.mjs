@@ -23,9 +23,10 @@ import { installPackages, nodeIsInstalled, packagesAreInstalled } from "./setup/
 import { installPrograms } from "./setup/programs.mjs";
 import { createProgress } from "./setup/progress.mjs";
 import { createToolRunner } from "./setup/run-tool.mjs";
+import { installSchemathesis, locateSchemathesis } from "./setup/schemathesis.mjs";
 import { SetupError } from "./setup/setup-error.mjs";
 
-const usage = `usage: node scripts/setup.mjs [--packages-only | --check | --tests | --robustness | --cluster]
+const usage = `usage: node scripts/setup.mjs [--packages-only | --check | --tests | --robustness | --openapi | --cluster]
 
 Installs only what is missing:
   in node_modules, by npm ci      npm packages, Node 24 among them
@@ -39,6 +40,8 @@ Installs only what is missing:
                     The set-up says so when it can't install it, and the tests skip what needs it
   --robustness      also what the robustness tests use: faketime by apt-get; toxiproxy, linearizability built from Go.
                     The set-up names what it can't install, and the tests skip what needs it
+  --openapi         also Schemathesis, from PyPI; and Python by apt-get, where it is missing.
+                    The set-up says so when it can't install it
   --cluster         npm packages, and what the cluster tests use beside Docker: kubectl, helm, kind
   --help            this text
 
@@ -68,9 +71,10 @@ const robustnessPrograms = /** @type {const} */ (["faketime"]);
 
 /**
  * What the set-up installs: `packages`, only npm packages; `check` and `cluster`, also the programs of the check or of the
- * cluster tests; `all`, what the product needs; `tests`, also its tests' programs; `robustness`, also the robustness tests' programs.
+ * cluster tests; `all`, what the product needs; `tests`, also its tests' programs; `robustness`, also the robustness tests' programs;
+ * `openapi`, also what tries the API's document.
  */
-/** @typedef {"packages" | "check" | "cluster" | "all" | "tests" | "robustness"} Scope */
+/** @typedef {"packages" | "check" | "cluster" | "all" | "tests" | "robustness" | "openapi"} Scope */
 
 /** Returns what is missing, in the order of installation. @param {Scope} scope */
 const findMissing = (scope) => {
@@ -79,7 +83,7 @@ const findMissing = (scope) => {
   const programs = locatePrograms(env);
   const cluster = scope === "cluster" ? clusterPrograms.filter((name) => !programs[name]) : [];
   if (scope === "packages" || scope === "check" || scope === "cluster")
-    return { npmPackages, chart, cluster, system: [], controlPlane: [], clock: [], tests: [], store: [] };
+    return { npmPackages, chart, cluster, system: [], controlPlane: [], clock: [], tests: [], store: [], python: [] };
   const complete = controlPlanePrograms.every((name) => programs[name]);
   const isTested = scope === "robustness";
   return {
@@ -92,6 +96,7 @@ const findMissing = (scope) => {
     clock: isTested ? robustnessPrograms.filter((name) => !programs[name]) : [],
     tests: isTested ? testPrograms.filter((name) => !programs[name]) : [],
     store: scope === "tests" ? storePrograms.filter((name) => !programs[name]) : [],
+    python: scope === "openapi" && !locateSchemathesis(root, env) ? ["schemathesis"] : [],
   };
 };
 
@@ -103,7 +108,8 @@ const neededOf = ({ system, controlPlane, cluster }) => [...system, ...controlPl
 /** @param {Missing} missing */
 const isNothing = (missing) =>
   !missing.npmPackages &&
-  [...neededOf(missing), ...missing.chart, ...missing.clock, ...missing.tests, ...missing.store].length === 0;
+  [...neededOf(missing), ...missing.chart, ...missing.clock, ...missing.tests, ...missing.store, ...missing.python]
+    .length === 0;
 
 /**
  * Installs programs that the check and the tests can do without. Prints a line when that fails.
@@ -145,6 +151,7 @@ const install = async (scope, signal, logFile) => {
     await tryToInstall(missing.clock, () => installDebianPackages(missing.clock, deps), deps);
     await tryToInstall(missing.tests, () => installPrograms(missing.tests, deps), deps);
     await tryToInstall(missing.store, () => installPrograms(missing.store, deps), deps);
+    await tryToInstall(missing.python, () => installSchemathesis(deps), deps);
     const left = neededOf(findMissing(scope));
     if (left.length > 0)
       throw new SetupError(`${left.join(", ")} still missing after the installation`, {
@@ -199,6 +206,7 @@ const scopes = {
   "--check": "check",
   "--tests": "tests",
   "--robustness": "robustness",
+  "--openapi": "openapi",
   "--cluster": "cluster",
 };
 

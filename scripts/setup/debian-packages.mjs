@@ -12,6 +12,8 @@ const packageOf = {
   ip: "iproute2",
   faketime: "faketime",
   go: "golang-go",
+  // With python3 itself, and with ensurepip, which Debian takes out of that.
+  python3: "python3-venv",
 };
 
 /** Debian's tools run this file before they start a service. Most machines don't have it; a container's own one stays as it is. */

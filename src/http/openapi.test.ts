@@ -203,6 +203,8 @@ describe("the document of the API", () => {
     expect(propertiesOf(document, "CreateBrowser").proxy).toMatchObject(exactlyOne("id", "mode"));
     expect(connection.proxy).toMatchObject(exactlyOne("id", "name"));
     expect(connection.credential?.oneOf).toHaveLength(3);
+    const { Telemetry: telemetry } = document.components.schemas ?? {};
+    expect(telemetry?.oneOf).toMatchObject([{}, { properties: { browser: { not: {} } }, required: ["enabled"] }]);
     expect(values?.propertyNames).toEqual({ type: "string", pattern: "^.{1,128}$" });
     const base32 = new RegExp(String(secret?.pattern));
     for (const text of ["", "jbsw y3dp-ehpk 3pxp", "GEZDGNBVGY3TQOJQ", "MY======", "A".repeat(256)])

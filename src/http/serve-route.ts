@@ -69,7 +69,7 @@ const readGiven = async (
   const { given, file } = await receiveBody(request, response, { route, signal, enter });
   return {
     params: route.params && validate(route.params, request.params),
-    query: route.query && validate(route.query, nestQuery(request.query)),
+    query: route.query && validate(route.query, nestQuery(request.query, route.query)),
     body: route.body && validate(route.body, given),
     file,
   };

@@ -42,7 +42,13 @@ export const lenientFields = {
 const hidden = { discardIdle: true, chromePolicyRef: true } as const;
 
 /** The request of `POST /browser_pools` in camelCase; `domain/pool-create.ts` turns it into a spec. */
-export const PoolRequest = BrowserPoolSpec.omit(hidden).extend(lenientFields);
+export const PoolRequest = documentedForms(BrowserPoolSpec.omit(hidden).extend(lenientFields), [
+  { properties: { refresh_on_profile_update: { const: false } } },
+  {
+    properties: { refresh_on_profile_update: { const: true }, profile: { anyOf: [filled("id"), filled("name")] } },
+    required: ["refresh_on_profile_update", "profile"],
+  },
+]);
 export type PoolRequest = z.infer<typeof PoolRequest>;
 
 /** The request of `PATCH /browser_pools/{id_or_name}` in camelCase; `domain/pool-patch.ts` applies it. */

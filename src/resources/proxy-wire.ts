@@ -9,7 +9,7 @@ const types =
 const name = z
   .string()
   .max(1000)
-  .refine((text) => text.trim().length >= 1 && text.trim().length <= 255, "must have 1 to 255 characters")
+  .regex(/^\s*\S(?:[\s\S]{0,253}\S)?\s*$/, "must have 1 to 255 characters")
   .describe("A name; others may have it too.");
 
 const place = z.string().max(128);

@@ -1,5 +1,6 @@
 /** Which telemetry of a browser is captured and where it goes (the TELEMETRY rules). */
 import { z } from "zod";
+import { documentedForms } from "./document-rules.ts";
 import { validations } from "./kind.ts";
 import { Selector } from "./selector.ts";
 
@@ -59,46 +60,61 @@ export const telemetryMessages = {
   destinationMissing: "an enabled export needs a destination",
 } as const;
 
-const Otlp = z
-  .object({
-    enabled: z.boolean().optional().describe("Whether telemetry is exported. A destination implies true."),
-    destination: Selector.describe("The telemetry destination to export to, by id or by name.").optional(),
-  })
-  .meta(
-    validations(
-      {
-        rule: "!has(self.enabled) || self.enabled || !has(self.destination)",
-        message: telemetryMessages.destinationWhileOff,
-      },
-      {
-        rule: "!has(self.enabled) || !self.enabled || has(self.destination)",
-        message: telemetryMessages.destinationMissing,
-      },
-    ),
-  )
-  .describe("Export by the OpenTelemetry protocol.");
+/** Off with these properties alone; on, or not said, with any. */
+const offWith = (properties: Record<string, unknown>): Record<string, unknown>[] => [
+  { properties: { enabled: { const: true } } },
+  { properties: { enabled: { const: false }, ...properties }, required: ["enabled"] },
+];
+
+const Otlp = documentedForms(
+  z
+    .object({
+      enabled: z.boolean().optional().describe("Whether telemetry is exported. A destination implies true."),
+      destination: Selector.describe("The telemetry destination to export to, by id or by name.").optional(),
+    })
+    .meta(
+      validations(
+        {
+          rule: "!has(self.enabled) || self.enabled || !has(self.destination)",
+          message: telemetryMessages.destinationWhileOff,
+        },
+        {
+          rule: "!has(self.enabled) || !self.enabled || has(self.destination)",
+          message: telemetryMessages.destinationMissing,
+        },
+      ),
+    )
+    .describe("Export by the OpenTelemetry protocol."),
+  offWith({ destination: { not: {} } }),
+);
 
 const anyCategory = telemetryCategories.map((name) => `has(self.browser.${name})`).join(" || ");
 
-export const Telemetry = z
-  .object({
-    enabled: z
-      .boolean()
-      .optional()
-      .describe(
-        "True captures the default set (control, connection, system, captcha) with the settings under browser on top.",
-      ),
-    browser: TelemetryCategories.optional().describe("Settings per category of events."),
-    export: z.object({ otlp: Otlp.optional() }).optional().describe("Where telemetry is exported to."),
-    storage: z
-      .object({ enabled: z.boolean().optional().describe("Whether captured telemetry is stored.") })
-      .optional()
-      .describe("Storage of captured telemetry."),
-  })
-  .meta(
-    validations({
-      rule: `!has(self.enabled) || self.enabled || !has(self.browser) || !(${anyCategory})`,
-      message: telemetryMessages.categoriesWhileOff,
-    }),
-  );
+const noCategory = { not: { anyOf: telemetryCategories.map((name) => ({ required: [name] })) } };
+
+/** The settings of a pool, a browser or a session; short forms are merged by domain/telemetry-merge.ts. */
+export const Telemetry = documentedForms(
+  z
+    .object({
+      enabled: z
+        .boolean()
+        .optional()
+        .describe(
+          "True captures the default set (control, connection, system, captcha) with the settings under browser on top.",
+        ),
+      browser: TelemetryCategories.optional().describe("Settings per category of events."),
+      export: z.object({ otlp: Otlp.optional() }).optional().describe("Where telemetry is exported to."),
+      storage: z
+        .object({ enabled: z.boolean().optional().describe("Whether captured telemetry is stored.") })
+        .optional()
+        .describe("Storage of captured telemetry."),
+    })
+    .meta(
+      validations({
+        rule: `!has(self.enabled) || self.enabled || !has(self.browser) || !(${anyCategory})`,
+        message: telemetryMessages.categoriesWhileOff,
+      }),
+    ),
+  offWith({ browser: noCategory }),
+);
 export type Telemetry = z.infer<typeof Telemetry>;

@@ -25,7 +25,8 @@ test("a run in which all is well says how long each stage took, and ends with it
   expect([code, lastLine]).toEqual([0, "1 passed, 0 failed, 0 skipped"]);
   expect(output).toMatch(/took \d+ s:\n {2}set-up: \d+ s\n(.*\n)* {2}tests: \d+ s\n(.*\n)* {2}robustness: \d+ s\n/);
   expect(output).not.toContain("unsteady");
-  for (const name of ["run check", "run test:robustness", "run test:cluster"]) expect(callsOf(calls, name)).toBe(1);
+  for (const name of ["run check", "run test:openapi", "run test:robustness", "run test:cluster"])
+    expect(callsOf(calls, name)).toBe(1);
 });
 
 test("a test that passes at its second try, or in its file's second run, passes and is listed with its first error", async () => {
@@ -58,6 +59,15 @@ test("a test that fails always fails the run", async () => {
   expect(output).toContain("failed stages: tests\n");
   expect(output).toContain("failed again: fails always\n");
   expect(output).not.toContain("unsteady");
+});
+
+test("answers that the API's document does not allow fail the run, which goes on, and are not asked for twice", async () => {
+  await using sandbox = await makeSandbox();
+  await sandbox.codes("test:openapi", 1);
+  const { code, output, calls } = await sandbox.run("openapi", "robustness");
+  expect(code).toBe(1);
+  expect(output).toContain("failed stages: openapi\n");
+  expect([callsOf(calls, "run test:openapi"), callsOf(calls, "run test:robustness")]).toEqual([1, 1]);
 });
 
 test("eleven unsteady tests fail the run, though each has passed", async () => {

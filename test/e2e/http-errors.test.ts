@@ -145,6 +145,8 @@ describe("a request that is refused", () => {
     ["include_deleted", "/browsers/x?include_deleted=perhaps"],
     ["tags", "/browsers?tags=a"],
     ["tags[a]", "/browsers?tags[a]=1&tags[a]=2"],
+    ["tags[]", "/browsers?tags[]=1"],
+    ["tags[a][b]", "/browsers?tags[a][b]=1"],
   ])("for the %s of a query names it: %s", async (path, url) => expectRefusal(await send("GET", url), invalid(path)));
 
   // HTTP-3

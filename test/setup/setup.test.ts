@@ -53,6 +53,13 @@ test("set-up of the check continues without what it can't install, and says so",
   expect(output).toContain("going on without helm, helm-unittest, kubeconform: Go is missing");
 });
 
+test("set-up of the API's document continues without Schemathesis, and says what is missing", async () => {
+  for (const name of systemPrograms) sandbox.program(name);
+  const { code, output } = await sandbox.setUp(["--openapi"], giveControlPlane());
+  expect(code).toBe(0);
+  expect(output).toContain("going on without schemathesis: python3 is missing, and there is no apt-get");
+});
+
 describe("set-up that can't continue", () => {
   test("names every missing program once when there is no apt-get", async () => {
     sandbox.program("Xvfb");

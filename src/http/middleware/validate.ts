@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { invalidInput } from "../../errors.ts";
 import { joinPath } from "../../resources/wire.ts";
+import { isObjectSchema } from "../../resources/zod-shape.ts";
 
 /** Parses `value` with `schema`. Throws `bad_request` with one detail for each bad field. */
 export const validate = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> => {
@@ -12,12 +13,20 @@ export const validate = <Schema extends z.ZodType>(schema: Schema, value: unknow
   );
 };
 
-/** Converts the SDK's `tags[team]=a&tags[env]=b` to `tags: {team: "a", env: "b"}`; other fields stay unchanged. */
-export const nestQuery = (query: Record<string, unknown>): Record<string, unknown> => {
+const isField = (schema: z.ZodType, name: string | undefined): name is string =>
+  name !== undefined && isObjectSchema(schema) && Object.hasOwn(schema.shape, name);
+
+/**
+ * Converts the SDK's `tags[team]=a&tags[env]=b` to `tags: {team: "a", env: "b"}`; other fields stay unchanged. Throws `bad_request` for a
+ * field that is given twice, and for one of `schema` whose brackets are written otherwise.
+ */
+export const nestQuery = (query: Record<string, unknown>, schema: z.ZodType): Record<string, unknown> => {
   const nested: Record<string, unknown> = Object.create(null);
   for (const [key, value] of Object.entries(query)) {
     if (typeof value !== "string") throw invalidInput([{ path: key, message: "give this once" }]);
-    const [, outer, inner] = /^(\w+)\[([^\]]+)\]$/.exec(key) ?? [];
+    const [, outer, inner] = /^(\w+)\[(?:([^\]]+)\]$)?/.exec(key) ?? [];
+    if (inner === undefined && isField(schema, outer))
+      throw invalidInput([{ path: key, message: `write an entry as ${outer}[key]=value` }]);
     if (outer === undefined || inner === undefined) nested[key] = value;
     else nested[outer] = Object.assign(Object.create(null), nested[outer] ?? {}, { [inner]: value });
   }

@@ -48,7 +48,10 @@ export const listBrowsersRoute = defineRoute(
         .describe(
           "Part of the session's or its pool's name, or the exact id. Of ended sessions, query and tags search the latest 5000; the header X-Search-Cut: true says that there were more.",
         ),
-      tags: z.record(z.string(), z.string()).optional().describe("Only sessions with all these tags: tags[team]=a."),
+      tags: z
+        .record(z.string().regex(/^[^\]]+$/), z.string())
+        .optional()
+        .describe("Only sessions with all these tags: tags[team]=a."),
     }),
     answers: { 200: { description: "The sessions", schema: z.array(Session) } },
     errors: ["bad_request"],

@@ -1,0 +1,86 @@
+"""Data that the document allows may be refused only by a rule that JSON Schema can't express. Each such rule stands here."""
+
+import re
+
+import schemathesis
+from schemathesis.core.failures import Failure
+
+# Texts of details[], path first, each with what no schema can say.
+RULES = [
+    # The grammar of hosts: labels of 63 characters, ports up to 65535, private addresses, a name that browsers read as an address.
+    r"^network\.(allowed_hosts|private_hosts|proxy_routes\[\d+\]\.hosts)\[\d+\]: "
+    r"(is not an? |must be |must not be |the port must be |only one leading |a wildcard |a CIDR range |the CIDR range |"
+    r"an IPv6 address |loopback |link-local )",
+    # An origin has one way to be written.
+    r"allowed_origins\[\d+\]: write it as browsers do: ",
+    # What others of the organization leave.
+    r": must not be above the organization's limit of \d+$",
+    r"^size: ",
+    r"^fill_rate_per_minute: above the organization's cap of \d+$",
+    r"^max_session_seconds: above the \d+ s that this installation allows$",
+    # What an export has already is not in the request.
+    r"^(browser_)?telemetry\.export\.otlp\.destination: an enabled export needs a destination$",
+    # By a PATCH, the pool may have a profile already.
+    r"^refresh_on_profile_update: needs a profile on the pool$",
+    # Which settings a proxy of a type has, by countries and states; and what the name of a host resolves to.
+    r"^config(\.\w+)?: ",
+    r"^url: its host has no public address$",
+    # What a file has inside of it, and that a form has each field once.
+    r"^file: (this is no zip archive, or its end is missing|the archive has no manifest.json at its root)$",
+    r": give this once, and shorter$",
+]
+
+RULE = re.compile("|".join(f"(?:{rule})" for rule in RULES))
+
+# What is not there, what is there already, what is in use, what is full: of these no schema knows.
+OF_STATE = {
+    403: {"vault_not_attached"},
+    404: {"not_found", "project_not_found"},
+    409: {
+        *("conflict", "name_taken", "pool_in_use", "idempotency_key_reused", "idempotency_in_progress"),
+        *("browser_not_ready", "fill_in_progress", "item_unavailable", "no_saved_credential"),
+    },
+    429: {"too_many_requests"},
+}
+
+# Right after a pool or browser is made, an unknown session may still be one that Redis has lost.
+RECOVERY = "its sessions are being recovered; repeat the request"
+
+
+def is_known(detail):
+    return detail["code"] == "not_supported_here" or RULE.search(detail["message"]) is not None
+
+
+def why_refused(response):
+    """Why the refusal of allowed data is not in order; None when it is."""
+    error = response.json()
+    details = error.get("details") or []
+    if response.status_code == 400:
+        unknown = [detail for detail in details if not is_known(detail)]
+        return None if details and not unknown else unknown or error
+    return None if error["code"] in OF_STATE.get(response.status_code, ()) else error
+
+
+def fail(case, title, message):
+    raise Failure(operation=case.operation.label, title=title, message=message[:1500])
+
+
+@schemathesis.check
+def no_server_error(ctx, response, case):
+    """5xx is an answer only where it says what to do: 501 that the document has, which another check compares; 503 of a recovery."""
+    if response.status_code < 500 or response.status_code == 501:
+        return
+    error = response.json()
+    if response.status_code == 503 and error["message"] == RECOVERY and response.headers.get("retry-after"):
+        return
+    fail(case, "Server error", f"{response.status_code}: {error}")
+
+
+@schemathesis.check
+def refused_by_a_known_rule(ctx, response, case):
+    """Schema-valid data is accepted, or refused by a rule of the list above."""
+    if case.meta is None or not case.meta.generation.mode.is_positive or not 400 <= response.status_code < 500:
+        return
+    why = why_refused(response)
+    if why is not None:
+        fail(case, "Allowed by the document, and refused", f"{response.status_code}: no rule of test/openapi/checks.py is this: {why}")

@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { parseOptions, UsageError } from "./options.ts";
+
+test("without arguments it is two seeds of 45 s each", () => {
+  expect(parseOptions([])).toEqual({ help: false, seed: undefined, seconds: 45, ifPossible: false });
+  expect(parseOptions(["--seed", "7", "--seconds", "5", "--if-possible"])).toMatchObject({
+    seed: 7,
+    seconds: 5,
+    ifPossible: true,
+  });
+});
+
+test.each([["--seed", "x"], ["--seconds", "-1"], ["--other"], ["more"]])("%s %s is refused", (...args) => {
+  expect(() => parseOptions(args)).toThrow(UsageError);
+});

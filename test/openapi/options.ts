@@ -1,0 +1,46 @@
+import { parseArgs } from "node:util";
+
+export const usage = `usage: npm run test:openapi -- [options]
+
+Sends requests that Schemathesis makes from docs/openapi.json to local mode, and compares the answers with the document.
+
+  --seed N       this seed alone, to repeat a run (default: one that is always the same, and then a new one)
+  --seconds N    time of each seed's requests (default: 45)
+  --if-possible  says so and succeeds where Schemathesis is not installed
+  --help         this text
+`;
+
+/** A wrong command line; its message says what is wrong. */
+export class UsageError extends Error {
+  override name = "UsageError";
+}
+
+export type Options = { help: boolean; seed: number | undefined; seconds: number; ifPossible: boolean };
+
+const whole = (name: string, text: string): number => {
+  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--${name} takes a whole number, not ${text}`);
+  return Number(text);
+};
+
+/** Throws a UsageError. */
+export const parseOptions = (args: readonly string[]): Options => {
+  const known = {
+    help: { type: "boolean", default: false },
+    seed: { type: "string" },
+    seconds: { type: "string", default: "45" },
+    "if-possible": { type: "boolean", default: false },
+  } as const;
+  try {
+    const { values } = parseArgs({ args: [...args], options: known });
+    const { help, seed, seconds, "if-possible": ifPossible } = values;
+    return {
+      help,
+      seed: seed === undefined ? undefined : whole("seed", seed),
+      seconds: Math.max(1, whole("seconds", seconds)),
+      ifPossible,
+    };
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError((error as Error).message);
+  }
+};
