@@ -106,16 +106,18 @@ export const onDemandSettings = {
     },
   },
   gpu: {
-    by: "nothing yet",
+    by: "operator (the GPU resource of the pod), agent (flags)",
     takesHold: { browser: "at its start" },
     needs: ["gpu"],
     shownBy: {
-      "src/domain/browser-create.test.ts": [
-        "a request may have every setting, and has the defaults for what it leaves out",
+      "src/controllers/browser-pool/observe/refusal.test.ts": [
+        "is refused with a GPU where there is none, and accepted where there is one",
       ],
-      "test/e2e/on-demand.test.ts": ["%s is refused, and nothing is started"],
+      "src/controllers/browser-pool/pod/pod-template.test.ts": [
+        "only a browser with a GPU asks for one, and runs where the installation has them",
+      ],
     },
-    gap: "Kept and answered; no pod asks for a GPU, and Chromium runs with `--disable-gpu`.",
+    gap: "No test has seen a GPU draw: the machines of the tests have none.",
   },
   "vaults[].id": {
     by: "API (fills)",
