@@ -79,15 +79,14 @@ export const browserSettings = {
     },
   },
   stealth: {
-    by: "nothing yet",
+    by: "agent (the full browser and its flags; docs/stealth.md)",
     takesHold,
     shownBy: {
-      "src/domain/browser-create.test.ts": [
-        "a request may have every setting, and has the defaults for what it leaves out",
+      "test/agent/stealth.test.ts": [
+        "a plain headless browser fails the checks of its user agent, plugins and others; with stealth it passes them",
+        "a plain headful browser fails the checks of navigator.webdriver and WebGL; with stealth it passes them",
       ],
-      "src/domain/browser-config.test.ts": ["changes with what makes a browser: %s"],
     },
-    gap: "Kept and answered, and browsers of an older value count as outdated; Chromium runs the same.",
   },
   kioskMode: {
     by: "agent (`--kiosk`)",
@@ -97,12 +96,12 @@ export const browserSettings = {
   "viewport.width": viewport,
   "viewport.height": viewport,
   "viewport.refreshRate": {
-    by: "nothing yet",
+    by: "agent (the mode of a headful browser's screen); a headless one draws at 60 Hz",
     takesHold,
     shownBy: {
+      "test/agent/browser-settings.test.ts": ["a headful browser draws at the viewport's refresh rate, %d Hz"],
       "src/domain/viewport.test.ts": ["%i x %i without a refresh rate has %i Hz", "a refresh rate that is given stays"],
     },
-    gap: "Chosen, kept and answered; the screen has no refresh rate yet.",
   },
   chromePolicy: {
     by: "agent (policy file `managed/browserpool.json`)",
