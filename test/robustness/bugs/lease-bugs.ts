@@ -139,7 +139,7 @@ export const leaseBugs: readonly SeededBug[] = [
     faults: ["clock-behind"],
     patches: [
       {
-        file: "leases/agent-client.ts",
+        file: "leases/agent-call.ts",
         find: "if (agentMs !== undefined) tokens.goBy(wanted.agent.browser, agentMs);",
         replace: "",
       },
@@ -157,7 +157,7 @@ export const leaseBugs: readonly SeededBug[] = [
     faults: ["clock-behind"],
     patches: [
       {
-        file: "leases/agent-client.ts",
+        file: "leases/agent-call.ts",
         find: "if (agentMs !== undefined) tokens.goBy(wanted.agent.browser, agentMs);",
         replace: "",
       },
