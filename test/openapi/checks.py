@@ -8,11 +8,13 @@ from schemathesis.core.failures import Failure
 # Texts of details[], path first, each with what no schema can say.
 RULES = [
     # The grammar of hosts: labels of 63 characters, ports up to 65535, private addresses, a name that browsers read as an address.
-    r"^network\.(allowed_hosts|private_hosts|proxy_routes\[\d+\]\.hosts)\[\d+\]: "
+    r"^(bypass_hosts|network\.(allowed_hosts|private_hosts|proxy_routes\[\d+\]\.hosts))\[\d+\]: "
     r"(is not an? |must be |must not be |the port must be |only one leading |a wildcard |a CIDR range |the CIDR range |"
     r"an IPv6 address |loopback |link-local )",
     # An origin has one way to be written.
     r"allowed_origins\[\d+\]: write it as browsers do: ",
+    # The level of a key is in another field, or the key's own.
+    r"^permissions: a key of one project can't have `organization`$",
     # What others of the organization leave.
     r": must not be above the organization's limit of \d+$",
     r"^size: ",
