@@ -214,7 +214,11 @@ describe("the organization with the SDK", () => {
     const project = await kernel.projects.create({ name: newName() });
     const inside = new Kernel({ baseURL: stack.url, apiKey: stack.api_key, projectID: project.id });
     await kernel.projects.limits.update(project.id, { max_concurrent_sessions: 2 });
-    expect(await kernel.projects.limits.retrieve(project.id)).toMatchObject({ max_concurrent_sessions: 2 });
+    // Another replica may hear of it a moment later.
+    await eventually("the cap is known", async () => {
+      const { max_concurrent_sessions } = await kernel.projects.limits.retrieve(project.id);
+      return max_concurrent_sessions === 2;
+    });
     await expect(emptyPool(inside, { size: 3 })).rejects.toMatchObject({ status: 400 });
     const { id } = await emptyPool(inside, { size: 2 });
     await kernel.projects.limits.update(project.id, { max_concurrent_sessions: null });

@@ -56,28 +56,34 @@ test("an on-demand browser keeps to its policy and its network rules", async () 
   await kernel.browsers.deleteByID(browser.session_id);
 });
 
+/** The cluster of the tests has no store of blobs, and no way to servers of this machine. */
+const isCluster = process.env.BROWSERPOOL_TEST_ADDRESS_FILE !== undefined;
+
 // EXTENSION-3
-test.each([true, false])("a pool's extensions work in its browsers, headless: %s", async (headless) => {
-  const { kernel } = stack;
-  const names = ["first", "second"].map((name) => `${name}-${headless}`);
-  for (const name of names)
-    await kernel.extensions.upload({ name, file: await toFile(markingExtension(name), `${name}.zip`) });
-  const [first, second] = await Promise.all(names.map((name) => kernel.extensions.get(name)));
-  const pool = await filledPool(kernel, {
-    headless,
-    extensions: [{ name: names[0] ?? "" }, { id: second?.id ?? "" }],
-    // The wall answers with a page of its own.
-    network: { allowed_hosts: ["page.test"] },
-  });
-  expect(pool.extension_ids).toEqual([first?.id, second?.id]);
-  const session = await kernel.browserPools.acquire(pool.id, { acquire_timeout_seconds: 60 });
-  await eventually("both extensions have marked a page", async () => {
-    const { title } = await visit(session.cdp_ws_url, "http://page.test/");
-    return names.every((name) => title.includes(name));
-  });
-  await expect(kernel.extensions.delete(names[0] ?? "")).rejects.toMatchObject({ status: 409 });
-  await kernel.browserPools.delete(pool.id, { force: true });
-});
+test.skipIf(isCluster).each([true, false])(
+  "a pool's extensions work in its browsers, headless: %s",
+  async (headless) => {
+    const { kernel } = stack;
+    const names = ["first", "second"].map((name) => `${name}-${headless}`);
+    for (const name of names)
+      await kernel.extensions.upload({ name, file: await toFile(markingExtension(name), `${name}.zip`) });
+    const [first, second] = await Promise.all(names.map((name) => kernel.extensions.get(name)));
+    const pool = await filledPool(kernel, {
+      headless,
+      extensions: [{ name: names[0] ?? "" }, { id: second?.id ?? "" }],
+      // The wall answers with a page of its own.
+      network: { allowed_hosts: ["page.test"] },
+    });
+    expect(pool.extension_ids).toEqual([first?.id, second?.id]);
+    const session = await kernel.browserPools.acquire(pool.id, { acquire_timeout_seconds: 60 });
+    await eventually("both extensions have marked a page", async () => {
+      const { title } = await visit(session.cdp_ws_url, "http://page.test/");
+      return names.every((name) => title.includes(name));
+    });
+    await expect(kernel.extensions.delete(names[0] ?? "")).rejects.toMatchObject({ status: 409 });
+    await kernel.browserPools.delete(pool.id, { force: true });
+  },
+);
 
 /** A private address of this machine as the host of a URL, for a site that a browser may reach when its pool says so. */
 const ownHost = Object.values(networkInterfaces())
@@ -87,19 +93,22 @@ const ownHost = Object.values(networkInterfaces())
   .map((address) => (address.includes(":") ? `[${address}]` : address))[0];
 
 // NETWORK-7
-test.runIf(ownHost)("a browser reaches the private hosts that its pool names, and no others", async () => {
-  const site = createServer((_, response) => response.end("hello"));
-  onTestFinished(() => void site.close());
-  await new Promise<void>((resolve) => site.listen(0, resolve));
-  const url = `http://${ownHost}:${(site.address() as AddressInfo).port}/`;
-  const { kernel } = stack;
-  const seen = async (private_hosts: string[]): Promise<string> => {
-    const pool = await filledPool(kernel, { network: { private_hosts } });
-    const session = await kernel.browserPools.acquire(pool.id, { acquire_timeout_seconds: 60 });
-    const { text } = await visit(session.cdp_ws_url, url);
-    await kernel.browserPools.delete(pool.id, { force: true });
-    return text;
-  };
-  expect(await seen([ownHost ?? ""])).toBe("hello");
-  expect(await seen([])).toBe("the address is private and not in private_hosts");
-});
+test.runIf(ownHost && !isCluster)(
+  "a browser reaches the private hosts that its pool names, and no others",
+  async () => {
+    const site = createServer((_, response) => response.end("hello"));
+    onTestFinished(() => void site.close());
+    await new Promise<void>((resolve) => site.listen(0, resolve));
+    const url = `http://${ownHost}:${(site.address() as AddressInfo).port}/`;
+    const { kernel } = stack;
+    const seen = async (private_hosts: string[]): Promise<string> => {
+      const pool = await filledPool(kernel, { network: { private_hosts } });
+      const session = await kernel.browserPools.acquire(pool.id, { acquire_timeout_seconds: 60 });
+      const { text } = await visit(session.cdp_ws_url, url);
+      await kernel.browserPools.delete(pool.id, { force: true });
+      return text;
+    };
+    expect(await seen([ownHost ?? ""])).toBe("hello");
+    expect(await seen([])).toBe("the address is private and not in private_hosts");
+  },
+);

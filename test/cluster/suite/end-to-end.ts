@@ -8,7 +8,17 @@ import { TimeOver } from "../time-over.ts";
 const root = resolve(import.meta.dirname, "../../..");
 
 /** Those that need nothing of local mode but its address. */
-const files = ["sdk", "sdk-sessions", "yaml", "on-demand", "hand-over", "idle-timeout", "http-errors", "patch-rules"];
+const files = [
+  "sdk",
+  "sdk-sessions",
+  "yaml",
+  "on-demand",
+  "hand-over",
+  "idle-timeout",
+  "http-errors",
+  "patch-rules",
+  "settings",
+];
 
 type Results = {
   testResults: {
