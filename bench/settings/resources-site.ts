@@ -1,0 +1,38 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { listeningPort } from "../../src/listening-port.ts";
+import { ownAddress } from "../../test/support/wall/machine.ts";
+
+/** Files of a page, and the size of each, bytes: about what pages load. */
+const files = 100;
+const fileBytes = 10_000;
+
+export type ResourcesSite = {
+  /** A page with 100 resources that no cache keeps. */
+  url: string;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+const script = Buffer.alloc(fileBytes, " ");
+
+/** Starts it on the machine's own address, which browsers behind a wall reach, too. */
+export const startResourcesSite = async (): Promise<ResourcesSite> => {
+  const tags = Array.from({ length: files }, (_, index) => `<script src="/${index}.js"></script>`);
+  const page = `<!doctype html><title>page</title>${tags.join("")}`;
+  const server = createServer((request, response) => {
+    const isPage = request.url === "/";
+    response.setHeader("Cache-Control", "no-store");
+    response.setHeader("Content-Type", isPage ? "text/html" : "text/javascript");
+    response.end(isPage ? page : script);
+  });
+  server.keepAliveTimeout = 60_000;
+  server.listen(0, ownAddress);
+  await once(server, "listening");
+  return {
+    url: `http://${ownAddress}:${listeningPort(server)}/`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+};
