@@ -12,6 +12,7 @@
 import { z } from "zod";
 import type { Logger } from "../log.ts";
 import type { RedisConnection } from "./connection.ts";
+import { followChannel } from "./follow-channel.ts";
 import { setupKey, setupsChannel } from "./keys.ts";
 import { orUnavailable } from "./or-unavailable.ts";
 
@@ -72,23 +73,15 @@ export const createSetupRequests = (redis: RedisConnection): SetupRequests => ({
 });
 
 /** Calls `onRequest` for each browser that waits. What is lost in a reconnect is asked again. */
-export const followSetupRequests = async (
+export const followSetupRequests = (
   subscriber: RedisConnection,
   onRequest: (request: SetupRequest) => void,
   log: Logger,
-): Promise<void> => {
-  subscriber.on("message", (channel: string, message: string) => {
-    if (channel !== setupsChannel) return;
+): Promise<void> =>
+  followChannel(subscriber, setupsChannel, (text) => {
     try {
-      onRequest(SetupRequest.parse(JSON.parse(message)));
+      onRequest(SetupRequest.parse(JSON.parse(text)));
     } catch (err) {
       log.error({ err }, "a request for a browser's setup could not be read");
     }
   });
-  const subscribe = async (): Promise<void> => {
-    await subscriber.subscribe(setupsChannel);
-  };
-  // When this fails, the connection has broken again or is about to be closed. The next "ready" subscribes.
-  subscriber.on("ready", () => void subscribe().catch(() => undefined));
-  if (subscriber.status === "ready") await subscribe();
-};

@@ -2,13 +2,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { freePort } from "../../src/local/free-port.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { requiredProgram } from "../../src/local/required-program.ts";
+import { accepts } from "./accepts.ts";
 import { eventually } from "./eventually.ts";
 
 export type Login = { username?: string; password?: string };
@@ -20,15 +20,6 @@ export type RedisServer = {
   admin(): Redis;
   [Symbol.asyncDispose](): Promise<void>;
 };
-
-const accepts = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1", () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once("error", () => resolve(false));
-  });
 
 const anyPort = async (): Promise<number> => {
   const port = await freePort("127.0.0.1");

@@ -2,12 +2,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { S3BlobSettings } from "../../src/config.ts";
 import { freePort } from "../../src/local/free-port.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
+import { accepts } from "./accepts.ts";
 import { eventually } from "./eventually.ts";
 
 export type S3Server = AsyncDisposable & {
@@ -24,15 +24,6 @@ export type S3Server = AsyncDisposable & {
 /** Why tests with S3 are left out on this machine, if they are. */
 export const withoutS3 = (): string | undefined =>
   locatePrograms(process.env).versitygw ? undefined : "versitygw is missing: node scripts/setup.mjs --tests";
-
-const accepts = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1", () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once("error", () => resolve(false));
-  });
 
 /** Its login. The AWS SDK reads it from the environment, as in a pod. */
 export const s3Login = { AWS_ACCESS_KEY_ID: "test-access", AWS_SECRET_ACCESS_KEY: "test-secret-of-the-server" };

@@ -3,9 +3,9 @@ import { type Agent, request as httpRequest, type IncomingMessage, type ServerRe
 import { pipeline } from "node:stream/promises";
 import type { Target } from "../../domain/host-pattern.ts";
 import { canonicalHost } from "../../domain/network-judge.ts";
+import { credentialsOf } from "../../domain/parent-proxy.ts";
 import type { ParentProxy } from "../../protocol/browser-setup.ts";
 import { createPools, type Pool } from "./connection-pools.ts";
-import { credentialsOf } from "./credentials.ts";
 import { ParentFailed, refuseRequest } from "./refusals.ts";
 import type { WayOut } from "./way-out.ts";
 

@@ -9,7 +9,9 @@
  */
 import { type ClientRequest, type IncomingMessage, type RequestOptions, request } from "node:http";
 import { isIP, type Socket } from "node:net";
-import { connect as connectTls, getCACertificates } from "node:tls";
+import { connect as connectTls } from "node:tls";
+import { credentialsOf } from "../../domain/parent-proxy.ts";
+import { trusting } from "../../net/dial.ts";
 import type { ParentProxy } from "../../protocol/browser-setup.ts";
 
 /** What came back. `status`: of the site, or of the proxy when it refused; `body`: its beginning; "" from a proxy. */
@@ -21,10 +23,10 @@ const maxBody = 4096;
 /** A name that nobody can register (RFC 2606). */
 const nowhere = "check.invalid:443";
 
-const authorization = ({ username, password }: ParentProxy): Record<string, string> =>
-  username === undefined && password === undefined
-    ? {}
-    : { "proxy-authorization": `Basic ${Buffer.from(`${username ?? ""}:${password ?? ""}`).toString("base64")}` };
+const authorization = (parent: ParentProxy): Record<string, string> => {
+  const credentials = credentialsOf(parent);
+  return credentials === undefined ? {} : { "proxy-authorization": credentials };
+};
 
 /** Without an agent: with one, also with `false`, Node would open a connection of its own, past the proxy. */
 const send = (socket: Socket, options: Omit<RequestOptions, "agent">): ClientRequest => {
@@ -73,8 +75,13 @@ const isTunnel = (status: number): boolean => status >= 200 && status <= 299;
 
 const secured = async (socket: Socket, url: URL, parent: ParentProxy): Promise<Socket> => {
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  const ca = parent.ca_bundle === undefined ? {} : { ca: [...getCACertificates(), parent.ca_bundle] };
-  const secure = connectTls({ socket, host, ...(isIP(host) ? {} : { servername: host }), ...ca });
+  const secureContext = trusting(parent.ca_bundle);
+  const secure = connectTls({
+    socket,
+    host,
+    ...(isIP(host) ? {} : { servername: host }),
+    ...(secureContext && { secureContext }),
+  });
   const ready = Promise.withResolvers<Socket>();
   secure.once("secureConnect", () => ready.resolve(secure));
   secure.once("error", ready.reject);

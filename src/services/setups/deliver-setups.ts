@@ -41,6 +41,7 @@ const untilItListens = async <T extends object>(call: () => Promise<Called<T>>):
   }
 };
 
+/** The digests of the archives that the agent misses. Throws `SetupFailure` for any other answer. */
 const missingOf = (answer: Called<MissingArchives>): string[] => {
   if (answer.kind === "ok") return answer.missing;
   throw new SetupFailure(
@@ -54,22 +55,21 @@ export const createDeliveries = (deps: Deps): Deliveries => {
   const running = new Set<Promise<void>>();
   let stopped = false;
 
-  /** Returns what the agent still misses. */
   const sendArchive = async (
     agent: AgentPlace,
     { sha256, read }: { sha256: string; read: SetupToDeliver },
-  ): Promise<string[]> => {
+  ): Promise<void> => {
     const blob = await deps.blobs.get(read.blobs.get(sha256) ?? "", { signal: AbortSignal.timeout(archiveMs) });
     if (!blob) throw new SetupFailure("the store of blobs has lost an archive, or it was replaced a moment ago");
-    return missingOf(await setupClient.sendArchive(agent, { sha256, bytes: blob.bytes }, blob.body));
+    missingOf(await setupClient.sendArchive(agent, { sha256, bytes: blob.bytes }, blob.body));
   };
 
   const deliver = async (request: SetupRequest): Promise<"delivered" | "outdated"> => {
     const read = await readSetup(request, deps);
     if (read === "outdated") return "outdated";
     const agent: AgentPlace = request;
-    let missing = missingOf(await untilItListens(() => setupClient.sendSetup(agent, read.setup)));
-    for (const sha256 of missing) missing = await sendArchive(agent, { sha256, read });
+    const missing = missingOf(await untilItListens(() => setupClient.sendSetup(agent, read.setup)));
+    for (const sha256 of missing) await sendArchive(agent, { sha256, read });
     return "delivered";
   };
 
