@@ -5,11 +5,11 @@ import type { CreateCredential, CredentialRecord } from "../../resources/credent
 import { secretFinalizer } from "../../resources/finalizers.ts";
 import { looksSealed } from "../../secrets/sealing.ts";
 import { newId } from "../objects/new-id.ts";
+import { withFreeName } from "../objects/with-free-name.ts";
 import type { Project } from "../projects/projects.ts";
 import { changeLogin } from "../secrets/stored-login.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { credentialAnswer } from "./credential-answer.ts";
-import { withCredentialName } from "./credential-names.ts";
 import { requireOrigins } from "./require-origins.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "locks" | "secretsKeys">;
@@ -56,7 +56,7 @@ export const storeCredential = async (
   requireOrigins(request);
   const change = { values: request.values, totpSecret: request.totp_secret };
   const login = changedLogin(noLogin, change, (value) => !looksSealed(value));
-  const credential = await withCredentialName({ name: request.name, project }, deps, () =>
+  const credential = await withFreeName(credentialKind, { name: request.name, what: "credential", project }, deps, () =>
     store(newCredential(request, login, project), login, deps),
   );
   return { credential, login };

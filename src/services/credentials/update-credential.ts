@@ -7,11 +7,11 @@ import { type Credential, credentialKind, hasOwnSecret } from "../../resources/c
 import type { CredentialRecord, UpdateCredential } from "../../resources/credential-wire.ts";
 import { updatedAtAnnotation, wireName } from "../../resources/identity.ts";
 import { looksSealed } from "../../secrets/sealing.ts";
+import { withFreeName } from "../objects/with-free-name.ts";
 import type { Project } from "../projects/projects.ts";
 import { changeLogin, openLogin } from "../secrets/stored-login.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { credentialAnswer } from "./credential-answer.ts";
-import { withCredentialName } from "./credential-names.ts";
 import { fetchCredential } from "./fetch-credential.ts";
 import { renameCredentialOfConnections } from "./rename-credential.ts";
 import { requireOrigins } from "./require-origins.ts";
@@ -100,7 +100,12 @@ export const changeCredential = (
     const oldName = wireName(credential) ?? credential.metadata.name;
     const { name } = request;
     if (name === undefined || name === oldName) return write();
-    const renamed = await withCredentialName({ name, project, ownId: credential.metadata.name }, deps, write);
+    const renamed = await withFreeName(
+      credentialKind,
+      { name, what: "credential", project, ownId: credential.metadata.name },
+      deps,
+      write,
+    );
     await renameCredentialOfConnections({ from: oldName, to: name, project }, deps);
     return renamed;
   });

@@ -10,15 +10,14 @@
  * stored with it. A replica that dies leaves an object that says until when its upload may take; the operator deletes it then.
  */
 import type { FileHandle } from "node:fs/promises";
-import { AppError, invalidInput } from "../../errors.ts";
+import { invalidInput } from "../../errors.ts";
 import { ArchiveRefused } from "../../extension-zip/archive-refused.ts";
 import { type CheckedExtension, checkExtensionZip } from "../../extension-zip/check-extension-zip.ts";
 import { archiveKey, type Extension, extensionKind, uploadUntilAnnotation } from "../../resources/extension.ts";
 import type { UploadExtension } from "../../resources/extension-wire.ts";
 import { blobsFinalizer } from "../../resources/finalizers.ts";
-import { wireName } from "../../resources/identity.ts";
-import { fetchObjects } from "../objects/fetch-object.ts";
 import { newId } from "../objects/new-id.ts";
+import { withFreeName } from "../objects/with-free-name.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import type { StoredExtension } from "./fetch-extension.ts";
@@ -57,11 +56,7 @@ const create = async (name: string | undefined, project: Project, { kube }: Deps
 /** Creates the object under a lock, so that no other upload gets the same name. Throws `name_taken`. */
 const reserve = async ({ name }: UploadExtension, project: Project, deps: Deps): Promise<Extension> => {
   if (name === undefined) return create(name, project, deps);
-  return deps.locks.hold(["extension", project.namespace, name], async () => {
-    if ((await fetchObjects(extensionKind, project, deps)).some((known) => wireName(known) === name))
-      throw new AppError("name_taken", `name: ${name} is the name of another extension of this project`);
-    return create(name, project, deps);
-  });
+  return withFreeName(extensionKind, { name, what: "extension", project }, deps, () => create(name, project, deps));
 };
 
 const store = async (

@@ -2,10 +2,10 @@ import { blobsFinalizer } from "../../resources/finalizers.ts";
 import { profileKind } from "../../resources/profile.ts";
 import type { CreateProfile, ProfileRecord } from "../../resources/profile-wire.ts";
 import { newId } from "../objects/new-id.ts";
+import { withFreeName } from "../objects/with-free-name.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { profileAnswer } from "./profile-answer.ts";
-import { withProfileName } from "./profile-names.ts";
 
 /** Creates a profile without contents; a browser fills it. Throws `name_taken`. */
 export const createProfile = async (
@@ -16,5 +16,5 @@ export const createProfile = async (
   const metadata = { name: newId(), namespace: project.namespace, finalizers: [blobsFinalizer] };
   const create = async (): Promise<ProfileRecord> =>
     profileAnswer(await deps.kube.create(profileKind, { metadata, spec: name === undefined ? {} : { name } }));
-  return name === undefined ? create() : withProfileName({ name, project }, deps, create);
+  return name === undefined ? create() : withFreeName(profileKind, { name, what: "profile", project }, deps, create);
 };

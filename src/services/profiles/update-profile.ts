@@ -5,11 +5,11 @@ import { updatedAtAnnotation, wireName } from "../../resources/identity.ts";
 import { type Profile, profileKind } from "../../resources/profile.ts";
 import type { ProfileRecord, UpdateProfile } from "../../resources/profile-wire.ts";
 import { fetchObjects } from "../objects/fetch-object.ts";
+import { withFreeName } from "../objects/with-free-name.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { fetchProfile } from "./fetch-profile.ts";
 import { profileAnswer } from "./profile-answer.ts";
-import { withProfileName } from "./profile-names.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "locks">;
 
@@ -46,5 +46,6 @@ export const updateProfile = async (
   if (name === before) return profileAnswer(profile);
   if (before !== undefined) await requireUnnamed(before, project, deps);
   const ownId = profile.metadata.name;
-  return profileAnswer(await withProfileName({ name, project, ownId }, deps, () => rename(profile, name, deps)));
+  const wanted = { name, what: "profile", project, ownId };
+  return profileAnswer(await withFreeName(profileKind, wanted, deps, () => rename(profile, name, deps)));
 };
