@@ -1,6 +1,6 @@
 /** The request of `POST /proxies` → the spec of a new proxy, and what goes into its Secret. */
 import { ProxySpec, type ProxyType } from "../resources/proxy.ts";
-import type { CreateProxy } from "../resources/proxy-wire.ts";
+import { type CreateProxy, proxySettings } from "../resources/proxy-wire.ts";
 import { joinPath } from "../resources/wire.ts";
 import { Sensitive } from "../sensitive.ts";
 import { parseCaBundle } from "./ca-bundle.ts";
@@ -12,15 +12,6 @@ type Config = NonNullable<CreateProxy["config"]>;
 type Field = keyof Config;
 
 export type CreatedProxy = { ok: true; spec: ProxySpec; secret: ProxySecret } | { ok: false; problems: Problem[] };
-
-/** The settings of each type. */
-const fieldsOf: Record<ProxyType, readonly Field[]> = {
-  datacenter: ["country"],
-  isp: ["country"],
-  residential: ["country", "city", "state", "zip", "asn", "os"],
-  mobile: ["country", "city", "state"],
-  custom: ["host", "port", "username", "password", "ca_bundle"],
-};
 
 const at = (field: string, message: string): Problem => ({ path: `config.${field}`, message });
 
@@ -42,8 +33,8 @@ export const wireProxyProblems = (problems: SpecProblem[]): Problem[] => problem
 
 const foreignFields = (type: ProxyType, config: Config): Problem[] =>
   (Object.keys(config) as Field[])
-    .filter((field) => config[field] !== undefined && !fieldsOf[type].includes(field))
-    .map((field) => at(field, `is no setting of ${type} proxies; these have ${fieldsOf[type].join(", ")}`));
+    .filter((field) => config[field] !== undefined && !proxySettings[type].includes(field))
+    .map((field) => at(field, `is no setting of ${type} proxies; these have ${proxySettings[type].join(", ")}`));
 
 /** Without empty texts, which mean that nothing is given; codes in capitals. */
 const settingsOf = ({ password: _, ca_bundle: __, ...config }: Config): Record<string, unknown> =>

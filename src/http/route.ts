@@ -45,8 +45,8 @@ export type FurtherPermission = {
 
 /** What is known of a request with a bad query or body. */
 type InvalidInput = "params" | "principal" | "project" | "deps";
-/** `mostBytes`: of the file. `type`: its content type, for the documentation. */
-export type UploadContract = { mostBytes: number; type: string; description: string };
+/** `mostBytes`: of the file. `type`: its content type, for the documentation. `fields`: the form's other fields; the rest is ignored. */
+export type UploadContract = { mostBytes: number; type: string; description: string; fields: readonly string[] };
 
 /** A file that a caller has sent, on this replica's disk until the answer is sent. */
 export type UploadedFile = { handle: FileHandle; sha256: string };

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { BrowserSpec } from "./browser.ts";
 import { lenientFields } from "./browser-pool-wire.ts";
-import { exactlyOneField } from "./document-rules.ts";
+import { exactlyOneField, notTogether } from "./document-rules.ts";
 import { maxIdLength, namePattern } from "./selector.ts";
 import { SessionTelemetry, Tags } from "./session-wire.ts";
 import { wireSchema } from "./wire.ts";
@@ -24,7 +24,12 @@ export const BrowserRequest = BrowserSpec.extend({
 });
 export type BrowserRequest = z.infer<typeof BrowserRequest>;
 
-export const CreateBrowser = wireSchema(BrowserRequest);
+/** The request of `POST /browsers`. */
+export const CreateBrowser = notTogether(wireSchema(BrowserRequest), {
+  proxy: { type: "object" },
+  // An empty id is none.
+  proxy_id: { type: "string", minLength: 1 },
+});
 export type CreateBrowser = z.output<typeof CreateBrowser>;
 
 /** The request of `PATCH /browsers/{id_or_name}`. What is left out stays as it is. */

@@ -4,12 +4,12 @@
  */
 import { z } from "zod";
 
-type JsonRules = { oneOf: Record<string, unknown>[] };
+type JsonRules = { oneOf: Record<string, unknown>[] } | { not: Record<string, unknown> };
 
 const rulesOf = z.registry<JsonRules>();
 
 /** Says in the document that exactly one of these forms holds. Returns the same schema. */
-export const documentedForms = <S extends z.ZodType>(schema: S, forms: JsonRules["oneOf"]): S => {
+export const documentedForms = <S extends z.ZodType>(schema: S, forms: Record<string, unknown>[]): S => {
   rulesOf.add(schema, { oneOf: forms });
   return schema;
 };
@@ -20,6 +20,12 @@ export const exactlyOneField = <S extends z.ZodType>(schema: S, ...fields: strin
     schema,
     fields.map((field) => ({ required: [field] })),
   );
+
+/** Says in the document that fields with these forms, by name, are not given together. Returns the same schema. */
+export const notTogether = <S extends z.ZodType>(schema: S, properties: Record<string, unknown>): S => {
+  rulesOf.add(schema, { not: { required: Object.keys(properties), properties } });
+  return schema;
+};
 
 /** The rules of a schema, as keywords of JSON Schema. */
 export const documentRules = (schema: z.core.$ZodType): JsonRules | undefined => rulesOf.get(schema);

@@ -1,6 +1,7 @@
 /** Proxies over HTTP; field names as on the wire (the SDK's `proxies`). Requests contain secrets, answers never do. */
 import { z } from "zod";
-import { maxBundleLength, maxLoginLength, proxyTypes } from "./proxy.ts";
+import { documentedForms } from "./document-rules.ts";
+import { maxBundleLength, maxLoginLength, type ProxyType, proxyTypes } from "./proxy.ts";
 
 const types =
   "mobile, residential, isp and datacenter come from the provider of the installation; datacenter is deprecated";
@@ -14,7 +15,7 @@ const name = z
 
 const place = z.string().max(128);
 
-/** The settings of all types; domain/proxy-create.ts knows which type has which, and their rules. */
+/** The settings of all types; domain/proxy-problems.ts has their rules. */
 export const ProxyConfig = z
   .object({
     country: place.optional().describe("ISO 3166 code. datacenter, isp: US when left out; others: any country."),
@@ -35,21 +36,48 @@ export const ProxyConfig = z
   })
   .describe("The settings of the type.");
 
+type Setting = keyof z.infer<typeof ProxyConfig>;
+
+/** The settings of each type; domain/proxy-create.ts refuses others. */
+export const proxySettings: Record<ProxyType, readonly Setting[]> = {
+  datacenter: ["country"],
+  isp: ["country"],
+  residential: ["country", "city", "state", "zip", "asn", "os"],
+  mobile: ["country", "city", "state"],
+  custom: ["host", "port", "username", "password", "ca_bundle"],
+};
+
+/** What the document says of the settings of a type. */
+const formOf = (type: ProxyType): Record<string, unknown> => {
+  const foreign = Object.keys(ProxyConfig.shape).filter((field) => !proxySettings[type].some((own) => own === field));
+  const config = { propertyNames: { not: { enum: foreign } } };
+  const place = { required: ["host", "port"], properties: { host: { minLength: 1 } } };
+  return type === "custom"
+    ? { properties: { type: { const: type }, config: { ...config, ...place } }, required: ["config"] }
+    : { properties: { type: { const: type }, config } };
+};
+
 const hosts = z
   .array(z.string().min(1).max(255))
   .max(256)
   .describe("Host patterns that browsers reach without the proxy, e.g. *.example.com.");
 
-export const CreateProxy = z.object({
-  type: z.enum(proxyTypes).describe(`The type; ${types}.`),
-  name: name.optional(),
-  protocol: z
-    .enum(["http", "https"])
-    .optional()
-    .describe("How browsers connect to the proxy. Left out: https; for other types than custom what the provider has."),
-  bypass_hosts: hosts.optional(),
-  config: ProxyConfig.optional(),
-});
+/** The request of `POST /proxies`. */
+export const CreateProxy = documentedForms(
+  z.object({
+    type: z.enum(proxyTypes).describe(`The type; ${types}.`),
+    name: name.optional(),
+    protocol: z
+      .enum(["http", "https"])
+      .optional()
+      .describe(
+        "How browsers connect to the proxy. Left out: https; for other types than custom what the provider has.",
+      ),
+    bypass_hosts: hosts.optional(),
+    config: ProxyConfig.optional(),
+  }),
+  proxyTypes.map(formOf),
+);
 export type CreateProxy = z.infer<typeof CreateProxy>;
 
 /** A proxy keeps everything but its name. */

@@ -9,7 +9,7 @@ import { AppError } from "../../src/errors.ts";
 import { receiveUpload } from "../../src/http/middleware/receive-upload.ts";
 import { eventually } from "../support/eventually.ts";
 
-const contract = { mostBytes: 1024 * 1024, type: "application/zip", description: "A file" };
+const contract = { mostBytes: 1024 * 1024, type: "application/zip", description: "A file", fields: ["one", "__proto__"] };
 let server: Server;
 let port: number;
 
@@ -62,6 +62,12 @@ test("a whole form is read, with its fields before and after the file", async ()
   const field = (name: string): string => `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\nvalue\r\n`;
   const body = `${field("one")}${fileHead}12345\r\n${field("__proto__")}--b--\r\n`;
   expect(await send(body)).toEqual({ fields: JSON.parse('{"one":"value","__proto__":"value"}'), size: 5 });
+});
+
+// EXTENSION-8, HTTP-6
+test("fields that nobody knows are ignored, however often they are there", async () => {
+  const field = '--b\r\ncontent-disposition: form-data; name="other"\r\n\r\nvalue\r\n';
+  expect(await send(`${field}${field}${fileHead}12345\r\n--b--\r\n`)).toEqual({ fields: {}, size: 5 });
 });
 
 // EXTENSION-8

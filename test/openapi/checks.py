@@ -8,28 +8,37 @@ from schemathesis.core.failures import Failure
 # Texts of details[], path first, each with what no schema can say.
 RULES = [
     # The grammar of hosts: labels of 63 characters, ports up to 65535, private addresses, a name that browsers read as an address.
-    r"^(bypass_hosts|network\.(allowed_hosts|private_hosts|proxy_routes\[\d+\]\.hosts))\[\d+\]: "
-    r"(is not an? |must be |must not be |the port must be |only one leading |a wildcard |a CIDR range |the CIDR range |"
-    r"an IPv6 address |loopback |link-local )",
+    r"^((bypass_hosts|network\.(allowed_hosts|private_hosts|proxy_routes\[\d+\]\.hosts))\[\d+\]|config\.host): "
+    r"(is not an? (host name|IPv4 address|IPv6 address|CIDR range) ?|must be (a|one) host|must be private |must not be empty |"
+    r"the port must be a number |only one leading |a wildcard that catches everything |a CIDR range takes no port$|"
+    r"the CIDR range has host bits |an IPv6 address stands in brackets|(loopback|link-local) is not allowed$)",
     # An origin has one way to be written.
     r"allowed_origins\[\d+\]: write it as browsers do: ",
     # The level of a key is in another field, or the key's own.
     r"^permissions: a key of one project can't have `organization`$",
     # What others of the organization leave.
     r": must not be above the organization's limit of \d+$",
-    r"^size: ",
+    r"^size: .*\bexceeds? the (organization's limit of \d+ pooled sessions|project's limit of \d+ sessions)$",
     r"^fill_rate_per_minute: above the organization's cap of \d+$",
     r"^max_session_seconds: above the \d+ s that this installation allows$",
     # What an export has already is not in the request.
     r"^(browser_)?telemetry\.export\.otlp\.destination: an enabled export needs a destination$",
     # By a PATCH, the pool may have a profile already.
     r"^refresh_on_profile_update: needs a profile on the pool$",
-    # Which settings a proxy of a type has, by countries and states; and what the name of a host resolves to.
-    r"^config(\.\w+)?: ",
+    # Lists of countries and states, and what they allow together; what a header of a login can carry; certificates.
+    r"^config\.country: ",
+    r"^config\.state: (only with country US|.* is no state of the US$|must be )",
+    r"^config\.city: (needs a country$|must )",
+    r"^config\.zip: (is a ZIP code of the US|must )",
+    r"^config\.asn: must ",
+    r"^config\.(username|password): must not contain (control characters$|a colon)",
+    r"^config\.ca_bundle: ",
+    r"^config: (this installation has no provider of proxies)",
+    # What the name of a host resolves to.
     r"^url: its host has no public address$",
     # What a file has inside of it, and that a form has each field once.
     r"^file: (this is no zip archive, or its end is missing|the archive has no manifest.json at its root)$",
-    r": give this once, and shorter$",
+    r"^name: give this once, and shorter$",
 ]
 
 RULE = re.compile("|".join(f"(?:{rule})" for rule in RULES))

@@ -89,7 +89,8 @@ export const receiveUpload = async (
   const fields: Record<string, string> = Object.create(null);
   const problems: string[] = [];
   parser.on("field", (name, value, nameCut, valueCut) => {
-    if (nameCut || valueCut || name in fields) problems.push(name.slice(0, 100));
+    if (!upload.fields.includes(name)) return;
+    if (nameCut || valueCut || name in fields) problems.push(name);
     fields[name] = value;
   });
   const handle = await openNameless();

@@ -29,6 +29,7 @@ export const uploadExtensionRoute = defineRoute(
       mostBytes: 50 * 1024 * 1024,
       type: zip,
       description: "The unpacked extension as a zip file, with manifest.json at its root; at most 50 MiB.",
+      fields: Object.keys(UploadExtension.shape),
     },
     body: UploadExtension,
     answers: { 201: { description: "The extension", schema: ExtensionRecord } },
