@@ -4,8 +4,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Browser, CDPSession, Page } from "puppeteer-core";
 import { createTestAgents, type StartOptions } from "../../test/support/agent-process.ts";
 import { markingExtension } from "../../test/support/marking-extension.ts";
+import { testCertificates } from "../../test/support/test-certificates.ts";
+import { ownAddress } from "../../test/support/wall/machine.ts";
 import { interleaved } from "../interleaved.ts";
 import type { Bench, Row, Section } from "../section.ts";
+import { makeProfile } from "../settings/make-profile.ts";
 import { memoryOf } from "../settings/memory-of.ts";
 import { startResourcesSite } from "../settings/resources-site.ts";
 import { summarize } from "../statistics.ts";
@@ -16,29 +19,36 @@ const settleMs = 1500;
 
 const policy = { HomepageLocation: "https://example.com/" };
 
+const refOf = (archive: Buffer) => ({
+  sha256: createHash("sha256").update(archive).digest("hex"),
+  bytes: archive.length,
+});
+
 const twoExtensions = (): StartOptions => {
   const archives = ["first", "second"].map(markingExtension);
   const extensions = archives.map((zip, index) => ({
     id: `extension-${index}`,
     name: `extension ${index}`,
-    sha256: createHash("sha256").update(zip).digest("hex"),
-    bytes: zip.length,
+    ...refOf(zip),
   }));
   return { setup: { extensions }, archives };
 };
 
 /** Kinds of headless browsers; the first is the floor of all others. */
-const kinds: Record<string, StartOptions> = {
+const kindsWith = (profile: Buffer): Record<string, StartOptions> => ({
   "headless shell": {},
   wall: { setup: { network: {} } },
   policy: { setup: { policy } },
   "two extensions": twoExtensions(),
+  "a profile of 10 MB": { setup: { profile: refOf(profile) }, archives: [profile] },
   "wall, policy and two extensions": { ...twoExtensions(), setup: { ...twoExtensions().setup, policy, network: {} } },
-};
+});
 
 type Agents = ReturnType<typeof createTestAgents>;
 
 const measureStarts = async (agents: Agents, { say, signal }: Bench): Promise<Row[]> => {
+  say("a profile");
+  const kinds = kindsWith(await makeProfile(signal));
   const times = new Map<string, number[]>();
   const memory = new Map<string, number[]>();
   const note = (map: Map<string, number[]>, kind: string, value: number) =>
@@ -79,34 +89,44 @@ const open = async (agents: Agents, more: object): Promise<Opened> => {
   await agent.bind("bench", 1);
   const browser = await agent.connect("bench");
   const page = await browser.newPage();
-  return { browser, page, cdp: await page.createCDPSession() };
+  const cdp = await page.createCDPSession();
+  await cdp.send("Security.setIgnoreCertificateErrors", { ignore: true });
+  return { browser, page, cdp };
 };
 
 const measureWall = async (agents: Agents, bench: Bench): Promise<Row[]> => {
-  await using site = await startResourcesSite();
+  const sites = {
+    HTTP: await startResourcesSite(),
+    HTTPS: await startResourcesSite(testCertificates([`IP:${ownAddress}`])),
+  };
   bench.say("pages of 100 resources, and CDP round trips");
   const walled = await open(agents, { network: {} });
   const direct = await open(agents, {});
-  const load = ({ page }: Opened): Promise<unknown> => page.goto(site.url);
   const ask = ({ cdp }: Opened): Promise<unknown> => cdp.send("Browser.getVersion");
   const common = { random: bench.random(), signal: bench.signal };
-  const pages = await interleaved(
-    { ...common, seconds: bench.seconds(20), batch: 1 },
-    { walled: () => load(walled), direct: () => load(direct) },
-  );
+  const rows: Row[] = [];
+  for (const [scheme, site] of Object.entries(sites)) {
+    const load = ({ page }: Opened): Promise<unknown> => page.goto(site.url);
+    const pages = await interleaved(
+      { ...common, seconds: bench.seconds(20), batch: 1 },
+      { walled: () => load(walled), direct: () => load(direct) },
+    );
+    rows.push({
+      what: `page of 100 resources behind the wall, ${scheme}, p50`,
+      unit: "ms",
+      measured: summarize(pages.walled).p50,
+      floor: { what: "direct", value: summarize(pages.direct).p50 },
+      target: { of: "ratio", atMost: 1.15 },
+    });
+  }
   const calls = await interleaved(
     { ...common, seconds: bench.seconds(10), batch: 20 },
     { walled: () => ask(walled), direct: () => ask(direct) },
   );
   for (const { browser } of [walled, direct]) await browser.disconnect();
+  for (const site of Object.values(sites)) await site[Symbol.asyncDispose]();
   return [
-    {
-      what: "page of 100 resources behind the wall, p50",
-      unit: "ms",
-      measured: summarize(pages.walled).p50,
-      floor: { what: "direct", value: summarize(pages.direct).p50 },
-      target: { of: "ratio", atMost: 1.15 },
-    },
+    ...rows,
     {
       what: "CDP round trip behind the wall, p50",
       unit: "ms",
@@ -123,6 +143,6 @@ const measure = async (bench: Bench) => {
 
 export const section: Section = {
   name: "settings",
-  summary: "what a wall, policies and extensions cost a browser",
+  summary: "what a wall, policies, extensions and profiles cost a browser",
   run: measure,
 };

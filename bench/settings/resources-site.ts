@@ -1,6 +1,8 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { listeningPort } from "../../src/listening-port.ts";
+import type { TestCertificates } from "../../test/support/test-certificates.ts";
 import { ownAddress } from "../../test/support/wall/machine.ts";
 
 /** Files of a page, and the size of each, bytes: about what pages load. */
@@ -15,21 +17,24 @@ export type ResourcesSite = {
 
 const script = Buffer.alloc(fileBytes, " ");
 
-/** Starts it on the machine's own address, which browsers behind a wall reach, too. */
-export const startResourcesSite = async (): Promise<ResourcesSite> => {
+/** Starts it on the machine's own address, which browsers behind a wall reach, too. `certificates`: it speaks TLS with them. */
+export const startResourcesSite = async (certificates?: TestCertificates): Promise<ResourcesSite> => {
   const tags = Array.from({ length: files }, (_, index) => `<script src="/${index}.js"></script>`);
   const page = `<!doctype html><title>page</title>${tags.join("")}`;
-  const server = createServer((request, response) => {
+  const answer: RequestListener = (request, response) => {
     const isPage = request.url === "/";
     response.setHeader("Cache-Control", "no-store");
     response.setHeader("Content-Type", isPage ? "text/html" : "text/javascript");
     response.end(isPage ? page : script);
-  });
+  };
+  const server = certificates
+    ? createTlsServer({ cert: certificates.certificate, key: certificates.key }, answer)
+    : createServer(answer);
   server.keepAliveTimeout = 60_000;
   server.listen(0, ownAddress);
   await once(server, "listening");
   return {
-    url: `http://${ownAddress}:${listeningPort(server)}/`,
+    url: `${certificates ? "https" : "http"}://${ownAddress}:${listeningPort(server)}/`,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();

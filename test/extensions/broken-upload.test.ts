@@ -9,7 +9,12 @@ import { AppError } from "../../src/errors.ts";
 import { receiveUpload } from "../../src/http/middleware/receive-upload.ts";
 import { eventually } from "../support/eventually.ts";
 
-const contract = { mostBytes: 1024 * 1024, type: "application/zip", description: "A file", fields: ["one", "__proto__"] };
+const contract = {
+  mostBytes: 1024 * 1024,
+  type: "application/zip",
+  description: "A file",
+  fields: ["one", "__proto__"],
+};
 let server: Server;
 let port: number;
 
