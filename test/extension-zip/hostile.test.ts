@@ -6,7 +6,18 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ArchiveRefused } from "../../src/extension-zip/archive-refused.ts";
 import { unpackExtensionZip } from "../../src/extension-zip/unpack-extension-zip.ts";
 import { checkFile } from "./extension-files.ts";
-import { hostileArchives } from "./hostile-archives.ts";
+import { data } from "./hostile/data.ts";
+import { fileKinds } from "./hostile/file-kinds.ts";
+import { headers } from "./hostile/headers.ts";
+import { manifests } from "./hostile/manifests.ts";
+import { names } from "./hostile/names.ts";
+import { places } from "./hostile/places.ts";
+import { sizes } from "./hostile/sizes.ts";
+import { zip64 } from "./hostile/zip64.ts";
+
+/** The archives, by what they attack. */
+const groups = { names, fileKinds, sizes, data, headers, zip64, places, manifests };
+const hostileArchives = Object.values(groups).flat();
 
 const { signal } = new AbortController();
 let scratch: string;
@@ -24,6 +35,20 @@ const refusalOf = async (work: Promise<unknown>): Promise<ArchiveRefused> => {
   expect(error).toBeInstanceOf(ArchiveRefused);
   return error as ArchiveRefused;
 };
+
+test("no hostile archive is lost, and each has a title of its own", () => {
+  expect(Object.fromEntries(Object.entries(groups).map(([group, archives]) => [group, archives.length]))).toEqual({
+    names: 26,
+    fileKinds: 12,
+    sizes: 9,
+    data: 16,
+    headers: 15,
+    zip64: 5,
+    places: 19,
+    manifests: 17,
+  });
+  expect(new Set(hostileArchives.map(({ title }) => title)).size).toBe(hostileArchives.length);
+});
 
 // EXTENSION-6, EXTENSION-7
 describe("a hostile archive is refused by name and rule, and nothing is written", () => {
