@@ -1,6 +1,9 @@
 import { writeZip } from "./zip-writer.ts";
 
-/** The zip of an extension whose content script asks its worker and adds the answer, the extension's name, to each page's title. */
+/**
+ * The zip of an extension whose content script asks its worker and marks each page with the answer, the extension's name: at the end of the
+ * title, and with Chromium's id of the extension in the body's `data-NAME`. `name`: small letters, digits and hyphens.
+ */
 export const markingExtension = (name: string): Buffer =>
   writeZip([
     {
@@ -19,6 +22,9 @@ export const markingExtension = (name: string): Buffer =>
     },
     {
       name: "content.js",
-      content: `chrome.runtime.sendMessage("who").then((answer) => { document.title += " " + answer; });`,
+      content: `chrome.runtime.sendMessage("who").then((answer) => {
+        document.title += " " + answer;
+        document.body.setAttribute("data-" + answer, chrome.runtime.id);
+      });`,
     },
   ]);
