@@ -87,6 +87,7 @@ describe("a request to update", () => {
     [{ viewport: { width: 1, height: 1, refresh_rate: 0 } }, "viewport.refresh_rate"],
     [{ network: { private_hosts: ["a".repeat(256)] } }, "network.private_hosts.0"],
     [{ network: { private_hosts: Array.from({ length: 33 }, () => "a") } }, "network.private_hosts"],
+    [{ network: { allowedHosts: ["a.test"] } }, "network"],
     [{ telemetry: { browser: { page: { enabled: "yes" } } } }, "telemetry.browser.page.enabled"],
     [{ discard_all_idle: "true" }, "discard_all_idle"],
   ])("is refused with %j, naming the field", (body, path) => {

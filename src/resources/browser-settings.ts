@@ -1,5 +1,6 @@
 /** The settings that pools and on-demand browsers share. */
 import { z } from "zod";
+import { closedObject } from "./document-rules.ts";
 import { maxIdLength, ProxySelector, Selector } from "./selector.ts";
 
 /** The largest number that the int32 fields of Kubernetes (e.g. of the scale subresource) hold. */
@@ -33,7 +34,7 @@ const ProxyRoute = z
   })
   .describe("A proxy and the hosts it is for.");
 
-export const Network = z.object({
+const NetworkFields = z.object({
   allowedHosts: z
     .array(hostPattern)
     .max(1024)
@@ -48,6 +49,8 @@ export const Network = z.object({
     ),
   proxyRoutes: z.array(ProxyRoute).max(64).optional().describe("Proxies for some hosts only; the first match counts."),
 });
+/** Closed: rules whose only field is misspelled would else be no rules. */
+export const Network = closedObject(NetworkFields);
 export type Network = z.infer<typeof Network>;
 
 export const headless = z.boolean().default(false).describe("Run without a display. No live view then.");

@@ -1,10 +1,15 @@
 /**
- * Rules between fields that JSON Schema can say and zod can't. They go into the OpenAPI document, on the wire's schemas too; code
+ * Rules of objects that JSON Schema can say, and zod or a CRD can't. They go into the OpenAPI document, on the wire's schemas too; code
  * enforces them (src/domain), and CEL rules say the same to Kubernetes.
  */
 import { z } from "zod";
+import { isWrapperSchema } from "./zod-shape.ts";
 
-type JsonRules = { oneOf: Record<string, unknown>[] } | { not: Record<string, unknown> };
+type JsonRules = {
+  oneOf?: Record<string, unknown>[];
+  not?: Record<string, unknown>;
+  additionalProperties?: false;
+};
 
 const rulesOf = z.registry<JsonRules>();
 
@@ -27,8 +32,23 @@ export const notTogether = <S extends z.ZodType>(schema: S, properties: Record<s
   return schema;
 };
 
+/**
+ * Says that an object has no other fields: on the wire (wire.ts), a further one is refused there. For objects in which a misspelled field
+ * would leave less than what was asked for. Returns the same schema.
+ */
+export const closedObject = <S extends z.ZodType>(schema: S): S => {
+  rulesOf.add(schema, { additionalProperties: false });
+  return schema;
+};
+
 /** The rules of a schema, as keywords of JSON Schema. */
 export const documentRules = (schema: z.core.$ZodType): JsonRules | undefined => rulesOf.get(schema);
+
+/** Whether a schema, or what it makes optional, is a `closedObject`. */
+export const isClosed = (schema: z.core.$ZodType): boolean =>
+  schema instanceof z.ZodType && isWrapperSchema(schema)
+    ? isClosed(schema.unwrap())
+    : documentRules(schema)?.additionalProperties === false;
 
 /** Gives the rules of one schema to another that is made from it. */
 export const copyDocumentRules = <S extends z.ZodType>(from: z.ZodType, to: S): S => {

@@ -3,7 +3,7 @@
  * keys of free maps (Chrome policies, tags) are data and stay unchanged.
  */
 import { z } from "zod";
-import { copyDocumentRules } from "./document-rules.ts";
+import { copyDocumentRules, isClosed } from "./document-rules.ts";
 import { isArraySchema, isObjectSchema, isRecordSchema, isWrapperSchema, type WrapperSchema } from "./zod-shape.ts";
 
 type SnakeCase<Key extends string> = Key extends `${infer Head}${infer Tail}`
@@ -71,10 +71,10 @@ const rebuildWrapper = (schema: WrapperSchema): z.ZodType => {
 
 const rebuildInside = (schema: z.ZodType): z.ZodType => {
   if (isWrapperSchema(schema)) return rebuildWrapper(schema);
-  if (isObjectSchema(schema))
-    return z.object(
-      Object.fromEntries(Object.entries(schema.shape).map(([key, field]) => [snakeCase(key), rebuild(field)])),
-    );
+  if (isObjectSchema(schema)) {
+    const shape = Object.entries(schema.shape).map(([key, field]) => [snakeCase(key), rebuild(field)]);
+    return (isClosed(schema) ? z.strictObject : z.object)(Object.fromEntries(shape));
+  }
   if (isArraySchema(schema)) return schema.clone({ ...schema.def, element: rebuild(schema.element) });
   if (isRecordSchema(schema)) return schema.clone({ ...schema.def, valueType: rebuild(schema.valueType) });
   return schema.clone({ ...schema.def });
@@ -84,7 +84,7 @@ const rebuild = (schema: z.ZodType): z.ZodType => describedAs(schema, copyDocume
 
 /**
  * The schema of the same data on the wire: snake_case fields, with checks, defaults and descriptions kept.
- * Unknown fields are ignored. Only for schemas that crd-safe.ts allows.
+ * Unknown fields are ignored, but for those of a `closedObject`. Only for schemas that crd-safe.ts allows.
  */
 export const wireSchema = <S extends z.ZodType>(schema: S): z.ZodType<Wire<z.output<S>>, Wire<z.input<S>>> =>
   // `Wire` says for types what `rebuild` does with schemas.

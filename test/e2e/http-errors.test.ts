@@ -65,6 +65,7 @@ describe("a request that is refused", () => {
     ["start_url", { size: 1, start_url: "x".repeat(2049) }],
     ["chrome_policy", { size: 1, chrome_policy: [] }],
     ["chrome_policy.ProxyMode", { size: 1, chrome_policy: { ProxyMode: "direct" } }],
+    ["network.private_host", { size: 1, network: { private_host: [] } }],
     ["network.private_hosts[0]", { size: 1, network: { private_hosts: ["8.8.8.0/24"] } }],
     ["telemetry.browser", { size: 1, telemetry: { enabled: false, browser: { page: { enabled: true } } } }],
     ["extensions", { size: 1, extensions: Array.from({ length: 21 }, (_, i) => ({ name: `e${i}` })) }],

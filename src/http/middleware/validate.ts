@@ -3,13 +3,26 @@ import { invalidInput } from "../../errors.ts";
 import { joinPath } from "../../resources/wire.ts";
 import { isObjectSchema } from "../../resources/zod-shape.ts";
 
+type Issue = z.core.$ZodIssue;
+
+/** So many fields that there are not are named in one place: the answer stays small. */
+const namedKeys = 10;
+
+/** A field that the object does not have is named itself (HTTP-6). */
+const placesOf = (issue: Issue): { path: PropertyKey[]; message: string }[] =>
+  issue.code === "unrecognized_keys"
+    ? issue.keys.slice(0, namedKeys).map((key) => ({ path: [...issue.path, key], message: "there is no such field" }))
+    : [issue];
+
 /** Parses `value` with `schema`. Throws `bad_request` with one detail for each bad field. */
 export const validate = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> => {
   const { success, data, error } = schema.safeParse(value);
   if (success) return data;
   // A path through JSON holds no symbols.
   throw invalidInput(
-    error.issues.map(({ path, message }) => ({ path: joinPath(path as (string | number)[]) || "body", message })),
+    error.issues
+      .flatMap(placesOf)
+      .map(({ path, message }) => ({ path: joinPath(path as (string | number)[]) || "body", message })),
   );
 };
 

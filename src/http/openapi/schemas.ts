@@ -1,7 +1,7 @@
 /** zod schemas as the JSON Schemas of an OpenAPI 3.1 document. */
 import { z } from "zod";
 import { Network, Viewport } from "../../resources/browser-settings.ts";
-import { documentRules } from "../../resources/document-rules.ts";
+import { documentRules, isClosed } from "../../resources/document-rules.ts";
 import { Telemetry } from "../../resources/telemetry.ts";
 import { wireSchema } from "../../resources/wire.ts";
 
@@ -46,9 +46,9 @@ const mergeIntersection = (schema: Json): void => {
   });
 };
 
-const tidy = (schema: Json, direction: Direction): void => {
-  // The service ignores unknown fields of requests, and answers may get new ones: so the objects are open.
-  if (schema.additionalProperties === false) delete schema.additionalProperties;
+const tidy = (schema: Json, { direction, isOpen }: { direction: Direction; isOpen: boolean }): void => {
+  // The service ignores unknown fields of most requests, and answers may get new ones: so those objects are open.
+  if (schema.additionalProperties === false && isOpen) delete schema.additionalProperties;
   if (isObject(schema.additionalProperties) && Object.keys(schema.additionalProperties).length === 0)
     schema.additionalProperties = true;
   if (schema.format === "date-time") delete schema.pattern;
@@ -109,7 +109,7 @@ export const createSchemaSet = (given: Map<z.ZodType, string>): SchemaSet => {
       metadata: names,
       reused: "inline",
       override: ({ jsonSchema, zodSchema }) => {
-        tidy(jsonSchema, direction);
+        tidy(jsonSchema, { direction, isOpen: !isClosed(zodSchema) });
         Object.assign(jsonSchema, documentRules(zodSchema));
       },
     });
