@@ -22,6 +22,9 @@ const profile: Setting = {
     "test/profile-archive/chromium.test.ts": [
       "an agent starts its browser with the profile, each time anew; headless: %s",
     ],
+    "test/e2e/patch-profile.test.ts": [
+      "browsers start with the profile and never write to it, whatever save_changes says, with the reuse policy %s (1)",
+    ],
     "test/profiles/profiles.test.ts": [
       "has its id in the pool's answer, and can't be deleted",
       "is needed to download a profile, and to give it to a pool or a browser; not to see, clear or delete it",
@@ -125,7 +128,7 @@ export const browserSettings = {
     needs: ["network", "provider of proxies"],
     shownBy: {
       "test/proxies/everything.test.ts": ["a pool with everything at once, headless: %s"],
-      "test/e2e/patch-rules.test.ts": ["clears proxy_id by an empty string (5)"],
+      "test/e2e/patch-settings.test.ts": ["a proxy stays when it is left out, and is cleared by an empty id (5)"],
       "test/e2e/on-demand.test.ts": ["a %s that names nothing is 404, and nothing is started"],
     },
   },

@@ -75,6 +75,9 @@ export const poolSettings = {
       "src/controllers/browser-pool/plan/profile-refresh.test.ts": [
         "a new version of the profile replaces what is idle and what starts, and leaves what is in use",
       ],
+      "test/e2e/patch-profile.test.ts": [
+        "renews idle browsers when their profile has a new version, and never one in use",
+      ],
     },
   },
   discardIdle: {

@@ -194,6 +194,16 @@ describe("a PATCH of a pool", () => {
     await patched(id, { size: 1 });
   });
 
+  // POOL-PATCH-12, LIMIT-2, LIMIT-21
+  test("lets one of two through that would exceed that limit together (12)", async () => {
+    const ids = [await newPool(), await newPool()];
+    const used = (await stack.kube.list(browserPoolKind)).items.reduce((sum, { spec }) => sum + spec.size, 0);
+    const size = 50 - used + 1;
+    const answers = await Promise.all(ids.map((id) => patch(id, { size })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+    for (const id of ids) await patched(id, { size: 1 });
+  });
+
   // POOL-PATCH-17
   test("may be sent by several callers at once, and loses none of the changes", async () => {
     const id = await newPool();

@@ -19,7 +19,7 @@ afterAll(() => stack?.[Symbol.asyncDispose]());
 const blocked = "net::ERR_BLOCKED_BY_ADMINISTRATOR";
 
 describe.each([true, false])("headless: %s", (headless) => {
-  // POOL-16, NETWORK-6
+  // POOL-16, POOL-19, NETWORK-6
   test("a pool's browser keeps to its policy and its network rules, and so does the one after a reset", async () => {
     const { kernel } = stack;
     const pool = await filledPool(kernel, {

@@ -6,15 +6,14 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import puppeteer, { type Browser, type Page } from "puppeteer-core";
+import { buffer } from "node:stream/consumers";
+import type { Browser, Page } from "puppeteer-core";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { chromiumFlags } from "../../src/agent/chromium-flags.ts";
 import { profileFlags } from "../../src/agent/profile-flags.ts";
-import { locatePrograms } from "../../src/local/locate-programs.mjs";
-import { requiredProgram } from "../../src/local/required-program.ts";
 import { packProfile } from "../../src/profile-archive/pack-profile.ts";
 import { unpackProfile } from "../../src/profile-archive/unpack-profile.ts";
 import { createTestAgents } from "../support/agent-process.ts";
+import { launchChromium } from "../support/plain-chromium.ts";
 
 const worker = `
   self.addEventListener("install", () => self.skipWaiting());
@@ -53,17 +52,8 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true, maxRetries: 10 });
 });
 
-const settings = { headless: true, viewport: { width: 800, height: 600 }, kiosk_mode: false } as never;
-
-/** Starts Chromium as the agent does. */
 const start = async (profileDir: string, more: readonly string[] = []): Promise<{ browser: Browser; page: Page }> => {
-  const sandbox = process.getuid?.() !== 0;
-  const parts = { devToolsPort: 0, flags: [...more] };
-  const browser = await puppeteer.launch({
-    executablePath: requiredProgram(locatePrograms(process.env), "chromium"),
-    ignoreDefaultArgs: true,
-    args: chromiumFlags(settings, { profileDir, shell: false, sandbox, smallSharedMemory: true, parts }),
-  });
+  const browser = await launchChromium(profileDir, more);
   browsers.push(browser);
   return { browser, page: await browser.newPage() };
 };
@@ -138,9 +128,7 @@ const loggedIn = async (): Promise<Buffer> => {
   const first = await start(join(folder, "first"));
   await logIn(first.page);
   await first.browser.close();
-  const parts: Uint8Array[] = [];
-  for await (const part of packProfile(join(folder, "first"), { signal })) parts.push(part);
-  return Buffer.concat(parts);
+  return buffer(packProfile(join(folder, "first"), { signal }));
 };
 
 // PROFILE-4, PROFILE-20

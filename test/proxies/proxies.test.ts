@@ -145,7 +145,7 @@ describe("secrets of a proxy", () => {
     for (const text of seen.slice(2)) expect(text).not.toContain("CERTIFICATE");
   });
 
-  // PROXY-8, PROXY-15
+  // PROXY-8, PROXY-15, LIMIT-17
   test.each<[string, object, string]>([
     ["a password of 4097 characters", { password: "p".repeat(4097) }, "config.password"],
     ["a password on two lines", { password: `${canary}\r\nX: y` }, "config.password"],
@@ -164,6 +164,7 @@ describe("secrets of a proxy", () => {
     expect((await parts.kube.list(proxyKind, { namespace: parts.namespace })).items.length).toBe(before);
   });
 
+  // LIMIT-17
   test("of 4096 and 65536 characters are kept", async () => {
     const ca_bundle = `${authority}${" ".repeat(65_536 - authority.length)}`;
     await created(custom({ password: "p".repeat(4096), username: "u".repeat(4096), ca_bundle }));

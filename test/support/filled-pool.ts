@@ -1,6 +1,8 @@
 /** Pools of a running local mode for its tests. */
 import type Kernel from "@onkernel/sdk";
 import type { BrowserPool, BrowserPoolCreateParams } from "@onkernel/sdk/resources/browser-pools";
+import type { Kube } from "../../src/kube/client.ts";
+import { browserPoolKind } from "../../src/resources/browser-pool.ts";
 import { eventually } from "./eventually.ts";
 
 /** The fastest rate of local mode: the whole pool within a second. */
@@ -13,11 +15,28 @@ export const untilAvailable = (kernel: Kernel, idOrName: string, count: number):
     return pool.available_count === count && pool;
   });
 
+/**
+ * Resolves when the operator has carried out the newest spec of a pool of the default project, and so many of its browsers are idle and
+ * have that configuration.
+ */
+export const untilFresh = (
+  { kube, namespace = "default" }: { kube: Kube; namespace?: string },
+  id: string,
+  count: number,
+): Promise<unknown> =>
+  eventually(`${count} browsers of ${id} have the newest configuration`, async () => {
+    const pool = await kube.get(browserPoolKind, { namespace, name: id });
+    const { observedGeneration, discardedToken, available, outdated } = pool?.status ?? {};
+    const isCarriedOut = observedGeneration === pool?.metadata.generation && discardedToken === pool?.spec.discardIdle;
+    return isCarriedOut && available === count && outdated === 0;
+  });
+
 /** The parameters of a pool; the SDK does not know all of them yet. */
 export type PoolParams = Partial<BrowserPoolCreateParams> & {
   reuse_policy?: "reset" | "keep";
   max_session_seconds?: number;
   network?: object;
+  memory?: "8GiB" | "16GiB";
 };
 
 /** A new pool of headless browsers, all of them up. */

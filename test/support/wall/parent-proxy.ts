@@ -47,7 +47,7 @@ export const startTestParent = async ({
     asked.push(`${asking.method} ${asking.url}`);
     if (!mayPass(asking)) return void response.writeHead(407, { "proxy-authenticate": "Basic" }).end();
     const url = new URL(asking.url ?? "");
-    const host = /^[\d.]+$|^\[/.test(url.hostname) ? url.hostname : names;
+    const host = /^[\d.]+$|^\[/.test(url.hostname) ? url.hostname.replace(/^\[|\]$/g, "") : names;
     const on = request({
       host,
       port: url.port || 80,

@@ -19,7 +19,7 @@ const observed = (known: string | undefined, version: number, spec: object = {})
 
 const does = (one: Observed): string[] => profileRefresh(one).map((action) => action.do);
 
-// POOL-PATCH-10
+// POOL-PATCH-10, PROFILE-6
 test("a new version of the profile replaces what is idle and what starts, and leaves what is in use", () => {
   const actions = profileRefresh(observed("profile/1", 2));
   expect(actions).toMatchObject([

@@ -135,7 +135,7 @@ test.each([
   expect(() => check(value)).toThrow(message);
 });
 
-// POOL-PATCH-13
+// POOL-21, POOL-PATCH-13
 test("a headful browser has the memory of its pool, a headless one that of the template", () => {
   const template = check({
     spec: {

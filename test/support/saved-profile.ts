@@ -1,0 +1,51 @@
+/** Contents of profiles for tests: what a real Chromium leaves behind, saved as the product saves it. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { pathToFileURL } from "node:url";
+import { openBlobStore } from "../../src/blobs/open-blob-store.ts";
+import { readConfig } from "../../src/config.ts";
+import { saveProfile } from "../../src/controllers/profile-versions.ts";
+import type { Kube } from "../../src/kube/client.ts";
+import { packProfile } from "../../src/profile-archive/pack-profile.ts";
+import { type Profile, profileKind } from "../../src/resources/profile.ts";
+import { launchChromium } from "./plain-chromium.ts";
+
+/** Longest time to pack or to save, ms. */
+const withinMs = 30_000;
+
+/** The archive of a browser that is logged in at `domain`: it has the cookie `login` with this value. */
+export const loginArchive = async (value: string, domain = "cookies.test"): Promise<Buffer> => {
+  const folder = await mkdtemp(join(tmpdir(), "login-"));
+  try {
+    const browser = await launchChromium(folder);
+    await browser.setCookie({ name: "login", value, domain, path: "/", expires: Date.now() / 1000 + 86_400 });
+    // Not by a signal: the cookie would be missing.
+    await browser.close();
+    return await buffer(packProfile(folder, { signal: AbortSignal.timeout(withinMs) }));
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+  }
+};
+
+/** A local mode, by its data and its API server. */
+export type Target = { dataDir: string; kube: Kube };
+
+/** The store of blobs of a local mode, opened a second time. */
+export const blobsOf = async ({ dataDir }: Pick<Target, "dataDir">) =>
+  (await openBlobStore(readConfig({ BROWSERPOOL_BLOBS: pathToFileURL(join(dataDir, "blobs")).href }).blobs)).store;
+
+/** Saves the archive as the newest version of a profile of the default project, as the operator does. */
+export const saveVersion = async (id: string, archive: Buffer, target: Target): Promise<Profile> => {
+  const { kube } = target;
+  const profile = await kube.get(profileKind, { name: id, namespace: "default" });
+  if (!profile) throw new Error(`no profile ${id}`);
+  const deps = { kube, blobs: await blobsOf(target), lead: { check: () => undefined }, now: Date.now };
+  const body = (async function* () {
+    yield archive;
+  })();
+  const saved = await saveProfile({ profile: profile.metadata, body }, deps, AbortSignal.timeout(withinMs));
+  if (!saved) throw new Error(`the profile ${id} is gone`);
+  return saved;
+};
