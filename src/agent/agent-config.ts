@@ -25,8 +25,8 @@ export type AgentConfig = {
   /** Folders of this agent alone that its browser can write to; a reset of the browser empties them. */
   scratchDirs: string[];
   /**
-   * The folder, of this agent alone, that Chromium sees as /etc/chromium/policies; undefined: a browser with policies gets a mount
-   * namespace in which it sees them there.
+   * The folder, of this agent alone, that Chromium sees as /etc/chromium/policies; undefined: a browser gets a mount namespace
+   * in which it sees one there.
    */
   policyDir: string | undefined;
   /** The DNS servers that a walled browser's names are asked of, `address` or `address:port`; undefined: the machine's. */

@@ -1,10 +1,11 @@
 /**
- * What a browser's setup turns into before each start of Chromium: a wall, a folder of policies, further arguments. Everything is made
+ * What a browser gets before each start of Chromium, most of it by its setup: a wall, a folder of policies, further arguments. Everything is made
  * anew from what the operator sent, so nothing that a holder did stays in it.
  */
-import { mkdir } from "node:fs/promises";
+import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createResolveName } from "../net/resolve-name.ts";
+import { mayUnshare } from "../process/may-unshare.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { UnpackedExtension } from "./load-extensions.ts";
 import { loadProfile } from "./load-profile.ts";
@@ -34,19 +35,15 @@ export type BrowserParts = {
   release(): Promise<void>;
 };
 
-const noParts: BrowserParts = {
-  needsFullBrowser: false,
-  flags: [],
-  devToolsPort: 0,
-  devToolsSocket: undefined,
-  extensions: [],
-  command: (program, args) => ({ program, args }),
-  release: async () => undefined,
+/** Whether a browser of this machine can see a folder of its own as /etc/chromium. */
+const mayHaveFolder = async (): Promise<boolean> => {
+  const [mayMount, folder] = await Promise.all([mayUnshare("mount"), stat("/etc/chromium").catch(() => undefined)]);
+  return mayMount && folder !== undefined;
 };
 
 /** Where the policies were written, and the folder that Chromium shall see as /etc/chromium, if it can't see them otherwise. */
 const placePolicies = async (
-  policies: Record<string, unknown> | undefined,
+  policies: Record<string, unknown>,
   config: AgentConfig,
   folder: string,
 ): Promise<{ written: string | undefined; etc: string | undefined }> => {
@@ -54,7 +51,8 @@ const placePolicies = async (
     await writePolicies(config.policyDir, policies);
     return { written: undefined, etc: undefined };
   }
-  if (!policies) return { written: undefined, etc: undefined };
+  // Where this can't be, the API accepts no policies (BROWSERPOOL_BROWSER_FEATURES).
+  if (Object.keys(policies).length === 0 && !(await mayHaveFolder())) return { written: undefined, etc: undefined };
   const etc = join(folder, "etc");
   const written = join(etc, "policies");
   await mkdir(etc, { mode: 0o700 });
@@ -69,26 +67,26 @@ export const prepareParts = async (
   { folder, short, profileDir, signal }: RunFolders & { signal: AbortSignal },
   stack: AsyncDisposableStack,
 ): Promise<BrowserParts> => {
-  const policies = received && policiesOf(received.setup);
+  const setup = received?.setup;
+  const policies = setup ? policiesOf(setup) : {};
   const { written, etc } = await placePolicies(policies, config, folder);
   const release = async (): Promise<void> => {
     if (written !== undefined) await releasePolicies(written);
   };
   stack.defer(release);
-  if (!received) return noParts;
 
-  const { setup } = received;
-  if (setup.profile) await loadProfile(received.archive(setup.profile), { ref: setup.profile, profileDir }, signal);
-  const extensions = await unpackExtensions(received, join(folder, "extensions"), signal);
-  const sockets = setup.network && socketsIn(short);
-  if (setup.network && sockets)
+  const profile = setup?.profile;
+  if (received && profile) await loadProfile(received.archive(profile), { ref: profile, profileDir }, signal);
+  const extensions = received ? await unpackExtensions(received, join(folder, "extensions"), signal) : [];
+  const sockets = setup?.network && socketsIn(short);
+  if (setup?.network && sockets)
     stack.use(
       await startForwardProxy(sockets.proxy, createWayOut(setup.network, createResolveName(config.dnsServers))),
     );
   const options: NamespaceOptions = { sockets, policies: etc };
   return {
-    needsFullBrowser: policies !== undefined || setup.extensions.length > 0 || setup.profile !== undefined,
-    flags: [...(sockets ? wallFlags : []), ...(setup.profile ? profileFlags : [])],
+    needsFullBrowser: Object.keys(policies).length > 0 || extensions.length > 0 || profile !== undefined,
+    flags: [...(sockets ? wallFlags : []), ...(profile ? profileFlags : [])],
     devToolsPort: sockets ? devToolsPort : 0,
     devToolsSocket: sockets?.devTools,
     extensions,

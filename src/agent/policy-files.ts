@@ -13,13 +13,18 @@ const certificatesIn = (pem: string): string[] =>
     new X509Certificate(block).raw.toString("base64"),
   );
 
-/** The policies of a browser: those of its configuration, and the authorities of its proxies. Undefined when there are none. */
-export const policiesOf = ({ policy = {}, network }: BrowserSetup): Record<string, unknown> | undefined => {
+/**
+ * What every browser has. On Chromium's page for tests of policies, whoever has CDP could replace all policies, and have the browser start
+ * programs by that.
+ */
+const always = { PolicyTestPageEnabled: false };
+
+/** The policies that a setup gives a browser: those of its configuration, and the authorities of its proxies. */
+export const policiesOf = ({ policy = {}, network }: BrowserSetup): Record<string, unknown> => {
   const added = (network?.proxies ?? []).flatMap(({ ca_bundle }) => (ca_bundle ? certificatesIn(ca_bundle) : []));
   const given = policy[authorities];
   const all = [...(Array.isArray(given) ? given : []), ...added];
-  const policies = { ...policy, ...(all.length > 0 && { [authorities]: all }) };
-  return Object.keys(policies).length > 0 ? policies : undefined;
+  return { ...policy, ...(all.length > 0 && { [authorities]: all }) };
 };
 
 /** Lets this process change and remove a folder of policies again. */
@@ -28,18 +33,16 @@ export const releasePolicies = async (folder: string): Promise<void> => {
 };
 
 /**
- * Makes `folder` a folder of policies, as Chromium's /etc/chromium/policies, with nothing but these: Chromium can read them, and no
- * download can add to them.
+ * Makes `folder` a folder of policies, as Chromium's /etc/chromium/policies, with nothing but these and what every browser has: Chromium
+ * can read them, and no download can add to them.
  */
-export const writePolicies = async (folder: string, policies: Record<string, unknown> | undefined): Promise<void> => {
+export const writePolicies = async (folder: string, policies: Record<string, unknown>): Promise<void> => {
   const managed = managedIn(folder);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await releasePolicies(folder);
   await rm(managed, { recursive: true, force: true });
-  if (policies) {
-    await mkdir(managed, { mode: 0o700 });
-    await writeFile(join(managed, "browserpool.json"), JSON.stringify(policies), { mode: 0o400 });
-    await chmod(managed, 0o500);
-  }
+  await mkdir(managed, { mode: 0o700 });
+  await writeFile(join(managed, "browserpool.json"), JSON.stringify({ ...policies, ...always }), { mode: 0o400 });
+  await chmod(managed, 0o500);
   await chmod(folder, 0o500);
 };

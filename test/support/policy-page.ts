@@ -1,0 +1,37 @@
+/** What a browser says of its policies, on the pages that Chromium has for them. */
+import type { Page } from "puppeteer-core";
+
+/** One policy that is set. `error`: why the browser does not heed it, or a part of it. */
+export type ShownPolicy = { value: unknown; error?: string };
+
+/** The policies that are set, by name, as chrome://policy shows them. */
+export const shownPolicies = async (page: Page): Promise<Record<string, ShownPolicy>> => {
+  await page.goto("chrome://policy/");
+  return (await page.evaluate(`(async () => {
+    const { addWebUiListener } = await import("chrome://resources/js/cr.js");
+    return new Promise((resolve) => {
+      addWebUiListener("policies-updated", (_, { policyGroups }) => resolve(policyGroups.chrome.policies));
+      chrome.send("listenPoliciesUpdates");
+    });
+  })()`)) as Record<string, ShownPolicy>;
+};
+
+/** Tries to replace all policies of the browser by Chromium's page for tests. False when the browser does not answer. */
+export const replacePolicies = async (page: Page, policies: Record<string, unknown>): Promise<boolean> => {
+  await page.goto("chrome://policy/test").catch(() => undefined);
+  // Without the page for tests, the browser goes on to chrome://policy by itself.
+  await page.waitForFunction("location.protocol === 'chrome:' && document.readyState === 'complete'");
+  const given = Object.entries(policies).map(([name, value]) => ({
+    level: 1,
+    scope: 1,
+    source: 2,
+    namespace: "chrome",
+    name,
+    value,
+  }));
+  return (await page.evaluate(`(async () => {
+    const { sendWithPromise } = await import("chrome://resources/js/cr.js");
+    const late = new Promise((resolve) => setTimeout(() => resolve(false), 3000));
+    return Promise.race([sendWithPromise("setLocalTestPolicies", ${JSON.stringify(JSON.stringify(given))}, "{}"), late]);
+  })()`)) as boolean;
+};
