@@ -110,7 +110,21 @@ export const browserSettings = {
     by: "agent (policy file `managed/browserpool.json`)",
     takesHold,
     needs: ["chrome_policy"],
-    shownBy: policyAndNetwork,
+    shownBy: {
+      ...policyAndNetwork,
+      "test/e2e/policies.test.ts": [
+        "two browsers obey each its own policy, and so do those after a reset",
+        "a policy of 5 MiB holds whole",
+        "%s is refused as such: %s",
+      ],
+      "test/agent/policies/known.test.ts": [
+        "Chromium heeds every policy that may be set, with a value of its type",
+        "Chromium complains of every policy with a value of another type, and so does the API",
+      ],
+      "test/agent/policies/holder.test.ts": [
+        "no download gets into a browser's folder of policies, its own or a neighbour's",
+      ],
+    },
   },
   "network.allowedHosts": network,
   "network.privateHosts": {

@@ -58,8 +58,8 @@ test.each([{ proxy: {} }, { proxy: { id: "p", mode: "direct" } }])("%j is refuse
 
 // LIMIT-6
 test("its policy may be 256 KiB when serialized, and not one byte more", () => {
-  const frame = JSON.stringify({ Text: "" }).length;
-  const policy = (bytes: number) => ({ chrome_policy: { Text: "a".repeat(bytes - frame) } });
+  const frame = JSON.stringify({ HomepageLocation: "" }).length;
+  const policy = (bytes: number) => ({ chrome_policy: { HomepageLocation: "a".repeat(bytes - frame) } });
   expect(created(policy(256 * 1024)).ok).toBe(true);
   expect(created(policy(256 * 1024 + 1))).toMatchObject({ ok: false, problems: [{ path: "chrome_policy" }] });
 });

@@ -1,8 +1,11 @@
 /**
- * Checks the names and the total size of a pool's Chrome enterprise policies (POOL-16, LIMIT-6). The types of their values are not
- * checked: Chromium ignores a policy whose value it can't read.
+ * Checks a pool's Chrome enterprise policies: their total size (LIMIT-6), their names (POOL-16), and the types of their values
+ * (POOL-18). Chromium itself would ignore what it does not know or can't read, and tell nobody.
  */
+import known from "./generated/chrome-policies.json" with { type: "json" };
+import { type PolicyType, valueProblems } from "./policy-type.ts";
 import { problemAt, type SpecProblem } from "./problem.ts";
+import { refusalOfPolicy } from "./refused-policies.ts";
 
 /** Bytes of a policy as JSON (LIMIT-6). */
 export const maxChromePolicyBytes = 5 * 1024 * 1024;
@@ -10,41 +13,63 @@ export const maxChromePolicyBytes = 5 * 1024 * 1024;
 /** A request can contain very many bad names; the answer shows the first ones. */
 const maxProblems = 20;
 
-/**
- * Policies that the service manages itself. A pattern covers a family, because Chromium adds to these families with
- * every few releases.
- */
-const managed: [RegExp, string][] = [
-  // Which extensions are installed, from where and with what rights; "3rdparty" configures installed extensions.
-  [/^Extension|^BlockExternalExtensions$|^MandatoryExtensionsForIncognitoNavigation$|^3rdparty$/, "extensions"],
-  // ProxyMode, ProxyServer, ProxyPacUrl, ProxyBypassList, ProxySettings, ProxyOverrideRules…
-  [/^Proxy/, "the proxy"],
-  // CDP, the agent and the gateway need these: such a policy could switch off debugging or forbid headless mode.
-  [
-    /^RemoteDebugging|^DeveloperTools|^HeadlessMode$|^ChromeForTestingAllowed$|^CommandLineFlagSecurityWarningsEnabled$/,
-    "CDP and automation",
-  ],
-  // Enrolment puts the browser under another party's policies, which override all of the above.
-  [/^CloudManagementEnrollment|^CloudPolicyOverridesPlatformPolicy$/, "where policies come from"],
-];
+/** Chromium reads no policy at all from a file whose values are nested deeper than 200; lists of objects count twice. */
+const maxDepth = 100;
 
 const policyName = /^[A-Z][A-Za-z0-9]{1,127}$/;
 
-const entryProblem = (name: string, value: unknown): SpecProblem | undefined => {
-  const family = managed.find(([pattern]) => pattern.test(name));
-  if (family) return problemAt(["chromePolicy", name.slice(0, 128)], `the service manages ${family[1]} itself`);
-  if (!policyName.test(name))
-    return problemAt(["chromePolicy"], `${JSON.stringify(name.slice(0, 64))} is not the name of a policy`);
-  return value === null ? problemAt(["chromePolicy", name], "must not be null") : undefined;
+const types: Readonly<Record<string, PolicyType>> = known.policies as Record<string, PolicyType>;
+const shared: Readonly<Record<string, PolicyType>> = known.shared as Record<string, PolicyType>;
+
+/** Where Chromium takes less than its schema says. */
+const narrower: Readonly<Record<string, PolicyType>> = {
+  // CDP can open no tab in a browser that is always incognito (2).
+  IncognitoModeAvailability: { type: "integer", minimum: 0, maximum: 1 },
+  // Chromium crashes when one of both is missing.
+  BrowsingDataLifetime: withRequired(types.BrowsingDataLifetime, ["data_types", "time_to_live_in_hours"]),
+};
+
+/** A list of objects, each of which needs these entries. */
+function withRequired(type: PolicyType | undefined, required: string[]): PolicyType {
+  if (!type || !("type" in type) || type.type !== "array" || !type.items) return { type: "array" };
+  return { ...type, items: { ...type.items, required } as PolicyType };
+}
+
+/** The type of a policy's value; undefined for a policy that Chromium does not know. */
+export const typeOfPolicy = (name: string): PolicyType | undefined =>
+  Object.hasOwn(narrower, name) ? narrower[name] : Object.hasOwn(types, name) ? types[name] : undefined;
+
+/** The names of all policies that Chromium knows. */
+export const knownPolicies: readonly string[] = Object.keys(types);
+
+/** Whether values are nested deeper than this; without recursion, for a request may be deeper than the stack. */
+const isDeeperThan = (value: unknown, depth: number): boolean => {
+  let level = [value];
+  for (let left = depth; left > 0; left -= 1) {
+    level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
+    if (level.length === 0) return false;
+  }
+  return level.some((one) => typeof one === "object" && one !== null);
+};
+
+const entryProblems = function* (name: string, value: unknown): Generator<SpecProblem> {
+  const refusal = refusalOfPolicy(name);
+  const type = typeOfPolicy(name);
+  const path = ["chromePolicy", name];
+  if (refusal !== undefined) yield problemAt(["chromePolicy", name.slice(0, 128)], `is not allowed: ${refusal}`);
+  else if (type) yield* valueProblems(path, value, type, shared);
+  else if (policyName.test(name)) yield problemAt(path, `is no policy of Chromium ${known.chromium}`);
+  else yield problemAt(["chromePolicy"], `${JSON.stringify(name.slice(0, 64))} is not the name of a policy`);
 };
 
 /** The problems of a pool's `chromePolicy`; empty when there are none. */
 export const chromePolicyProblems = (policy: Record<string, unknown>): SpecProblem[] => {
+  if (isDeeperThan(policy, maxDepth))
+    return [problemAt(["chromePolicy"], `must not be nested deeper than ${maxDepth}`)];
   if (Buffer.byteLength(JSON.stringify(policy)) > maxChromePolicyBytes)
     return [problemAt(["chromePolicy"], "must not exceed 5 MiB when serialized")];
   return Iterator.from(Object.entries(policy))
-    .map(([name, value]) => entryProblem(name, value))
-    .filter((found) => found !== undefined)
+    .flatMap(([name, value]) => entryProblems(name, value))
     .take(maxProblems)
     .toArray();
 };

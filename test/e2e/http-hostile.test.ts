@@ -41,7 +41,7 @@ describe("a hostile request is refused", () => {
 
   // HTTP-26
   test("for a body that is too large", async () => {
-    const huge = JSON.stringify({ size: 1, chrome_policy: { Text: "x".repeat(7 * 1024 * 1024) } });
+    const huge = JSON.stringify({ size: 1, chrome_policy: { HomepageLocation: "x".repeat(7 * 1024 * 1024) } });
     const tooLarge = { status: 413, code: "payload_too_large" };
     expectRefusal(await send("POST", "/browser_pools", { body: huge }), tooLarge);
     const large = JSON.stringify({ tags: { a: "x".repeat(2 * 1024 * 1024) } });

@@ -18,10 +18,10 @@ const namespace = "default";
 const maxBytes = 5 * 1024 * 1024;
 
 /** A policy of that many bytes of JSON, which gzip shrinks to hardly less than three quarters. */
-const policyOf = (bytes: number): { Text: string } => {
-  const room = bytes - JSON.stringify({ Text: "" }).length;
+const policyOf = (bytes: number): { HomepageLocation: string } => {
+  const room = bytes - JSON.stringify({ HomepageLocation: "" }).length;
   return {
-    Text: randomBytes(Math.ceil(room * 0.75))
+    HomepageLocation: randomBytes(Math.ceil(room * 0.75))
       .toString("base64")
       .slice(0, room),
   };

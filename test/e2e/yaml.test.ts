@@ -180,7 +180,7 @@ describe("a pool that can't be carried out says so in its Accepted condition", (
     );
   };
 
-  // POOL-24
+  // POOL-18, POOL-24
   test.each([
     ["PooledSessionsLimit", "spec.size", { ...idle, size: 51 }],
     ["FillRateAboveCap", "spec.fillRatePerMinute", { ...idle, fillRatePerMinute: 6001 }],
@@ -188,6 +188,7 @@ describe("a pool that can't be carried out says so in its Accepted condition", (
     ["ReferenceNotFound", "spec.extensions[0]", { ...idle, extensions: [{ name: "none" }] }],
     ["InvalidSpec", "spec.network.privateHosts[0]", { ...idle, network: { privateHosts: ["8.8.8.8"] } }],
     ["InvalidSpec", "spec.chromePolicy.ProxyMode", { ...idle, chromePolicy: { ProxyMode: "direct" } }],
+    ["InvalidSpec", "spec.chromePolicy.HomepageLocation", { ...idle, chromePolicy: { HomepageLocation: 5 } }],
   ])("%s for %s, starts no browser, and recovers when it is corrected", async (reason, field, spec) => {
     await done("apply -f -", yamlOf("odd", spec));
     const condition = await conditionOf("odd");

@@ -8,8 +8,9 @@ import { maxInlinePolicyBytes } from "./policy-parts.ts";
 import { createPolicyUpload } from "./policy-upload.ts";
 
 const metadata = { name: "pool", namespace: "project" };
-const specOf = (length: number) => BrowserPoolSpec.parse({ size: 1, chromePolicy: { Text: "a".repeat(length) } });
-const small = specOf(maxInlinePolicyBytes - JSON.stringify({ Text: "" }).length);
+const specOf = (length: number) =>
+  BrowserPoolSpec.parse({ size: 1, chromePolicy: { HomepageLocation: "a".repeat(length) } });
+const small = specOf(maxInlinePolicyBytes - JSON.stringify({ HomepageLocation: "" }).length);
 const large = specOf(maxInlinePolicyBytes);
 
 /** An upload, and the names of the ConfigMaps that there are. */

@@ -28,7 +28,7 @@ const leaseOf = (config: string): LeaseRecord => ({
 /** A store in which each configuration has a policy of 256 KiB, the largest that is kept with the pool. */
 const setUp = () => {
   const asked: string[] = [];
-  const text = JSON.stringify({ headless: true, chrome_policy: { Text: "x".repeat(256 * 1024) } });
+  const text = JSON.stringify({ headless: true, chrome_policy: { HomepageLocation: "x".repeat(256 * 1024) } });
   const store = {
     config: async (_: string, hash: string) => {
       asked.push(hash);

@@ -1,4 +1,5 @@
 import { configHash } from "../../domain/browser-config.ts";
+import { chromePolicyProblems } from "../../domain/chrome-policy.ts";
 import { onDemandPoolSpec, type PoolLikeSpec } from "../../domain/on-demand-pool.ts";
 import {
   type ReferencedObjects,
@@ -14,6 +15,7 @@ import { archiveKey, type Extension } from "../../resources/extension.ts";
 import { wireName } from "../../resources/identity.ts";
 import { type Profile, profileBlobKey } from "../../resources/profile.ts";
 import type { WebProxy } from "../../resources/proxy.ts";
+import { joinPath } from "../../resources/wire.ts";
 import { fetchReferenced } from "../objects/references.ts";
 import { openParentProxy } from "../proxies/open-parent-proxy.ts";
 import type { ServiceDeps } from "../service-deps.ts";
@@ -49,6 +51,9 @@ const policyOf = async (
   if (!chromePolicyRef) return chromePolicy;
   const policy = await policies.read(namespace, chromePolicyRef);
   if (!policy) throw new SetupFailure("parts of its Chrome policy are missing (chromePolicyRef)");
+  // Whoever may write ConfigMaps and pools can refer to a policy that no check has seen.
+  const [problem] = chromePolicyProblems(policy);
+  if (problem) throw new SetupFailure(`chromePolicyRef: ${joinPath(problem.path.slice(1))} ${problem.message}`);
   return policy;
 };
 
