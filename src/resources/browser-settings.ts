@@ -1,6 +1,6 @@
 /** The settings that pools and on-demand browsers share. */
 import { z } from "zod";
-import { closedObject } from "./document-rules.ts";
+import { closedObject, namesLike } from "./document-rules.ts";
 import { maxIdLength, ProxySelector, Selector } from "./selector.ts";
 
 /** The largest number that the int32 fields of Kubernetes (e.g. of the scale subresource) hold. */
@@ -58,11 +58,14 @@ export const stealth = z.boolean().default(false).describe("Run in a way that bo
 export const kioskMode = z.boolean().default(false).describe("Hide the address bar and the tabs in the live view.");
 
 /** domain/chrome-policy.ts checks the names and the size (5 MiB serialized). */
-export const chromePolicy = z
-  .record(z.string(), z.unknown())
-  .describe(
-    "Chrome enterprise policies by name. What the service manages itself (extensions, proxy, automation) is refused.",
-  );
+export const chromePolicy = namesLike(
+  z
+    .record(z.string(), z.unknown())
+    .describe(
+      "Chrome enterprise policies by name. What the service manages itself (extensions, proxy, automation) is refused.",
+    ),
+  /^[A-Z][A-Za-z0-9]{1,127}$/,
+);
 
 export const extensions = z
   .array(Selector.describe("An uploaded extension, by id or by name."))

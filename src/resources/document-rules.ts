@@ -9,6 +9,7 @@ type JsonRules = {
   oneOf?: Record<string, unknown>[];
   not?: Record<string, unknown>;
   additionalProperties?: false;
+  propertyNames?: { pattern: string };
 };
 
 const rulesOf = z.registry<JsonRules>();
@@ -29,6 +30,12 @@ export const exactlyOneField = <S extends z.ZodType>(schema: S, ...fields: strin
 /** Says in the document that fields with these forms, by name, are not given together. Returns the same schema. */
 export const notTogether = <S extends z.ZodType>(schema: S, properties: Record<string, unknown>): S => {
   rulesOf.add(schema, { not: { required: Object.keys(properties), properties } });
+  return schema;
+};
+
+/** Says in the document what the names of a free map are like. Returns the same schema. */
+export const namesLike = <S extends z.ZodType>(schema: S, pattern: RegExp): S => {
+  rulesOf.add(schema, { propertyNames: { pattern: pattern.source } });
   return schema;
 };
 

@@ -12,6 +12,8 @@ RULES = [
     r"(is not an? (host name|IPv4 address|IPv6 address|CIDR range) ?|must be (a|one) host|must be private |must not be empty |"
     r"the port must be a number |only one leading |a wildcard that catches everything |a CIDR range takes no port$|"
     r"the CIDR range has host bits |an IPv6 address stands in brackets|(loopback|link-local) is not allowed$)",
+    # The policies of one Chromium, their types, and those that a pool may not set.
+    r"^chrome_policy\.\w+: (is no policy of Chromium [\d.]+$|is not allowed: )",
     # An origin has one way to be written.
     r"allowed_origins\[\d+\]: write it as browsers do: ",
     # The level of a key is in another field, or the key's own.
