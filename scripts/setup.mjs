@@ -42,7 +42,7 @@ Installs only what is missing:
                     The set-up names what it can't install, and the tests skip what needs it
   --openapi         also Schemathesis, from PyPI; and Python by apt-get, where it is missing.
                     The set-up says so when it can't install it
-  --cluster         npm packages, and what the cluster tests use beside Docker: kubectl, helm, kind
+  --cluster         npm packages, and what the cluster tests use beside Docker: kubectl, helm, kind, versitygw
   --help            this text
 
 Environment:
@@ -81,7 +81,7 @@ const findMissing = (scope) => {
   const npmPackages = !packagesAreInstalled(root) || !nodeIsInstalled(root);
   const chart = scope === "check" ? chartPrograms.filter((name) => !isProgram(cachedProgramPath(name, env))) : [];
   const programs = locatePrograms(env);
-  const cluster = scope === "cluster" ? clusterPrograms.filter((name) => !programs[name]) : [];
+  const cluster = scope === "cluster" ? [...clusterPrograms, ...storePrograms].filter((name) => !programs[name]) : [];
   if (scope === "packages" || scope === "check" || scope === "cluster")
     return { npmPackages, chart, cluster, system: [], controlPlane: [], clock: [], tests: [], store: [], python: [] };
   const complete = controlPlanePrograms.every((name) => programs[name]);

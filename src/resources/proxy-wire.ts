@@ -13,18 +13,32 @@ const name = z
   .regex(/^\s*\S(?:[\s\S]{0,253}\S)?\s*$/, "must have 1 to 255 characters")
   .describe("A name; others may have it too.");
 
-const place = z.string().max(128);
+/** An empty text is none; letters of codes may be small. */
+const code = z.string().regex(/^([A-Za-z]{2})?$/);
 
 /** The settings of all types; domain/proxy-problems.ts has their rules. */
 export const ProxyConfig = z
   .object({
-    country: place.optional().describe("ISO 3166 code. datacenter, isp: US when left out; others: any country."),
-    city: place.optional().describe("residential, mobile: the provider's name of the city, without spaces."),
-    state: place.optional().describe("residential, mobile: two-letter code of the state."),
-    zip: place.optional().describe("residential: US ZIP code."),
-    asn: place.optional().describe("residential: autonomous system number."),
+    country: code.optional().describe("ISO 3166 code. datacenter, isp: US when left out; others: any country."),
+    city: z
+      .string()
+      .max(128)
+      .regex(/^\S*$/)
+      .optional()
+      .describe("residential, mobile: the provider's name of the city, without spaces."),
+    state: code.optional().describe("residential, mobile: two-letter code of the state."),
+    zip: z
+      .string()
+      .regex(/^([0-9]{5}(-[0-9]{4})?)?$/)
+      .optional()
+      .describe("residential: US ZIP code."),
+    asn: z
+      .string()
+      .regex(/^(([Aa][Ss])?[0-9]{1,10})?$/)
+      .optional()
+      .describe("residential: autonomous system number."),
     os: z.enum(["windows", "macos", "android"]).optional().describe("residential: deprecated, selects nothing."),
-    host: z.string().max(255).optional().describe("custom, required: host name or address of the proxy."),
+    host: z.string().max(253).optional().describe("custom, required: host name or address of the proxy."),
     port: z.int().min(1).max(65535).optional().describe("custom, required: port of the proxy."),
     username: z.string().max(maxLoginLength).optional().describe("custom: username for the proxy."),
     password: z.string().max(maxLoginLength).optional().describe("custom: password for the proxy."),

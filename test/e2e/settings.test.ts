@@ -56,34 +56,31 @@ test("an on-demand browser keeps to its policy and its network rules", async () 
   await kernel.browsers.deleteByID(browser.session_id);
 });
 
-/** The cluster of the tests has no store of blobs, and no way to servers of this machine. */
+/** The cluster of the tests has no way to servers of this machine. */
 const isCluster = process.env.BROWSERPOOL_TEST_ADDRESS_FILE !== undefined;
 
 // EXTENSION-3
-test.skipIf(isCluster).each([true, false])(
-  "a pool's extensions work in its browsers, headless: %s",
-  async (headless) => {
-    const { kernel } = stack;
-    const names = ["first", "second"].map((name) => `${name}-${headless}`);
-    for (const name of names)
-      await kernel.extensions.upload({ name, file: await toFile(markingExtension(name), `${name}.zip`) });
-    const [first, second] = await Promise.all(names.map((name) => kernel.extensions.get(name)));
-    const pool = await filledPool(kernel, {
-      headless,
-      extensions: [{ name: names[0] ?? "" }, { id: second?.id ?? "" }],
-      // The wall answers with a page of its own.
-      network: { allowed_hosts: ["page.test"] },
-    });
-    expect(pool.extension_ids).toEqual([first?.id, second?.id]);
-    const session = await kernel.browserPools.acquire(pool.id, { acquire_timeout_seconds: 60 });
-    await eventually("both extensions have marked a page", async () => {
-      const { title } = await visit(session.cdp_ws_url, "http://page.test/");
-      return names.every((name) => title.includes(name));
-    });
-    await expect(kernel.extensions.delete(names[0] ?? "")).rejects.toMatchObject({ status: 409 });
-    await kernel.browserPools.delete(pool.id, { force: true });
-  },
-);
+test.each([true, false])("a pool's extensions work in its browsers, headless: %s", async (headless) => {
+  const { kernel } = stack;
+  const names = ["first", "second"].map((name) => `${name}-${headless}`);
+  for (const name of names)
+    await kernel.extensions.upload({ name, file: await toFile(markingExtension(name), `${name}.zip`) });
+  const [first, second] = await Promise.all(names.map((name) => kernel.extensions.get(name)));
+  const pool = await filledPool(kernel, {
+    headless,
+    extensions: [{ name: names[0] ?? "" }, { id: second?.id ?? "" }],
+    // The wall answers with a page of its own.
+    network: { allowed_hosts: ["page.test"] },
+  });
+  expect(pool.extension_ids).toEqual([first?.id, second?.id]);
+  const session = await kernel.browserPools.acquire(pool.id, { acquire_timeout_seconds: 60 });
+  await eventually("both extensions have marked a page", async () => {
+    const { title } = await visit(session.cdp_ws_url, "http://page.test/");
+    return names.every((name) => title.includes(name));
+  });
+  await expect(kernel.extensions.delete(names[0] ?? "")).rejects.toMatchObject({ status: 409 });
+  await kernel.browserPools.delete(pool.id, { force: true });
+});
 
 /** A private address of this machine as the host of a URL, for a site that a browser may reach when its pool says so. */
 const ownHost = Object.values(networkInterfaces())

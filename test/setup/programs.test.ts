@@ -9,6 +9,7 @@ import {
   clusterProgramVersions,
   controlPlanePrograms,
   pinnedVersions,
+  storePrograms,
   storeProgramVersions,
   testProgramVersions,
 } from "../../src/local/locate-programs.mjs";
@@ -79,7 +80,8 @@ describe("building the control plane", () => {
   test("adds the cluster tests' programs only for them, without a control plane", async () => {
     fakeGo(sandbox);
     expect((await sandbox.setUp(["--cluster"])).code).toBe(0);
-    expect(cached()).toEqual(clusterPrograms.map((name) => basename(cachedProgramPath(name, {}))).sort());
+    const wanted = [...clusterPrograms, ...storePrograms];
+    expect(cached()).toEqual(wanted.map((name) => basename(cachedProgramPath(name, {}))).sort());
     expect(await sandbox.setUp(["--cluster"])).toEqual({ code: 0, output: "" });
   });
 

@@ -1,6 +1,7 @@
 /** The images of a run: built from the Dockerfile, and brought to the cluster. */
 import { resolve } from "node:path";
 import type { Cluster, Images, Run } from "../lane.ts";
+import { storeImage } from "./store.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
 const targets = ["service", "browser"] as const;
@@ -25,7 +26,7 @@ export const distribute = async (
   images: Images,
   { cluster, run, others }: { cluster: Cluster; run: Run; others: string[] },
 ): Promise<string[]> => {
-  const own = [images.tag, images.previousTag].flatMap((tag) => imagesOf(images, tag));
+  const own = [storeImage(images), ...[images.tag, images.previousTag].flatMap((tag) => imagesOf(images, tag))];
   if (cluster.kindName === undefined) {
     for (const image of own) await run("docker", "push", "--quiet", image);
     return own;

@@ -7,6 +7,7 @@ import { connectStack } from "../../support/stack.ts";
 import { type Images, type Lane, projectNamespace, type Run, systemNamespace } from "../lane.ts";
 import { deploy, initialKey, packageOlderChart, reachableUrl, remove } from "./release.ts";
 import type { Ground, Setting } from "./set-up.ts";
+import { giveLogin } from "./store.ts";
 
 /** A kubeconfig whose namespace is the default project's, as somebody has it who works in that project. */
 const projectKubeconfig = async (kubeconfig: string, folder: string, run: Run): Promise<string> => {
@@ -34,6 +35,7 @@ const install = async (
 ): Promise<void> => {
   const labels = { "pod-security.kubernetes.io/enforce": "restricted", [ownLabel]: "true" };
   await kube.apply(namespaces, { metadata: { name: systemNamespace, labels } }, { fieldManager: "cluster-tests" });
+  await giveLogin(kube);
   const older = { tag: images.previousTag, chartFile: await packageOlderChart(run, folder) };
   await deploy({ prefix: images.prefix, tag: images.tag, ...(isUpgraded && older) }, { kube, run });
 };

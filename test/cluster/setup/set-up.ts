@@ -10,6 +10,7 @@ import { provideBaseImages } from "./base-images.ts";
 import { bringUp, kindNameOf } from "./cluster.ts";
 import { buildImages, distribute, removeImages, sizesOf, tagPrevious } from "./images.ts";
 import { programRunner } from "./programs.ts";
+import { buildStore, removeStore, startStore, storeImage } from "./store.ts";
 
 /** Longest time for each thing that is taken back, ms. */
 const takeBackMs = 10 * 60_000;
@@ -106,12 +107,19 @@ export const setUp = async (setting: Setting): Promise<Ground> => {
       takeBack(() => removeImages(images, lastly(env)));
       await buildImages(images, run);
     }
+    takeBack(() => lastly(env)("docker", "image", "rm", storeImage(images)));
+    await buildStore(images, { run, folder });
     await tagPrevious(images, run);
     return [undefined, await sizesOf(images, run)];
   });
   await report.step("images to the cluster", async () => {
     const all = await distribute(images, { cluster, run, others: [redisImage] });
     return [undefined, `${all.length} images`];
+  });
+  await report.step("store of blobs", async () => {
+    if (!brought.isMade) takeBack(() => removeStore(lastly(env)));
+    await startStore(images, { run, folder });
+    return [undefined, "an S3 server"];
   });
   return { cluster, isMade: brought.isMade, images, kube, run, lastly: () => lastly(env) };
 };
