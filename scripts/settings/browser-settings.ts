@@ -49,7 +49,7 @@ const extension: Setting = {
 const route: Setting = {
   ...network,
   shownBy: {
-    "test/proxies/everything.test.ts": ["a pool with everything at once, headless: %s"],
+    "test/e2e/everything/everything.test.ts": ["a pool with everything at once, headless: %s"],
     "src/domain/references.test.ts": ["lead to ids, by id, by name and by the name of an object from YAML"],
     "test/e2e/patch-rules.test.ts": [
       "replaces the network block, an empty one removes it, an empty list stays a list (9)",
@@ -141,7 +141,7 @@ export const browserSettings = {
     takesHold,
     needs: ["network", "provider of proxies"],
     shownBy: {
-      "test/proxies/everything.test.ts": ["a pool with everything at once, headless: %s"],
+      "test/e2e/everything/everything.test.ts": ["a pool with everything at once, headless: %s"],
       "test/e2e/patch-settings.test.ts": ["a proxy stays when it is left out, and is cleared by an empty id (5)"],
       "test/e2e/on-demand.test.ts": ["a %s that names nothing is 404, and nothing is started"],
     },

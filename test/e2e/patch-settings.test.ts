@@ -7,12 +7,15 @@ import { markingExtension } from "../support/marking-extension.ts";
 import { blockedHosts, type Seen, type SettingsSite, startSettingsSite } from "../support/settings-seen.ts";
 import { ownPrivateAddress } from "../support/wall/machine.ts";
 
+const extensions = ["first", "second"];
 const parts = new AsyncDisposableStack();
 let stack: LocalStack;
 let site: SettingsSite;
 beforeAll(async () => {
   stack = parts.use(await startLocalStack());
-  site = parts.use(await startSettingsSite(["first", "second"]));
+  site = parts.use(await startSettingsSite(extensions));
+  for (const name of extensions)
+    await stack.kernel.extensions.upload({ name, file: await toFile(markingExtension(name), `${name}.zip`) });
 });
 afterAll(() => parts.disposeAsync());
 
@@ -49,8 +52,6 @@ const patchedPool = async (params: PoolParams) => {
 
 // POOL-PATCH-3, EXTENSION-3
 test("extensions are replaced, stay when they are left out, and are cleared by an empty list (3)", async () => {
-  for (const name of ["first", "second"])
-    await stack.kernel.extensions.upload({ name, file: await toFile(markingExtension(name), `${name}.zip`) });
   const { id: second } = await stack.kernel.extensions.get("second");
   const pool = await patchedPool({ extensions: [{ name: "first" }, { name: "second" }] });
   await pool.shows({ marks: ["first", "second"] });

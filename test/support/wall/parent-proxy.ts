@@ -23,6 +23,8 @@ export type TestParent = {
   port: number;
   /** `CONNECT host:port` or `GET url`, in order. */
   asked: string[];
+  /** The cookies of requests in tunnels that it reads. */
+  cookies: string[];
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -34,12 +36,14 @@ export const startTestParent = async ({
   names,
 }: TestParentOptions = {}): Promise<TestParent> => {
   const asked: string[] = [];
+  const cookies: string[] = [];
   const sockets = new Set<Socket>();
   const wanted = credentials && `Basic ${Buffer.from(credentials).toString("base64")}`;
   const mayPass = ({ headers }: IncomingMessage): boolean => !wanted || headers["proxy-authorization"] === wanted;
   const server: Server = tls ? (createTlsServer(tls) as unknown as Server) : createServer();
   const inside = createServer((asking, response) => {
     asked.push(`INSIDE ${asking.method} ${asking.headers.host}${asking.url}`);
+    if (asking.headers.cookie) cookies.push(asking.headers.cookie);
     response.end("answered by the proxy");
   });
   server.on("connection", (socket) => sockets.add(socket));
@@ -84,6 +88,7 @@ export const startTestParent = async ({
   return {
     port: listeningPort(server),
     asked,
+    cookies,
     async [Symbol.asyncDispose]() {
       const closed = once(server, "close");
       server.close();
