@@ -11,11 +11,14 @@ const policyAndNetwork = {
 /** What a pool's browsers are made with, and an on-demand browser too. */
 const takesHold = { pool: "new browsers", browser: "at its start" } as const;
 
+/** The same, and `PATCH /browsers` changes it in any session. */
+const changes = { pool: "new browsers", browser: "at its start, and at once by a PATCH" } as const;
+
 const network = { by: "network wall of the agent", takesHold, needs: ["network"], shownBy: policyAndNetwork } as const;
 
 const profile: Setting = {
   by: "API (reference, permission `profiles:use`), delivery of the setup, agent",
-  takesHold,
+  takesHold: changes,
   needs: ["blob store"],
   shownBy: {
     "test/e2e/http-errors.test.ts": ["for a %s that names nothing is 404: %s"],
@@ -25,6 +28,7 @@ const profile: Setting = {
     "test/e2e/patch-profile.test.ts": [
       "browsers start with the profile and never write to it, whatever save_changes says, with the reuse policy %s (1)",
     ],
+    "test/e2e/change-browser.test.ts": ["is loaded into a browser that runs, headless: %s"],
     "test/profiles/profiles.test.ts": [
       "has its id in the pool's answer, and can't be deleted",
       "is needed to download a profile, and to give it to a pool or a browser; not to see, clear or delete it",
@@ -59,8 +63,11 @@ const route: Setting = {
 
 const viewport: Setting = {
   by: "agent (`--window-size`, the screen of Xvfb)",
-  takesHold,
+  takesHold: changes,
   shownBy: {
+    "test/agent/change-viewport.test.ts": [
+      "%s changes in all pages and in later ones, and is the first one again after the lease",
+    ],
     "test/agent/browser-settings.test.ts": [
       "a headless browser gives every page the viewport",
       "has a screen of the viewport's size, and its window fills all but the last row",
@@ -100,8 +107,9 @@ export const browserSettings = {
   "viewport.height": viewport,
   "viewport.refreshRate": {
     by: "agent (the mode of a headful browser's screen); a headless one draws at 60 Hz",
-    takesHold,
+    takesHold: changes,
     shownBy: {
+      "test/agent/change-viewport.test.ts": ["of a headful browser changes its refresh rate, too"],
       "test/agent/browser-settings.test.ts": ["a headful browser draws at the viewport's refresh rate, %d Hz"],
       "src/domain/viewport.test.ts": ["%i x %i without a refresh rate has %i Hz", "a refresh rate that is given stays"],
     },
@@ -138,10 +146,14 @@ export const browserSettings = {
   "network.proxyRoutes[].proxy.name": { ...route, effect: "The same by its name, which no other proxy may have." },
   proxyId: {
     by: "API (reference), network wall of the agent",
-    takesHold,
+    takesHold: changes,
     needs: ["network", "provider of proxies"],
     shownBy: {
       "test/e2e/everything/everything.test.ts": ["a pool with everything at once, headless: %s"],
+      "test/e2e/change-browser.test.ts": [
+        "takes the traffic of a walled browser from now on, and open connections are cut",
+        "gives a pool's browser a wall, which its next holder does not find, with the reuse policy %s",
+      ],
       "test/e2e/patch-settings.test.ts": ["a proxy stays when it is left out, and is cleared by an empty id (5)"],
       "test/e2e/on-demand.test.ts": ["a %s that names nothing is 404, and nothing is started"],
     },

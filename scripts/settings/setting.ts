@@ -25,7 +25,7 @@ export type FieldPath = PathsOf<BrowserPoolSpec & PoolRequest & PoolPatch> | Pat
 export type PoolTime = "at once" | "new browsers" | "next lease" | "next release" | "fixed";
 
 /** When an on-demand browser's field takes hold. */
-export type BrowserTime = "at its start" | "at once";
+export type BrowserTime = "at its start" | "at its start, and at once by a PATCH" | "at once";
 
 /** What an installation must have. Without a feature the field is refused as `not_supported_here` (HTTP-30). */
 export type Need = BrowserFeature | "blob store" | "provider of proxies" | "organization's limits";

@@ -60,13 +60,25 @@ export const ok: AgentReply = { status: 200, body: { ok: true } };
 const describeIssues = (error: z.ZodError): string =>
   error.issues.map((issue) => `${issue.path.join(".") || "body"}: ${issue.message}`).join("; ");
 
+/** Time for a body that is parsed, ms; only archives may take longer. */
+const bodyMs = 10_000;
+
+const bodyOf = async (request: IncomingMessage, maxBytes: number): ReturnType<typeof readBody> => {
+  const timer = setTimeout(() => request.destroy(), bodyMs);
+  try {
+    return await readBody(request, maxBytes);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
 /** The body parsed by `schema`, or the reply that says what is wrong with it. `open`: makes the body's text of its bytes. */
 export const parseBody = async <T>(
   request: IncomingMessage,
   schema: z.ZodType<T>,
   { maxBytes, open = String }: { maxBytes: number; open?: (bytes: Buffer) => string },
 ): Promise<{ body: T } | { refused: AgentReply }> => {
-  const bytes = await readBody(request, maxBytes);
+  const bytes = await bodyOf(request, maxBytes);
   if (!Buffer.isBuffer(bytes)) {
     return { refused: refusal("payload_too_large", `a body has ${maxBytes} bytes at most`) };
   }

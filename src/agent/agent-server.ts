@@ -7,10 +7,11 @@ import { type AgentServer, ok, parseBody, type Routes, startAgentHttp } from "./
 import { type AgentReply, refusal, refusals } from "./agent-reply.ts";
 import type { Browser } from "./browser.ts";
 import { createCdpProxy } from "./cdp-proxy.ts";
+import { changeRoutes } from "./change-routes.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 
-/** Enough: callers are on the cluster's network and mostly send a few hundred bytes. */
-const requestTimeoutMs = 10_000;
+/** Time for one request, ms: the archive of a profile can be large. */
+const requestTimeoutMs = 10 * 60_000;
 
 /** The largest body that is read. Most leases take a few hundred bytes; the longest request takes up to three bytes a character. */
 const maxBodyBytes = 512 * 1024;
@@ -23,16 +24,21 @@ export type AgentServerDeps = {
   agentKey: KeyObject;
   leases: LeaseKeeper;
   browser: Pick<Browser, "devTools" | "isHealthy">;
+  /** Where archives of a holder's change are kept; left out, the browser can't be changed. */
+  changeArchives?: string;
   log: Logger;
 };
 
-const createRoutes = ({ leases, browser }: AgentServerDeps): Routes => {
+const createRoutes = ({ leases, browser, changeArchives, agentKey }: AgentServerDeps): Routes => {
   const state = (): AgentReply => ({ status: 200, body: leases.state() });
   return {
     "/livez": { GET: async () => ok },
     // A reset is no reason to take the pod out of service: it has a deadline of its own, and the browser ends when it fails.
     "/readyz": {
-      GET: async () => (leases.state().resetting || (await browser.isHealthy()) ? ok : refusals.browser_unhealthy),
+      GET: async () =>
+        leases.isStarting() || leases.state().resetting || (await browser.isHealthy())
+          ? ok
+          : refusals.browser_unhealthy,
     },
     "/state": {
       GET: async (request) => {
@@ -64,6 +70,7 @@ const createRoutes = ({ leases, browser }: AgentServerDeps): Routes => {
         return outcome === "ended" ? state() : refusals[outcome];
       },
     },
+    ...(changeArchives !== undefined && changeRoutes({ leases, agentKey, folder: changeArchives })),
     "/cdp": { GET: async () => refusal("upgrade_required", "only a WebSocket upgrade is taken here") },
   };
 };

@@ -6,6 +6,7 @@ import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createResolveName } from "../net/resolve-name.ts";
 import { mayUnshare } from "../process/may-unshare.ts";
+import type { NetworkSetup } from "../protocol/browser-setup.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { UnpackedExtension } from "./load-extensions.ts";
 import { loadProfile } from "./load-profile.ts";
@@ -31,6 +32,8 @@ export type BrowserParts = {
   extensions: UnpackedExtension[];
   /** The command that starts this program as the setup asks. */
   command(program: string, args: string[]): { program: string; args: string[] };
+  /** Of a browser with a wall. Returns the function by which its connections follow these rules, and all that are open are cut. */
+  prepareNetwork: ((network: NetworkSetup) => () => void) | undefined;
   /** Gives back what other parts of this process remove: to be called when Chromium has ended. */
   release(): Promise<void>;
 };
@@ -79,10 +82,11 @@ export const prepareParts = async (
   if (received && profile) await loadProfile(received.archive(profile), { ref: profile, profileDir }, signal);
   const extensions = received ? await unpackExtensions(received, join(folder, "extensions"), signal) : [];
   const sockets = setup?.network && socketsIn(short);
-  if (setup?.network && sockets)
-    stack.use(
-      await startForwardProxy(sockets.proxy, createWayOut(setup.network, createResolveName(config.dnsServers))),
-    );
+  const resolveName = createResolveName(config.dnsServers);
+  const wall =
+    setup?.network && sockets
+      ? stack.use(await startForwardProxy(sockets.proxy, createWayOut(setup.network, resolveName)))
+      : undefined;
   const options: NamespaceOptions = { sockets, policies: etc };
   return {
     needsFullBrowser: Object.keys(policies).length > 0 || extensions.length > 0 || profile !== undefined,
@@ -90,6 +94,12 @@ export const prepareParts = async (
     devToolsPort: sockets ? devToolsPort : 0,
     devToolsSocket: sockets?.devTools,
     extensions,
+    prepareNetwork:
+      wall &&
+      ((network) => {
+        const wayOut = createWayOut(network, resolveName);
+        return () => wall.use(wayOut);
+      }),
     command: (program, args) =>
       sockets || etc !== undefined ? inNamespace(options, program, args) : { program, args },
     release,

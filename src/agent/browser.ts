@@ -1,33 +1,54 @@
 /**
- * The agent's browser: one Chromium after another, all made with the same configuration.
+ * The agent's browser: one Chromium after another, all made with the same configuration but for what a holder changes in it.
  *
- *   up ──── reset ────► resetting ────► up
+ *        ┌── change ──► changing ──┐
+ *        │                         ▼
+ *   up ──┴── reset ───► resetting ──► up
  *    │                      │
  *    │ Chromium ends        │ Chromium does not come back
  *    ▼                      ▼
  *   ended ◄─────────────────┘
  *
  * up         Chromium answers DevTools.
+ * changing   what its holder asked for takes hold. Some changes need another Chromium, for the same holder.
  * resetting  the old Chromium is killed with its whole process group, what it has written is moved out of the way, and a new
- *            one starts in a new folder. Nobody may use the browser in this state.
+ *            one starts in a new folder, without the holder's changes. Nobody may use the browser in this state. It breaks off a change.
  * ended      for good: the agent ends with the reason, and the operator replaces the pod.
  */
-import { rm } from "node:fs/promises";
-import { awaitWith } from "../await-with.ts";
+import { mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { Termination } from "../protocol/agent-api.ts";
 import type { AgentConfig } from "./agent-config.ts";
-import { type Chromium, groupsFileOf, startChromium } from "./chromium.ts";
+import type { ArchiveFolder } from "./archive-folder.ts";
 import type { DevToolsPlace } from "./connect-dev-tools.ts";
+import { loadProfile } from "./load-profile.ts";
+import { hasOtherProfile, type MadeWith, madeAfter, needsStart, type WantedChange } from "./made-with.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
-import { clearScratch } from "./scratch.ts";
+import { type RunningChromium, runChromium, startDeadlineMs } from "./running-chromium.ts";
+import type { ResizeOutcome } from "./windows.ts";
+
+/** `changed`: all of it holds. After any other outcome the browser is as before, or ends. */
+export type ChangeOutcome =
+  | "changed"
+  | Exclude<ResizeOutcome, "resized">
+  | "profile_loaded"
+  | "profile_refused"
+  | "browser_unhealthy"
+  | "stopping";
 
 export type Browser = {
-  /** Of the present Chromium: each reset gives another place. */
+  /** Of the present Chromium: each new start gives another place. */
   devTools(): DevToolsPlace;
-  /** Makes one CDP round trip; false when Chromium does not answer within 2 s, and during a reset. */
+  /** Makes one CDP round trip; false when Chromium does not answer within 2 s, and while a new one starts. */
   isHealthy(): Promise<boolean>;
   /** Opens a URL in the first page in the background, best effort. */
   open(url: string): void;
+  /**
+   * Changes the browser until its next reset. `archives`: those of the change. `onStart`: called before Chromium is killed because a
+   * new one must start. One call at a time, and none during a reset. Rejects when nothing has changed because something failed.
+   */
+  change(wanted: WantedChange, archives: ArchiveFolder, onStart: () => void): Promise<ChangeOutcome>;
   /** Makes the browser anew, with nothing of the present one. Resolves when it is up, or has ended instead. Never rejects. */
   reset(): Promise<void>;
   /** Resolves with why the browser ended by itself. Never rejects. */
@@ -36,59 +57,140 @@ export type Browser = {
   stop(atOnce: boolean): Promise<void>;
 };
 
-/** Longest time of a reset, ms: a start of Chromium, and some seconds for what a holder has left on the disk. */
-const resetDeadlineMs = 40_000;
+/** The folder of the archives that a holder's change has. */
+export const changeArchivesDir = ({ dataDir }: AgentConfig): string => join(dataDir, "archives-of-change");
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Starts the configured browser and opens its `start_url`. `signal` aborts this start and that of every reset. */
+/** Whether the profile of a change can be loaded: tried while the present Chromium still runs. */
+const canLoad = async ({ received }: MadeWith, { dataDir }: AgentConfig, signal: AbortSignal): Promise<boolean> => {
+  const ref = received?.setup.profile;
+  if (!received || !ref) return true;
+  const folder = await mkdtemp(join(dataDir, "try-"));
+  try {
+    await loadProfile(received.archive(ref), { ref, profileDir: folder }, signal);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+};
+
+type Changing = { stop: AbortSignal; onStart: () => void };
+
+/** The changes of a browser that was made with `base`. `endBecause`: called when it does not come back. */
+const createChanges = (
+  {
+    config,
+    base,
+    running,
+    signal,
+  }: { config: AgentConfig; base: MadeWith; running: RunningChromium; signal: AbortSignal },
+  endBecause: (error: unknown) => void,
+) => {
+  let now = base;
+  let isStarting = false;
+
+  const startChanged = async (made: MadeWith, { stop, onStart }: Changing): Promise<ChangeOutcome> => {
+    if (signal.aborted) return "stopping";
+    const inTime = AbortSignal.any([signal, stop, AbortSignal.timeout(startDeadlineMs)]);
+    if (!(await canLoad(made, config, inTime))) return stop.aborted ? "browser_unhealthy" : "profile_refused";
+    onStart();
+    isStarting = true;
+    try {
+      await running.startAnew(made, stop, [changeArchivesDir(config)]);
+      return "changed";
+    } catch (error) {
+      if (!stop.aborted) endBecause(error);
+      return "browser_unhealthy";
+    } finally {
+      isStarting = false;
+    }
+  };
+
+  /** Without a new start. What can be refused comes first. */
+  const changeRunning = async ({ received, viewport }: MadeWith, stop: AbortSignal): Promise<ChangeOutcome> => {
+    const rules = received?.setup.network;
+    const isNew = !isDeepStrictEqual(rules, now.received?.setup.network);
+    const use = rules && isNew ? running.present().prepareNetwork?.(rules) : undefined;
+    if (!isDeepStrictEqual(viewport, now.viewport)) {
+      const outcome = await running.present().resize(viewport, stop);
+      if (outcome !== "resized") return outcome;
+    }
+    use?.();
+    return "changed";
+  };
+
+  return {
+    isStarting: () => isStarting,
+    forget() {
+      now = base;
+    },
+    async carryOut(wanted: WantedChange, archives: ArchiveFolder, changing: Changing): Promise<ChangeOutcome> {
+      if (hasOtherProfile(now, wanted)) return "profile_loaded";
+      const after = madeAfter(now, wanted, archives);
+      const outcome = needsStart(now, after, running.startedWith())
+        ? await startChanged(after, changing)
+        : await changeRunning(after, changing.stop);
+      if (outcome === "changed") now = after;
+      return outcome;
+    },
+  };
+};
+
+/** Starts the configured browser and opens its `start_url`. `signal` aborts this start and every later one. */
 export const startBrowser = async (
   config: AgentConfig,
   received: ReceivedSetup | undefined,
   signal: AbortSignal,
 ): Promise<Browser> => {
   const ended = Promise.withResolvers<Termination>();
+  const endBecause = (error: unknown): void =>
+    ended.resolve({ reason: "reset_failed", message: `the browser did not come back: ${messageOf(error)}` });
+  const base: MadeWith = { viewport: config.browser.viewport, received };
+  const running = await runChromium(config, base, signal);
+  void running.crashed.then((how) => ended.resolve({ reason: "browser_crashed", message: how }));
+  const changes = createChanges({ config, base, running, signal }, endBecause);
   let resetting: Promise<void> | undefined;
-  /** The Chromium that the last reset has ended. */
-  let former: Chromium | undefined;
+  let changing: { stop: AbortController; over: Promise<unknown> } | undefined;
 
-  const start = async (stop: AbortSignal): Promise<Chromium> => {
-    const started = await startChromium(config, received, stop);
-    void started.ended.then((how) => {
-      if (started !== former) ended.resolve({ reason: "browser_crashed", message: how });
-    });
-    if (config.browser.start_url) started.open(config.browser.start_url);
-    return started;
+  const openStartUrl = (): void => {
+    if (config.browser.start_url) running.present().open(config.browser.start_url);
   };
-  const forgetGroups = (): Promise<void> => rm(groupsFileOf(config), { force: true });
-  let chromium = await start(signal).catch(async (error: unknown) => {
-    await forgetGroups();
-    throw error;
-  });
+  openStartUrl();
+  const forgetArchives = (): Promise<void> =>
+    rm(changeArchivesDir(config), { recursive: true, force: true, maxRetries: 5 });
 
-  const startAnew = async (): Promise<void> => {
-    const late = AbortSignal.timeout(resetDeadlineMs);
+  const resetNow = async (): Promise<void> => {
+    changing?.stop.abort();
+    await changing?.over;
+    changes.forget();
     try {
-      former = chromium;
-      const { gone } = await former.kill();
-      await forgetGroups();
-      const { remove } = await clearScratch(config);
-      // The kernel takes its time to free the memory of killed processes, and the disk to free the files.
-      const deleting = awaitWith(gone.then(former.stop).then(remove), late);
-      deleting.catch(() => undefined);
-      chromium = await start(AbortSignal.any([signal, late]));
-      await deleting;
+      await forgetArchives();
+      await running.startAnew(base, signal);
+      openStartUrl();
     } catch (error) {
-      ended.resolve({ reason: "reset_failed", message: `the browser did not come back: ${messageOf(error)}` });
+      endBecause(error);
     }
   };
 
   return {
-    devTools: () => chromium.devTools,
-    isHealthy: async () => !resetting && (await chromium.isHealthy()),
-    open: (url) => chromium.open(url),
+    devTools: () => running.present().devTools,
+    isHealthy: async () => !resetting && !changes.isStarting() && (await running.present().isHealthy()),
+    open: (url) => running.present().open(url),
+    async change(wanted, archives, onStart) {
+      const stop = new AbortController();
+      const work = changes.carryOut(wanted, archives, { stop: stop.signal, onStart });
+      changing = { stop, over: work.catch(() => undefined) };
+      try {
+        return await work;
+      } finally {
+        changing = undefined;
+      }
+    },
     reset() {
-      resetting ??= startAnew().finally(() => {
+      resetting ??= resetNow().finally(() => {
         resetting = undefined;
       });
       return resetting;
@@ -96,9 +198,9 @@ export const startBrowser = async (
     ended: ended.promise,
     async stop(atOnce) {
       await resetting;
-      if (atOnce) await (await chromium.kill()).gone;
-      await chromium.stop();
-      await forgetGroups();
+      await changing?.over;
+      await running.stop(atOnce);
+      await forgetArchives();
     },
   };
 };

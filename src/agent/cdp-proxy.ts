@@ -92,6 +92,7 @@ export const createCdpProxy =
     const admitted = deps.leases.admit(typeof session === "string" ? session : "", client, purpose);
     if (admitted === "not_holder") return refuse(client, refusals.session_not_found, prove);
     if (admitted === "fill_in_progress") return refuse(client, refusals.fill_in_progress, prove);
+    if (admitted === "resetting") return refuse(client, refusals.resetting, prove);
     if (admitted === "too_many") return refuse(client, refusals.too_many_requests, prove);
 
     const place = deps.devTools();

@@ -26,22 +26,33 @@ const common = [
 /** Pixels of tabs and address bar above a page, in every window of a Chromium with `--test-type` (checked by a test). */
 const frameHeight = 87;
 
-/** The shell's window has no frame, so its size is the viewport of every page. */
-const shellFlags = ({ viewport }: BrowserConfig): string[] => [
-  "--headless",
-  `--window-size=${viewport.width},${viewport.height}`,
-];
+export type WindowSize = { width: number; height: number };
 
 /**
- * The full browser without a screen has a window with a frame: it is higher than the viewport, so that every page has the viewport. The
- * screen that it tells of has the window's size; without saying so it would be 800x600.
+ * The size of each window. The shell's has no frame, so its size is the viewport of every page. The full browser without a screen has one:
+ * it is higher than the viewport, so that every page has the viewport. Headful, the screen has the viewport's size, and the window
+ * fills it except for the last row of pixels: without a window manager, Chromium would shrink a window of exactly the screen's size
+ * by one pixel in both directions.
  */
-const screenlessFlags = ({ viewport: { width, height }, stealth }: BrowserConfig): string[] => [
+export const windowSize = (
+  { headless, viewport: { width, height } }: Pick<BrowserConfig, "headless" | "viewport">,
+  shell: boolean,
+): WindowSize => {
+  if (!headless) return { width, height: Math.max(1, height - 1) };
+  return { width, height: shell ? height : height + frameHeight };
+};
+
+const sizeFlag = ({ width, height }: WindowSize): string => `--window-size=${width},${height}`;
+
+const shellFlags = (browser: BrowserConfig): string[] => ["--headless", sizeFlag(windowSize(browser, true))];
+
+/** The screen that a full browser without one tells of has the window's size; without saying so it would be 800x600. */
+const screenlessFlags = (browser: BrowserConfig): string[] => [
   // Drawn to nowhere. Chromium's own headless mode does that, too, and says so in its user agent; what `--user-agent` replaces has no
   // complete client hints any more.
-  stealth ? "--ozone-platform=headless" : "--headless",
-  `--screen-info={${width}x${height + frameHeight}}`,
-  `--window-size=${width},${height + frameHeight}`,
+  browser.stealth ? "--ozone-platform=headless" : "--headless",
+  `--screen-info={${browser.viewport.width}x${windowSize(browser, false).height}}`,
+  sizeFlag(windowSize(browser, false)),
   "--window-position=0,0",
   ...fullBrowser,
 ];
@@ -53,16 +64,12 @@ const fullBrowser = [
   "--keep-alive-for-test",
 ];
 
-/**
- * Headful: the screen has the viewport's size, and the window fills it except for the last row of pixels. Without a window
- * manager, Chromium would shrink a window of exactly the screen's size by one pixel in both directions.
- */
-const headfulFlags = ({ viewport, kiosk_mode }: BrowserConfig): string[] => [
+const headfulFlags = (browser: BrowserConfig): string[] => [
   "--ozone-platform=x11",
-  `--window-size=${viewport.width},${Math.max(1, viewport.height - 1)}`,
+  sizeFlag(windowSize(browser, false)),
   "--window-position=0,0",
   ...fullBrowser,
-  ...(kiosk_mode ? ["--kiosk"] : []),
+  ...(browser.kiosk_mode ? ["--kiosk"] : []),
 ];
 
 /** Takes away signals of automation (docs/stealth.md). Only launch settings: a script in pages would be a signal itself. */
@@ -95,7 +102,7 @@ const displayFlags = (browser: BrowserConfig, shell: boolean): string[] => {
 };
 
 /**
- * Chromium's arguments. The refresh rate is the virtual screen's (screen-rate.ts). `start_url` is opened over CDP: every user of a
+ * Chromium's arguments. The refresh rate is the virtual screen's (screen-mode.ts). `start_url` is opened over CDP: every user of a
  * machine can read arguments.
  */
 export const chromiumFlags = (browser: BrowserConfig, setup: ChromiumSetup): string[] => [

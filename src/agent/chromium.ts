@@ -6,13 +6,14 @@ import type { CdpConnection } from "../cdp/cdp-connection.ts";
 import { startGroupProcess } from "../process/group-process.ts";
 import { endMarked, markName, newMark } from "../process/marked-processes.ts";
 import type { AgentConfig } from "./agent-config.ts";
-import { prepareParts } from "./browser-parts.ts";
-import { chromiumFlags } from "./chromium-flags.ts";
+import { type BrowserParts, prepareParts } from "./browser-parts.ts";
+import { chromiumFlags, windowSize } from "./chromium-flags.ts";
 import { connectDevTools, type DevToolsPlace, placeOf } from "./connect-dev-tools.ts";
 import { loadExtensions } from "./load-extensions.ts";
 import { openUrl } from "./open-url.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
 import { startVirtualScreen } from "./virtual-screen.ts";
+import { createWindows, type Windows } from "./windows.ts";
 
 /** Chromium answers after 0.4 to 1.1 s; it needs longer on a machine where many start at once. */
 const startDeadlineMs = 30_000;
@@ -42,6 +43,9 @@ export type Chromium = {
   isHealthy(): Promise<boolean>;
   /** Opens a URL in the first page in the background, best effort. */
   open(url: string): void;
+  /** While it runs (windows.ts, browser-parts.ts). */
+  resize: Windows["resize"];
+  prepareNetwork: BrowserParts["prepareNetwork"];
   /** Resolves when Chromium, its screen or its DevTools connection ends, with what happened. Never rejects. */
   ended: Promise<string>;
   /** Ends every process in order, and removes the folder. */
@@ -158,12 +162,16 @@ export const startChromium = async (
   // Not waited for: a Chromium that hangs does not close its side, and is killed next.
   parts.defer(() => void cdp[Symbol.asyncDispose]());
   await loadExtensions(made.extensions, cdp);
+  const sizeFor = (size: typeof viewport) => windowSize({ headless, viewport: size }, shell);
+  const windows = createWindows({ cdp, screen, viewport, sizeFor });
   const kept = parts.move();
   let stopped: Promise<void> | undefined;
   return {
     devTools,
     isHealthy: createHealthCheck(cdp),
     open: (url) => void openUrl(cdp, url).catch(() => undefined),
+    resize: windows.resize,
+    prepareNetwork: made.prepareNetwork,
     ended: Promise.race([
       chromium.exited,
       ...(screen ? [screen.process.exited] : []),

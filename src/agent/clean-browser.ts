@@ -4,7 +4,7 @@
  *            use              reset
  *   clean ────────► used ───────────► resetting ────► clean
  *     ▲              │
- *     └──── keep ────┘ the pool hands browsers on as they stand
+ *     └──── keep ────┘ the pool hands browsers on as they stand, unless their holder has changed what they are made with
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../log.ts";
@@ -16,7 +16,9 @@ const bindWaitMs = 2000;
 export type CleanBrowser = {
   /** A client begins to use the browser. */
   use(): void;
-  /** Its next holder may have it as it is. */
+  /** Its holder changes what it is made with: only a reset makes it clean again. */
+  change(): void;
+  /** Its next holder may have it as it is. A changed browser is made anew instead, as by `reset`. */
   keep(): void;
   /** Makes a used browser anew, in the background. */
   reset(): void;
@@ -30,12 +32,14 @@ export type CleanBrowser = {
 /** A browser that no client has used. */
 export const createCleanBrowser = (browser: Pick<Browser, "isHealthy" | "reset">, log: Logger): CleanBrowser => {
   let isUsed = false;
+  let isChanged = false;
   let resetting: Promise<void> | undefined;
   const reset = (): void => {
     if (!isUsed || resetting !== undefined) return;
     const startMs = performance.now();
     resetting = browser.reset().then(() => {
       isUsed = false;
+      isChanged = false;
       resetting = undefined;
       log.info({ ms: Math.round(performance.now() - startMs) }, "browser made anew");
     });
@@ -44,8 +48,13 @@ export const createCleanBrowser = (browser: Pick<Browser, "isHealthy" | "reset">
     use() {
       isUsed = true;
     },
+    change() {
+      isUsed = true;
+      isChanged = true;
+    },
     keep() {
-      isUsed = false;
+      if (isChanged) reset();
+      else isUsed = false;
     },
     reset,
     isResetting: () => resetting !== undefined,

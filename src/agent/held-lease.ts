@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
-import type { BindLease } from "../protocol/agent-api.ts";
+import { type BindLease, compareFences } from "../protocol/agent-api.ts";
+import type { LeaseName } from "./lease-fence.ts";
 
 /** Sockets that one lease may have open. A client uses one; tools that run beside it use more. */
 const maxConnections = 64;
@@ -12,9 +13,19 @@ export type HeldLease = {
   connections(): number;
   /** Counts a socket as open until it closes. One fill's socket is open at a time. */
   admit(socket: Duplex, purpose?: "fill"): "admitted" | "too_many" | "fill_in_progress";
+  /** Destroys the sockets that are open. The lease goes on. */
+  disconnect(): void;
+  /** Counts as an open socket until the returned function is called: its holder waits for something. */
+  wait(): () => void;
+  /** Keeps another request from now on. */
+  rewrite(request: string): void;
   /** Destroys the sockets and stops the timers. */
   cut(): void;
 };
+
+/** Whether the lease of this name is the one that is held. */
+export const isLeaseOf = (held: HeldLease | undefined, { session_id, epoch, seq }: LeaseName): boolean =>
+  held?.request.session_id === session_id && compareFences(held.request, { epoch, seq }) === 0;
 
 /** Why a lease is over by itself: no open socket for its `timeout_seconds`, or it is `max_seconds` old. */
 export type OverReason = "timeout" | "max_lifetime";
@@ -22,13 +33,23 @@ export type OverReason = "timeout" | "max_lifetime";
 /** Starts the timers of a lease. */
 export const holdLease = (request: BindLease, onOver: (why: OverReason) => void): HeldLease => {
   const sockets = new Set<Duplex>();
+  let waits = 0;
+  let present = request;
   let filling: Duplex | undefined;
   let isCut = false;
   const waitIdle = (): NodeJS.Timeout => setTimeout(onOver, request.timeout_seconds * 1000, "timeout");
   const lifeTimer = setTimeout(onOver, request.max_seconds * 1000, "max_lifetime");
   let idleTimer = waitIdle();
+  const disconnect = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  const idle = (): void => {
+    if (!isCut && sockets.size === 0 && waits === 0) idleTimer = waitIdle();
+  };
   return {
-    request,
+    get request() {
+      return present;
+    },
     boundAt: new Date(),
     connections: () => sockets.size,
     admit(socket, purpose) {
@@ -40,15 +61,27 @@ export const holdLease = (request: BindLease, onOver: (why: OverReason) => void)
       socket.once("close", () => {
         sockets.delete(socket);
         if (filling === socket) filling = undefined;
-        if (!isCut && sockets.size === 0) idleTimer = waitIdle();
+        idle();
       });
       return "admitted";
+    },
+    disconnect,
+    wait() {
+      waits += 1;
+      clearTimeout(idleTimer);
+      return () => {
+        waits -= 1;
+        idle();
+      };
+    },
+    rewrite(text) {
+      present = { ...present, request: text };
     },
     cut() {
       isCut = true;
       clearTimeout(idleTimer);
       clearTimeout(lifeTimer);
-      for (const socket of sockets) socket.destroy();
+      disconnect();
     },
   };
 };

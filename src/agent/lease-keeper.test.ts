@@ -39,6 +39,7 @@ const setUp = ({ holdsResets = false } = {}) => {
         return known === undefined ? new Promise((resolve) => checks.push(resolve)) : Promise.resolve(known);
       },
       open: (url) => opened.push(url),
+      change: async () => "changed",
       reset: () => new Promise((resolve) => (holdsResets ? resets.push(resolve) : resolve())),
     },
     onOver,

@@ -1,15 +1,16 @@
 import type { Duplex } from "node:stream";
 import type { Logger } from "../log.ts";
-import { type AgentState, type BindLease, compareFences, type EndLease } from "../protocol/agent-api.ts";
+import type { AgentState, BindLease, EndLease } from "../protocol/agent-api.ts";
 import type { Browser } from "./browser.ts";
 import { createCleanBrowser } from "./clean-browser.ts";
-import { type HeldLease, holdLease, type OverReason } from "./held-lease.ts";
+import { type HeldLease, holdLease, isLeaseOf, type OverReason } from "./held-lease.ts";
+import { createHolderChanges, type HolderChanges } from "./holder-changes.ts";
 import { createLeaseFence, type LeaseName } from "./lease-fence.ts";
 
 export type BindOutcome = "bound" | "stale_fence" | "browser_unhealthy" | "resetting" | "stopping";
 export type EndOutcome = "ended" | "not_holder" | "browser_unhealthy" | "stopping";
 
-export type LeaseKeeper = {
+export type LeaseKeeper = HolderChanges & {
   /**
    * Gives the browser to a lease when its fence is the newest, and the browser is clean and answers. Cuts the sockets of any
    * earlier lease.
@@ -20,6 +21,8 @@ export type LeaseKeeper = {
    * browser answers.
    */
   end(request: EndLease): Promise<EndOutcome>;
+  /** Whether this lease holds the browser now. */
+  isHeldBy(lease: LeaseName): boolean;
   /** Resolves when no reset is under way, with whether the browser may be offered: `ended`, or why not. */
   afterReset(): Promise<Exclude<EndOutcome, "not_holder">>;
   /** Counts a socket as open until it closes, and destroys it when the lease ends. One fill's socket is open at a time. */
@@ -27,7 +30,7 @@ export type LeaseKeeper = {
     sessionId: string,
     socket: Duplex,
     purpose?: "fill",
-  ): "admitted" | "not_holder" | "too_many" | "fill_in_progress";
+  ): "admitted" | "not_holder" | "too_many" | "fill_in_progress" | "resetting";
   state(): AgentState;
   /** Raises the epoch (lease-fence.ts) and returns the state with the request of the lease. */
   stateUnder(epoch: number): AgentState;
@@ -39,7 +42,7 @@ export type LeaseKeeper = {
 
 export type LeaseKeeperDeps = {
   podUid: string;
-  browser: Pick<Browser, "isHealthy" | "open" | "reset">;
+  browser: Pick<Browser, "isHealthy" | "open" | "reset" | "change">;
   /** Called when the lease is over by itself. */
   onOver: (why: OverReason) => void;
   log: Logger;
@@ -84,8 +87,8 @@ export const createLeaseKeeper = ({ podUid, browser, onOver, log }: LeaseKeeperD
     return stopping ? "stopping" : "ended";
   };
 
-  const isHeldBy = ({ session_id, epoch, seq }: BindLease): boolean =>
-    held?.request.session_id === session_id && compareFences(held.request, { epoch, seq }) === 0;
+  const isHeldBy = (lease: LeaseName): boolean => isLeaseOf(held, lease);
+  const changes = createHolderChanges({ browser, clean, held: () => held, log });
 
   const state = (): AgentState => ({
     pod_uid: podUid,
@@ -118,9 +121,14 @@ export const createLeaseKeeper = ({ podUid, browser, onOver, log }: LeaseKeeperD
       if (request.reuse === "reset" && !stopping && !closed) clean.reset();
       return clean.isResetting() || request.reuse === "none" ? "ended" : whetherOffered();
     },
+    isHeldBy,
+    prepare: changes.prepare,
+    change: changes.change,
+    isStarting: changes.isStarting,
     afterReset: whetherOffered,
     admit(sessionId, socket, purpose) {
       if (held?.request.session_id !== sessionId) return "not_holder";
+      if (changes.isStarting()) return "resetting";
       const admitted = held.admit(socket, purpose);
       if (admitted === "admitted") clean.use();
       return admitted;

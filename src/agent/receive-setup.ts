@@ -8,17 +8,17 @@
  *
  * Both calls can be repeated. A new setup replaces the one before it until it is complete. Then Chromium starts.
  */
-import { createHash } from "node:crypto";
-import { chmod, mkdir, open, rename, rm } from "node:fs/promises";
+import { chmod } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
 import type { Logger } from "../log.ts";
 import type { VerifyAgentToken } from "../protocol/agent-token.ts";
 import { type ArchiveRef, BrowserSetup, maxSetupBytes } from "../protocol/browser-setup.ts";
-import { openStream, openText } from "../protocol/sealed-bytes.ts";
+import { openText } from "../protocol/sealed-bytes.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import { ok, parseBody, type Routes, startAgentHttp } from "./agent-http.ts";
-import { type AgentReply, refusal, refusals } from "./agent-reply.ts";
+import { type AgentReply, refusals } from "./agent-reply.ts";
+import { createArchiveFolder, isAt, missingIn } from "./archive-folder.ts";
 
 /** Time for one call, ms: an archive can be large. */
 const requestTimeoutMs = 10 * 60_000;
@@ -38,24 +38,6 @@ const archivesOf = ({ extensions, profile }: BrowserSetup): ArchiveRef[] => [
   ...(profile ? [profile] : []),
 ];
 
-/** Writes an archive to a new file. Returns its digest; undefined when it has another length. */
-const writeArchive = async (
-  archive: AsyncIterable<Buffer>,
-  file: string,
-  bytes: number,
-): Promise<string | undefined> => {
-  await using handle = await open(file, "wx", 0o400);
-  const hash = createHash("sha256");
-  let length = 0;
-  for await (const chunk of archive) {
-    length += chunk.length;
-    if (length > bytes) return undefined;
-    hash.update(chunk);
-    await handle.writeFile(chunk);
-  }
-  return length === bytes ? hash.digest("hex") : undefined;
-};
-
 export type ReceiveSetupDeps = { config: AgentConfig; verify: VerifyAgentToken; log: Logger };
 
 /** Serves until the setup is complete. Rejects when it can't listen, or `signal` is aborted. */
@@ -64,47 +46,20 @@ export const receiveSetup = async (
   signal: AbortSignal,
 ): Promise<ReceivedSetup> => {
   const folder = archivesDir(config);
-  // A container that starts again finds the folder of the one before it, closed as below.
-  await chmod(folder, 0o700).catch(() => undefined);
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { mode: 0o700 });
+  const archives = await createArchiveFolder(folder, config.agentKey);
   const complete = Promise.withResolvers<BrowserSetup>();
-  const kept = new Set<string>();
-  const incoming = new Map<string, IncomingMessage>();
   let setup: BrowserSetup | undefined;
-  let writes = 0;
 
-  const missing = (): string[] => {
-    const wanted = setup ? archivesOf(setup).map(({ sha256 }) => sha256) : [];
-    return [...new Set(wanted)].filter((sha256) => !kept.has(sha256));
-  };
   const answer = (): AgentReply => {
-    const left = missing();
-    if (setup && left.length === 0) complete.resolve(setup);
-    return { status: 200, body: { missing: left } };
+    const missing = setup ? missingIn(archivesOf(setup), archives) : [];
+    if (setup && missing.length === 0) complete.resolve(setup);
+    return { status: 200, body: { missing } };
   };
   const putArchive = async (request: IncomingMessage): Promise<AgentReply> => {
-    const sha256 = request.url?.split("/").at(-1) ?? "";
-    const wanted = setup && archivesOf(setup).find((ref) => ref.sha256 === sha256);
+    const wanted = setup && archivesOf(setup).find(isAt(request.url));
     if (!wanted) return refusals.not_found;
-    if (kept.has(sha256)) return answer();
-    // An operator that sends an archive again has given up the first call, or is another one. The disk has room for each archive once.
-    incoming.get(sha256)?.destroy();
-    incoming.set(sha256, request);
-    writes += 1;
-    const file = join(folder, `incoming-${writes}`);
-    try {
-      const digest = await writeArchive(openStream(config.agentKey, request), file, wanted.bytes).catch(
-        () => undefined,
-      );
-      if (digest !== sha256) return refusal("bad_request", "the bytes are not those of this archive");
-      await rename(file, join(folder, sha256));
-      kept.add(sha256);
-      return answer();
-    } finally {
-      await rm(file, { force: true });
-      if (incoming.get(sha256) === request) incoming.delete(sha256);
-    }
+    const isHere = archives.has(wanted.sha256) || (await archives.receive(request, wanted));
+    return isHere ? answer() : refusals.other_archive;
   };
   const routes: Routes = {
     "/livez": { GET: async () => ok },
@@ -133,7 +88,7 @@ export const receiveSetup = async (
     await server.finish();
     // No download of the browser can add to it.
     await chmod(folder, 0o500);
-    return { setup: whole, archive: ({ sha256 }) => join(folder, sha256) };
+    return { setup: whole, archive: archives.file };
   } finally {
     signal.removeEventListener("abort", stop);
     server.close();

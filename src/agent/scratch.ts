@@ -30,11 +30,11 @@ const moveAside = async (folder: string, kept: ReadonlySet<string>): Promise<str
 
 /**
  * Moves everything but what is the agent's own out of the way, so that a new browser can start in the scratch folders before the old
- * files are deleted. Rejects when something can't be moved. Call it while no browser runs.
+ * files are deleted. `others`: further paths that stay. Rejects when something can't be moved. Call it while no browser runs.
  */
-export const clearScratch = async (config: AgentConfig): Promise<Cleared> => {
+export const clearScratch = async (config: AgentConfig, others: readonly string[] = []): Promise<Cleared> => {
   // The next start writes the policies anew, and checks the archives' digests.
-  const kept = new Set([config.terminationLog, archivesDir(config), config.policyDir ?? ""]);
+  const kept = new Set([config.terminationLog, archivesDir(config), config.policyDir ?? "", ...others]);
   const moved = await Promise.all(config.scratchDirs.map((folder) => moveAside(folder, kept)));
   const trash = moved.filter((folder) => folder !== undefined);
   return {

@@ -2,26 +2,31 @@ import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type GroupProcess, startGroupProcess } from "../process/group-process.ts";
-import type { BrowserConfig } from "../protocol/agent-api.ts";
-import { setScreenRate } from "./screen-rate.ts";
+import type { AgentViewport } from "../protocol/agent-api.ts";
+import { setScreenMode } from "./screen-mode.ts";
 import { connectX } from "./x-connection.ts";
 
 /** Xvfb needs 0.6 s, and longer on a machine where many browsers start at once. */
 const startDeadlineMs = 15_000;
 /** A server that is killed at once leaves its lock file. */
 const endGraceMs = 500;
-/** Seven requests to a server that is up already. */
-const rateDeadlineMs = 10_000;
+/** A dozen requests to a server that is up already. */
+const modeDeadlineMs = 10_000;
+
+/** Of a viewport that says no rate, Hz. */
+const defaultRate = 60;
 
 export type VirtualScreen = {
   process: GroupProcess;
   /** Variables with which an X client finds this screen. */
   env: { DISPLAY: string; XAUTHORITY: string };
+  /** Gives the screen this size and rate; false when it can't be so large: then nothing has changed. One call at a time. */
+  setMode(viewport: AgentViewport, signal: AbortSignal): Promise<boolean>;
 };
 
 export type VirtualScreenOptions = {
   program: string;
-  viewport: BrowserConfig["viewport"];
+  viewport: AgentViewport;
   /** Folder for the screen's secret. */
   folder: string;
   env: Record<string, string>;
@@ -38,15 +43,16 @@ const field = (bytes: string | Buffer): Buffer => {
 const xauthority = (cookie: Buffer): Buffer =>
   Buffer.concat([Buffer.from([0xff, 0xff]), field(""), field(""), field("MIT-MAGIC-COOKIE-1"), field(cookie)]);
 
-const applyRate = async (
-  display: string,
-  cookie: Buffer,
-  { width, height, refresh_rate: rate }: BrowserConfig["viewport"],
-  signal: AbortSignal,
-): Promise<void> => {
-  if (rate === undefined) return;
-  using x = await connectX(display, cookie, AbortSignal.any([signal, AbortSignal.timeout(rateDeadlineMs)]));
-  await setScreenRate(x, { width, height, rate });
+/** The function that changes the mode of the screen `:display`. */
+const createModes = (display: string, cookie: Buffer): VirtualScreen["setMode"] => {
+  let present: number | undefined;
+  return async ({ width, height, refresh_rate: rate = defaultRate }, signal) => {
+    using x = await connectX(display, cookie, AbortSignal.any([signal, AbortSignal.timeout(modeDeadlineMs)]));
+    const set = await setScreenMode(x, { width, height, rate }, present);
+    if (set === "too_small") return false;
+    present = set;
+    return true;
+  };
 };
 
 /** Starts an X server without hardware whose screen has the viewport's size and rate; only holders of its cookie may use it. */
@@ -71,11 +77,12 @@ export const startVirtualScreen = async (
     },
     signal,
   );
+  const setMode = createModes(screen.ready, cookie);
   try {
-    await applyRate(screen.ready, cookie, options.viewport, signal);
+    if (options.viewport.refresh_rate !== undefined) await setMode(options.viewport, signal);
   } catch (error) {
     await screen.end(endGraceMs);
     throw error;
   }
-  return { process: screen, env: { DISPLAY: `:${screen.ready}`, XAUTHORITY: cookieFile } };
+  return { process: screen, env: { DISPLAY: `:${screen.ready}`, XAUTHORITY: cookieFile }, setMode };
 };

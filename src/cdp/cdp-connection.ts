@@ -33,6 +33,8 @@ export type CdpConnection = {
   ): Promise<Commands[Method]["returnType"]>;
   /** Sessions that the browser attached by itself below another one, so far: `Target.setAutoAttach` has them made. */
   attachedBelow(sessionId: string): string[];
+  /** Calls `listener` with the id of each page that is made from now on, once `Target.setDiscoverTargets` was sent. */
+  onPage(listener: (targetId: string) => void): void;
   /** False as soon as the connection is being closed, by whichever side: nothing can be sent any more. */
   isOpen(): boolean;
   /** Resolves when the connection is closed, by whichever side, and all pending calls are rejected. */
@@ -47,7 +49,12 @@ const Message = z.object({
   result: z.unknown().optional(),
   error: z.object({ message: z.string() }).optional(),
   method: z.string().optional(),
-  params: z.object({ sessionId: z.string().optional() }).optional(),
+  params: z
+    .object({
+      sessionId: z.string().optional(),
+      targetInfo: z.object({ targetId: z.string(), type: z.string() }).optional().catch(undefined),
+    })
+    .optional(),
   sessionId: z.string().optional(),
 });
 
@@ -109,6 +116,7 @@ export const connectCdp = async (
     closed.resolve();
   });
 
+  let pageListener: ((targetId: string) => void) | undefined;
   const noteEvent = (method: string | undefined, sessionId: string, parent: string): void => {
     if (method === "Target.attachedToTarget") below.set(parent, [...(below.get(parent) ?? []), sessionId]);
     // What a session was asked and has not answered when it ends, it never answers.
@@ -118,6 +126,8 @@ export const connectCdp = async (
   socket.on("message", (data) => {
     const message = readMessage(data);
     if (!message) return;
+    const made = message.method === "Target.targetCreated" ? message.params?.targetInfo : undefined;
+    if (made?.type === "page") pageListener?.(made.targetId);
     const { id, result, error, method, params, sessionId } = message;
     if (id === undefined) return noteEvent(method, params?.sessionId ?? "", sessionId ?? "");
     if (error) pending.reject(id, new CdpRefused(error.message));
@@ -137,6 +147,9 @@ export const connectCdp = async (
     send,
     isOpen,
     closed: closed.promise,
+    onPage(listener) {
+      pageListener = listener;
+    },
     attachedBelow: (sessionId) => below.get(sessionId) ?? [],
     [Symbol.asyncDispose]: () => close(socket, closed.promise),
   };

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentConfig } from "../agent/agent-config.ts";
 import type { AgentServer } from "../agent/agent-http.ts";
 import { startAgentServer } from "../agent/agent-server.ts";
-import { type Browser, startBrowser } from "../agent/browser.ts";
+import { type Browser, changeArchivesDir, startBrowser } from "../agent/browser.ts";
 import { createLeaseKeeper, type LeaseKeeper } from "../agent/lease-keeper.ts";
 import { type ReceivedSetup, receiveSetup } from "../agent/receive-setup.ts";
 import { writeTermination } from "../agent/write-termination.ts";
@@ -60,6 +60,7 @@ const serve = async (
     agentKey: config.agentKey,
     leases,
     browser,
+    changeArchives: changeArchivesDir(config),
     log,
   });
   log.info({ port: server.port, headless: config.browser.headless }, "browser ready");

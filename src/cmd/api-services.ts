@@ -81,9 +81,7 @@ const startDeliveries = async (
   { redis, subscriber, services }: DeliveryParts,
   stack: AsyncDisposableStack,
 ): Promise<void> => {
-  const setupClient = createSetupClient({ tokens: services.agentTokens, keys: services.agentKeys });
-  stack.defer(() => setupClient.close());
-  const deliveries = createDeliveries({ ...services, setupRequests: createSetupRequests(redis), setupClient });
+  const deliveries = createDeliveries({ ...services, setupRequests: createSetupRequests(redis) });
   stack.defer(() => deliveries.stop());
   await followSetupRequests(subscriber, deliveries.take, services.log);
 };
@@ -114,6 +112,8 @@ export const startServices = async (
   const agentKeys = createAgentKeys(master.key);
   const agents = createAgentClient({ tokens: agentTokens, keys: agentKeys }, { connectMs: quickConnectMs });
   stack.defer(() => agents.close());
+  const setupClient = createSetupClient({ tokens: agentTokens, keys: agentKeys });
+  stack.defer(() => setupClient.close());
   // New for every process: a restarted container has the name of the dead one, but does not serve the dead one's callers.
   const grants = startGrants({ subscriber, store, replicaId: `${config.replica}-${randomUUID()}`, log });
   stack.defer(() => grants.close());
@@ -135,6 +135,7 @@ export const startServices = async (
     agents,
     grants,
     returningBrowsers,
+    setupClient,
     abandonedSessions: createAbandonedSessions({ store, agents, returningBrowsers, log }),
     names: createSessionNames(redis, store),
     locks: createLocks(redis),

@@ -20,7 +20,7 @@
  * `idle`; until then its holder keeps it. Redis may lose the mark: the operator sees the reason again and sets it anew.
  */
 import { z } from "zod";
-import { maxLeaseSeconds } from "../protocol/agent-api.ts";
+import { AgentViewport, maxLeaseSeconds } from "../protocol/agent-api.ts";
 
 /** One browser in the hash `browsers` of its pool. */
 export const BrowserRecord = z.object({
@@ -69,7 +69,7 @@ export type LeaseRecord = z.infer<typeof LeaseRecord>;
 /**
  * What is kept of a lease that has ended, in the hash `ended` of its pool under the session's id (scripts/includes/end-lease.lua):
  * what callers are told of it, and what a repeated release needs. A request of more than 512 bytes comes without its telemetry, then
- * without start URL, tags and vaults, until the rest is short enough. So it has about a kilobyte at most.
+ * without start URL, tags, vaults and what its holder has changed, until the rest is short enough. So it has about a kilobyte at most.
  */
 export const EndedLease = LeaseRecord.omit({ ticket: true, channel: true }).extend({
   /** ms since 1970. */
@@ -98,6 +98,14 @@ export const SessionRequest = z.object({
   /** The vaults that were attached to an on-demand browser when it was made. */
   vaults: z.array(z.object({ id: z.string() })).optional(),
   project: z.string(),
+  /** What its holder has changed in the browser while it runs. `proxy_id`: empty when the browser has none any more. */
+  changed: z
+    .object({
+      viewport: AgentViewport.optional(),
+      profile: z.object({ id: z.string().optional(), name: z.string().optional() }).optional(),
+      proxy_id: z.string().optional(),
+    })
+    .optional(),
 });
 export type SessionRequest = z.infer<typeof SessionRequest>;
 

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import { Agent } from "undici";
 import type { AgentKeys } from "../protocol/agent-key.ts";
+import type { BrowserChange } from "../protocol/browser-change.ts";
 import { type ArchiveRef, type BrowserSetup, MissingArchives } from "../protocol/browser-setup.ts";
 import { sealStream, sealText } from "../protocol/sealed-bytes.ts";
 import { type AgentCallDeps, type AgentPlace, type Called, createCallAgent } from "./agent-call.ts";
@@ -12,10 +13,18 @@ const connectMs = 2000;
 const callTimeoutMs = 10_000;
 const archiveTimeoutMs = 5 * 60_000;
 
-/** Calls to an agent that waits for its browser's setup (agent/receive-setup.ts). None throws. Everything is sealed for that agent. */
+/** Deadline of a change, ms: the agent gives up a new start of Chromium after 40 s. */
+const changeTimeoutMs = 50_000;
+
+/**
+ * Calls to an agent that waits for its browser's setup (agent/receive-setup.ts), or whose browser is changed for its holder
+ * (agent/change-routes.ts). None throws. Everything is sealed for that agent.
+ */
 export type SetupClient = {
   /** The answer has the digests of the archives that the agent still misses. */
   sendSetup(agent: AgentPlace, setup: BrowserSetup): Promise<Called<MissingArchives>>;
+  /** The answer has the digests of the archives that the agent still misses: with any, nothing has changed. */
+  sendChange(agent: AgentPlace, change: BrowserChange): Promise<Called<MissingArchives>>;
   /** `body` can be read once: after a failure the caller opens it again. */
   sendArchive(
     agent: AgentPlace,
@@ -42,6 +51,15 @@ export const createSetupClient = (deps: SetupClientDeps): SetupClient => {
         path: "/setup",
         body: () => sealText(keyOf(agent), JSON.stringify(setup)),
         timeoutMs: callTimeoutMs,
+        read,
+      }),
+    sendChange: (agent, change) =>
+      call({
+        method: "PUT",
+        agent,
+        path: "/change",
+        body: () => sealText(keyOf(agent), JSON.stringify(change)),
+        timeoutMs: changeTimeoutMs,
         read,
       }),
     sendArchive: (agent, { sha256 }, body) =>

@@ -5,6 +5,8 @@
  *   PUT    /lease   BindLease → 200 AgentState | 409 stale_fence | 503 browser_unhealthy | 503 resetting | 503 stopping
  *   DELETE /lease   EndLease  → 200 AgentState | 409 not_holder  | 503 browser_unhealthy | 503 stopping
  *   GET    /reset             → 200 AgentState when no reset is under way (any more), within 45 s | 503 as DELETE
+ *   PUT    /change  BrowserChange, sealed (browser-change.ts) → 200 MissingArchives | 409 not_holder and what it names
+ *   PUT    /archives/{sha256}  the bytes, sealed → 200 MissingArchives | 404 when no change of the holder names it
  *   GET    /state[?epoch=N]   → 200 AgentState, with the lease's request | 400 bad_request
  *   GET    /livez /readyz     → 200 | 503, no token (kubelet's probes)
  *   GET    /cdp               upgrade to a CDP WebSocket; header `x-browserpool-session` names the lease's session;
@@ -50,13 +52,13 @@ export type Fence = z.infer<typeof Fence>;
 export const compareFences = (a: Fence, b: Fence): number => a.epoch - b.epoch || a.seq - b.seq;
 
 /** Longest id of a session, characters: an on-demand browser's session has the name of its object. */
-const maxSessionId = 253;
+export const maxSessionId = 253;
 
 /**
  * Longest `request` of a lease, characters: tags of 8192 characters and a start URL with every character escaped, telemetry
  * settings of 8 KiB, 20 vaults.
  */
-const maxRequestChars = 96 * 1024;
+export const maxRequestChars = 96 * 1024;
 
 /** The number in `?epoch=`. */
 export const Epoch = z
@@ -129,6 +131,14 @@ export const Termination = z.object({
 });
 export type Termination = z.infer<typeof Termination>;
 
+/** Pixels of a page, or of the screen of a browser that is not headless. `refresh_rate`: Hz. */
+export const AgentViewport = z.object({
+  width: z.int().min(1),
+  height: z.int().min(1),
+  refresh_rate: z.int().min(1).optional(),
+});
+export type AgentViewport = z.infer<typeof AgentViewport>;
+
 /** The browser that an agent starts: JSON in the pod's `BROWSERPOOL_BROWSER` variable. */
 export const BrowserConfig = z.object({
   headless: z.boolean(),
@@ -137,7 +147,7 @@ export const BrowserConfig = z.object({
   stealth: z.boolean().optional(),
   /** The pod has a GPU. */
   gpu: z.boolean().optional(),
-  viewport: z.object({ width: z.int().min(1), height: z.int().min(1), refresh_rate: z.int().min(1).optional() }),
+  viewport: AgentViewport,
   start_url: z.string().max(2048).optional(),
   /** The agent waits for a setup (browser-setup.ts) before it starts the browser. */
   awaits_setup: z.boolean().optional(),

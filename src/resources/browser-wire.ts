@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { BrowserSpec } from "./browser.ts";
 import { lenientFields } from "./browser-pool-wire.ts";
+import { Viewport } from "./browser-settings.ts";
 import { exactlyOneField, notTogether } from "./document-rules.ts";
 import { maxIdLength, namePattern } from "./selector.ts";
 import { SessionTelemetry, Tags } from "./session-wire.ts";
@@ -34,6 +35,12 @@ export type CreateBrowser = z.output<typeof CreateBrowser>;
 
 /** The request of `PATCH /browsers/{id_or_name}`. What is left out stays as it is. */
 export const UpdateBrowser = z.object({
+  disable_default_proxy: z
+    .boolean()
+    .optional()
+    .describe(
+      "There is no default proxy here: browsers without a proxy_id connect directly. So both values hold as they are.",
+    ),
   name: z
     .string()
     .regex(namePattern)
@@ -41,6 +48,36 @@ export const UpdateBrowser = z.object({
     .nullable()
     .optional()
     .describe("The session's new name, unique among the project's active ones. An empty string clears it."),
+  profile: exactlyOneField(
+    z.object({
+      id: z.string().max(maxIdLength).optional(),
+      name: z.string().regex(namePattern).or(z.literal("")).optional(),
+      save_changes: z.boolean().optional().describe("true is refused: give it when the browser is created."),
+    }),
+    "id",
+    "name",
+  )
+    .optional()
+    .describe(
+      "The profile to load, by id or by name, into a session that has none. Chromium starts anew: pages, cookies and downloads are gone, connections are cut, and the URLs of the session stay good.",
+    ),
+  proxy_id: z
+    .string()
+    .max(maxIdLength)
+    .nullable()
+    .optional()
+    .describe(
+      "The id of the proxy that all traffic takes from now on; an empty string or null takes it away. Chromium starts anew, as for a profile, where the browser has no network rules or proxy yet, or does not trust the proxy's ca_bundle yet.",
+    ),
+  viewport: wireSchema(
+    Viewport.extend({
+      force: z.boolean().optional().describe("Of no effect: nothing that forbids a change is there."),
+    }),
+  )
+    .optional()
+    .describe(
+      "Size of all windows, and of those that are opened later. The screen of a browser that is not headless can't become larger than at its start.",
+    ),
   tags: Tags.nullable().optional().describe("Replaces all tags; an empty object clears them."),
   telemetry: SessionTelemetry.nullable()
     .optional()

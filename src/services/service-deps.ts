@@ -10,6 +10,7 @@ import type { EndedLeases } from "../leases/ended-leases.ts";
 import type { Grants } from "../leases/grants.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
 import type { ReturningBrowsers } from "../leases/returning-browsers.ts";
+import type { SetupClient } from "../leases/setup-client.ts";
 import type { Logger } from "../log.ts";
 import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import type { AgentKeys } from "../protocol/agent-key.ts";
@@ -45,6 +46,7 @@ export type ServiceDeps = {
   grants: Grants;
   abandonedSessions: AbandonedSessions;
   returningBrowsers: ReturningBrowsers;
+  setupClient: SetupClient;
   names: SessionNames;
   locks: Locks;
   sessionRoom: SessionRoom;

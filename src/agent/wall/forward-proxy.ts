@@ -24,7 +24,11 @@ const idleMs = 60_000;
 /** A parent proxy may connect through others before it answers. */
 const tunnelMs = 30_000;
 
-export type ForwardProxy = { [Symbol.asyncDispose](): Promise<void> };
+export type ForwardProxy = {
+  /** Connections take this way from now on. Those that are open or being opened are cut. */
+  use(wayOut: WayOut): void;
+  [Symbol.asyncDispose](): Promise<void>;
+};
 
 /** `host:port` as CONNECT has it. */
 const targetOfAuthority = (authority: string): Target | undefined => {
@@ -58,9 +62,8 @@ const tunnelThrough = async (parent: ParentProxy, authority: string, wayOut: Way
 
 /** Starts the proxy at this path of a Unix socket. Disposing it cuts everything. */
 export const startForwardProxy = async (path: string, wayOut: WayOut): Promise<ForwardProxy> => {
-  const requests = createForwardRequest(wayOut);
+  let way = { out: wayOut, requests: createForwardRequest(wayOut) };
   const sockets = new Set<Duplex>();
-  let isClosed = false;
   const keep = <T extends Duplex>(socket: T): T => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
@@ -72,9 +75,11 @@ export const startForwardProxy = async (path: string, wayOut: WayOut): Promise<F
     const target = targetOfAuthority(request.url ?? "");
     if (!target) return refuseTunnel(client, { status: 400, reason: "CONNECT wants a host and a port" });
     const authority = `${target.host.includes(":") ? `[${target.host}]` : target.host}:${target.port}`;
-    const parent = await wayOut.parentOf(target);
-    const far = keep(parent ? await tunnelThrough(parent, authority, wayOut) : await wayOut.direct(target));
-    if (client.destroyed || isClosed) return void far.destroy();
+    const { out } = way;
+    const parent = await out.parentOf(target);
+    const far = keep(parent ? await tunnelThrough(parent, authority, out) : await out.direct(target));
+    // Whatever closes this proxy, or gives it another way, has destroyed the client.
+    if (client.destroyed) return void far.destroy();
     client.write("HTTP/1.1 200 OK\r\n\r\n");
     far.write(head);
     splice(client, far);
@@ -84,7 +89,7 @@ export const startForwardProxy = async (path: string, wayOut: WayOut): Promise<F
   server.maxConnections = maxConnections;
   server.on("connection", keep);
   server.on("request", (request, response) => {
-    requests.serve(request, response).catch((error: unknown) => refuseRequest(request, response, failureOf(error)));
+    way.requests.serve(request, response).catch((error: unknown) => refuseRequest(request, response, failureOf(error)));
   });
   server.on("connect", (request, client: Socket, head) => {
     serveTunnel(request, client, head).catch((error: unknown) => refuseTunnel(client, failureOf(error)));
@@ -99,12 +104,18 @@ export const startForwardProxy = async (path: string, wayOut: WayOut): Promise<F
   });
   // A connection that can't be accepted, for want of descriptors, is lost to the browser alone.
   server.on("error", () => undefined);
+  const cut = (): void => {
+    way.requests.close();
+    for (const socket of sockets) socket.destroy();
+  };
   return {
+    use(next) {
+      cut();
+      way = { out: next, requests: createForwardRequest(next) };
+    },
     async [Symbol.asyncDispose]() {
-      isClosed = true;
       const closed = new Promise((resolve) => server.close(resolve));
-      requests.close();
-      for (const socket of sockets) socket.destroy();
+      cut();
       await closed;
     },
   };

@@ -106,7 +106,8 @@ export const updateBrowserRoute = defineRoute(
     params: BrowserParams,
     body: UpdateBrowser,
     answers: { 200: { description: "The session", schema: Session } },
-    errors: ["bad_request", "not_found", "name_taken"],
+    errors: ["bad_request", "not_supported_here", "not_found", "name_taken", "conflict"],
+    furtherPermissions: [profilePermission],
   },
   async ({ params, body, project, baseUrl, deps }) => {
     const lease = await updateBrowser({ idOrName: params.id_or_name, request: body }, project, deps);

@@ -8,7 +8,7 @@ import { fetchExtension } from "./fetch-extension.ts";
 export const deleteExtension = async (
   idOrName: string,
   project: Project,
-  deps: Pick<ServiceDeps, "kube">,
+  deps: Pick<ServiceDeps, "kube" | "store">,
 ): Promise<void> => {
   const extension = await fetchExtension(idOrName, project, deps);
   await requireUnused({ kind: "Extension", object: extension, what: "extension" }, project, deps);

@@ -8,6 +8,8 @@ import {
   refersTo,
 } from "../../domain/references.ts";
 import { AppError, invalidInput } from "../../errors.ts";
+import { parseLease } from "../../leases/lease-store.ts";
+import { SessionRequest } from "../../leases/records.ts";
 import { BrowserSpec, browserKind, isOver } from "../../resources/browser.ts";
 import { BrowserPoolSpec, browserPoolKind } from "../../resources/browser-pool.ts";
 import { wireName } from "../../resources/identity.ts";
@@ -16,6 +18,7 @@ import type { ServiceDeps } from "../service-deps.ts";
 import { fetchObject, fetchObjects } from "./fetch-object.ts";
 
 type Deps = Pick<ServiceDeps, "kube">;
+type LeaseDeps = Pick<ServiceDeps, "kube" | "store">;
 type Place = { namespace: string };
 
 /** The settings of pools, and those of browsers that pools don't have: for the paths of both. */
@@ -63,11 +66,30 @@ export const requireReferences = async (references: Reference[], project: Place,
   throw new AppError("not_found", message, { details });
 };
 
-/** Throws `conflict` when a pool or a browser that has not ended refers to the object. `what`: its kind, for people. */
+type Wanted = { kind: ReferencedKind; object: Referable };
+
+/** The session whose holder has given the object to its running browser, by name or id. */
+const holderOf = async (
+  owners: { metadata: { uid: string } }[],
+  wanted: Wanted,
+  { store }: LeaseDeps,
+): Promise<string | undefined> => {
+  const texts = await Promise.all(owners.map(({ metadata }) => store.leaseTexts(metadata.uid)));
+  for (const text of texts.flat()) {
+    const { session, request } = parseLease(text);
+    const { name = session, changed } = SessionRequest.parse(JSON.parse(request));
+    const { profile, proxy_id: proxyId } = changed ?? {};
+    const settings = { ...(profile?.id && { profile: { id: profile.id } }), ...(proxyId && { proxyId }) };
+    if (refersTo(settings, wanted)) return name;
+  }
+  return undefined;
+};
+
+/** Throws `conflict` when a pool, or a browser that has not ended, refers to the object. `what`: its kind, for people. */
 export const requireUnused = async (
-  { kind, object, what }: { kind: ReferencedKind; object: Referable; what: string },
+  { kind, object, what }: Wanted & { what: string },
   project: Place,
-  deps: Deps,
+  deps: LeaseDeps,
 ): Promise<void> => {
   const [pools, browsers] = await Promise.all([
     fetchObjects(browserPoolKind, project, deps),
@@ -75,9 +97,10 @@ export const requireUnused = async (
   ]);
   const pool = pools.find(({ spec }) => refersTo(spec, { kind, object }));
   const browser = browsers.find((each) => !isOver(each) && refersTo(each.spec, { kind, object }));
-  const user = pool
-    ? `the browser pool ${wireName(pool) ?? pool.metadata.name}`
-    : browser && `the browser ${wireName(browser) ?? browser.metadata.name}`;
+  const holder = browser
+    ? (wireName(browser) ?? browser.metadata.name)
+    : await holderOf([...pools, ...browsers.filter((each) => !isOver(each))], { kind, object }, deps);
+  const user = pool ? `the browser pool ${wireName(pool) ?? pool.metadata.name}` : holder && `the browser ${holder}`;
   const change = pool ? "change or delete that first" : "end that first";
   if (user)
     throw new AppError(

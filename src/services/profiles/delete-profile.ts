@@ -11,7 +11,7 @@ import { fetchProfile } from "./fetch-profile.ts";
 export const deleteProfile = async (
   idOrName: string,
   project: Project,
-  deps: Pick<ServiceDeps, "kube">,
+  deps: Pick<ServiceDeps, "kube" | "store">,
 ): Promise<void> => {
   const profile = await fetchProfile(idOrName, project, deps);
   await requireUnused({ kind: "Profile", object: profile, what: "profile" }, project, deps);

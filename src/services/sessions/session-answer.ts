@@ -1,4 +1,3 @@
-import { LRUCache } from "lru-cache";
 import type { SessionConfig } from "../../domain/browser-config.ts";
 import { mergeTelemetry } from "../../domain/telemetry-merge.ts";
 import type { AnyLease } from "../../leases/records.ts";
@@ -9,6 +8,7 @@ import { Telemetry } from "../../resources/telemetry.ts";
 import { fromWire, toWire, type Wire } from "../../resources/wire.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { leaseTelemetry } from "./lease-telemetry.ts";
+import { configOf } from "./session-config.ts";
 
 type Links = Pick<Session, "cdp_ws_url" | "webdriver_ws_url" | "base_url">;
 
@@ -17,25 +17,6 @@ const linksOf = (lease: AnyLease, poolUid: string, baseUrl: string, deps: Servic
   const jwt = signSessionToken(deps.signingKey, { sessionId: lease.session, poolUid });
   const socket = base.replace(/^http/, "ws");
   return { base_url: base, cdp_ws_url: `${socket}/cdp?jwt=${jwt}`, webdriver_ws_url: `${socket}/webdriver?jwt=${jwt}` };
-};
-
-/**
- * The configuration of a hash never changes, so each is read once while it is among the recently used ones. One holds a policy
- * of up to 256 KiB, so a bound on their number alone would let them take 250 MB.
- */
-const maxKnownConfigs = 1000;
-const maxKnownConfigBytes = 32 * 1024 * 1024;
-const knownConfigs = new LRUCache<string, SessionConfig>({ max: maxKnownConfigs, maxSize: maxKnownConfigBytes });
-
-const configOf = async (lease: AnyLease, poolUid: string, deps: ServiceDeps): Promise<SessionConfig | undefined> => {
-  const known = knownConfigs.get(lease.config);
-  if (known) return known;
-  const text = await deps.store.config(poolUid, lease.config);
-  if (!text) return undefined;
-  // Written by the operator (keepConfig) out of a pool's spec, which the API server has checked.
-  const config = JSON.parse(text) as SessionConfig;
-  knownConfigs.set(lease.config, config, { size: text.length });
-  return config;
 };
 
 /**
@@ -85,6 +66,7 @@ export const sessionAnswer = async (
   const request = SessionRequest.parse(JSON.parse(lease.request));
   const config = await configOf(lease, request.pool.uid, deps);
   const telemetry = telemetryOf(config, request);
+  const { changed } = request;
   const chromePolicy = await policyOf(config, request.pool.uid, deps);
   return {
     session_id: lease.session,
@@ -96,10 +78,10 @@ export const sessionAnswer = async (
     gpu: request.gpu ?? false,
     timeout_seconds: request.timeout_seconds,
     ...given({
-      viewport: config?.viewport,
+      viewport: changed?.viewport ?? config?.viewport,
       chrome_policy: chromePolicy,
-      profile: config?.profile,
-      proxy_id: config?.proxy_id,
+      profile: changed?.profile ?? config?.profile,
+      proxy_id: changed?.proxy_id ?? config?.proxy_id,
       start_url: request.start_url ?? config?.start_url,
       telemetry,
       name: request.name,

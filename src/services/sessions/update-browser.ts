@@ -1,3 +1,4 @@
+import { type RunningChange, updateOf } from "../../domain/browser-update.ts";
 import { wireProblems } from "../../domain/problem.ts";
 import { referencesOf } from "../../domain/references.ts";
 import { mergeTelemetry } from "../../domain/telemetry-merge.ts";
@@ -12,10 +13,15 @@ import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { type FoundSession, findSession } from "./find-session.ts";
 import { leaseTelemetry } from "./lease-telemetry.ts";
+import { type PlannedChange, planChange, refuseSecondProfile } from "./plan-change.ts";
+import { applyChange, prepareChange, sessionGone } from "./send-change.ts";
 import { sessionNameTaken } from "./session-name.ts";
 
 /** How often a write is tried while others change the same session. */
 const writeTries = 8;
+
+/** How long a change of a running browser may take, ms: a new start of Chromium, and the calls around it. */
+const changeLockMs = 60_000;
 
 /** The new value: undefined keeps `before`; null and empty remove it. */
 const changed = <T extends string | object>(before: T | undefined, asked: T | null | undefined): T | undefined => {
@@ -30,32 +36,36 @@ const telemetryAfter = (request: SessionRequest, asked: UpdateBrowser["telemetry
   return merged.telemetry && toWire(Telemetry, merged.telemetry);
 };
 
-const after = (request: SessionRequest, update: UpdateBrowser): SessionRequest => {
-  const { name: oldName, tags: oldTags, ...rest } = request;
-  const name = changed(oldName, update.name);
-  const tags = changed(oldTags, update.tags);
-  const telemetry = telemetryAfter(request, update.telemetry);
+/** `running`: what changes in the browser itself, if anything does. */
+type Update = { request: UpdateBrowser; running?: PlannedChange | undefined };
+
+const after = (present: SessionRequest, { request, running }: Update): SessionRequest => {
+  const { name: oldName, tags: oldTags, ...rest } = present;
+  const name = changed(oldName, request.name);
+  const tags = changed(oldTags, request.tags);
+  const telemetry = telemetryAfter(present, request.telemetry);
   return {
     ...rest,
     ...(name !== undefined && { name }),
     ...(tags !== undefined && { tags }),
     ...(telemetry !== undefined && { telemetry }),
+    ...(running && { changed: { ...present.changed, ...running.changed } }),
   };
 };
 
-const gone = (id: string): AppError => new AppError("not_found", `browser ${id} has ended`);
+const requestOf = ({ request }: Pick<LeaseRecord, "request">): SessionRequest =>
+  SessionRequest.parse(JSON.parse(request));
 
 const write = async (
   { lease, poolUid }: FoundSession,
-  update: UpdateBrowser,
+  update: Update,
   { store }: ServiceDeps,
 ): Promise<LeaseRecord> => {
   for (let tries = 0; tries < writeTries; tries++) {
     const now = tries === 0 ? lease : await store.lease(poolUid, lease.session);
-    if (!now) throw gone(lease.session);
-    const request = JSON.stringify(after(SessionRequest.parse(JSON.parse(now.request)), update));
-    const outcome = await store.rewrite(poolUid, now, request);
-    if (outcome === "gone") throw gone(lease.session);
+    if (!now) throw sessionGone(lease.session);
+    const outcome = await store.rewrite(poolUid, now, JSON.stringify(after(requestOf(now), update)));
+    if (outcome === "gone") throw sessionGone(lease.session);
     if (outcome !== "changed") return outcome;
   }
   throw new AppError("unavailable", "the session is being changed by others; repeat the request", {
@@ -63,9 +73,29 @@ const write = async (
   });
 };
 
+/** Changes the browser and then the record; one request of a session at a time, so that both are of the same request. */
+const changeRunning = async (
+  { lease, poolUid }: FoundSession,
+  { request, running, change }: Update & { running: PlannedChange; change: RunningChange },
+  deps: ServiceDeps,
+): Promise<LeaseRecord> => {
+  const { session } = lease;
+  const work = async (): Promise<LeaseRecord> => {
+    const now = await deps.store.lease(poolUid, session);
+    if (!now) throw sessionGone(session);
+    const found = { lease: now, poolUid };
+    await refuseSecondProfile(found, change, deps);
+    const update = { request, running };
+    await applyChange(running, JSON.stringify(after(requestOf(now), update)), found, deps);
+    return write(found, update, deps);
+  };
+  return deps.locks.hold(["change-browser", session], work, changeLockMs);
+};
+
 /**
- * Changes name, tags and telemetry of an active session. Throws `not_found` and `name_taken`. The agent's copy of the request, from
- * which a lost lease is restored, does not change.
+ * Changes an active session: name, tags, telemetry, and its running browser, all that was asked for or nothing. Throws `bad_request`,
+ * `not_found`, `not_supported_here`, `name_taken`, and `conflict` for what this browser can't do while it runs. The agent's copy of
+ * the request, from which a lost lease is restored, changes with the browser alone.
  */
 export const updateBrowser = async (
   { idOrName, request }: { idOrName: string; request: UpdateBrowser },
@@ -73,16 +103,30 @@ export const updateBrowser = async (
   deps: ServiceDeps,
 ): Promise<LeaseRecord> => {
   const found = await findSession(idOrName, { project }, deps);
+  const present = requestOf(found.lease);
+  const updated = updateOf(request, present);
+  if (!updated.ok) throw invalidInput(updated.problems);
+  const { change } = updated;
+  after(present, { request });
   const telemetry = request.telemetry ? fromWire(Telemetry, request.telemetry) : undefined;
   await requireReferences(referencesOf({ telemetry }), project, deps);
+  const running = change && (await planChange(change, found, project, deps));
+  if (running) await prepareChange(running, found, deps);
+
   const owner = { poolUid: found.poolUid, session: found.lease.session };
-  const { name: before } = SessionRequest.parse(JSON.parse(found.lease.request));
+  const { name: before } = present;
   const isRenamed = typeof request.name === "string" && request.name !== "" && request.name !== before;
   if (isRenamed && !(await deps.names.reserve(project.id, request.name ?? "", owner)))
     throw sessionNameTaken(request.name ?? "");
-  const lease = await write(found, request, deps);
+  const free = (name: string): Promise<void> => deps.names.free(project.id, name, owner).catch(() => undefined);
+  const work =
+    change && running ? changeRunning(found, { request, running, change }, deps) : write(found, { request }, deps);
+  const lease = await work.catch(async (error: unknown) => {
+    // The name of a session whose record may have changed stays taken until it has ended.
+    if (isRenamed && running && error instanceof AppError && error.code === "conflict") await free(request.name ?? "");
+    throw error;
+  });
   // If this fails, the old name stays taken until this session has ended.
-  if (before && request.name !== undefined && request.name !== before)
-    await deps.names.free(project.id, before, owner).catch(() => undefined);
+  if (before && request.name !== undefined && request.name !== before) await free(before);
   return lease;
 };

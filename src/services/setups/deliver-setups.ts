@@ -1,16 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../errors.ts";
 import type { AgentPlace, Called } from "../../leases/agent-call.ts";
-import type { SetupClient } from "../../leases/setup-client.ts";
 import type { MissingArchives } from "../../protocol/browser-setup.ts";
 import type { SetupRequest, SetupRequests } from "../../redis/setup-requests.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { readSetup, SetupFailure, type SetupToDeliver } from "./read-setup.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "policies" | "blobs" | "secretsKeys" | "proxyProvider" | "log"> & {
-  setupRequests: SetupRequests;
-  setupClient: SetupClient;
-};
+type Deps = Pick<
+  ServiceDeps,
+  "kube" | "policies" | "blobs" | "secretsKeys" | "proxyProvider" | "setupClient" | "log"
+> & { setupRequests: SetupRequests };
 
 /** Deliveries of this replica at once. Another replica takes more, or this one when the operator asks again. */
 const atOnce = 8;

@@ -25,7 +25,8 @@ type Deps = Pick<ServiceDeps, "kube" | "policies" | "secretsKeys" | "proxyProvid
 /** `blobs`: the keys of its archives in the store of blobs, by their digests. */
 export type SetupToDeliver = { setup: BrowserSetup; blobs: ReadonlyMap<string, string> };
 
-type StoredArchive = ArchiveRef & { key: string };
+/** An archive, and its key in the store of blobs. */
+export type StoredArchive = ArchiveRef & { key: string };
 
 /** A setup can't be made now; the message says why, to the owner of the pool. */
 export class SetupFailure extends Error {}
@@ -80,7 +81,7 @@ const networkOf = async (
 };
 
 /** The archive of the profile's present version, if there is one yet. */
-const profileOf = (objects: ReferencedObjects, id: string | undefined): StoredArchive | undefined => {
+export const profileOf = (objects: ReferencedObjects, id: string | undefined): StoredArchive | undefined => {
   const profile = objects.Profile?.find(({ metadata }) => metadata.name === id) as Profile | undefined;
   const { version = 0, sha256, sizeBytes } = profile?.status ?? {};
   if (!profile || version === 0 || sha256 === undefined || sizeBytes === undefined) return undefined;

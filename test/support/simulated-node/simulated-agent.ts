@@ -76,6 +76,7 @@ export const startSimulatedAgent = async (options: SimulatedAgentOptions): Promi
       say({ what: "reset" });
     },
     isHealthy: async () => !switches.unhealthy,
+    change: async () => "changed" as const,
     open: () => undefined,
   };
   const newKeeper = (): LeaseKeeper => observedLeases(createLeaseKeeper({ podUid: uid, browser, onOver, log }), say);
@@ -96,6 +97,10 @@ export const startSimulatedAgent = async (options: SimulatedAgentOptions): Promi
       return outcome;
     },
     afterReset: () => keeper.afterReset(),
+    isHeldBy: (lease) => keeper.isHeldBy(lease),
+    prepare: (lease) => keeper.prepare(lease),
+    change: (change, archives) => keeper.change(change, archives),
+    isStarting: () => keeper.isStarting(),
     admit: (sessionId, socket) => keeper.admit(sessionId, socket),
     state: () => lieAbout(keeper.state()),
     stateUnder: (epoch) => lieAbout(keeper.stateUnder(epoch)),

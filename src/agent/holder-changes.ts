@@ -1,0 +1,73 @@
+/** What the holder of a browser changes in it, one change after the other. The end of its lease takes everything back. */
+import type { Logger } from "../log.ts";
+import type { BrowserChange } from "../protocol/browser-change.ts";
+import type { ArchiveFolder } from "./archive-folder.ts";
+import type { Browser, ChangeOutcome } from "./browser.ts";
+import type { CleanBrowser } from "./clean-browser.ts";
+import { type HeldLease, isLeaseOf } from "./held-lease.ts";
+import type { LeaseName } from "./lease-fence.ts";
+
+export type LeaseChange = Omit<BrowserChange, "apply">;
+
+export type HolderChanges = {
+  /**
+   * Whether this lease holds the browser. If it does, the browser counts as changed from now on, whatever the `reuse` of its end is: the
+   * archives that arrive for it are not for the next holder either.
+   */
+  prepare(lease: LeaseName): boolean;
+  /** Changes the browser for the lease that holds it. Its sockets are cut where a new Chromium must start. */
+  change(change: LeaseChange, archives: ArchiveFolder): Promise<ChangeOutcome | "not_holder">;
+  /** Whether another Chromium starts for the holder. */
+  isStarting(): boolean;
+};
+
+export type HolderChangesDeps = {
+  browser: Pick<Browser, "change">;
+  clean: Pick<CleanBrowser, "change">;
+  /** The lease of the moment. */
+  held(): HeldLease | undefined;
+  log: Logger;
+};
+
+/** No change yet. */
+export const createHolderChanges = ({ browser, clean, held, log }: HolderChangesDeps): HolderChanges => {
+  let last: Promise<unknown> = Promise.resolve();
+  let isStarting = false;
+
+  const carryOut = async (
+    { request, ...wanted }: LeaseChange,
+    archives: ArchiveFolder,
+  ): Promise<ChangeOutcome | "not_holder"> => {
+    const lease = held();
+    if (!lease || !isLeaseOf(lease, wanted)) return "not_holder";
+    clean.change();
+    const goOn = lease.wait();
+    try {
+      const outcome = await browser.change(wanted, archives, () => {
+        isStarting = true;
+        lease.disconnect();
+      });
+      if (held() !== lease) return "not_holder";
+      if (outcome === "changed" && request !== undefined) lease.rewrite(request);
+      const { session_id, epoch, seq } = wanted;
+      log.info({ session_id, epoch, seq, outcome }, "browser changed for its holder");
+      return outcome;
+    } finally {
+      isStarting = false;
+      goOn();
+    }
+  };
+  return {
+    prepare(lease) {
+      if (!isLeaseOf(held(), lease)) return false;
+      clean.change();
+      return true;
+    },
+    change(change, archives) {
+      const mine = last.then(() => carryOut(change, archives));
+      last = mine.catch(() => undefined);
+      return mine;
+    },
+    isStarting: () => isStarting,
+  };
+};

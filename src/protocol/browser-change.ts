@@ -1,0 +1,30 @@
+/**
+ * What the holder of a browser has changed in it while it runs. The API sends it to the agent, sealed for it; it ends with the lease:
+ *
+ *   PUT /change  BrowserChange with `apply: false` → 200 MissingArchives: nothing has changed yet
+ *   PUT /archives/{sha256}  each of them           → 200 MissingArchives
+ *   PUT /change  BrowserChange with `apply: true`  → 200 MissingArchives: with none missing, all of it holds now; else nothing does
+ *                                                  | 409 not_holder: the session does not hold the browser (any more)
+ *                                                  | 409 profile_loaded, profile_refused, screen_too_small, viewport_refused
+ *                                                  | 503 browser_unhealthy, stopping
+ *
+ * All calls can be repeated. A change that is refused has changed nothing. One whose browser does not come back ends the browser.
+ */
+import { z } from "zod";
+import { AgentViewport, Fence, maxRequestChars, maxSessionId } from "./agent-api.ts";
+import { ArchiveRef, ParentProxy } from "./browser-setup.ts";
+
+/** The body of `PUT /change`. */
+export const BrowserChange = Fence.extend({
+  /** The lease whose holder asks. */
+  session_id: z.string().min(1).max(maxSessionId),
+  apply: z.boolean(),
+  viewport: AgentViewport.optional(),
+  /** The proxy that takes all that no route takes; null: none. */
+  proxy: ParentProxy.nullable().optional(),
+  /** Chromium starts anew with this profile. Without an archive nothing is saved in it yet. */
+  profile: z.object({ archive: ArchiveRef.optional() }).optional(),
+  /** The lease's request from then on (`BindLease.request`). */
+  request: z.string().max(maxRequestChars).optional(),
+});
+export type BrowserChange = z.infer<typeof BrowserChange>;

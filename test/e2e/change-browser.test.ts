@@ -1,0 +1,429 @@
+/** `PATCH /browsers/{id_or_name}` with the public SDK: what it changes in browsers that run, and what it refuses. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import Kernel from "@onkernel/sdk";
+import puppeteer, { type Browser, type Page } from "puppeteer-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { WebSocketServer } from "ws";
+import { openBlobStore } from "../../src/blobs/open-blob-store.ts";
+import { saveProfile } from "../../src/controllers/profile-versions.ts";
+import { pods } from "../../src/kube/resource-type.ts";
+import { profileKind } from "../../src/resources/profile.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
+import { eventually } from "../support/eventually.ts";
+import { filledPool } from "../support/filled-pool.ts";
+import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
+import { profileThatVisited } from "../support/profile-archive.ts";
+import { visit } from "../support/visit.ts";
+import { ownAddress } from "../support/wall/machine.ts";
+import { startTestParent, type TestParent } from "../support/wall/parent-proxy.ts";
+import { createTestCa } from "../support/wall/test-ca.ts";
+
+let stack: LocalStack;
+let kernel: Kernel;
+let site: Server;
+let sockets: WebSocketServer;
+/** The site's name on loopback, which no browser behind a wall reaches, and on the machine's own address. */
+let onLoopback: string;
+let onMachine: string;
+
+const serve = (request: IncomingMessage, response: ServerResponse): void => {
+  if (request.url === "/login") response.setHeader("Set-Cookie", "login=1; Max-Age=86400; Path=/");
+  response.setHeader("Content-Type", "text/html");
+  // Never over.
+  if (request.url === "/stream") return void response.write("begun");
+  response.end(request.headers.cookie ?? "none");
+};
+
+beforeAll(async () => {
+  stack = await startLocalStack();
+  kernel = new Kernel({ baseURL: stack.url, apiKey: stack.api_key, maxRetries: 0 });
+  site = createServer(serve);
+  sockets = new WebSocketServer({ server: site });
+  await new Promise<void>((resolve) => site.listen(0, resolve));
+  const { port } = site.address() as AddressInfo;
+  onLoopback = `http://127.0.0.1:${port}`;
+  onMachine = `http://${ownAddress}:${port}`;
+});
+afterAll(async () => {
+  for (const socket of sockets?.clients ?? []) socket.terminate();
+  site?.closeAllConnections();
+  site?.close();
+  await stack?.[Symbol.asyncDispose]();
+});
+
+const fresh = (): string => `n-${newId()}`;
+const connect = (session: { cdp_ws_url: string }): Promise<Browser> =>
+  puppeteer.connect({ browserWSEndpoint: session.cdp_ws_url, defaultViewport: null });
+const acquire = (pool: string) => kernel.browserPools.acquire(pool, { acquire_timeout_seconds: 60 });
+const podNames = async (pool: string): Promise<string[]> =>
+  (await stack.kube.list(pods, { namespace: "default" })).items
+    .map(({ metadata }) => metadata.name)
+    .filter((name) => name.startsWith(pool));
+
+/** A profile that is logged in at the site, on loopback and on the machine's address. */
+const newProfile = async (url = onLoopback): Promise<{ id: string; name: string }> => {
+  const name = fresh();
+  const { id } = await kernel.profiles.create({ name });
+  const archive = await profileThatVisited(`${url}/login`);
+  const { store: blobs } = await openBlobStore({ kind: "folder", path: join(stack.dataDir, "blobs") });
+  const deps = { kube: stack.kube, blobs, lead: { check: () => undefined }, now: Date.now };
+  const body = (async function* () {
+    yield archive;
+  })();
+  const profile = await stack.kube.get(profileKind, { name: id, namespace: "default" });
+  if (!profile) throw new Error(`no profile ${id}`);
+  await saveProfile({ profile: profile.metadata, body }, deps, AbortSignal.timeout(20_000));
+  return { id, name };
+};
+
+const newProxy = async ({ port }: TestParent, config: object = {}): Promise<string> => {
+  const proxy = await kernel.proxies.create({
+    type: "custom",
+    protocol: "http",
+    config: { host: ownAddress, port, ...config } as never,
+  });
+  return proxy.id ?? "";
+};
+
+const refused = (status: number, code: string, text: string) => ({
+  status,
+  error: expect.objectContaining({ code, message: expect.stringContaining(text) }),
+});
+
+const sizesOf = (page: Page): Promise<unknown> =>
+  page.evaluate("({ inner: [innerWidth, innerHeight], screen: [screen.width, screen.height] })");
+
+describe("a viewport", () => {
+  // BROWSER-24
+  test("holds in the pages of an on-demand browser, and in the answer", async () => {
+    const session = await kernel.browsers.create({ headless: true, viewport: { width: 1024, height: 768 } });
+    const client = await connect(session);
+    const [page] = (await client.pages()) as [Page];
+    const viewport = { width: 640, height: 480 };
+    const answer = await kernel.browsers.update(session.session_id, { viewport: { ...viewport, force: true } });
+    expect(answer.viewport).toEqual({ ...viewport, refresh_rate: 60 });
+    await expect.poll(() => sizesOf(page)).toEqual({ inner: [640, 480], screen: [640, 480] });
+    expect(await sizesOf(await client.newPage())).toEqual({ inner: [640, 480], screen: [640, 480] });
+    expect((await kernel.browsers.retrieve(session.session_id)).viewport).toEqual(answer.viewport);
+    await client.disconnect();
+    await kernel.browsers.deleteByID(session.session_id);
+  });
+
+  // BROWSER-24, BROWSER-25, BROWSER-28, BROWSER-29
+  test.each(["keep", "reset"] as const)(
+    "of a pool's headful browser does not reach the next holder, with the reuse policy %s",
+    async (reuse_policy) => {
+      const viewport = { width: 1024, height: 768 };
+      const pool = await filledPool(kernel, { headless: false, viewport, reuse_policy });
+      const session = await acquire(pool.id);
+      const before = await podNames(pool.id);
+      const client = await connect(session);
+      const [page] = (await client.pages()) as [Page];
+      await kernel.browsers.update(session.session_id, { viewport: { width: 800, height: 600 } });
+      await expect.poll(async () => sizesOf(page)).toMatchObject({ screen: [800, 600] });
+      // Of a request that is refused nothing holds, its name neither.
+      const larger = { name: fresh(), viewport: { width: 1025, height: 768 } };
+      await expect(kernel.browsers.update(session.session_id, larger)).rejects.toMatchObject(
+        refused(409, "conflict", "viewport: the screen"),
+      );
+      await expect(kernel.browsers.retrieve(larger.name)).rejects.toMatchObject({ status: 404 });
+      const other = await kernel.browsers.create({ headless: true, name: larger.name });
+      await kernel.browsers.deleteByID(other.session_id);
+      await client.disconnect();
+
+      await kernel.browserPools.release(pool.id, { session_id: session.session_id });
+      const next = await acquire(pool.id);
+      expect(await podNames(pool.id)).toEqual(before);
+      expect(next.viewport).toEqual({ ...viewport, refresh_rate: 60 });
+      const second = await connect(next);
+      const [first] = (await second.pages()) as [Page];
+      await expect.poll(() => sizesOf(first)).toMatchObject({ screen: [1024, 768] });
+      await second.disconnect();
+      await kernel.browserPools.delete(pool.id, { force: true });
+    },
+  );
+});
+
+describe("a profile", () => {
+  // PROFILE-25
+  test.each([true, false])("is loaded into a browser that runs, headless: %s", async (headless) => {
+    const { id, name } = await newProfile();
+    const session = await kernel.browsers.create({ headless, timeout_seconds: 60 });
+    const client = await connect(session);
+    const cut = new Promise((resolve) => client.once("disconnected", resolve));
+    const [page] = (await client.pages()) as [Page];
+    await page.goto(onLoopback);
+    await page.evaluate(`document.cookie = "own=1"`);
+    const renamed = fresh();
+    const answer = await kernel.browsers.update(session.session_id, { profile: { name }, name: renamed });
+    await cut;
+    expect(answer).toMatchObject({ profile: { id }, name: renamed, session_id: session.session_id });
+    expect(await visit(session.cdp_ws_url, onLoopback)).toMatchObject({ text: "login=1" });
+
+    const other = await kernel.profiles.create({ name: fresh() });
+    await expect(kernel.browsers.update(renamed, { profile: { id: other.id } })).rejects.toMatchObject(
+      refused(409, "conflict", `the profile ${id} already`),
+    );
+    await expect(kernel.profiles.delete(id)).rejects.toMatchObject(refused(409, "conflict", renamed));
+    await kernel.browsers.deleteByID(renamed);
+    await eventually("the profile is free", () =>
+      kernel.profiles.delete(id).then(
+        () => true,
+        () => false,
+      ),
+    );
+  });
+
+  // PROFILE-25, BROWSER-28
+  test.each(["keep", "reset"] as const)(
+    "is not there for a pool's next holder, with the reuse policy %s",
+    async (reuse_policy) => {
+      const { id, name } = await newProfile();
+      const pool = await filledPool(kernel, { reuse_policy });
+      const session = await acquire(pool.id);
+      const before = await podNames(pool.id);
+      expect(await kernel.browsers.update(session.session_id, { profile: { id } })).toMatchObject({ profile: { id } });
+      expect(await visit(session.cdp_ws_url, onLoopback)).toMatchObject({ text: "login=1" });
+      await kernel.browserPools.release(pool.id, { session_id: session.session_id });
+      const next = await acquire(pool.id);
+      expect(await podNames(pool.id)).toEqual(before);
+      expect(next).not.toHaveProperty("profile");
+      expect(await visit(next.cdp_ws_url, onLoopback)).toMatchObject({ text: "none" });
+      const ended = await kernel.browsers.retrieve(session.session_id, { include_deleted: true });
+      expect(ended.profile).toEqual({ id });
+      await kernel.browserPools.delete(pool.id, { force: true });
+      await kernel.profiles.delete(name);
+    },
+  );
+
+  // PROFILE-25
+  test("that nothing was saved in is an empty one, and a pool's own is not replaced", async () => {
+    const { id } = await kernel.profiles.create({ name: fresh() });
+    const session = await kernel.browsers.create({ headless: true });
+    expect(await visit(session.cdp_ws_url, `${onLoopback}/login`)).toMatchObject({ text: "none" });
+    expect(await visit(session.cdp_ws_url, onLoopback)).toMatchObject({ text: "login=1" });
+    await kernel.browsers.update(session.session_id, { profile: { id } });
+    expect(await visit(session.cdp_ws_url, onLoopback)).toMatchObject({ text: "none" });
+    await kernel.browsers.deleteByID(session.session_id);
+
+    const own = await kernel.browsers.create({ headless: true, profile: { id } });
+    await expect(kernel.browsers.update(own.session_id, { profile: { id } })).rejects.toMatchObject(
+      refused(409, "conflict", `the profile ${id} already`),
+    );
+    await kernel.browsers.deleteByID(own.session_id);
+  });
+});
+
+describe("a proxy", () => {
+  // PROXY-20
+  test("takes the traffic of a walled browser from now on, and open connections are cut", async () => {
+    await using first = await startTestParent();
+    await using second = await startTestParent();
+    const [one, two] = [await newProxy(first), await newProxy(second)];
+    const session = await kernel.browsers.create({ headless: true, proxy_id: one, timeout_seconds: 60 });
+    const client = await connect(session);
+    const [page] = (await client.pages()) as [Page];
+    await page.goto(onMachine);
+    // A request and a tunnel that are never over by themselves.
+    await page.evaluate(`(async () => {
+      const response = await fetch("/stream");
+      globalThis.stream = response.text().then(() => "whole", () => "cut");
+      const socket = new WebSocket(location.href.replace("http", "ws"));
+      globalThis.socket = new Promise((resolve) => (socket.onclose = () => resolve("cut")));
+      await new Promise((resolve) => (socket.onopen = resolve));
+    })()`);
+    expect(first.asked).toContain(`GET ${onMachine}/stream`);
+    expect(first.asked).toContain(`CONNECT ${new URL(onMachine).host}`);
+
+    expect(await kernel.browsers.update(session.session_id, { proxy_id: two })).toMatchObject({ proxy_id: two });
+    expect(await page.evaluate("Promise.all([stream, socket])")).toEqual(["cut", "cut"]);
+    const soFar = first.asked.length;
+    expect(await visit(session.cdp_ws_url, `${onMachine}/a`)).toMatchObject({ text: "none" });
+    expect(second.asked).toContain(`GET ${onMachine}/a`);
+
+    for (const none of ["", null]) {
+      await kernel.browsers.update(session.session_id, { proxy_id: two });
+      const answer = await kernel.browsers.update(session.session_id, { proxy_id: none });
+      expect(answer).not.toHaveProperty("proxy_id");
+      expect(await visit(session.cdp_ws_url, `${onMachine}/b`)).toMatchObject({ text: "none" });
+    }
+    expect(second.asked).not.toContain(`GET ${onMachine}/b`);
+    expect(first.asked.length).toBe(soFar);
+    // Nothing has started anew.
+    expect(client.connected).toBe(true);
+    await client.disconnect();
+    await kernel.browsers.deleteByID(session.session_id);
+  });
+
+  // PROXY-20, PROXY-12, BROWSER-28
+  test.each(["keep", "reset"] as const)(
+    "gives a pool's browser a wall, which its next holder does not find, with the reuse policy %s",
+    async (reuse_policy) => {
+      await using parent = await startTestParent({ credentials: "user:s3cret" });
+      const proxy = await newProxy(parent, { username: "user", password: "s3cret" });
+      const pool = await filledPool(kernel, { reuse_policy });
+      const session = await acquire(pool.id);
+      const before = await podNames(pool.id);
+      expect(await visit(session.cdp_ws_url, onLoopback)).toMatchObject({ text: "none" });
+      expect(await kernel.browsers.update(session.session_id, { proxy_id: proxy })).toMatchObject({ proxy_id: proxy });
+      expect(await visit(session.cdp_ws_url, `${onMachine}/walled`)).toMatchObject({ text: "none" });
+      expect(parent.asked).toContain(`GET ${onMachine}/walled`);
+      expect((await visit(session.cdp_ws_url, onLoopback)).text).not.toBe("none");
+      await expect(kernel.proxies.delete(proxy)).rejects.toMatchObject({ status: 409 });
+
+      await kernel.browserPools.release(pool.id, { session_id: session.session_id });
+      const next = await acquire(pool.id);
+      expect(await podNames(pool.id)).toEqual(before);
+      expect(next).not.toHaveProperty("proxy_id");
+      expect(await visit(next.cdp_ws_url, onLoopback)).toMatchObject({ text: "none" });
+      const asked = parent.asked.length;
+      expect(await visit(next.cdp_ws_url, `${onMachine}/next`)).toMatchObject({ text: "none" });
+      expect(parent.asked.length).toBe(asked);
+      await kernel.browserPools.delete(pool.id, { force: true });
+      await kernel.proxies.delete(proxy);
+      expect(stack.output()).not.toContain("s3cret");
+    },
+  );
+
+  // PROXY-20
+  test("with a ca_bundle is trusted by the browser that starts anew for it, and a route of the pool stays", async () => {
+    await using ca = await createTestCa();
+    const terminate = await ca.issue(["secure.test", "routed.test"]);
+    await using parent = await startTestParent({ terminate });
+    await using route = await startTestParent({ terminate });
+    const bundle = { ca_bundle: ca.certificate };
+    const [proxy, routed] = [await newProxy(parent, bundle), await newProxy(route)];
+    const session = await kernel.browsers.create({
+      headless: true,
+      timeout_seconds: 60,
+      // The SDK does not know this field yet.
+      ...{ network: { proxy_routes: [{ hosts: ["routed.test"], proxy: { id: routed } }] } },
+    });
+    await kernel.browsers.update(session.session_id, { proxy_id: proxy });
+    expect(await visit(session.cdp_ws_url, "https://secure.test/")).toMatchObject({ text: "answered by the proxy" });
+    expect(await visit(session.cdp_ws_url, "https://routed.test/")).toMatchObject({ text: "answered by the proxy" });
+    expect(route.asked).toContain("INSIDE GET routed.test/");
+    expect(parent.asked).not.toContain("CONNECT routed.test:443");
+    await kernel.browsers.deleteByID(session.session_id);
+  });
+});
+
+describe("a request", () => {
+  // BROWSER-29
+  test("changes everything at once: profile, proxy, viewport, name and tags", async () => {
+    await using parent = await startTestParent();
+    const proxy = await newProxy(parent);
+    const { id, name } = await newProfile(onMachine);
+    const session = await kernel.browsers.create({ headless: false, viewport: { width: 800, height: 600 } });
+    // A screen that starts anew takes any size.
+    const wanted = {
+      profile: { name },
+      proxy_id: proxy,
+      name: fresh(),
+      tags: { a: "1" },
+      viewport: { width: 1000, height: 700 },
+    };
+    const answer = await kernel.browsers.update(session.session_id, wanted);
+    expect(answer).toMatchObject({ ...wanted, profile: { id } });
+    expect(await visit(session.cdp_ws_url, `${onMachine}/all`)).toMatchObject({ text: "login=1" });
+    expect(parent.asked).toContain(`GET ${onMachine}/all`);
+    const client = await connect(session);
+    const [page] = (await client.pages()) as [Page];
+    expect(await sizesOf(page)).toMatchObject({ screen: [1000, 700] });
+    await client.disconnect();
+    await kernel.browsers.deleteByID(session.session_id);
+  });
+
+  // BROWSER-29
+  test("and others at the same time are carried out one after the other: the answer of the last one holds", async () => {
+    const session = await kernel.browsers.create({ headless: true });
+    const widths = [500, 600, 700, 800, 900];
+    await Promise.all(
+      widths.map((width) => kernel.browsers.update(session.session_id, { viewport: { width, height: 480 } })),
+    );
+    const { viewport } = await kernel.browsers.retrieve(session.session_id);
+    const client = await connect(session);
+    const [page] = (await client.pages()) as [Page];
+    await expect.poll(() => sizesOf(page)).toMatchObject({ inner: [viewport?.width, 480] });
+    await client.disconnect();
+    await kernel.browsers.deleteByID(session.session_id);
+  });
+
+  // BROWSER-27, HTTP-2
+  test.each<[string, object, string]>([
+    ["viewport", { viewport: "large" }, "viewport"],
+    ["viewport", { viewport: null }, "viewport"],
+    ["viewport", { viewport: { width: 0, height: 600 } }, "viewport.width"],
+    ["viewport", { viewport: { width: 800 } }, "viewport.height"],
+    ["viewport", { viewport: { width: 800, height: 600, force: 1 } }, "viewport.force"],
+    ["proxy_id", { proxy_id: 7 }, "proxy_id"],
+    ["profile", { profile: "work" }, "profile"],
+    ["profile", { profile: {} }, "profile"],
+    ["profile", { profile: { id: "" } }, "profile"],
+    ["profile", { profile: { id: "a", name: "b" } }, "profile"],
+    ["profile.save_changes", { profile: { name: "a", save_changes: true } }, "profile.save_changes"],
+    ["profile.save_changes", { profile: { name: "a", save_changes: "yes" } }, "profile.save_changes"],
+    ["disable_default_proxy", { disable_default_proxy: "no" }, "disable_default_proxy"],
+  ])("with a bad %s is 400, which names it: %j", async (_, body, path) => {
+    const session = await kernel.browsers.create({ headless: true });
+    const response = await stack.call("PATCH", `/browsers/${session.session_id}`, { name: fresh(), ...body });
+    const error = (await response.json()) as { code: string; details: { path: string }[] };
+    expect([response.status, error.code, error.details[0]?.path]).toEqual([400, "bad_request", path]);
+    expect(await kernel.browsers.retrieve(session.session_id)).not.toHaveProperty("name");
+    await kernel.browsers.deleteByID(session.session_id);
+  });
+
+  // BROWSER-26, HTTP-31, PROFILE-1, PROXY-1
+  test("names what is not there, and takes what holds as it is", async () => {
+    const session = await kernel.browsers.create({ headless: true });
+    const { session_id } = session;
+    const missing = (text: string) => refused(404, "not_found", text);
+    await expect(kernel.browsers.update(session_id, { profile: { name: "nobody" } })).rejects.toMatchObject(
+      missing("profile: no profile with name nobody"),
+    );
+    await expect(kernel.browsers.update(session_id, { proxy_id: "none" })).rejects.toMatchObject(
+      missing("proxy_id: no proxy with id none"),
+    );
+    for (const disable_default_proxy of [true, false])
+      expect(await kernel.browsers.update(session_id, { disable_default_proxy })).toMatchObject({ session_id });
+    expect(await kernel.browsers.update(session_id, { proxy_id: "" })).not.toHaveProperty("proxy_id");
+    expect(await kernel.browsers.update(session_id, { unknown: 1 } as never)).toMatchObject({ session_id });
+    await kernel.browsers.deleteByID(session_id);
+    await expect(kernel.browsers.update(session_id, { viewport: { width: 800, height: 600 } })).rejects.toMatchObject(
+      missing("has ended"),
+    );
+  });
+
+  // AUTH-11, PROFILE-14
+  test("of a key without profiles:use gives no profile, and one of another project finds no browser", async () => {
+    const { name } = await kernel.profiles.create({ name: fresh() });
+    const session = await kernel.browsers.create({ headless: true });
+    const keyWith = async (body: object): Promise<Kernel> => {
+      const { key } = (await (await stack.call("POST", "/org/api_keys", { name: fresh(), ...body })).json()) as {
+        key: string;
+      };
+      return new Kernel({ baseURL: stack.url, apiKey: key, maxRetries: 0 });
+    };
+    const limited = await keyWith({ permissions: ["browsers:use", "pools:read"] });
+    await expect(limited.browsers.update(session.session_id, { profile: { name: name ?? "" } })).rejects.toMatchObject({
+      status: 403,
+    });
+    expect(await limited.browsers.update(session.session_id, { viewport: { width: 640, height: 480 } })).toMatchObject({
+      viewport: { width: 640 },
+    });
+    const project = (await kernel.projects.create({ name: fresh() })) as { id: string };
+    const stranger = await keyWith({ project_id: project.id });
+    await eventually("the stranger's key is known", () =>
+      stranger.browsers.list().then(
+        () => true,
+        ({ status }: { status?: number }) => status !== 401 && undefined,
+      ),
+    );
+    await expect(
+      stranger.browsers.update(session.session_id, { viewport: { width: 800, height: 600 } }),
+    ).rejects.toMatchObject({ status: 404 });
+    await kernel.browsers.deleteByID(session.session_id);
+  });
+});
