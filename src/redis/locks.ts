@@ -15,23 +15,28 @@ import { loadScript, runScript } from "./script.ts";
 export type Locks = {
   /**
    * Runs `work` while no other request holds a lock of the same name (`what`) in any replica. Throws `unavailable` when Redis
-   * is away or the lock is not free in time. `work` must end within `lockMs`: by default, a few calls of the Kubernetes API.
+   * is away or the lock is not free in time. `work` must end within `lockMs`: a few calls of the Kubernetes API. `renews`: it may take
+   * longer, and the lock lives as long as it runs.
    */
-  hold<T>(what: readonly string[], work: () => Promise<T>, lockMs?: number): Promise<T>;
+  hold<T>(what: readonly string[], work: () => Promise<T>, options?: { renews?: boolean }): Promise<T>;
 };
 
-/** How long a lock lives by default, ms: longer than the deadlines of the calls under it. */
-const usualLockMs = 15_000;
+/** How long a lock lives, ms: longer than the deadlines of the calls under it. */
+const lockMs = 15_000;
 
 /** Longest wait for a lock, ms, and the time between two attempts: most locks are held for two calls, about 10 ms. */
 const waitMs = 5000;
 const retryEveryMs = 10;
 
+/** A lock of long work is renewed this often, ms. */
+const renewMs = 5000;
+
+const renewScript = loadScript("renew-lock", import.meta.url);
 const releaseScript = loadScript("release-lock", import.meta.url);
 
 /** Locks in this Redis, shared by all replicas. */
 export const createLocks = (redis: RedisConnection): Locks => {
-  const acquire = async (key: string, holder: string, lockMs: number): Promise<void> => {
+  const acquire = async (key: string, holder: string): Promise<void> => {
     const untilMs = performance.now() + waitMs;
     while (!(await orUnavailable(redis.set(key, holder, "PX", lockMs, "NX")))) {
       if (performance.now() > untilMs)
@@ -42,13 +47,19 @@ export const createLocks = (redis: RedisConnection): Locks => {
     }
   };
   return {
-    async hold(what, work, lockMs = usualLockMs) {
+    async hold(what, work, { renews = false } = {}) {
       const key = lockKey(createHash("sha256").update(JSON.stringify(what)).digest("hex"));
       const holder = randomUUID();
-      await acquire(key, holder, lockMs);
+      await acquire(key, holder);
+      const renewal = renews
+        ? setInterval(() => {
+            runScript(redis, renewScript, [key], [holder, lockMs]).catch(() => undefined);
+          }, renewMs)
+        : undefined;
       try {
         return await work();
       } finally {
+        clearInterval(renewal);
         // A failure is harmless: the work is done, and the lock expires.
         await runScript(redis, releaseScript, [key], [holder]).catch(() => undefined);
       }

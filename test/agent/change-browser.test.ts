@@ -104,6 +104,7 @@ test("only the lease that holds the browser changes it, by what is sealed for th
   await agent.bind("s2", 2);
   expect(await changeBrowser(agent, 1, { viewport })).toMatchObject(notHolder);
   expect(await changeBrowser(agent, 2, { viewport, session_id: "s1" })).toMatchObject(notHolder);
+  expect(await changeBrowser(agent, 1, { ...load(), apply: false })).toMatchObject(notHolder);
   expect(await sendArchive(agent, archive)).toMatchObject({ status: 404 });
   const whole = { session_id: "s2", epoch: 1, seq: 2, apply: true, viewport };
   expect(await agent.call("PUT", "/change", whole)).toMatchObject({ status: 400 });

@@ -8,6 +8,7 @@ import { type LeaseView, viewLeases } from "../support/lease-view.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { browserPid, fullPool, openCdp, type PoolClient } from "../support/pool-client.ts";
 import { isAlive, processesOf } from "../support/processes.ts";
+import { connectRawCdp, evaluate } from "../support/raw-cdp.ts";
 
 let stack: LocalStack;
 let leases: LeaseView;
@@ -210,5 +211,45 @@ describe("a caller that hangs up", () => {
     await pool.whenCounts({ acquired: 1, available: 1 });
     expect(answered).toBeLessThan(50);
     await pool.release(kept);
+  });
+});
+
+describe("a change of a browser in use", () => {
+  const wanted = { viewport: { width: 640, height: 480 } };
+  const change = (id: string) => stack.call("PATCH", `/browsers/${id}`, wanted);
+  /** Stops the session's agent in the moment before it is asked. */
+  const frozenAgent = async ({ session_id }: { session_id: string }): Promise<number> => {
+    const pid = await agentPid(await leases.podOf(pool.id, session_id));
+    process.kill(pid, "SIGSTOP");
+    return pid;
+  };
+
+  // BROWSER-29, LEASE-34
+  test("whose agent dies is answered, and the session ends", async () => {
+    const session = await pool.acquire();
+    const pid = await frozenAgent(session);
+    const asked = change(session.session_id);
+    process.kill(pid, "SIGKILL");
+    expect([404, 503]).toContain((await asked).status);
+    await eventually("the session has ended", async () => (await change(session.session_id)).status === 404);
+  });
+
+  // BROWSER-28, BROWSER-29
+  test("whose session ends is 404, and the next holder finds nothing of it", async () => {
+    const session = await pool.acquire();
+    const pid = await frozenAgent(session);
+    const asked = change(session.session_id);
+    const released = pool.release(session);
+    await eventually("it has ended", async () => !(await sessionsNow()).includes(session.session_id));
+    process.kill(pid, "SIGCONT");
+    await released;
+    expect((await asked).status).toBe(404);
+    await pool.whenCounts({ acquired: 0, available: 2 });
+    for (const next of await Promise.all([pool.acquire(), pool.acquire()])) {
+      const cdp = await connectRawCdp(next.cdp_ws_url);
+      expect(await evaluate(cdp, "innerWidth")).toBe(1920);
+      await cdp.close();
+      await pool.release(next);
+    }
   });
 });

@@ -57,6 +57,16 @@ const killApi = async (): Promise<void> => {
   api = await cluster.startApi("api-b");
   pool = poolAt(api.call, pool.id);
 };
+/** Resolves when a request holds the lock of what it changes. */
+const whenLocked = async (): Promise<void> => {
+  const redis = connectRedis(cluster.redisUrl, createLogger("silent", "test"));
+  try {
+    await whenReady(redis, 10_000);
+    await eventually("a lock is held", async () => (await redis.keys("bp:*:turn")).length > 0);
+  } finally {
+    redis.disconnect();
+  }
+};
 const works = async (): Promise<void> => {
   const session = await pool.acquire();
   const cdp = await openCdp(session);
@@ -64,6 +74,26 @@ const works = async (): Promise<void> => {
   cdp.close();
   expect(await pool.release(session)).toBe(204);
 };
+
+// BROWSER-29
+test("when an API dies while it changes a browser, another one carries the repeated request out", async () => {
+  const session = await pool.acquire();
+  const change = () => api.call("PATCH", `/browsers/${session.session_id}`, { viewport: { width: 640, height: 480 } });
+  const agent = await freezeAgent();
+  const asked = change().catch(() => "hung up");
+  await whenLocked();
+  await killApi();
+  agent.go();
+  expect(await asked).toBe("hung up");
+  const answer = await eventually("the lock of the dead one is over", async () => {
+    const response = await change();
+    return response.status === 200 && ((await response.json()) as { viewport: object });
+  });
+  expect(answer.viewport).toMatchObject({ width: 640, height: 480 });
+  expect(await pool.release(session)).toBe(204);
+  await whenState("idle");
+  await works();
+});
 
 // LEASE-44
 test("when an API dies between the grant and its bind, the browser becomes idle again, although the bind arrives late", async () => {

@@ -20,9 +20,6 @@ import { sessionNameTaken } from "./session-name.ts";
 /** How often a write is tried while others change the same session. */
 const writeTries = 8;
 
-/** How long a change of a running browser may take, ms: a new start of Chromium, and the calls around it. */
-const changeLockMs = 60_000;
-
 /** The new value: undefined keeps `before`; null and empty remove it. */
 const changed = <T extends string | object>(before: T | undefined, asked: T | null | undefined): T | undefined => {
   if (asked === undefined) return before;
@@ -89,7 +86,7 @@ const changeRunning = async (
     await applyChange(running, JSON.stringify(after(requestOf(now), update)), found, deps);
     return write(found, update, deps);
   };
-  return deps.locks.hold(["change-browser", session], work, changeLockMs);
+  return deps.locks.hold(["change-browser", session], work, { renews: true });
 };
 
 /**
