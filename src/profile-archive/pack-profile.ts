@@ -2,7 +2,7 @@
  * Packs a user-data directory of Chromium. Chromium must have ended by `Browser.close`: then it writes what it has in memory. After
  * SIGTERM, cookies and local storage of the last seconds were missing (measured with 156, headless).
  */
-import { lstat, readdir } from "node:fs/promises";
+import { lstat, opendir } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { constants, createZstdCompress } from "node:zlib";
@@ -12,26 +12,46 @@ import { type ArchiveLimits, archiveLimits, ProfileArchiveError } from "./limits
 
 const megabytes = (bytes: number): string => `${Math.floor(bytes / 1024 ** 2)} MiB`;
 
+const tooMany = ({ entries }: ArchiveLimits): ProfileArchiveError =>
+  new ProfileArchiveError(`the profile has more than ${entries} files: let sites store less in it`);
+
+/** A path that `unpackProfile` would refuse is refused here: nobody could start with such a profile. */
+const checkPath = (path: string, { depth, pathBytes }: ArchiveLimits): void => {
+  if (path.split("/").length > depth || Buffer.byteLength(path) > pathBytes)
+    throw new ProfileArchiveError(`the profile has a path that is too long: ${JSON.stringify(path.slice(0, 100))}`);
+};
+
 /** The paths to pack below `folder`: plain files and folders, in a fixed order, each folder before what is in it. */
-const listPaths = async (folder: string, limits: ArchiveLimits): Promise<string[]> => {
+const listPaths = async (folder: string, limits: ArchiveLimits, signal: AbortSignal): Promise<string[]> => {
   const paths: string[] = [];
   let bytes = 0;
+  let seenEntries = 0;
   const add = async (path: string): Promise<void> => {
+    signal.throwIfAborted();
+    checkPath(path, limits);
     const seen = await lstat(join(folder, path));
     // A link or a socket is nobody's state: Chromium has them for its own processes only.
     const isPlain = seen.isDirectory() || (seen.isFile() && seen.nlink === 1);
     if (!isPlain || isLeftOut(path)) return;
     paths.push(path);
     bytes += seen.isFile() ? seen.size : 0;
-    if (paths.length > limits.entries)
-      throw new ProfileArchiveError(`the profile has more than ${limits.entries} files: let sites store less in it`);
+    if (paths.length > limits.entries) throw tooMany(limits);
     if (bytes > limits.bytes)
       throw new ProfileArchiveError(`the profile has more than ${megabytes(limits.bytes)}: let sites store less in it`);
     if (seen.isDirectory()) await addAll(path);
   };
+  /** Links and what is left out count here, too: whoever filled the folder has no say in how long this takes. */
+  const namesIn = async (parent: string): Promise<string[]> => {
+    const names: string[] = [];
+    for await (const { name } of await opendir(join(folder, parent))) {
+      seenEntries += 1;
+      if (seenEntries > 2 * limits.entries) throw tooMany(limits);
+      names.push(name);
+    }
+    return names.sort();
+  };
   const addAll = async (parent: string): Promise<void> => {
-    for (const name of (await readdir(join(folder, parent))).sort())
-      await add(parent === "" ? name : `${parent}/${name}`);
+    for (const name of await namesIn(parent)) await add(parent === "" ? name : `${parent}/${name}`);
   };
   await addAll("");
   return paths;
@@ -51,7 +71,7 @@ export const packProfile = async function* (
   folder: string,
   { signal, limits = archiveLimits }: { signal: AbortSignal; limits?: ArchiveLimits },
 ): AsyncGenerator<Uint8Array> {
-  const paths = await listPaths(folder, limits);
+  const paths = await listPaths(folder, limits, signal);
   signal.throwIfAborted();
   const options = { cwd: folder, portable: true, noDirRecurse: true, strict: true };
   const tar = Readable.from(create(options, [".", ...paths.map(asPlainPath)]), { objectMode: false });
