@@ -34,7 +34,7 @@ const podsOf = (yaml: string): NewObject<Pod>[] => {
   return BrowserPoolSpec.shape.region.unwrap().options.map((region) => ({
     apiVersion: "v1",
     kind: "Pod",
-    ...buildPod(poolIn(region), "browser1", settings),
+    ...buildPod(poolIn(region), { suffix: "browser1" }, settings),
   }));
 };
 

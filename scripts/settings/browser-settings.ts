@@ -160,6 +160,14 @@ export const browserSettings = {
   },
   "profile.id": { ...profile, effect: "The profile that browsers start with, by its id." },
   "profile.name": { ...profile, effect: "The same by its name." },
+  "profile.saveChanges": {
+    by: "API (permission `profiles:write`), agent (`Browser.close`), operator",
+    takesHold: { browser: "at its start" },
+    needs: ["blob store"],
+    shownBy: {
+      "test/e2e/profile-saves.test.ts": ["what a browser leaves in its profile is there in the next one, headless: %s"],
+    },
+  },
   "extensions[].id": { ...extension, effect: "Extensions to load, in the order of the list; this one by its id." },
   "extensions[].name": { ...extension, effect: "The same by its name." },
   startUrl: {

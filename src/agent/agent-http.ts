@@ -5,6 +5,7 @@
 import type { KeyObject } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { z } from "zod";
 import { listeningPort } from "../listening-port.ts";
@@ -105,7 +106,15 @@ const createAuthorizer =
 
 type Answering = { request: IncomingMessage; response: ServerResponse; agentKey: KeyObject };
 
+const isBytes = (body: AgentReply["body"]): body is AsyncIterable<Uint8Array> => Symbol.asyncIterator in body;
+
 const send = ({ request, response, agentKey }: Answering, { status, body }: AgentReply): void => {
+  if (isBytes(body)) {
+    response.writeHead(status, { "content-type": "application/octet-stream" });
+    // An error on the way breaks the connection off.
+    pipeline(body, response).catch(() => undefined);
+    return;
+  }
   const json = JSON.stringify(body);
   const { method = "", url: path = "" } = request;
   const nonce = nonceIn(request.headers);

@@ -1,5 +1,6 @@
 import type { AgentState } from "../protocol/agent-api.ts";
 import type { MissingArchives } from "../protocol/browser-setup.ts";
+import type { ProfileSaveState } from "../protocol/profile-save.ts";
 
 /** The agent's error codes and their HTTP status. */
 const statusOf = {
@@ -19,6 +20,7 @@ const statusOf = {
   too_many_requests: 429,
   internal_error: 500,
   awaits_setup: 503,
+  not_ended: 409,
   browser_unhealthy: 503,
   resetting: 503,
   stopping: 503,
@@ -26,9 +28,16 @@ const statusOf = {
 
 export type AgentErrorCode = keyof typeof statusOf;
 
+/** An answer in JSON, which the agent proves; or bytes, whose digest the caller knows from such an answer. */
 export type AgentReply = {
   status: number;
-  body: AgentState | MissingArchives | { code: AgentErrorCode; message: string; now?: number } | { ok: true };
+  body:
+    | AgentState
+    | MissingArchives
+    | ProfileSaveState
+    | AsyncIterable<Uint8Array>
+    | { code: AgentErrorCode; message: string; now?: number }
+    | { ok: true };
 };
 
 /** An error answer; `message` is for people and names no token. */

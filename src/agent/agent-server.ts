@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Logger } from "../log.ts";
-import { BindLease, EndLease, Epoch } from "../protocol/agent-api.ts";
+import { BindLease, EndLease, Epoch, type LeaseEnd } from "../protocol/agent-api.ts";
 import type { VerifyAgentToken } from "../protocol/agent-token.ts";
 import { type AgentServer, ok, parseBody, type Routes, startAgentHttp } from "./agent-http.ts";
 import { type AgentReply, refusal, refusals } from "./agent-reply.ts";
@@ -26,10 +26,21 @@ export type AgentServerDeps = {
   browser: Pick<Browser, "devTools" | "isHealthy">;
   /** Where archives of a holder's change are kept; left out, the browser can't be changed. */
   changeArchives?: string;
+  /** Further calls. */
+  routes?: Routes;
+  /** Why the browser has ended, while the agent serves on. */
+  ended?: () => LeaseEnd | undefined;
   log: Logger;
 };
 
-const createRoutes = ({ leases, browser, changeArchives, agentKey }: AgentServerDeps): Routes => {
+const createRoutes = ({
+  leases,
+  browser,
+  changeArchives,
+  agentKey,
+  routes,
+  ended = () => undefined,
+}: AgentServerDeps): Routes => {
   const state = (): AgentReply => ({ status: 200, body: leases.state() });
   return {
     "/livez": { GET: async () => ok },
@@ -45,7 +56,8 @@ const createRoutes = ({ leases, browser, changeArchives, agentKey }: AgentServer
         const { searchParams } = URL.parse(request.url ?? "", "http://agent") ?? {};
         const epoch = Epoch.safeParse(searchParams?.get("epoch") ?? "0");
         if (!epoch.success) return refusal("bad_request", "epoch: a whole number");
-        return { status: 200, body: leases.stateUnder(epoch.data) };
+        const why = ended();
+        return { status: 200, body: { ...leases.stateUnder(epoch.data), ...(why && { ended: why }) } };
       },
     },
     "/lease": {
@@ -72,6 +84,7 @@ const createRoutes = ({ leases, browser, changeArchives, agentKey }: AgentServer
     },
     ...(changeArchives !== undefined && changeRoutes({ leases, agentKey, folder: changeArchives })),
     "/cdp": { GET: async () => refusal("upgrade_required", "only a WebSocket upgrade is taken here") },
+    ...routes,
   };
 };
 

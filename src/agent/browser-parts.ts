@@ -80,6 +80,8 @@ export const prepareParts = async (
 
   const profile = setup?.profile;
   if (received && profile) await loadProfile(received.archive(profile), { ref: profile, profileDir }, signal);
+  // A profile in which nothing is saved yet is filled by the browser that begins it.
+  const hasProfile = profile !== undefined || setup?.save_to !== undefined;
   const extensions = received ? await unpackExtensions(received, join(folder, "extensions"), signal) : [];
   const sockets = setup?.network && socketsIn(short);
   const resolveName = createResolveName(config.dnsServers);
@@ -89,8 +91,8 @@ export const prepareParts = async (
       : undefined;
   const options: NamespaceOptions = { sockets, policies: etc };
   return {
-    needsFullBrowser: Object.keys(policies).length > 0 || extensions.length > 0 || profile !== undefined,
-    flags: [...(sockets ? wallFlags : []), ...(profile ? profileFlags : [])],
+    needsFullBrowser: Object.keys(policies).length > 0 || extensions.length > 0 || hasProfile,
+    flags: [...(sockets ? wallFlags : []), ...(hasProfile ? profileFlags : [])],
     devToolsPort: sockets ? devToolsPort : 0,
     devToolsSocket: sockets?.devTools,
     extensions,

@@ -51,6 +51,8 @@ export type Browser = {
   change(wanted: WantedChange, archives: ArchiveFolder, onStart: () => void): Promise<ChangeOutcome>;
   /** Makes the browser anew, with nothing of the present one. Resolves when it is up, or has ended instead. Never rejects. */
   reset(): Promise<void>;
+  /** Ends the present Chromium so that its profile is complete (`Chromium.close`). Nothing but `stop` may be called after it. */
+  close(): Promise<string>;
   /** Resolves with why the browser ended by itself. Never rejects. */
   ended: Promise<Termination>;
   /** Ends every process and removes the browser's folder. `atOnce`: kills Chromium, which then saves nothing. */
@@ -196,6 +198,11 @@ export const startBrowser = async (
       return resetting;
     },
     ended: ended.promise,
+    async close() {
+      await resetting;
+      await changing?.over;
+      return running.present().close();
+    },
     async stop(atOnce) {
       await resetting;
       await changing?.over;

@@ -21,6 +21,10 @@ const healthTimeoutMs = 2000;
 
 /** Time for Chromium to exit after SIGTERM; then it is killed. A pod has 10 s in all. */
 const chromiumGraceMs = 2000;
+/** Time for Chromium to write what it has in memory and to exit, ms. Pages have no say in it. */
+const closeMs = 30_000;
+/** Time for Chromium's other processes to end after it, ms. The forwarders of a wall don't, and are killed then. */
+const lastWritesMs = 500;
 /** Xvfb exits at once on SIGTERM and then removes its socket and lock file. */
 const screenGraceMs = 500;
 
@@ -48,6 +52,11 @@ export type Chromium = {
   prepareNetwork: BrowserParts["prepareNetwork"];
   /** Resolves when Chromium, its screen or its DevTools connection ends, with what happened. Never rejects. */
   ended: Promise<string>;
+  /**
+   * Has Chromium write all that its profile shall have, and end. Resolves with the profile's folder, to which nobody writes any more;
+   * rejects when Chromium does not end by itself in time, or by a crash. `stop` removes the folder.
+   */
+  close(): Promise<string>;
   /** Ends every process in order, and removes the folder. */
   stop(): Promise<void>;
   /**
@@ -177,6 +186,18 @@ export const startChromium = async (
       ...(screen ? [screen.process.exited] : []),
       cdp.closed.then(() => sleep(exitWaitMs)).then(() => "Chromium closed its DevTools connection"),
     ]),
+    async close() {
+      // It may end before it answers.
+      void cdp.send("Browser.close", undefined, { timeoutMs: closeMs }).catch(() => undefined);
+      const how = await Promise.race([chromium.exited, sleep(closeMs, undefined, { ref: false })]);
+      // Processes that write for it end by themselves, a moment after it.
+      await chromium.isEmpty(lastWritesMs);
+      await chromium.end(0);
+      await endMarked(mark, [screen?.process.group ?? 0]);
+      if (how === undefined) throw new Error(`Chromium did not close within ${closeMs / 1000} s`);
+      if (!chromium.hasSucceeded()) throw new Error(`it did not close in order: ${how}`);
+      return profileDir;
+    },
     stop() {
       stopped ??= kept.disposeAsync();
       return stopped;

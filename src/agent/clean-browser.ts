@@ -23,6 +23,8 @@ export type CleanBrowser = {
   /** Makes a used browser anew, in the background. */
   reset(): void;
   isResetting(): boolean;
+  /** Whether a client has used it since it was clean. */
+  isUsed(): boolean;
   /** Resolves when no reset is under way, with whether the browser answers. */
   isWell(): Promise<boolean>;
   /** Why the browser can't be given to a lease now; undefined when it is clean and answers. Resets a used browser. */
@@ -57,6 +59,7 @@ export const createCleanBrowser = (browser: Pick<Browser, "isHealthy" | "reset">
       else isUsed = false;
     },
     reset,
+    isUsed: () => isUsed,
     isResetting: () => resetting !== undefined,
     async isWell() {
       await resetting;

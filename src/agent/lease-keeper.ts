@@ -31,6 +31,8 @@ export type LeaseKeeper = HolderChanges & {
     socket: Duplex,
     purpose?: "fill",
   ): "admitted" | "not_holder" | "too_many" | "fill_in_progress" | "resetting";
+  /** Whether the present browser has been used by a client. */
+  isUsed(): boolean;
   state(): AgentState;
   /** Raises the epoch (lease-fence.ts) and returns the state with the request of the lease. */
   stateUnder(epoch: number): AgentState;
@@ -133,6 +135,7 @@ export const createLeaseKeeper = ({ podUid, browser, onOver, log }: LeaseKeeperD
       if (admitted === "admitted") clean.use();
       return admitted;
     },
+    isUsed: clean.isUsed,
     state,
     stateUnder(epoch) {
       fence.raise(epoch);

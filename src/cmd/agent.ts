@@ -4,10 +4,11 @@ import type { AgentServer } from "../agent/agent-http.ts";
 import { startAgentServer } from "../agent/agent-server.ts";
 import { type Browser, changeArchivesDir, startBrowser } from "../agent/browser.ts";
 import { createLeaseKeeper, type LeaseKeeper } from "../agent/lease-keeper.ts";
+import { createProfileSave, type ProfileSave } from "../agent/profile-save.ts";
 import { type ReceivedSetup, receiveSetup } from "../agent/receive-setup.ts";
 import { writeTermination } from "../agent/write-termination.ts";
 import type { Logger } from "../log.ts";
-import type { Termination } from "../protocol/agent-api.ts";
+import { LeaseEnd, type Termination } from "../protocol/agent-api.ts";
 import { createAgentTokenVerifier } from "../protocol/agent-token.ts";
 import type { StopSignals } from "./stop-signals.ts";
 
@@ -28,30 +29,39 @@ const leaseOver = {
   max_lifetime: "the lease has reached its greatest age",
 } as const;
 
-type Serving = { leases: LeaseKeeper; server: AgentServer; config: AgentConfig; signals: StopSignals; log: Logger };
+type Serving = {
+  leases: LeaseKeeper;
+  server: AgentServer;
+  config: AgentConfig;
+  saving: ProfileSave | undefined;
+  signals: StopSignals;
+  log: Logger;
+};
 
 /** Stops in order: the agent serves its lease until the lease ends or the pod's grace period is nearly over. */
-const endInOrder = async ({ leases, server, config, signals, log }: Serving): Promise<Termination> => {
+const endInOrder = async ({ leases, server, config, saving, signals, log }: Serving): Promise<Termination> => {
   const seconds = Math.max(0, config.graceMs - endingMs) / 1000;
   const isHeld = leases.state().lease !== null;
   if (isHeld) log.info({ seconds }, "told to stop; the lease is served on");
   const outOfTime = sleep(seconds * 1000, "out of time", { signal: signals.atOnce }).catch(() => "at once");
   const why = await Promise.race([leases.stop().then(() => "lease over"), outOfTime]);
   // The caller that ended the lease must get its answer.
-  if (why === "lease over") await server.finish();
+  if (why === "lease over" && !saving) await server.finish();
   return isHeld && why === "out of time"
     ? { reason: "stopped", message: `the agent was told to stop, and its lease was not over ${seconds} s later` }
     : stopped;
 };
 
-/** Serves the browser until it ends, is idle for too long, or a stop is requested. It cuts all connections before it returns. */
+/**
+ * Serves the browser until it ends, is idle for too long, or a stop is requested; then its profile, if that is to be saved and the
+ * browser has not ended by itself. It cuts all connections before it returns.
+ */
 const serve = async (
-  config: AgentConfig,
+  { config, saving, signals, log }: Pick<Serving, "config" | "saving" | "signals" | "log">,
   browser: Browser,
-  signals: StopSignals,
-  log: Logger,
 ): Promise<Termination> => {
   const over = Promise.withResolvers<keyof typeof leaseOver>();
+  let ended: LeaseEnd | undefined;
   const leases = createLeaseKeeper({ podUid: config.podUid, browser, onOver: over.resolve, log });
   const server = await startAgentServer({
     address: config.address,
@@ -61,16 +71,23 @@ const serve = async (
     leases,
     browser,
     changeArchives: changeArchivesDir(config),
+    ...(saving && { routes: saving.routes, ended: () => ended }),
     log,
   });
   log.info({ port: server.port, headless: config.browser.headless }, "browser ready");
   const end = await Promise.race([
     browser.ended,
     over.promise.then((reason): Termination => ({ reason, message: leaseOver[reason] })),
-    whenAborted(signals.asked).then(() => endInOrder({ leases, server, config, signals, log })),
+    whenAborted(signals.asked).then(() => endInOrder({ leases, server, config, saving, signals, log })),
   ]);
-  server.close();
+  const isUsed = leases.isUsed();
   leases.close();
+  ended = LeaseEnd.safeParse(end.reason).data;
+  if (saving && ended) {
+    await saving.run(browser, isUsed, signals.atOnce);
+    await server.finish();
+  }
+  server.close();
   return end;
 };
 
@@ -93,7 +110,9 @@ const run = async (config: AgentConfig, signals: StopSignals, log: Logger): Prom
         .stop(end?.reason === "browser_crashed" || end?.reason === "reset_failed")
         .catch((error: unknown) => log.warn({ err: error }, "the browser left something behind")),
     );
-    end = await serve(config, browser, signals, log);
+    const saveTo = received?.setup.save_to;
+    const saving = saveTo === undefined ? undefined : createProfileSave(saveTo, { config, log });
+    end = await serve({ config, saving, signals, log }, browser);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     end = signals.asked.aborted ? stopped : { reason: "start_failed", message };

@@ -5,10 +5,12 @@ import { loadSigningKey } from "../bootstrap/signing-key.ts";
 import { ensureNamespace } from "../bootstrap/system-namespace.ts";
 import type { Config } from "../config.ts";
 import { runOnDemandController, runPoolController } from "../controllers/browser-pool/controller.ts";
+import { startEndingSavers } from "../controllers/browser-pool/observe/ending-savers.ts";
 import { startNodes } from "../controllers/browser-pool/observe/nodes.ts";
 import { startReferences } from "../controllers/browser-pool/observe/references.ts";
 import { createSessionBook } from "../controllers/browser-pool/observe/session-book.ts";
 import { startSessionCaps } from "../controllers/browser-pool/observe/session-caps.ts";
+import { startProfileSaves } from "../controllers/browser-pool/on-demand/profile-saves.ts";
 import { readPodTemplate } from "../controllers/browser-pool/pod/read-pod-template.ts";
 import { runProjectController } from "../controllers/project/controller.ts";
 import { type ProjectObjects, readProjectObjects } from "../controllers/project/project-objects.ts";
@@ -23,6 +25,7 @@ import { createEndedLeases } from "../leases/ended-leases.ts";
 import { createLeaseStore } from "../leases/lease-store.ts";
 import { createLeavingMarks } from "../leases/leaving-marks.ts";
 import { createNamesInUse } from "../leases/names-in-use.ts";
+import { createProfileClient } from "../leases/profile-client.ts";
 import { createRepairStore } from "../leases/repair-store.ts";
 import type { Logger } from "../log.ts";
 import { createOperatorMetrics } from "../metrics/operator-metrics.ts";
@@ -86,7 +89,17 @@ const connectStores = (config: Config, log: Logger) => {
 
 type Work = Omit<
   Parameters<typeof runPoolController>[0],
-  "limits" | "endedLimits" | "agents" | "subscriber" | "nodes" | "references" | "gate" | "book" | "log"
+  | "limits"
+  | "endedLimits"
+  | "agents"
+  | "subscriber"
+  | "nodes"
+  | "references"
+  | "saves"
+  | "savers"
+  | "gate"
+  | "book"
+  | "log"
 > & {
   config: Config;
   blobs: BlobStore;
@@ -107,6 +120,17 @@ const lead = async (
   const agents = createAgentClient({ tokens, keys: shared.agentKeys }, { keepAliveMs: agentKeepAliveMs });
   const nodes = startNodes({ kube, log });
   const references = startReferences({ kube, log });
+  const profileClient = createProfileClient({ tokens, keys: shared.agentKeys });
+  const saves = startProfileSaves({
+    kube,
+    blobs,
+    client: profileClient,
+    lead,
+    now: Date.now,
+    meter: metrics.work,
+    log,
+  });
+  const savers = startEndingSavers({ kube, store: shared.store, isSettled: saves.isSettled, log });
   const gate = createProjectGate();
   const { limits, systemNamespace } = config;
   const organizationSessions = limits.pooledSessions + limits.onDemandSessions;
@@ -117,6 +141,8 @@ const lead = async (
       ...shared,
       nodes,
       references,
+      saves,
+      savers,
       agents,
       subscriber,
       gate: projectObjects ? gate : openGate,
@@ -130,7 +156,15 @@ const lead = async (
     ]);
   } finally {
     subscriber.disconnect();
-    await Promise.all([agents.close(), nodes.stop(), references.stop(), caps.stop()]);
+    await saves.stop();
+    await Promise.all([
+      profileClient.close(),
+      agents.close(),
+      nodes.stop(),
+      references.stop(),
+      savers.stop(),
+      caps.stop(),
+    ]);
   }
 };
 

@@ -8,6 +8,7 @@
  * them, because their number lies between `oldestVersion` and `claimedVersion`.
  */
 import type { BlobStore, StoredBlob } from "../blobs/blob-store.ts";
+import { isNewUse } from "../domain/profile-use.ts";
 import type { Kube } from "../kube/client.ts";
 import { hasReason } from "../kube/kube-error.ts";
 import type { Lead } from "../kube/leader-election.ts";
@@ -95,36 +96,76 @@ export const sweepVersions = async (profile: Profile, deps: ProfileVersionsDeps)
 
 const rfc3339 = (ms: number): string => new Date(ms).toISOString();
 
+/** `sha256`: of `body`, in hex. `endMs`: when the browser ended whose state this is, ms since the epoch. */
+export type ProfileSave = {
+  profile: { uid: string } & Ref;
+  body: AsyncIterable<Uint8Array>;
+  sha256: string;
+  endMs: number;
+};
+
+export type Saved = { is: "saved"; version: number } | { is: "superseded" } | { is: "overtaken" } | { is: "gone" };
+
 /**
- * Saves contents (a tar.zst) as the profile's newest version. Returns the profile as it is then: of two saves at once, the one that
- * began later counts. Undefined when the profile is gone, and nothing is kept. Throws `unavailable`, and what `body` throws.
+ * Whether a save is behind the profile's version. `overtaken`: by the number of a save that began later, whose browser ended earlier.
+ * `superseded`: by the state of a browser that ended later.
+ */
+const whyBehind = (
+  { version, browserEndTime = "" }: ProfileStatus,
+  { claimed, endTime }: { claimed: number; endTime: string },
+): "superseded" | "overtaken" | undefined => {
+  if (browserEndTime > endTime) return "superseded";
+  return version > claimed ? "overtaken" : undefined;
+};
+
+/**
+ * Saves contents (a tar.zst) as the profile's newest version, unless the version is of a browser that ended later. `overtaken`: nothing
+ * is saved, and the same again will be. `gone`: so is the profile, and nothing is kept. Throws `unavailable`, and what `body` throws.
  */
 export const saveProfile = async (
-  { profile, body }: { profile: { uid: string } & Ref; body: AsyncIterable<Uint8Array> },
+  { profile, body, sha256, endMs }: ProfileSave,
   deps: ProfileVersionsDeps,
   signal: AbortSignal,
-): Promise<Profile | undefined> => {
+): Promise<Saved> => {
+  const endTime = rfc3339(endMs);
   let claimed = 0;
+  let isThere = false;
   const claim: Change = ({ status }) => {
+    // A replica that died after this save may not have told anybody.
+    isThere = status?.sha256 === sha256;
+    if (isThere) return undefined;
     claimed = Math.max(status?.claimedVersion ?? 0, status?.version ?? 0) + 1;
     return { claimedVersion: claimed };
   };
   const before = await changeStatus(profile, claim, deps);
-  if (!before) return undefined;
+  if (!before) return { is: "gone" };
+  if (isThere) return { is: "saved", version: before.status?.version ?? 0 };
   const stored: StoredBlob = await deps.blobs.put(profileBlobKey(before, claimed), body, { signal });
-  const contents = { version: claimed, sha256: stored.sha256, sizeBytes: stored.bytes };
-  const commit: Change = ({ status }) =>
-    (status?.version ?? 0) < claimed ? { ...contents, savedTime: rfc3339(deps.now()) } : undefined;
+  const contents = { version: claimed, sha256: stored.sha256, sizeBytes: stored.bytes, browserEndTime: endTime };
+  let behind: "superseded" | "overtaken" | undefined;
+  const commit: Change = ({ status = emptyProfileStatus }) => {
+    behind = whyBehind(status, { claimed, endTime });
+    return behind ? undefined : { ...contents, savedTime: rfc3339(deps.now()) };
+  };
   const after = await changeStatus(profile, commit, deps);
-  if (after?.status?.version !== claimed) await deleteVersions(before, { from: claimed, to: claimed }, deps);
-  if (after) await sweepVersions(after, deps);
-  return after;
+  const isSaved = after !== undefined && behind === undefined;
+  const tidy = async (): Promise<void> => {
+    if (!isSaved) await deleteVersions(before, { from: claimed, to: claimed }, deps);
+    if (after) await sweepVersions(after, deps);
+  };
+  // What this leaves, the profile's next round removes: the outcome stands.
+  await tidy().catch(() => undefined);
+  if (!after) return { is: "gone" };
+  return behind ? { is: behind } : { is: "saved", version: claimed };
 };
 
-/** Notes that a browser starts with the profile now. */
+/** Notes that a browser has started with the profile now, unless another one has within the last minute. */
 export const noteProfileUse = async (
   profile: { uid: string } & Ref,
   deps: Pick<ProfileVersionsDeps, "kube" | "lead" | "now">,
 ): Promise<void> => {
-  await changeStatus(profile, () => ({ lastUsedTime: rfc3339(deps.now()) }), deps);
+  const nowMs = deps.now();
+  const note: Change = ({ status }) =>
+    isNewUse(Date.parse(status?.lastUsedTime ?? rfc3339(0)), nowMs) ? { lastUsedTime: rfc3339(nowMs) } : undefined;
+  await changeStatus(profile, note, deps);
 };

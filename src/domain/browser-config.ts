@@ -21,7 +21,7 @@ const BrowserFields = BrowserPoolSpec.pick({
   startUrl: true,
   telemetry: true,
   viewport: true,
-}).extend({ gpu: z.boolean().optional() });
+}).extend({ gpu: z.boolean().optional(), savesProfile: z.boolean().optional() });
 
 /**
  * The configuration that a browser was made with, in its wire form. Redis keeps one for each configuration, so that an answer shows

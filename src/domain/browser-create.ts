@@ -38,7 +38,8 @@ export const createBrowser = (request: CreateBrowser): CreatedBrowser => {
     tags: notEmpty(asked.tags),
     startUrl: asked.startUrl || undefined,
     proxyId: proxy?.id || asked.proxyId || undefined,
-    profile: choice?.kind === "profile" ? choice.profile : undefined,
+    profile:
+      choice?.kind === "profile" ? { ...choice.profile, saveChanges: asked.profile?.saveChanges ?? false } : undefined,
     telemetry: merged.ok ? merged.telemetry : undefined,
   });
   const problems = [

@@ -1,13 +1,18 @@
 import type { BrowserSpec } from "../resources/browser.ts";
 import type { BrowserPoolSpec } from "../resources/browser-pool.ts";
 
-const settingsOf = ({ name: _, tags: __, vaults: ___, gpu, ...settings }: BrowserSpec) => ({
-  ...settings,
-  ...(gpu && { gpu }),
-});
+const settingsOf = ({ name: _, tags: __, vaults: ___, gpu, profile, ...settings }: BrowserSpec) => {
+  const { saveChanges = false, ...selector } = profile ?? {};
+  return {
+    ...settings,
+    ...(gpu && { gpu }),
+    ...(profile && { profile: selector }),
+    ...(saveChanges && { savesProfile: true }),
+  };
+};
 
-/** The spec of a pool, or of an on-demand browser as one. Only an on-demand browser can have a GPU. */
-export type PoolLikeSpec = BrowserPoolSpec & { gpu?: boolean | undefined };
+/** The spec of a pool, or of an on-demand browser as one. Only an on-demand browser can have a GPU, or save its profile. */
+export type PoolLikeSpec = BrowserPoolSpec & { gpu?: boolean | undefined; savesProfile?: boolean | undefined };
 
 /** The spec of a pool of one whose browser is configured like this on-demand browser; nothing fills it. */
 export const onDemandPoolSpec = (spec: BrowserSpec): PoolLikeSpec => ({

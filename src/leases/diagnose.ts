@@ -23,9 +23,11 @@
  * An API replica may still be at work on a recent step, so a step is left alone for `stepMs`; for `stillStepMs` when it is the bind of
  * a replica that Redis has not heard of lately (LEASE-54).
  *
+ * A browser that has ended, and whose agent only keeps its profile to be saved, is retired; its lease ends with the agent's reason.
+ *
  * A browser with a leaving mark is diagnosed like any other; the repair script retires it instead of making it idle.
  */
-import type { AgentState, Fence } from "../protocol/agent-api.ts";
+import type { AgentState, Fence, LeaseEnd } from "../protocol/agent-api.ts";
 import type { AgentAnswer, LeaseAtAgent } from "./agent-client.ts";
 import type { NewBrowser } from "./lease-store.ts";
 import { recheckChannel } from "./pool-keys.ts";
@@ -107,6 +109,8 @@ export type Correction =
   | "SeqRaised"
   /** The agent had ended the lease, and Redis did not know. */
   | "EndLost"
+  /** The browser has ended by itself, and its agent keeps its profile. */
+  | "Ended"
   /** The agent had ended the lease, and no replica had offered the browser. */
   | "OfferLost"
   /** The agent had never bound the grant. */
@@ -138,6 +142,7 @@ export const diagnose = (facts: Facts): Diagnosis => {
   const withoutAgent = diagnoseWithoutAgent(record);
   if (withoutAgent) return withoutAgent;
   if (!agentState) return diagnoseSilence(facts);
+  if (agentState.ended && record) return ended(record, agentState.ended);
   if (agentState.binding !== null) return { is: "underWay", afterMs: bindingMs };
   if (agentState.resetting) return { is: "underWay", afterMs: resettingMs };
   return agentState.lease ? diagnoseHeld(facts, agentState.lease, agentState.fence) : diagnoseFree(facts, agentState);
@@ -292,6 +297,15 @@ const ifClean = (correct: Correct, { fence, resetting }: AgentState): Correct =>
   const { record, ...to } = correct.to;
   return { is: "correct", why: "Retired", to: { ...to, record: { ...record, state: "retired", reason: cannotReset } } };
 };
+
+const ended = ({ since: _, session: __, ...record }: BrowserRecord, why: LeaseEnd): Correct => ({
+  is: "correct",
+  why: "Ended",
+  to: {
+    record: { ...record, state: "retired", reason: why },
+    former: why === "stopped" ? "pod_deleted" : why,
+  },
+});
 
 const retire = ({ since: _, session: __, ...record }: BrowserRecord): Correct => ({
   is: "correct",

@@ -11,7 +11,7 @@ import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { endGroup, recordProcessGroup } from "./process-groups.ts";
+import { endGroup, groupGone, recordProcessGroup } from "./process-groups.ts";
 
 /** Lines of stderr that a failed start reports. */
 const tailLines = 20;
@@ -43,6 +43,10 @@ export type GroupProcess = {
   ready: string;
   /** Resolves with how it ended, e.g. `Chromium was ended by SIGKILL`; never rejects. */
   exited: Promise<string>;
+  /** Whether it has ended by itself, with success. */
+  hasSucceeded(): boolean;
+  /** Waits until the group has no members, without a signal to them; false when it still has some after `waitMs`. */
+  isEmpty(waitMs: number): Promise<boolean>;
   /** Ends the whole group: SIGTERM, then SIGKILL after `graceMs`. Also right when the leader is gone and others remain. */
   end(graceMs: number): Promise<void>;
 };
@@ -124,7 +128,12 @@ export const startGroupProcess = async (options: GroupProcessOptions, signal: Ab
   try {
     // Both at once: what a program says before its end is lost unless it is being read.
     const [ready] = await Promise.all([whenReady(child, exited, options, signal), recorded]);
-    return { ready, exited, end, group: pid ?? 0 };
+    const group = pid ?? 0;
+    return {
+      ...{ ready, exited, end, group },
+      hasSucceeded: () => child.exitCode === 0,
+      isEmpty: (waitMs) => groupGone(group, waitMs),
+    };
   } catch (error) {
     await Promise.allSettled([recorded]);
     await end(0);

@@ -54,7 +54,7 @@ const groupRuns = (pgid: number): boolean =>
   });
 
 /** Waits until no process of the group runs; false when one still does after `waitMs`. */
-const groupGone = async (pgid: number, waitMs: number): Promise<boolean> => {
+export const groupGone = async (pgid: number, waitMs: number): Promise<boolean> => {
   const deadline = performance.now() + waitMs;
   for (let pauseMs = 5; groupRuns(pgid); pauseMs = Math.min(pauseMs * 2, 200)) {
     if (performance.now() >= deadline) return false;

@@ -97,6 +97,10 @@ export const EndLease = Fence.extend({
 });
 export type EndLease = z.infer<typeof EndLease>;
 
+/** Why a lease ends that its holder does not end: by itself, or with its pod. */
+export const LeaseEnd = z.enum(["timeout", "max_lifetime", "stopped"]);
+export type LeaseEnd = z.infer<typeof LeaseEnd>;
+
 /** The state of an agent and its browser, also the answer to every bind and end. */
 export const AgentState = z.object({
   pod_uid: z.string(),
@@ -121,6 +125,8 @@ export const AgentState = z.object({
       request: z.string().optional(),
     })
     .nullable(),
+  /** Only in the answer of `/state`: the browser has ended for good, and the agent keeps its profile to be saved (profile-save.ts). */
+  ended: LeaseEnd.optional(),
 });
 export type AgentState = z.infer<typeof AgentState>;
 

@@ -59,6 +59,8 @@ export const BrowserSetup = z.object({
     .default([]),
   /** The profile that the browser starts with: a tar.zst. */
   profile: ArchiveRef.optional(),
+  /** The uid of the profile that the browser's state is saved to at its end (profile-save.ts). */
+  save_to: z.string().min(1).max(64).optional(),
 });
 export type BrowserSetup = z.infer<typeof BrowserSetup>;
 

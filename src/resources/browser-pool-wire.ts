@@ -13,24 +13,24 @@ const filled = (field: string): object => ({ properties: { [field]: { minLength:
 const empty = (field: string): object => ({ properties: { [field]: { maxLength: 0 } } });
 
 /** Of id and name one may be filled, and one must be given (domain/pool-profile.ts). */
-const profileForms = [
+export const profileForms = [
   { allOf: [filled("id"), empty("name")] },
   { allOf: [filled("name"), empty("id")] },
   { allOf: [empty("id"), empty("name")], anyOf: [{ required: ["id"] }, { required: ["name"] }] },
 ];
 
+/** The fields of a request's profile. */
+export const profileFields = {
+  id: z.string().max(maxIdLength).optional(),
+  name: z
+    .string()
+    .regex(/^[a-zA-Z0-9._-]{0,255}$/)
+    .optional(),
+};
+
 /** Fields that accept "not set" in requests: an empty string, or null for telemetry. */
 export const lenientFields = {
-  profile: documentedForms(
-    z.object({
-      id: z.string().max(maxIdLength).optional(),
-      name: z
-        .string()
-        .regex(/^[a-zA-Z0-9._-]{0,255}$/)
-        .optional(),
-    }),
-    profileForms,
-  )
+  profile: documentedForms(z.object(profileFields), profileForms)
     .optional()
     .describe("The profile that browsers start with, by id or by name. An empty id or name clears it."),
   proxyId: z.string().max(maxIdLength).optional().describe(`The id of the proxy that all traffic takes. ${clearable}`),

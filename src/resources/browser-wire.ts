@@ -1,9 +1,9 @@
 /** The requests for on-demand browsers over HTTP (BROWSER-2), derived from the spec of the kind (browser.ts). */
 import { z } from "zod";
 import { BrowserSpec } from "./browser.ts";
-import { lenientFields } from "./browser-pool-wire.ts";
+import { lenientFields, profileFields, profileForms } from "./browser-pool-wire.ts";
 import { Viewport } from "./browser-settings.ts";
-import { exactlyOneField, notTogether } from "./document-rules.ts";
+import { documentedForms, exactlyOneField, notTogether } from "./document-rules.ts";
 import { maxIdLength, namePattern } from "./selector.ts";
 import { SessionTelemetry, Tags } from "./session-wire.ts";
 import { wireSchema } from "./wire.ts";
@@ -20,6 +20,18 @@ const ProxyChoice = exactlyOneField(
 /** The request of `POST /browsers` in camelCase; `domain/browser-create.ts` turns it into a spec. */
 export const BrowserRequest = BrowserSpec.extend({
   ...lenientFields,
+  profile: documentedForms(
+    z.object({
+      ...profileFields,
+      saveChanges: z
+        .boolean()
+        .default(false)
+        .describe("Save the browser's state to the profile when the browser ends."),
+    }),
+    profileForms,
+  )
+    .optional()
+    .describe("The profile that the browser starts with, by id or by name."),
   tags: Tags.optional(),
   proxy: ProxyChoice.optional().describe('The proxy that all traffic takes: {id}, or {mode: "direct"} for none.'),
 });

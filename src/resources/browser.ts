@@ -7,7 +7,6 @@ import {
   kioskMode,
   maxSessionSeconds,
   Network,
-  profile,
   proxyId,
   startUrl,
   stealth,
@@ -16,12 +15,20 @@ import {
 } from "./browser-settings.ts";
 import { Conditions } from "./conditions.ts";
 import { apiGroup, type CustomResource, type Kind, validations } from "./kind.ts";
-import { maxIdLength, namePattern } from "./selector.ts";
+import { maxIdLength, namePattern, Selector, selectorOf } from "./selector.ts";
 import { Telemetry } from "./telemetry.ts";
 
 const AttachedVault = z
   .object({ id: z.string().min(1).max(maxIdLength).describe("The vault's id, which is its metadata.name.") })
   .describe("A vault of the same project.");
+
+const Profile = selectorOf({
+  ...Selector.shape,
+  saveChanges: z
+    .boolean()
+    .default(false)
+    .describe("Save the browser's state to the profile when the browser ends: docs/profiles.md says when it does."),
+}).describe("The profile that the browser starts with, by id or by name.");
 
 /** Most vaults of one browser; each fill compares its vault with all of them. */
 const maxVaults = 20;
@@ -47,7 +54,7 @@ export const BrowserSpec = z
     gpu: z.boolean().default(false).describe("Hardware graphics. Not with headless."),
     viewport: Viewport.optional().describe("Size of the browser window. Left out: 1920x1080 at 25 Hz."),
     startUrl: startUrl.optional(),
-    profile: profile.optional(),
+    profile: Profile.optional(),
     proxyId: proxyId.optional(),
     extensions: extensions.optional(),
     chromePolicy: chromePolicy.optional(),

@@ -7,6 +7,7 @@ export const permissionTexts = {
   "pools:write": "create, change, flush and delete pools; create, rename, check and delete proxies",
   "browsers:use": "acquire, start, change, release and end browsers, and see the URLs of sessions",
   "profiles:use": "download the contents of profiles, and have pools and browsers start with them",
+  "profiles:write": "have browsers save their state to profiles at their end",
   "vaults:read": "read vaults, items and their events, credentials and connections; never a stored value",
   "vaults:write": "create and delete vaults and items",
   "vaults:fill": "attach vaults to browsers, and fill items into pages",

@@ -32,6 +32,9 @@ export const ProfileStatus = z
       .describe("SHA-256 of the version's archive (tar.zst), in hex."),
     sizeBytes: z.int().min(0).optional().describe("The size of the archive, bytes."),
     savedTime: time("When the version was saved."),
+    browserEndTime: time(
+      "When the browser ended whose state the version is. Only the state of a later one replaces it.",
+    ),
     lastUsedTime: time("When a browser last started with the profile."),
     claimedVersion: versionNumber("The number of the latest save that has begun."),
     oldestVersion: versionNumber("No version below this one has contents in the store."),

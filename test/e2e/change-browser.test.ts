@@ -1,20 +1,17 @@
 /** `PATCH /browsers/{id_or_name}` with the public SDK: what it changes in browsers that run, and what it refuses. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import Kernel from "@onkernel/sdk";
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WebSocketServer } from "ws";
-import { openBlobStore } from "../../src/blobs/open-blob-store.ts";
-import { saveProfile } from "../../src/controllers/profile-versions.ts";
 import { pods } from "../../src/kube/resource-type.ts";
-import { profileKind } from "../../src/resources/profile.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { filledPool } from "../support/filled-pool.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { profileThatVisited } from "../support/profile-archive.ts";
+import { saveVersion } from "../support/saved-profile.ts";
 import { visit } from "../support/visit.ts";
 import { ownAddress } from "../support/wall/machine.ts";
 import { startTestParent, type TestParent } from "../support/wall/parent-proxy.ts";
@@ -67,14 +64,7 @@ const newProfile = async (url = onLoopback): Promise<{ id: string; name: string 
   const name = fresh();
   const { id } = await kernel.profiles.create({ name });
   const archive = await profileThatVisited(`${url}/login`);
-  const { store: blobs } = await openBlobStore({ kind: "folder", path: join(stack.dataDir, "blobs") });
-  const deps = { kube: stack.kube, blobs, lead: { check: () => undefined }, now: Date.now };
-  const body = (async function* () {
-    yield archive;
-  })();
-  const profile = await stack.kube.get(profileKind, { name: id, namespace: "default" });
-  if (!profile) throw new Error(`no profile ${id}`);
-  await saveProfile({ profile: profile.metadata, body }, deps, AbortSignal.timeout(20_000));
+  await saveVersion(id, archive, stack);
   return { id, name };
 };
 

@@ -1,9 +1,6 @@
 /** What a real Chromium finds again of what another one has stored. */
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
@@ -13,42 +10,20 @@ import { profileFlags } from "../../src/agent/profile-flags.ts";
 import { packProfile } from "../../src/profile-archive/pack-profile.ts";
 import { unpackProfile } from "../../src/profile-archive/unpack-profile.ts";
 import { createTestAgents } from "../support/agent-process.ts";
+import { found, type LoginSite, logIn, loginSite } from "../support/login-site.ts";
 import { launchChromium } from "../support/plain-chromium.ts";
 
-const worker = `
-  self.addEventListener("install", () => self.skipWaiting());
-  self.addEventListener("activate", (event) => event.waitUntil(clients.claim()));
-  self.addEventListener("fetch", (event) => {
-    if (new URL(event.request.url).pathname === "/from-worker") event.respondWith(new Response("the worker"));
-  });`;
-
-/** A site with a login: one cookie for a day, one for the session. */
-const startSite = async (): Promise<{ server: Server; url: string }> => {
-  const server = createServer((request, response) => {
-    if (request.url === "/login")
-      response.setHeader("Set-Cookie", ["day=1; Max-Age=86400; HttpOnly; Path=/", "session=1; HttpOnly; Path=/"]);
-    const isWorker = request.url === "/worker.js";
-    response.setHeader("Content-Type", isWorker ? "text/javascript" : "text/html");
-    if (request.url === "/cookies") response.end(request.headers.cookie ?? "none");
-    else response.end(isWorker ? worker : "the server");
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-};
-
 let folder: string;
-let site: Awaited<ReturnType<typeof startSite>>;
+let site: LoginSite;
 let browsers: Browser[];
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "profile-chromium-"));
-  site = await startSite();
+  site = await loginSite();
   browsers = [];
 });
 afterEach(async () => {
   for (const browser of browsers) await browser.close().catch(() => undefined);
-  site.server.closeAllConnections();
-  site.server.close();
+  await site[Symbol.asyncDispose]();
   await rm(folder, { recursive: true, force: true, maxRetries: 10 });
 });
 
@@ -58,52 +33,12 @@ const start = async (profileDir: string, more: readonly string[] = []): Promise<
   return { browser, page: await browser.newPage() };
 };
 
-/** As text: the types of pages are not those of these tests. */
-const stores = `(async () => {
-  localStorage.setItem("stored", "locally");
-  const opened = indexedDB.open("database", 1);
-  opened.onupgradeneeded = () => opened.result.createObjectStore("objects");
-  await new Promise((resolve) => (opened.onsuccess = resolve));
-  const write = opened.result.transaction("objects", "readwrite");
-  write.objectStore("objects").put("indexed", "key");
-  await new Promise((resolve) => (write.oncomplete = resolve));
-  await navigator.serviceWorker.register("/worker.js");
-  await navigator.serviceWorker.ready;
-})()`;
-
-const reads = `(async () => {
-  const opened = indexedDB.open("database", 1);
-  const isNew = await new Promise((resolve) => {
-    opened.onupgradeneeded = () => resolve(true);
-    opened.onsuccess = () => resolve(false);
-  });
-  const read = isNew ? undefined : opened.result.transaction("objects").objectStore("objects").get("key");
-  if (read) await new Promise((resolve) => (read.onsuccess = resolve));
-  return {
-    cookies: (await (await fetch("/cookies")).text()).split("; ").sort(),
-    stored: localStorage.getItem("stored"),
-    indexed: read?.result ?? null,
-    answer: await (await fetch("/from-worker")).text(),
-  };
-})()`;
-
-const logIn = async (page: Page): Promise<void> => {
-  await page.goto(`${site.url}/login`);
-  await page.evaluate(stores);
-};
-
-/** What the site finds in a browser, without anything of it being set. */
-const found = async (page: Page): Promise<unknown> => {
-  await page.goto(site.url);
-  return page.evaluate(reads);
-};
-
 const signal = AbortSignal.timeout(60_000);
 
 // PROFILE-20
 test("a browser leaves a profile that the next one is logged in with", async () => {
   const first = await start(join(folder, "first"));
-  await logIn(first.page);
+  await logIn(first.page, site.url);
   // Not by a signal: after SIGTERM, cookies and local storage of the last seconds were missing.
   await first.browser.close();
   await mkdir(join(folder, "second"), { mode: 0o700 });
@@ -115,7 +50,7 @@ test("a browser leaves a profile that the next one is logged in with", async () 
 
   const second = await start(join(folder, "second"), profileFlags);
   expect((await second.browser.pages()).map((page) => page.url())).toEqual(["about:blank", "about:blank"]);
-  expect(await found(second.page)).toEqual({
+  expect(await found(second.page, site.url)).toEqual({
     cookies: ["day=1", "session=1"],
     stored: "locally",
     indexed: "indexed",
@@ -126,7 +61,7 @@ test("a browser leaves a profile that the next one is logged in with", async () 
 /** The archive of a profile that is logged in. */
 const loggedIn = async (): Promise<Buffer> => {
   const first = await start(join(folder, "first"));
-  await logIn(first.page);
+  await logIn(first.page, site.url);
   await first.browser.close();
   return buffer(packProfile(join(folder, "first"), { signal }));
 };
@@ -143,7 +78,7 @@ test.each([true, false])(
       await agent.bind(`s${seq}`, seq);
       const browser = await agent.connect(`s${seq}`);
       const page = await browser.newPage();
-      expect(await found(page)).toMatchObject({
+      expect(await found(page, site.url)).toMatchObject({
         cookies: ["day=1", "session=1"],
         stored: "locally",
         answer: "the worker",
@@ -159,5 +94,5 @@ test.each([true, false])(
 
 test("without the profile the site finds nothing of it", async () => {
   const { page } = await start(join(folder, "other"), profileFlags);
-  expect(await found(page)).toEqual({ cookies: ["none"], stored: null, indexed: null, answer: "the server" });
+  expect(await found(page, site.url)).toEqual({ cookies: ["none"], stored: null, indexed: null, answer: "the server" });
 });

@@ -39,7 +39,9 @@ const save = async (id: string, tar: Uint8Array): Promise<Buffer> => {
   const packed = zstdCompressSync(tar);
   const { metadata } = await read(id);
   const deps = { kube: parts.kube, blobs: parts.blobs, lead: { check: () => undefined }, now: Date.now };
-  await saveProfile({ profile: { ...metadata }, body: once(packed) }, deps, AbortSignal.timeout(10_000));
+  const sha256 = createHash("sha256").update(packed).digest("hex");
+  const wanted = { profile: { ...metadata }, body: once(packed), sha256, endMs: Date.now() };
+  await saveProfile(wanted, deps, AbortSignal.timeout(10_000));
   return packed;
 };
 

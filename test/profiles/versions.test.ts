@@ -41,9 +41,23 @@ afterAll(async () => {
 const create = (finalizers: string[] = []): Promise<Profile> =>
   kube.create(profileKind, { metadata: { name: newId(), namespace, finalizers }, spec: {} });
 const read = ({ metadata }: Profile): Promise<Profile | undefined> => kube.get(profileKind, metadata);
-const save = ({ metadata }: Profile, body: string | AsyncIterable<Uint8Array>) =>
+const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+let lastEndMs = Date.UTC(2026, 0, 1);
+const later = (): number => {
+  lastEndMs += 1;
+  return lastEndMs;
+};
+/** `endMs`: when its browser ended; left out, after all others. */
+const save = ({ metadata }: Profile, body: string | AsyncIterable<Uint8Array>, endMs = later()) =>
   saveProfile(
-    { profile: metadata, body: typeof body === "string" ? chunksOf(Buffer.from(body)) : body },
+    {
+      profile: metadata,
+      endMs,
+      ...(typeof body === "string"
+        ? { body: chunksOf(Buffer.from(body)), sha256: digestOf(body) }
+        : { body, sha256: digestOf(`${endMs}`) }),
+    },
     deps,
     AbortSignal.timeout(20_000),
   );
@@ -54,25 +68,49 @@ const versionsOf = ({ metadata }: Profile): Promise<string[]> =>
 test("each save is a new version, which replaces the one before it", async () => {
   const profile = await create();
   await save(profile, "first");
-  const after = await save(profile, "second");
-  expect(after?.status).toMatchObject({ version: 2, sizeBytes: 6, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
+  expect(await save(profile, "second")).toEqual({ is: "saved", version: 2 });
+  expect((await read(profile))?.status).toMatchObject({ version: 2, sizeBytes: 6, sha256: digestOf("second") });
   expect(await versionsOf(profile)).toEqual(["2"]);
   expect(`${await readBlob(blobs, profileBlobKey(profile, 2))}`).toBe("second");
   expect((await read(profile))?.status).toMatchObject({ oldestVersion: 2, claimedVersion: 2 });
 });
 
 // PROFILE-16
-test("of saves at once the one that began last counts, whichever ends first", async () => {
+test("of saves at once that of the browser that ended last counts, whichever is over first", async () => {
   const profile = await create();
   const slow = stalledAfter(Buffer.from("slow"));
   const earlier = save(profile, slow.body);
   await slow.reached;
-  const later = await save(profile, "later");
-  expect(later?.status).toMatchObject({ version: 2 });
+  expect(await save(profile, "later")).toEqual({ is: "saved", version: 2 });
   slow.goOn();
-  expect((await earlier)?.status).toMatchObject({ version: 2 });
+  expect(await earlier).toEqual({ is: "superseded" });
   expect(await versionsOf(profile)).toEqual(["2"]);
   expect(`${await readBlob(blobs, profileBlobKey(profile, 2))}`).toBe("later");
+});
+
+// PROFILE-16
+test("a browser that ended last is saved last, although others began their saves after it", async () => {
+  const profile = await create();
+  const slow = stalledAfter(Buffer.from("of the last browser"));
+  const [before, last] = [later(), later()];
+  const saving = save(profile, slow.body, last);
+  await slow.reached;
+  expect(await save(profile, "of the one before", before)).toEqual({ is: "saved", version: 2 });
+  slow.goOn();
+  expect(await saving).toEqual({ is: "overtaken" });
+  expect(await versionsOf(profile)).toEqual(["2"]);
+  expect(await save(profile, "of the last browser", last)).toEqual({ is: "saved", version: 3 });
+});
+
+// PROFILE-16
+test("what is saved already is not saved again: its operator died before it told anybody", async () => {
+  const profile = await create();
+  const endMs = later();
+  await save(profile, "once", endMs);
+  expect(await save(profile, "once", endMs - 1)).toEqual({ is: "saved", version: 1 });
+  await save(profile, "of another one");
+  expect(await save(profile, "once", endMs)).toEqual({ is: "superseded" });
+  expect((await read(profile))?.status).toMatchObject({ version: 2, sha256: digestOf("of another one") });
 });
 
 // PROFILE-16
@@ -98,7 +136,7 @@ test("a save that fails changes nothing, and its number is not used again", asyn
   await expect(save(profile, failing())).rejects.toThrow("the browser died");
   expect((await read(profile))?.status).toMatchObject({ version: 1, claimedVersion: 2 });
   expect(await versionsOf(profile)).toEqual(["1"]);
-  expect((await save(profile, "next"))?.status).toMatchObject({ version: 3 });
+  expect(await save(profile, "next")).toEqual({ is: "saved", version: 3 });
 });
 
 test("what a crash left between put and status goes with the next sweep, or with the profile", async () => {
@@ -110,8 +148,7 @@ test("what a crash left between put and status goes with the next sweep, or with
   if (!status) throw new Error("no status");
   await kube.replace(profileKind, { ...current, status: { ...status, claimedVersion: 2 } }, { subresource: "status" });
   await blobs.put(profileBlobKey(profile, 2), chunksOf(Buffer.from("orphan")), call());
-  const after = await save(profile, "next");
-  expect(after?.status).toMatchObject({ version: 3 });
+  expect(await save(profile, "next")).toEqual({ is: "saved", version: 3 });
   expect(await versionsOf(profile)).toEqual(["3"]);
 
   await blobs.put(profileBlobKey(profile, 2), chunksOf(Buffer.from("overtaken")), call());
@@ -130,12 +167,12 @@ test("a save into a profile that is deleted meanwhile leaves nothing, also when 
   await slow.reached;
   await kube.delete(profileKind, profile.metadata);
   slow.goOn();
-  expect(await saving).toBeUndefined();
+  expect(await saving).toEqual({ is: "gone" });
   expect(await versionsOf(profile)).toEqual([]);
   await kube.patch(profileKind, profile.metadata, { metadata: { finalizers: [] } });
 
   const again = await kube.create(profileKind, { metadata: { name: profile.metadata.name, namespace }, spec: {} });
-  expect(await save(profile, "of the first")).toBeUndefined();
+  expect(await save(profile, "of the first")).toEqual({ is: "gone" });
   expect((await read(again))?.status?.version ?? 0).toBe(0);
   expect(await versionsOf(profile)).toEqual([]);
 });
@@ -145,7 +182,7 @@ test("a replica that no longer leads writes nothing", async () => {
   const check = (): void => {
     throw new Error("the lead is lost");
   };
-  const wanted = { profile: profile.metadata, body: chunksOf(Buffer.from("x")) };
+  const wanted = { profile: profile.metadata, body: chunksOf(Buffer.from("x")), sha256: digestOf("x"), endMs: 1 };
   await expect(saveProfile(wanted, { ...deps, lead: { check } }, call().signal)).rejects.toThrow("the lead is lost");
   expect((await read(profile))?.status?.claimedVersion ?? 0).toBe(0);
   expect(await versionsOf(profile)).toEqual([]);
@@ -157,4 +194,6 @@ test("the last use is noted beside what is saved", async () => {
   await save(profile, "x");
   await noteProfileUse(profile.metadata, { ...deps, now: () => Date.UTC(2026, 0, 2, 3, 4, 5, 678) });
   expect((await read(profile))?.status).toMatchObject({ version: 1, lastUsedTime: "2026-01-02T03:04:05.678Z" });
+  await noteProfileUse(profile.metadata, { ...deps, now: () => Date.UTC(2026, 0, 2, 3, 5, 5, 677) });
+  expect((await read(profile))?.status).toMatchObject({ lastUsedTime: "2026-01-02T03:04:05.678Z" });
 });

@@ -71,6 +71,8 @@ export type StartOptions = {
   ready?: boolean;
   setup?: z.input<typeof BrowserSetup>;
   archives?: Buffer[];
+  /** Left out, a new one. */
+  agentKey?: KeyObject;
 };
 
 export type TestAgents = {
@@ -195,16 +197,17 @@ const describeAgent = (
 
 const defaults: BrowserConfig = { headless: true, kiosk_mode: false, viewport: { width: 800, height: 600 } };
 
+const newAgentKey = (): KeyObject => createSecretKey(randomBytes(32));
+
 /** Agents in child processes, each on its own loopback address. Disposing ends them and all that they started. */
 export const createTestAgents = (): TestAgents => {
   const agents: TestAgent[] = [];
   return {
-    async start(browser = {}, { env = {}, ready = true, setup, archives = [] } = {}) {
+    async start(browser = {}, { env = {}, ready = true, setup, archives = [], agentKey = newAgentKey() } = {}) {
       const dir = await mkdtemp(join(tmpdir(), "agent-test-"));
       const dataDir = env.BROWSERPOOL_AGENT_DATA_DIR ?? dir;
       const podUid = randomUUID();
       const { publicKey, privateKey } = generateKeyPairSync("ed25519");
-      const agentKey = createSecretKey(randomBytes(32));
       const address = `127.${randomInt(64, 127)}.${randomInt(256)}.${randomInt(1, 255)}`;
       const child = spawn(process.execPath, [entry, address], {
         stdio: ["ignore", "ignore", "pipe"],

@@ -136,6 +136,8 @@ export const anObserved = ({ leases = {}, pods = [], ...rest }: ObservedOptions 
   pool: aPool(),
   pods,
   foreign: [],
+  awaitsSave: false,
+  save: undefined,
   pendingCreations: 0,
   configHash: currentHash,
   profileVersion: undefined,

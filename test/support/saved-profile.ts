@@ -1,4 +1,5 @@
 /** Contents of profiles for tests: what a real Chromium leaves behind, saved as the product saves it. */
+import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,7 +46,10 @@ export const saveVersion = async (id: string, archive: Buffer, target: Target): 
   const body = (async function* () {
     yield archive;
   })();
-  const saved = await saveProfile({ profile: profile.metadata, body }, deps, AbortSignal.timeout(withinMs));
-  if (!saved) throw new Error(`the profile ${id} is gone`);
+  const sha256 = createHash("sha256").update(archive).digest("hex");
+  const wanted = { profile: profile.metadata, body, sha256, endMs: Date.now() };
+  const { is } = await saveProfile(wanted, deps, AbortSignal.timeout(withinMs));
+  const saved = await kube.get(profileKind, profile.metadata);
+  if (is !== "saved" || !saved) throw new Error(`the profile ${id} was not saved: ${is}`);
   return saved;
 };

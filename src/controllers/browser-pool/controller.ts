@@ -48,6 +48,7 @@ import { type EndedLimits, keepEndedBounds } from "./ended/keep-ended-bounds.ts"
 import { startInspections } from "./inspect/inspections.ts";
 import { watchEpochs } from "./inspect/watch-epochs.ts";
 import { createLoopKeys } from "./loop-keys.ts";
+import type { EndingSavers } from "./observe/ending-savers.ts";
 import type { Nodes } from "./observe/nodes.ts";
 import type { Refusal } from "./observe/observed.ts";
 import type { References } from "./observe/references.ts";
@@ -55,6 +56,7 @@ import { browserRefusal, type PoolLimits, refusalOf } from "./observe/refusal.ts
 import { createRefused } from "./observe/refused.ts";
 import type { SessionBook, SessionKind } from "./observe/session-book.ts";
 import { onDemandView } from "./on-demand/browser-as-pool.ts";
+import type { ProfileSaves } from "./on-demand/profile-saves.ts";
 import { reconcileOnDemand } from "./on-demand/reconcile-on-demand.ts";
 import type { PodSettings } from "./pod/pod.ts";
 import { startPodWatch } from "./pod-watch.ts";
@@ -84,6 +86,8 @@ export type ControllerDeps = {
   agentKeysSinceMs: number;
   gate: StartGate;
   references: References;
+  saves: ProfileSaves;
+  savers: EndingSavers;
   /** Shared by both loops. */
   book: SessionBook;
   metrics: OperatorMetrics;
@@ -169,12 +173,14 @@ type EventHandlers = {
   onNamespace(name: string): void;
   /** Objects that settings refer to have changed in a namespace. */
   onReferences(namespace: string): void;
+  /** The save of a browser's profile goes on; `ownerUid`: of the browser's object. */
+  onSave(ownerUid: string): void;
 };
 
 /** Subscribes the loop to further event sources: Redis reconnects, nodes, projects, objects that settings refer to. Returns a function that unsubscribes. */
 const subscribe = (
-  { subscriber, nodes, gate, references }: ControllerDeps,
-  { disturb, onNode, onNamespace, onReferences }: EventHandlers,
+  { subscriber, nodes, gate, references, saves }: ControllerDeps,
+  { disturb, onNode, onNamespace, onReferences, onSave }: EventHandlers,
 ): (() => void) => {
   // After a reconnect another Redis server may answer, which lacks the last writes.
   subscriber.on("ready", disturb);
@@ -182,6 +188,7 @@ const subscribe = (
     nodes.subscribe(onNode),
     gate.onChange(onNamespace),
     references.onChange(onReferences),
+    saves.onChange(onSave),
     () => subscriber.off("ready", disturb),
   ];
   return () => {
@@ -250,7 +257,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     log,
     meter: deps.metrics.work,
     work: async (key) => {
-      const watches = [deps.book, pods, deps.nodes, deps.references];
+      const watches = [deps.book, pods, deps.nodes, deps.references, deps.savers];
       await Promise.all(watches.map((watch) => watch.synced(lead.signal)));
       const parts = { ...memory, ...clocks, source, pods, foreignPods, acceptedSizes, inspections, lead, record };
       return loop.reconcile(key, { ...deps, ...parts, refusalOf: refusal, profileOf: deps.references.profileOf });
@@ -269,7 +276,8 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     for (const { metadata, spec } of source.list())
       if (metadata.namespace === namespace && referencesOf(spec).length > 0) queue.addBatched(keyOf(metadata), batchMs);
   };
-  const unsubscribe = subscribe(deps, { disturb, onNode, onNamespace: keys.addNamespace, onReferences });
+  const handlers = { disturb, onNode, onNamespace: keys.addNamespace, onReferences, onSave: keys.add };
+  const unsubscribe = subscribe(deps, handlers);
   const watching = watchEpochs({ source, repairs, onDiffers: (key) => queue.add(key), onReturn: disturb }, lead.signal);
   try {
     await followPoolChanges(deps.subscriber, keys.addChange, log);

@@ -11,7 +11,7 @@ import { sessionAnswer } from "../../services/sessions/session-answer.ts";
 import { updateBrowser } from "../../services/sessions/update-browser.ts";
 import { Paging, pageHeaders } from "../paging.ts";
 import { defineRoute } from "../route.ts";
-import { profilePermission } from "./profile-permission.ts";
+import { profilePermission, saveProfilePermission } from "./profile-permission.ts";
 
 const tag = "Browsers";
 const scope = "project";
@@ -81,6 +81,7 @@ export const createBrowserRoute = defineRoute(
     // An attached vault opens its items to fills, whoever holds the browser.
     furtherPermissions: [
       profilePermission,
+      saveProfilePermission,
       {
         permission: "vaults:fill",
         when: "the body has `vaults`",

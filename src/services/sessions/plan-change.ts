@@ -12,7 +12,7 @@ import { requireFeatures } from "../objects/require-features.ts";
 import type { Project } from "../projects/projects.ts";
 import { openParentProxy } from "../proxies/open-parent-proxy.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { profileOf, type StoredArchive } from "../setups/read-setup.ts";
+import { contentsOf, profileOf, type StoredArchive } from "../setups/read-setup.ts";
 import type { FoundSession } from "./find-session.ts";
 import { configOf } from "./session-config.ts";
 
@@ -61,7 +61,7 @@ export const planChange = async (
     if (!proxy) throw new AppError("not_found", `proxy_id: no proxy with id ${proxyId} in this project`);
     return openParentProxy(proxy, found.lease.browser, deps);
   };
-  const archive = profile && profileOf(objects, ids.profileId);
+  const archive = profile && contentsOf(profileOf(objects, ids.profileId));
   return {
     archive,
     wanted: {

@@ -80,9 +80,12 @@ const networkOf = async (
   };
 };
 
+/** The profile with this id. */
+export const profileOf = (objects: ReferencedObjects, id: string | undefined): Profile | undefined =>
+  objects.Profile?.find(({ metadata }) => metadata.name === id) as Profile | undefined;
+
 /** The archive of the profile's present version, if there is one yet. */
-export const profileOf = (objects: ReferencedObjects, id: string | undefined): StoredArchive | undefined => {
-  const profile = objects.Profile?.find(({ metadata }) => metadata.name === id) as Profile | undefined;
+export const contentsOf = (profile: Profile | undefined): StoredArchive | undefined => {
   const { version = 0, sha256, sizeBytes } = profile?.status ?? {};
   if (!profile || version === 0 || sha256 === undefined || sizeBytes === undefined) return undefined;
   return { sha256, bytes: sizeBytes, key: profileBlobKey(profile, version) };
@@ -118,14 +121,16 @@ export const readSetup = async (request: SetupRequest, deps: Deps): Promise<Setu
   const ids = resolveReferences(spec, objects);
   const network = await networkOf(spec, { request, objects, ids }, deps);
   const profile = profileOf(objects, ids.profileId);
+  const contents = contentsOf(profile);
   const extensions = extensionsOf(objects, ids.extensionIds);
-  const archives = [...extensions, ...(profile ? [profile] : [])];
+  const archives = [...extensions, ...(contents ? [contents] : [])];
   return {
     setup: {
       ...(policy && { policy }),
       ...(network && { network }),
       extensions: extensions.map(({ key: _, ...extension }) => extension),
-      ...(profile && { profile: { sha256: profile.sha256, bytes: profile.bytes } }),
+      ...(contents && { profile: { sha256: contents.sha256, bytes: contents.bytes } }),
+      ...(spec.savesProfile && profile && { save_to: profile.metadata.uid }),
     },
     blobs: new Map(archives.map(({ sha256, key }) => [sha256, key])),
   };

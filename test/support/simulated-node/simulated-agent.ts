@@ -102,6 +102,7 @@ export const startSimulatedAgent = async (options: SimulatedAgentOptions): Promi
     change: (change, archives) => keeper.change(change, archives),
     isStarting: () => keeper.isStarting(),
     admit: (sessionId, socket) => keeper.admit(sessionId, socket),
+    isUsed: () => keeper.isUsed(),
     state: () => lieAbout(keeper.state()),
     stateUnder: (epoch) => lieAbout(keeper.stateUnder(epoch)),
     stop: () => keeper.stop(),

@@ -26,10 +26,20 @@ import { type AgentKeys, newPodSuffix } from "../../../protocol/agent-key.ts";
 import type { SessionNames } from "../../../redis/session-names.ts";
 import type { SetupRequest, SetupRequests } from "../../../redis/setup-requests.ts";
 import type { BrowserPool, BrowserPoolStatus } from "../../../resources/browser-pool.ts";
+import { noteProfileUse } from "../../profile-versions.ts";
 import type { Inspections } from "../inspect/inspections.ts";
 import type { Observed, ObservedPod } from "../observe/observed.ts";
 import type { PoolAction, PoolPlan } from "../plan/actions.ts";
-import { addressOf, buildPod, endGraceSeconds, markPatch, type PodOwner, type PodSettings } from "../pod/pod.ts";
+import {
+  addressOf,
+  buildPod,
+  endGraceSeconds,
+  markPatch,
+  type PodOwner,
+  type PodSettings,
+  savedProfileUid,
+  saveGraceSeconds,
+} from "../pod/pod.ts";
 import type { PoolSource } from "../pool-source.ts";
 import { createAgentKey, deleteAgentKeys, type KeySweeps, sweepAgentKeys } from "./agent-key-secrets.ts";
 import { conditionNotes } from "./condition-events.ts";
@@ -72,15 +82,16 @@ const noteRefusal = (error: unknown, pool: PodOwner, { record }: ApplyDeps): voi
 const createPod = async (observed: Observed, deps: ApplyDeps): Promise<void> => {
   const uid = observed.pool.metadata.uid;
   const pool = regarding(observed.pool, deps);
-  const pod = buildPod(pool, newPodSuffix(), deps.podSettings);
+  const made = { suffix: newPodSuffix(), profile: observed.profileVersion };
+  const pod = buildPod(pool, made, deps.podSettings);
   deps.lead.check();
   deps.expectations.expect(uid, pod.metadata.name);
   try {
     await createAgentKey(pod, deps);
     deps.lead.check();
-    const made = await deps.kube.create(podType, pod);
-    deps.starts.begun(made.metadata.uid);
-    deps.pods.put(made);
+    const created = await deps.kube.create(podType, pod);
+    deps.starts.begun(created.metadata.uid);
+    deps.pods.put(created);
   } catch (error) {
     deps.expectations.creationObserved(uid, pod.metadata.name);
     deps.keySweeps.request(uid);
@@ -120,7 +131,10 @@ const isStillUnknown = ({ pod }: Act<"delete">, { pool, leases }: Observed, { re
   retireUnknown({ poolUid: pool.metadata.uid, epoch: leases.epoch, browser: browserOf(pod) }, repairs);
 
 /** 0 for a pod that has ended or whose node is gone: no kubelet confirms its end, so Kubernetes must not wait for that. */
-const graceOf = ({ state, node }: ObservedPod): number => (state.is === "ended" || node?.isGone ? 0 : endGraceSeconds);
+const graceOf = ({ state, node, pod }: ObservedPod): number => {
+  if (state.is === "ended" || node?.isGone) return 0;
+  return savedProfileUid(pod) === undefined ? endGraceSeconds : saveGraceSeconds;
+};
 
 const deletePod = async (action: Act<"delete">, observed: Observed, deps: ApplyDeps): Promise<void> => {
   const { pod, why } = action;
@@ -181,6 +195,14 @@ const setupRequestOf = ({ pod }: Act<"deliver">, { pool }: Observed, { source }:
   config: pod.configHash,
 });
 
+/** An error is logged only: the next browser that starts notes its own time. */
+const noteUse = async ({ profile }: Act<"use">, { pool, leases }: Observed, deps: ApplyDeps): Promise<void> => {
+  const ref = { ...profile, namespace: pool.metadata.namespace };
+  await noteProfileUse(ref, { ...deps, now: () => leases.nowMs }).catch((err: unknown) =>
+    deps.log.warn({ err, profile: keyOf(ref) }, "the use of a profile could not be noted"),
+  );
+};
+
 /** Deletes a drained pool's ConfigMaps, its agents' keys and its data in Redis, then removes its finalizer. */
 const drop = async (observed: Observed, deps: ApplyDeps): Promise<void> => {
   const { metadata } = observed.pool;
@@ -222,6 +244,8 @@ const carryOut = async (action: PoolAction, observed: Observed, deps: ApplyDeps)
       return deletePod(action, observed, deps);
     case "deliver":
       return deps.setupRequests.ask(setupRequestOf(action, observed, deps));
+    case "use":
+      return noteUse(action, observed, deps);
     case "create":
       return create(action, observed, deps);
     case "forfeit":

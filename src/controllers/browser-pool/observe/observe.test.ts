@@ -45,6 +45,7 @@ const deps = (silentMs: number, setByMs: number): ObserveDeps => {
     drainDeadlineMs: 600_000,
     refusalOf: () => undefined,
     profileOf: () => undefined,
+    savers: { has: async () => false },
     gate: openGate,
   };
 };

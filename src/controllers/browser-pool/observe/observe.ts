@@ -11,8 +11,9 @@ import type { Inspections } from "../inspect/inspections.ts";
 import { type BrowserOwner, mayLackKey, whyForeign } from "../pod/own-pod.ts";
 import { canTakeSetup, configHashAnnotation, outdatedBy, type PodSettings, poolLabel } from "../pod/pod.ts";
 import type { PoolSource } from "../pool-source.ts";
+import type { EndingSavers } from "./ending-savers.ts";
 import type { Nodes } from "./nodes.ts";
-import type { LastInspection, Observed, ObservedPod, ProfileVersion, Refusal } from "./observed.ts";
+import type { LastInspection, Observed, ObservedPod, ProfileVersion, Refusal, SaveState } from "./observed.ts";
 import { isReady, podState } from "./pod-state.ts";
 
 export type ObserveDeps = {
@@ -44,6 +45,9 @@ export type ObserveDeps = {
   gate: Pick<StartGate, "waitsFor">;
   /** Why the spec can't be carried out; undefined when it can. */
   refusalOf: (pool: BrowserPool) => Refusal | undefined;
+  savers: Pick<EndingSavers, "has">;
+  /** Of the browser of this round. */
+  save?: SaveState | undefined;
   profileOf: (pool: BrowserPool) => ProfileVersion | undefined;
 };
 
@@ -83,6 +87,9 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Obser
   const leases = await deps.store.snapshot(uid);
   const nodes = await deps.nodes.find(podsOf(deps.pods, owner).own.flatMap(({ spec }) => spec?.nodeName ?? []));
   const setups = await setupStates(podsOf(deps.pods, owner).own, deps);
+  const profile = deps.profileOf(known);
+  const isAwaited = [...setups.values()].some(({ is }) => is === "awaited");
+  const awaitsSave = profile !== undefined && isAwaited && (await deps.savers.has(profile.uid));
   const session = deps.sessionOf?.(key);
   const ended = session ? await deps.store.endedLease(uid, session) : undefined;
   // Read again after the wait, to see what changed meanwhile.
@@ -126,6 +133,8 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Obser
     pendingCreations: deps.expectations.pending(uid),
     configHash: configHash(pool.spec),
     profileVersion: deps.profileOf(pool),
+    awaitsSave,
+    save: deps.save,
     refusal,
     waitsFor: deps.gate.waitsFor(pool.metadata.namespace),
     agentEpoch: deps.inspections.agentEpoch(uid),

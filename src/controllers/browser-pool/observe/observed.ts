@@ -5,8 +5,20 @@ import type { Termination } from "../../../protocol/agent-api.ts";
 import type { SetupState } from "../../../redis/setup-requests.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
 
-/** The contents of a profile: the uid of its object, and the number of the save. */
-export type ProfileVersion = { uid: string; version: number };
+/** A profile, and the number of its last save. `lastUsedMs`: when a browser last started with it, ms since the epoch; 0: never. */
+export type ProfileVersion = { uid: string; name: string; version: number; lastUsedMs: number };
+
+/** What became of the save of a browser's profile. */
+export type SaveOutcome =
+  | { is: "saved"; version: number }
+  /** No client has used the browser. */
+  | { is: "unused" }
+  /** The profile has the state of a browser that ended later. */
+  | { is: "superseded" }
+  | { is: "failed"; why: string };
+
+/** How the save of a browser's profile stands. `waiting`: it goes on; `why`: what it waits for. */
+export type SaveState = SaveOutcome | { is: "waiting"; why?: string };
 
 /** The whole input of one round of the pool loop: read by `observe`, used by `plan`. */
 export type Observed = {
@@ -22,6 +34,10 @@ export type Observed = {
   configHash: string;
   /** The pool's profile as it is now; undefined without one. */
   profileVersion: ProfileVersion | undefined;
+  /** A browser that ended is still being saved to that profile: what starts with the profile waits for it. */
+  awaitsSave: boolean;
+  /** How the save of an ending on-demand browser stands. */
+  save: SaveState | undefined;
   /** Why the spec can't be carried out, if it can't. */
   refusal: Refusal | undefined;
   /** What the pool's namespace lacks before browsers may be started in it; undefined when it lacks nothing. */

@@ -16,6 +16,9 @@ const endedState = (pod: Pod): PodState => {
   }
 };
 
+/** Whether the pod's process has ended. */
+export const isOver = ({ status }: Pod): boolean => status?.phase === "Succeeded" || status?.phase === "Failed";
+
 /** Whether the pod's probe succeeds. */
 export const isReady = (pod: Pod): boolean =>
   pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false;
@@ -35,7 +38,7 @@ export type PodFacts = {
 
 /** The state of a pod, as its object and its record show it. */
 export const podState = (pod: Pod, { browser, isDying, isTrusted }: PodFacts): PodState => {
-  if (pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed") return endedState(pod);
+  if (isOver(pod)) return endedState(pod);
   if (isDying) return { is: "terminating" };
   if (pod.metadata.deletionTimestamp) return { is: isEvicted(pod, browser) ? "evicted" : "terminating" };
   if (!isReady(pod)) return browser ? { is: "unready" } : { is: "starting" };

@@ -55,7 +55,10 @@ export const startReferences = ({ kube, log }: { kube: Kube; log: Logger }): Ref
       const objects = of(pool);
       const { profileId } = resolveReferences(pool.spec, objects);
       const profile = objects.Profile?.find(({ metadata }) => metadata.name === profileId) as Profile | undefined;
-      return profile && { uid: profile.metadata.uid, version: profile.status?.version ?? 0 };
+      if (!profile) return undefined;
+      const { version = 0, lastUsedTime } = profile.status ?? {};
+      const { uid, name } = profile.metadata;
+      return { uid, name, version, lastUsedMs: lastUsedTime ? Date.parse(lastUsedTime) : 0 };
     },
     onChange(listener) {
       listeners.add(listener);

@@ -14,9 +14,11 @@ import { type Browser, type BrowserStatus, browserKind, isOver } from "../../../
 import type { BrowserPool, BrowserPoolStatus } from "../../../resources/browser-pool.ts";
 import { conditionsOf, type Draft } from "../../conditions.ts";
 import type { Observed, ObservedPod } from "../observe/observed.ts";
+import { waitingForSetup, whySetupWaits } from "../plan/deliveries.ts";
 import { startDeadlineMs } from "../plan/starts.ts";
 import { accepted } from "../plan/status.ts";
 import type { PoolView } from "../pool-source.ts";
+import { saveDrafts } from "./save-condition.ts";
 
 /** A fill rate, percent a minute, that does not delay the one start. */
 const atOnce = 6000;
@@ -89,11 +91,14 @@ const texts: Record<BrowserStatus["phase"], string> = {
   Failed: "the browser could not be started",
 };
 
-const readyDraft = ({ phase, endReason, message }: Phase, { waitsFor, refusal }: Observed): Draft => {
+const readyDraft = ({ phase, endReason, message }: Phase, observed: Observed): Draft => {
+  const { waitsFor, refusal } = observed;
   if (phase === "Starting" && refusal)
     return { type: "Ready", status: false, reason: "NotAccepted", message: refusal.message };
   if (phase === "Starting" && waitsFor !== undefined)
     return { type: "Ready", status: false, reason: "WaitingForProject", message: waitsFor };
+  const setup = phase === "Starting" ? whySetupWaits(observed, "Ready") : undefined;
+  if (setup !== undefined) return { type: "Ready", status: false, reason: waitingForSetup, message: setup };
   return {
     type: "Ready",
     status: phase === "Active",
@@ -105,11 +110,12 @@ const readyDraft = ({ phase, endReason, message }: Phase, { waitsFor, refusal }:
 const withStatus = (browser: Browser, status: BrowserPoolStatus, observed: Observed): Browser => {
   const phase = phaseOf(browser, observed);
   const pod = browser.status?.pod ?? observed.pods[0]?.name;
+  const drafts = [accepted(observed), readyDraft(phase, observed), ...saveDrafts(browser, observed, phase.phase)];
   return {
     ...browser,
     status: {
       observedGeneration: browser.metadata.generation ?? 0,
-      conditions: conditionsOf(browser, [accepted(observed), readyDraft(phase, observed)], observed.leases.nowMs),
+      conditions: conditionsOf(browser, drafts, observed.leases.nowMs),
       ...phase,
       ...(pod && { pod }),
       ...epochOf(status),

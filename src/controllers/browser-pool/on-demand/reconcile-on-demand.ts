@@ -1,4 +1,4 @@
-import { refOf } from "../../../kube/objects.ts";
+import { type Pod, refOf } from "../../../kube/objects.ts";
 import type { Requeue } from "../../../kube/work-queue.ts";
 import { type Browser, browserKind, endedLifeMs, isOver } from "../../../resources/browser.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
@@ -8,8 +8,11 @@ import type { PoolSource } from "../pool-source.ts";
 import { type ReconcileDeps, reconcilePool } from "../reconcile.ts";
 import { sessionOf } from "./browser-as-pool.ts";
 import { type HandOverDeps, handOver } from "./hand-over.ts";
+import { isSavePending } from "./save-condition.ts";
+import { noteLostSave, type StepSaveDeps, stepSave } from "./step-save.ts";
 
 export type ReconcileOnDemandDeps = ReconcileDeps &
+  StepSaveDeps &
   Omit<HandOverDeps, "store" | "names"> & { source: PoolSource<Browser> } & {
     store: ReconcileDeps["store"] & HandOverDeps["store"];
     names: ReconcileDeps["names"] & HandOverDeps["names"];
@@ -65,8 +68,8 @@ const expire = async (
   return {};
 };
 
-const hasPods = (pool: BrowserPool, { pods, source }: ReconcileOnDemandDeps): boolean =>
-  pods.list().some((pod) => whyForeign(pod, { ...pool, ...source.meta }) === undefined);
+const podsOf = (pool: BrowserPool, { pods, source }: ReconcileOnDemandDeps): Pod[] =>
+  pods.list().filter((pod) => whyForeign(pod, { ...pool, ...source.meta }) === undefined);
 
 /** One round for one on-demand browser. Safe to repeat at any point. */
 export const reconcileOnDemand = async (key: string, deps: ReconcileOnDemandDeps): Promise<Requeue | undefined> => {
@@ -74,8 +77,11 @@ export const reconcileOnDemand = async (key: string, deps: ReconcileOnDemandDeps
   if (!known) return undefined;
   const browser = deps.source.objectOf(known);
   const isDeleted = known.metadata.deletionTimestamp !== undefined;
-  if (!isDeleted && isOver(browser) && !hasPods(known, deps)) return expire(browser, known, deps);
-  const requeue = await reconcilePool(key, { ...deps, sessionOf: () => sessionOf(browser) });
+  const own = podsOf(known, deps);
+  const save = stepSave(browser, own, deps);
+  if (isDeleted && own.length === 0) noteLostSave(browser, { ...known, ...deps.source.meta }, deps);
+  if (!isDeleted && isOver(browser) && own.length === 0 && !isSavePending(browser)) return expire(browser, known, deps);
+  const requeue = await reconcilePool(key, { ...deps, sessionOf: () => sessionOf(browser), save });
   if (isDeleted || isOver(browser) || !(await isIdle(known, deps))) return requeue;
   deps.lead.check();
   await handOver(browser, deps);

@@ -43,6 +43,7 @@ export type PoolAction =
   | { do: "unmark"; pod: ObservedPod }
   | { do: "delete"; pod: ObservedPod; why: DeleteReason }
   | { do: "deliver"; pod: ObservedPod }
+  | { do: "use"; profile: { uid: string; name: string } }
   | { do: "create"; count: number; paced: boolean }
   | { do: "forfeit"; count: number }
   | { do: "drain" }

@@ -3,6 +3,7 @@
  *
  *   Warm        ready and without a record: at once
  *   Suspect     at once
+ *   Ending      unready, and its agent may keep a profile to be saved: at once
  *   Releasing   when the API replica that ends the lease should be done, then again and again until the state changes
  *   Leased      once, when the bind should be done: while callers wait, as soon as its replica would be known to stand still;
  *               then as Audit
@@ -13,9 +14,10 @@
  */
 import { stepMs, stillStepMs } from "../../../leases/diagnose.ts";
 import type { LastInspection, Observed, ObservedPod } from "../observe/observed.ts";
+import { savedProfileUid } from "../pod/pod.ts";
 import { isAlive } from "./pod-life.ts";
 
-export type InspectionReason = "Warm" | "Suspect" | "Releasing" | "Leased" | "Audit" | "Disturbed";
+export type InspectionReason = "Warm" | "Suspect" | "Ending" | "Releasing" | "Leased" | "Audit" | "Disturbed";
 
 /** `dueMs`: ms since the epoch; in the past when it is overdue. */
 export type NextInspection = { dueMs: number; why: InspectionReason };
@@ -54,9 +56,10 @@ const isInspectable = (pod: ObservedPod, nowMs: number): boolean => {
   return (state.is === "unready" || state.is === "evicted") && browser?.state !== "idle" && isAlive(pod, nowMs);
 };
 
-const whyAtOnce = ({ state, browser }: ObservedPod): InspectionReason | undefined => {
+const whyAtOnce = ({ state, browser, pod }: ObservedPod): InspectionReason | undefined => {
   if (state.is === "warm" || (state.is === "evicted" && !browser)) return "Warm";
-  return browser?.state === "suspect" ? "Suspect" : undefined;
+  if (browser?.state === "suspect") return "Suspect";
+  return state.is === "unready" && savedProfileUid(pod) !== undefined ? "Ending" : undefined;
 };
 
 const retryMs = ({ failures }: LastInspection): number => Math.min(firstRetryMs * 2 ** (failures - 1), lastRetryMs);

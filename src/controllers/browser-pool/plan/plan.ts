@@ -14,19 +14,21 @@
  *      would exceed the rate later.
  *   7. Full, with browsers of an earlier image or pod template: replace one of them whenever a start is due (rollout.ts).
  *      Idle browsers whose profile has newer contents go, too (profile-refresh.ts).
- *   8. Have browsers that wait for their setup given it (deliveries.ts). One whose configuration has changed meanwhile goes.
+ *   8. Have browsers that wait for their setup given it (deliveries.ts), once the browser before them is saved to their profile. One
+ *      whose configuration has changed meanwhile goes.
  *   9. Mark the pods of browsers in use, for PodDisruptionBudgets and Cluster Autoscaler (in-use-marks.ts).
  * A pod counts as alive until its process is surely gone, so a pool never runs more than `size` browsers.
  */
 import type { BrowserRecord, EndReason } from "../../../leases/records.ts";
 import type { EndedReason, Observed, ObservedPod } from "../observe/observed.ts";
-import { endGraceSeconds } from "../pod/pod.ts";
+import { endGraceSeconds, savedProfileUid } from "../pod/pod.ts";
 import type { DeleteReason, Deletion, PoolAction, PoolPlan } from "./actions.ts";
 import { deliveries } from "./deliveries.ts";
 import { marks } from "./in-use-marks.ts";
 import { drainDeadline, isDrained, isLostWithNode, leavesAtOnce, leaving, startsOnLeavingNode } from "./leaving.ts";
 import { isAlive, isInUse, timeMs } from "./pod-life.ts";
 import { profileRefresh } from "./profile-refresh.ts";
+import { profileUse } from "./profile-use.ts";
 import { inspections, isFailing, isUnreachable, nextEpoch, planRaise, recovery, unreachableMs } from "./recovery.ts";
 import { rollout, rolloutEvents } from "./rollout.ts";
 import { isFailedStart, isLate, nextFailedStarts, nextSlot, resyncMs, startDeadlineMs, starts } from "./starts.ts";
@@ -73,6 +75,7 @@ const closings = (observed: Observed, nowMs: number): PoolAction[] => {
 const mayEndSooner = ({ state, browser, pod }: ObservedPod, nowMs: number): boolean =>
   state.is === "terminating" &&
   browser?.state === "retired" &&
+  savedProfileUid(pod) === undefined &&
   timeMs(pod.metadata.deletionTimestamp) - nowMs > 2 * endGraceSeconds * 1000;
 
 /** Rules 1 and 2: why to delete a pod now; undefined to keep it. */
@@ -157,7 +160,7 @@ export const planPool = (observed: Observed, nowMs: number): PoolPlan => {
   const plan = observed.pool.metadata.deletionTimestamp ? planDeletion(observed, nowMs) : planUpkeep(observed, nowMs);
   const recovering = recovery(observed);
   const marking = marks(observed, resyncMs);
-  const delivering = deliveries(observed);
+  const delivering = deliveries(observed, nowMs);
   return {
     actions: [
       ...plan.actions,
@@ -230,6 +233,7 @@ const planUpkeep = (observed: Observed, nowMs: number): PoolPlan => {
             },
           ]
         : []),
+      ...profileUse(observed, nowMs),
       ...profileRefresh(observed),
       ...surplus,
       ...rolloutEvents(observed, status, slot),

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import { anObserved, aPod, aPool, podKinds } from "../../../../test/support/observed-pool.ts";
+import { anObserved, aPod, aPool, nowMs, podKinds } from "../../../../test/support/observed-pool.ts";
 import type { Observed } from "../observe/observed.ts";
 import { deliveries } from "./deliveries.ts";
 import { profileRefresh } from "./profile-refresh.ts";
+import { profileUse } from "./profile-use.ts";
 
 const observed = (known: string | undefined, version: number, spec: object = {}): Observed => {
   const pods = [aPod("a", podKinds.idle), aPod("b", podKinds.leased), aPod("c", podKinds.starting)];
@@ -13,7 +14,7 @@ const observed = (known: string | undefined, version: number, spec: object = {})
       status: { ...status, ...(known && { profileVersion: known }) } as NonNullable<typeof status>,
     },
     pods,
-    profileVersion: { uid: "profile", version },
+    profileVersion: { uid: "profile", name: "work", version, lastUsedMs: 0 },
   });
 };
 
@@ -40,11 +41,39 @@ test.each<[string, Observed]>([
 
 test("a browser that waits gets its setup; a failed delivery is told and tried again", () => {
   const waiting = (setup: NonNullable<Observed["pods"][number]["setup"]>) =>
-    deliveries(anObserved({ pods: [aPod("a", { ...podKinds.starting, setup })] }));
+    deliveries(anObserved({ pods: [aPod("a", { ...podKinds.starting, setup })] }), nowMs);
   expect(waiting({ is: "awaited" })).toMatchObject({ actions: [{ do: "deliver" }], requeueAfterMs: 1000 });
   expect(waiting({ is: "claimed" })).toEqual({ actions: [], requeueAfterMs: 1000 });
   expect(waiting({ is: "failed", why: "the store is away" })).toMatchObject({
     actions: [{ do: "note", reason: "SetupFailed", note: "browser pod-a waits: the store is away" }],
   });
   expect(waiting({ is: "delivered" })).toEqual({ actions: [], requeueAfterMs: undefined });
+});
+
+// PROFILE-23
+test("a browser waits for the save of the one before it, and at last starts with what there is", () => {
+  const after = (ageMs: number, awaitsSave = true) =>
+    deliveries(
+      anObserved({ awaitsSave, pods: [aPod("a", { ...podKinds.starting, ageMs, setup: { is: "awaited" } })] }),
+      nowMs,
+    );
+  expect(after(59_000)).toEqual({ actions: [], requeueAfterMs: 1000 });
+  expect(after(59_000, false)).toMatchObject({ actions: [{ do: "deliver" }] });
+  expect(after(61_000)).toMatchObject({ actions: [{ do: "deliver" }, { do: "note", reason: "ProfileNotSavedYet" }] });
+});
+
+// PROFILE-2
+test("a profile is used when a browser has started with it, noted once a minute", () => {
+  const uses = (state: "warm" | "known", lastUsedMs: number) =>
+    profileUse(
+      anObserved({
+        pods: [aPod("a", state === "warm" ? { state: { is: "warm" } } : podKinds.idle)],
+        profileVersion: { uid: "profile", name: "work", version: 1, lastUsedMs },
+      }),
+      nowMs,
+    ).map((action) => action.do);
+  expect(uses("warm", 0)).toEqual(["use"]);
+  expect(uses("warm", nowMs - 60_000)).toEqual(["use"]);
+  expect(uses("warm", nowMs - 59_000)).toEqual([]);
+  expect(uses("known", 0)).toEqual([]);
 });

@@ -4,7 +4,7 @@ import type { Observed, ProfileVersion } from "../observe/observed.ts";
 import type { PoolAction } from "./actions.ts";
 
 /** A version as the status keeps it. */
-export const versionText = ({ uid, version }: ProfileVersion): string => `${uid}/${version}`;
+export const versionText = ({ uid, version }: Pick<ProfileVersion, "uid" | "version">): string => `${uid}/${version}`;
 
 /** Whether the profile that browsers were last refreshed for has newer contents. Another profile is no newer one. */
 const isNewer = ({ uid, version }: ProfileVersion, before: string | undefined): boolean => {

@@ -2,6 +2,7 @@ import type { BrowserPoolStatus } from "../../../resources/browser-pool.ts";
 import { conditionsOf, type Draft } from "../../conditions.ts";
 import type { Observed, ObservedPod } from "../observe/observed.ts";
 import { podSelector } from "../pod/pod.ts";
+import { waitingForSetup, whySetupWaits } from "./deliveries.ts";
 import { isInUse, isUnscheduled } from "./pod-life.ts";
 import { versionText } from "./profile-refresh.ts";
 
@@ -69,6 +70,8 @@ const progressing = (observed: Observed, { failedStarts }: RoundOutcome, up: num
       reason: "Unschedulable",
       message: `no node for ${browsers(unscheduled)} yet; see the events of the pods`,
     };
+  const setup = whySetupWaits(observed, type);
+  if (setup !== undefined) return { type, status: true, reason: waitingForSetup, message: setup };
   return { type, status: true, reason: "Filling", message: `starting ${browsers(size - up)} at the fill rate` };
 };
 

@@ -6,7 +6,7 @@ import { buildPod } from "./pod.ts";
 
 const owner = { ...aPool(), apiVersion: "browserpool.dev/v1alpha1", kind: "BrowserPool" };
 const settings = { image: "browser:1", agentPublicKey: "key", template: undefined };
-const { metadata } = buildPod(owner, "abcdefgh", settings);
+const { metadata } = buildPod(owner, { suffix: "abcdefgh" }, settings);
 const own: Pick<Pod, "metadata"> = { metadata: { ...metadata, namespace: "project", uid: "p", resourceVersion: "1" } };
 const [reference] = metadata.ownerReferences ?? [];
 

@@ -7,7 +7,7 @@ import { checkPodTemplate, type PodTemplate } from "./pod-template.ts";
 const owner = (spec = {}) => ({ ...aPool(spec), apiVersion: "browserpool.dev/v1alpha1", kind: "BrowserPool" });
 
 const build = (template?: PodTemplate, spec = {}) =>
-  buildPod(owner(spec), "bcdfghjk", { image: "browser:1", agentPublicKey: "key", template });
+  buildPod(owner(spec), { suffix: "bcdfghjk" }, { image: "browser:1", agentPublicKey: "key", template });
 
 const check = (value: unknown) => checkPodTemplate(value, "template.yaml");
 
@@ -166,7 +166,7 @@ test("only a browser with a GPU asks for one, and runs where the installation ha
   });
   const pool = owner();
   const settings = { image: "browser:1", agentPublicKey: "key", template };
-  const pod = buildPod({ ...pool, spec: { ...pool.spec, gpu: true } }, "bcdfghjk", settings);
+  const pod = buildPod({ ...pool, spec: { ...pool.spec, gpu: true } }, { suffix: "bcdfghjk" }, settings);
   expect(pod.spec).toMatchObject({
     nodeSelector: { pool: "browsers", gpu: "yes" },
     tolerations: [{ key: "browsers" }, { key: "nvidia.com/gpu" }],

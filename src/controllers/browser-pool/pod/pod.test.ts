@@ -4,7 +4,7 @@ import type { NewObject, Pod } from "../../../kube/objects.ts";
 import { buildPod, isMarked, markPatch, outdatedBy, type PodOwner, type PodSettings } from "./pod.ts";
 
 const settings: PodSettings = { image: "browser:1", agentPublicKey: "key", template: undefined };
-const built = (): NewObject<Pod> => buildPod(aPool() as PodOwner, "abcdefgh", settings);
+const built = (): NewObject<Pod> => buildPod(aPool() as PodOwner, { suffix: "abcdefgh" }, settings);
 
 describe("a pod is outdated", () => {
   test("when it was made by other settings, and only then", () => {

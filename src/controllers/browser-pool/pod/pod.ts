@@ -1,7 +1,8 @@
 import { agentConfigOf, configHash, needsSetup } from "../../../domain/browser-config.ts";
 import type { PoolLikeSpec } from "../../../domain/on-demand-pool.ts";
 import { stableHash } from "../../../domain/stable-hash.ts";
-import type { NewObject, Pod } from "../../../kube/objects.ts";
+import type { NamespacedRef, NewObject, Pod } from "../../../kube/objects.ts";
+import { closeProfileSeconds, keepProfileSeconds } from "../../../protocol/profile-save.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
 import { agentName, applyPodTemplate, gpuTemplate, type PodTemplate } from "./pod-template.ts";
 
@@ -24,6 +25,10 @@ export const browserPodSelector = (kind: string): string => `${nameLabel}=${brow
 export const configHashAnnotation = "browserpool.dev/config-hash";
 /** Annotation on a pod: its browser starts when the API has delivered its setup. */
 const awaitsSetupAnnotation = "browserpool.dev/awaits-setup";
+/** Label on a pod: the uid of the profile that its browser is saved to at its end. */
+export const savesProfileLabel = "browserpool.dev/saves-profile";
+/** Annotation beside it: the name of that object. */
+const savesProfileAnnotation = "browserpool.dev/saves-profile";
 const generationAnnotation = "browserpool.dev/pool-generation";
 const templateHashAnnotation = "browserpool.dev/template-hash";
 const failedStartsAnnotation = "browserpool.dev/failed-starts";
@@ -36,6 +41,9 @@ export const endGraceSeconds = 10;
  * has one.
  */
 const drainGraceSeconds = 600;
+
+/** The same for a pod whose browser saves its profile: its agent ends as soon as that is saved, or can't be. */
+export const saveGraceSeconds = keepProfileSeconds + closeProfileSeconds;
 
 /** The name of the Secret with the key of a pod's agent. The admission policies know it too (charts/browserpool/templates/rbac). */
 export const agentKeySecretName = (podName: string): string => `${podName}-agent-key`;
@@ -91,27 +99,37 @@ const resourcesOf = ({ headless, memory }: BrowserPool["spec"]) =>
 /** A pool with the `apiVersion` and `kind` of the object behind it. */
 export type PodOwner = BrowserPool & { apiVersion: string; kind: string; spec: PoolLikeSpec };
 
-/** The pod of one browser. `suffix`: from `newPodSuffix`, new for every pod. */
-export const buildPod = (pool: PodOwner, suffix: string, settings: PodSettings): NewObject<Pod> =>
+/** A new pod. `suffix`: from `newPodSuffix`, new for every pod. `profile`: that of the pool, if it has one. */
+export type NewPod = { suffix: string; profile?: { uid: string; name: string } | undefined };
+
+/** The pod of one browser. */
+export const buildPod = (pool: PodOwner, made: NewPod, settings: PodSettings): NewObject<Pod> =>
   applyPodTemplate(
-    ownPod(pool, suffix, settings),
+    ownPod(pool, made, settings),
     pool.spec.gpu ? gpuTemplate(settings.template) : settings.template,
     pool.spec.region,
   );
 
 /** The pod without the template: all fields that make it a browser of this pool. */
-const ownPod = (pool: PodOwner, suffix: string, settings: PodSettings): NewObject<Pod> => {
+const ownPod = (pool: PodOwner, { suffix, profile }: NewPod, settings: PodSettings): NewObject<Pod> => {
+  const savesTo = pool.spec.savesProfile ? profile : undefined;
   const name = `${prefixOf(pool.metadata.name)}-${suffix}`;
   const graceSeconds = settings.template?.spec?.terminationGracePeriodSeconds ?? drainGraceSeconds;
   return {
     metadata: {
       name,
       namespace: pool.metadata.namespace,
-      labels: { [nameLabel]: browserName, [ownerLabel]: pool.kind, [poolLabel]: pool.metadata.uid },
+      labels: {
+        [nameLabel]: browserName,
+        [ownerLabel]: pool.kind,
+        [poolLabel]: pool.metadata.uid,
+        ...(savesTo && { [savesProfileLabel]: savesTo.uid }),
+      },
       annotations: {
         [configHashAnnotation]: configHash(pool.spec),
         [templateHashAnnotation]: templateHash(settings),
         ...(needsSetup(pool.spec) && { [awaitsSetupAnnotation]: "true" }),
+        ...(savesTo && { [savesProfileAnnotation]: savesTo.name }),
         [generationAnnotation]: String(pool.metadata.generation ?? 0),
         [failedStartsAnnotation]: String(pool.status?.failedStarts ?? 0),
       },
@@ -128,7 +146,7 @@ const ownPod = (pool: PodOwner, suffix: string, settings: PodSettings): NewObjec
     },
     spec: {
       restartPolicy: "Never",
-      terminationGracePeriodSeconds: graceSeconds,
+      terminationGracePeriodSeconds: graceSeconds + (savesTo ? saveGraceSeconds : 0),
       automountServiceAccountToken: false,
       enableServiceLinks: false,
       containers: [
@@ -184,6 +202,17 @@ export const failedStartsBefore = ({ metadata }: Pod): number =>
 /** Whether the pod's browser needs a setup, and its agent can be called by now. */
 export const canTakeSetup = ({ metadata, status }: Pod): boolean =>
   metadata.annotations?.[awaitsSetupAnnotation] === "true" && status?.phase === "Running" && status.podIP !== undefined;
+
+/** The uid of the profile that the pod's browser is saved to; undefined when it is not. */
+export const savedProfileUid = ({ metadata }: Pick<NewObject<Pod>, "metadata">): string | undefined =>
+  metadata.labels?.[savesProfileLabel];
+
+/** That profile's object. */
+export const savedProfile = ({ metadata }: Pod): ({ uid: string } & NamespacedRef) | undefined => {
+  const uid = metadata.labels?.[savesProfileLabel];
+  const name = metadata.annotations?.[savesProfileAnnotation];
+  return uid && name ? { uid, name, namespace: metadata.namespace } : undefined;
+};
 
 /** The address of the agent in a running pod, `host:port`. */
 export const addressOf = ({ status }: Pod): string => `${status?.podIP}:${agentPort}`;

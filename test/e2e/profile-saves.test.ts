@@ -1,0 +1,211 @@
+/** Browsers that save their profile at their end, and what the next ones find there. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { events, pods } from "../../src/kube/resource-type.ts";
+import { type Browser, browserKind } from "../../src/resources/browser.ts";
+import { type Profile, profileKind } from "../../src/resources/profile.ts";
+import { eventually } from "../support/eventually.ts";
+import { filledPool } from "../support/filled-pool.ts";
+import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
+import { type LoginSite, loginSite } from "../support/login-site.ts";
+
+const namespace = "default";
+
+let stack: LocalStack;
+let site: LoginSite;
+beforeAll(async () => {
+  stack = await startLocalStack();
+  site = await loginSite();
+});
+afterAll(async () => {
+  await site?.[Symbol.asyncDispose]();
+  await stack?.[Symbol.asyncDispose]();
+});
+
+const loggedIn = { cookies: ["day=1", "session=1"], stored: "locally", indexed: "indexed", answer: "the worker" };
+const fresh = { cookies: ["none"], stored: null, indexed: null, answer: "the server" };
+
+let made = 0;
+const newProfile = async (): Promise<string> => {
+  made += 1;
+  const name = `saved-${made}`;
+  await stack.kernel.profiles.create({ name });
+  return name;
+};
+const profileOf = async (name: string): Promise<Profile> => {
+  const { id } = await stack.kernel.profiles.retrieve(name);
+  const profile = await stack.kube.get(profileKind, { namespace, name: id });
+  if (!profile) throw new Error(`no profile ${id}`);
+  return profile;
+};
+const versionOf = async (name: string): Promise<number> => (await profileOf(name)).status?.version ?? 0;
+
+type Settings = { headless?: boolean; save_changes?: boolean; timeout_seconds?: number };
+type Session = { session_id: string; cdp_ws_url: string };
+const start = (name: string, { save_changes = false, ...settings }: Settings = {}): Promise<Session> =>
+  stack.kernel.browsers.create({ headless: true, timeout_seconds: 60, ...settings, profile: { name, save_changes } });
+const end = async ({ session_id }: Session): Promise<void> => stack.kernel.browsers.deleteByID(session_id);
+
+/** The reason of the condition `ProfileSaved`. */
+const savedOf = ({ status }: Browser): string | undefined =>
+  status?.conditions.find(({ type }) => type === "ProfileSaved")?.reason;
+const settled = ({ session_id: name }: { session_id: string }, reason: string): Promise<Browser> =>
+  eventually(`the status says ${reason}`, async () => {
+    const browser = await stack.kube.get(browserKind, { namespace, name });
+    return browser && savedOf(browser) === reason ? browser : undefined;
+  });
+const gone = (browser: Browser): Promise<unknown> =>
+  eventually(
+    "its pod is gone",
+    async () => !(await stack.kube.get(pods, { namespace, name: browser.status?.pod ?? "" })),
+  );
+/** The notes of a browser's Events of one reason. */
+const notesOf = async ({ session_id: name }: { session_id: string }, reason: string): Promise<string[]> => {
+  const { items } = await stack.kube.list(events, { namespace });
+  return items
+    .filter((event) => event.regarding?.name === name && event.reason === reason)
+    .map(({ note = "" }) => note);
+};
+
+/** A profile that is logged in. */
+const loggedInProfile = async (): Promise<string> => {
+  const name = await newProfile();
+  const first = await start(name, { save_changes: true });
+  await site.logIn(first.cdp_ws_url);
+  await end(first);
+  await settled(first, "Saved");
+  return name;
+};
+
+describe("a profile", () => {
+  // PROFILE-7, PROFILE-20, PROFILE-23
+  test.each([true, false])(
+    "what a browser leaves in its profile is there in the next one, headless: %s",
+    async (headless) => {
+      const name = await newProfile();
+      const first = await start(name, { headless, save_changes: true });
+      await site.logIn(first.cdp_ws_url);
+      await end(first);
+      // At once: it waits for what the first one left.
+      const second = await start(name, { headless });
+      expect(await site.found(second.cdp_ws_url)).toEqual(loggedIn);
+      const before = await profileOf(name);
+      expect(before.status?.lastUsedTime).toEqual(expect.any(String));
+      await gone(await settled(first, "Saved"));
+      expect(await notesOf(first, "ProfileSaved")).toEqual(["the browser's state is version 1 of its profile"]);
+
+      // Nothing of the second one is kept: it did not ask for that.
+      await end(second);
+      await eventually("its pod is gone", async () => (await stack.kube.list(pods, { namespace })).items.length === 0);
+      expect((await profileOf(name)).status).toMatchObject({ version: 1, sha256: before.status?.sha256 });
+    },
+  );
+
+  // PROFILE-3, PROFILE-4
+  test("browsers of a pool start with it and write nothing to it, whatever the request says", async () => {
+    const name = await loggedInProfile();
+    const before = (await profileOf(name)).status;
+    const profile = { name, save_changes: true };
+    const pool = await filledPool(stack.kernel, { headless: true, timeout_seconds: 10, profile });
+    for (const reuse of [true, false]) {
+      const session = await stack.kernel.browserPools.acquire(pool.id, { acquire_timeout_seconds: 60 });
+      expect(await site.found(session.cdp_ws_url)).toEqual(loggedIn);
+      await site.logOut(session.cdp_ws_url);
+      await stack.kernel.browserPools.release(pool.id, { session_id: session.session_id, reuse });
+    }
+    const labels = (await stack.kube.list(pods, { namespace })).items.map(({ metadata }) => metadata.labels);
+    for (const each of labels) expect(each).not.toHaveProperty("browserpool.dev/saves-profile");
+    await stack.kernel.browserPools.delete(pool.id, { force: true });
+    const { lastUsedTime: _, ...after } = (await profileOf(name)).status ?? {};
+    expect(before).toMatchObject(after);
+  });
+
+  // PROFILE-7
+  test("an idle timeout saves it, too, and the session has ended by then", async () => {
+    const name = await newProfile();
+    const session = await start(name, { save_changes: true, timeout_seconds: 10 });
+    await site.logIn(session.cdp_ws_url);
+    const browser = await settled(session, "Saved");
+    expect(browser.status).toMatchObject({ phase: "Ended", endReason: "timeout" });
+    await gone(browser);
+    const next = await start(name);
+    expect(await site.found(next.cdp_ws_url)).toEqual(loggedIn);
+    await end(next);
+  });
+
+  // PROFILE-7, PROFILE-21
+  test("a crash saves nothing: the old version stays, and an Event tells it", async () => {
+    const name = await loggedInProfile();
+    const session = await start(name, { save_changes: true });
+    await site.logOut(session.cdp_ws_url);
+    const { items } = await stack.kube.list(pods, { namespace, labelSelector: "browserpool.dev/saves-profile" });
+    const uid = items.find(({ metadata }) => !metadata.deletionTimestamp)?.metadata.uid ?? "";
+    const [group] = readFileSync(join(stack.dataDir, "pods", uid, "process-groups"), "utf8").split(" ");
+    process.kill(-Number(group), "SIGKILL");
+    await settled(session, "NotSaved");
+    await eventually("an Event", async () =>
+      (await notesOf(session, "ProfileNotSaved")).join().includes("browser_crashed"),
+    );
+    expect(await versionOf(name)).toBe(1);
+    const next = await start(name);
+    expect(await site.found(next.cdp_ws_url)).toEqual(loggedIn);
+    await end(next);
+  });
+
+  // PROFILE-7
+  test("by YAML: a browser with saveChanges saves at its end", async () => {
+    const profile = { metadata: { name: "by-yaml", namespace }, spec: {} };
+    await stack.kube.create(profileKind, profile);
+    const yaml = { timeoutSeconds: 60, headless: true, profile: { name: "by-yaml", saveChanges: true } };
+    const browser = await stack.kube.create(browserKind, {
+      metadata: { name: "yaml-browser", namespace },
+      spec: yaml as Browser["spec"],
+    });
+    await eventually("it is active", async () => {
+      const now = await stack.kube.get(browserKind, browser.metadata);
+      return now?.status?.phase === "Active";
+    });
+    const { cdp_ws_url = "" } = await stack.kernel.browsers.retrieve("yaml-browser");
+    await site.logIn(cdp_ws_url);
+    await stack.kube.delete(browserKind, browser.metadata);
+    await eventually("it is gone", async () => !(await stack.kube.get(browserKind, browser.metadata)));
+    expect((await stack.kube.get(profileKind, profile.metadata))?.status).toMatchObject({ version: 1 });
+    expect((await notesOf({ session_id: "yaml-browser" }, "ProfileSaved")).length).toBe(1);
+  });
+
+  // PROFILE-7, PROFILE-16
+  test("of two browsers that save, the one that ends last counts; one that nobody used changes nothing", async () => {
+    const name = await newProfile();
+    const [first, second, unused] = [
+      await start(name, { save_changes: true }),
+      await start(name, { save_changes: true }),
+      await start(name, { save_changes: true }),
+    ];
+    await site.logIn(second.cdp_ws_url);
+    expect(await site.found(first.cdp_ws_url)).toEqual(fresh);
+    await Promise.all([end(second), settled(second, "Saved")]);
+    await end(first);
+    await settled(first, "Saved");
+    await end(unused);
+    await settled(unused, "Unchanged");
+    const next = await start(name);
+    expect(await site.found(next.cdp_ws_url)).toEqual(fresh);
+    expect(await versionOf(name)).toBe(2);
+    await end(next);
+  });
+
+  // PROFILE-7, PROFILE-21
+  test("a profile that is deleted meanwhile keeps nothing, and an Event tells it", async () => {
+    const name = await newProfile();
+    const session = await start(name, { save_changes: true });
+    await site.logIn(session.cdp_ws_url);
+    await expect(stack.kernel.profiles.delete(name)).rejects.toMatchObject({ status: 409 });
+    await stack.kube.delete(profileKind, (await profileOf(name)).metadata);
+    await end(session);
+    await settled(session, "NotSaved");
+    await eventually("an Event", async () =>
+      (await notesOf(session, "ProfileNotSaved")).join().includes("was deleted"),
+    );
+  });
+});
