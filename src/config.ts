@@ -263,7 +263,7 @@ export type Config = {
   endedLimits: Record<"pool" | "all", { count: number; bytes: number }>;
   browserImage: string;
   browserTemplateFile: string | undefined;
-  browserFeatures: readonly (typeof browserFeatures)[number][];
+  browserFeatures: readonly ((typeof browserFeatures)[number] | "blob_store")[];
   projectObjectsFile: string | undefined;
   initialKeySecret: string | undefined;
   secretsKeyFile: string | undefined;
@@ -302,6 +302,7 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
     const problems = error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
     throw new Error(`bad configuration: ${problems.join("; ")}`);
   }
+  const blobs = blobSettings(env);
   return Object.freeze({
     host: env.BROWSERPOOL_HOST,
     port: env.BROWSERPOOL_PORT,
@@ -345,11 +346,11 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
     },
     browserImage: env.BROWSERPOOL_BROWSER_IMAGE,
     browserTemplateFile: env.BROWSERPOOL_BROWSER_TEMPLATE_FILE,
-    browserFeatures: env.BROWSERPOOL_BROWSER_FEATURES,
+    browserFeatures: [...env.BROWSERPOOL_BROWSER_FEATURES, ...(blobs ? ["blob_store" as const] : [])],
     projectObjectsFile: env.BROWSERPOOL_PROJECT_OBJECTS_FILE,
     initialKeySecret: env.BROWSERPOOL_INITIAL_KEY_SECRET,
     secretsKeyFile: env.BROWSERPOOL_SECRETS_KEY_FILE,
-    blobs: blobSettings(env),
+    blobs,
     proxyProviderFile: env.BROWSERPOOL_PROXY_PROVIDER_FILE,
     proxyChecks: {
       enabled: env.BROWSERPOOL_PROXY_CHECKS === "on",

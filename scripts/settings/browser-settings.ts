@@ -163,8 +163,11 @@ export const browserSettings = {
   "profile.saveChanges": {
     by: "API (permission `profiles:write`), agent (`Browser.close`), operator",
     takesHold: { browser: "at its start" },
-    needs: ["blob store"],
+    needs: ["blob_store"],
     shownBy: {
+      "src/domain/browser-features.test.ts": [
+        "a browser can save its profile where there is a store, and not elsewhere: over HTTP and by YAML",
+      ],
       "test/e2e/profile-saves.test.ts": ["what a browser leaves in its profile is there in the next one, headless: %s"],
     },
   },

@@ -3,10 +3,15 @@ import { isDeepStrictEqual } from "node:util";
 import type { BrowserPoolSpec } from "../resources/browser-pool.ts";
 import { problemAt, type SpecProblem } from "./problem.ts";
 
-/** A feature, as the setting BROWSERPOOL_BROWSER_FEATURES names it. */
-export type BrowserFeature = "network" | "chrome_policy" | "memory_16GiB" | "gpu";
+/** A feature, as the setting BROWSERPOOL_BROWSER_FEATURES names it; an installation has `blob_store` when it has a store. */
+export type BrowserFeature = "network" | "chrome_policy" | "memory_16GiB" | "gpu" | "blob_store";
 
-type Settings = Partial<BrowserPoolSpec> & { gpu?: boolean | undefined };
+/** Of a pool, of an on-demand browser, or of one as a pool. */
+type Settings = Partial<BrowserPoolSpec> & {
+  gpu?: boolean | undefined;
+  savesProfile?: boolean | undefined;
+  profile?: { saveChanges?: boolean } | undefined;
+};
 
 type Need = { key: keyof Settings; feature: BrowserFeature; needs(settings: Settings): boolean; why: string };
 
@@ -26,6 +31,12 @@ const needs: readonly Need[] = [
     feature: "memory_16GiB",
     needs: ({ memory }) => memory === "16GiB",
     why: "this installation gives a browser 8GiB at most (browsers.memory.max of the chart)",
+  },
+  {
+    key: "profile",
+    feature: "blob_store",
+    needs: ({ savesProfile, profile }) => savesProfile === true || profile?.saveChanges === true,
+    why: "this installation has no store to save profiles to (BROWSERPOOL_BLOBS): leave save_changes out",
   },
   {
     key: "gpu",

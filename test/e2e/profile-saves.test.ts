@@ -1,9 +1,11 @@
 /** Browsers that save their profile at their end, and what the next ones find there. */
 import { readFileSync } from "node:fs";
+import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { events, pods } from "../../src/kube/resource-type.ts";
 import { type Browser, browserKind } from "../../src/resources/browser.ts";
+import type { Condition } from "../../src/resources/conditions.ts";
 import { type Profile, profileKind } from "../../src/resources/profile.ts";
 import { eventually } from "../support/eventually.ts";
 import { filledPool } from "../support/filled-pool.ts";
@@ -47,13 +49,18 @@ const start = (name: string, { save_changes = false, ...settings }: Settings = {
   stack.kernel.browsers.create({ headless: true, timeout_seconds: 60, ...settings, profile: { name, save_changes } });
 const end = async ({ session_id }: Session): Promise<void> => stack.kernel.browsers.deleteByID(session_id);
 
-/** The reason of the condition `ProfileSaved`. */
-const savedOf = ({ status }: Browser): string | undefined =>
-  status?.conditions.find(({ type }) => type === "ProfileSaved")?.reason;
-const settled = ({ session_id: name }: { session_id: string }, reason: string): Promise<Browser> =>
+const conditionOf = ({ status }: Browser, wanted: string): Condition | undefined =>
+  status?.conditions.find(({ type }) => type === wanted);
+const browserOf = async ({ session_id: name }: { session_id: string }): Promise<Browser> => {
+  const browser = await stack.kube.get(browserKind, { namespace, name });
+  if (!browser) throw new Error(`no browser ${name}`);
+  return browser;
+};
+/** Waits until the condition `ProfileSaved` has this reason. */
+const settled = (session: { session_id: string }, reason: string): Promise<Browser> =>
   eventually(`the status says ${reason}`, async () => {
-    const browser = await stack.kube.get(browserKind, { namespace, name });
-    return browser && savedOf(browser) === reason ? browser : undefined;
+    const browser = await browserOf(session);
+    return conditionOf(browser, "ProfileSaved")?.reason === reason ? browser : undefined;
   });
 const gone = (browser: Browser): Promise<unknown> =>
   eventually(
@@ -193,6 +200,39 @@ describe("a profile", () => {
     expect(await site.found(next.cdp_ws_url)).toEqual(fresh);
     expect(await versionOf(name)).toBe(2);
     await end(next);
+  });
+
+  // PROFILE-10, PROFILE-21, PROFILE-23
+  test("while the store is away nothing is lost, and all who wait for it say so", async () => {
+    const name = await loggedInProfile();
+    const session = await start(name, { save_changes: true });
+    await site.logOut(session.cdp_ws_url);
+    const folder = join(stack.dataDir, "blobs");
+    await rename(folder, `${folder}-away`);
+    await end(session);
+    await eventually("the save says what it waits for", async () => {
+      const condition = conditionOf(await browserOf(session), "ProfileSaved");
+      return condition?.reason === "Saving" && condition.message.includes("the blob store");
+    });
+    const download = await stack.call("GET", `/profiles/${name}/download`);
+    expect([download.status, download.headers.get("retry-after")]).toEqual([503, "1"]);
+    const waiting = await stack.kube.create(browserKind, {
+      metadata: { name: "waits-for-the-store", namespace },
+      spec: { timeoutSeconds: 60, headless: true, profile: { name } } as Browser["spec"],
+    });
+    const reasonOf = async (): Promise<string | undefined> =>
+      conditionOf((await stack.kube.get(browserKind, waiting.metadata)) as Browser, "Ready")?.reason;
+    await eventually(
+      "the browser that starts says that it waits",
+      async () => (await reasonOf()) === "WaitingForSetup",
+    );
+
+    await rename(`${folder}-away`, folder);
+    await settled(session, "Saved");
+    await eventually("the browser has started", async () => (await reasonOf()) === "Active");
+    const { cdp_ws_url = "" } = await stack.kernel.browsers.retrieve("waits-for-the-store");
+    expect(await site.found(cdp_ws_url)).toEqual(fresh);
+    await stack.kernel.browsers.deleteByID("waits-for-the-store");
   });
 
   // PROFILE-7, PROFILE-21

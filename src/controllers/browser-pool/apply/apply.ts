@@ -26,7 +26,6 @@ import { type AgentKeys, newPodSuffix } from "../../../protocol/agent-key.ts";
 import type { SessionNames } from "../../../redis/session-names.ts";
 import type { SetupRequest, SetupRequests } from "../../../redis/setup-requests.ts";
 import type { BrowserPool, BrowserPoolStatus } from "../../../resources/browser-pool.ts";
-import { noteProfileUse } from "../../profile-versions.ts";
 import type { Inspections } from "../inspect/inspections.ts";
 import type { Observed, ObservedPod } from "../observe/observed.ts";
 import type { PoolAction, PoolPlan } from "../plan/actions.ts";
@@ -44,6 +43,7 @@ import type { PoolSource } from "../pool-source.ts";
 import { createAgentKey, deleteAgentKeys, type KeySweeps, sweepAgentKeys } from "./agent-key-secrets.ts";
 import { conditionNotes } from "./condition-events.ts";
 import { deletePolicyParts } from "./delete-policy-parts.ts";
+import { noteUse } from "./note-use.ts";
 import type { StartCount } from "./start-count.ts";
 
 export type ApplyDeps = {
@@ -82,16 +82,15 @@ const noteRefusal = (error: unknown, pool: PodOwner, { record }: ApplyDeps): voi
 const createPod = async (observed: Observed, deps: ApplyDeps): Promise<void> => {
   const uid = observed.pool.metadata.uid;
   const pool = regarding(observed.pool, deps);
-  const made = { suffix: newPodSuffix(), profile: observed.profileVersion };
-  const pod = buildPod(pool, made, deps.podSettings);
+  const pod = buildPod(pool, { suffix: newPodSuffix(), profile: observed.profileVersion }, deps.podSettings);
   deps.lead.check();
   deps.expectations.expect(uid, pod.metadata.name);
   try {
     await createAgentKey(pod, deps);
     deps.lead.check();
-    const created = await deps.kube.create(podType, pod);
-    deps.starts.begun(created.metadata.uid);
-    deps.pods.put(created);
+    const made = await deps.kube.create(podType, pod);
+    deps.starts.begun(made.metadata.uid);
+    deps.pods.put(made);
   } catch (error) {
     deps.expectations.creationObserved(uid, pod.metadata.name);
     deps.keySweeps.request(uid);
@@ -194,14 +193,6 @@ const setupRequestOf = ({ pod }: Act<"deliver">, { pool }: Observed, { source }:
   uid: pool.metadata.uid,
   config: pod.configHash,
 });
-
-/** An error is logged only: the next browser that starts notes its own time. */
-const noteUse = async ({ profile }: Act<"use">, { pool, leases }: Observed, deps: ApplyDeps): Promise<void> => {
-  const ref = { ...profile, namespace: pool.metadata.namespace };
-  await noteProfileUse(ref, { ...deps, now: () => leases.nowMs }).catch((err: unknown) =>
-    deps.log.warn({ err, profile: keyOf(ref) }, "the use of a profile could not be noted"),
-  );
-};
 
 /** Deletes a drained pool's ConfigMaps, its agents' keys and its data in Redis, then removes its finalizer. */
 const drop = async (observed: Observed, deps: ApplyDeps): Promise<void> => {
