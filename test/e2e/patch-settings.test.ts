@@ -60,7 +60,7 @@ test("extensions are replaced, stay when they are left out, and are cleared by a
   await pool.shows({ marks: ["second"] });
   await pool.change({ extensions: [] });
   await pool.shows({ marks: [] });
-});
+}, 120_000);
 
 // POOL-PATCH-4, POOL-19
 test("a Chrome policy is replaced whole, stays when it is left out, and is cleared by an empty object (4)", async () => {
@@ -72,7 +72,7 @@ test("a Chrome policy is replaced whole, stays when it is left out, and is clear
   await pool.shows({ forbidden: [second] });
   await pool.change({ chrome_policy: {} });
   await pool.shows({ forbidden: [] });
-});
+}, 120_000);
 
 // POOL-PATCH-5, PROXY-10
 test("a proxy stays when it is left out, and is cleared by an empty id (5)", async () => {
@@ -85,7 +85,7 @@ test("a proxy stays when it is left out, and is cleared by an empty id (5)", asy
   await pool.change({ proxy_id: "" });
   await pool.shows({ page: "hello", proxied: false });
   await stack.kernel.proxies.delete(id);
-});
+}, 120_000);
 
 describe("a network block (9)", () => {
   // POOL-PATCH-9, NETWORK-9
@@ -99,16 +99,20 @@ describe("a network block (9)", () => {
     await pool.shows({ page: "the host is not in allowed_hosts" });
     await pool.change({ network: {} });
     await pool.shows({ page: "hello" });
-  });
+  }, 120_000);
 
   // POOL-PATCH-9, NETWORK-4, NETWORK-7
-  test.runIf(ownPrivateAddress)("may have an empty list, which leaves no private range", async () => {
-    const pool = await patchedPool({ network: { allowed_hosts: ["*"] } });
-    await pool.shows({ page: "hello" });
-    await pool.change({ network: { private_hosts: [] } });
-    await pool.change({ kiosk_mode: true });
-    await pool.shows({ page: "the address is private and not in private_hosts" });
-  });
+  test.runIf(ownPrivateAddress)(
+    "may have an empty list, which leaves no private range",
+    async () => {
+      const pool = await patchedPool({ network: { allowed_hosts: ["*"] } });
+      await pool.shows({ page: "hello" });
+      await pool.change({ network: { private_hosts: [] } });
+      await pool.change({ kiosk_mode: true });
+      await pool.shows({ page: "the address is private and not in private_hosts" });
+    },
+    120_000,
+  );
 
   // POOL-PATCH-9, POOL-PATCH-16, HTTP-6
   test("with a wrong key, or of another type, is refused and changes nothing", async () => {
@@ -124,5 +128,5 @@ describe("a network block (9)", () => {
     for (const [network, path] of wrong)
       await pool.refuses({ network, kiosk_mode: true, discard_all_idle: true }, path);
     await pool.shows({ page: "the host is not in allowed_hosts" });
-  });
+  }, 120_000);
 });

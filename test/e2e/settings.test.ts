@@ -1,7 +1,6 @@
 /** What the settings of pools and browsers do, seen in their browsers. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { networkInterfaces } from "node:os";
 import { toFile } from "@onkernel/sdk";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
@@ -9,6 +8,7 @@ import { filledPool } from "../support/filled-pool.ts";
 import { markingExtension } from "../support/marking-extension.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { visit } from "../support/visit.ts";
+import { ownPrivateAddress } from "../support/wall/machine.ts";
 
 let stack: Stack;
 beforeAll(async () => {
@@ -82,21 +82,14 @@ test.each([true, false])("a pool's extensions work in its browsers, headless: %s
   await kernel.browserPools.delete(pool.id, { force: true });
 });
 
-/** A private address of this machine as the host of a URL, for a site that a browser may reach when its pool says so. */
-const ownHost = Object.values(networkInterfaces())
-  .flatMap((addresses) => addresses ?? [])
-  .map(({ address }) => address)
-  .filter((address) => /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|f[cd][0-9a-f]{2}:)/.test(address))
-  .map((address) => (address.includes(":") ? `[${address}]` : address))[0];
-
 // NETWORK-7
-test.runIf(ownHost && !isCluster)(
+test.runIf(ownPrivateAddress && !isCluster)(
   "a browser reaches the private hosts that its pool names, and no others",
   async () => {
     const site = createServer((_, response) => response.end("hello"));
     onTestFinished(() => void site.close());
     await new Promise<void>((resolve) => site.listen(0, resolve));
-    const url = `http://${ownHost}:${(site.address() as AddressInfo).port}/`;
+    const url = `http://${ownPrivateAddress}:${(site.address() as AddressInfo).port}/`;
     const { kernel } = stack;
     const seen = async (private_hosts: string[]): Promise<string> => {
       const pool = await filledPool(kernel, { network: { private_hosts } });
@@ -105,7 +98,7 @@ test.runIf(ownHost && !isCluster)(
       await kernel.browserPools.delete(pool.id, { force: true });
       return text;
     };
-    expect(await seen([ownHost ?? ""])).toBe("hello");
+    expect(await seen([ownPrivateAddress ?? ""])).toBe("hello");
     expect(await seen([])).toBe("the address is private and not in private_hosts");
   },
 );
