@@ -135,7 +135,7 @@ test("an agent that is stopped while Chromium starts leaves nothing", async () =
 });
 
 test.each([
-  ["is missing", { BROWSERPOOL_CHROMIUM_HEADLESS: "/nowhere/chromium" }, /could not be started.*ENOENT/],
+  ["is missing", { BROWSERPOOL_CHROMIUM_HEADLESS: "/nowhere/chromium" }, /could not be started.*ENOENT|not found/],
   ["ends at once", { BROWSERPOOL_CHROMIUM_HEADLESS: "/bin/false" }, /Chromium ended with code 1/],
   ["complains", { BROWSERPOOL_CHROMIUM_HEADLESS: "/bin/ls" }, /unrecognized option/],
   [
