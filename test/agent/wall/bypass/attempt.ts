@@ -45,8 +45,12 @@ export const byRules = (what: string, run: Row["run"], control: Row["control"] =
 });
 
 /** A row that shows this HTML on the allowed site. */
-export const byHtml = (what: string, html: (attempt: Attempt) => string, headers: Record<string, string> = {}): Row =>
-  byRules(what, (attempt) => attempt.page.goto(attempt.site.page(html(attempt), headers)));
+export const byHtml = (
+  what: string,
+  html: (attempt: Attempt) => string,
+  headers: Record<string, string> = {},
+  control?: Row["control"],
+): Row => byRules(what, (attempt) => attempt.page.goto(attempt.site.page(html(attempt), headers)), control);
 
 /** A row that runs this expression in a page of the allowed site. `%u`: the forbidden URL as a string. */
 export const byScript = (what: string, script: string, extension?: string): Row =>

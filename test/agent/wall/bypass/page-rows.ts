@@ -49,6 +49,11 @@ const elements: Row[] = [
   ),
 ];
 
+const preconnects: Row[] = [
+  byHtml("a preconnect", ({ url, tcp }) => `<link rel=preconnect href="http://${hostOf(url)}:${tcp}">`, {}, "plain"),
+  byHtml("a preconnect over TLS", ({ url, tcp }) => `<link rel=preconnect href="https://${hostOf(url)}:${tcp}">`),
+];
+
 const scripts: Row[] = [
   byScript("fetch", "fetch(%u)"),
   byScript("fetch without CORS", 'fetch(%u, { mode: "no-cors" })'),
@@ -126,5 +131,9 @@ function rtc(url: string): string {
   })()`;
 }
 
+function hostOf(url: () => string): string {
+  return new URL(url()).hostname;
+}
+
 /** Rows that need no more than a page. */
-export const pageRows: Row[] = [...navigations, ...elements, ...scripts];
+export const pageRows: Row[] = [...navigations, ...elements, ...preconnects, ...scripts];
