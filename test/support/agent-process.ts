@@ -10,7 +10,7 @@ import {
 } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { chown, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -65,8 +65,9 @@ export type TestAgent = {
   termination(): Termination | undefined;
 };
 
-/** `archives`: those that the setup names. */
+/** `archives`: those that the setup names. `user`: the number of the user, and of the group, that runs it; left out, this one. */
 export type StartOptions = {
+  user?: number;
   env?: Record<string, string>;
   ready?: boolean;
   setup?: z.input<typeof BrowserSetup>;
@@ -203,14 +204,17 @@ const newAgentKey = (): KeyObject => createSecretKey(randomBytes(32));
 export const createTestAgents = (): TestAgents => {
   const agents: TestAgent[] = [];
   return {
-    async start(browser = {}, { env = {}, ready = true, setup, archives = [], agentKey = newAgentKey() } = {}) {
+    async start(browser = {}, options = {}) {
+      const { env = {}, ready = true, setup, archives = [], agentKey = newAgentKey(), user } = options;
       const dir = await mkdtemp(join(tmpdir(), "agent-test-"));
+      if (user !== undefined) await chown(dir, user, user);
       const dataDir = env.BROWSERPOOL_AGENT_DATA_DIR ?? dir;
       const podUid = randomUUID();
       const { publicKey, privateKey } = generateKeyPairSync("ed25519");
       const address = `127.${randomInt(64, 127)}.${randomInt(256)}.${randomInt(1, 255)}`;
       const child = spawn(process.execPath, [entry, address], {
         stdio: ["ignore", "ignore", "pipe"],
+        ...(user !== undefined && { uid: user, gid: user }),
         env: {
           PATH: process.env.PATH,
           HOME: dir,
