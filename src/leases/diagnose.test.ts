@@ -280,6 +280,23 @@ test("the grant of a replica that stands still is taken back sooner, a bound one
   );
 });
 
+test.each([
+  ["timeout", "timeout"],
+  ["max_lifetime", "max_lifetime"],
+  ["stopped", "pod_deleted"],
+] as const)(
+  "a browser that ended by %s, whose profile is to be saved, is retired and its lease ends so",
+  (ended, why) => {
+    const agentState: AgentState = { ...free(at(1, 3)), ended };
+    const record = aRecord("leased", 3, { ageMs: long });
+    expect(diagnose(facts({ record, lease: aLease(3), agentState }))).toMatchObject({
+      is: "correct",
+      why: "Ended",
+      to: { record: { state: "retired", reason: ended }, former: why },
+    });
+  },
+);
+
 test("a restored lease is as it was bound", () => {
   const diagnosis = diagnose(facts({ agentState: holding(5, { epoch: 1, under: 4 }) }));
   expect(diagnosis).toMatchObject({

@@ -204,35 +204,39 @@ describe("a profile", () => {
 
   // PROFILE-10, PROFILE-21, PROFILE-23
   test("while the store is away nothing is lost, and all who wait for it say so", async () => {
-    const name = await loggedInProfile();
-    const session = await start(name, { save_changes: true });
-    await site.logOut(session.cdp_ws_url);
+    const [saved, empty] = [await loggedInProfile(), await newProfile()];
+    const session = await start(empty, { save_changes: true });
+    await site.logIn(session.cdp_ws_url);
     const folder = join(stack.dataDir, "blobs");
     await rename(folder, `${folder}-away`);
     await end(session);
-    await eventually("the save says what it waits for", async () => {
-      const condition = conditionOf(await browserOf(session), "ProfileSaved");
-      return condition?.reason === "Saving" && condition.message.includes("the blob store");
-    });
-    const download = await stack.call("GET", `/profiles/${name}/download`);
+    const says = (named: string, type: string, reason: string, message: string): Promise<unknown> =>
+      eventually(`${named} says ${message}`, async () => {
+        const condition = conditionOf(await browserOf({ session_id: named }), type);
+        return condition?.reason === reason && condition.message.includes(message);
+      });
+    await says(session.session_id, "ProfileSaved", "Saving", "the blob store");
+    const download = await stack.call("GET", `/profiles/${saved}/download`);
     expect([download.status, download.headers.get("retry-after")]).toEqual([503, "1"]);
-    const waiting = await stack.kube.create(browserKind, {
-      metadata: { name: "waits-for-the-store", namespace },
-      spec: { timeoutSeconds: 60, headless: true, profile: { name } } as Browser["spec"],
-    });
-    const reasonOf = async (): Promise<string | undefined> =>
-      conditionOf((await stack.kube.get(browserKind, waiting.metadata)) as Browser, "Ready")?.reason;
-    await eventually(
-      "the browser that starts says that it waits",
-      async () => (await reasonOf()) === "WaitingForSetup",
-    );
+    const begin = (name: string, profile: string): Promise<Browser> =>
+      stack.kube.create(browserKind, {
+        metadata: { name, namespace },
+        spec: { timeoutSeconds: 60, headless: true, profile: { name: profile } } as Browser["spec"],
+      });
+    await begin("needs-the-store", saved);
+    // Nothing is saved in its profile yet: it needs nothing of the store, and waits for the save alone.
+    await begin("needs-the-save", empty);
+    await says("needs-the-store", "Ready", "WaitingForSetup", "the blob store");
+    await says("needs-the-save", "Ready", "WaitingForSetup", "is being saved to the profile");
 
     await rename(`${folder}-away`, folder);
     await settled(session, "Saved");
-    await eventually("the browser has started", async () => (await reasonOf()) === "Active");
-    const { cdp_ws_url = "" } = await stack.kernel.browsers.retrieve("waits-for-the-store");
-    expect(await site.found(cdp_ws_url)).toEqual(fresh);
-    await stack.kernel.browsers.deleteByID("waits-for-the-store");
+    for (const name of ["needs-the-store", "needs-the-save"]) {
+      await says(name, "Ready", "Active", "active");
+      const { cdp_ws_url = "" } = await stack.kernel.browsers.retrieve(name);
+      expect(await site.found(cdp_ws_url)).toEqual(loggedIn);
+      await stack.kernel.browsers.deleteByID(name);
+    }
   });
 
   // PROFILE-7, PROFILE-21

@@ -54,6 +54,8 @@ export type PodOptions = {
   setup?: ObservedPod["setup"];
   /** Its pod shows that it is in use. */
   marked?: boolean;
+  /** Its browser saves its profile. */
+  saves?: boolean;
   /** What its pod's condition PodScheduled says, since when, relative to now, ms. */
   scheduled?: { status: "True" | "False"; inMs?: number };
 };
@@ -99,6 +101,7 @@ export const aPod = (uid: string, options: PodOptions): ObservedPod => {
     scheduled,
     marked = false,
     isOutdated = false,
+    saves = false,
     setup,
   } = options;
   return {
@@ -122,7 +125,10 @@ export const aPod = (uid: string, options: PodOptions): ObservedPod => {
         resourceVersion: "1",
         creationTimestamp: iso(nowMs - ageMs),
         annotations: { "browserpool.dev/failed-starts": `${failedStarts}` },
-        ...(marked && { labels: { "browserpool.dev/leased": "true" } }),
+        labels: {
+          ...(marked && { "browserpool.dev/leased": "true" }),
+          ...(saves && { "browserpool.dev/saves-profile": "profile" }),
+        },
         ...(deletedInMs !== undefined && { deletionTimestamp: iso(nowMs + deletedInMs) }),
       },
     },

@@ -47,6 +47,11 @@ test.each<[string, PodOptions, [string, number] | undefined]>([
     ["Leased", 10 * second],
   ],
   [
+    "one in use that may have ended and keeps its profile, again and again",
+    { ...podKinds["unready leased"], saves: true },
+    ["Ending", second],
+  ],
+  [
     "one whose agent did not answer, after a back-off",
     { ...podKinds.warm, ...inspectedAgo(100, { failures: 1 }) },
     ["Warm", 400],
