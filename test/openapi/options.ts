@@ -8,6 +8,9 @@ Sends requests that Schemathesis makes from docs/openapi.json to local mode, and
   --seconds N    time of each seed's requests (default: 45)
   --if-possible  says so and succeeds where Schemathesis is not installed
   --help         this text
+
+Exit code: 0, all answers were in order; 1, some were not; 3, a new seed was refused by a rule that neither the document nor the list in
+test/openapi/checks.py has: write it into one of them.
 `;
 
 /** A wrong command line; its message says what is wrong. */
