@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { eventually } from "../support/eventually.ts";
 import { filledPool } from "../support/filled-pool.ts";
 import { markingExtension } from "../support/marking-extension.ts";
+import { cookieOf, setCookie, withCdp } from "../support/raw-cdp.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { visit } from "../support/visit.ts";
 import { ownPrivateAddress } from "../support/wall/machine.ts";
@@ -54,6 +55,20 @@ test("an on-demand browser keeps to its policy and its network rules", async () 
     text: "the host is not in allowed_hosts",
   });
   await kernel.browsers.deleteByID(browser.session_id);
+});
+
+// PROFILE-3, PROFILE-7
+test("what an on-demand browser saves to its profile is there in a pool's browsers", async () => {
+  const { kernel } = stack;
+  const { id } = await kernel.profiles.create({ name: "saved" });
+  const first = await kernel.browsers.create({ headless: true, profile: { id, save_changes: true } });
+  await withCdp(first.cdp_ws_url, (cdp) => setCookie(cdp, "login", "kept"));
+  await kernel.browsers.deleteByID(first.session_id);
+  const pool = await filledPool(kernel, { headless: true, profile: { id } });
+  const session = await kernel.browserPools.acquire(pool.id, { acquire_timeout_seconds: 60 });
+  expect(await withCdp(session.cdp_ws_url, (cdp) => cookieOf(cdp, "login"))).toBe("kept");
+  await kernel.browserPools.delete(pool.id, { force: true });
+  await kernel.profiles.delete(id);
 });
 
 /** The cluster of the tests has no way to servers of this machine. */

@@ -17,6 +17,8 @@ const files = [
   "idle-timeout",
   "http-errors",
   "patch-rules",
+  "limits",
+  "policies",
   "settings",
 ];
 
