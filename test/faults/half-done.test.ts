@@ -73,6 +73,11 @@ const works = async (): Promise<void> => {
   expect(await cdp.version()).toContain("Chrome");
   cdp.close();
   expect(await pool.release(session)).toBe(204);
+  // A reset that the next test freezes would end the browser.
+  await eventually("no browser is being made clean", async () => {
+    const { browsers } = await leases.store.snapshot(await leases.uidOf(pool.id));
+    return browsers.every(({ state }) => state === "idle");
+  });
 };
 
 // BROWSER-29

@@ -68,7 +68,8 @@ describe("with a port for operations", () => {
     const calls = (method: string, resource: string, status: number) =>
       `browserpool_kube_requests_total{method="${method}",resource="${resource}",status="${status}"}`;
     expect(await sample(ops.leader, calls("POST", "pods", 201))).toBe(2);
-    expect(await sample(ops.leader, calls("WATCH", "pods", 200))).toBe(2);
+    // Of pools, of on-demand browsers, and of those whose profile is saved.
+    expect(await sample(ops.leader, calls("WATCH", "pods", 200))).toBe(3);
     expect(await sample(ops.leader, calls("PUT", "browserpools/status", 200))).toBeGreaterThan(0);
     expect(await sample(ops.api, calls("POST", "browserpools", 201))).toBe(1);
     await eventually("both starts are counted", async () => {
