@@ -107,6 +107,8 @@ topologySpreadConstraints:
     labelSelector:
       matchLabels:
         {{- include "browserpool.selector" (list $root $component) | nindent 8 }}
+    # Counted by version: the replicas that a rollout takes away do not push the new ones onto one node.
+    matchLabelKeys: [pod-template-hash]
   {{- end }}
 {{- end }}
 {{- end -}}

@@ -8,7 +8,7 @@ import { withCdp } from "../../support/raw-cdp.ts";
 import { type Lane, type Phase, projectNamespace, systemNamespace } from "../lane.ts";
 import { fullPool } from "./pools.ts";
 import { type StandIn, standIns } from "./stand-ins.ts";
-import { systemPod } from "./system-pod.ts";
+import { systemPod } from "./system-pods.ts";
 
 const networkPolicies: ResourceType<KubeObject> = {
   group: "networking.k8s.io",

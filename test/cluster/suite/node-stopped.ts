@@ -4,7 +4,8 @@ import { type Lane, type Phase, systemNamespace } from "../lane.ts";
 import { Skipped } from "../report.ts";
 import { podOf, podsOn, workers } from "./nodes.ts";
 import { fullPool, type Session, type TestPool } from "./pools.ts";
-import { systemPod } from "./system-pod.ts";
+import { restart } from "./restart.ts";
+import { systemPod, systemPods } from "./system-pods.ts";
 import { until } from "./until.ts";
 
 const size = 4;
@@ -14,6 +15,15 @@ const answerMs = 3000;
 
 /** The node controller waits 40 s until it says that a node is not ready; then browsers are replaced. */
 const replacedMs = 300_000;
+
+/** New replicas spread over nodes. A drain may have left all on the node that stops, and nobody would be there to answer. */
+const spreadReplicas = async (lane: Lane): Promise<void> => {
+  for (const component of ["api", "operator"] as const) {
+    await restart(lane, component);
+    const places = new Set((await systemPods(lane, component)).map(({ spec }) => spec?.nodeName));
+    if (places.size < 2) throw new Error(`all replicas of ${component} are on ${[...places]}`);
+  }
+};
 
 /** A session on a node that may be stopped, and that node. */
 const acquireOnSuch = async (lane: Lane, pool: TestPool): Promise<{ session: Session; node: string }> => {
@@ -47,6 +57,7 @@ export const nodeStopped: Phase = {
     const { cluster, run, kubectl, signal } = lane;
     if (cluster.kindName === undefined) throw new Skipped("nodes can't be stopped from here");
     await workers(lane);
+    await spreadReplicas(lane);
     await using pool = await fullPool(lane, "node-stopped", size);
     const { session, node } = await acquireOnSuch(lane, pool);
     const lost = (await podsOn(pool, node)).length;

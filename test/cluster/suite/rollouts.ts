@@ -1,11 +1,6 @@
-import { type Phase, systemNamespace } from "../lane.ts";
+import type { Phase } from "../lane.ts";
+import { restart } from "./restart.ts";
 import { underLoad } from "./under-load.ts";
-
-const restart = (deployment: string, kubectl: (...args: string[]) => Promise<string>) => async () => {
-  const target = [`deployment/browserpool-${deployment}`, "--namespace", systemNamespace];
-  await kubectl("rollout", "restart", ...target);
-  await kubectl("rollout", "status", ...target, "--timeout", "5m");
-};
 
 export const rollouts: Phase = {
   name: "rollouts",
@@ -14,8 +9,8 @@ export const rollouts: Phase = {
     await underLoad(lane, check, {
       name: "rollouts",
       async change() {
-        await check("the operator's replicas are replaced", restart("operator", lane.kubectl));
-        await check("the api's replicas are replaced", restart("api", lane.kubectl));
+        await check("the operator's replicas are replaced", () => restart(lane, "operator"));
+        await check("the api's replicas are replaced", () => restart(lane, "api"));
       },
     });
   },
