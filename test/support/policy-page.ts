@@ -1,5 +1,6 @@
 /** What a browser says of its policies, on the pages that Chromium has for them. */
 import type { Page } from "puppeteer-core";
+import { eventually } from "./eventually.ts";
 
 /** One policy that is set. `error`: why the browser does not heed it, or a part of it. */
 export type ShownPolicy = { value: unknown; error?: string };
@@ -29,9 +30,19 @@ export const replacePolicies = async (page: Page, policies: Record<string, unkno
     name,
     value,
   }));
-  return (await page.evaluate(`(async () => {
+  const ask = `(async () => {
     const { sendWithPromise } = await import("chrome://resources/js/cr.js");
     const late = new Promise((resolve) => setTimeout(() => resolve(false), 3000));
     return Promise.race([sendWithPromise("setLocalTestPolicies", ${JSON.stringify(JSON.stringify(given))}, "{}"), late]);
-  })()`)) as boolean;
+  })()`;
+  const { answered } = await eventually("the page stays while it is asked", () =>
+    page.evaluate(ask).then(
+      (answer) => ({ answered: answer as boolean }),
+      (error: Error) => {
+        if (error.message.includes("context was destroyed")) return undefined;
+        throw error;
+      },
+    ),
+  );
+  return answered;
 };

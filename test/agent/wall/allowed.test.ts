@@ -105,14 +105,10 @@ describe.each(["http", "https"] as const)("over %s", (scheme) => {
     expect(await page.evaluate("navigator.onLine")).toBe(true);
   });
 
-  test.each([401, 403, 404, 407, 500, 503].filter((status) => scheme === "https" || status !== 407))(
-    "a page sees the status %s",
-    async (status) => {
-      expect((await page.goto(`${urls[scheme]}/status/${status}`).catch(() => undefined))?.status() ?? status).toBe(
-        status,
-      );
-    },
-  );
+  // Not 407: Chromium takes it from no site, behind a proxy or not.
+  test.each([401, 403, 404, 500, 503])("a page sees the status %s", async (status) => {
+    expect((await page.goto(`${urls[scheme]}/status/${status}`))?.status()).toBe(status);
+  });
 
   test("a WebSocket carries messages both ways, also after a pause", async () => {
     await page.goto(`${urls[scheme]}/a`);
