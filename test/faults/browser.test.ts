@@ -7,7 +7,7 @@ import { eventually } from "../support/eventually.ts";
 import { type LeaseView, viewLeases } from "../support/lease-view.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { browserPid, fullPool, openCdp, type PoolClient } from "../support/pool-client.ts";
-import { isAlive, processesOf } from "../support/processes.ts";
+import { freeze, isAlive, processesOf } from "../support/processes.ts";
 import { connectRawCdp, evaluate } from "../support/raw-cdp.ts";
 
 let stack: LocalStack;
@@ -70,7 +70,7 @@ describe("an idle browser", () => {
     const stopped = await idlePids();
     // Hangs the browser that is handed out first; the other one stays healthy.
     const [hanging = 0] = stopped;
-    process.kill(hanging, "SIGSTOP");
+    await freeze(hanging);
     const sessions = await Promise.all([pool.acquire(), pool.acquire()]);
     const held = await Promise.all(sessions.map(({ session_id }) => heldPid(session_id)));
     expect(held).not.toContain(hanging);
@@ -122,7 +122,7 @@ describe("a leased browser", () => {
   test("that hangs is not offered again after its release", async () => {
     const session = await pool.acquire();
     const hanging = await heldPid(session.session_id);
-    process.kill(hanging, "SIGSTOP");
+    await freeze(hanging);
     expect(await pool.release(session)).toBeLessThan(300);
     await eventually("the hanging browser is gone", async () => !(await isAlive(hanging)));
   });
@@ -220,7 +220,7 @@ describe("a change of a browser in use", () => {
   /** Stops the session's agent in the moment before it is asked. */
   const frozenAgent = async ({ session_id }: { session_id: string }): Promise<number> => {
     const pid = await agentPid(await leases.podOf(pool.id, session_id));
-    process.kill(pid, "SIGSTOP");
+    await freeze(pid);
     return pid;
   };
 

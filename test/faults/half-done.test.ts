@@ -7,7 +7,7 @@ import { type ApiReplica, type Cluster, type Replica, startCluster } from "../su
 import { eventually } from "../support/eventually.ts";
 import { type LeaseView, viewLeases } from "../support/lease-view.ts";
 import { fullPool, openCdp, type PoolClient, poolAt } from "../support/pool-client.ts";
-import { processesOf } from "../support/processes.ts";
+import { freeze, processesOf } from "../support/processes.ts";
 
 let cluster: Cluster;
 let leases: LeaseView;
@@ -48,12 +48,14 @@ const freezeAgent = async (): Promise<{ go(): void }> => {
   const processes = await processesOf(cluster.dataDir);
   const agent = processes.find(({ commandLine }) => commandLine.includes("main.ts agent"));
   if (!agent || items.length !== 1) throw new Error("expected exactly one agent");
-  process.kill(agent.pid, "SIGSTOP");
+  await freeze(agent.pid);
   return { go: () => process.kill(agent.pid, "SIGCONT") };
 };
-const killApi = async (): Promise<void> => {
+/** Kills the API while the agent is frozen, which then continues: frozen for long it would count as dead. */
+const killApi = async (agent: { go(): void }): Promise<void> => {
   api.kill("SIGKILL");
   await api.exited;
+  agent.go();
   api = await cluster.startApi("api-b");
   pool = poolAt(api.call, pool.id);
 };
@@ -87,8 +89,7 @@ test("when an API dies while it changes a browser, another one carries the repea
   const agent = await freezeAgent();
   const asked = change().catch(() => "hung up");
   await whenLocked();
-  await killApi();
-  agent.go();
+  await killApi(agent);
   expect(await asked).toBe("hung up");
   const answer = await eventually("the lock of the dead one is over", async () => {
     const response = await change();
@@ -105,8 +106,7 @@ test("when an API dies between the grant and its bind, the browser becomes idle 
   const agent = await freezeAgent();
   const asked = pool.ask().catch(() => "hung up");
   await whenState("leased");
-  await killApi();
-  agent.go();
+  await killApi(agent);
   expect(await asked).toBe("hung up");
   await whenState("idle");
   await works();
@@ -118,8 +118,7 @@ test("when an API dies between the release and the offer, the browser becomes id
   const agent = await freezeAgent();
   const asked = pool.release(session).catch(() => "hung up");
   await whenState("releasing");
-  await killApi();
-  agent.go();
+  await killApi(agent);
   expect(await asked).toBe("hung up");
   await whenState("idle");
   await works();

@@ -4,7 +4,7 @@ import { eventually } from "../support/eventually.ts";
 import { type LeaseView, viewLeases } from "../support/lease-view.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { browserPid, type Cdp, fullPool, openCdp, type PoolClient, type Session } from "../support/pool-client.ts";
-import { isAlive, processNamed } from "../support/processes.ts";
+import { freeze, isAlive, processNamed } from "../support/processes.ts";
 
 /** The promised limit, ms, and an allowance for a busy machine. */
 const answeredWithinMs = 2000 + 500;
@@ -101,7 +101,7 @@ describe("Redis", () => {
   // HTTP-29
   test("gives no answer: calls get 503 within 2 s, open connections work, and all works again when Redis answers", async () => {
     const { pid } = await processNamed(stack.dataDir, "redis-server");
-    process.kill(pid, "SIGSTOP");
+    await freeze(pid);
     try {
       expectUnavailable(await Promise.all(needRedis()));
       expect(await cdp.version()).toContain("Chrome");
@@ -141,7 +141,7 @@ describe("the API server", () => {
   // HTTP-29
   test("gives no answer: what needs it gets 503 within 2 s, browsers are still handed out, and dead ones are replaced later", async () => {
     const { pid } = await processNamed(stack.dataDir, "kube-apiserver");
-    process.kill(pid, "SIGSTOP");
+    await freeze(pid);
     let killed = 0;
     try {
       expectUnavailable(await Promise.all(needKubernetes()));

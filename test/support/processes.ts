@@ -1,4 +1,5 @@
 import { readdir, readFile, readlink } from "node:fs/promises";
+import { eventually } from "./eventually.ts";
 
 export type SeenProcess = { pid: number; commandLine: string };
 
@@ -16,6 +17,12 @@ const isOver = (state: string): boolean => state === "" || state === "Z";
 
 /** False also for a zombie, whose parent may never wait for it. */
 export const isAlive = async (pid: number): Promise<boolean> => !isOver((await read(`${pid}`)).state);
+
+/** Freezes a process, and resolves when it stands: on a busy machine it goes on for a moment after the signal. SIGCONT lets it continue. */
+export const freeze = async (pid: number): Promise<void> => {
+  process.kill(pid, "SIGSTOP");
+  await eventually(`process ${pid} stands`, async () => (await read(`${pid}`)).state === "T");
+};
 
 /** Living processes that run in the folder or name it on their command line, except this one. */
 export const processesOf = async (folder: string): Promise<SeenProcess[]> => {

@@ -12,7 +12,7 @@ import { vaultKind } from "../../src/resources/vault.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
-import { processNamed } from "../support/processes.ts";
+import { freeze, processNamed } from "../support/processes.ts";
 
 let stack: LocalStack;
 let site: Server;
@@ -506,7 +506,7 @@ describe("in the middle of a fill", () => {
       const filling = fill(shop.item, tab, { fields });
       await key;
       const { pid } = await processNamed(stack.dataDir, name);
-      process.kill(pid, "SIGSTOP");
+      await freeze(pid);
       try {
         const { status, body } = await filling;
         expect([status, body.status]).toEqual([200, "completed"]);

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
-import { processNamed } from "../support/processes.ts";
+import { freeze, processNamed } from "../support/processes.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests name the fields that they check
 type Answer = { status: number; body: any };
@@ -163,7 +163,7 @@ describe("the time of a fill", () => {
   // FILL-45
   test.each(["kube-apiserver", "redis-server"])("covers what the service reads while %s is still", async (name) => {
     const { pid } = await processNamed(stack.dataDir, name);
-    process.kill(pid, "SIGSTOP");
+    await freeze(pid);
     try {
       expect(await fill(shop, { timeout_ms: 400 })).toMatchObject(late("the service had read"));
     } finally {
