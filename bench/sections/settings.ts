@@ -34,9 +34,14 @@ const twoExtensions = (): StartOptions => {
   return { setup: { extensions }, archives };
 };
 
-/** Kinds of headless browsers; the first is the floor of all others. */
-const kindsWith = (profile: Buffer): Record<string, StartOptions> => ({
+/** `browser`: its settings; all others are headless. */
+type Kind = StartOptions & { browser?: { headless?: boolean; stealth?: boolean } };
+
+/** Kinds of browsers; the first is the floor of all others. */
+const kindsWith = (profile: Buffer): Record<string, Kind> => ({
   "headless shell": {},
+  headful: { browser: { headless: false } },
+  stealth: { browser: { headless: true, stealth: true } },
   wall: { setup: { network: {} } },
   policy: { setup: { policy } },
   "two extensions": twoExtensions(),
@@ -55,10 +60,10 @@ const measureStarts = async (agents: Agents, { say, signal }: Bench): Promise<Ro
     map.set(kind, [...(map.get(kind) ?? []), value]);
   for (let round = 0; round < starts; round += 1) {
     say(`starts, round ${round + 1} of ${starts}`);
-    for (const [kind, options] of Object.entries(kinds)) {
+    for (const [kind, { browser = {}, ...options }] of Object.entries(kinds)) {
       signal.throwIfAborted();
       const beganMs = performance.now();
-      const agent = await agents.start({}, options);
+      const agent = await agents.start(browser, options);
       note(times, kind, performance.now() - beganMs);
       await sleep(settleMs);
       note(memory, kind, memoryOf(agent.groups()));
