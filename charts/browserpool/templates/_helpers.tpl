@@ -93,23 +93,21 @@ nodeSelector:
 tolerations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with $values.affinity }}
+{{- /* Not topologySpreadConstraints: they ignore nodes that lack one of the labels, e.g. that of the zone. */}}
+{{- $apart := list -}}
+{{- range $values.topologySpread }}
+{{- $selector := dict "matchLabels" (include "browserpool.selector" (list $root $component) | fromYaml) -}}
+{{- /* By version: replicas that a rollout takes away do not push the new ones onto one node. */}}
+{{- $term := dict "topologyKey" . "labelSelector" $selector "matchLabelKeys" (list "pod-template-hash") -}}
+{{- $apart = append $apart (dict "weight" 100 "podAffinityTerm" $term) -}}
+{{- end }}
+{{- $own := dict -}}
+{{- with $apart }}
+{{- $_ := set $own "podAntiAffinity" (dict "preferredDuringSchedulingIgnoredDuringExecution" .) -}}
+{{- end }}
+{{- with mustMergeOverwrite $own (deepCopy ($values.affinity | default dict)) }}
 affinity:
   {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- if $values.topologySpread }}
-# Two replicas on one node are better than one replica.
-topologySpreadConstraints:
-  {{- range $values.topologySpread }}
-  - topologyKey: {{ . }}
-    maxSkew: 1
-    whenUnsatisfiable: ScheduleAnyway
-    labelSelector:
-      matchLabels:
-        {{- include "browserpool.selector" (list $root $component) | nindent 8 }}
-    # Counted by version: the replicas that a rollout takes away do not push the new ones onto one node.
-    matchLabelKeys: [pod-template-hash]
-  {{- end }}
 {{- end }}
 {{- end -}}
 
