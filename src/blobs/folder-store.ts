@@ -89,14 +89,17 @@ export const openFolderStore = async (root: string): Promise<BlobStore> => {
   };
   /** Without its folder, e.g. a volume that is not there, nobody can say that there is no blob. */
   const checkRoot = (): Promise<void> => access(root, constants.R_OK | constants.W_OK | constants.X_OK);
-  const unlessMissing = async <T>(call: Promise<T>): Promise<T | undefined> => {
-    try {
-      return await call;
-    } catch (error) {
-      if (!isMissing(error)) throw error;
-      await checkRoot();
-      return undefined;
+  const unlessMissing = async <T>(call: () => Promise<T>): Promise<T | undefined> => {
+    // The second try is for a folder that came back after the first one.
+    for (let tries = 1; tries <= 2; tries++) {
+      try {
+        return await call();
+      } catch (error) {
+        if (!isMissing(error)) throw error;
+        await checkRoot();
+      }
     }
+    return undefined;
   };
   return {
     async put(key, body, { signal }) {
@@ -114,14 +117,21 @@ export const openFolderStore = async (root: string): Promise<BlobStore> => {
       return measured.result();
     },
     async get(key, { signal }) {
-      const file = await orStoreError(unlessMissing(open(pathOf(key), "r")), signal);
+      const path = pathOf(key);
+      const file = await orStoreError(
+        unlessMissing(() => open(path, "r")),
+        signal,
+      );
       if (!file) return undefined;
       const { size } = await orStoreError(file.stat(), signal);
       return { bytes: size, body: blobBody(file.createReadStream(), signal) };
     },
     async delete(key, { signal }) {
       const path = pathOf(key);
-      const isDeleted = await orStoreError(unlessMissing(unlink(path).then(() => true)), signal);
+      const isDeleted = await orStoreError(
+        unlessMissing(() => unlink(path).then(() => true)),
+        signal,
+      );
       if (isDeleted) await removeEmptyFolders(path, root);
     },
     check: ({ signal }) => orStoreError(checkRoot(), signal),

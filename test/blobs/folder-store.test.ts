@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
@@ -69,6 +69,23 @@ test("a folder that is gone is a store that does not answer", async () => {
   await expect(lost.put("profiles/a/1", chunksOf(Buffer.from("x")), call())).rejects.toMatchObject(unavailable);
   await expect(lost.get("profiles/a/1", call())).rejects.toMatchObject(unavailable);
   await expect(lost.delete("profiles/a/1", call())).rejects.toMatchObject(unavailable);
+});
+
+test("a blob is not missed in the moment in which its folder comes back", async () => {
+  const path = join(parent, "back");
+  const { store: returning } = await openBlobStore({ kind: "folder", path });
+  await returning.put("profiles/a/1", chunksOf(Buffer.from("x")), call());
+  const seen = new Set<string>();
+  for (let round = 0; round < 300; round++) {
+    await rename(path, `${path}.away`);
+    const reads = Array.from({ length: 4 }, () => returning.get("profiles/a/1", call()).catch(() => "away" as const));
+    await rename(`${path}.away`, path);
+    for (const got of await Promise.all(reads)) {
+      if (typeof got === "object") for await (const _ of got.body);
+      seen.add(typeof got === "object" ? "there" : `${got}`);
+    }
+  }
+  expect(seen).not.toContain("undefined");
 });
 
 test("a start names a folder that can't be used", async () => {
