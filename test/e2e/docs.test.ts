@@ -1,12 +1,11 @@
 /** Runs the examples of pages about browsers' settings against a service with real browsers. */
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { promisify } from "node:util";
 import puppeteer from "puppeteer-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { docExamples } from "../support/doc-examples.ts";
 import { eventually } from "../support/eventually.ts";
 import { untilAvailable } from "../support/filled-pool.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
@@ -19,17 +18,14 @@ beforeAll(async () => {
 afterAll(() => stack?.[Symbol.asyncDispose]());
 
 /** The only example in a language that a page has. */
-const example = async (name: string, language: string): Promise<string> => {
-  const page = await readFile(join(import.meta.dirname, "../../docs", name), "utf8");
-  const found = [...page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms"))].map(
-    ([, text]) => text ?? "",
-  );
-  expect(found).toHaveLength(1);
-  return found[0] ?? "";
+const example = (page: string, language: string): string => {
+  const [only = "", ...others] = docExamples(page, language);
+  expect(others).toEqual([]);
+  return only;
 };
 
 test("docs/running-browsers.md changes a browser", async () => {
-  const script = await example("running-browsers.md", "sh");
+  const script = example("running-browsers.md", "sh");
   // The browser must still be there when its page is looked at.
   const untilDelete = script.slice(0, script.indexOf("call DELETE"));
   expect(script).toContain("call DELETE /browsers/docs-changed");
@@ -51,7 +47,7 @@ test("docs/running-browsers.md changes a browser", async () => {
 });
 
 test("docs/network.md walls a pool", async () => {
-  const pool = parse(await example("network.md", "yaml")) as BrowserPool;
+  const pool = parse(example("network.md", "yaml")) as BrowserPool;
   await stack.kube.create(browserPoolKind, { ...pool, metadata: { ...pool.metadata, namespace: "default" } });
   await untilAvailable(stack.kernel, "walled", 1);
   const session = await stack.kernel.browserPools.acquire("walled", { acquire_timeout_seconds: 60 });
@@ -62,7 +58,7 @@ test("docs/network.md walls a pool", async () => {
 });
 
 test("docs/policies.md sets policies", async () => {
-  const settings = JSON.parse(await example("policies.md", "json")) as { chrome_policy: Record<string, unknown> };
+  const settings = JSON.parse(example("policies.md", "json")) as { chrome_policy: Record<string, unknown> };
   const session = await stack.kernel.browsers.create({ headless: true, ...settings });
   expect(await visit(session.cdp_ws_url, "http://ads.example/")).toMatchObject({
     error: "net::ERR_BLOCKED_BY_ADMINISTRATOR",

@@ -1,14 +1,13 @@
 /** Runs the examples of docs/extensions.md in order, in one shell. */
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { findOnPath } from "../../src/local/locate-programs.mjs";
+import { docExamples } from "../support/doc-examples.ts";
 import { startVaultParts } from "../vault/vault-parts.ts";
-
-const page = join(import.meta.dirname, "../../docs/extensions.md");
 
 // The page uses Info-ZIP's program, which nothing else needs.
 test.skipIf(!findOnPath("zip", process.env))("the examples of docs/extensions.md work as the page says", async () => {
@@ -16,9 +15,7 @@ test.skipIf(!findOnPath("zip", process.env))("the examples of docs/extensions.md
   await using stack = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "extension-docs-"));
   stack.defer(() => rm(folder, { recursive: true }));
-  const examples = [...(await readFile(page, "utf8")).matchAll(/^```sh\n(.*?)^```$/gms)].map(
-    ([, script]) => script ?? "",
-  );
+  const examples = docExamples("extensions.md", "sh");
   expect(examples).toHaveLength(2);
   const { stdout, stderr } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", examples.join("\n")], {
     cwd: folder,

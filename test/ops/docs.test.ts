@@ -8,11 +8,12 @@ import { checkProjectObjects } from "../../src/controllers/project/project-objec
 import { createApiMetrics } from "../../src/metrics/api-metrics.ts";
 import { createOperatorMetrics } from "../../src/metrics/operator-metrics.ts";
 import { createProcessMetrics } from "../../src/metrics/process-metrics.ts";
+import { docExamples } from "../support/doc-examples.ts";
 
 const page = readFileSync(new URL("../../docs/cluster-settings.md", import.meta.url), "utf8");
 
 test("its examples are valid", () => {
-  const [template = "", objects = ""] = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => text);
+  const [template = "", objects = ""] = docExamples("cluster-settings.md", "yaml");
   const [first] = parseAllDocuments(template).map((document) => document.toJS() as unknown);
   expect(checkPodTemplate(first, "page").regions?.["eu-west"]).toBeDefined();
   const wanted = checkProjectObjects(

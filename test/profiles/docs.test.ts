@@ -1,7 +1,7 @@
 /** Runs the examples of docs/profiles.md in order, in one shell. */
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { docExamples } from "../support/doc-examples.ts";
 import { openShell } from "../vault/kubectl.ts";
 import { startVaultParts } from "../vault/vault-parts.ts";
 
@@ -10,8 +10,7 @@ const root = join(import.meta.dirname, "../..");
 test("the examples of docs/profiles.md work as the page says", async () => {
   await using parts = await startVaultParts();
   await using shell = await openShell(parts.namespace);
-  const page = await readFile(join(root, "docs/profiles.md"), "utf8");
-  const examples = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, script]) => script ?? "");
+  const examples = docExamples("profiles.md", "sh");
   expect(examples).toHaveLength(3);
   const script = examples.join("\necho; echo @@\n");
   const { code, out, err } = await shell.sh(`cd ${root}\n${script}`, {

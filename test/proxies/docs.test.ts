@@ -1,22 +1,20 @@
 /** Runs the examples of docs/proxies.md in order, in one shell. */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readProxyProvider } from "../../src/cmd/read-proxy-provider.ts";
+import { docExamples } from "../support/doc-examples.ts";
 import { testCertificates } from "../support/test-certificates.ts";
 import { openShell } from "../vault/kubectl.ts";
 import { startVaultParts } from "../vault/vault-parts.ts";
 
 const root = join(import.meta.dirname, "../..");
-const page = await readFile(join(root, "docs/proxies.md"), "utf8");
-const blocks = (language: string): string[] =>
-  [...page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms"))].map(([, text]) => text ?? "");
 
 test("the examples of docs/proxies.md work as the page says", async () => {
   await using parts = await startVaultParts({ settings: { BROWSERPOOL_BROWSER_FEATURES: "network" } });
   await using shell = await openShell(parts.namespace);
-  const examples = blocks("sh");
+  const examples = docExamples("proxies.md", "sh");
   expect(examples).toHaveLength(3);
   // No operator of pools runs here.
   const script = examples.join("\necho; echo @@\n").replace("px/office bp/routed", "px/office");
@@ -38,7 +36,7 @@ test("the examples of docs/proxies.md work as the page says", async () => {
 test("the provider of docs/proxies.md can be read", async () => {
   const folder = await mkdtemp(join(tmpdir(), "browserpool-provider-"));
   try {
-    await writeFile(join(folder, "provider.yaml"), blocks("yaml")[0] ?? "");
+    await writeFile(join(folder, "provider.yaml"), docExamples("proxies.md", "yaml")[0] ?? "");
     await writeFile(join(folder, "password"), "s3cret\n");
     await writeFile(join(folder, "ca.pem"), testCertificates().authority);
     const provider = readProxyProvider(join(folder, "provider.yaml"));

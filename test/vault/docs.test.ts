@@ -1,8 +1,8 @@
 /** Runs the examples of docs/vault.md in order, in one shell. */
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readSecretsKeys } from "../../src/secrets/secrets-key.ts";
+import { docExamples } from "../support/doc-examples.ts";
 import { openShell } from "./kubectl.ts";
 import { startVaultParts } from "./vault-parts.ts";
 
@@ -11,8 +11,7 @@ const root = join(import.meta.dirname, "../..");
 test("the examples of docs/vault.md work as the page says", async () => {
   await using parts = await startVaultParts();
   await using shell = await openShell(parts.namespace);
-  const page = await readFile(join(root, "docs/vault.md"), "utf8");
-  const examples = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, script]) => script ?? "");
+  const examples = docExamples("vault.md", "sh");
   expect(examples).toHaveLength(5);
   const script = [...examples, 'echo "KEYS=$KEYS"'].join("\necho; echo @@\n");
   const { code, out, err } = await shell.sh(`cd ${root}\n${script}`, {
