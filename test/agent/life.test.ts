@@ -8,6 +8,7 @@ import { WebSocket } from "ws";
 import { killRecordedGroups } from "../../src/process/process-groups.ts";
 import { createAgentTokens } from "../../src/protocol/agent-token.ts";
 import { createTestAgents, runningIn, type TestAgent } from "../support/agent-process.ts";
+import { freeze } from "../support/processes.ts";
 
 const agents = createTestAgents();
 afterEach(() => agents[Symbol.asyncDispose]());
@@ -34,7 +35,7 @@ test("a browser that does not answer DevTools is not ready and refuses a bind, w
   const agent = await agents.start();
   const [group] = agent.groups();
   if (!group) throw new Error("no group on record");
-  process.kill(-group, "SIGSTOP");
+  await freeze(-group);
   expect(await agent.call("GET", "/readyz")).toMatchObject({ status: 503, body: { code: "browser_unhealthy" } });
   expect((await agent.call("GET", "/livez")).status).toBe(200);
   expect(await agent.bind("s", 1)).toMatchObject({ status: 503, body: { code: "browser_unhealthy" } });
@@ -50,7 +51,7 @@ test("a bind whose caller hangs up while the browser does not answer leaves no l
   if (!group) throw new Error("no group on record");
   const hangUp = new AbortController();
   const token = createAgentTokens(agent.privateKey).tokenFor(agent.podUid);
-  process.kill(-group, "SIGSTOP");
+  await freeze(-group);
   const asked = fetch(`${agent.baseUrl}/lease`, {
     method: "PUT",
     headers: { authorization: `Bearer ${token}` },

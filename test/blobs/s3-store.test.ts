@@ -5,6 +5,7 @@ import { ListMultipartUploadsCommand, S3Client } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { BlobStore } from "../../src/blobs/blob-store.ts";
 import { openBlobStore } from "../../src/blobs/open-blob-store.ts";
+import { freeze } from "../support/processes.ts";
 import { type S3Server, startS3Server, withoutS3 } from "../support/s3-server.ts";
 import { blobStoreContract, call, chunksOf, manyParts, readBlob, stalledAfter } from "./blob-store-contract.ts";
 
@@ -80,7 +81,7 @@ describe.skipIf(withoutS3())("with S3", () => {
   });
 
   test("a server that stands still holds a caller no longer than the caller's signal", async () => {
-    server.child().kill("SIGSTOP");
+    await freeze(server.child().pid);
     try {
       const caller = new AbortController();
       const put = store.put("profiles/still/1", chunksOf(Buffer.from("x")), { signal: caller.signal });

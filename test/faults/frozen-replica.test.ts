@@ -4,6 +4,7 @@ import { pods } from "../../src/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LeaseView, viewLeases } from "../support/lease-view.ts";
 import { fullPool, poolAt } from "../support/pool-client.ts";
+import { freeze } from "../support/processes.ts";
 import { type SimulatedCluster, startSimulatedCluster } from "../support/simulated-node/simulated-cluster.ts";
 
 const size = 10;
@@ -37,7 +38,7 @@ test("200 callers who wait at a frozen replica keep no browser from the callers 
   const held = await Promise.all(Array.from({ length: size }, () => pool.acquire()));
   const waiting = Array.from({ length: stuck }, () => poolAt(frozen.call, pool.id).ask(60));
   await whenWaiting(stuck);
-  frozen.kill("SIGSTOP");
+  await freeze(frozen.process.pid);
   const frozenAtMs = performance.now();
   // Behind the stuck ones, and with the browsers that come back at once: these are granted to the frozen replica.
   const served = Array.from({ length: 2 * size }, async () => {

@@ -134,7 +134,7 @@ test("an operator that is frozen past its lease and wakes changes nothing more, 
   const slowly = { size, fill_rate_per_minute: 500 };
   expect((await api.call("PATCH", `/browser_pools/${pool.id}`, slowly)).status).toBe(200);
   await eventually("it has begun", async () => (await podNames()).length > 1);
-  operator.kill("SIGSTOP");
+  await freeze(operator.process.pid);
   await standby.logged("leading");
   await pool.whenCounts({ acquired: 0, available: size });
   const before = await podNames();

@@ -6,6 +6,7 @@ import type { FillRefused, FillResult } from "../../src/fill/fill-result.ts";
 import { Sensitive } from "../../src/sensitive.ts";
 import { eventually } from "../support/eventually.ts";
 import { bindingsOf, type FillParts, startFillParts, type Values } from "../support/fill-parts.ts";
+import { freeze } from "../support/processes.ts";
 
 let parts: FillParts;
 // A new browser for each test: most tests leave theirs unusable.
@@ -95,7 +96,7 @@ describe("before the first write", () => {
 
   test("a browser whose agent hangs is not ready", async () => {
     const page = await parts.open("plain");
-    parts.agent.child.kill("SIGSTOP");
+    await freeze(parts.agent.child.pid);
     try {
       await expect(fill(page, { "#user": "never" })).rejects.toMatchObject(refusal("browser_not_ready"));
     } finally {

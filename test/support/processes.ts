@@ -18,10 +18,15 @@ const isOver = (state: string): boolean => state === "" || state === "Z";
 /** False also for a zombie, whose parent may never wait for it. */
 export const isAlive = async (pid: number): Promise<boolean> => !isOver((await read(`${pid}`)).state);
 
-/** Freezes a process, and resolves when it stands: on a busy machine it goes on for a moment after the signal. SIGCONT lets it continue. */
-export const freeze = async (pid: number): Promise<void> => {
+/**
+ * Freezes a process, and resolves when it stands: on a busy machine it goes on for a moment after the signal. A negative id is that of
+ * a group, as for `process.kill`; then its leader stands. SIGCONT lets it continue.
+ */
+export const freeze = async (pid: number | undefined): Promise<void> => {
+  // Number 0 would be the group of the tests.
+  if (!pid) throw new Error("there is no process to freeze");
   process.kill(pid, "SIGSTOP");
-  await eventually(`process ${pid} stands`, async () => (await read(`${pid}`)).state === "T");
+  await eventually(`process ${pid} stands`, async () => (await read(`${Math.abs(pid)}`)).state === "T");
 };
 
 /** Living processes that run in the folder or name it on their command line, except this one. */
