@@ -1,4 +1,4 @@
-/** `PATCH /browsers/{id_or_name}` with the public SDK: what it changes in browsers that run, and what it refuses. */
+/** `PATCH /browsers/{id_or_name}` with the public SDK: what it changes in browsers that run. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import Kernel from "@onkernel/sdk";
@@ -11,6 +11,7 @@ import { eventually } from "../support/eventually.ts";
 import { filledPool } from "../support/filled-pool.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { profileThatVisited } from "../support/profile-archive.ts";
+import { sdkRefusal } from "../support/refused-request.ts";
 import { saveVersion } from "../support/saved-profile.ts";
 import { visit } from "../support/visit.ts";
 import { ownAddress } from "../support/wall/machine.ts";
@@ -77,11 +78,6 @@ const newProxy = async ({ port }: TestParent, config: object = {}): Promise<stri
   return proxy.id ?? "";
 };
 
-const refused = (status: number, code: string, text: string) => ({
-  status,
-  error: expect.objectContaining({ code, message: expect.stringContaining(text) }),
-});
-
 const sizesOf = (page: Page): Promise<unknown> =>
   page.evaluate("({ inner: [innerWidth, innerHeight], screen: [screen.width, screen.height] })");
 
@@ -116,7 +112,7 @@ describe("a viewport", () => {
       // Of a request that is refused nothing holds, its name neither.
       const larger = { name: fresh(), viewport: { width: 1025, height: 768 } };
       await expect(kernel.browsers.update(session.session_id, larger)).rejects.toMatchObject(
-        refused(409, "conflict", "viewport: the screen"),
+        sdkRefusal(409, "conflict", "viewport: the screen"),
       );
       await expect(kernel.browsers.retrieve(larger.name)).rejects.toMatchObject({ status: 404 });
       const other = await kernel.browsers.create({ headless: true, name: larger.name });
@@ -154,9 +150,9 @@ describe("a profile", () => {
 
     const other = await kernel.profiles.create({ name: fresh() });
     await expect(kernel.browsers.update(renamed, { profile: { id: other.id } })).rejects.toMatchObject(
-      refused(409, "conflict", `the profile ${id} already`),
+      sdkRefusal(409, "conflict", `the profile ${id} already`),
     );
-    await expect(kernel.profiles.delete(id)).rejects.toMatchObject(refused(409, "conflict", renamed));
+    await expect(kernel.profiles.delete(id)).rejects.toMatchObject(sdkRefusal(409, "conflict", renamed));
     await kernel.browsers.deleteByID(renamed);
     await eventually("the profile is free", () =>
       kernel.profiles.delete(id).then(
@@ -200,7 +196,7 @@ describe("a profile", () => {
 
     const own = await kernel.browsers.create({ headless: true, profile: { id } });
     await expect(kernel.browsers.update(own.session_id, { profile: { id } })).rejects.toMatchObject(
-      refused(409, "conflict", `the profile ${id} already`),
+      sdkRefusal(409, "conflict", `the profile ${id} already`),
     );
     await kernel.browsers.deleteByID(own.session_id);
   });
@@ -338,82 +334,6 @@ describe("a request", () => {
     const [page] = (await client.pages()) as [Page];
     await expect.poll(() => sizesOf(page)).toMatchObject({ inner: [viewport?.width, 480] });
     await client.disconnect();
-    await kernel.browsers.deleteByID(session.session_id);
-  });
-
-  // BROWSER-27, HTTP-2
-  test.each<[string, object, string]>([
-    ["viewport", { viewport: "large" }, "viewport"],
-    ["viewport", { viewport: null }, "viewport"],
-    ["viewport", { viewport: { width: 0, height: 600 } }, "viewport.width"],
-    ["viewport", { viewport: { width: 800 } }, "viewport.height"],
-    ["viewport", { viewport: { width: 800, height: 600, force: 1 } }, "viewport.force"],
-    ["proxy_id", { proxy_id: 7 }, "proxy_id"],
-    ["profile", { profile: "work" }, "profile"],
-    ["profile", { profile: {} }, "profile"],
-    ["profile", { profile: { id: "" } }, "profile"],
-    ["profile", { profile: { id: "a", name: "b" } }, "profile"],
-    ["profile.save_changes", { profile: { name: "a", save_changes: true } }, "profile.save_changes"],
-    ["profile.save_changes", { profile: { name: "a", save_changes: "yes" } }, "profile.save_changes"],
-    ["disable_default_proxy", { disable_default_proxy: "no" }, "disable_default_proxy"],
-  ])("with a bad %s is 400, which names it: %j", async (_, body, path) => {
-    const session = await kernel.browsers.create({ headless: true });
-    const response = await stack.call("PATCH", `/browsers/${session.session_id}`, { name: fresh(), ...body });
-    const error = (await response.json()) as { code: string; details: { path: string }[] };
-    expect([response.status, error.code, error.details[0]?.path]).toEqual([400, "bad_request", path]);
-    expect(await kernel.browsers.retrieve(session.session_id)).not.toHaveProperty("name");
-    await kernel.browsers.deleteByID(session.session_id);
-  });
-
-  // BROWSER-26, HTTP-31, PROFILE-1, PROXY-1
-  test("names what is not there, and takes what holds as it is", async () => {
-    const session = await kernel.browsers.create({ headless: true });
-    const { session_id } = session;
-    const missing = (text: string) => refused(404, "not_found", text);
-    await expect(kernel.browsers.update(session_id, { profile: { name: "nobody" } })).rejects.toMatchObject(
-      missing("profile: no profile with name nobody"),
-    );
-    await expect(kernel.browsers.update(session_id, { proxy_id: "none" })).rejects.toMatchObject(
-      missing("proxy_id: no proxy with id none"),
-    );
-    for (const disable_default_proxy of [true, false])
-      expect(await kernel.browsers.update(session_id, { disable_default_proxy })).toMatchObject({ session_id });
-    expect(await kernel.browsers.update(session_id, { proxy_id: "" })).not.toHaveProperty("proxy_id");
-    expect(await kernel.browsers.update(session_id, { unknown: 1 } as never)).toMatchObject({ session_id });
-    await kernel.browsers.deleteByID(session_id);
-    await expect(kernel.browsers.update(session_id, { viewport: { width: 800, height: 600 } })).rejects.toMatchObject(
-      missing("has ended"),
-    );
-  });
-
-  // AUTH-11, PROFILE-14
-  test("of a key without profiles:use gives no profile, and one of another project finds no browser", async () => {
-    const { name } = await kernel.profiles.create({ name: fresh() });
-    const session = await kernel.browsers.create({ headless: true });
-    const keyWith = async (body: object): Promise<Kernel> => {
-      const { key } = (await (await stack.call("POST", "/org/api_keys", { name: fresh(), ...body })).json()) as {
-        key: string;
-      };
-      return new Kernel({ baseURL: stack.url, apiKey: key, maxRetries: 0 });
-    };
-    const limited = await keyWith({ permissions: ["browsers:use", "pools:read"] });
-    await expect(limited.browsers.update(session.session_id, { profile: { name: name ?? "" } })).rejects.toMatchObject({
-      status: 403,
-    });
-    expect(await limited.browsers.update(session.session_id, { viewport: { width: 640, height: 480 } })).toMatchObject({
-      viewport: { width: 640 },
-    });
-    const project = (await kernel.projects.create({ name: fresh() })) as { id: string };
-    const stranger = await keyWith({ project_id: project.id });
-    await eventually("the stranger's key is known", () =>
-      stranger.browsers.list().then(
-        () => true,
-        ({ status }: { status?: number }) => status !== 401 && undefined,
-      ),
-    );
-    await expect(
-      stranger.browsers.update(session.session_id, { viewport: { width: 800, height: 600 } }),
-    ).rejects.toMatchObject({ status: 404 });
     await kernel.browsers.deleteByID(session.session_id);
   });
 });

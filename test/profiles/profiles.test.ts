@@ -8,6 +8,7 @@ import { browserPoolKind } from "../../src/resources/browser-pool.ts";
 import { type Profile, profileBlobKey, profileKind } from "../../src/resources/profile.ts";
 import { call as store } from "../blobs/blob-store-contract.ts";
 import { eventually } from "../support/eventually.ts";
+import { sdkRefusal } from "../support/refused-request.ts";
 import { fresh, startVaultParts, type VaultParts } from "../vault/vault-parts.ts";
 
 let parts: VaultParts;
@@ -18,11 +19,6 @@ beforeAll(async () => {
   sdk = parts.client();
 });
 afterAll(() => parts[Symbol.asyncDispose]());
-
-const isRefused = (status: number, code: string, text = "") => ({
-  status,
-  error: expect.objectContaining({ code, message: expect.stringContaining(text) }),
-});
 
 const read = async (id: string, namespace = parts.namespace): Promise<Profile> => {
   const profile = await parts.kube.get(profileKind, { name: id, namespace });
@@ -89,9 +85,9 @@ describe("profiles by HTTP", () => {
 
     const renamed = await sdk.profiles.update(name, { name: `${name}.2` });
     expect(renamed).toMatchObject({ id: created.id, name: `${name}.2` });
-    await expect(sdk.profiles.retrieve(name)).rejects.toMatchObject(isRefused(404, "not_found", name));
+    await expect(sdk.profiles.retrieve(name)).rejects.toMatchObject(sdkRefusal(404, "not_found", name));
     await sdk.profiles.delete(`${name}.2`);
-    await expect(sdk.profiles.retrieve(created.id)).rejects.toMatchObject(isRefused(404, "not_found"));
+    await expect(sdk.profiles.retrieve(created.id)).rejects.toMatchObject(sdkRefusal(404, "not_found"));
   });
 
   // PROFILE-9
@@ -112,9 +108,9 @@ describe("profiles by HTTP", () => {
     const tries = await Promise.allSettled(Array.from({ length: 8 }, () => sdk.profiles.create({ name })));
     expect(tries.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     for (const tried of tries)
-      if (tried.status === "rejected") expect(tried.reason).toMatchObject(isRefused(409, "name_taken", name));
+      if (tried.status === "rejected") expect(tried.reason).toMatchObject(sdkRefusal(409, "name_taken", name));
     const other = await sdk.profiles.create({ name: fresh("other") });
-    await expect(sdk.profiles.update(other.id, { name })).rejects.toMatchObject(isRefused(409, "name_taken", name));
+    await expect(sdk.profiles.update(other.id, { name })).rejects.toMatchObject(sdkRefusal(409, "name_taken", name));
     expect(await sdk.profiles.update(other.id, { name: `${other.name}` })).toMatchObject({ name: other.name });
   });
 
@@ -138,7 +134,7 @@ describe("profiles by HTTP", () => {
     const { id, name } = await sdk.profiles.create({ name: fresh("mine") });
     const foreign = parts.client(parts.other.projectId);
     for (const selector of [id, `${name}`]) {
-      const unknown = isRefused(404, "not_found");
+      const unknown = sdkRefusal(404, "not_found");
       await expect(foreign.profiles.retrieve(selector)).rejects.toMatchObject(unknown);
       await expect(foreign.profiles.download(selector)).rejects.toMatchObject(unknown);
       await expect(foreign.profiles.delete(selector)).rejects.toMatchObject(unknown);
@@ -180,7 +176,7 @@ describe("the contents of a profile", () => {
   // PROFILE-10
   test("that nobody has saved are 404, which says so", async () => {
     const { id } = await sdk.profiles.create({});
-    await expect(sdk.profiles.download(id)).rejects.toMatchObject(isRefused(404, "not_found", "nothing is saved"));
+    await expect(sdk.profiles.download(id)).rejects.toMatchObject(sdkRefusal(404, "not_found", "nothing is saved"));
   });
 
   // PROFILE-10
@@ -199,10 +195,10 @@ describe("the contents of a profile", () => {
     const { id } = await sdk.profiles.create({});
     await save(id, Buffer.from("x"));
     await whileAway(() =>
-      expect(sdk.profiles.download(id)).rejects.toMatchObject(isRefused(503, "unavailable", "blob store")),
+      expect(sdk.profiles.download(id)).rejects.toMatchObject(sdkRefusal(503, "unavailable", "blob store")),
     );
     await parts.blobs.delete(profileBlobKey(await read(id), 1), store());
-    await expect(sdk.profiles.download(id)).rejects.toMatchObject(isRefused(404, "not_found", "no longer"));
+    await expect(sdk.profiles.download(id)).rejects.toMatchObject(sdkRefusal(404, "not_found", "no longer"));
   });
 
   // PROFILE-11
@@ -231,7 +227,7 @@ describe("a profile of a pool", () => {
     for (const profile of [{ name: `${name}` }, { id }]) {
       const pool = await createPool(profile);
       expect(pool).toMatchObject({ profile_id: id, browser_pool_config: { profile } });
-      await expect(sdk.profiles.delete(id)).rejects.toMatchObject(isRefused(409, "conflict", `${pool.name}`));
+      await expect(sdk.profiles.delete(id)).rejects.toMatchObject(sdkRefusal(409, "conflict", `${pool.name}`));
       await sdk.browserPools.delete(pool.id);
     }
     await sdk.profiles.delete(id);
@@ -243,7 +239,7 @@ describe("a profile of a pool", () => {
     const pool = await createPool({ name: `${name}` });
     const next = fresh("renamed");
     await expect(sdk.profiles.update(id, { name: next })).rejects.toMatchObject(
-      isRefused(409, "conflict", `${pool.name}`),
+      sdkRefusal(409, "conflict", `${pool.name}`),
     );
     await sdk.browserPools.update(pool.id, { profile: { id: "" } });
     await sdk.browserPools.update(pool.id, { profile: { id } });
@@ -274,7 +270,7 @@ describe("the permission profiles:use", () => {
     await save(id, Buffer.from("x"));
     const pool = await createPool({ id });
     const manager = await keyWith("pools:read", "pools:write", "browsers:use");
-    const refused = isRefused(403, "forbidden", "profiles:use");
+    const refused = sdkRefusal(403, "forbidden", "profiles:use");
     const profile = { id };
     await expect(manager.profiles.download(id)).rejects.toMatchObject(refused);
     await expect(manager.browserPools.create({ size: 1, profile })).rejects.toMatchObject(refused);
@@ -292,8 +288,8 @@ describe("the permission profiles:use", () => {
     await user.browserPools.update(pool.id, { profile: { id: second } });
     const onlyUse = await keyWith("profiles:use");
     expect((await onlyUse.profiles.download(second)).status).toBe(200);
-    await expect(onlyUse.profiles.retrieve(second)).rejects.toMatchObject(isRefused(403, "forbidden", "pools:read"));
-    await expect(onlyUse.profiles.create({})).rejects.toMatchObject(isRefused(403, "forbidden", "pools:write"));
+    await expect(onlyUse.profiles.retrieve(second)).rejects.toMatchObject(sdkRefusal(403, "forbidden", "pools:read"));
+    await expect(onlyUse.profiles.create({})).rejects.toMatchObject(sdkRefusal(403, "forbidden", "pools:write"));
   });
 });
 

@@ -37,6 +37,12 @@ export const invalid = (path: string): Refusal => ({ ...badRequest, path });
 /** Expects a refusal because what the field at `path` names is not there; `message` says what that is. */
 export const notFoundAt = (path: string, message: string): Refusal => ({ ...notFound, path, message });
 
+/** What a call of the SDK rejects with: `text` is a part of the message. */
+export const sdkRefusal = (status: number, code: string, text = "") => ({
+  status,
+  error: expect.objectContaining({ code, message: expect.stringContaining(text) }),
+});
+
 /** Expects the shape of errors (HTTP-1), no hint to repeat, and no internal details. */
 export const expectRefusal = (answer: RawAnswer, { status, code, path, message = "" }: Refusal): void => {
   expect({ status: answer.status, text: answer.text }).toMatchObject({ status });
