@@ -96,6 +96,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
     ],
   },
   fill: { may: ["cdp", "domain", "resources"] },
+  registry: { may: ["await-with.ts", "domain", "resources"] },
   probe: { may: ["cdp"] },
   local: { may: ["bootstrap", "kube", "listening-port.ts", "process", "services/api-keys/api-key-secret.ts"] },
 };
@@ -114,11 +115,13 @@ export const packageHomes: Readonly<Record<string, readonly string[]>> = {
   pino: ["log.ts"],
   "prom-client": ["metrics"],
   "devtools-protocol": ["cdp", "fill"],
+  "puppeteer-core": ["registry"],
   "swagger-ui-dist": ["http"],
   tar: ["profile-archive"],
+  tldts: ["domain"],
   undici: ["kube", "leases"],
   ws: ["cdp"],
   yauzl: ["extension-zip"],
-  yaml: ["controllers/yaml-file.ts", "local"],
+  yaml: ["controllers/yaml-file.ts", "local", "registry"],
   zod: ["*"],
 };

@@ -30,7 +30,7 @@ export const layers: readonly Layer[] = [
   { name: "kinds", folders: ["resources"] },
   { name: "rules", folders: ["domain"] },
   { name: "stored secrets", folders: ["secrets"] },
-  { name: "leases", folders: ["fill", "leases"] },
+  { name: "leases", folders: ["fill", "leases", "registry"] },
   {
     name: "use cases",
     folders: [

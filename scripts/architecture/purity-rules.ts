@@ -27,7 +27,7 @@ export const decisions: readonly string[] = [
 ];
 
 /** Packages that do no I/O and read no clock where they are told the time. */
-export const purePackages: readonly string[] = ["ipaddr.js", "otpauth", "zod"];
+export const purePackages: readonly string[] = ["ipaddr.js", "otpauth", "tldts", "zod"];
 
 /** What decisions may import of Node, by name. The rest of these modules, and every other module, is refused. */
 export const pureNodeNames: Readonly<Record<string, readonly string[]>> = {

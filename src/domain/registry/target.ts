@@ -1,0 +1,61 @@
+/**
+ * The target of a lookup: a public URL in one form, so that every spelling of it finds the same knowledge (LOOKUP-10 to LOOKUP-16).
+ * WHATWG's URL parser does what browsers do: lower case, IDNA, other notations of IPv4 addresses, dots in paths, default ports.
+ */
+import { getDomain } from "tldts";
+import { type Address, parseAddress } from "../ip-range.ts";
+import { createNetworkJudge } from "../network-judge.ts";
+
+/** `normalized`: scheme, host, port and path; `domain`: the registrable domain, or the host where there is none. */
+export type Target = { normalized: string; host: string; domain: string };
+
+/** Longest URL, characters (LIMIT of the public API). */
+export const maxUrlLength = 2048;
+
+/** Of the URL as given and as it is sent: letters outside of ASCII are up to nine characters there. */
+const tooLong = `must have at most ${maxUrlLength} characters`;
+
+/** Names that no public DNS answers (RFC 6761, 6762, 7686, 8375, 9476; ICANN for `internal`). */
+const reservedNames = ["localhost", "local", "internal", "test", "invalid", "onion", "alt", "home.arpa"];
+
+const label = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
+
+const judge = createNetworkJudge({ privateHosts: [] });
+
+const addressProblem = (host: string, address: Address): string | undefined => {
+  const target = { host, address, port: 443 };
+  // ipaddr.js knows more ranges than those that browsers are kept from, e.g. the ones for documentation.
+  return address.range() === "unicast" && judge.host(target) === undefined ? undefined : "the address is not public";
+};
+
+const nameProblem = (host: string): string | undefined => {
+  const labels = host.split(".");
+  if (host.length > 253 || !labels.every((one) => label.test(one))) return "the host is no name of DNS";
+  if (labels.length === 1) return "a host of one label is not public";
+  const reserved = reservedNames.find((name) => host === name || host.endsWith(`.${name}`));
+  if (reserved) return `names under .${reserved} are not public`;
+  return judge.host({ host, address: undefined, port: 443 }) && "the host is a metadata service";
+};
+
+const isProblem = (value: unknown): value is string => typeof value === "string";
+
+const parse = (text: string): URL | string => {
+  if (text.length > maxUrlLength) return tooLong;
+  const url = URL.parse(text);
+  if (!url) return "is no URL";
+  return url.protocol === "https:" || url.protocol === "http:" ? url : "must be an http or https URL";
+};
+
+/** The target of a URL, or why it has none (LOOKUP-2, LOOKUP-3), as text for users. Asks no DNS (LOOKUP-6). */
+export const targetOf = (text: string): Target | string => {
+  const url = parse(text);
+  if (isProblem(url)) return url;
+  const host = url.hostname.replace(/\.$/, "");
+  const address = parseAddress(host.replace(/^\[|\]$/g, ""));
+  const problem = address ? addressProblem(host, address) : nameProblem(host);
+  if (problem) return problem;
+  const path = url.pathname.replace(/\/+$/, "");
+  const normalized = `${url.protocol}//${host}${url.port && `:${url.port}`}${path || "/"}`;
+  if (normalized.length > maxUrlLength) return tooLong;
+  return { normalized, host, domain: (address ? undefined : getDomain(host, { allowPrivateDomains: true })) ?? host };
+};

@@ -1,0 +1,35 @@
+/** What one visit of a page saw: all that the judge goes by. Its texts come from the page and are never shown to anyone. */
+
+/** The most characters that are kept of a page's text and of its markup. */
+export const maxSeenText = 65_536;
+
+/** The most characters that are kept of a title, a header's value, a URL or an error. */
+export const maxSeenLine = 2048;
+
+/** The most headers, frames and redirects that are kept. */
+export const maxSeenItems = 64;
+
+/**
+ * `status`, `headers` (names in lower case): of the last answer to the main frame; undefined and none when no answer came. `redirects`:
+ * the URLs that led to `url`, oldest first. `text`: what the page shows. `frames`: the URLs of frames inside. `isBlank`: the screenshot
+ * has one colour only; undefined without one. `error`: why there is no page, in Chromium's words (`ERR_…`) or one of `visitErrors`.
+ */
+export type Visit = {
+  status: number | undefined;
+  headers: Readonly<Record<string, string>>;
+  url: string;
+  redirects: readonly string[];
+  title: string;
+  text: string;
+  markup: string;
+  frames: readonly string[];
+  isBlank: boolean | undefined;
+  error: VisitError | `ERR_${string}` | undefined;
+};
+
+/**
+ * Why a visit ended without a page: its time was over, it had received too many bytes, its tab crashed, the page was a download, the
+ * browser was gone.
+ */
+export const visitErrors = ["TIMED_OUT", "TOO_LARGE", "CRASHED", "DOWNLOAD", "BROWSER_GONE"] as const;
+export type VisitError = (typeof visitErrors)[number];
