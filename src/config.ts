@@ -186,6 +186,17 @@ const Environment = z.object({
     .describe(
       "Whether requests name the bucket in their path instead of the host. Left out: only with BROWSERPOOL_S3_ENDPOINT.",
     ),
+  BROWSERPOOL_REGISTRY_MIN_TRIALS: whole(3, 1).describe(
+    "Judged trials that a configuration needs before the config registry recommends it.",
+  ),
+  BROWSERPOOL_REGISTRY_MIN_SUCCESS_RATE: number(0.7, 0, 1).describe(
+    "Share of them that reached the site, from 0 to 1, that it needs as well.",
+  ),
+  BROWSERPOOL_REGISTRY_PROXY_COUNTRIES: list
+    .pipe(z.array(z.string().regex(/^[A-Z]{2}$/, "must be ISO 3166 codes such as US")))
+    .describe(
+      "Countries of the proxies that lookups may recommend when they name none themselves, ISO 3166. Left out: any.",
+    ),
   BROWSERPOOL_LOG_LEVEL: z
     .enum(["trace", "debug", "info", "warn", "error", "silent"])
     .default("info")
@@ -244,6 +255,13 @@ export type BlobSettings = { kind: "folder"; path: string } | S3BlobSettings;
 /** How the api checks proxies. `privateHosts`: host patterns of private places where a proxy may be. */
 export type ProxyCheckSettings = { enabled: boolean; url: string | undefined; privateHosts: readonly string[] };
 
+/** The config registry. `proxyCountries`: undefined for any. */
+export type RegistrySettings = {
+  minTrials: number;
+  minRate: number;
+  proxyCountries: readonly string[] | undefined;
+};
+
 export type Config = {
   host: string;
   port: number;
@@ -271,6 +289,7 @@ export type Config = {
   blobs: BlobSettings | undefined;
   proxyProviderFile: string | undefined;
   proxyChecks: ProxyCheckSettings;
+  registry: RegistrySettings;
   logLevel: string;
   auditLog: string;
   replica: string;
@@ -356,6 +375,12 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
       enabled: env.BROWSERPOOL_PROXY_CHECKS === "on",
       url: env.BROWSERPOOL_PROXY_CHECK_URL,
       privateHosts: env.BROWSERPOOL_PROXY_CHECK_PRIVATE_HOSTS,
+    },
+    registry: {
+      minTrials: env.BROWSERPOOL_REGISTRY_MIN_TRIALS,
+      minRate: env.BROWSERPOOL_REGISTRY_MIN_SUCCESS_RATE,
+      proxyCountries:
+        env.BROWSERPOOL_REGISTRY_PROXY_COUNTRIES.length > 0 ? env.BROWSERPOOL_REGISTRY_PROXY_COUNTRIES : undefined,
     },
     logLevel: env.BROWSERPOOL_LOG_LEVEL,
     auditLog: env.BROWSERPOOL_AUDIT_LOG,

@@ -42,7 +42,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   secrets: { may: ["domain", "kube", "resources"] },
   leases: { may: ["await-with.ts", "protocol", "redis"] },
   controllers: {
-    may: ["domain", "kube", "leases", "protocol", "redis", "resources", "retry.ts", "secrets"],
+    may: ["domain", "kube", "leases", "protocol", "redis", "registry", "resources", "retry.ts", "secrets"],
     types: ["blobs", "metrics"],
   },
   bootstrap: { may: ["kube", "resources", "services/api-keys/api-key-secret.ts"], types: ["services/api-keys"] },
@@ -57,6 +57,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
       "net",
       "protocol",
       "redis",
+      "registry",
       "resources",
       "retry.ts",
       "secrets",
@@ -96,7 +97,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
     ],
   },
   fill: { may: ["cdp", "domain", "resources"] },
-  registry: { may: ["await-with.ts", "domain", "resources"] },
+  registry: { may: ["await-with.ts", "domain", "kube", "resources", "retry.ts"] },
   probe: { may: ["cdp"] },
   local: { may: ["bootstrap", "kube", "listening-port.ts", "process", "services/api-keys/api-key-secret.ts"] },
 };

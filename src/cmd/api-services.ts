@@ -34,6 +34,7 @@ import { kubeForRequests } from "../services/objects/kube-for-requests.ts";
 import { createPolicyReader } from "../services/policies/policy-reader.ts";
 import { startProjects } from "../services/projects/projects.ts";
 import { createProxyChecks } from "../services/proxies/proxy-checks.ts";
+import { startSiteIndex } from "../services/registry/site-index.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
 import { startOnDemandBrowsers } from "../services/sessions/on-demand-browsers.ts";
 import { createDeliveries } from "../services/setups/deliver-setups.ts";
@@ -69,6 +70,7 @@ const startCaches = ({ kube, config, log }: ApiParts, stack: AsyncDisposableStac
     apiKeys: startApiKeys({ kube, namespace: config.systemNamespace, log }),
     pools: startReflector({ kube, type: browserPoolKind, onChange: () => undefined, log }),
     browsers: startOnDemandBrowsers({ kube, log }),
+    sites: startSiteIndex({ kube, log }),
   };
   for (const cache of Object.values(caches)) stack.defer(() => cache.stop());
   return caches;

@@ -14,6 +14,7 @@ import { startProfileSaves } from "../controllers/browser-pool/on-demand/profile
 import { readPodTemplate } from "../controllers/browser-pool/pod/read-pod-template.ts";
 import { runProjectController } from "../controllers/project/controller.ts";
 import { type ProjectObjects, readProjectObjects } from "../controllers/project/project-objects.ts";
+import { runSiteConfigController } from "../controllers/site-config/controller.ts";
 import { createProjectGate, openGate } from "../controllers/start-gate.ts";
 import type { ProxyProvider } from "../domain/proxy-provider.ts";
 import { createHealth } from "../http/ops/health.ts";
@@ -152,6 +153,7 @@ const lead = async (
       runPoolController({ ...deps, limits, endedLimits: config.endedLimits }, lead),
       runOnDemandController({ ...deps, sessionSeconds: limits.sessionSeconds }, lead),
       runObjectControllers({ kube, blobs, proxyProvider, meter, log }, lead),
+      runSiteConfigController({ kube, rules: config.registry, meter, log }, lead),
       ...(projectObjects ? [runProjectController({ kube, wanted: projectObjects, gate, meter, log }, lead)] : []),
     ]);
   } finally {

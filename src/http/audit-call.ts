@@ -59,10 +59,10 @@ const pathWith = (path: string, params: Record<string, unknown> = {}): string =>
   path.replace(/\{(\w+)\}/g, (form, name) => String(params[name] ?? form));
 
 /** Notes the route of a request. */
-export const noteRoute = (facts: AuditFacts, { operationId, path, method, isAudited }: Route): void => {
+export const noteRoute = (facts: AuditFacts, { operationId, path, method, isAudited, onlyReads }: Route): void => {
   facts.verb = operationId;
   facts.object = path;
-  facts.isAlways = method !== "get" || isAudited === true;
+  facts.isAlways = isAudited ?? (method !== "get" && !onlyReads);
 };
 
 /** Notes whom a request is from, once that is known. */

@@ -33,6 +33,7 @@ import {
   listBrowsersRoute,
   updateBrowserRoute,
 } from "./routes/browsers.ts";
+import { lookupSiteRoute } from "./routes/config-registry.ts";
 import {
   createCredentialRoute,
   deleteCredentialRoute,
@@ -146,6 +147,7 @@ export const routeTable: Route[] = [
   downloadExtensionRoute,
   getExtensionRoute,
   deleteExtensionRoute,
+  lookupSiteRoute,
   createProjectRoute,
   listProjectsRoute,
   getProjectRoute,

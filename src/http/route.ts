@@ -73,8 +73,10 @@ export type RouteContract<Params, Query, Body, Of extends Scope = Scope> = {
   upload?: UploadContract;
   answers: Answers;
   errors: ErrorCode[];
-  /** Whether a GET has an audit line too; all other methods have one. */
+  /** Whether a GET has an audit line too; all other methods have one, unless they only read. */
   isAudited?: boolean;
+  /** Whether a POST changes nothing: its answers are not kept for repetitions, and have an audit line only when refused. */
+  onlyReads?: boolean;
   /** Called when a request is refused for its query or body, after its caller, permission and project were checked. Never rejects. */
   onInvalid?(input: Pick<RouteInput<Params, undefined, undefined, Of>, InvalidInput>, code: ErrorCode): Promise<void>;
   /** Errors after the objects of the path and the session of the body were found: then the audit line names them. */

@@ -165,7 +165,8 @@ const answerOf = async (
   { route, deps, facts }: { route: Route; deps: AppDeps; facts: AuditFacts },
 ): Promise<Answer> => {
   const key = request.headers["idempotency-key"];
-  if (route.method !== "post" || typeof key !== "string" || key === "") return handle(request, input, route);
+  if (route.method !== "post" || route.onlyReads || typeof key !== "string" || key === "")
+    return handle(request, input, route);
   const repeatable = {
     key,
     bearer: bearerToken(request.headers) ?? "",

@@ -32,6 +32,8 @@ export type Reflector<T extends KubeObject> = {
 export type ReflectorOptions<T extends KubeObject> = Selection & {
   kube: Kube;
   type: ResourceType<T>;
+  /** What the copy keeps of an object; all by default. `onChange` gets the whole. */
+  keep?: (object: T) => T;
   /** Called after the copy has changed. It must only enqueue keys; an error that it throws is logged and ignored. */
   onChange: (object: T, change: Change) => void;
   log: Logger;
@@ -45,7 +47,7 @@ const isOlder = (a: KubeObject, b: KubeObject): boolean =>
 
 /** Starts a list and a watch, which retry for ever until `stop`. Reads before `synced` find an incomplete copy. */
 export const startReflector = <T extends KubeObject>(options: ReflectorOptions<T>): Reflector<T> => {
-  const { kube, type, onChange, log, ...selection } = options;
+  const { kube, type, keep = (object) => object, onChange, log, ...selection } = options;
   const objects = new Map<string, T>();
   const stopping = new AbortController();
   const firstList = Promise.withResolvers<void>();
@@ -64,7 +66,7 @@ export const startReflector = <T extends KubeObject>(options: ReflectorOptions<T
     if (known && known.metadata.uid === object.metadata.uid && !isOlder(known, object)) return;
     // managedFields are half of an object's size, and nothing here reads them.
     delete (object.metadata as { managedFields?: unknown }).managedFields;
-    objects.set(key, object);
+    objects.set(key, keep(object));
     report(object, known ? "MODIFIED" : "ADDED");
   };
   const remove = (object: T): void => {

@@ -1,7 +1,7 @@
 /** A kind's descriptor → its CustomResourceDefinition. */
 import { z } from "zod";
 import { crdProblems } from "./crd-safe.ts";
-import type { Kind } from "./kind.ts";
+import type { AnyKind } from "./kind.ts";
 
 type JsonSchema = Record<string, unknown>;
 
@@ -21,7 +21,7 @@ export const structuralSchema = (schema: z.ZodType, path: string): JsonSchema =>
   return z.toJSONSchema(schema, { ...options, override: tidy });
 };
 
-const versionOf = (kind: Kind): object => ({
+const versionOf = (kind: AnyKind): object => ({
   name: kind.version,
   served: true,
   storage: true,
@@ -44,10 +44,10 @@ const versionOf = (kind: Kind): object => ({
 });
 
 /** The name of a kind's CRD, e.g. `browserpools.browserpool.dev`. */
-export const crdName = (kind: Kind): string => `${kind.plural}.${kind.group}`;
+export const crdName = (kind: AnyKind): string => `${kind.plural}.${kind.group}`;
 
 /** The CRD of a kind. Throws as `structuralSchema` does. */
-export const crdOf = (kind: Kind): object => ({
+export const crdOf = (kind: AnyKind): object => ({
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
   metadata: { name: crdName(kind) },

@@ -3,7 +3,7 @@
  * (wire.ts).
  */
 import type { z } from "zod";
-import type { NamespacedObject } from "../kube/objects.ts";
+import type { KubeObject, NamespacedObject } from "../kube/objects.ts";
 import type { ResourceType } from "../kube/resource-type.ts";
 
 /** The API group and version of every kind of this project. */
@@ -21,13 +21,21 @@ export type CustomResource<Spec extends z.ZodType, Status extends z.ZodType> = N
   status?: z.output<Status>;
 };
 
+/** The same of a cluster-scoped kind. */
+export type ClusterResource<Spec extends z.ZodType, Status extends z.ZodType> = KubeObject & {
+  spec: z.output<Spec>;
+  status?: z.output<Status>;
+};
+
 /**
  * `spec` and `status` use only the subset of zod that crd-safe.ts allows. The client (kube/client.ts) takes the type of the
- * objects from the kind.
+ * objects from the kind. `T`: of a namespaced object, unless it is said otherwise.
  */
-export type Kind<Spec extends z.ZodObject = z.ZodObject, Status extends z.ZodObject = z.ZodObject> = ResourceType<
-  CustomResource<Spec, Status>
-> & {
+export type Kind<
+  Spec extends z.ZodObject = z.ZodObject,
+  Status extends z.ZodObject = z.ZodObject,
+  T extends KubeObject = CustomResource<Spec, Status>,
+> = ResourceType<T> & {
   shortNames: string[];
   /** Shown by `kubectl explain` for the kind itself. */
   description: string;
@@ -36,6 +44,16 @@ export type Kind<Spec extends z.ZodObject = z.ZodObject, Status extends z.ZodObj
   printerColumns: PrinterColumn[];
   scale?: Scale;
 };
+
+/** A kind whose objects live in no namespace. */
+export type ClusterKind<Spec extends z.ZodObject = z.ZodObject, Status extends z.ZodObject = z.ZodObject> = Kind<
+  Spec,
+  Status,
+  ClusterResource<Spec, Status>
+>;
+
+/** A kind of either sort. */
+export type AnyKind = Kind | ClusterKind;
 
 /** A CEL rule over the value that it is attached to; the API server answers `message` when the rule is false. */
 export type CelRule = { rule: string; message: string; fieldPath?: string };

@@ -3,14 +3,16 @@ import { browserKind } from "./browser.ts";
 import { browserPoolKind } from "./browser-pool.ts";
 import { credentialKind } from "./credential.ts";
 import { extensionKind } from "./extension.ts";
-import type { Kind } from "./kind.ts";
+import type { AnyKind } from "./kind.ts";
 import { profileKind } from "./profile.ts";
 import { proxyKind } from "./proxy.ts";
+import { siteConfigKind } from "./site-config.ts";
+import { siteEvidenceKind } from "./site-evidence.ts";
 import { vaultKind } from "./vault.ts";
 import { vaultItemKind } from "./vault-item.ts";
 
 /** Every kind of the project, in the order in which their CRDs are installed. */
-export const kinds: Kind[] = [
+export const kinds: AnyKind[] = [
   browserPoolKind,
   browserKind,
   vaultKind,
@@ -20,4 +22,6 @@ export const kinds: Kind[] = [
   proxyKind,
   profileKind,
   extensionKind,
+  siteConfigKind,
+  siteEvidenceKind,
 ];

@@ -101,14 +101,30 @@ const Custom = z
   )
   .describe("A proxy server of the user's.");
 
-const memberRules: CelRule[] = [
-  ...proxyTypes.map((type) => ({
+/** The settings of proxies that come from the installation's provider. */
+export const managedProxyFields = {
+  protocol: z
+    .enum(["http", "https"])
+    .optional()
+    .describe("How browsers connect to the proxy. Left out: https; for other types than custom what the provider has."),
+  bypassHosts: z
+    .array(z.string().min(1).max(255))
+    .max(256)
+    .optional()
+    .describe("Host patterns that browsers reach without the proxy, e.g. *.example.com."),
+  datacenter: Datacenter.optional(),
+  isp: Isp.optional(),
+  residential: Residential.optional(),
+  mobile: Mobile.optional(),
+};
+
+/** Each member is for its own type. */
+export const memberRules = (types: readonly ProxyType[]): CelRule[] =>
+  types.map((type) => ({
     rule: `!has(self.${type}) || self.type == '${type}'`,
     message: `${type} is for proxies of that type only`,
     fieldPath: `.${type}`,
-  })),
-  { rule: "self.type != 'custom' || has(self.custom)", message: "a custom proxy needs custom", fieldPath: ".custom" },
-];
+  }));
 
 export const ProxySpec = z
   .object({
@@ -121,24 +137,16 @@ export const ProxySpec = z
     type: z
       .enum(proxyTypes)
       .describe("The type. For avoiding bot detection mobile is better than residential, and that better than isp."),
-    protocol: z
-      .enum(["http", "https"])
-      .optional()
-      .describe(
-        "How browsers connect to the proxy. Left out: https; for other types than custom what the provider has.",
-      ),
-    bypassHosts: z
-      .array(z.string().min(1).max(255))
-      .max(256)
-      .optional()
-      .describe("Host patterns that browsers reach without the proxy, e.g. *.example.com."),
-    datacenter: Datacenter.optional(),
-    isp: Isp.optional(),
-    residential: Residential.optional(),
-    mobile: Mobile.optional(),
+    ...managedProxyFields,
     custom: Custom.optional(),
   })
-  .meta(validations(...memberRules))
+  .meta(
+    validations(...memberRules(proxyTypes), {
+      rule: "self.type != 'custom' || has(self.custom)",
+      message: "a custom proxy needs custom",
+      fieldPath: ".custom",
+    }),
+  )
   .describe("The proxy: its type, and the settings of that type.");
 export type ProxySpec = z.infer<typeof ProxySpec>;
 

@@ -26,6 +26,7 @@ import type { CallerLimits } from "./limits/caller-limits.ts";
 import type { PolicyReader } from "./policies/policy-reader.ts";
 import type { Projects } from "./projects/projects.ts";
 import type { ProxyChecks } from "./proxies/proxy-checks.ts";
+import type { SiteIndex } from "./registry/site-index.ts";
 import type { OnDemandBrowsers } from "./sessions/on-demand-browsers.ts";
 
 /** The dependencies of the use cases. A command builds them once; each use case names the part that it needs. */
@@ -35,6 +36,8 @@ export type ServiceDeps = {
   /** All pools of the organization. The copy may be a moment behind, so use it only for facts that are checked elsewhere too. */
   pools: Reflector<BrowserPool>;
   browsers: OnDemandBrowsers;
+  /** What the config registry knows. */
+  sites: SiteIndex;
   /** Chrome policies that are kept outside their pools. */
   policies: PolicyReader;
   projects: Projects;
@@ -53,7 +56,6 @@ export type ServiceDeps = {
   itemEvents: ItemEvents;
   /** The contents of profiles and extensions. */
   blobs: BlobStore;
-  /** Encrypt the contents of credentials' Secrets. */
   /** Encrypt the contents of the Secrets of credentials and proxies. */
   secretsKeys: SecretsKeys;
   /** The gateways of the installation's provider of proxies. */

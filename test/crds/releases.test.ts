@@ -29,8 +29,9 @@ test.each(files)("the CRDs accept the objects of %s unchanged", async (file) => 
   await plane.kubectl("create", "-n", namespace, "--validate=strict", "-f", join(folder, file));
   for (const { apiVersion = "", kind, metadata, spec } of objectsOf(file)) {
     const [group = "", version = ""] = apiVersion.split("/");
-    const { plural = "" } = kinds.find((it) => it.kind === kind) ?? {};
-    const path = `/apis/${group}/${version}/namespaces/${namespace}/${plural}/${metadata.name}`;
+    const { plural = "", namespaced = true } = kinds.find((it) => it.kind === kind) ?? {};
+    const place = namespaced ? `namespaces/${namespace}/${plural}` : plural;
+    const path = `/apis/${group}/${version}/${place}/${metadata.name}`;
     const stored = JSON.parse(await plane.kubectl("get", "--raw", path)) as Custom;
     expect(stored.spec, `${kind} ${metadata.name}`).toMatchObject(spec);
   }

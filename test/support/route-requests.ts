@@ -102,6 +102,7 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     createCredential: () => ({ name: fresh("login"), domain: "shop.example", values: { user: "bob" } }),
     uploadExtension: extensionForm,
     createProfile: () => ({ name: fresh("profile") }),
+    lookupConfigRegistry: () => ({ url: "https://www.shop.example/" }),
     updateProfile: () => ({ name: fresh("renamed") }),
     updateCredential: () => ({ values: { user: "carol" } }),
     createProxy: proxyBody,

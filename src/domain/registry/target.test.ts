@@ -181,7 +181,7 @@ const refused: [string, string][] = [
   ["http://[2002:a00:1::]/", address],
 ];
 
-// LOOKUP-10 to LOOKUP-16
+// LOOKUP-10, LOOKUP-11, LOOKUP-12, LOOKUP-13, LOOKUP-14, LOOKUP-15, LOOKUP-16
 describe("a public URL", () => {
   test.each(normalized)("%s is %s", (url, ...[text, host, domain]) => {
     expect(targetOf(url)).toEqual({ normalized: text, host, domain });

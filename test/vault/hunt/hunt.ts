@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { Redis } from "ioredis";
 import type { KubeObject } from "../../../src/kube/objects.ts";
 import type { LocalStack } from "../../support/local-stack.ts";
+import { watchRedis } from "../../support/watch-redis.ts";
 import type { Canary, Trace } from "./canary.ts";
 import { tracesOf } from "./canary.ts";
 
@@ -68,21 +69,6 @@ const kubeTexts = async (kubectl: (path: string) => Promise<string>): Promise<[s
 
 const searched = (traces: Trace[], place: string, bytes: Buffer): Find[] =>
   traces.filter((trace) => bytes.includes(trace.bytes)).map(({ canary, form }) => ({ canary, form, place }));
-
-/** Everything that Redis is told during the flow. */
-const watchRedis = async (url: string): Promise<{ lines: string[]; stop(): void }> => {
-  const redis = new Redis(url);
-  const monitor = await redis.monitor();
-  const lines: string[] = [];
-  monitor.on("monitor", (_time: string, args: string[]) => lines.push(args.join(" ")));
-  return {
-    lines,
-    stop() {
-      monitor.disconnect();
-      redis.disconnect();
-    },
-  };
-};
 
 /** Every key of Redis with its value, of any type. */
 const redisTexts = async (url: string): Promise<string> => {

@@ -1,0 +1,79 @@
+/**
+ * Says in the status of each SiteConfig whether it is in force, and what it recommends.
+ *
+ *   an object changes ──► it and all with its scope and target are worked on: of these the oldest is in force
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { EligibleRules } from "../../domain/registry/recommend.ts";
+import type { Kube } from "../../kube/client.ts";
+import type { Lead } from "../../kube/leader-election.ts";
+import { startReflector } from "../../kube/reflector.ts";
+import { startWorkQueue, type WorkMeter } from "../../kube/work-queue.ts";
+import type { Logger } from "../../log.ts";
+import { byAge } from "../../resources/identity.ts";
+import { type SiteConfig, siteConfigKind } from "../../resources/site-config.ts";
+import { createSpecPredicate } from "../predicates.ts";
+import { whenLeadEnds } from "../when-lead-ends.ts";
+import { siteConfigStatus } from "./status.ts";
+
+const concurrency = 4;
+
+export type SiteConfigControllerDeps = {
+  kube: Kube;
+  rules: EligibleRules;
+  meter?: WorkMeter | undefined;
+  log: Logger;
+};
+
+const claimOf = ({ spec }: SiteConfig): string => `${spec.scope} ${spec.target}`;
+
+/** Resolves when this replica no longer leads and the queue and the watch have stopped. */
+export const runSiteConfigController = async (
+  { kube, rules, meter, log }: SiteConfigControllerDeps,
+  lead: Lead,
+): Promise<void> => {
+  const predicate = createSpecPredicate();
+  /** The names of the objects with one scope and target. */
+  const claims = new Map<string, Set<string>>();
+  const configs = startReflector({
+    kube,
+    type: siteConfigKind,
+    log,
+    onChange(config, change) {
+      const { name } = config.metadata;
+      const claim = claimOf(config);
+      const rivals = claims.get(claim) ?? new Set();
+      if (change === "DELETED") {
+        predicate.forget(config);
+        rivals.delete(name);
+      } else {
+        if (!predicate.specChanged(config)) return;
+        rivals.add(name);
+      }
+      if (rivals.size > 0) claims.set(claim, rivals);
+      else claims.delete(claim);
+      for (const rival of rivals) queue.add(rival);
+    },
+  });
+  const queue = startWorkQueue({
+    name: "site-configs",
+    concurrency,
+    log,
+    meter,
+    async work(name) {
+      await configs.synced(lead.signal);
+      const config = configs.get({ name });
+      if (!config || config.metadata.deletionTimestamp) return undefined;
+      const rivals = [...(claims.get(claimOf(config)) ?? [])].flatMap((rival) => configs.get({ name: rival }) ?? []);
+      const holder = rivals.filter(({ metadata }) => !metadata.deletionTimestamp).sort(byAge)[0] ?? config;
+      const status = siteConfigStatus(config, { holder, rules, nowMs: Date.now() });
+      if (isDeepStrictEqual(config.status, status)) return undefined;
+      lead.check();
+      configs.put(await kube.replace(siteConfigKind, { ...config, status }, { subresource: "status" }));
+      return undefined;
+    },
+  });
+  await whenLeadEnds(lead);
+  await queue.stop();
+  await configs.stop();
+};

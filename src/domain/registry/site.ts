@@ -1,0 +1,150 @@
+/**
+ * What the registry knows of one site, and how knowledge is added up. Counts are kept for each origin (an installation) and source
+ * (trials, sessions, YAML) apart and only rise there. So knowledge that comes twice, by whatever way, counts once: of two counts of
+ * one origin and source the larger one holds.
+ */
+import type { OriginEvidence, SiteLine } from "../../resources/site-evidence.ts";
+import { maxOrigins } from "../../resources/site-evidence.ts";
+import { type Evidence, maxConfigurations, type Recipe } from "../../resources/site-recipe.ts";
+
+type Known = SiteLine["configurations"][number];
+
+/** What one run found of one configuration. `supports`: whether it alone was enough to recommend it. */
+export type RunResult = Recipe & {
+  accessed: number;
+  blocked: number;
+  inconclusive: number;
+  observedAt: string;
+  supports: boolean;
+};
+
+/** Trials that were judged: the inconclusive ones say nothing (LOOKUP-31). */
+export const judged = ({ accessed, blocked }: Pick<Evidence, "accessed" | "blocked">): number => accessed + blocked;
+
+/** 0 to 1; 0 without judged trials. */
+export const successRate = (evidence: Pick<Evidence, "accessed" | "blocked">): number =>
+  evidence.accessed / (judged(evidence) || 1);
+
+const usDefault = { country: "US" } as const;
+
+/** With what the types of proxies have by default, so that every spelling of a configuration is one text. */
+const spelledOut = ({ browser, proxy }: Recipe): Recipe => {
+  if (proxy?.type === "isp") return { browser, proxy: { ...proxy, isp: proxy.isp ?? usDefault } };
+  if (proxy?.type === "datacenter") return { browser, proxy: { ...proxy, datacenter: proxy.datacenter ?? usDefault } };
+  return { browser, ...(proxy && { proxy }) };
+};
+
+const sorted = (_key: string, value: unknown): unknown =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value;
+
+/** Equal for configurations that are the same. */
+export const recipeKey = (recipe: Recipe): string => JSON.stringify(spelledOut(recipe), sorted);
+
+const latest = (a: string | undefined, b: string | undefined): string | undefined =>
+  a === undefined || (b !== undefined && Date.parse(b) > Date.parse(a)) ? b : a;
+
+/** Counts by `combine`, times by the latest. */
+const combined = (a: Evidence, b: Evidence, combine: (a: number, b: number) => number): Evidence => {
+  const supportedAt = latest(a.lastSupportedAt, b.lastSupportedAt);
+  return {
+    accessed: combine(a.accessed, b.accessed),
+    blocked: combine(a.blocked, b.blocked),
+    inconclusive: combine(a.inconclusive, b.inconclusive),
+    runCount: combine(a.runCount, b.runCount),
+    lastObservedAt: latest(a.lastObservedAt, b.lastObservedAt) ?? a.lastObservedAt,
+    ...(supportedAt !== undefined && { lastSupportedAt: supportedAt }),
+  };
+};
+
+const plus = (a: number, b: number): number => a + b;
+
+/** The sum of evidence of different origins and sources; undefined of none. */
+export const totalOf = (evidence: readonly Evidence[]): Evidence | undefined =>
+  evidence.length === 0 ? undefined : evidence.reduce((sum, each) => combined(sum, each, plus));
+
+/** Entries by key; those of both sides are joined. */
+const joined = <T>(a: readonly T[], b: readonly T[], keyOf: (entry: T) => string, join: (a: T, b: T) => T): T[] => {
+  const entries = new Map(a.map((entry) => [keyOf(entry), entry]));
+  for (const entry of b) {
+    const known = entries.get(keyOf(entry));
+    entries.set(keyOf(entry), known === undefined ? entry : join(known, entry));
+  }
+  return [...entries.values()];
+};
+
+const newestFirst = <T>(entries: T[], timeOf: (entry: T) => string | undefined): T[] =>
+  entries.sort((a, b) => Date.parse(timeOf(b) ?? "1970-01-01") - Date.parse(timeOf(a) ?? "1970-01-01"));
+
+const observedAt = ({ evidence }: Known): string | undefined => totalOf(evidence)?.lastObservedAt;
+
+/** When anything was last observed at a site; undefined: never. */
+export const lastObserved = ({ configurations }: SiteLine): string | undefined =>
+  newestFirst([...configurations], observedAt)
+    .map(observedAt)
+    .at(0);
+
+/** Keeps the bounds of a site: what was observed last stays. */
+const bounded = (site: SiteLine): SiteLine => ({
+  ...site,
+  configurations: newestFirst(site.configurations, observedAt)
+    .slice(0, maxConfigurations)
+    .map((known) => ({
+      ...known,
+      evidence: newestFirst(known.evidence, ({ lastObservedAt }) => lastObservedAt).slice(0, maxOrigins),
+    })),
+});
+
+const originKey = ({ origin, source }: OriginEvidence): string => `${origin} ${source}`;
+
+const joinSites = (
+  a: SiteLine,
+  b: SiteLine,
+  join: (a: OriginEvidence, b: OriginEvidence) => OriginEvidence,
+): SiteLine => {
+  const guidance = b.guidance ?? a.guidance;
+  return bounded({
+    scope: a.scope,
+    target: a.target,
+    configurations: joined(a.configurations, b.configurations, recipeKey, (known, more) => ({
+      ...known,
+      evidence: joined(known.evidence, more.evidence, originKey, join),
+    })),
+    ...(guidance !== undefined && { guidance }),
+  });
+};
+
+/** Two copies of what is known of one site. The same again changes nothing, in any order; `b` has the guidance, if it has any. */
+export const mergeSites = (a: SiteLine, b: SiteLine): SiteLine =>
+  joinSites(a, b, (x, y) => ({ ...x, ...combined(x, y, Math.max) }));
+
+/** Who counts, what is counted, and when it was seen. `guidance`: undefined leaves what there is. */
+export type Run = {
+  origin: string;
+  source: OriginEvidence["source"];
+  results: readonly RunResult[];
+  guidance: string | undefined;
+};
+
+const lineOf = (
+  { scope, target }: Pick<SiteLine, "scope" | "target">,
+  { origin, source, results, guidance }: Run,
+): SiteLine => ({
+  scope,
+  target,
+  configurations: results.map(({ browser, proxy, observedAt: at, supports, ...counts }) => ({
+    ...spelledOut({ browser, ...(proxy && { proxy }) }),
+    evidence: [
+      { origin, source, ...counts, runCount: 1, lastObservedAt: at, ...(supports && { lastSupportedAt: at }) },
+    ],
+  })),
+  ...(guidance !== undefined && { guidance }),
+});
+
+/** Adds what a run found. The caller sees to it that no run is added twice. */
+export const addRun = (site: SiteLine | undefined, place: Pick<SiteLine, "scope" | "target">, run: Run): SiteLine =>
+  joinSites(site ?? { ...place, configurations: [] }, lineOf(place, run), (x, y) => ({
+    ...x,
+    ...combined(x, y, plus),
+  }));

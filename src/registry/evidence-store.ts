@@ -1,0 +1,116 @@
+/**
+ * Writes what is known of sites into the SiteEvidence objects.
+ *
+ *   read the object ──► change its lines ──► write it, if nobody else has since ──► (somebody has: from the start)
+ *
+ * All scopes of a site are in one object, so a run counts in all of them or in none. The object remembers the last runs: a run that is
+ * added again, since its writer died before it knew, counts once.
+ */
+
+import { valuesOf } from "../domain/registry/recommend.ts";
+import { addRun, mergeSites, type Run } from "../domain/registry/site.ts";
+import { type Target, targetOf } from "../domain/registry/target.ts";
+import type { Kube } from "../kube/client.ts";
+import { hasReason, isTransient } from "../kube/kube-error.ts";
+import { maxRememberedRuns, type SiteEvidence, type SiteLine, siteEvidenceKind } from "../resources/site-evidence.ts";
+import { siteScopes } from "../resources/site-recipe.ts";
+import { doubling, retry } from "../retry.ts";
+import { packSites, readSite, type SiteLines, shardOf, siteKey, unpackSites, writeSite } from "./pack-sites.ts";
+
+/** Tries of one write against other writers and short outages. */
+const tries = 10;
+const pauseOf = doubling(20, 1000);
+
+/** What a write did: `left`: sites that left a full object. */
+export type Written = { left: number };
+
+export type EvidenceStore = {
+  /** Adds what a run found of a target to its exact, host and domain knowledge. `runId`: adding it again does nothing. */
+  addRun(target: Target, run: Run & { runId: string }, signal?: AbortSignal): Promise<Written>;
+  /** Merges sites; the same again changes nothing. */
+  merge(sites: readonly SiteLine[], signal?: AbortSignal): Promise<Written>;
+  /** All sites, object by object. */
+  all(): AsyncIterable<SiteLine>;
+};
+
+const isCurable = (error: unknown): boolean =>
+  isTransient(error) || hasReason(error, "Conflict") || hasReason(error, "AlreadyExists");
+
+/** The name of the object that a site belongs to. */
+const shardOfSite = ({ scope, target }: Pick<SiteLine, "scope" | "target">): string => {
+  const place = targetOf(scope === "exact" ? target : `https://${target}/`);
+  return shardOf(typeof place === "string" ? target : place.domain);
+};
+
+/** Writes through `kube`; reads the objects each time. */
+export const createEvidenceStore = ({ kube }: { kube: Kube }): EvidenceStore => {
+  const fetch = async (name: string): Promise<SiteEvidence> =>
+    (await kube.get(siteEvidenceKind, { name })) ??
+    (await kube.create(siteEvidenceKind, { metadata: { name }, spec: {} }));
+
+  /** `change` returns false when there is nothing to write. */
+  const update = (
+    name: string,
+    change: (lines: SiteLines, runs: string[]) => boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<Written> =>
+    retry(
+      async () => {
+        const object = await fetch(name);
+        const lines = unpackSites(object.status?.sites ?? "");
+        const runs = [...(object.status?.runs ?? [])];
+        if (!change(lines, runs)) return { left: 0 };
+        const { packed, siteCount, left } = packSites(lines);
+        const status = { sites: packed, siteCount, runs: runs.slice(-maxRememberedRuns) };
+        await kube.replace(siteEvidenceKind, { ...object, status }, { subresource: "status" });
+        return { left };
+      },
+      { isCurable, tries, pauseMs: (failures) => pauseOf(failures) * (0.5 + Math.random() / 2), signal },
+    );
+
+  const mergeInto = (lines: SiteLines, site: SiteLine): boolean => {
+    const key = siteKey(site.scope, site.target);
+    const before = lines.get(key);
+    const known = before === undefined ? undefined : readSite(before);
+    const after = writeSite(known ? mergeSites(known, site) : site);
+    lines.set(key, after);
+    return after !== before;
+  };
+
+  return {
+    addRun: (target, { runId, ...run }, signal) =>
+      update(
+        shardOf(target.domain),
+        (lines, runs) => {
+          if (runs.includes(runId)) return false;
+          runs.push(runId);
+          const values = valuesOf(target);
+          for (const scope of siteScopes) {
+            const place = { scope, target: values[scope] };
+            const key = siteKey(scope, place.target);
+            const known = readSite(lines.get(key) ?? "");
+            lines.set(key, writeSite(addRun(known, place, run)));
+          }
+          return true;
+        },
+        signal,
+      ),
+    async merge(sites, signal) {
+      let left = 0;
+      for (const [name, own] of Map.groupBy(sites, shardOfSite)) {
+        signal?.throwIfAborted();
+        const written = await update(name, (lines) => own.map((site) => mergeInto(lines, site)).some(Boolean), signal);
+        left += written.left;
+      }
+      return { left };
+    },
+    async *all() {
+      const { items } = await kube.list(siteEvidenceKind);
+      for (const { status } of items)
+        for (const line of unpackSites(status?.sites ?? "").values()) {
+          const site = readSite(line);
+          if (site) yield site;
+        }
+    },
+  };
+};

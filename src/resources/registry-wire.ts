@@ -1,0 +1,102 @@
+/** The config registry over HTTP; field names as in the public API. Answers have no secrets. */
+import { z } from "zod";
+import { CreateProxy, ProxyConfig } from "./proxy-wire.ts";
+import { managedProxyTypes, maxGuidance, recipeFields, siteScopes } from "./site-recipe.ts";
+import { wireSchema } from "./wire.ts";
+
+/** Most countries of a lookup (LOOKUP-4). */
+export const maxCountries = 10;
+
+const countries = z
+  .array(z.string().regex(/^[A-Za-z]{2}$/, "must be an ISO 3166 code such as US"))
+  .min(1)
+  .max(maxCountries)
+  .describe(
+    "ISO 3166 codes of the countries whose proxies may be recommended. Left out: those of the installation, any by default.",
+  );
+
+export const LookupRequest = z.object({
+  url: z.string().max(2048).describe("A public http or https URL."),
+  allowed_proxy_countries: countries.optional(),
+});
+export type LookupRequest = z.infer<typeof LookupRequest>;
+
+export const TargetRecord = z.object({
+  normalized: z.string().describe("Scheme, host, port and path that are looked up."),
+  host: z.string().describe("The whole host name."),
+  domain: z.string().describe("The registrable domain, by the Public Suffix List with its private section."),
+});
+
+const count = z.int().min(0);
+
+export const EvidenceRecord = z.object({
+  success_rate: z.number().min(0).max(1).describe("Accessed trials by judged ones."),
+  sample_size: count.describe("Judged trials: accessed and blocked ones."),
+  accessed: count,
+  blocked: count,
+  inconclusive: count,
+  run_count: count.describe("Runs that the trials were part of."),
+  last_observed_at: z.iso.datetime().describe("When the last trial was."),
+  last_supported_at: z.iso
+    .datetime()
+    .optional()
+    .describe("When the last run was whose trials alone were enough to recommend it."),
+});
+
+const Managed = z
+  .object({
+    type: z.enum(managedProxyTypes),
+    protocol: CreateProxy.shape.protocol,
+    bypass_hosts: CreateProxy.shape.bypass_hosts,
+    config: ProxyConfig.pick({ country: true, city: true, state: true, zip: true, asn: true, os: true }).optional(),
+  })
+  .describe("A body for POST /proxies: create the proxy once, and give its id to browsers as proxy.id.");
+
+export const ProxyRecipe = z.discriminatedUnion("mode", [
+  z.strictObject({ mode: z.literal("direct") }).describe("No proxy; browsers take it as their proxy."),
+  z.object({ mode: z.literal("managed"), create: Managed }),
+]);
+export type ProxyRecipe = z.infer<typeof ProxyRecipe>;
+
+export const RecommendationRecord = z.object({
+  type: z.literal("recommendation"),
+  browser: wireSchema(recipeFields.browser.unwrap()).describe("Settings for POST /browsers."),
+  proxy: ProxyRecipe,
+  match_scope: z
+    .enum(siteScopes)
+    .describe("exact: known of this target. host, domain: known of all of its host or domain."),
+  matched_target: z.string().describe("The target, host or domain whose knowledge it is."),
+  evidence: EvidenceRecord,
+});
+export type RecommendationRecord = z.infer<typeof RecommendationRecord>;
+
+/** Why there is no recommendation. A lookup knows the first only. */
+export const noRecommendationCodes = [
+  "proxy_restricted",
+  "target_not_evaluable",
+  "no_working_configuration",
+  "inconclusive",
+] as const;
+
+/** It has no further fields (LOOKUP-27). */
+export const NoRecommendation = z.strictObject({
+  type: z.literal("no_recommendation"),
+  code: z.enum(noRecommendationCodes),
+  message: z.string(),
+});
+export type NoRecommendation = z.infer<typeof NoRecommendation>;
+
+export const LookupAnswer = z.object({
+  target: TargetRecord,
+  recommendation: z
+    .discriminatedUnion("type", [RecommendationRecord, NoRecommendation])
+    .nullable()
+    .describe("null: no configuration is known that works."),
+  working_configurations: z.array(RecommendationRecord).describe("All that work, the recommended one first."),
+  guidance: z
+    .string()
+    .max(maxGuidance)
+    .nullable()
+    .describe("Advice in Markdown, which nobody has verified for this target; null: none."),
+});
+export type LookupAnswer = z.infer<typeof LookupAnswer>;

@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { readConfig } from "../../config.ts";
+import { siteConfigKind } from "../../resources/site-config.ts";
+import type { Recipe } from "../../resources/site-recipe.ts";
+import { lookupSite } from "./lookup-site.ts";
+import { createSiteIndex } from "./site-index.ts";
+
+const browser: Recipe["browser"] = {
+  stealth: false,
+  headless: true,
+  gpu: false,
+  viewport: { width: 1920, height: 1080 },
+};
+
+const indexOf = (accessed: number, blocked: number) => {
+  const index = createSiteIndex();
+  index.putConfig({
+    kind: siteConfigKind.kind,
+    metadata: { name: "shop", uid: "1", resourceVersion: "1" },
+    spec: {
+      scope: "domain",
+      target: "shop.example",
+      configurations: [
+        {
+          browser,
+          proxy: { type: "residential", residential: { country: "DE" } },
+          evidence: { accessed, blocked, inconclusive: 0, runCount: 1, lastObservedAt: "2026-01-01T00:00:00Z" },
+        },
+      ],
+    },
+  });
+  return index;
+};
+
+const typeOf = (settings: Record<string, string>, countries?: string[]): string | null => {
+  const deps = { sites: indexOf(3, 2), config: readConfig(settings) };
+  const request = { url: "https://a.shop.example/", ...(countries && { allowed_proxy_countries: countries }) };
+  const { recommendation } = lookupSite(request, deps);
+  return recommendation?.type === "no_recommendation" ? recommendation.code : (recommendation?.type ?? null);
+};
+
+const lower = { BROWSERPOOL_REGISTRY_MIN_SUCCESS_RATE: "0.6" };
+
+// LOOKUP-20
+test.each<[Record<string, string>, string | null]>([
+  [{}, null],
+  [lower, "recommendation"],
+  [{ ...lower, BROWSERPOOL_REGISTRY_MIN_TRIALS: "6" }, null],
+  [{ ...lower, BROWSERPOOL_REGISTRY_MIN_TRIALS: "5" }, "recommendation"],
+])("with the settings %j the answer is %s", (settings, type) => expect(typeOf(settings)).toBe(type));
+
+// LOOKUP-5
+test.each<[string, string[] | undefined, string]>([
+  ["", undefined, "recommendation"],
+  ["US,FR", undefined, "proxy_restricted"],
+  ["US,DE", undefined, "recommendation"],
+  ["US", ["de"], "recommendation"],
+  ["DE", ["US"], "proxy_restricted"],
+])("with the installation's countries %j and a request's %j the answer is %s", (own, given, type) =>
+  expect(typeOf({ ...lower, BROWSERPOOL_REGISTRY_PROXY_COUNTRIES: own }, given)).toBe(type),
+);
+
+test.each(["us", "USA", "US;DE"])("the countries %j end the start", (text) => {
+  expect(() => readConfig({ BROWSERPOOL_REGISTRY_PROXY_COUNTRIES: text })).toThrow(
+    "BROWSERPOOL_REGISTRY_PROXY_COUNTRIES",
+  );
+});

@@ -1,0 +1,42 @@
+import { isCountry } from "../../domain/countries.ts";
+import { recommend } from "../../domain/registry/recommend.ts";
+import { lookupAnswer } from "../../domain/registry/recommendation-record.ts";
+import { type Target, targetOf } from "../../domain/registry/target.ts";
+import { invalidInput } from "../../errors.ts";
+import type { LookupAnswer, LookupRequest } from "../../resources/registry-wire.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+
+type Deps = Pick<ServiceDeps, "sites" | "config">;
+
+/** The target of a request's `url`. Throws `bad_request` for one that is not public. */
+export const requireTarget = (url: string): Target => {
+  const target = targetOf(url);
+  if (typeof target === "string") throw invalidInput([{ path: "url", message: target }]);
+  return target;
+};
+
+/** The countries of a request, in capitals; those of the installation without any. Throws `bad_request` for what is none. */
+export const requireCountries = (
+  given: readonly string[] | undefined,
+  { config }: Pick<Deps, "config">,
+): readonly string[] | undefined => {
+  if (given === undefined) return config.registry.proxyCountries;
+  const codes = given.map((code) => code.toUpperCase());
+  const unknown = codes.flatMap((code, index) =>
+    isCountry(code)
+      ? []
+      : [{ path: `allowed_proxy_countries[${index}]`, message: `${code} is no country code of ISO 3166` }],
+  );
+  if (unknown.length > 0) throw invalidInput(unknown);
+  return codes;
+};
+
+/** What is recommended for reaching a public URL, from memory alone: it asks no DNS, writes nothing and starts nothing. */
+export const lookupSite = ({ url, allowed_proxy_countries }: LookupRequest, deps: Deps): LookupAnswer => {
+  const target = requireTarget(url);
+  const countries = requireCountries(allowed_proxy_countries, deps);
+  const { minTrials, minRate } = deps.config.registry;
+  const find = (scope: Parameters<Parameters<typeof recommend>[1]>[0], value: string) =>
+    deps.sites.find({ scope, target: value }, target.domain);
+  return lookupAnswer(target, recommend(target, find, { minTrials, minRate, countries }));
+};

@@ -1,0 +1,145 @@
+/**
+ * What the registry knows, in this replica's memory (LOOKUP-6, LOOKUP-7): two watches feed it, and a lookup only reads it.
+ *
+ *   SiteEvidence ──watch──► lines by scope and target, unparsed ──┐
+ *                                                                 ├──► find(scope, value): parsed, evidence added up
+ *   SiteConfig ────watch──► objects by scope and target ──────────┘
+ */
+
+import type { Known, Site } from "../../domain/registry/recommend.ts";
+import { recipeKey, totalOf } from "../../domain/registry/site.ts";
+import { siteConfigProblems } from "../../domain/registry/site-config-problems.ts";
+import type { Kube } from "../../kube/client.ts";
+import { startReflector } from "../../kube/reflector.ts";
+import type { Logger } from "../../log.ts";
+import { readSite, type SiteLines, shardOf, siteKey, unpackSites } from "../../registry/pack-sites.ts";
+import { byAge } from "../../resources/identity.ts";
+import { type SiteConfig, siteConfigKind } from "../../resources/site-config.ts";
+import { type SiteEvidence, siteEvidenceKind } from "../../resources/site-evidence.ts";
+import type { Evidence, Recipe, SiteScope } from "../../resources/site-recipe.ts";
+
+/** The name of a site. */
+export type SitePlace = { scope: SiteScope; target: string };
+
+export type SiteIndex = {
+  /** What is known of a site of this registrable domain; undefined: nothing. */
+  find(place: SitePlace, domain: string): Site | undefined;
+  /** All sites that are known, in the order of their names within each of a few hundred parts. */
+  places(): Iterable<SitePlace>;
+  /** Sites that are known. */
+  size(): number;
+};
+
+type Entry = { recipe: Recipe; evidence: Evidence[] };
+
+/** The same configurations of both sides are one, with the evidence of both. */
+const knownOf = (entries: readonly Entry[]): Known[] => {
+  const byKey = Map.groupBy(entries, ({ recipe }) => recipeKey(recipe));
+  return [...byKey.values()].flatMap((same) => {
+    const evidence = totalOf(same.flatMap((entry) => entry.evidence));
+    const recipe = same[0]?.recipe;
+    return evidence && recipe ? [{ recipe, evidence }] : [];
+  });
+};
+
+const entryOf = ({ browser, proxy }: Recipe, evidence: Evidence[]): Entry => ({
+  recipe: { browser, ...(proxy && { proxy }) },
+  evidence,
+});
+
+const placeOf = (key: string): SitePlace => {
+  const space = key.indexOf(" ");
+  return { scope: key.slice(0, space) as SiteScope, target: key.slice(space + 1) };
+};
+
+/** The index over what its owner puts in. */
+export const createSiteIndex = () => {
+  /** By the name of their object. */
+  const shards = new Map<string, SiteLines>();
+  /** Of objects with one target the oldest counts; the operator says so to the others. */
+  const configs = new Map<string, SiteConfig[]>();
+
+  const linesOf = (domain: string): SiteLines | undefined => shards.get(shardOf(domain));
+
+  return {
+    putShard(name: string, lines: SiteLines): void {
+      shards.set(name, lines);
+    },
+    dropShard(name: string): void {
+      shards.delete(name);
+    },
+    putConfig(config: SiteConfig): void {
+      const key = siteKey(config.spec.scope, config.spec.target);
+      const others = (configs.get(key) ?? []).filter(({ metadata }) => metadata.name !== config.metadata.name);
+      configs.set(key, [...others, config].sort(byAge));
+    },
+    dropConfig({ metadata, spec }: SiteConfig): void {
+      const key = siteKey(spec.scope, spec.target);
+      const others = (configs.get(key) ?? []).filter(({ metadata: { uid } }) => uid !== metadata.uid);
+      if (others.length > 0) configs.set(key, others);
+      else configs.delete(key);
+    },
+    find({ scope, target }: SitePlace, domain: string): Site | undefined {
+      const key = siteKey(scope, target);
+      const line = linesOf(domain)?.get(key);
+      const learned = line === undefined ? undefined : readSite(line);
+      const given = configs.get(key)?.[0]?.spec;
+      if (!learned && !given) return undefined;
+      return {
+        known: knownOf([
+          ...(given?.configurations ?? []).map((each) => entryOf(each, [each.evidence])),
+          ...(learned?.configurations ?? []).map((each) => entryOf(each, each.evidence)),
+        ]),
+        guidance: given?.guidance ?? learned?.guidance,
+      };
+    },
+    *places(): Iterable<SitePlace> {
+      for (const key of configs.keys()) yield placeOf(key);
+      for (const lines of shards.values()) for (const key of lines.keys()) if (!configs.has(key)) yield placeOf(key);
+    },
+    size: () => [...shards.values()].reduce((sum, lines) => sum + lines.size, configs.size),
+  };
+};
+
+/** Starts the watches that feed an index. It knows nothing before `synced` has resolved; that rejects if `signal` is aborted first. */
+export const startSiteIndex = ({
+  kube,
+  log,
+}: {
+  kube: Kube;
+  log: Logger;
+}): SiteIndex & { synced(signal?: AbortSignal): Promise<void>; stop(): Promise<void> } => {
+  const index = createSiteIndex();
+  const takeShard = ({ metadata: { name }, status }: SiteEvidence): void => {
+    try {
+      index.putShard(name, unpackSites(status?.sites ?? ""));
+    } catch (err) {
+      // What it said before holds on.
+      log.error({ err, object: name }, "a SiteEvidence object can't be read");
+    }
+  };
+  const shards = startReflector({
+    kube,
+    type: siteEvidenceKind,
+    log,
+    // The lines are all that is read of it.
+    keep: ({ status: _, ...rest }) => rest,
+    onChange: (object, change) => (change === "DELETED" ? index.dropShard(object.metadata.name) : takeShard(object)),
+  });
+  const configs = startReflector({
+    kube,
+    type: siteConfigKind,
+    log,
+    onChange: (config, change) =>
+      change === "DELETED" || config.metadata.deletionTimestamp || siteConfigProblems(config.spec).length > 0
+        ? index.dropConfig(config)
+        : index.putConfig(config),
+  });
+  return {
+    find: index.find,
+    places: index.places,
+    size: index.size,
+    synced: async (signal) => void (await Promise.all([shards.synced(signal), configs.synced(signal)])),
+    stop: async () => void (await Promise.all([shards.stop(), configs.stop()])),
+  };
+};
