@@ -16,6 +16,8 @@ commands
   api        the HTTP API and the WebSocket gateway
   operator   the controllers; one replica leads
   agent      beside one Chromium, in a browser pod
+  registry   export or import: what the config registry knows, as JSON lines, by the kubeconfig that kubectl would use
+               --file FILE     instead of standard output or input
   probe      does what a caller does with a service that runs, says how each step went, and ends with 0 if all went well
 
 options
@@ -116,12 +118,26 @@ const probe = async (): Promise<number> => {
   return run(readProbeConfig(environment), print, stopSignal());
 };
 
+const registry = async ([verb, ...argv]: string[]): Promise<number> => {
+  if (verb !== "export" && verb !== "import") {
+    complain("registry takes export or import; see browserpool --help");
+    return 2;
+  }
+  const { values } = parseArgs({ args: argv, options: { file: { type: "string" } } });
+  const { readConfig } = await import("./config.ts");
+  const { runRegistry } = await import("./cmd/registry.ts");
+  const { systemNamespace } = readConfig();
+  await runRegistry({ verb, file: values.file, systemNamespace, say: complain }, stopSignal());
+  return 0;
+};
+
 const commands: Record<string, (argv: string[]) => Promise<number>> = {
   local,
   api: () => service("api"),
   operator: () => service("operator"),
   agent,
   probe,
+  registry,
 };
 
 const version = async (): Promise<string> => {

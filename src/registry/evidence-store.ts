@@ -24,11 +24,16 @@ const pauseOf = doubling(20, 1000);
 /** What a write did: `left`: sites that left a full object. */
 export type Written = { left: number };
 
+export type MergeOptions = {
+  signal?: AbortSignal | undefined;
+  onProgress?: ((done: number, all: number) => void) | undefined;
+};
+
 export type EvidenceStore = {
   /** Adds what a run found of a target to its exact, host and domain knowledge. `runId`: adding it again does nothing. */
   addRun(target: Target, run: Run & { runId: string }, signal?: AbortSignal): Promise<Written>;
-  /** Merges sites; the same again changes nothing. */
-  merge(sites: readonly SiteLine[], signal?: AbortSignal): Promise<Written>;
+  /** Merges sites; the same again changes nothing. `onProgress`: called after each object. */
+  merge(sites: readonly SiteLine[], options?: MergeOptions): Promise<Written>;
   /** All sites, object by object. */
   all(): AsyncIterable<SiteLine>;
 };
@@ -95,12 +100,16 @@ export const createEvidenceStore = ({ kube }: { kube: Kube }): EvidenceStore => 
         },
         signal,
       ),
-    async merge(sites, signal) {
+    async merge(sites, { signal, onProgress } = {}) {
+      const byName = Map.groupBy(sites, shardOfSite);
       let left = 0;
-      for (const [name, own] of Map.groupBy(sites, shardOfSite)) {
+      let done = 0;
+      for (const [name, own] of byName) {
         signal?.throwIfAborted();
         const written = await update(name, (lines) => own.map((site) => mergeInto(lines, site)).some(Boolean), signal);
         left += written.left;
+        done += 1;
+        onProgress?.(done, byName.size);
       }
       return { left };
     },

@@ -11,6 +11,8 @@ import { createLogger } from "../../src/log.ts";
 
 export type TestControlPlane = {
   kube: Kube;
+  /** The file with its address and its administrator's rights. */
+  kubeconfig: string;
   /** Runs kubectl and returns its stdout. Rejects when kubectl fails. */
   kubectl: (...args: string[]) => Promise<string>;
   stop(): Promise<void>;
@@ -39,5 +41,5 @@ export const startTestControlPlane = async (): Promise<TestControlPlane> => {
     await stop();
     throw error;
   }
-  return { kube, kubectl, stop };
+  return { kube, kubeconfig: plane.kubeconfigPath, kubectl, stop };
 };
