@@ -3,6 +3,7 @@ import { generateAudit } from "./gen-audit.ts";
 import { generateChartCrds } from "./gen-chart-crds.ts";
 import { generateConfigTable } from "./gen-config-table.ts";
 import { generateCrds } from "./gen-crds.ts";
+import { generateJudging } from "./gen-judging.ts";
 import { generateManifests } from "./gen-manifests.ts";
 import { generateOpenApi } from "./gen-openapi.ts";
 import { generatePermissions } from "./gen-permissions.ts";
@@ -19,6 +20,7 @@ export const generators: Record<string, (options: { check: boolean }) => Promise
   "OpenAPI document": generateOpenApi,
   "tables of permissions": generatePermissions,
   "tables of the audit stream": generateAudit,
+  "tables of the judge": generateJudging,
   "table of settings": generateConfigTable,
   "table of pools' and browsers' settings": generateSettings,
 };

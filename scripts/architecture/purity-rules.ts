@@ -24,6 +24,7 @@ export const decisions: readonly string[] = [
   // Its callers pass in all I/O, and Redis the time. The order of its steps is a decision.
   "leases/inspect.ts",
   "local/process-node/placement.ts",
+  "registry/judge/judge.ts",
 ];
 
 /** Packages that do no I/O and read no clock where they are told the time. */
