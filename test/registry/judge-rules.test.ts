@@ -9,10 +9,11 @@ import { storedPages, targetOfPage, visitStoredPages } from "../support/stored-p
 const rules = readJudgeRules({ builtIn: builtInRules });
 const judge = createJudge(rules);
 const pages = new Map(storedPages("rules").map((page) => [page.name, page]));
+const learned = storedPages("learned");
 let visits: Map<string, Visit>;
 
 beforeAll(async () => {
-  visits = await visitStoredPages([...pages.values()]);
+  visits = await visitStoredPages([...pages.values(), ...learned]);
 });
 
 const judged = (name: string) => {
@@ -29,6 +30,12 @@ test.each(rules.rules)("$name holds for its page", ({ name, page, verdict, reaso
     notes: expect.arrayContaining([...notes, ...stored.notes]),
   });
   if (verdict !== undefined) expect(judgement).toMatchObject({ verdict, reason, rule: name });
+});
+
+// LOOKUP-52, LOOKUP-54
+test.each(learned)("$name, on which earlier rules were wrong, is $verdict", (page) => {
+  const visit = visits.get(page.name);
+  expect(visit && judge(visit, targetOfPage(page)).verdict).toBe(page.verdict);
 });
 
 test("no page is left over", () => {

@@ -37,10 +37,10 @@ test("the example of an administrator's rules decides before the built-in ones",
   expect(withOwn(login, site)).toMatchObject({ verdict: "accessed", rule: "ordinary" });
   const help = visit({
     url: "https://cards.example/help",
-    text: "Temporarily blocked? You can order a new card here.",
+    text: "You have been blocked? You can order a new card here.",
   });
   expect(without(help, cards)).toMatchObject({ verdict: "blocked", reason: "soft_block" });
-  expect(withOwn(help, cards)).toMatchObject({ verdict: "accessed", rule: "cards-shop" });
+  expect(withOwn(help, cards)).toMatchObject({ verdict: "accessed", rule: "cards-help" });
 });
 
 // LOOKUP-54

@@ -19,14 +19,17 @@ import { testCertificates } from "./test-certificates.ts";
 
 const pagesFolder = new URL("../registry/pages/", import.meta.url);
 
+/** As browsers write it, e.g. with letters outside of ASCII encoded. */
+const url = z.url().transform((text) => new URL(text).href);
+
 /** The comment at the top of a file. `error`: no page came, and the file has no HTML. `target`: the URL that was asked for. */
 const Head = z.strictObject({
   about: z.string(),
   verdict: z.enum(verdicts),
   notes: z.array(z.string()).default([]),
-  url: z.url().default("https://www.site.example/"),
-  target: z.url().optional(),
-  redirects: z.array(z.url()).default([]),
+  url: url.default("https://www.site.example/"),
+  target: url.optional(),
+  redirects: z.array(url).default([]),
   status: z.int().default(200),
   headers: z.record(z.string(), z.string()).default({}),
   error: z.string().optional(),
@@ -101,17 +104,13 @@ const errorOf = (error: unknown): Visit["error"] => {
   return code as `ERR_${string}`;
 };
 
-/** Whether the page looks as an empty one does. */
-const looksBlank = async (tab: Page): Promise<boolean> => {
-  const seen = await tab.screenshot({ encoding: "base64" });
-  await tab.goto("about:blank");
-  return seen === (await tab.screenshot({ encoding: "base64" }));
-};
+const screenshot = (tab: Page): Promise<string> => tab.screenshot({ encoding: "base64" });
 
 /** Far fewer characters than a page with content shows: only then a screenshot can tell more. */
 const fewCharacters = 200;
 
-const visitPage = async (tab: Page, page: StoredPage): Promise<Visit> => {
+/** `blank`: what an empty page looks like. */
+const visitPage = async (tab: Page, page: StoredPage, blank: string): Promise<Visit> => {
   let last: HTTPResponse | undefined;
   tab.on("response", (response) => {
     if (response.request().isNavigationRequest() && response.frame() === tab.mainFrame()) last = response;
@@ -136,7 +135,7 @@ const visitPage = async (tab: Page, page: StoredPage): Promise<Visit> => {
       .filter((frame) => frame !== tab.mainFrame())
       .map((frame) => cut(frame.url()))
       .slice(0, maxSeenItems),
-    isBlank: hasPage && text.length < fewCharacters ? await looksBlank(tab) : undefined,
+    isBlank: hasPage && text.length < fewCharacters ? (await screenshot(tab)) === blank : undefined,
     error,
   };
 };
@@ -155,17 +154,21 @@ const failedVisit = ({ error, url, redirects }: StoredPage): Visit => ({
   error: error as Visit["error"],
 });
 
+/** One after the other: a tab behind another one draws nothing, so that its screenshot never comes. */
 const visitAll = async (browser: Browser, pages: readonly StoredPage[]): Promise<Map<string, Visit>> => {
   const visits = new Map<string, Visit>();
-  const queue = [...pages];
-  const work = async (): Promise<void> => {
-    for (let page = queue.shift(); page; page = queue.shift()) {
-      const tab = await browser.newPage();
-      visits.set(page.name, page.error === undefined ? await visitPage(tab, page) : failedVisit(page));
-      await tab.close();
+  const empty = await browser.newPage();
+  const blank = await screenshot(empty);
+  await empty.close();
+  for (const page of pages) {
+    if (page.error !== undefined) {
+      visits.set(page.name, failedVisit(page));
+      continue;
     }
-  };
-  await Promise.all([work(), work(), work()]);
+    const tab = await browser.newPage();
+    visits.set(page.name, await visitPage(tab, page, blank));
+    await tab.close();
+  }
   return visits;
 };
 
