@@ -10,11 +10,13 @@ const rules = readJudgeRules({ builtIn: builtInRules });
 const judge = createJudge(rules);
 const pages = new Map(storedPages("rules").map((page) => [page.name, page]));
 const learned = storedPages("learned");
+/** Enough for all pages on a machine that others load, too. */
+const visitingMs = 300_000;
 let visits: Map<string, Visit>;
 
 beforeAll(async () => {
   visits = await visitStoredPages([...pages.values(), ...learned]);
-});
+}, visitingMs);
 
 const judged = (name: string) => {
   const [page, visit] = [pages.get(name), visits.get(name)];
