@@ -37,7 +37,7 @@ describe("what is not right is refused by name", () => {
     ["an empty file", "", "own rules: file: "],
     ["no version", { rules: [] }, "own rules: version: "],
     ["an unknown key", { version: 1, rules: [], rule: 1 }, 'own rules: file: Unrecognized key: "rule"'],
-    ["aliases", "version: 1\nrules: [&a {name: x}, *a]", "own rules: "],
+    ["aliases", "version: 1\nrules: [&a {name: x}, *a]", "own rules: Alias resolution is disabled"],
     ["too much text", `# ${"x".repeat(131_072)}`, "own rules: longer than 131072 characters"],
     ["deep nesting", "[".repeat(100_000), "own rules: "],
     ["no condition", withRule({ any: [] }), 'own rules: rule 2 "other", any: '],
