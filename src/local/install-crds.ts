@@ -27,7 +27,8 @@ const isServed = async (kube: Kube, { metadata, spec }: Crd): Promise<boolean> =
   if (!isEstablished(await kube.get(customResourceDefinitions, metadata))) return false;
   const version = spec.versions[0]?.name ?? "";
   try {
-    await kube.list({ group: spec.group, version, ...spec.names, namespaced: true });
+    const type = { group: spec.group, version, ...spec.names, namespaced: spec.scope === "Namespaced" };
+    await kube.list(type, { limit: 1 });
     return true;
   } catch (error) {
     if (isTransient(error)) return false;

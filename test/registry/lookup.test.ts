@@ -313,3 +313,14 @@ describe("a recommendation works as it is", () => {
     await stack.kernel.browsers.deleteByID(session.session_id);
   });
 });
+
+test("what is known stays when the service starts anew", async () => {
+  await known("lasting.example", [{ accessed: 3, blocked: 0 }]);
+  const { dataDir } = stack;
+  await stack.stop();
+  await stack.kube.close();
+  stack = await startLocalStack({ dataDir });
+  expect((await lookup("https://lasting.example/")).recommendation).toMatchObject({
+    matched_target: "lasting.example",
+  });
+});
