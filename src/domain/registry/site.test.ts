@@ -38,8 +38,6 @@ describe("a run", () => {
         runCount: 2,
         lastObservedAt: "2026-01-02T00:00:00Z",
         lastSupportedAt: "2026-01-02T00:00:00Z",
-        origin: "here",
-        source: "trial",
       },
     ]);
   });
@@ -80,6 +78,17 @@ describe("a run", () => {
     expect(known?.evidence.map(({ origin }) => origin)).not.toContain("o0");
     expect(known?.evidence).toHaveLength(maxOrigins);
   });
+});
+
+// LOOKUP-71
+test("what people give counts once, though several clusters say it: that with the most trials", () => {
+  const site = [
+    run({ origin: "a", source: "given", accessed: 5 }),
+    run({ origin: "b", source: "given", accessed: 9 }),
+    run({ origin: "c", source: "given", accessed: 9 }),
+    run({ origin: "a", accessed: 2 }),
+  ].reduce<SiteLine | undefined>((sum, each) => addRun(sum, place, each), undefined);
+  expect(totalOf(site?.configurations[0]?.evidence ?? [])).toMatchObject({ accessed: 11, blocked: 2, runCount: 2 });
 });
 
 test.each<[Recipe["proxy"], Recipe["proxy"]]>([

@@ -60,9 +60,37 @@ const combined = (a: Evidence, b: Evidence, combine: (a: number, b: number) => n
 
 const plus = (a: number, b: number): number => a + b;
 
-/** The sum of evidence of different origins and sources; undefined of none. */
-export const totalOf = (evidence: readonly Evidence[]): Evidence | undefined =>
-  evidence.length === 0 ? undefined : evidence.reduce((sum, each) => combined(sum, each, plus));
+/** Evidence with where it comes from, which decides how it adds up. */
+type Sourced = Evidence & Pick<OriginEvidence, "source">;
+
+/**
+ * All evidence of one configuration; undefined of none. Counts of different origins add up. What people give is one statement, which several
+ * clusters may repeat: of those the one with the most judged trials counts.
+ */
+export const totalOf = (evidence: readonly Sourced[]): Evidence | undefined => {
+  const given = evidence.filter(({ source }) => source === "given").sort((a, b) => judged(b) - judged(a));
+  const counted = [...evidence.filter(({ source }) => source !== "given"), ...given.slice(0, 1)];
+  return counted
+    .map(countsOf)
+    .reduce<Evidence | undefined>((sum, each) => (sum ? combined(sum, each, plus) : each), undefined);
+};
+
+/** Without its origin. */
+const countsOf = ({
+  accessed,
+  blocked,
+  inconclusive,
+  runCount,
+  lastObservedAt,
+  lastSupportedAt,
+}: Evidence): Evidence => ({
+  accessed,
+  blocked,
+  inconclusive,
+  runCount,
+  lastObservedAt,
+  ...(lastSupportedAt !== undefined && { lastSupportedAt }),
+});
 
 /** Entries by key; those of both sides are joined. */
 const joined = <T>(a: readonly T[], b: readonly T[], keyOf: (entry: T) => string, join: (a: T, b: T) => T): T[] => {

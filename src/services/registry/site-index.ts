@@ -16,7 +16,7 @@ import { readSite, type SiteLines, shardOf, siteKey, unpackSites } from "../../r
 import { byAge } from "../../resources/identity.ts";
 import { type SiteConfig, siteConfigKind } from "../../resources/site-config.ts";
 import { type SiteEvidence, siteEvidenceKind } from "../../resources/site-evidence.ts";
-import type { Evidence, Recipe, SiteScope } from "../../resources/site-recipe.ts";
+import type { Recipe, SiteScope } from "../../resources/site-recipe.ts";
 
 /** The name of a site. */
 export type SitePlace = { scope: SiteScope; target: string };
@@ -30,7 +30,7 @@ export type SiteIndex = {
   size(): number;
 };
 
-type Entry = { recipe: Recipe; evidence: Evidence[] };
+type Entry = { recipe: Recipe; evidence: Parameters<typeof totalOf>[0] };
 
 /** The same configurations of both sides are one, with the evidence of both. */
 const knownOf = (entries: readonly Entry[]): Known[] => {
@@ -42,7 +42,7 @@ const knownOf = (entries: readonly Entry[]): Known[] => {
   });
 };
 
-const entryOf = ({ browser, proxy }: Recipe, evidence: Evidence[]): Entry => ({
+const entryOf = ({ browser, proxy }: Recipe, evidence: Entry["evidence"]): Entry => ({
   recipe: { browser, ...(proxy && { proxy }) },
   evidence,
 });
@@ -87,7 +87,7 @@ export const createSiteIndex = () => {
       if (!learned && !given) return undefined;
       return {
         known: knownOf([
-          ...(given?.configurations ?? []).map((each) => entryOf(each, [each.evidence])),
+          ...(given?.configurations ?? []).map((each) => entryOf(each, [{ ...each.evidence, source: "given" }])),
           ...(learned?.configurations ?? []).map((each) => entryOf(each, each.evidence)),
         ]),
         guidance: given?.guidance ?? learned?.guidance,
