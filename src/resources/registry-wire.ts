@@ -16,7 +16,7 @@ const countries = z
   );
 
 export const LookupRequest = z.object({
-  url: z.string().max(2048).describe("A public http or https URL."),
+  url: z.string().max(2048).meta({ format: "uri" }).describe("A public http or https URL."),
   allowed_proxy_countries: countries.optional(),
 });
 export type LookupRequest = z.infer<typeof LookupRequest>;

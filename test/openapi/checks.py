@@ -37,6 +37,9 @@ RULES = [
     r"^config\.(username|password): must not contain (control characters$|a colon)",
     r"^config\.ca_bundle: ",
     r"^config: (this installation has no provider of proxies)",
+    # Which URLs are public: hosts of the DNS, not of a network inside. Countries are a list.
+    r"^url: (is no URL$|must be an http or https URL$|must have at most 2048 characters$|the (host|address) is |a host of one label |names under )",
+    r"^allowed_proxy_countries\[\d+\]: \w+ is no country code of ISO 3166$",
     # What the name of a host resolves to.
     r"^url: its host has no public address$",
     # What a file has inside of it, and that a form has each field once.
