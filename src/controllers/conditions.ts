@@ -28,8 +28,12 @@ export const acceptedDraft = (refusal?: { reason: string; message: string }): Dr
     ? { type: "Accepted", status: false, ...refusal }
     : { type: "Accepted", status: true, reason: "Accepted", message: "the object is in force" };
 
+/** Problems of a spec as one text, each with its place; empty without any. */
+export const specProblemsText = (problems: readonly SpecProblem[]): string =>
+  problems.map(({ path, message }) => `spec.${joinPath(path)}: ${message}`).join("; ");
+
 /** Why an object with settings that this installation can't carry out is not accepted (HTTP-30). */
 export const notSupportedHere = (problems: SpecProblem[]): { reason: "NotSupportedHere"; message: string } => ({
   reason: "NotSupportedHere",
-  message: problems.map(({ path, message }) => `spec.${joinPath(path)}: ${message}`).join("; "),
+  message: specProblemsText(problems),
 });

@@ -2,17 +2,14 @@ import { lastCheck } from "../../domain/proxy-check.ts";
 import { proxyProblems } from "../../domain/proxy-problems.ts";
 import { type ProxyProvider, unsupportedSettings } from "../../domain/proxy-provider.ts";
 import type { WebProxy } from "../../resources/proxy.ts";
-import { joinPath } from "../../resources/wire.ts";
-import { acceptedDraft, conditionsOf, type Draft } from "../conditions.ts";
+import { acceptedDraft, conditionsOf, type Draft, specProblemsText } from "../conditions.ts";
 
 type Refusal = { reason: string; message: string };
 
 const refusalOf = ({ spec }: WebProxy, provider: ProxyProvider): Refusal | undefined => {
   const problems = proxyProblems(spec);
   const unsupported = problems.length > 0 ? [] : unsupportedSettings(spec, provider);
-  const message = [...problems, ...unsupported]
-    .map(({ path, message }) => `spec.${joinPath(path)}: ${message}`)
-    .join("; ");
+  const message = specProblemsText([...problems, ...unsupported]);
   if (message === "") return undefined;
   return { reason: problems.length > 0 ? "InvalidSpec" : "NotSupportedHere", message };
 };

@@ -1,10 +1,9 @@
 import { type BrowserFeature, featureProblems } from "../../../domain/browser-features.ts";
 import { poolProblems } from "../../../domain/pool-problems.ts";
-import type { SpecProblem } from "../../../domain/problem.ts";
 import { type ReferencedObjects, referenceProblems, referencesOf } from "../../../domain/references.ts";
 import { noOnDemandRoom, onDemandRoom, poolAboveCap, type SessionUse } from "../../../domain/session-room.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
-import { joinPath } from "../../../resources/wire.ts";
+import { notSupportedHere, specProblemsText } from "../../conditions.ts";
 import type { Refusal } from "./observed.ts";
 
 export type PoolLimits = {
@@ -45,18 +44,16 @@ const refusalOfReferences = ({ spec }: BrowserPool, objects: ReferencedObjects):
   const problems = referenceProblems(referencesOf(spec), objects);
   const [first] = problems;
   if (!first) return undefined;
-  const message = problems.map(({ path, message }) => `spec.${joinPath(path)}: ${message}`).join("; ");
+  const message = specProblemsText(problems);
   return { reason: problems.some(({ is }) => is === "missing") ? "ReferenceNotFound" : "ReferenceAmbiguous", message };
 };
 
 /** Settings with problems of their own, and settings that this installation can't carry out. */
 const refusalOfSettings = ({ spec }: BrowserPool, features: readonly BrowserFeature[]): Refusal | undefined => {
-  const text = (problems: SpecProblem[]): string =>
-    problems.map(({ path, message }) => `spec.${joinPath(path)}: ${message}`).join("; ");
   const problems = poolProblems(spec);
-  if (problems.length > 0) return { reason: "InvalidSpec", message: text(problems) };
+  if (problems.length > 0) return { reason: "InvalidSpec", message: specProblemsText(problems) };
   const unsupported = featureProblems(spec, features);
-  return unsupported.length > 0 ? { reason: "NotSupportedHere", message: text(unsupported) } : undefined;
+  return unsupported.length > 0 ? notSupportedHere(unsupported) : undefined;
 };
 
 /** Why the operator refuses a spec that the API server accepted; pure. Of two pools with one name, the older keeps it (HTTP-16). */
