@@ -9,7 +9,7 @@
 
 import { valuesOf } from "../domain/registry/recommend.ts";
 import { addRun, mergeSites, type Run } from "../domain/registry/site.ts";
-import { type Target, targetOf } from "../domain/registry/target.ts";
+import { type Target, targetOfSite } from "../domain/registry/target.ts";
 import type { Kube } from "../kube/client.ts";
 import { hasReason, isTransient } from "../kube/kube-error.ts";
 import { maxRememberedRuns, type SiteEvidence, type SiteLine, siteEvidenceKind } from "../resources/site-evidence.ts";
@@ -42,9 +42,22 @@ const isCurable = (error: unknown): boolean =>
   isTransient(error) || hasReason(error, "Conflict") || hasReason(error, "AlreadyExists");
 
 /** The name of the object that a site belongs to. */
-const shardOfSite = ({ scope, target }: Pick<SiteLine, "scope" | "target">): string => {
-  const place = targetOf(scope === "exact" ? target : `https://${target}/`);
-  return shardOf(typeof place === "string" ? target : place.domain);
+const shardOfSite = (site: Pick<SiteLine, "scope" | "target">): string => {
+  const target = targetOfSite(site);
+  return shardOf(typeof target === "string" ? site.target : target.domain);
+};
+
+/** Rewrites the line of a site; returns whether it is another one then. */
+const rewrite = (
+  lines: SiteLines,
+  { scope, target }: Pick<SiteLine, "scope" | "target">,
+  next: (known: SiteLine | undefined) => SiteLine,
+): boolean => {
+  const key = siteKey(scope, target);
+  const before = lines.get(key);
+  const after = writeSite(next(before === undefined ? undefined : readSite(before)));
+  lines.set(key, after);
+  return after !== before;
 };
 
 /** Writes through `kube`; reads the objects each time. */
@@ -73,14 +86,8 @@ export const createEvidenceStore = ({ kube }: { kube: Kube }): EvidenceStore => 
       { isCurable, tries, pauseMs: (failures) => pauseOf(failures) * (0.5 + Math.random() / 2), signal },
     );
 
-  const mergeInto = (lines: SiteLines, site: SiteLine): boolean => {
-    const key = siteKey(site.scope, site.target);
-    const before = lines.get(key);
-    const known = before === undefined ? undefined : readSite(before);
-    const after = writeSite(known ? mergeSites(known, site) : site);
-    lines.set(key, after);
-    return after !== before;
-  };
+  const mergeInto = (lines: SiteLines, site: SiteLine): boolean =>
+    rewrite(lines, site, (known) => (known ? mergeSites(known, site) : site));
 
   return {
     addRun: (target, { runId, ...run }, signal) =>
@@ -92,9 +99,7 @@ export const createEvidenceStore = ({ kube }: { kube: Kube }): EvidenceStore => 
           const values = valuesOf(target);
           for (const scope of siteScopes) {
             const place = { scope, target: values[scope] };
-            const key = siteKey(scope, place.target);
-            const known = readSite(lines.get(key) ?? "");
-            lines.set(key, writeSite(addRun(known, place, run)));
+            rewrite(lines, place, (known) => addRun(known, place, run));
           }
           return true;
         },

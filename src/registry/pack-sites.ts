@@ -31,7 +31,7 @@ export const unpackSites = (packed: string): SiteLines => {
   const text = gunzipSync(Buffer.from(packed, "base64"), { maxOutputLength: maxUnpackedBytes }).toString();
   for (const line of text.split("\n")) {
     const [, scope, target] = head.exec(line) ?? [];
-    if (scope !== undefined && target !== undefined) lines.set(`${scope} ${target}`, line);
+    if (scope !== undefined && target !== undefined) lines.set(siteKey(scope as SiteScope, target), line);
   }
   return lines;
 };

@@ -5,9 +5,8 @@
  *   import: lines ──all checked──► merged into SiteEvidence objects; the same file again changes nothing
  */
 
-import { proxyProblems } from "../domain/proxy-problems.ts";
 import { mergeSites } from "../domain/registry/site.ts";
-import { scopedTargetProblem } from "../domain/registry/site-config-problems.ts";
+import { siteProblems } from "../domain/registry/site-problems.ts";
 import type { Kube } from "../kube/client.ts";
 import { namespaces } from "../kube/resource-type.ts";
 import { type SiteConfig, siteConfigKind } from "../resources/site-config.ts";
@@ -59,16 +58,6 @@ export async function* exportSites(kube: Kube, origin: string): AsyncIterable<st
   for (const site of given.values()) yield writeSite(site);
 }
 
-/** What is wrong with a site that fits its schema; undefined: nothing. */
-const siteProblem = ({ scope, target, configurations }: SiteLine): string | undefined => {
-  const wrong = scopedTargetProblem(scope, target);
-  if (wrong !== undefined) return `target: ${wrong}`;
-  for (const [index, { proxy }] of configurations.entries())
-    for (const { path, message } of proxy ? proxyProblems(proxy) : [])
-      return `${joinPath(["configurations", index, "proxy", ...path])}: ${message}`;
-  return undefined;
-};
-
 /** The site of a line, or what is wrong with it. */
 const parseLine = (line: string): SiteLine | string => {
   if (line.length > maxLine) return `has more than ${maxLine} characters`;
@@ -80,7 +69,8 @@ const parseLine = (line: string): SiteLine | string => {
   }
   const { data, error } = SiteLine.safeParse(value);
   if (!data) return error.issues.map(({ path, message }) => `${joinPath(path as string[])}: ${message}`).join("; ");
-  return siteProblem(data) ?? data;
+  const [problem] = siteProblems(data);
+  return problem ? `${joinPath(problem.path)}: ${problem.message}` : data;
 };
 
 /** Without what this installation has given itself: that is in its SiteConfigs, or was deleted there. */

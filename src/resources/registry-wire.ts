@@ -1,7 +1,7 @@
 /** The config registry over HTTP; field names as in the public API. Answers have no secrets. */
 import { z } from "zod";
 import { CreateProxy, ProxyConfig } from "./proxy-wire.ts";
-import { managedProxyTypes, maxGuidance, recipeFields, siteScopes } from "./site-recipe.ts";
+import { managedProxyTypes, maxGuidance, maxUrlLength, recipeFields, siteScopes } from "./site-recipe.ts";
 import { wireSchema } from "./wire.ts";
 
 /** Most countries of a lookup (LOOKUP-4). */
@@ -16,7 +16,7 @@ const countries = z
   );
 
 export const LookupRequest = z.object({
-  url: z.string().max(2048).meta({ format: "uri" }).describe("A public http or https URL."),
+  url: z.string().max(maxUrlLength).meta({ format: "uri" }).describe("A public http or https URL."),
   allowed_proxy_countries: countries.optional(),
 });
 export type LookupRequest = z.infer<typeof LookupRequest>;

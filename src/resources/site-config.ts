@@ -3,7 +3,14 @@ import { z } from "zod";
 import { Conditions } from "./conditions.ts";
 import { apiGroup, type ClusterKind, type ClusterResource, validations } from "./kind.ts";
 import { observedGeneration } from "./observed-generation.ts";
-import { evidenceFields, maxConfigurations, maxGuidance, recipeFields, siteScopes } from "./site-recipe.ts";
+import {
+  evidenceFields,
+  maxConfigurations,
+  maxGuidance,
+  maxUrlLength,
+  recipeFields,
+  siteScopes,
+} from "./site-recipe.ts";
 
 const SiteConfiguration = z
   .object({
@@ -20,7 +27,7 @@ export const SiteConfigSpec = z
     target: z
       .string()
       .min(1)
-      .max(2048)
+      .max(maxUrlLength)
       .describe(
         "The URL, host or domain as a lookup answers it in target, e.g. https://www.example.com/a, www.example.com, example.com.",
       ),

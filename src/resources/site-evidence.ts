@@ -4,7 +4,14 @@
  */
 import { z } from "zod";
 import { apiGroup, type ClusterKind, type ClusterResource } from "./kind.ts";
-import { evidenceFields, maxConfigurations, maxGuidance, recipeFields, siteScopes } from "./site-recipe.ts";
+import {
+  evidenceFields,
+  maxConfigurations,
+  maxGuidance,
+  maxUrlLength,
+  recipeFields,
+  siteScopes,
+} from "./site-recipe.ts";
 
 /** Objects that share all domains. */
 export const shardCount = 256;
@@ -31,7 +38,7 @@ export type OriginEvidence = z.infer<typeof OriginEvidence>;
 /** One site: a line of a packed object, and of an export. `origin` of evidence: the id of the installation that counted it. */
 export const SiteLine = z.object({
   scope: z.enum(siteScopes),
-  target: z.string().min(1).max(2048),
+  target: z.string().min(1).max(maxUrlLength),
   configurations: z
     .array(z.object({ ...recipeFields, evidence: z.array(OriginEvidence).max(maxOrigins * evidenceSources.length) }))
     .max(maxConfigurations),

@@ -11,6 +11,9 @@ export type SiteScope = (typeof siteScopes)[number];
 /** Types of managed proxies, cheaper before dearer. A `custom` one belongs to a project and may have a password. */
 export const managedProxyTypes = ["datacenter", "isp", "residential", "mobile"] as const;
 
+/** Longest URL of a target, characters (LOOKUP-2). */
+export const maxUrlLength = 2048;
+
 /** Configurations of one site that are kept. */
 export const maxConfigurations = 64;
 

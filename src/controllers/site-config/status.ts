@@ -1,17 +1,14 @@
 import { bestOf, type EligibleRules, isEligible } from "../../domain/registry/recommend.ts";
 import { judged, successRate } from "../../domain/registry/site.ts";
-import { siteConfigProblems } from "../../domain/registry/site-config-problems.ts";
+import { siteProblems } from "../../domain/registry/site-problems.ts";
 import type { SiteConfig } from "../../resources/site-config.ts";
-import { joinPath } from "../../resources/wire.ts";
-import { acceptedDraft, conditionsOf, type Draft } from "../conditions.ts";
+import { acceptedDraft, conditionsOf, type Draft, specProblemsText } from "../conditions.ts";
 
 type Refusal = { reason: string; message: string };
 
 /** What is wrong with the object itself, or which older one has its target. */
 const refusalOf = ({ metadata, spec }: SiteConfig, holder: SiteConfig): Refusal | undefined => {
-  const message = siteConfigProblems(spec)
-    .map(({ path, message: problem }) => `spec.${joinPath(path)}: ${problem}`)
-    .join("; ");
+  const message = specProblemsText(siteProblems(spec));
   if (message !== "") return { reason: "InvalidSpec", message };
   if (holder.metadata.uid === metadata.uid) return undefined;
   return {

@@ -6,6 +6,7 @@
 import type { OriginEvidence, SiteLine } from "../../resources/site-evidence.ts";
 import { maxOrigins } from "../../resources/site-evidence.ts";
 import { type Evidence, maxConfigurations, type Recipe } from "../../resources/site-recipe.ts";
+import { stableHash } from "../stable-hash.ts";
 
 type Known = SiteLine["configurations"][number];
 
@@ -34,13 +35,8 @@ const spelledOut = ({ browser, proxy }: Recipe): Recipe => {
   return { browser, ...(proxy && { proxy }) };
 };
 
-const sorted = (_key: string, value: unknown): unknown =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-    : value;
-
 /** Equal for configurations that are the same. */
-export const recipeKey = (recipe: Recipe): string => JSON.stringify(spelledOut(recipe), sorted);
+export const recipeKey = (recipe: Recipe): string => stableHash(spelledOut(recipe));
 
 const latest = (a: string | undefined, b: string | undefined): string | undefined =>
   a === undefined || (b !== undefined && Date.parse(b) > Date.parse(a)) ? b : a;

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { maxUrlLength, targetOf } from "./target.ts";
+import { maxUrlLength } from "../../resources/site-recipe.ts";
+import { targetOf } from "./target.ts";
 
 /** URL → normalized, host, domain. */
 const normalized: [string, string, string, string][] = [

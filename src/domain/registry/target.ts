@@ -3,14 +3,12 @@
  * WHATWG's URL parser does what browsers do: lower case, IDNA, other notations of IPv4 addresses, dots in paths, default ports.
  */
 import { getDomain } from "tldts";
+import { maxUrlLength, type SiteScope } from "../../resources/site-recipe.ts";
 import { type Address, parseAddress } from "../ip-range.ts";
 import { createNetworkJudge } from "../network-judge.ts";
 
 /** `normalized`: scheme, host, port and path; `domain`: the registrable domain, or the host where there is none. */
 export type Target = { normalized: string; host: string; domain: string };
-
-/** Longest URL, characters (LIMIT of the public API). */
-export const maxUrlLength = 2048;
 
 /** Of the URL as given and as it is sent: letters outside of ASCII are up to nine characters there. */
 const tooLong = `must have at most ${maxUrlLength} characters`;
@@ -59,3 +57,7 @@ export const targetOf = (text: string): Target | string => {
   if (normalized.length > maxUrlLength) return tooLong;
   return { normalized, host, domain: (address ? undefined : getDomain(host, { allowPrivateDomains: true })) ?? host };
 };
+
+/** The target that a site's name stands for: a URL, or a host or domain alone; or why it has none, as `targetOf`. */
+export const targetOfSite = ({ scope, target }: { scope: SiteScope; target: string }): Target | string =>
+  targetOf(scope === "exact" ? target : `https://${target}/`);

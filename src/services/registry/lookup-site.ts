@@ -36,7 +36,10 @@ export const lookupSite = ({ url, allowed_proxy_countries }: LookupRequest, deps
   const target = requireTarget(url);
   const countries = requireCountries(allowed_proxy_countries, deps);
   const { minTrials, minRate } = deps.config.registry;
-  const find = (scope: Parameters<Parameters<typeof recommend>[1]>[0], value: string) =>
-    deps.sites.find({ scope, target: value }, target.domain);
-  return lookupAnswer(target, recommend(target, find, { minTrials, minRate, countries }));
+  const find = deps.sites.sitesOf(target.domain);
+  const rules = { minTrials, minRate, countries };
+  return lookupAnswer(
+    target,
+    recommend(target, (scope, value) => find({ scope, target: value }), rules),
+  );
 };

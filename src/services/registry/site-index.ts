@@ -2,13 +2,13 @@
  * What the registry knows, in this replica's memory (LOOKUP-6, LOOKUP-7): two watches feed it, and a lookup only reads it.
  *
  *   SiteEvidence ──watch──► lines by scope and target, unparsed ──┐
- *                                                                 ├──► find(scope, value): parsed, evidence added up
+ *                                                                 ├──► sitesOf(domain): parsed, evidence added up
  *   SiteConfig ────watch──► objects by scope and target ──────────┘
  */
 
 import type { Known, Site } from "../../domain/registry/recommend.ts";
 import { recipeKey, totalOf } from "../../domain/registry/site.ts";
-import { siteConfigProblems } from "../../domain/registry/site-config-problems.ts";
+import { siteProblems } from "../../domain/registry/site-problems.ts";
 import type { Kube } from "../../kube/client.ts";
 import { startReflector } from "../../kube/reflector.ts";
 import type { Logger } from "../../log.ts";
@@ -21,9 +21,12 @@ import type { Recipe, SiteScope } from "../../resources/site-recipe.ts";
 /** The name of a site. */
 export type SitePlace = { scope: SiteScope; target: string };
 
+/** What is known of a site; undefined: nothing. */
+export type FindSite = (place: SitePlace) => Site | undefined;
+
 export type SiteIndex = {
-  /** What is known of a site of this registrable domain; undefined: nothing. */
-  find(place: SitePlace, domain: string): Site | undefined;
+  /** The sites of one registrable domain. */
+  sitesOf(domain: string): FindSite;
   /** All sites that are known, in the order of their names within each of a few hundred parts. */
   places(): Iterable<SitePlace>;
   /** Sites that are known. */
@@ -32,15 +35,16 @@ export type SiteIndex = {
 
 type Entry = { recipe: Recipe; evidence: Parameters<typeof totalOf>[0] };
 
-/** The same configurations of both sides are one, with the evidence of both. */
-const knownOf = (entries: readonly Entry[]): Known[] => {
-  const byKey = Map.groupBy(entries, ({ recipe }) => recipeKey(recipe));
-  return [...byKey.values()].flatMap((same) => {
-    const evidence = totalOf(same.flatMap((entry) => entry.evidence));
-    const recipe = same[0]?.recipe;
-    return evidence && recipe ? [{ recipe, evidence }] : [];
-  });
+const knownOf = ({ recipe, evidence }: Entry): Known[] => {
+  const total = totalOf(evidence);
+  return total ? [{ recipe, evidence: total }] : [];
 };
+
+/** The same configurations of both sides are one, with the evidence of both. */
+const joined = (entries: readonly Entry[]): Entry[] =>
+  [...Map.groupBy(entries, ({ recipe }) => recipeKey(recipe)).values()].flatMap((same) =>
+    same[0] ? [{ recipe: same[0].recipe, evidence: same.flatMap(({ evidence }) => evidence) }] : [],
+  );
 
 const entryOf = ({ browser, proxy }: Recipe, evidence: Entry["evidence"]): Entry => ({
   recipe: { browser, ...(proxy && { proxy }) },
@@ -58,8 +62,6 @@ export const createSiteIndex = () => {
   const shards = new Map<string, SiteLines>();
   /** Of objects with one target the oldest counts; the operator says so to the others. */
   const configs = new Map<string, SiteConfig[]>();
-
-  const linesOf = (domain: string): SiteLines | undefined => shards.get(shardOf(domain));
 
   return {
     putShard(name: string, lines: SiteLines): void {
@@ -79,18 +81,21 @@ export const createSiteIndex = () => {
       if (others.length > 0) configs.set(key, others);
       else configs.delete(key);
     },
-    find({ scope, target }: SitePlace, domain: string): Site | undefined {
-      const key = siteKey(scope, target);
-      const line = linesOf(domain)?.get(key);
-      const learned = line === undefined ? undefined : readSite(line);
-      const given = configs.get(key)?.[0]?.spec;
-      if (!learned && !given) return undefined;
-      return {
-        known: knownOf([
-          ...(given?.configurations ?? []).map((each) => entryOf(each, [{ ...each.evidence, source: "given" }])),
-          ...(learned?.configurations ?? []).map((each) => entryOf(each, each.evidence)),
-        ]),
-        guidance: given?.guidance ?? learned?.guidance,
+    sitesOf(domain: string): FindSite {
+      const lines = shards.get(shardOf(domain));
+      return ({ scope, target }) => {
+        const key = siteKey(scope, target);
+        const line = lines?.get(key);
+        const learned = line === undefined ? undefined : readSite(line);
+        const given = configs.get(key)?.[0]?.spec;
+        if (!learned && !given) return undefined;
+        const found = (learned?.configurations ?? []).map((each) => entryOf(each, each.evidence));
+        const stated = given?.configurations.map((each) => entryOf(each, [{ ...each.evidence, source: "given" }]));
+        return {
+          // A line has each configuration once.
+          known: (stated ? joined([...stated, ...found]) : found).flatMap(knownOf),
+          guidance: given?.guidance ?? learned?.guidance,
+        };
       };
     },
     *places(): Iterable<SitePlace> {
@@ -131,12 +136,12 @@ export const startSiteIndex = ({
     type: siteConfigKind,
     log,
     onChange: (config, change) =>
-      change === "DELETED" || config.metadata.deletionTimestamp || siteConfigProblems(config.spec).length > 0
+      change === "DELETED" || config.metadata.deletionTimestamp || siteProblems(config.spec).length > 0
         ? index.dropConfig(config)
         : index.putConfig(config),
   });
   return {
-    find: index.find,
+    sitesOf: index.sitesOf,
     places: index.places,
     size: index.size,
     synced: async (signal) => void (await Promise.all([shards.synced(signal), configs.synced(signal)])),

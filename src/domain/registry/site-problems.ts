@@ -1,23 +1,25 @@
-/** The rules of a SiteConfig that neither its schema nor CEL can express. */
-import type { SiteConfigSpec } from "../../resources/site-config.ts";
-import type { SiteScope } from "../../resources/site-recipe.ts";
+/** The rules of a site that neither its schema nor CEL can express; for SiteConfigs and lines of an import alike. */
+import type { Recipe, SiteScope } from "../../resources/site-recipe.ts";
 import { problemAt, type SpecProblem } from "../problem.ts";
 import { proxyProblems } from "../proxy-problems.ts";
 import { valuesOf } from "./recommend.ts";
 import { recipeKey } from "./site.ts";
-import { targetOf } from "./target.ts";
+import { targetOfSite } from "./target.ts";
 
 /** Why a target is not what lookups ask for in this scope; undefined when it is. */
-export const scopedTargetProblem = (scope: SiteScope, target: string): string | undefined => {
-  const place = targetOf(scope === "exact" ? target : `https://${target}/`);
+const targetProblem = (scope: SiteScope, target: string): string | undefined => {
+  const place = targetOfSite({ scope, target });
   if (typeof place === "string") return place;
   const wanted = valuesOf(place)[scope];
   return wanted === target ? undefined : `a lookup asks for ${wanted} here, so write that`;
 };
 
-/** All problems of a spec that fits its schema; empty when there are none. */
-export const siteConfigProblems = ({ scope, target, configurations }: SiteConfigSpec): SpecProblem[] => {
-  const wrongTarget = scopedTargetProblem(scope, target);
+/** What a SiteConfig and a line of an import have in common. */
+type NamedSite = { scope: SiteScope; target: string; configurations: readonly Recipe[] };
+
+/** All problems of a site that fits its schema; empty when there are none. */
+export const siteProblems = ({ scope, target, configurations }: NamedSite): SpecProblem[] => {
+  const wrongTarget = targetProblem(scope, target);
   const keys = configurations.map(recipeKey);
   return [
     ...(wrongTarget === undefined ? [] : [problemAt(["target"], wrongTarget)]),
