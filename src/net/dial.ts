@@ -18,6 +18,8 @@ const whenOpen = async (
   signal: AbortSignal | undefined,
 ): Promise<Socket> => {
   const late = AbortSignal.timeout(connectMs);
+  // A TLS socket that has refused a certificate may fail once more, when its caller has left. An open one has an owner who listens.
+  socket.on("error", () => undefined);
   try {
     await once(socket, event, { signal: signal ? AbortSignal.any([late, signal]) : late });
     return socket;

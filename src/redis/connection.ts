@@ -1,7 +1,19 @@
 /** The only place that connects to Redis, be it a single server, Sentinel or Cluster (redis-url.ts). */
+import { subscribe } from "node:diagnostics_channel";
+import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from "ioredis";
 import type { Logger } from "../log.ts";
 import { parseRedisUrl, type RedisAddress } from "./redis-url.ts";
+
+/**
+ * The client hears a socket's first error only, and it opens some sockets that nobody else sees. A TLS socket that has refused a
+ * certificate may fail once more, with an error that would end the process.
+ */
+subscribe("net.client.socket", (message) => {
+  const { socket } = message as { socket: Socket };
+  if (socket instanceof TLSSocket) socket.once("error", () => socket.on("error", () => undefined));
+});
 
 /** The rest of the program passes this on without knowing the client library. */
 export type RedisConnection = Redis | Cluster;

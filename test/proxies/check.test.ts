@@ -11,6 +11,7 @@ import {
   startForwardingProxy,
 } from "../support/forwarding-proxy.ts";
 import { ownAddress } from "../support/own-address.ts";
+import { startRubbishServer } from "../support/rubbish-server.ts";
 import { testCertificates } from "../support/test-certificates.ts";
 
 const own = ownAddress();
@@ -139,6 +140,17 @@ describe("a proxy is unavailable", () => {
     addresses["dead.test"] = addresses["unknown.test"] = ["203.0.113.5"];
     for (const url of ["http://dead.test/", "http://unknown.test/", "https://unknown.test/", "https://site.test/"])
       expect(await check(parent, url), url).toEqual(unavailable);
+  });
+
+  // PROXY-16
+  test("when it, or the site, sends rubbish with a certificate that is not trusted, and the service goes on", async () => {
+    const certificates = testCertificates(["DNS:proxy.test", "DNS:site.test"]);
+    await using rubbish = await startRubbishServer(certificates, own);
+    expect(await check(parentOf(rubbish, { protocol: "https" }))).toEqual(unavailable);
+    expect(rubbish.connections()).toBe(1);
+    const proxy = await start({ sites: { "site.test:443": { host: own, port: rubbish.port } } });
+    expect(await check(parentOf(proxy), "https://site.test/")).toEqual(unavailable);
+    expect(rubbish.connections()).toBe(2);
   });
 
   test("when it closes, or answers with what is no HTTP, and the check ends then", async () => {

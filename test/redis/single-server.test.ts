@@ -17,6 +17,8 @@ import { eventually } from "../support/eventually.ts";
 import { runLeaseFlow, startLeaseFlow } from "../support/lease-flow.ts";
 import { silent } from "../support/lease-parts.ts";
 import { startRedisServer } from "../support/redis-servers.ts";
+import { startRubbishServer } from "../support/rubbish-server.ts";
+import { testCertificates } from "../support/test-certificates.ts";
 
 const run = promisify(execFile);
 
@@ -137,3 +139,12 @@ test("TLS is used when the URL says so, and only with a server whose certificate
     await rm(folder, { recursive: true, force: true });
   }
 });
+
+test.each(["rediss://HOST", "rediss-sentinel://HOST?master=main", "rediss-cluster://HOST"])(
+  "a stranger in the place of a server can't end the process: %s",
+  async (url) => {
+    await using stranger = await startRubbishServer(testCertificates());
+    await expect(whenReadyAt(url.replace("HOST", `127.0.0.1:${stranger.port}`))).rejects.toThrow("Redis is not ready");
+    expect(stranger.connections()).toBeGreaterThan(0);
+  },
+);

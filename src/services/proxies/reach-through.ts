@@ -84,7 +84,8 @@ const secured = async (socket: Socket, url: URL, parent: ParentProxy): Promise<S
   });
   const ready = Promise.withResolvers<Socket>();
   secure.once("secureConnect", () => ready.resolve(secure));
-  secure.once("error", ready.reject);
+  // A TLS socket that has refused a certificate may fail once more.
+  secure.on("error", ready.reject);
   secure.once("close", () => ready.reject(new Error("the connection was closed")));
   return ready.promise;
 };
