@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { viewLeases } from "../support/lease-view.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
@@ -24,6 +24,21 @@ afterAll(async () => {
   for (const { pid } of await processesOf(dataDir)) process.kill(pid, "SIGKILL");
   await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
 });
+
+let stacks: LocalStack[] = [];
+/** What a failed test has left would keep the next one from its data. */
+afterEach(async () => {
+  for (const stack of stacks) {
+    await stack.stop();
+    await stack.kube.close();
+  }
+  stacks = [];
+});
+const start = async (args: string[] = []): Promise<LocalStack> => {
+  const stack = await startLocalStack({ dataDir, args });
+  stacks.push(stack);
+  return stack;
+};
 
 type Ended = { code: number | null; output: string };
 
@@ -56,7 +71,7 @@ describe("local mode", () => {
   let apiKey: string;
 
   test("ends at Ctrl-C and leaves no process, no pod and no local.json; the data stays", async () => {
-    const stack = await startLocalStack({ dataDir });
+    const stack = await start();
     const local = join(dataDir, "local.json");
     expect((await stat(local)).mode & 0o777).toBe(0o600);
     apiKey = stack.api_key;
@@ -68,19 +83,16 @@ describe("local mode", () => {
     expect(await processesOf(dataDir)).toEqual([]);
     expect(await podFolders()).toEqual([]);
     await expect(access(local)).rejects.toThrow("ENOENT");
-    await stack.kube.close();
   });
 
   test("has its key and its pools after a restart, with warm browsers and no lease of the former run", async () => {
-    const stack = await startLocalStack({ dataDir });
+    const stack = await start();
     expect(stack.api_key).toBe(apiKey);
     await poolAt(stack.call, poolId).whenCounts({ acquired: 0, available: 2 });
-    await stack.stop();
-    await stack.kube.close();
   });
 
   test("was killed while browsers were leased and callers waited: the next start ends what is left and converges", async () => {
-    const stack = await startLocalStack({ dataDir });
+    const stack = await start();
     const pool = poolAt(stack.call, poolId);
     await pool.whenCounts({ acquired: 0, available: 2 });
     const sessions = [await pool.acquire(), await pool.acquire()];
@@ -95,9 +107,8 @@ describe("local mode", () => {
     expect(former.length).toBeGreaterThan(5);
     await crash(stack);
     await waiting;
-    await stack.kube.close();
 
-    const next = await startLocalStack({ dataDir });
+    const next = await start();
     const again = poolAt(next.call, poolId);
     // No caller waits any more: a browser for the dead caller would not count as available.
     await again.whenCounts({ acquired: 0, available: 2 });
@@ -110,12 +121,10 @@ describe("local mode", () => {
     expect(await podFolders()).toHaveLength(2);
     const cdp = await openCdp(await again.acquire());
     expect(await cdp.version()).toContain("Chrome");
-    await next.stop();
-    await next.kube.close();
   });
 
   test("starts empty with --fresh", async () => {
-    const stack = await startLocalStack({ dataDir, args: ["--fresh"] });
+    const stack = await start(["--fresh"]);
     expect(stack.api_key).not.toBe(apiKey);
     expect(await (await stack.call("GET", "/browser_pools")).json()).toEqual([]);
 
@@ -133,7 +142,6 @@ describe("local mode", () => {
     stack.process.kill("SIGINT");
     expect((await exited)[0]).toBe(130);
     await nothingRuns();
-    await stack.kube.close();
   });
 
   test("names the port that is in use, and starts nothing", async () => {
