@@ -1,4 +1,5 @@
 import { Pool } from "undici";
+import { callJson } from "../../src/leases/json-call.ts";
 
 /** Address of the service under load, and what its callers need. It is sent to load processes. */
 export type Target = { url: string; apiKey: string; poolId: string };
@@ -19,6 +20,9 @@ export type LoadClient = {
 
 type Send = { wanted: number; by?: Pool };
 
+/** Longer than any caller waits for a browser. */
+const answerMs = 600_000;
+
 /**
  * `connections`: the limit for acquires. Other calls have a pool of the same size of their own, so that releases don't queue
  * behind waiting acquires. Further calls wait for a free connection.
@@ -28,12 +32,12 @@ export const createLoadClient = ({ url, apiKey, poolId }: Target, connections: n
   const pools = { acquire: newPool(), other: newPool() };
   const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
   const path = `/browser_pools/${poolId}`;
-  const send = async (to: string, body: object, { wanted, by = pools.other }: Send): Promise<string> => {
-    const answer = await by.request({ method: "POST", path: to, headers, body: JSON.stringify(body) });
-    const text = await answer.body.text();
-    if (answer.statusCode !== wanted) throw new Error(`${to} was answered with ${answer.statusCode}: ${text}`);
-    return text;
-  };
+  const send = (to: string, body: object, { wanted, by = pools.other }: Send): Promise<string> =>
+    callJson(by, { origin: url, path: to, method: "POST", headers, body, timeoutMs: answerMs }, (answer) => {
+      const text = answer.body.toString();
+      if (answer.status !== wanted) throw new Error(`${to} was answered with ${answer.status}: ${text}`);
+      return text;
+    });
   return {
     async acquire(waitSeconds) {
       const body = waitSeconds === undefined ? {} : { acquire_timeout_seconds: waitSeconds };

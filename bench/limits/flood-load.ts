@@ -1,5 +1,6 @@
 /** The load of the section `limits`, each in its own process: requests at a fixed rate, and a caller that acquires and releases. */
 import { Pool } from "undici";
+import { callJson } from "../../src/leases/json-call.ts";
 import { seededRandom } from "../../test/support/seeded-random.ts";
 import { createLoadClient, type Target } from "../leases/client.ts";
 import { openLoop, poissonArrivals } from "../open-loop.ts";
@@ -26,6 +27,8 @@ const connections = 64;
 
 const warmUp = 200;
 
+const answerMs = 60_000;
+
 export const run: Job<FloodLoad, FloodResult> = async (load, signal) => {
   const statuses: Record<number, number> = {};
   const arrivals = poissonArrivals(load, seededRandom(load.seed));
@@ -39,14 +42,15 @@ export const run: Job<FloodLoad, FloodResult> = async (load, signal) => {
     await client.close();
     return { latencies: result.latencies.slice(warmUp / 10), statuses: { 0: result.errors.length } };
   }
-  const { url, path, method, headers, body = null } = load;
+  const { url, path, method, headers, body } = load;
   const pool = new Pool(url, { connections, pipelining: 1 });
-  const { latencies } = await openLoop({ arrivals, signal }, async () => {
-    const answer = await pool.request({ method, path, headers, body });
-    await answer.body.dump();
-    statuses[answer.statusCode] = (statuses[answer.statusCode] ?? 0) + 1;
-    return {};
-  });
+  const call = { origin: url, path, method, headers, ...(body && { body: Buffer.from(body) }), timeoutMs: answerMs };
+  const { latencies } = await openLoop({ arrivals, signal }, () =>
+    callJson(pool, call, ({ status }) => {
+      statuses[status] = (statuses[status] ?? 0) + 1;
+      return {};
+    }),
+  );
   await pool.destroy();
   return { latencies, statuses };
 };

@@ -5,7 +5,7 @@ export type JsonCall = {
   /** `http://host:port` */
   origin: string;
   path: string;
-  method: "GET" | "PUT" | "DELETE";
+  method: "GET" | "POST" | "PUT" | "DELETE";
   headers: Record<string, string>;
   /** Sent as JSON; bytes and streams as they are. */
   body?: object | Buffer | Readable;
