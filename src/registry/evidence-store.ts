@@ -29,9 +29,29 @@ export type MergeOptions = {
   onProgress?: ((done: number, all: number) => void) | undefined;
 };
 
+/** What one session found. */
+export type SessionRun = { runId: string; target: Target; run: Run };
+
+/** Whether a session counts for a site; `known`: what the objects say of it. */
+export type MayCount = (
+  run: SessionRun,
+  place: Pick<SiteLine, "scope" | "target">,
+  known: SiteLine | undefined,
+) => boolean;
+
 export type EvidenceStore = {
   /** Adds what a run found of a target to its exact, host and domain knowledge. `runId`: adding it again does nothing. */
   addRun(target: Target, run: Run & { runId: string }, signal?: AbortSignal): Promise<Written>;
+  /**
+   * Adds what sessions found of one registrable domain, in one write, to the sites for which `begin()` says so: it is called
+   * for each try of the write.
+   */
+  addSessions(
+    domain: string,
+    runs: readonly SessionRun[],
+    begin: () => MayCount,
+    signal?: AbortSignal,
+  ): Promise<Written>;
   /** Merges sites; the same again changes nothing. `onProgress`: called after each object. */
   merge(sites: readonly SiteLine[], options?: MergeOptions): Promise<Written>;
   /** All sites, object by object. */
@@ -58,6 +78,11 @@ const rewrite = (
   const after = writeSite(next(before === undefined ? undefined : readSite(before)));
   lines.set(key, after);
   return after !== before;
+};
+
+const siteAt = (lines: SiteLines, { scope, target }: Pick<SiteLine, "scope" | "target">): SiteLine | undefined => {
+  const line = lines.get(siteKey(scope, target));
+  return line === undefined ? undefined : readSite(line);
 };
 
 /** Writes through `kube`; reads the objects each time. */
@@ -102,6 +127,24 @@ export const createEvidenceStore = ({ kube }: { kube: Kube }): EvidenceStore => 
             rewrite(lines, place, (known) => addRun(known, place, run));
           }
           return true;
+        },
+        signal,
+      ),
+    addSessions: (domain, sessions, begin, signal) =>
+      update(
+        shardOf(domain),
+        (lines, runs) => {
+          const mayCount = begin();
+          const fresh = sessions.filter(({ runId }) => !runs.includes(runId));
+          const counted = fresh.filter((session) => {
+            const values = valuesOf(session.target);
+            const places = siteScopes.map((scope) => ({ scope, target: values[scope] }));
+            const mine = places.filter((place) => mayCount(session, place, siteAt(lines, place)));
+            for (const place of mine) rewrite(lines, place, (known) => addRun(known, place, session.run));
+            return mine.length > 0;
+          });
+          runs.push(...counted.map(({ runId }) => runId));
+          return counted.length > 0;
         },
         signal,
       ),

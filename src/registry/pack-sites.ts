@@ -1,12 +1,14 @@
 /** Many sites in one text: a JSON object a line, with gzip, in base64. A packed text is what a SiteEvidence object holds. */
-import { createHash } from "node:crypto";
-import { gunzipSync, gzipSync } from "node:zlib";
+import { crc32, gunzipSync, gzipSync } from "node:zlib";
 import { lastObserved } from "../domain/registry/site.ts";
 import { maxPackedSites, SiteLine, shardCount } from "../resources/site-evidence.ts";
 import type { SiteScope } from "../resources/site-recipe.ts";
 
-/** Lines of one object by `siteKey`, unparsed: a replica keeps those of all objects, and parses the few that it is asked for. */
+/** Lines of one object by `siteKey`, unparsed, to be changed. */
 export type SiteLines = Map<string, string>;
+
+/** The same to be read only, with the text outside of the heap: a replica keeps those of all objects, and parses the few lines it is asked for. */
+export type SiteText = { get(key: string): string | undefined; keys(): Iterable<string>; size: number };
 
 /** Much more than what packs into the largest object; what unpacks to more is not ours. */
 const maxUnpackedBytes = 64 * 1024 * 1024;
@@ -19,27 +21,68 @@ export const siteKey = (scope: SiteScope, target: string): string => `${scope} $
 
 /** The name of the object with all sites of a registrable domain. */
 export const shardOf = (domain: string): string =>
-  `shard-${(createHash("sha256").update(domain).digest().readUInt32BE() % shardCount).toString(16).padStart(2, "0")}`;
+  `shard-${(crc32(domain) % shardCount).toString(16).padStart(2, "0")}`;
 
 /** A line as it is written: scope and target come first, and neither needs an escape in JSON. */
 const head = /^\{"scope":"(\w+)","target":"([^"\\]*)"/;
 
-/** Unpacks; throws for what is no packed text. Lines that begin otherwise than ours are left out. */
-export const unpackSites = (packed: string): SiteLines => {
-  const lines: SiteLines = new Map();
-  if (packed === "") return lines;
-  const text = gunzipSync(Buffer.from(packed, "base64"), { maxOutputLength: maxUnpackedBytes }).toString();
-  for (const line of text.split("\n")) {
+const newline = 10;
+
+const endOfLine = (text: Buffer, start: number): number => {
+  const end = text.indexOf(newline, start);
+  return end < 0 ? text.length : end;
+};
+
+const lineAt = (text: Buffer, start: number): string => text.toString("utf8", start, endOfLine(text, start));
+
+/** Lines that begin otherwise than ours are left out. */
+const linesOf = function* (text: Buffer): Generator<{ key: string; line: string; start: number }> {
+  for (let start = 0; start < text.length; start = endOfLine(text, start) + 1) {
+    const line = lineAt(text, start);
     const [, scope, target] = head.exec(line) ?? [];
-    if (scope !== undefined && target !== undefined) lines.set(siteKey(scope as SiteScope, target), line);
+    if (scope !== undefined && target !== undefined) yield { key: siteKey(scope as SiteScope, target), line, start };
   }
-  return lines;
+};
+
+const unpack = (packed: string): Buffer =>
+  packed === "" ? Buffer.alloc(0) : gunzipSync(Buffer.from(packed, "base64"), { maxOutputLength: maxUnpackedBytes });
+
+/** Unpacks; throws for what is no packed text. */
+export const unpackSites = (packed: string): SiteLines =>
+  new Map(linesOf(unpack(packed)).map(({ key, line }) => [key, line]));
+
+/** Unpacks to read; throws for what is no packed text. */
+export const openSites = (packed: string): SiteText => {
+  const text = unpack(packed);
+  // A part of a string holds on to the whole of it, here a line: the keys are copies.
+  const starts = new Map(linesOf(text).map(({ key, start }) => [Buffer.from(key).toString(), start]));
+  return {
+    get(key) {
+      const start = starts.get(key);
+      return start === undefined ? undefined : lineAt(text, start);
+    },
+    keys: () => starts.keys(),
+    size: starts.size,
+  };
 };
 
 /** The site of a line; undefined for a line that is none. */
 export const readSite = (line: string): SiteLine | undefined => {
   try {
     return SiteLine.parse(JSON.parse(line));
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * The site of a line that `writeSite` has made, unchecked: a lookup takes no longer for that. Undefined for a line that is no JSON or has no
+ * configurations.
+ */
+export const parseSite = (line: string): SiteLine | undefined => {
+  try {
+    const site = JSON.parse(line) as SiteLine;
+    return Array.isArray(site.configurations) ? site : undefined;
   } catch {
     return undefined;
   }

@@ -28,10 +28,21 @@ export const evidenceSources = ["trial", "session", "given"] as const;
 /** Origins of one configuration's evidence that are kept, e.g. clusters. */
 export const maxOrigins = 16;
 
+/** Latest runs of an origin and source whose counts are kept one by one, to see a site change. */
+export const maxRecentRuns = 8;
+
+const RecentRun = z.object({
+  at: z.iso.datetime(),
+  accessed: evidenceFields.accessed,
+  blocked: evidenceFields.blocked,
+});
+export type RecentRun = z.infer<typeof RecentRun>;
+
 const OriginEvidence = z.object({
   origin: z.string().regex(/^[a-z0-9-]{1,63}$/),
   source: z.enum(evidenceSources),
   ...evidenceFields,
+  recent: z.array(RecentRun).max(maxRecentRuns).optional(),
 });
 export type OriginEvidence = z.infer<typeof OriginEvidence>;
 

@@ -45,7 +45,8 @@ export const recipeFields = {
   browser: RecipeBrowser.default({ stealth: false, headless: false, gpu: false, viewport: defaultViewport }),
   proxy: ManagedProxy.optional().describe("The proxy. Left out: the browser connects directly."),
 };
-const Recipe = z.object(recipeFields);
+/** A configuration, as the registry keeps it. */
+export const Recipe = z.object(recipeFields);
 export type Recipe = z.infer<typeof Recipe>;
 
 /** No sum of counts comes near to what a number holds exactly. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Run } from "../../src/domain/registry/site.ts";
 import { type Target, targetOf } from "../../src/domain/registry/target.ts";
-import { createEvidenceStore, type EvidenceStore } from "../../src/registry/evidence-store.ts";
+import { createEvidenceStore, type EvidenceStore, type SessionRun } from "../../src/registry/evidence-store.ts";
 import { packSites, readSite, shardOf, siteKey, unpackSites, writeSite } from "../../src/registry/pack-sites.ts";
 import { maxRememberedRuns, type SiteLine, siteEvidenceKind } from "../../src/resources/site-evidence.ts";
 import { startTestControlPlane, type TestControlPlane } from "../crds/start-control-plane.ts";
@@ -157,5 +157,49 @@ describe("packed sites", () => {
 
   test.each(["no base64!", Buffer.from("no gzip").toString("base64")])("that are none are refused: %s", (text) => {
     expect(() => unpackSites(text)).toThrow();
+  });
+});
+
+describe("what sessions found", () => {
+  const sessionRun = (runId: string, url: string): SessionRun => ({
+    runId,
+    target: target(url),
+    run: {
+      origin: "here",
+      source: "session",
+      guidance: undefined,
+      results: [
+        { browser, accessed: 1, blocked: 0, inconclusive: 0, observedAt: "2026-02-01T00:00:00Z", supports: false },
+      ],
+    },
+  });
+  const versionOf = async (domain: string): Promise<string | undefined> =>
+    (await plane.kube.get(siteEvidenceKind, { name: shardOf(domain) }))?.metadata.resourceVersion;
+
+  test("is added in one write, only where it counts, and once", async () => {
+    await store.addRun(target("https://www.s.example/x"), run("trials of s"));
+    const sessions = [sessionRun("s1", "https://www.s.example/x"), sessionRun("s2", "https://www.s.example/y")];
+    const known: (string | undefined)[] = [];
+    const add = () =>
+      store.addSessions("s.example", sessions, () => (_session, place, site) => {
+        known.push(`${place.scope} ${site?.target}`);
+        return site !== undefined;
+      });
+    await Promise.all([add(), add(), add()]);
+    expect(known).toContain("exact undefined");
+    const sites = await all("s.example");
+    const counted = sites.map((site) => [
+      `${site.scope} ${site.target}`,
+      site.configurations[0]?.evidence.map(({ source, accessed }) => `${source} ${accessed}`).sort(),
+    ]);
+    expect(Object.fromEntries(counted)).toEqual({
+      "exact https://www.s.example/x": ["session 1", "trial 3"],
+      "host www.s.example": ["session 2", "trial 3"],
+      "domain s.example": ["session 2", "trial 3"],
+    });
+    const version = await versionOf("s.example");
+    await add();
+    await store.addSessions("s.example", [sessionRun("s3", "https://www.s.example/x")], () => () => false);
+    expect(await versionOf("s.example")).toBe(version);
   });
 });

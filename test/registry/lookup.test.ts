@@ -18,6 +18,7 @@ import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { ownAddress } from "../support/own-address.ts";
 import { visit } from "../support/visit.ts";
 import { watchRedis } from "../support/watch-redis.ts";
+import { hostileUrls } from "./support/hostile-urls.ts";
 
 const own = ownAddress();
 let stack: LocalStack;
@@ -312,6 +313,21 @@ describe("a recommendation works as it is", () => {
     expect(gateway.seen).toContain("GET http://proxied.example/");
     await stack.kernel.browsers.deleteByID(session.session_id);
   });
+});
+
+// LOOKUP-2, LOOKUP-3, LOOKUP-8
+test("no URL is too hostile: it is refused by name or looked up", async () => {
+  expect(hostileUrls.length).toBeGreaterThanOrEqual(200);
+  const statuses = new Map<number, number>();
+  for (const url of hostileUrls) {
+    const response = await stack.call("POST", "/config-registry/lookup", { url });
+    const body = (await response.json()) as { code?: string; target?: { normalized: string } };
+    expect([200, 400], url.slice(0, 200)).toContain(response.status);
+    if (response.status === 400) expect(body.code).toBe("bad_request");
+    else expect((await lookup(body.target?.normalized ?? "")).target).toEqual(body.target);
+    statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+  }
+  expect([...statuses.keys()].sort()).toEqual([200, 400]);
 });
 
 test("what is known stays when the service starts anew", async () => {

@@ -1,4 +1,4 @@
-import { bestOf, type EligibleRules, isEligible } from "../../domain/registry/recommend.ts";
+import { bestFirst, type EligibleRules, isEligible } from "../../domain/registry/recommend.ts";
 import { judged, successRate } from "../../domain/registry/site.ts";
 import { siteProblems } from "../../domain/registry/site-problems.ts";
 import type { SiteConfig } from "../../resources/site-config.ts";
@@ -19,7 +19,7 @@ const refusalOf = ({ metadata, spec }: SiteConfig, holder: SiteConfig): Refusal 
 
 const readyDraft = ({ spec }: SiteConfig, rules: EligibleRules): Draft => {
   const type = "Ready";
-  const best = bestOf(spec.configurations.map(({ evidence, ...recipe }) => ({ recipe, evidence })));
+  const [best] = bestFirst(spec.configurations.map(({ evidence, ...recipe }) => ({ recipe, evidence })));
   if (!best) return { type, status: false, reason: "NoConfigurations", message: "spec.configurations is empty" };
   const { recipe, evidence } = best;
   const how = [

@@ -16,6 +16,8 @@ const known = (
     browser: { stealth: false, headless: true, gpu: false, viewport: { width: 1920, height: 1080 }, ...browser },
     ...(proxy && { proxy }),
   },
+  decisive: { accessed, blocked },
+  isTried: false,
   evidence: {
     accessed,
     blocked,
@@ -52,6 +54,24 @@ describe("the scope of a recommendation", () => {
     expect(working[0]?.scope).toBe(scope);
     expect(working.every((each) => each.scope === scope)).toBe(true);
   });
+});
+
+// LOOKUP-23
+describe("what a page's own trials refused", () => {
+  const refused: Known = { ...known(1, 2), isTried: true };
+  const reached: Known = { ...known(3, 0), isTried: true };
+  const scopes = (sites: Partial<Record<SiteScope, Known[]>>) =>
+    of(sites).working.map(({ scope, recipe }) => [scope, recipe.proxy?.type ?? "direct"]);
+
+  test("is not recommended for it, whatever its host and domain are known for", () =>
+    expect(scopes({ exact: [refused], host: [known(9, 0)], domain: [known(9, 0)] })).toEqual([]));
+  test("leaves what was not tried there", () =>
+    expect(scopes({ exact: [refused], host: [known(9, 0), known(3, 0, us)] })).toEqual([["host", "residential"]]));
+  test("says nothing of others: those of a host leave its domain's knowledge as it is", () =>
+    expect(scopes({ host: [refused], domain: [known(9, 0)] })).toEqual([["domain", "direct"]]));
+  test("is not what a few trials left open", () =>
+    expect(scopes({ exact: [{ ...known(2, 0), isTried: true }], host: [known(9, 0)] })).toEqual([["host", "direct"]]));
+  test("is not what they reached", () => expect(scopes({ exact: [reached] })).toEqual([["exact", "direct"]]));
 });
 
 describe("a configuration is eligible", () => {

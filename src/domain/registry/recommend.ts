@@ -4,8 +4,9 @@
  *   exact ──none eligible──► host ──none eligible──► domain ──none eligible──► null
  *     └───────────one eligible───────┴──────────────────┴──► recommended, the others of that scope behind it
  *
- * Where the caller's countries leave out all that is eligible, in every scope, the answer is `proxy_restricted`.
+ * What a page's own trials refused is not recommended for it, whatever its host and domain know. Where the caller's countries leave out all that is eligible, in every scope, the answer is `proxy_restricted`.
  */
+
 import type { ProxyType } from "../../resources/proxy.ts";
 import {
   type Evidence,
@@ -17,8 +18,16 @@ import {
 import { judged, recipeKey, successRate } from "./site.ts";
 import type { Target } from "./target.ts";
 
-/** A configuration with all that is known of it. */
-export type Known = { recipe: Recipe; evidence: Evidence };
+/**
+ * A configuration with all that is known of it. `decisive`: the counts that make it eligible or not (session-evidence.ts). `isTried`: whether
+ * trials of an analysis were judged.
+ */
+export type Known = {
+  recipe: Recipe;
+  evidence: Evidence;
+  decisive: Pick<Evidence, "accessed" | "blocked">;
+  isTried: boolean;
+};
 
 /** What is known under one scope's value. */
 export type Site = { known: readonly Known[]; guidance: string | undefined };
@@ -30,7 +39,7 @@ export type EligibleRules = { minTrials: number; minRate: number };
 export type RecommendRules = EligibleRules & { countries: readonly string[] | undefined };
 
 /** `matched`: the value under which it is known. */
-export type Working = Known & { scope: SiteScope; matched: string };
+export type Working = Omit<Known, "decisive" | "isTried"> & { scope: SiteScope; matched: string };
 
 /** `working`: the recommended one first. `restricted`: the countries of what only `countries` leaves out; else empty. */
 export type Outcome = { working: Working[]; restricted: string[]; guidance: string | undefined };
@@ -54,12 +63,21 @@ const countryOf = ({ type, isp, datacenter, residential, mobile }: ManagedProxy)
   return (type === "residential" ? residential : mobile)?.country ?? anyCountry;
 };
 
-const isAllowed = ({ proxy }: Recipe, countries: readonly string[] | undefined): boolean =>
+/** Whether the countries allow the proxy of a configuration. */
+export const isAllowed = ({ proxy }: Recipe, countries: readonly string[] | undefined): boolean =>
   proxy === undefined || countries === undefined || countries.includes(countryOf(proxy));
 
 /** Whether the evidence is enough to recommend the configuration. */
-export const isEligible = (evidence: Evidence, { minTrials, minRate }: EligibleRules): boolean =>
-  judged(evidence) >= minTrials && successRate(evidence) >= minRate;
+export const isEligible = (
+  evidence: Pick<Evidence, "accessed" | "blocked">,
+  { minTrials, minRate }: EligibleRules,
+): boolean => judged(evidence) >= minTrials && successRate(evidence) >= minRate;
+
+/** The configurations that the target's own trials refused, by `recipeKey`. */
+const refusedBy = (exact: Site | undefined, { minRate }: EligibleRules): ReadonlySet<string> => {
+  const refused = exact?.known.filter(({ isTried, decisive }) => isTried && successRate(decisive) < minRate) ?? [];
+  return new Set(refused.map(({ recipe }) => recipeKey(recipe)));
+};
 
 /** What a browser costs: a screen more than none, a GPU more than both. */
 const effort = ({ browser }: Recipe): number =>
@@ -69,14 +87,16 @@ const effort = ({ browser }: Recipe): number =>
 export const cheaper = (a: Recipe, b: Recipe): number =>
   costs[a.proxy?.type ?? "direct"] - costs[b.proxy?.type ?? "direct"] || effort(a) - effort(b);
 
-const better = (a: Known, b: Known): number =>
+type Shown = Pick<Known, "recipe" | "evidence">;
+
+const better = (a: Shown, b: Shown): number =>
   successRate(b.evidence) - successRate(a.evidence) ||
   judged(b.evidence) - judged(a.evidence) ||
   cheaper(a.recipe, b.recipe) ||
   (recipeKey(a.recipe) < recipeKey(b.recipe) ? -1 : 1);
 
-/** The best of some configurations, whether it is eligible or not; undefined of none. */
-export const bestOf = (known: readonly Known[]): Known | undefined => known.toSorted(better)[0];
+/** Configurations in the order in which a lookup prefers them, whether they are eligible or not. */
+export const bestFirst = <One extends Shown>(known: readonly One[]): One[] => known.toSorted(better);
 
 /** Names of a target in each scope. */
 export const valuesOf = ({ normalized, host, domain }: Target): Record<SiteScope, string> => ({
@@ -95,9 +115,12 @@ export const recommend = (
   const sites = siteScopes.map((scope) => ({ scope, matched: values[scope], site: find(scope, values[scope]) }));
   const guidance = sites.find(({ site }) => site?.guidance !== undefined)?.site?.guidance;
   const restricted = new Set<string>();
+  const refused = refusedBy(sites[0]?.site, rules);
   for (const { scope, matched, site } of sites) {
-    const eligible = (site?.known ?? []).filter(({ evidence }) => isEligible(evidence, rules));
-    const working = eligible.filter(({ recipe }) => isAllowed(recipe, rules.countries)).sort(better);
+    const eligible = (site?.known ?? []).filter(
+      ({ recipe, decisive }) => isEligible(decisive, rules) && !(refused.size > 0 && refused.has(recipeKey(recipe))),
+    );
+    const working = bestFirst(eligible.filter(({ recipe }) => isAllowed(recipe, rules.countries)));
     if (working.length > 0)
       return { working: working.map((known) => ({ ...known, scope, matched })), restricted: [], guidance };
     for (const { recipe } of eligible) if (recipe.proxy) restricted.add(countryOf(recipe.proxy));

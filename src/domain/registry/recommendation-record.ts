@@ -5,8 +5,7 @@ import type {
   ProxyRecipe,
   RecommendationRecord,
 } from "../../resources/registry-wire.ts";
-import { type Evidence, type ManagedProxy, recipeFields } from "../../resources/site-recipe.ts";
-import { toWire } from "../../resources/wire.ts";
+import type { Evidence, ManagedProxy, Recipe } from "../../resources/site-recipe.ts";
 import type { Outcome, Working } from "./recommend.ts";
 import { judged, successRate } from "./site.ts";
 import type { Target } from "./target.ts";
@@ -39,9 +38,26 @@ export const evidenceRecord = (evidence: Evidence): RecommendationRecord["eviden
   ...(evidence.lastSupportedAt !== undefined && { last_supported_at: evidence.lastSupportedAt }),
 });
 
+/** The settings of a recipe for `POST /browsers` (LOOKUP-29). Written out: the general conversion takes longer than the rest of a lookup. */
+export const browserRecord = ({
+  stealth,
+  headless,
+  gpu,
+  viewport,
+}: Recipe["browser"]): RecommendationRecord["browser"] => ({
+  stealth,
+  headless,
+  gpu,
+  viewport: {
+    width: viewport.width,
+    height: viewport.height,
+    ...(viewport.refreshRate !== undefined && { refresh_rate: viewport.refreshRate }),
+  },
+});
+
 const record = ({ recipe, evidence, scope, matched }: Working): RecommendationRecord => ({
   type: "recommendation",
-  browser: toWire(recipeFields.browser.unwrap(), recipe.browser),
+  browser: browserRecord(recipe.browser),
   proxy: proxyRecipe(recipe.proxy),
   match_scope: scope,
   matched_target: matched,

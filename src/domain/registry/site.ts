@@ -3,8 +3,13 @@
  * (trials, sessions, YAML) apart and only rise there. So knowledge that comes twice, by whatever way, counts once: of two counts of
  * one origin and source the larger one holds.
  */
-import type { OriginEvidence, SiteLine } from "../../resources/site-evidence.ts";
-import { maxOrigins } from "../../resources/site-evidence.ts";
+import {
+  maxOrigins,
+  maxRecentRuns,
+  type OriginEvidence,
+  type RecentRun,
+  type SiteLine,
+} from "../../resources/site-evidence.ts";
 import { type Evidence, maxConfigurations, type Recipe } from "../../resources/site-recipe.ts";
 import { stableHash } from "../stable-hash.ts";
 
@@ -29,7 +34,7 @@ export const successRate = (evidence: Pick<Evidence, "accessed" | "blocked">): n
 const usDefault = { country: "US" } as const;
 
 /** With what the types of proxies have by default, so that every spelling of a configuration is one text. */
-const spelledOut = ({ browser, proxy }: Recipe): Recipe => {
+export const spelledOut = ({ browser, proxy }: Recipe): Recipe => {
   if (proxy?.type === "isp") return { browser, proxy: { ...proxy, isp: proxy.isp ?? usDefault } };
   if (proxy?.type === "datacenter") return { browser, proxy: { ...proxy, datacenter: proxy.datacenter ?? usDefault } };
   return { browser, ...(proxy && { proxy }) };
@@ -54,16 +59,32 @@ const combined = (a: Evidence, b: Evidence, combine: (a: number, b: number) => n
   };
 };
 
+/** The latest runs of both; a run that both have is one. */
+const recentOf = (a: OriginEvidence, b: OriginEvidence): Pick<OriginEvidence, "recent"> => {
+  const runs = joined<RecentRun>(
+    a.recent ?? [],
+    b.recent ?? [],
+    ({ at }) => at,
+    (run) => run,
+  );
+  const recent = newestFirst(runs, ({ at }) => at).slice(0, maxRecentRuns);
+  return recent.length > 0 ? { recent } : {};
+};
+
 const plus = (a: number, b: number): number => a + b;
 
 /** Evidence with where it comes from, which decides how it adds up. */
-type Sourced = Evidence & Pick<OriginEvidence, "source">;
+export type SourcedEvidence = Evidence & Pick<OriginEvidence, "source" | "recent">;
+
+/** The latest runs of all origins and sources, oldest first. */
+export const recentRuns = (evidence: readonly SourcedEvidence[]): RecentRun[] =>
+  evidence.flatMap(({ recent = [] }) => recent).sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
 
 /**
  * All evidence of one configuration; undefined of none. Counts of different origins add up. What people give is one statement, which several
  * clusters may repeat: of those the one with the most judged trials counts.
  */
-export const totalOf = (evidence: readonly Sourced[]): Evidence | undefined => {
+export const totalOf = (evidence: readonly SourcedEvidence[]): Evidence | undefined => {
   const given = evidence.filter(({ source }) => source === "given").sort((a, b) => judged(b) - judged(a));
   const counted = [...evidence.filter(({ source }) => source !== "given"), ...given.slice(0, 1)];
   return counted
@@ -116,7 +137,10 @@ const bounded = (site: SiteLine): SiteLine => ({
     .slice(0, maxConfigurations)
     .map((known) => ({
       ...known,
-      evidence: newestFirst(known.evidence, ({ lastObservedAt }) => lastObservedAt).slice(0, maxOrigins),
+      // Of each source: what sessions find takes no room of what decides.
+      evidence: newestFirst(known.evidence, ({ lastObservedAt }) => lastObservedAt).filter(
+        ({ source }, index, all) => all.slice(0, index).filter((one) => one.source === source).length < maxOrigins,
+      ),
     })),
 });
 
@@ -141,7 +165,7 @@ const joinSites = (
 
 /** Two copies of what is known of one site. The same again changes nothing, in any order; `b` has the guidance, if it has any. */
 export const mergeSites = (a: SiteLine, b: SiteLine): SiteLine =>
-  joinSites(a, b, (x, y) => ({ ...x, ...combined(x, y, Math.max) }));
+  joinSites(a, b, (x, y) => ({ ...x, ...combined(x, y, Math.max), ...recentOf(x, y) }));
 
 /** Who counts, what is counted, and when it was seen. `guidance`: undefined leaves what there is. */
 export type Run = {
@@ -160,7 +184,15 @@ const lineOf = (
   configurations: results.map(({ browser, proxy, observedAt: at, supports, ...counts }) => ({
     ...spelledOut({ browser, ...(proxy && { proxy }) }),
     evidence: [
-      { origin, source, ...counts, runCount: 1, lastObservedAt: at, ...(supports && { lastSupportedAt: at }) },
+      {
+        origin,
+        source,
+        ...counts,
+        runCount: 1,
+        lastObservedAt: at,
+        ...(supports && { lastSupportedAt: at }),
+        ...(judged(counts) > 0 && { recent: [{ at, accessed: counts.accessed, blocked: counts.blocked }] }),
+      },
     ],
   })),
   ...(guidance !== undefined && { guidance }),
@@ -171,4 +203,5 @@ export const addRun = (site: SiteLine | undefined, place: Pick<SiteLine, "scope"
   joinSites(site ?? { ...place, configurations: [] }, lineOf(place, run), (x, y) => ({
     ...x,
     ...combined(x, y, plus),
+    ...recentOf(x, y),
   }));

@@ -30,6 +30,10 @@ const normalized: [string, string, string, string][] = [
   ["https://example.com/#/a/b", "https://example.com/", "example.com", "example.com"],
   ["https://example.com/a/?q", "https://example.com/a", "example.com", "example.com"],
   ["https://example.com/a;v=1", "https://example.com/a;v=1", "example.com", "example.com"],
+  ["http://example.com:0080/a", "http://example.com/a", "example.com", "example.com"],
+  ["https://example.com:65535/", "https://example.com:65535/", "example.com", "example.com"],
+  ["https://example.com/./", "https://example.com/", "example.com", "example.com"],
+  ["https://example.com/?", "https://example.com/", "example.com", "example.com"],
   // What browsers forgive.
   [" https://example.com/ ", "https://example.com/", "example.com", "example.com"],
   ["https://exam\nple.com/\ta", "https://example.com/a", "example.com", "example.com"],
@@ -67,6 +71,8 @@ const normalized: [string, string, string, string][] = [
   ],
   // Dots at the end, labels.
   ["https://example.com./a", "https://example.com/a", "example.com", "example.com"],
+  ["https://EXAMPLE.com.:443/", "https://example.com/", "example.com", "example.com"],
+  ["https://1.example.com/", "https://1.example.com/", "1.example.com", "example.com"],
   ["https://a_b.example.com/", "https://a_b.example.com/", "a_b.example.com", "example.com"],
   [
     `https://${"a".repeat(63)}.com/`,
@@ -96,8 +102,11 @@ const normalized: [string, string, string, string][] = [
   ["http://0x8.0x8.0x8.0x8/", "http://8.8.8.8/", "8.8.8.8", "8.8.8.8"],
   ["http://010.8.8.8/", "http://8.8.8.8/", "8.8.8.8", "8.8.8.8"],
   ["http://8.8.2056/", "http://8.8.8.8/", "8.8.8.8", "8.8.8.8"],
+  ["http://8.524296/", "http://8.8.0.8/", "8.8.0.8", "8.8.0.8"],
+  ["https://0x01.1.1.1/", "https://1.1.1.1/", "1.1.1.1", "1.1.1.1"],
   ["https://1.1.1.1./", "https://1.1.1.1/", "1.1.1.1", "1.1.1.1"],
   ["https://[2606:4700::1111]/", "https://[2606:4700::1111]/", "[2606:4700::1111]", "[2606:4700::1111]"],
+  ["https://[2606:4700:0::1111]/a/", "https://[2606:4700::1111]/a", "[2606:4700::1111]", "[2606:4700::1111]"],
   [
     "https://[2606:4700:0:0:0:0:0:1111]:8443/",
     "https://[2606:4700::1111]:8443/",

@@ -14,9 +14,16 @@ export type Target = { normalized: string; host: string; domain: string };
 const tooLong = `must have at most ${maxUrlLength} characters`;
 
 /** Names that no public DNS answers (RFC 6761, 6762, 7686, 8375, 9476; ICANN for `internal`). */
-const reservedNames = ["localhost", "local", "internal", "test", "invalid", "onion", "alt", "home.arpa"];
+const reservedName = /(?:^|\.)(localhost|local|internal|test|invalid|onion|alt|home\.arpa)$/;
 
-const label = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
+const label = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?";
+const dnsName = new RegExp(`^${label}(?:\\.${label})*$`);
+
+/** URLs write IPv4 addresses with dots and IPv6 addresses in brackets, and have no name whose last label is a number. */
+const endOfAddress = /[\d\]]$/;
+
+/** The host is a name of DNS by now: nothing needs to be found or checked in it. */
+const suffixRules = { allowPrivateDomains: true, extractHostname: false, validateHostname: false, detectIp: false };
 
 const judge = createNetworkJudge({ privateHosts: [] });
 
@@ -27,11 +34,10 @@ const addressProblem = (host: string, address: Address): string | undefined => {
 };
 
 const nameProblem = (host: string): string | undefined => {
-  const labels = host.split(".");
-  if (host.length > 253 || !labels.every((one) => label.test(one))) return "the host is no name of DNS";
-  if (labels.length === 1) return "a host of one label is not public";
-  const reserved = reservedNames.find((name) => host === name || host.endsWith(`.${name}`));
-  if (reserved) return `names under .${reserved} are not public`;
+  if (host.length > 253 || !dnsName.test(host)) return "the host is no name of DNS";
+  if (!host.includes(".")) return "a host of one label is not public";
+  const reserved = reservedName.exec(host);
+  if (reserved) return `names under .${reserved[1]} are not public`;
   return judge.host({ host, address: undefined, port: 443 }) && "the host is a metadata service";
 };
 
@@ -49,13 +55,13 @@ export const targetOf = (text: string): Target | string => {
   const url = parse(text);
   if (isProblem(url)) return url;
   const host = url.hostname.replace(/\.$/, "");
-  const address = parseAddress(host.replace(/^\[|\]$/g, ""));
+  const address = endOfAddress.test(host) ? parseAddress(host.replace(/^\[|\]$/g, "")) : undefined;
   const problem = address ? addressProblem(host, address) : nameProblem(host);
   if (problem) return problem;
   const path = url.pathname.replace(/\/+$/, "");
   const normalized = `${url.protocol}//${host}${url.port && `:${url.port}`}${path || "/"}`;
   if (normalized.length > maxUrlLength) return tooLong;
-  return { normalized, host, domain: (address ? undefined : getDomain(host, { allowPrivateDomains: true })) ?? host };
+  return { normalized, host, domain: (address ? undefined : getDomain(host, suffixRules)) ?? host };
 };
 
 /** The target that a site's name stands for: a URL, or a host or domain alone; or why it has none, as `targetOf`. */

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { readConfig } from "../../config.ts";
+import { packSites, shardOf, siteKey, writeSite } from "../../registry/pack-sites.ts";
 import { siteConfigKind } from "../../resources/site-config.ts";
 import type { Recipe } from "../../resources/site-recipe.ts";
 import { lookupSite } from "./lookup-site.ts";
@@ -11,6 +12,8 @@ const browser: Recipe["browser"] = {
   gpu: false,
   viewport: { width: 1920, height: 1080 },
 };
+
+const observed = { inconclusive: 0, runCount: 1, lastObservedAt: "2026-01-01T00:00:00Z" };
 
 const indexOf = (accessed: number, blocked: number) => {
   const index = createSiteIndex();
@@ -24,7 +27,7 @@ const indexOf = (accessed: number, blocked: number) => {
         {
           browser,
           proxy: { type: "residential", residential: { country: "DE" } },
-          evidence: { accessed, blocked, inconclusive: 0, runCount: 1, lastObservedAt: "2026-01-01T00:00:00Z" },
+          evidence: { accessed, blocked, ...observed },
         },
       ],
     },
@@ -59,6 +62,24 @@ test.each<[string, string[] | undefined, string]>([
 ])("with the installation's countries %j and a request's %j the answer is %s", (own, given, type) =>
   expect(typeOf({ ...lower, BROWSERPOOL_REGISTRY_PROXY_COUNTRIES: own }, given)).toBe(type),
 );
+
+// LOOKUP-23
+test.each<["trial" | "session" | "given", number, string | null]>([
+  ["trial", 2, null],
+  ["trial", 0, "recommendation"],
+  // What sessions met decides nothing, and people may say for a page what its trials did not see.
+  ["session", 2, "recommendation"],
+  ["given", 2, "recommendation"],
+])("a page with evidence by %s of %i refusals is answered with %s of its domain", (source, blocked, type) => {
+  const index = indexOf(9, 0);
+  const target = "https://a.shop.example/";
+  const proxy = { type: "residential" as const, residential: { country: "DE" } };
+  const evidence = [{ origin: "here", source, accessed: 0, blocked, ...observed, inconclusive: 3 }];
+  const line = writeSite({ scope: "exact", target, configurations: [{ browser, proxy, evidence }] });
+  index.putShard(shardOf("shop.example"), packSites(new Map([[siteKey("exact", target), line]])).packed);
+  const { recommendation } = lookupSite({ url: target }, { sites: index, config: readConfig({}) });
+  expect(recommendation?.type ?? null).toBe(type);
+});
 
 test.each(["us", "USA", "US;DE"])("the countries %j end the start", (text) => {
   expect(() => readConfig({ BROWSERPOOL_REGISTRY_PROXY_COUNTRIES: text })).toThrow(

@@ -36,7 +36,7 @@ export const lookupSite = ({ url, allowed_proxy_countries }: LookupRequest, deps
   const target = requireTarget(url);
   const countries = requireCountries(allowed_proxy_countries, deps);
   const { minTrials, minRate } = deps.config.registry;
-  const find = deps.sites.sitesOf(target.domain);
+  const { find } = deps.sites.of(target.domain);
   const rules = { minTrials, minRate, countries };
   return lookupAnswer(
     target,

@@ -2,43 +2,55 @@
  * What the registry knows, in this replica's memory (LOOKUP-6, LOOKUP-7): two watches feed it, and a lookup only reads it.
  *
  *   SiteEvidence ──watch──► lines by scope and target, unparsed ──┐
- *                                                                 ├──► sitesOf(domain): parsed, evidence added up
+ *                                                                 ├──► find(scope, value): parsed, evidence added up
  *   SiteConfig ────watch──► objects by scope and target ──────────┘
  */
 
 import type { Known, Site } from "../../domain/registry/recommend.ts";
-import { recipeKey, totalOf } from "../../domain/registry/site.ts";
+import { decisive } from "../../domain/registry/session-evidence.ts";
+import { judged, recentRuns, recipeKey, type SourcedEvidence, totalOf } from "../../domain/registry/site.ts";
 import { siteProblems } from "../../domain/registry/site-problems.ts";
 import type { Kube } from "../../kube/client.ts";
 import { startReflector } from "../../kube/reflector.ts";
 import type { Logger } from "../../log.ts";
-import { readSite, type SiteLines, shardOf, siteKey, unpackSites } from "../../registry/pack-sites.ts";
+import { openSites, parseSite, type SiteText, shardOf, siteKey } from "../../registry/pack-sites.ts";
 import { byAge } from "../../resources/identity.ts";
-import { type SiteConfig, siteConfigKind } from "../../resources/site-config.ts";
-import { type SiteEvidence, siteEvidenceKind } from "../../resources/site-evidence.ts";
+import { type SiteConfig, type SiteConfigSpec, siteConfigKind } from "../../resources/site-config.ts";
+import { type RecentRun, type SiteEvidence, type SiteLine, siteEvidenceKind } from "../../resources/site-evidence.ts";
 import type { Recipe, SiteScope } from "../../resources/site-recipe.ts";
 
 /** The name of a site. */
 export type SitePlace = { scope: SiteScope; target: string };
 
-/** What is known of a site; undefined: nothing. */
-export type FindSite = (place: SitePlace) => Site | undefined;
+export type SiteFinder = {
+  /** What is known of a site; undefined: nothing. */
+  find(place: SitePlace): Site | undefined;
+  /** The latest runs of its configurations, by `recipeKey`, each's oldest first. */
+  recent(place: SitePlace): Map<string, RecentRun[]>;
+};
 
 export type SiteIndex = {
   /** The sites of one registrable domain. */
-  sitesOf(domain: string): FindSite;
+  of(domain: string): SiteFinder;
   /** All sites that are known, in the order of their names within each of a few hundred parts. */
   places(): Iterable<SitePlace>;
   /** Sites that are known. */
   size(): number;
 };
 
-type Entry = { recipe: Recipe; evidence: Parameters<typeof totalOf>[0] };
+type Entry = { recipe: Recipe; evidence: readonly SourcedEvidence[] };
 
 const knownOf = ({ recipe, evidence }: Entry): Known[] => {
   const total = totalOf(evidence);
-  return total ? [{ recipe, evidence: total }] : [];
+  if (!total) return [];
+  const isTried = evidence.some((each) => each.source === "trial" && judged(each) > 0);
+  return [{ recipe, evidence: total, decisive: decisive(evidence, total), isTried }];
 };
+
+const entryOf = ({ browser, proxy }: Recipe, evidence: Entry["evidence"]): Entry => ({
+  recipe: { browser, ...(proxy && { proxy }) },
+  evidence,
+});
 
 /** The same configurations of both sides are one, with the evidence of both. */
 const joined = (entries: readonly Entry[]): Entry[] =>
@@ -46,10 +58,15 @@ const joined = (entries: readonly Entry[]): Entry[] =>
     same[0] ? [{ recipe: same[0].recipe, evidence: same.flatMap(({ evidence }) => evidence) }] : [],
   );
 
-const entryOf = ({ browser, proxy }: Recipe, evidence: Entry["evidence"]): Entry => ({
-  recipe: { browser, ...(proxy && { proxy }) },
-  evidence,
-});
+const entriesOf = (given: SiteConfigSpec | undefined, learned: SiteLine | undefined): Entry[] => {
+  const found = (learned?.configurations ?? []).map((each) => entryOf(each, each.evidence));
+  // A line has each configuration once.
+  if (!given) return found;
+  return joined([
+    ...given.configurations.map((each) => entryOf(each, [{ ...each.evidence, source: "given" as const }])),
+    ...found,
+  ]);
+};
 
 const placeOf = (key: string): SitePlace => {
   const space = key.indexOf(" ");
@@ -59,13 +76,13 @@ const placeOf = (key: string): SitePlace => {
 /** The index over what its owner puts in. */
 export const createSiteIndex = () => {
   /** By the name of their object. */
-  const shards = new Map<string, SiteLines>();
+  const shards = new Map<string, SiteText>();
   /** Of objects with one target the oldest counts; the operator says so to the others. */
   const configs = new Map<string, SiteConfig[]>();
 
   return {
-    putShard(name: string, lines: SiteLines): void {
-      shards.set(name, lines);
+    putShard(name: string, packed: string): void {
+      shards.set(name, openSites(packed));
     },
     dropShard(name: string): void {
       shards.delete(name);
@@ -81,21 +98,25 @@ export const createSiteIndex = () => {
       if (others.length > 0) configs.set(key, others);
       else configs.delete(key);
     },
-    sitesOf(domain: string): FindSite {
+    of(domain: string): SiteFinder {
       const lines = shards.get(shardOf(domain));
-      return ({ scope, target }) => {
+      const look = ({ scope, target }: SitePlace) => {
         const key = siteKey(scope, target);
         const line = lines?.get(key);
-        const learned = line === undefined ? undefined : readSite(line);
-        const given = configs.get(key)?.[0]?.spec;
-        if (!learned && !given) return undefined;
-        const found = (learned?.configurations ?? []).map((each) => entryOf(each, each.evidence));
-        const stated = given?.configurations.map((each) => entryOf(each, [{ ...each.evidence, source: "given" }]));
-        return {
-          // A line has each configuration once.
-          known: (stated ? joined([...stated, ...found]) : found).flatMap(knownOf),
-          guidance: given?.guidance ?? learned?.guidance,
-        };
+        return { learned: line === undefined ? undefined : parseSite(line), given: configs.get(key)?.[0]?.spec };
+      };
+      return {
+        find(place) {
+          const { learned, given } = look(place);
+          if (!learned && !given) return undefined;
+          return { known: entriesOf(given, learned).flatMap(knownOf), guidance: given?.guidance ?? learned?.guidance };
+        },
+        recent(place) {
+          const { learned, given } = look(place);
+          return new Map(
+            entriesOf(given, learned).map(({ recipe, evidence }) => [recipeKey(recipe), recentRuns(evidence)]),
+          );
+        },
       };
     },
     *places(): Iterable<SitePlace> {
@@ -117,7 +138,7 @@ export const startSiteIndex = ({
   const index = createSiteIndex();
   const takeShard = ({ metadata: { name }, status }: SiteEvidence): void => {
     try {
-      index.putShard(name, unpackSites(status?.sites ?? ""));
+      index.putShard(name, status?.sites ?? "");
     } catch (err) {
       // What it said before holds on.
       log.error({ err, object: name }, "a SiteEvidence object can't be read");
@@ -141,7 +162,7 @@ export const startSiteIndex = ({
         : index.putConfig(config),
   });
   return {
-    sitesOf: index.sitesOf,
+    of: index.of,
     places: index.places,
     size: index.size,
     synced: async (signal) => void (await Promise.all([shards.synced(signal), configs.synced(signal)])),
