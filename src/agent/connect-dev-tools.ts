@@ -1,4 +1,4 @@
-import { type CdpConnection, connectCdp } from "../cdp/cdp-connection.ts";
+import { type CdpConnection, type CdpConnectionOptions, connectCdp } from "../cdp/cdp-connection.ts";
 
 const connectTimeoutMs = 5000;
 
@@ -21,11 +21,11 @@ const urlOf = ({ at, path }: DevToolsPlace): string =>
  * The agent's own connection to the browser, open until either side closes it. Rejects when Chromium refuses it or does
  * not accept it in time; the pod's termination message shows why.
  */
-export const connectDevTools = async (place: DevToolsPlace): Promise<CdpConnection> => {
+export const connectDevTools = async (place: DevToolsPlace, options?: CdpConnectionOptions): Promise<CdpConnection> => {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), connectTimeoutMs);
   try {
-    return await connectCdp({ url: urlOf(place), headers: {} }, late.signal);
+    return await connectCdp({ url: urlOf(place), headers: {} }, late.signal, options);
   } catch (cause) {
     const why = late.signal.aborted
       ? `did not accept a connection within ${connectTimeoutMs} ms`

@@ -19,8 +19,9 @@
  *   in the background fires no `focus`, `blur` and `change`. The browser undoes that when the connection ends. It enables no CDP
  *   domain: with `Page` enabled the browser would keep dialogs open for an answer.
  */
-import { type CdpAddress, type CdpConnection, connectCdp } from "../cdp/cdp-connection.ts";
+import { type CdpConnection, connectCdp } from "../cdp/cdp-connection.ts";
 import { CdpBusy, CdpClosed, CdpRefused } from "../cdp/cdp-errors.ts";
+import type { CdpAddress } from "../cdp/cdp-socket.ts";
 import { choosePage } from "./choose-page.ts";
 import { chooseTargets, type Target } from "./choose-targets.ts";
 import { type Binding, type FieldResult, FillRefused, type FillResult } from "./fill-result.ts";

@@ -28,8 +28,15 @@ export type Visit = {
 };
 
 /**
- * Why a visit ended without a page: its time was over, it had received too many bytes, its tab crashed, the page was a download, the
- * browser was gone.
+ * Why a visit ended without a page: its time was over, it had received too many bytes or opened too many windows or frames, its tab
+ * crashed, the page was a download, the browser was gone, the site's robots.txt asks for no visit (RFC 9309).
  */
-export const visitErrors = ["TIMED_OUT", "TOO_LARGE", "CRASHED", "DOWNLOAD", "BROWSER_GONE"] as const;
+export const visitErrors = [
+  "TIMED_OUT",
+  "TOO_LARGE",
+  "CRASHED",
+  "DOWNLOAD",
+  "BROWSER_GONE",
+  "ROBOTS_DISALLOWED",
+] as const;
 export type VisitError = (typeof visitErrors)[number];

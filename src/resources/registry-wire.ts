@@ -1,6 +1,7 @@
 /** The config registry over HTTP; field names as in the public API. Answers have no secrets. */
 import { z } from "zod";
 import { CreateProxy, ProxyConfig } from "./proxy-wire.ts";
+import { analysisOutcomes, verdicts } from "./site-analysis.ts";
 import { managedProxyTypes, maxGuidance, maxUrlLength, recipeFields, siteScopes } from "./site-recipe.ts";
 import { wireSchema } from "./wire.ts";
 
@@ -70,7 +71,7 @@ export const RecommendationRecord = z.object({
 });
 export type RecommendationRecord = z.infer<typeof RecommendationRecord>;
 
-/** Why there is no recommendation. A lookup knows the first only. */
+/** Why there is no recommendation. A lookup knows the first only; the others come from analyses (LOOKUP-28). */
 export const noRecommendationCodes = [
   "proxy_restricted",
   "target_not_evaluable",
@@ -100,3 +101,62 @@ export const LookupAnswer = z.object({
     .describe("Advice in Markdown, which nobody has verified for this target; null: none."),
 });
 export type LookupAnswer = z.infer<typeof LookupAnswer>;
+
+/** The request of `POST /config-registry/resolve`. */
+export const ResolveRequest = LookupRequest.extend({
+  url: LookupRequest.shape.url.describe("A public http or https URL, which browsers will open."),
+});
+export type ResolveRequest = z.infer<typeof ResolveRequest>;
+
+const TrialRecord = z.object({
+  browser: RecommendationRecord.shape.browser,
+  proxy: ProxyRecipe,
+  verdict: z.enum(verdicts).describe("Whether the browser reached the site; inconclusive: the trial says nothing."),
+  reason: z.string().describe("Why, as one word; docs/judging.md lists them."),
+  http_status: z.int().optional().describe("The status of the page, if one came."),
+  started_at: z.iso.datetime(),
+  duration_ms: z.int().min(0),
+});
+
+export const AnalysisRecord = z.object({
+  id: z.string().describe("The analysis's id, the same for each run of the target."),
+  target: TargetRecord,
+  status: z
+    .enum(["pending", "running", "succeeded", "failed"])
+    .describe("pending: it waits for a browser. failed: it could not be carried out."),
+  run: z.int().min(1).describe("The number of the run that this is about."),
+  requested_at: z.iso.datetime(),
+  started_at: z.iso.datetime().optional(),
+  ended_at: z.iso.datetime().optional(),
+  outcome: z.enum(analysisOutcomes).optional().describe("What came of it, once it has ended."),
+  message: z.string().optional().describe("The same as a sentence."),
+  trials: z.array(TrialRecord).describe("The trials so far, in their order."),
+});
+export type AnalysisRecord = z.infer<typeof AnalysisRecord>;
+
+export const ResolveAnswer = z.object({
+  analysis: AnalysisRecord.describe("The analysis of the target, which runs, waits, or has just ended."),
+  recommendation: z
+    .discriminatedUnion("type", [RecommendationRecord, NoRecommendation])
+    .nullable()
+    .describe("What is known now; null: nothing yet. The codes that a lookup never answers are of an ended analysis."),
+  target: TargetRecord,
+});
+export type ResolveAnswer = z.infer<typeof ResolveAnswer>;
+
+export const SiteRecord = z.object({
+  scope: z.enum(siteScopes),
+  target: z.string().describe("The URL, the host or the domain."),
+  configurations: z
+    .array(
+      z.object({
+        browser: RecommendationRecord.shape.browser,
+        proxy: ProxyRecipe,
+        eligible: z.boolean().describe("Whether its evidence is enough to recommend it."),
+        evidence: EvidenceRecord,
+      }),
+    )
+    .describe("All that were tried, the best first, also those that do not work."),
+  guidance: z.string().nullable(),
+});
+export type SiteRecord = z.infer<typeof SiteRecord>;

@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from "vitest";
 import { builtInRules } from "../../src/registry/judge/built-in-rules.ts";
 import { createJudge } from "../../src/registry/judge/judge.ts";
 import { readJudgeRules } from "../../src/registry/judge/read-rules.ts";
-import { verdicts } from "../../src/registry/judge/rules.ts";
+import { verdicts } from "../../src/resources/site-analysis.ts";
 import { confusionMatrix, type JudgedPage, judgePages } from "../support/confusion-matrix.ts";
 import { storedPages } from "../support/stored-pages.ts";
 

@@ -1,8 +1,8 @@
 /** How often the judge is right on stored pages. */
 import type { Target } from "../../src/domain/registry/target.ts";
 import type { Judgement } from "../../src/registry/judge/judge.ts";
-import { type Verdict, verdicts } from "../../src/registry/judge/rules.ts";
 import type { Visit } from "../../src/registry/visit.ts";
+import { type Verdict, verdicts } from "../../src/resources/site-analysis.ts";
 import { type StoredPage, targetOfPage, visitStoredPages } from "./stored-pages.ts";
 
 /** A page with what the judge says of it. */

@@ -21,12 +21,15 @@ export type ForwardingProxyOptions = {
   login?: string;
   /** Where each `host:port` that may be asked for really is. Others are 502. */
   sites: Record<string, { host: string; port: number }>;
+  /** The address of this machine from which the proxy reaches the sites. */
+  from?: string;
   /** Called for a tunnel instead of opening it. */
   onTunnel?: (client: Duplex) => void;
 };
 
 export const startForwardingProxy = async (options: ForwardingProxyOptions): Promise<ForwardingProxy> => {
-  const { host, tls, login, sites, onTunnel } = options;
+  const { host, tls, login, sites, onTunnel, from } = options;
+  const outward = from === undefined ? {} : { localAddress: from };
   const seen: string[] = [];
   const sockets = new Set<Duplex>();
   const mayPass = ({ headers }: IncomingMessage): boolean =>
@@ -42,8 +45,10 @@ export const startForwardingProxy = async (options: ForwardingProxyOptions): Pro
     const url = new URL(asked.url ?? "");
     const site = sites[`${url.hostname}:${url.port || 80}`];
     if (!mayPass(asked) || !site) return void answer.writeHead(site ? 407 : 502).end();
-    const forwarded = request({ ...site, path: url.pathname, headers: { host: url.host } }, (response) => {
-      answer.writeHead(response.statusCode ?? 500);
+    const { "proxy-authorization": _, "proxy-connection": __, ...headers } = asked.headers;
+    const path = url.pathname + url.search;
+    const forwarded = request({ ...site, ...outward, path, headers: { ...headers, host: url.host } }, (response) => {
+      answer.writeHead(response.statusCode ?? 500, response.headers);
       response.pipe(answer);
     });
     forwarded.on("error", () => answer.destroy());
@@ -55,7 +60,7 @@ export const startForwardingProxy = async (options: ForwardingProxyOptions): Pro
     if (!mayPass(asked)) return void client.end("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n");
     if (onTunnel) return onTunnel(client);
     if (!site) return void client.end("HTTP/1.1 502 Bad Gateway\r\n\r\n");
-    const target = connect(site, () => {
+    const target = connect({ ...site, ...outward }, () => {
       client.write("HTTP/1.1 200 OK\r\n\r\n");
       client.pipe(target).pipe(client);
     });

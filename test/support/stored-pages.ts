@@ -12,8 +12,8 @@ import type { Browser, HTTPResponse, Page } from "puppeteer-core";
 import { parse } from "yaml";
 import { z } from "zod";
 import { type Target, targetOf } from "../../src/domain/registry/target.ts";
-import { verdicts } from "../../src/registry/judge/rules.ts";
 import { maxSeenItems, maxSeenLine, maxSeenText, type Visit } from "../../src/registry/visit.ts";
+import { verdicts } from "../../src/resources/site-analysis.ts";
 import { launchChromium } from "./plain-chromium.ts";
 import { testCertificates } from "./test-certificates.ts";
 

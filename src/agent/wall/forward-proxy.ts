@@ -12,8 +12,8 @@ import { canonicalHost } from "../../domain/network-judge.ts";
 import { credentialsOf } from "../../domain/parent-proxy.ts";
 import type { ParentProxy } from "../../protocol/browser-setup.ts";
 import { createForwardRequest } from "./forward-request.ts";
-import { failureOf, ParentFailed, refuseRequest, refuseTunnel } from "./refusals.ts";
-import type { WayOut } from "./way-out.ts";
+import { failureOf, refuseRequest, refuseTunnel } from "./refusals.ts";
+import { ParentFailed, type WayOut } from "./way-out.ts";
 
 /** Connections of the browser at once. Chromium opens 32 to a proxy for pages, and more for WebSockets. */
 const maxConnections = 1024;

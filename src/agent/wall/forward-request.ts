@@ -3,10 +3,11 @@ import { type Agent, request as httpRequest, type IncomingMessage, type ServerRe
 import type { Target } from "../../domain/host-pattern.ts";
 import { canonicalHost } from "../../domain/network-judge.ts";
 import { credentialsOf } from "../../domain/parent-proxy.ts";
+import { refusedByHeader } from "../../domain/wall-answer.ts";
 import type { ParentProxy } from "../../protocol/browser-setup.ts";
 import { createPools, type Pool } from "./connection-pools.ts";
-import { ParentFailed, refuseRequest } from "./refusals.ts";
-import type { WayOut } from "./way-out.ts";
+import { refuseRequest } from "./refusals.ts";
+import { ParentFailed, type WayOut } from "./way-out.ts";
 
 const hopByHop = [
   "connection",
@@ -22,7 +23,7 @@ const hopByHop = [
 
 /** Written anew for the next server. `expect`: this proxy has told the browser to go on. */
 const ownOfRequest = new Set([...hopByHop, "host", "content-length", "expect"]);
-const ownOfAnswer = new Set([...hopByHop, "content-length"]);
+const ownOfAnswer = new Set([...hopByHop, "content-length", refusedByHeader]);
 
 /** Of these, one that gets no answer may be sent again. */
 const repeatable = new Set(["GET", "HEAD", "OPTIONS"]);

@@ -1,22 +1,23 @@
 /** What a browser is told when its traffic does not pass. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { Refused } from "./way-out.ts";
+import { type RefusedBy, refusedByHeader } from "../../domain/wall-answer.ts";
+import { ParentFailed, Refused } from "./way-out.ts";
 
 /** Names the reason of a refusal to whoever looks at the browser's traffic. */
 const reasonHeader = "x-browserpool-refused";
 
-/** A parent proxy did not take the connection; the message is for users. */
-export class ParentFailed extends Error {}
+type Failure = { status: number; reason: string; by?: RefusedBy };
 
 /** A status and a reason for the browser. What a server or the system says in errors stays here: it could tell of the network. */
-export const failureOf = (error: unknown): { status: number; reason: string } => {
-  if (error instanceof Refused) return { status: 403, reason: error.message };
-  return { status: 502, reason: error instanceof ParentFailed ? error.message : "the host can't be reached" };
+export const failureOf = (error: unknown): Failure => {
+  if (error instanceof Refused) return { status: 403, reason: error.message, by: "rules" };
+  if (error instanceof ParentFailed) return { status: 502, reason: error.message, by: "proxy" };
+  return { status: 502, reason: "the host can't be reached", by: "host" };
 };
 
 /** Answers a CONNECT and closes the connection. */
-export const refuseTunnel = (client: Duplex, { status, reason }: { status: number; reason: string }): void => {
+export const refuseTunnel = (client: Duplex, { status, reason }: Failure): void => {
   const body = `${reason}\n`;
   const head = [
     `HTTP/1.1 ${status} Refused`,
@@ -32,11 +33,12 @@ export const refuseTunnel = (client: Duplex, { status, reason }: { status: numbe
 export const refuseRequest = (
   request: IncomingMessage,
   response: ServerResponse,
-  { status, reason }: { status: number; reason: string },
+  { status, reason, by }: Failure,
 ): void => {
   if (response.headersSent) return void response.destroy();
   response.writeHead(status, {
     [reasonHeader]: reason,
+    ...(by && { [refusedByHeader]: by }),
     "content-type": "text/plain",
     // Not the rest of a body that nobody takes.
     ...(request.complete ? {} : { connection: "close" }),

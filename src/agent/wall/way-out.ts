@@ -17,12 +17,15 @@ import type { NetworkSetup, ParentProxy } from "../../protocol/browser-setup.ts"
 /** A rule does not allow the connection; the message says which. */
 export class Refused extends Error {}
 
+/** A parent proxy did not take the connection; the message is for users. */
+export class ParentFailed extends Error {}
+
 export type WayOut = {
   /** The proxy that takes connections to this target; undefined when they go directly. Throws `Refused`. */
   parentOf(target: Target): Promise<ParentProxy | undefined>;
   /** Opens a connection to the target itself. Rejects with `Refused`, or when the target can't be reached. */
   direct(target: Target): Promise<Socket>;
-  /** Opens a connection to a parent proxy, on which the caller speaks HTTP. */
+  /** Opens a connection to a parent proxy, on which the caller speaks HTTP. Rejects with `Refused` or `ParentFailed`. */
   toParent(parent: ParentProxy): Promise<Socket>;
 };
 
@@ -119,6 +122,9 @@ export const createWayOut = (setup: NetworkSetup, resolve: ResolveName): WayOut 
             ? dial(address, port, signal)
             : dialTls({ address, host: host.host, port }, trusted.get(parent), signal),
         );
+      }).catch((error: unknown) => {
+        if (error instanceof Refused) throw error;
+        throw new ParentFailed("the proxy can't be reached");
       });
     },
   };

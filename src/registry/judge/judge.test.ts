@@ -132,7 +132,8 @@ test.each([
   ["ERR_TIMED_OUT", "connection_failed"],
   ["ERR_NAME_NOT_RESOLVED", "name_not_resolved"],
   ["ERR_CERT_DATE_INVALID", "tls_failed"],
-  ["ERR_BLOCKED_BY_CLIENT", "navigation_failed"],
+  ["ERR_BLOCKED_BY_CLIENT", "address_refused"],
+  ["ERR_UNEXPECTED", "navigation_failed"],
   ["TIMED_OUT", "timed_out"],
 ] as const)("%s is %s", (error, reason) => {
   expect(judge({ ...visit, error }, target)).toMatchObject({ verdict: "inconclusive", reason });

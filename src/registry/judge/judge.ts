@@ -1,8 +1,9 @@
 /** What came of a visit: whether it reached the site, why, and what the next visitor should know (LOOKUP-51 to LOOKUP-54). Pure. */
 import { type Target, targetOf } from "../../domain/registry/target.ts";
+import type { Verdict } from "../../resources/site-analysis.ts";
 import { maxSeenText, type Visit } from "../visit.ts";
 import { compilePattern, fold } from "./pattern.ts";
-import type { Condition, JudgeRules, Patterns, Rule, Verdict } from "./rules.ts";
+import type { Condition, JudgeRules, Patterns, Rule } from "./rules.ts";
 
 /** `rule`: the name of the rule that decided; undefined where none did. `notes`: names, of all rules that hold, each once. */
 export type Judgement = { verdict: Verdict; reason: string; rule: string | undefined; notes: string[] };

@@ -1,10 +1,7 @@
 /** Rules of the judge: data that is read from YAML, so that an administrator can add some without code (LOOKUP-55). */
 import { z } from "zod";
+import { verdicts } from "../../resources/site-analysis.ts";
 import { isPattern, maxPatternLength } from "./pattern.ts";
-
-/** What a trial can come to. Only the first two count in a success rate. */
-export const verdicts = ["accessed", "blocked", "inconclusive"] as const;
-export type Verdict = (typeof verdicts)[number];
 
 const pattern = z
   .string()
