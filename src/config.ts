@@ -197,6 +197,15 @@ const Environment = z.object({
     .describe(
       "Countries of the proxies that lookups may recommend when they name none themselves, ISO 3166. Left out: any.",
     ),
+  BROWSERPOOL_ANALYSES_FILE: optional.describe(
+    "YAML file that says how sites are analyzed, for api and operator; docs/config-registry.md. Left out: none is.",
+  ),
+  BROWSERPOOL_SESSION_OUTCOMES: z
+    .enum(["on", "off"])
+    .default("off")
+    .describe(
+      "Whether sessions whose callers allow it (report_outcome) add to what the config registry knows; docs/config-registry.md.",
+    ),
   BROWSERPOOL_LOG_LEVEL: z
     .enum(["trace", "debug", "info", "warn", "error", "silent"])
     .default("info")
@@ -260,6 +269,8 @@ export type RegistrySettings = {
   minTrials: number;
   minRate: number;
   proxyCountries: readonly string[] | undefined;
+  /** Undefined: no site is analyzed. */
+  analysesFile: string | undefined;
 };
 
 export type Config = {
@@ -281,7 +292,7 @@ export type Config = {
   endedLimits: Record<"pool" | "all", { count: number; bytes: number }>;
   browserImage: string;
   browserTemplateFile: string | undefined;
-  browserFeatures: readonly ((typeof browserFeatures)[number] | "blob_store")[];
+  browserFeatures: readonly ((typeof browserFeatures)[number] | "blob_store" | "session_outcomes")[];
   projectObjectsFile: string | undefined;
   initialKeySecret: string | undefined;
   secretsKeyFile: string | undefined;
@@ -365,7 +376,11 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
     },
     browserImage: env.BROWSERPOOL_BROWSER_IMAGE,
     browserTemplateFile: env.BROWSERPOOL_BROWSER_TEMPLATE_FILE,
-    browserFeatures: [...env.BROWSERPOOL_BROWSER_FEATURES, ...(blobs ? ["blob_store" as const] : [])],
+    browserFeatures: [
+      ...env.BROWSERPOOL_BROWSER_FEATURES,
+      ...(blobs ? ["blob_store" as const] : []),
+      ...(env.BROWSERPOOL_SESSION_OUTCOMES === "on" ? ["session_outcomes" as const] : []),
+    ],
     projectObjectsFile: env.BROWSERPOOL_PROJECT_OBJECTS_FILE,
     initialKeySecret: env.BROWSERPOOL_INITIAL_KEY_SECRET,
     secretsKeyFile: env.BROWSERPOOL_SECRETS_KEY_FILE,
@@ -381,6 +396,7 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
       minRate: env.BROWSERPOOL_REGISTRY_MIN_SUCCESS_RATE,
       proxyCountries:
         env.BROWSERPOOL_REGISTRY_PROXY_COUNTRIES.length > 0 ? env.BROWSERPOOL_REGISTRY_PROXY_COUNTRIES : undefined,
+      analysesFile: env.BROWSERPOOL_ANALYSES_FILE,
     },
     logLevel: env.BROWSERPOOL_LOG_LEVEL,
     auditLog: env.BROWSERPOOL_AUDIT_LOG,

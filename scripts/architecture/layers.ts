@@ -42,6 +42,8 @@ export const layers: readonly Layer[] = [
       "controllers/profile",
       "controllers/project",
       "controllers/proxy",
+      "controllers/session-outcomes",
+      "controllers/site-analysis",
       "controllers/site-config",
       "controllers/vault",
       "controllers/vault-item",

@@ -122,6 +122,18 @@ export const onDemandSettings = {
     },
     gap: "No test has seen a GPU draw: the machines of the tests have none.",
   },
+  reportOutcome: {
+    by: "agent (a CDP connection of its own), API and operator (evidence of the config registry)",
+    takesHold: { browser: "at its start" },
+    needs: ["session_outcomes"],
+    shownBy: {
+      "test/registry/session-outcomes.test.ts": [
+        "a session with consent adds its first navigation to what is known, and no second one within the hour",
+        "nothing is added without consent, by addresses inside, by other settings, or for what nobody knows",
+        "an installation that has not turned it on refuses the consent by name, over HTTP and by YAML",
+      ],
+    },
+  },
   "vaults[].id": {
     by: "API (fills)",
     takesHold: { browser: "at its start" },

@@ -63,3 +63,13 @@ test.each([
 ])("a bad %s (%s) is named in the error", (name, value, message) => {
   expect(() => readAgentConfig({ ...env, [name]: value })).toThrow(message);
 });
+
+test("names of tests lead somewhere only outside of a cluster", () => {
+  const address = { BROWSERPOOL_TEST_EXAMPLE_ADDRESS: "10.1.2.3" };
+  expect(readAgentConfig(env).exampleAddress).toBeUndefined();
+  expect(readAgentConfig({ ...env, ...address }).exampleAddress).toBe("10.1.2.3");
+  for (const host of ["10.96.0.1", ""])
+    expect(() => readAgentConfig({ ...env, ...address, KUBERNETES_SERVICE_HOST: host })).toThrow(
+      /BROWSERPOOL_TEST_EXAMPLE_ADDRESS: is for tests outside of clusters only/,
+    );
+});

@@ -31,6 +31,8 @@ export type AgentConfig = {
   policyDir: string | undefined;
   /** The DNS servers that a walled browser's names are asked of, `address` or `address:port`; undefined: the machine's. */
   dnsServers: string[] | undefined;
+  /** For tests only: the address to which all names below `.example`, which nobody owns (RFC 2606), lead; undefined: they lead nowhere. */
+  exampleAddress: string | undefined;
   programs: { chromium: string; chromiumHeadless: string; xvfb: string };
   /** Whether Chromium keeps its own sandbox, which root cannot use. */
   sandbox: boolean;
@@ -76,40 +78,52 @@ const agentKey = z.string(required).transform((text, context) => {
   return z.NEVER;
 });
 
-const AgentEnv = z.object({
-  BROWSERPOOL_BROWSER: browserJson,
-  BROWSERPOOL_AGENT_PUBLIC_KEY: publicKey,
-  BROWSERPOOL_AGENT_KEY: agentKey,
-  BROWSERPOOL_AGENT_ADDRESS: z.string(required).min(1),
-  BROWSERPOOL_AGENT_PORT: z
-    .string(required)
-    .regex(/^\d{1,5}$/, "is not a port number")
-    .transform(Number)
-    .pipe(z.int().max(65535)),
-  BROWSERPOOL_POD_UID: z.string(required).min(1),
-  BROWSERPOOL_POD_NAME: z.string(required).min(1),
-  BROWSERPOOL_AGENT_GRACE_SECONDS: z
-    .string()
-    .regex(/^\d{1,9}$/, "is not a whole number of seconds")
-    .default("0")
-    .transform((seconds) => Math.min(Number(seconds) * 1000, longestTimerMs)),
-  BROWSERPOOL_TERMINATION_LOG: z.string().min(1).default("/dev/termination-log"),
-  BROWSERPOOL_AGENT_DATA_DIR: z.string().min(1).default(tmpdir),
-  BROWSERPOOL_AGENT_SCRATCH_DIRS: z
-    .string()
-    .regex(/^(\/[^:]+(:\/[^:]+)*)?$/, "is not a list of absolute paths, separated by colons")
-    .default("")
-    .transform((list) => list.split(":").filter((path) => path !== "")),
-  BROWSERPOOL_POLICY_DIR: z.string().startsWith("/").optional(),
-  BROWSERPOOL_DNS_SERVERS: z
-    .string()
-    .transform((list) => list.split(",").filter(Boolean))
-    .optional(),
-  BROWSERPOOL_CHROMIUM: z.string().min(1).default("chromium"),
-  BROWSERPOOL_CHROMIUM_HEADLESS: z.string().min(1).default("chromium-headless-shell"),
-  BROWSERPOOL_XVFB: z.string().min(1).default("Xvfb"),
-  BROWSERPOOL_CHROMIUM_SANDBOX: z.enum(["true", "false"]).optional(),
-});
+const AgentEnv = z
+  .object({
+    BROWSERPOOL_BROWSER: browserJson,
+    BROWSERPOOL_AGENT_PUBLIC_KEY: publicKey,
+    BROWSERPOOL_AGENT_KEY: agentKey,
+    BROWSERPOOL_AGENT_ADDRESS: z.string(required).min(1),
+    BROWSERPOOL_AGENT_PORT: z
+      .string(required)
+      .regex(/^\d{1,5}$/, "is not a port number")
+      .transform(Number)
+      .pipe(z.int().max(65535)),
+    BROWSERPOOL_POD_UID: z.string(required).min(1),
+    BROWSERPOOL_POD_NAME: z.string(required).min(1),
+    BROWSERPOOL_AGENT_GRACE_SECONDS: z
+      .string()
+      .regex(/^\d{1,9}$/, "is not a whole number of seconds")
+      .default("0")
+      .transform((seconds) => Math.min(Number(seconds) * 1000, longestTimerMs)),
+    BROWSERPOOL_TERMINATION_LOG: z.string().min(1).default("/dev/termination-log"),
+    BROWSERPOOL_AGENT_DATA_DIR: z.string().min(1).default(tmpdir),
+    BROWSERPOOL_AGENT_SCRATCH_DIRS: z
+      .string()
+      .regex(/^(\/[^:]+(:\/[^:]+)*)?$/, "is not a list of absolute paths, separated by colons")
+      .default("")
+      .transform((list) => list.split(":").filter((path) => path !== "")),
+    BROWSERPOOL_POLICY_DIR: z.string().startsWith("/").optional(),
+    BROWSERPOOL_DNS_SERVERS: z
+      .string()
+      .transform((list) => list.split(",").filter(Boolean))
+      .optional(),
+    BROWSERPOOL_TEST_EXAMPLE_ADDRESS: z.ipv4().optional(),
+    // Kubernetes gives it to every container, whatever else a pod says.
+    KUBERNETES_SERVICE_HOST: z.string().optional(),
+    BROWSERPOOL_CHROMIUM: z.string().min(1).default("chromium"),
+    BROWSERPOOL_CHROMIUM_HEADLESS: z.string().min(1).default("chromium-headless-shell"),
+    BROWSERPOOL_XVFB: z.string().min(1).default("Xvfb"),
+    BROWSERPOOL_CHROMIUM_SANDBOX: z.enum(["true", "false"]).optional(),
+  })
+  .superRefine((env, context) => {
+    if (env.BROWSERPOOL_TEST_EXAMPLE_ADDRESS !== undefined && env.KUBERNETES_SERVICE_HOST !== undefined)
+      context.addIssue({
+        code: "custom",
+        path: ["BROWSERPOOL_TEST_EXAMPLE_ADDRESS"],
+        message: "is for tests outside of clusters only",
+      });
+  });
 
 const pick = (env: Record<string, string | undefined>, names: string[]): Record<string, string> =>
   Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
@@ -136,6 +150,7 @@ export const readAgentConfig = (env: Record<string, string | undefined>): AgentC
     scratchDirs: read.data.BROWSERPOOL_AGENT_SCRATCH_DIRS,
     policyDir: read.data.BROWSERPOOL_POLICY_DIR,
     dnsServers: read.data.BROWSERPOOL_DNS_SERVERS,
+    exampleAddress: read.data.BROWSERPOOL_TEST_EXAMPLE_ADDRESS,
     programs: {
       chromium: read.data.BROWSERPOOL_CHROMIUM,
       chromiumHeadless: read.data.BROWSERPOOL_CHROMIUM_HEADLESS,

@@ -4,7 +4,7 @@
  */
 import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { createResolveName } from "../net/resolve-name.ts";
+import { createResolveName, type ResolveName } from "../net/resolve-name.ts";
 import { mayUnshare } from "../process/may-unshare.ts";
 import type { NetworkSetup } from "../protocol/browser-setup.ts";
 import type { AgentConfig } from "./agent-config.ts";
@@ -63,6 +63,20 @@ const placePolicies = async (
   return { written, etc };
 };
 
+/** Whether this is a name of the tests (`AgentConfig.exampleAddress`). */
+const isExample = (host: string): boolean => host.endsWith(".example");
+
+/** How a wall resolves names. */
+const resolverOf = ({ dnsServers, exampleAddress }: AgentConfig): ResolveName => {
+  const resolve = createResolveName(dnsServers);
+  if (exampleAddress === undefined) return resolve;
+  return async (host) => (isExample(host) ? [exampleAddress] : resolve(host));
+};
+
+/** How a Chromium without a wall does it. */
+const resolverFlags = ({ exampleAddress }: AgentConfig): string[] =>
+  exampleAddress === undefined ? [] : [`--host-resolver-rules=MAP *.example ${exampleAddress}`];
+
 /** Prepares one start of Chromium. What it starts ends with `stack`. */
 export const prepareParts = async (
   config: AgentConfig,
@@ -84,7 +98,7 @@ export const prepareParts = async (
   const hasProfile = profile !== undefined || setup?.save_to !== undefined;
   const extensions = received ? await unpackExtensions(received, join(folder, "extensions"), signal) : [];
   const sockets = setup?.network && socketsIn(short);
-  const resolveName = createResolveName(config.dnsServers);
+  const resolveName = resolverOf(config);
   const wall =
     setup?.network && sockets
       ? stack.use(await startForwardProxy(sockets.proxy, createWayOut(setup.network, resolveName)))
@@ -92,7 +106,7 @@ export const prepareParts = async (
   const options: NamespaceOptions = { sockets, policies: etc };
   return {
     needsFullBrowser: Object.keys(policies).length > 0 || extensions.length > 0 || hasProfile,
-    flags: [...(sockets ? wallFlags : []), ...(hasProfile ? profileFlags : [])],
+    flags: [...(sockets ? wallFlags : resolverFlags(config)), ...(hasProfile ? profileFlags : [])],
     devToolsPort: sockets ? devToolsPort : 0,
     devToolsSocket: sockets?.devTools,
     extensions,

@@ -3,7 +3,6 @@ import type { Logger } from "../log.ts";
 import type { BrowserChange } from "../protocol/browser-change.ts";
 import type { ArchiveFolder } from "./archive-folder.ts";
 import type { Browser, ChangeOutcome } from "./browser.ts";
-import type { CleanBrowser } from "./clean-browser.ts";
 import { type HeldLease, isLeaseOf } from "./held-lease.ts";
 import type { LeaseName } from "./lease-fence.ts";
 
@@ -23,16 +22,20 @@ export type HolderChanges = {
 
 export type HolderChangesDeps = {
   browser: Pick<Browser, "change">;
-  clean: Pick<CleanBrowser, "change">;
+  /** Called when its holder begins to change it. */
+  onChange: readonly (() => void)[];
   /** The lease of the moment. */
   held(): HeldLease | undefined;
   log: Logger;
 };
 
 /** No change yet. */
-export const createHolderChanges = ({ browser, clean, held, log }: HolderChangesDeps): HolderChanges => {
+export const createHolderChanges = ({ browser, onChange, held, log }: HolderChangesDeps): HolderChanges => {
   let last: Promise<unknown> = Promise.resolve();
   let isStarting = false;
+  const begin = (): void => {
+    for (const listener of onChange) listener();
+  };
 
   const carryOut = async (
     { request, ...wanted }: LeaseChange,
@@ -40,7 +43,7 @@ export const createHolderChanges = ({ browser, clean, held, log }: HolderChanges
   ): Promise<ChangeOutcome | "not_holder"> => {
     const lease = held();
     if (!lease || !isLeaseOf(lease, wanted)) return "not_holder";
-    clean.change();
+    begin();
     const goOn = lease.wait();
     try {
       const outcome = await browser.change(wanted, archives, () => {
@@ -60,7 +63,7 @@ export const createHolderChanges = ({ browser, clean, held, log }: HolderChanges
   return {
     prepare(lease) {
       if (!isLeaseOf(held(), lease)) return false;
-      clean.change();
+      begin();
       return true;
     },
     change(change, archives) {

@@ -5,6 +5,7 @@ import type { Browser } from "./browser.ts";
 import { createCleanBrowser } from "./clean-browser.ts";
 import { type HeldLease, holdLease, isLeaseOf, type OverReason } from "./held-lease.ts";
 import { createHolderChanges, type HolderChanges } from "./holder-changes.ts";
+import { createHolderObservation, type ObserveSession } from "./holder-observation.ts";
 import { createLeaseFence, type LeaseName } from "./lease-fence.ts";
 
 export type BindOutcome = "bound" | "stale_fence" | "browser_unhealthy" | "resetting" | "stopping";
@@ -47,16 +48,25 @@ export type LeaseKeeperDeps = {
   browser: Pick<Browser, "isHealthy" | "open" | "reset" | "change">;
   /** Called when the lease is over by itself. */
   onOver: (why: OverReason) => void;
+  /** Watches a session that allows it; left out, none is. */
+  observe?: ObserveSession;
   log: Logger;
 };
 
 const nameOf = ({ session_id, epoch, seq }: LeaseName): LeaseName => ({ session_id, epoch, seq });
 
+const leaseState = ({ request, connections, boundAt }: HeldLease): AgentState["lease"] => ({
+  ...nameOf(request),
+  connections: connections(),
+  bound_at: boundAt.toISOString(),
+});
+
 /** The lease of one browser: the fence (lease-fence.ts) with its sockets, its timers and the browser's state. */
-export const createLeaseKeeper = ({ podUid, browser, onOver, log }: LeaseKeeperDeps): LeaseKeeper => {
+export const createLeaseKeeper = ({ podUid, browser, onOver, observe, log }: LeaseKeeperDeps): LeaseKeeper => {
   const fence = createLeaseFence();
   let held: HeldLease | undefined;
   const clean = createCleanBrowser(browser, log);
+  const observation = createHolderObservation(observe);
   let claim: Promise<BindOutcome> | undefined;
   let closed = false;
   /** Set by `stop`; resolved when no lease is held. */
@@ -64,6 +74,7 @@ export const createLeaseKeeper = ({ podUid, browser, onOver, log }: LeaseKeeperD
 
   const cut = (): void => {
     stopping?.resolve();
+    observation.end();
     held?.cut();
     held = undefined;
   };
@@ -76,6 +87,7 @@ export const createLeaseKeeper = ({ podUid, browser, onOver, log }: LeaseKeeperD
     }
     if (!fence.grant(request)) return "stale_fence";
     held = holdLease(request, onOver);
+    observation.begin(request);
     if (request.start_url) {
       clean.use();
       browser.open(request.start_url);
@@ -90,16 +102,16 @@ export const createLeaseKeeper = ({ podUid, browser, onOver, log }: LeaseKeeperD
   };
 
   const isHeldBy = (lease: LeaseName): boolean => isLeaseOf(held, lease);
-  const changes = createHolderChanges({ browser, clean, held: () => held, log });
+  const onChange = [clean.change, observation.forget];
+  const changes = createHolderChanges({ browser, onChange, held: () => held, log });
 
   const state = (): AgentState => ({
     pod_uid: podUid,
     fence: fence.highest(),
     binding: fence.claimant()?.session_id ?? null,
     resetting: clean.isResetting(),
-    lease: held
-      ? { ...nameOf(held.request), connections: held.connections(), bound_at: held.boundAt.toISOString() }
-      : null,
+    lease: held ? leaseState(held) : null,
+    outcome: observation.outcome(),
   });
 
   return {
@@ -124,15 +136,15 @@ export const createLeaseKeeper = ({ podUid, browser, onOver, log }: LeaseKeeperD
       return clean.isResetting() || request.reuse === "none" ? "ended" : whetherOffered();
     },
     isHeldBy,
-    prepare: changes.prepare,
-    change: changes.change,
-    isStarting: changes.isStarting,
+    ...changes,
     afterReset: whetherOffered,
     admit(sessionId, socket, purpose) {
       if (held?.request.session_id !== sessionId) return "not_holder";
       if (changes.isStarting()) return "resetting";
       const admitted = held.admit(socket, purpose);
-      if (admitted === "admitted") clean.use();
+      if (admitted !== "admitted") return admitted;
+      clean.use();
+      if (purpose === "fill") observation.forget();
       return admitted;
     },
     isUsed: clean.isUsed,

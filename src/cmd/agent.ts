@@ -4,6 +4,7 @@ import type { AgentServer } from "../agent/agent-http.ts";
 import { startAgentServer } from "../agent/agent-server.ts";
 import { type Browser, changeArchivesDir, startBrowser } from "../agent/browser.ts";
 import { createLeaseKeeper, type LeaseKeeper } from "../agent/lease-keeper.ts";
+import { startObserving } from "../agent/observe/start-observing.ts";
 import { createProfileSave, type ProfileSave } from "../agent/profile-save.ts";
 import { type ReceivedSetup, receiveSetup } from "../agent/receive-setup.ts";
 import { writeTermination } from "../agent/write-termination.ts";
@@ -57,12 +58,19 @@ const endInOrder = async ({ leases, server, config, saving, signals, log }: Serv
  * browser has not ended by itself. It cuts all connections before it returns.
  */
 const serve = async (
-  { config, saving, signals, log }: Pick<Serving, "config" | "saving" | "signals" | "log">,
+  {
+    config,
+    received,
+    saving,
+    signals,
+    log,
+  }: Pick<Serving, "config" | "saving" | "signals" | "log"> & { received: ReceivedSetup | undefined },
   browser: Browser,
 ): Promise<Termination> => {
   const over = Promise.withResolvers<keyof typeof leaseOver>();
   let ended: LeaseEnd | undefined;
-  const leases = createLeaseKeeper({ podUid: config.podUid, browser, onOver: over.resolve, log });
+  const observe = startObserving({ config, received, browser, log });
+  const leases = createLeaseKeeper({ podUid: config.podUid, browser, onOver: over.resolve, observe, log });
   const server = await startAgentServer({
     address: config.address,
     port: config.port,
@@ -112,7 +120,7 @@ const run = async (config: AgentConfig, signals: StopSignals, log: Logger): Prom
     );
     const saveTo = received?.setup.save_to;
     const saving = saveTo === undefined ? undefined : createProfileSave(saveTo, { config, log });
-    end = await serve({ config, saving, signals, log }, browser);
+    end = await serve({ config, received, saving, signals, log }, browser);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     end = signals.asked.aborted ? stopped : { reason: "start_failed", message };

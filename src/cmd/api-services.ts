@@ -26,7 +26,9 @@ import { createLocks } from "../redis/locks.ts";
 import { createSessionNames } from "../redis/session-names.ts";
 import { createSessionRoom } from "../redis/session-room.ts";
 import { createSetupRequests, followSetupRequests } from "../redis/setup-requests.ts";
+import { createSiteReports } from "../redis/site-reports.ts";
 import { type BrowserPool, browserPoolKind } from "../resources/browser-pool.ts";
+import { siteAnalysisKind } from "../resources/site-analysis.ts";
 import { readSecretsKeys } from "../secrets/secrets-key.ts";
 import { startApiKeys } from "../services/api-keys/api-keys.ts";
 import { createCallerLimits } from "../services/limits/caller-limits.ts";
@@ -38,6 +40,7 @@ import { startSiteIndex } from "../services/registry/site-index.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
 import { startOnDemandBrowsers } from "../services/sessions/on-demand-browsers.ts";
 import { createDeliveries } from "../services/setups/deliver-setups.ts";
+import { readAnalysisSettings } from "./read-analysis-settings.ts";
 import { readProxyProvider } from "./read-proxy-provider.ts";
 import { startBlobs } from "./start-blobs.ts";
 import { startLimitMs } from "./start-limit.ts";
@@ -64,13 +67,18 @@ const totals = (pools: BrowserPool[]): PoolTotals =>
   );
 
 /** Starts the watches that keep copies of the organization's objects, until `stack` is disposed of. */
-const startCaches = ({ kube, config, log }: ApiParts, stack: AsyncDisposableStack) => {
+const startCaches = (
+  { kube, config, log }: ApiParts,
+  { setAside }: { setAside: string | undefined },
+  stack: AsyncDisposableStack,
+) => {
   const caches = {
-    projects: startProjects({ kube, log }),
+    projects: startProjects({ kube, setAside, log }),
     apiKeys: startApiKeys({ kube, namespace: config.systemNamespace, log }),
     pools: startReflector({ kube, type: browserPoolKind, onChange: () => undefined, log }),
     browsers: startOnDemandBrowsers({ kube, log }),
     sites: startSiteIndex({ kube, log }),
+    analyses: startReflector({ kube, type: siteAnalysisKind, onChange: () => undefined, log }),
   };
   for (const cache of Object.values(caches)) stack.defer(() => cache.stop());
   return caches;
@@ -98,6 +106,7 @@ export const startServices = async (
   const namespace = config.systemNamespace;
   const secretsKeys = readSecretsKeys(config.secretsKeyFile);
   const proxyProvider = readProxyProvider(config.proxyProviderFile);
+  const analysisSettings = readAnalysisSettings(config.registry.analysesFile);
   const { privateKey, publicKey, master } = await whileUnreachable(
     async () => {
       await ensureNamespace(kube, namespace);
@@ -105,7 +114,8 @@ export const startServices = async (
     },
     { signal, log },
   );
-  const caches = startCaches(parts, stack);
+  // Who could use browsers of trials could say what they find.
+  const caches = startCaches(parts, { setAside: analysisSettings?.namespace }, stack);
   const subscriber = connectRedis(config.redisUrl, log);
   stack.defer(() => subscriber.disconnect());
   await Promise.all([redis, subscriber].map((connection) => whenReady(connection, startLimitMs, signal)));
@@ -137,7 +147,9 @@ export const startServices = async (
     agents,
     grants,
     returningBrowsers,
+    siteReports: createSiteReports(redis),
     setupClient,
+    // They saw nothing that a caller has asked for.
     abandonedSessions: createAbandonedSessions({ store, agents, returningBrowsers, log }),
     names: createSessionNames(redis, store),
     locks: createLocks(redis),
@@ -146,6 +158,7 @@ export const startServices = async (
     blobs,
     secretsKeys,
     proxyProvider,
+    analysisSettings,
     proxyChecks: createProxyChecks(config.proxyChecks),
     signingKey: privateKey,
     verifyKey: publicKey,

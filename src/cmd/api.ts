@@ -9,6 +9,7 @@ import { mountDocs } from "../http/docs.ts";
 import { drainable } from "../http/drain.ts";
 import { createHealth } from "../http/ops/health.ts";
 import { answerMalformed } from "../http/refuse-socket.ts";
+import { mountRegistry } from "../http/registry/mount-registry.ts";
 import { connectKube } from "../kube/client.ts";
 import { createLeaseStore } from "../leases/lease-store.ts";
 import { createLineSink, type Logger } from "../log.ts";
@@ -103,8 +104,13 @@ const start = async ({ config, kubeconfigPath }: ApiOptions, log: Logger, signal
   const redis = connectRedis(config.redisUrl, log);
   stack.defer(() => redis.disconnect());
   const store = createLeaseStore(redis);
-  const opsUrl = await startOps({ config, health, registry, mountPages: mountDocs, log }, stack);
-  const services = await startServices({ config, kube, redis, store, metrics, log }, stack, signal);
+  let services: ServiceDeps | undefined;
+  const mountPages = (app: Parameters<typeof mountDocs>[0]): void => {
+    mountDocs(app);
+    mountRegistry(app, () => services);
+  };
+  const opsUrl = await startOps({ config, health, registry, mountPages, log }, stack);
+  services = await startServices({ config, kube, redis, store, metrics, log }, stack, signal);
   const stopped = new AbortController();
   const answers = createIdempotentAnswers(redis);
   const audit = startAudit(config, services.metrics, stack);

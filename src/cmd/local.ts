@@ -27,6 +27,7 @@ import { startRedis } from "../local/redis.ts";
 import { createLogger, type Logger } from "../log.ts";
 import { startApi } from "./api.ts";
 import { leaderLease, startOperator } from "./operator.ts";
+import { readAnalysisSettings } from "./read-analysis-settings.ts";
 
 export type LocalOptions = {
   port: number;
@@ -96,6 +97,9 @@ const agentEnvironment = (programs: Programs, config: Config, dataDir: string): 
   BROWSERPOOL_LOG_LEVEL: config.logLevel,
   // All agents share it: that halves their start-up time and saves each about 25 MB.
   NODE_COMPILE_CACHE: join(dataDir, "compile-cache"),
+  ...(environment.BROWSERPOOL_TEST_EXAMPLE_ADDRESS && {
+    BROWSERPOOL_TEST_EXAMPLE_ADDRESS: environment.BROWSERPOOL_TEST_EXAMPLE_ADDRESS,
+  }),
   ...(programs.chromium && { BROWSERPOOL_CHROMIUM: programs.chromium }),
   ...(programs["chromium-headless-shell"] && { BROWSERPOOL_CHROMIUM_HEADLESS: programs["chromium-headless-shell"] }),
   ...(programs.Xvfb && { BROWSERPOOL_XVFB: programs.Xvfb }),
@@ -104,10 +108,12 @@ const agentEnvironment = (programs: Programs, config: Config, dataDir: string): 
 /** Creates the objects that `api`, `operator` and the process node need at their start. */
 const prepareCluster = async (kube: Kube, config: Config): Promise<void> => {
   const labels = { "browserpool.dev/project": config.defaultProject };
+  const trials = readAnalysisSettings(config.registry.analysesFile)?.namespace;
   await Promise.all([
     installCrds(kube),
     ensureNamespace(kube, config.systemNamespace),
     kube.patch(namespaces, { name: "default" }, { metadata: { labels } }),
+    ...(trials ? [ensureNamespace(kube, trials, { "browserpool.dev/project": trials })] : []),
     // A data directory has only one operator, so it need not wait until a killed run's lease expires.
     kube.delete(leases, leaderLease(config)),
   ]);

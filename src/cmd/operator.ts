@@ -14,6 +14,9 @@ import { startProfileSaves } from "../controllers/browser-pool/on-demand/profile
 import { readPodTemplate } from "../controllers/browser-pool/pod/read-pod-template.ts";
 import { runProjectController } from "../controllers/project/controller.ts";
 import { type ProjectObjects, readProjectObjects } from "../controllers/project/project-objects.ts";
+import { runSessionOutcomesController } from "../controllers/session-outcomes/controller.ts";
+import { runSiteAnalysisController } from "../controllers/site-analysis/controller.ts";
+import { createAnalyzer } from "../controllers/site-analysis/run.ts";
 import { runSiteConfigController } from "../controllers/site-config/controller.ts";
 import { createProjectGate, openGate } from "../controllers/start-gate.ts";
 import type { ProxyProvider } from "../domain/proxy-provider.ts";
@@ -38,7 +41,10 @@ import { connectRedis, whenReady } from "../redis/connection.ts";
 import { memoryUse } from "../redis/memory-use.ts";
 import { createSessionNames } from "../redis/session-names.ts";
 import { createSetupRequests } from "../redis/setup-requests.ts";
+import { createSiteReports } from "../redis/site-reports.ts";
+import { originOf } from "../registry/transfer.ts";
 import { startOps } from "./ops.ts";
+import { type AnalysisParts, readAnalyses } from "./read-analyses.ts";
 import { readProxyProvider } from "./read-proxy-provider.ts";
 import { runObjectControllers } from "./run-object-controllers.ts";
 import { startBlobs } from "./start-blobs.ts";
@@ -78,6 +84,7 @@ const connectStores = (config: Config, log: Logger) => {
   const stores = {
     store,
     repairs: createRepairStore(redis),
+    siteReports: createSiteReports(redis),
     leavingMarks: createLeavingMarks(redis),
     names: createSessionNames(redis, store),
     setupRequests: createSetupRequests(redis),
@@ -107,12 +114,15 @@ type Work = Omit<
   projectObjects: ProjectObjects | undefined;
   proxyProvider: ProxyProvider;
   privateKey: KeyObject;
+  analyses: AnalysisParts | undefined;
+  /** The name under which outcomes of sessions count; undefined: none does. */
+  outcomesOrigin: string | undefined;
   log: Logger;
 };
 
 /** Runs every controller while this replica leads. */
 const lead = async (
-  { config, blobs, projectObjects, proxyProvider, privateKey, ...shared }: Work,
+  { config, blobs, projectObjects, proxyProvider, privateKey, analyses, outcomesOrigin: origin, ...shared }: Work,
   lead: Lead,
 ): Promise<void> => {
   const { kube, metrics, log } = shared;
@@ -147,13 +157,28 @@ const lead = async (
       agents,
       subscriber,
       gate: projectObjects ? gate : openGate,
-      book: createSessionBook(limits, caps),
+      book: createSessionBook({ limits, caps, setAside: analyses?.settings.namespace }),
     };
     await Promise.all([
       runPoolController({ ...deps, limits, endedLimits: config.endedLimits }, lead),
       runOnDemandController({ ...deps, sessionSeconds: limits.sessionSeconds }, lead),
       runObjectControllers({ kube, blobs, proxyProvider, meter, log }, lead),
       runSiteConfigController({ kube, rules: config.registry, meter, log }, lead),
+      runSiteAnalysisController({
+        kube,
+        blobs,
+        analyzer:
+          analyses &&
+          createAnalyzer({ ...deps, ...analyses, blobs, tokens, keys: shared.agentKeys, now: Date.now, lead }),
+        atOnce: analyses?.settings.browsers ?? 1,
+        now: Date.now,
+        meter,
+        lead,
+        log,
+      }),
+      ...(origin
+        ? [runSessionOutcomesController({ kube, subscriber, origin, reported: metrics.reported, log }, lead)]
+        : []),
       ...(projectObjects ? [runProjectController({ kube, wanted: projectObjects, gate, meter, log }, lead)] : []),
     ]);
   } finally {
@@ -202,7 +227,9 @@ const start = async (
   await checkRedis(redis, log);
   const agentPublicKey = publicKey.export({ type: "spki", format: "der" }).toString("base64");
   const podSettings = { image: config.browserImage, template, agentPublicKey };
+  const analyses = await readAnalyses(config, { kube, proxyProvider });
   const { drainDeadlineMs, browserFeatures: features } = config;
+  const outcomesOrigin = features.includes("session_outcomes") ? await originOf(kube, namespace) : undefined;
   const keys = { agentKeys: createAgentKeys(master.key), agentKeysSinceMs: master.sinceMs, privateKey };
   const blobs = await startBlobs({ config, log }, stack);
   const work = {
@@ -216,6 +243,8 @@ const start = async (
     features,
     drainDeadlineMs,
     ...keys,
+    analyses,
+    outcomesOrigin,
     metrics,
     log,
   };

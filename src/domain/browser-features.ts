@@ -3,13 +3,17 @@ import { isDeepStrictEqual } from "node:util";
 import type { BrowserPoolSpec } from "../resources/browser-pool.ts";
 import { problemAt, type SpecProblem } from "./problem.ts";
 
-/** A feature, as the setting BROWSERPOOL_BROWSER_FEATURES names it; an installation has `blob_store` when it has a store. */
-export type BrowserFeature = "network" | "chrome_policy" | "memory_16GiB" | "gpu" | "blob_store";
+/**
+ * A feature, as the setting BROWSERPOOL_BROWSER_FEATURES names it; an installation has `blob_store` when it has a store, and
+ * `session_outcomes` when it lets sessions report what they reach.
+ */
+export type BrowserFeature = "network" | "chrome_policy" | "memory_16GiB" | "gpu" | "blob_store" | "session_outcomes";
 
 /** Of a pool, of an on-demand browser, or of one as a pool. */
 type Settings = Partial<BrowserPoolSpec> & {
   gpu?: boolean | undefined;
   savesProfile?: boolean | undefined;
+  reportOutcome?: boolean | undefined;
   profile?: { saveChanges?: boolean } | undefined;
 };
 
@@ -43,6 +47,12 @@ const needs: readonly Need[] = [
     feature: "gpu",
     needs: ({ gpu }) => gpu === true,
     why: "this installation has no GPUs for browsers (browsers.gpu of the chart): leave it out",
+  },
+  {
+    key: "reportOutcome",
+    feature: "session_outcomes",
+    needs: ({ reportOutcome }) => reportOutcome === true,
+    why: "this installation takes no outcomes of sessions (registry.sessionOutcomes.enabled of the chart, BROWSERPOOL_SESSION_OUTCOMES): leave it out",
   },
 ];
 

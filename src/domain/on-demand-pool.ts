@@ -11,8 +11,12 @@ const settingsOf = ({ name: _, tags: __, vaults: ___, gpu, profile, ...settings 
   };
 };
 
-/** The spec of a pool, or of an on-demand browser as one. Only an on-demand browser can have a GPU, or save its profile. */
-export type PoolLikeSpec = BrowserPoolSpec & { gpu?: boolean | undefined; savesProfile?: boolean | undefined };
+/** The spec of a pool, or of an on-demand browser as one. Only an on-demand browser can have the further fields. */
+export type PoolLikeSpec = BrowserPoolSpec & {
+  gpu?: boolean | undefined;
+  savesProfile?: boolean | undefined;
+  reportOutcome?: boolean | undefined;
+};
 
 /** The spec of a pool of one whose browser is configured like this on-demand browser; nothing fills it. */
 export const onDemandPoolSpec = (spec: BrowserSpec): PoolLikeSpec => ({

@@ -1,5 +1,6 @@
 import type { Browser, BrowserSpec } from "../resources/browser.ts";
 import { wireName } from "../resources/identity.ts";
+import type { Recipe } from "../resources/site-recipe.ts";
 
 /** The request of an on-demand browser's lease (leases/records.ts). */
 export type OnDemandRequest = {
@@ -13,10 +14,20 @@ export type OnDemandRequest = {
   gpu?: true;
   tags?: Record<string, string>;
   vaults?: BrowserSpec["vaults"];
+  report?: SessionReport;
 };
 
-/** The request for an on-demand browser's session; pure. `project`: the project's id. `allowedSeconds`: the longest session here. */
-export const onDemandRequest = (browser: Browser, project: string, allowedSeconds: number): OnDemandRequest => {
+/** What the request of a session has that may report what it reaches (leases/records.ts). */
+export type SessionReport = { config: string; recipe: Recipe };
+
+/** What is known besides the object. `project`: the project's id. `allowedSeconds`: the longest session here. */
+export type OnDemandContext = { project: string; allowedSeconds: number; report: SessionReport | undefined };
+
+/** The request for an on-demand browser's session; pure. */
+export const onDemandRequest = (
+  browser: Browser,
+  { project, allowedSeconds, report }: OnDemandContext,
+): OnDemandRequest => {
   const { metadata, spec } = browser;
   const name = wireName(browser);
   return {
@@ -29,5 +40,6 @@ export const onDemandRequest = (browser: Browser, project: string, allowedSecond
     ...(spec.gpu && { gpu: true }),
     ...(spec.tags && { tags: spec.tags }),
     ...(spec.vaults.length > 0 && { vaults: spec.vaults }),
+    ...(report && { report }),
   };
 };

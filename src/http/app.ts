@@ -7,9 +7,10 @@ import { mountDocs, mountOpenApi } from "./docs.ts";
 import { mountLogin } from "./login/mount-login.ts";
 import { allowOrigins } from "./middleware/cors.ts";
 import { answerError, asAppError } from "./middleware/error-answer.ts";
-import { checkHost } from "./middleware/host-check.ts";
+import { checkHost, isLoopback } from "./middleware/host-check.ts";
 import { requestIdOf } from "./middleware/request-id.ts";
 import { mountHealth, mountMetrics } from "./ops/mount-ops.ts";
+import { mountRegistry } from "./registry/mount-registry.ts";
 import { factsOf, logOf, routeOf, setArrival, setFacts, setLog, setRoute } from "./request-locals.ts";
 import type { Method } from "./route.ts";
 import { routeTable } from "./route-table.ts";
@@ -75,6 +76,7 @@ export const createApp = (deps: AppDeps): Express => {
   if (deps.services.config.opsPort === undefined) {
     mountMetrics(app, deps.registry);
     mountDocs(app);
+    if (isLoopback(deps.services.config.host)) mountRegistry(app, () => deps.services);
   } else mountOpenApi(app);
   mountLogin(app, deps);
   mountRoutes(app, deps);

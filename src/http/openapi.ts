@@ -5,7 +5,7 @@ import { nameAnswers, requestName } from "./openapi/answer-names.ts";
 import { errorAnswers, errorHeaderSchemas, errorSchema } from "./openapi/error-answers.ts";
 import { examples } from "./openapi/examples.ts";
 import { createSchemaSet, isObject, type Json, type SchemaSet } from "./openapi/schemas.ts";
-import type { Route } from "./route.ts";
+import { isRepeatable, type Route } from "./route.ts";
 
 const introduction =
   "Keeps real browsers warm and hands them out, one holder at a time. Create a pool, acquire a browser from it, connect " +
@@ -72,7 +72,7 @@ const queryParameters = (route: Route, schemas: SchemaSet): Json[] => {
 };
 
 const parametersOf = (route: Route, schemas: SchemaSet): Json[] => {
-  const common = route.method === "post" ? ["Project", "IdempotencyKey"] : ["Project"];
+  const common = isRepeatable(route) ? ["Project", "IdempotencyKey"] : ["Project"];
   const refs = common.map((name) => ({ $ref: `#/components/parameters/${name}` }));
   return [...pathParameters(route, schemas), ...queryParameters(route, schemas), ...refs];
 };

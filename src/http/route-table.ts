@@ -33,7 +33,13 @@ import {
   listBrowsersRoute,
   updateBrowserRoute,
 } from "./routes/browsers.ts";
-import { lookupSiteRoute } from "./routes/config-registry.ts";
+import {
+  getAnalysisRoute,
+  listAnalysesRoute,
+  listSitesRoute,
+  lookupSiteRoute,
+  resolveSiteRoute,
+} from "./routes/config-registry.ts";
 import {
   createCredentialRoute,
   deleteCredentialRoute,
@@ -148,6 +154,10 @@ export const routeTable: Route[] = [
   getExtensionRoute,
   deleteExtensionRoute,
   lookupSiteRoute,
+  resolveSiteRoute,
+  listAnalysesRoute,
+  getAnalysisRoute,
+  listSitesRoute,
   createProjectRoute,
   listProjectsRoute,
   getProjectRoute,

@@ -105,6 +105,10 @@ export type RouteInput<Params, Query, Body, Of extends Scope = Scope> = {
 // biome-ignore lint/suspicious/noExplicitAny: the table of routes holds routes of every shape
 export type Route = RouteContract<any, any, any> & { handle(input: RouteInput<any, any, any>): Promise<Answer> };
 
+/** Whether an answer of this route is kept for repetitions of its request (HTTP-21). */
+export const isRepeatable = ({ method, onlyReads }: Pick<Route, "method" | "onlyReads">): boolean =>
+  method === "post" && !onlyReads;
+
 /** Defines one operation of the API: its contract, which OpenAPI is also made from, and a handler that calls one use case. */
 export const defineRoute = <
   Params extends z.ZodType | undefined = undefined,

@@ -16,7 +16,7 @@ import { receiveUpload } from "./middleware/receive-upload.ts";
 import { nestQuery, validate } from "./middleware/validate.ts";
 import { replayAnswer } from "./replay-answer.ts";
 import { arrivalOf, factsOf, logOf } from "./request-locals.ts";
-import type { Answer, Route, RouteInput, UploadedFile } from "./route.ts";
+import { type Answer, isRepeatable, type Route, type RouteInput, type UploadedFile } from "./route.ts";
 import { sendFile } from "./send-file.ts";
 
 /** The status of a request whose caller has hung up, in audit lines. */
@@ -165,8 +165,7 @@ const answerOf = async (
   { route, deps, facts }: { route: Route; deps: AppDeps; facts: AuditFacts },
 ): Promise<Answer> => {
   const key = request.headers["idempotency-key"];
-  if (route.method !== "post" || route.onlyReads || typeof key !== "string" || key === "")
-    return handle(request, input, route);
+  if (!isRepeatable(route) || typeof key !== "string" || key === "") return handle(request, input, route);
   const repeatable = {
     key,
     bearer: bearerToken(request.headers) ?? "",
@@ -189,7 +188,7 @@ const send = async (response: Response, { status, body, file, headers = {} }: An
   response.status(status).set(headers);
   if (file) await sendFile(response, file);
   else if (body === undefined) response.end();
-  else response.json(body);
+  else response.setHeader("Content-Type", "application/json; charset=utf-8").end(JSON.stringify(body));
 };
 
 /** The Express handler of a route. `deps.stopping` ends waiting requests with its reason. */

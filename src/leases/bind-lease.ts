@@ -23,7 +23,8 @@ export const bindLease = async (
     timeout_seconds,
     max_session_seconds,
     start_url,
-  }: Pick<SessionRequest, "timeout_seconds" | "max_session_seconds" | "start_url">,
+    report,
+  }: Pick<SessionRequest, "timeout_seconds" | "max_session_seconds" | "start_url" | "report">,
   { agents, log }: BindDeps,
   whileBinding?: (lease: LeaseRecord) => void,
 ): Promise<string | undefined> => {
@@ -35,6 +36,8 @@ export const bindLease = async (
     max_seconds: max_session_seconds,
     request: lease.request,
     ...(start_url && { start_url }),
+    // A browser that was made before its pool was changed is another configuration.
+    ...(report?.config === lease.config && { observe: true }),
   });
   whileBinding?.(lease);
   const answer = await asked;

@@ -11,6 +11,7 @@
  */
 import type { AgentState } from "../protocol/agent-api.ts";
 import type { SessionNames } from "../redis/session-names.ts";
+import type { SiteReports } from "../redis/site-reports.ts";
 import type { AgentClient } from "./agent-client.ts";
 import {
   type Correction,
@@ -26,11 +27,14 @@ import { freeName } from "./free-name.ts";
 import type { NewBrowser } from "./lease-store.ts";
 import { type LeaseRecord, notGenuine, SessionRequest, unauthorized } from "./records.ts";
 import type { Examined, Repair, RepairStore } from "./repair-store.ts";
+import { reportOutcome } from "./report-outcome.ts";
 
 export type InspectDeps = {
   repairs: Pick<RepairStore, "examine" | "repair" | "session">;
   agents: Pick<AgentClient, "state" | "end">;
   names: Pick<SessionNames, "reserve" | "free">;
+  /** Where outcomes of sessions go; left out, nowhere. */
+  siteReports?: SiteReports | undefined;
   /** Throws when this process may not inspect (any more). Called before every call that has an effect. */
   check(): void;
 };
@@ -82,6 +86,7 @@ const takeStep = async (inspection: Inspection): Promise<Step> => {
   // Says nothing about the browser (LEASE-55).
   if (asked === unauthorized) return { is: "later", afterMs: unauthorizedMs, corrected };
   const { agentState, isImpostor } = asked;
+  reportOutcome(lease, agentState, deps.siteReports);
   if (agentState && agentState.fence.epoch > epoch) return { is: "ahead", epoch: agentState.fence.epoch, corrected };
   const elsewhere = await findElsewhere(target, lease, agentState, deps);
   const facts: Facts = { poolUid, browser, record, lease, isReplicaStill, agentState, isImpostor, elsewhere, nowMs };

@@ -68,7 +68,7 @@ export type LeaseRecord = z.infer<typeof LeaseRecord>;
 
 /**
  * What is kept of a lease that has ended, in the hash `ended` of its pool under the session's id (scripts/includes/end-lease.lua):
- * what callers are told of it, and what a repeated release needs. A request of more than 512 bytes comes without its telemetry, then
+ * what callers are told of it, and what a repeated release needs. A request of more than 512 bytes comes without `report` and telemetry, then
  * without start URL, tags, vaults and what its holder has changed, until the rest is short enough. So it has about a kilobyte at most.
  */
 export const EndedLease = LeaseRecord.omit({ ticket: true, channel: true }).extend({
@@ -91,6 +91,11 @@ export const SessionRequest = z.object({
   /** Left out in leases that an earlier version granted. */
   max_session_seconds: z.int().default(maxLeaseSeconds),
   telemetry: z.unknown().optional(),
+  /**
+   * Its caller lets the agent tell what came of its first navigation. `recipe`: of a browser with the configuration of this hash, as
+   * src/resources/site-recipe.ts has it.
+   */
+  report: z.object({ config: z.string(), recipe: z.unknown() }).optional(),
   /** The owner of its lease: its pool, or the on-demand browser itself. */
   pool: z.object({ id: z.string(), uid: z.string(), name: z.string().optional() }),
   on_demand: z.boolean().optional(),

@@ -5,16 +5,20 @@
  */
 import { AppError } from "../errors.ts";
 import type { Reuse } from "../protocol/agent-api.ts";
+import type { SiteReports } from "../redis/site-reports.ts";
 import { retryBriefly } from "../redis/while-unavailable.ts";
 import type { AgentAnswer, AgentClient } from "./agent-client.ts";
 import type { LeaseStore } from "./lease-store.ts";
 import { type AnyLease, cannotReset, type EndReason } from "./records.ts";
+import { reportOutcome } from "./report-outcome.ts";
 import { offerOrSuspect, type ReturningBrowsers } from "./returning-browsers.ts";
 
 export type ReleaseDeps = {
   store: LeaseStore;
   agents: AgentClient;
   returningBrowsers: Pick<ReturningBrowsers, "add">;
+  /** Where outcomes of sessions go; left out, nowhere. */
+  siteReports?: SiteReports | undefined;
 };
 
 export type Release = { poolUid: string; session: string; reuse: Reuse; reason: EndReason };
@@ -27,7 +31,8 @@ export const releaseLease = async (release: Release, deps: ReleaseDeps): Promise
   const lease = await endSession(release, deps);
   if (!lease) return undefined;
   if (release.reuse === "none")
-    await deps.agents.end(lease, "none"); // cuts the sockets at once instead of with the pod's end
+    // Cuts the sockets at once instead of with the pod's end.
+    noteOutcome(lease, await deps.agents.end(lease, "none"), deps);
   else await endOnAgent(release.poolUid, lease, release.reuse, deps);
   return lease;
 };
@@ -53,10 +58,15 @@ export const endOnAgent = async (
   reuse: "reset" | "keep",
   deps: ReleaseDeps,
 ): Promise<void> => {
-  const answer = refuseWithoutReset(await deps.agents.end(lease, reuse), reuse);
+  const said = await deps.agents.end(lease, reuse);
+  noteOutcome(lease, said, deps);
+  const answer = refuseWithoutReset(said, reuse);
   if (answer.kind === "ok" && answer.state.resetting) deps.returningBrowsers.add(poolUid, lease);
   else await offerOrSuspect(poolUid, lease, answer, deps).catch(ignoreOutage);
 };
+
+const noteOutcome = (lease: AnyLease, answer: AgentAnswer, { siteReports }: ReleaseDeps): void =>
+  reportOutcome(lease, answer.kind === "ok" ? answer.state : undefined, siteReports);
 
 /** An agent of an earlier version keeps the browser as it is. */
 const refuseWithoutReset = (answer: AgentAnswer, reuse: "reset" | "keep"): AgentAnswer =>

@@ -2,6 +2,15 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 export type StartResult = "ready" | "failed";
 
+/** What came of a trial; the same as in src/resources. */
+type TrialVerdict = "accessed" | "blocked" | "inconclusive";
+
+/**
+ * `counted`; `skipped`: of what is not known, or too soon after another of its project; `dropped`: there was no room, or it could not be
+ * written.
+ */
+export type ReportResult = "counted" | "skipped" | "dropped";
+
 /** `pool`: a day old, or beyond the pool's own bound; `all`: beyond the bound of all pools; `memory`: Redis is nearly full. */
 export type EndedDropReason = "pool" | "all" | "memory";
 
@@ -15,6 +24,10 @@ export type OperatorMetrics = {
   work: WorkMeter;
   /** A browser has started, or its start has failed. */
   started(result: StartResult): void;
+  /** A trial of the config registry has ended. */
+  tried(verdict: TrialVerdict): void;
+  /** Outcomes of sessions that came, by what became of them. */
+  reported(result: ReportResult, count: number): void;
   /** Of ended leases that Redis keeps, and the memory that Redis has for them. */
   ended: {
     dropped(why: EndedDropReason, count: number): void;
@@ -55,6 +68,20 @@ export const createOperatorMetrics = (registry: Registry, isLeading: () => boole
     registers,
   });
   for (const result of ["ready", "failed"] as const) starts.inc({ result }, 0);
+  const trials = new Counter({
+    name: "browserpool_site_trials_total",
+    help: "Trials of the config registry by verdict.",
+    labelNames: ["verdict"] as const,
+    registers,
+  });
+  for (const verdict of ["accessed", "blocked", "inconclusive"] as const) trials.inc({ verdict }, 0);
+  const reports = new Counter({
+    name: "browserpool_session_outcomes_total",
+    help: "Outcomes of sessions for the config registry: counted, skipped as unknown or too soon, or dropped for want of room or of the API server.",
+    labelNames: ["result"] as const,
+    registers,
+  });
+  for (const result of ["counted", "skipped", "dropped"] as const) reports.inc({ result }, 0);
   const endedDropped = new Counter({
     name: "browserpool_ended_leases_dropped_total",
     help: "Ended leases that the operator dropped: by the pool's own bound or age, the bound of all pools, or for Redis' memory.",
@@ -83,6 +110,8 @@ export const createOperatorMetrics = (registry: Registry, isLeading: () => boole
       waiting: (controller, count) => queued.set({ controller }, count),
     },
     started: (result) => starts.inc({ result }),
+    tried: (verdict) => trials.inc({ verdict }),
+    reported: (result, count) => reports.inc({ result }, count),
     ended: {
       dropped: (why, count) => endedDropped.inc({ why }, count),
       left({ count, bytes }) {

@@ -78,6 +78,8 @@ export const BindLease = Fence.extend({
   start_url: z.string().max(2048).optional(),
   /** The agent ends the browser when the lease is this old, s; left out by callers of an earlier version. */
   max_seconds: z.int().min(1).max(maxLeaseSeconds).default(maxLeaseSeconds),
+  /** The holder lets the agent watch its first navigation (`SeenOutcome`). Left out: it watches nothing. */
+  observe: z.boolean().optional(),
   /** What the caller asked for. The agent keeps it as it is, and returns it so that the lease can be restored. */
   request: z.string().max(maxRequestChars),
 });
@@ -100,6 +102,17 @@ export type EndLease = z.infer<typeof EndLease>;
 /** Why a lease ends that its holder does not end: by itself, or with its pod. */
 export const LeaseEnd = z.enum(["timeout", "max_lifetime", "stopped"]);
 export type LeaseEnd = z.infer<typeof LeaseEnd>;
+
+/**
+ * What came of the first navigation of a session with `observe`. `target`: its URL without login, query and fragment. Nothing else of the
+ * page or of the session leaves the agent.
+ */
+export const SeenOutcome = z.object({
+  session_id: z.string(),
+  target: z.string().max(2048),
+  verdict: z.enum(["accessed", "blocked"]),
+});
+export type SeenOutcome = z.infer<typeof SeenOutcome>;
 
 /** The state of an agent and its browser, also the answer to every bind and end. */
 export const AgentState = z.object({
@@ -125,6 +138,8 @@ export const AgentState = z.object({
       request: z.string().optional(),
     })
     .nullable(),
+  /** Of the present lease or of the one that ended last; for some minutes. */
+  outcome: SeenOutcome.optional(),
   /** Only in the answer of `/state`: the browser has ended for good, and the agent keeps its profile to be saved (profile-save.ts). */
   ended: LeaseEnd.optional(),
 });

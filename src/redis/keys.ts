@@ -24,5 +24,8 @@ export const setupKey = (podUid: string): string => `bp:{${podUid}}:setup`;
 /** The channel on which API replicas receive which browsers wait for their setup. */
 export const setupsChannel = "bp:setups";
 
+/** The channel on which the operator receives what sessions found of sites. */
+export const siteReportsChannel = "bp:site_reports";
+
 /** The stream of a vault item's refused fills. */
 export const itemRefusalsKey = (itemUid: string): string => `bp:{${itemUid}}:item_refusals`;

@@ -91,6 +91,12 @@ export const maxSessionSeconds = z
     "Seconds after which a session ends, whatever happens (10 to 259200). Left out, and at most: what the installation allows, 72 hours by default.",
   );
 
+export const reportOutcome = z
+  .boolean()
+  .describe(
+    "Let the service judge, inside the browser's pod, what came of the session's first navigation to a public URL. The URL without query, fragment and login, the browser's settings, and whether the site let it in add to what the config registry knows, for all projects. Only of browsers with settings that the registry recommends (docs/config-registry.md). Needs an installation that takes it.",
+  );
+
 /** Seconds; the bounds are LIMIT-4 (72 hours). Defaults differ per kind. */
 export const timeoutSeconds = z
   .int()

@@ -8,6 +8,7 @@ import {
   maxSessionSeconds,
   Network,
   proxyId,
+  reportOutcome,
   startUrl,
   stealth,
   timeoutSeconds,
@@ -60,6 +61,7 @@ export const BrowserSpec = z
     chromePolicy: chromePolicy.optional(),
     network: Network.optional().describe("What the browser may reach, and by which proxy."),
     telemetry: Telemetry.optional().describe("What is captured of the browser."),
+    reportOutcome: reportOutcome.optional(),
     vaults: z
       .array(AttachedVault)
       .max(maxVaults)

@@ -6,6 +6,7 @@ import { extensionKind } from "./extension.ts";
 import type { AnyKind } from "./kind.ts";
 import { profileKind } from "./profile.ts";
 import { proxyKind } from "./proxy.ts";
+import { siteAnalysisKind } from "./site-analysis.ts";
 import { siteConfigKind } from "./site-config.ts";
 import { siteEvidenceKind } from "./site-evidence.ts";
 import { vaultKind } from "./vault.ts";
@@ -24,4 +25,5 @@ export const kinds: AnyKind[] = [
   extensionKind,
   siteConfigKind,
   siteEvidenceKind,
+  siteAnalysisKind,
 ];

@@ -13,7 +13,8 @@ export const permissionTexts = {
   "vaults:fill": "attach vaults to browsers, and fill items into pages",
   "credentials:write": "create, change and delete credentials and connections, and begin logins",
   "credentials:totp": "read the current code of an authenticator",
-  "registry:read": "look up which settings reach a site",
+  "registry:read": "look up which settings reach a site, and read analyses",
+  "registry:analyze": "have sites analyzed, by browsers that are set aside for it",
   organization: "manage projects, limits and API keys; only keys of the organization have it",
 } as const;
 

@@ -1,6 +1,7 @@
 /** Sessions over HTTP: the requests of acquire and release, and the answer (the LEASE rules). */
 import { z } from "zod";
 import { BrowserPoolSpec } from "./browser-pool.ts";
+import { reportOutcome } from "./browser-settings.ts";
 import { maxIdLength, namePattern } from "./selector.ts";
 import { Telemetry } from "./telemetry.ts";
 import { wireSchema } from "./wire.ts";
@@ -40,6 +41,7 @@ export const AcquireBrowser = z.object({
   telemetry: SessionTelemetry.nullable()
     .optional()
     .describe("For this lease only; merges onto the pool's. At most 8 KiB as JSON."),
+  report_outcome: reportOutcome.optional(),
 });
 export type AcquireBrowser = z.infer<typeof AcquireBrowser>;
 

@@ -2,6 +2,7 @@ import type { KeyObject } from "node:crypto";
 import type { BlobStore } from "../blobs/blob-store.ts";
 import type { Config } from "../config.ts";
 import type { ProxyProvider } from "../domain/proxy-provider.ts";
+import type { AnalysisSettings } from "../domain/registry/analysis-settings.ts";
 import type { Kube } from "../kube/client.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import type { AbandonedSessions } from "../leases/abandoned-sessions.ts";
@@ -19,7 +20,9 @@ import type { ItemEvents } from "../redis/item-events.ts";
 import type { Locks } from "../redis/locks.ts";
 import type { SessionNames } from "../redis/session-names.ts";
 import type { SessionRoom } from "../redis/session-room.ts";
+import type { SiteReports } from "../redis/site-reports.ts";
 import type { BrowserPool } from "../resources/browser-pool.ts";
+import type { SiteAnalysis } from "../resources/site-analysis.ts";
 import type { SecretsKeys } from "../secrets/secrets-key.ts";
 import type { ApiKeys } from "./api-keys/api-keys.ts";
 import type { CallerLimits } from "./limits/caller-limits.ts";
@@ -38,6 +41,10 @@ export type ServiceDeps = {
   browsers: OnDemandBrowsers;
   /** What the config registry knows. */
   sites: SiteIndex;
+  /** All analyses of sites. The copy may be a moment behind. */
+  analyses: Reflector<SiteAnalysis>;
+  /** How sites are analyzed; undefined: none is. */
+  analysisSettings: AnalysisSettings | undefined;
   /** Chrome policies that are kept outside their pools. */
   policies: PolicyReader;
   projects: Projects;
@@ -49,6 +56,8 @@ export type ServiceDeps = {
   grants: Grants;
   abandonedSessions: AbandonedSessions;
   returningBrowsers: ReturningBrowsers;
+  /** Where sessions report what they reach. */
+  siteReports: SiteReports;
   setupClient: SetupClient;
   names: SessionNames;
   locks: Locks;

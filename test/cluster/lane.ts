@@ -6,6 +6,7 @@ import type { Check } from "./report.ts";
 export const release = "browserpool";
 export const systemNamespace = "browserpool-system";
 export const projectNamespace = "browserpool-default";
+export const trialsNamespace = "browserpool-registry";
 
 /** Runs a program to its end and resolves with what it has printed; rejects with the last lines when it fails. */
 export type Run = (command: string, ...args: string[]) => Promise<string>;

@@ -106,6 +106,8 @@ const expectRefusal = async (
 const answersWithError: Record<string, number> = {
   downloadExtensionFromChromeStore: 400,
   updateVaultItem: 409,
+  // This stack has no browsers for analyses.
+  resolveConfigRegistry: 400,
   // Nothing is saved in it yet.
   downloadProfile: 404,
   submitAuthConnection: 501,

@@ -1,5 +1,6 @@
 /** A request for every route of the API that does what the route is for. The objects that it names are new for each request. */
 import type { Route } from "../../src/http/route.ts";
+import { analysisName, siteAnalysisKind } from "../../src/resources/site-analysis.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { filledPool } from "./filled-pool.ts";
 import { ownAddress } from "./own-address.ts";
@@ -73,6 +74,16 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     return form;
   };
   const extension = async (): Promise<string> => (await call("POST", "/extensions", extensionForm())).id;
+  const analysis = async (): Promise<string> => {
+    const host = `${fresh("www")}.example`;
+    const target = { normalized: `https://${host}/`, host, domain: host };
+    const metadata = { name: analysisName(target.normalized) };
+    await stack.kube.create(siteAnalysisKind, {
+      metadata,
+      spec: { target, run: 1, requestedAt: new Date().toISOString() },
+    });
+    return metadata.name;
+  };
   const apiKey = async (): Promise<string> => (await kernel.apiKeys.create({ name: fresh("key") })).id;
 
   const fillRequest = async (): Promise<RouteRequest> => {
@@ -103,6 +114,7 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     uploadExtension: extensionForm,
     createProfile: () => ({ name: fresh("profile") }),
     lookupConfigRegistry: () => ({ url: "https://www.shop.example/" }),
+    resolveConfigRegistry: () => ({ url: "https://www.shop.example/" }),
     updateProfile: () => ({ name: fresh("renamed") }),
     updateCredential: () => ({ values: { user: "carol" } }),
     createProxy: proxyBody,
@@ -132,6 +144,7 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     "/credentials/{id_or_name}": async () => [(await credential()).id],
     "/extensions/{id_or_name}": async () => [await extension()],
     "/proxies/{id}": async () => [await proxy()],
+    "/config-registry/analyses/{id}": async () => [await analysis()],
     "/org/projects/{id}": async () => [await project()],
     "/org/api_keys/{id}": async () => [await apiKey()],
   };

@@ -159,6 +159,18 @@ affinity:
   value: {{ .Values.limits.onDemandSessions | quote }}
 - name: BROWSERPOOL_PROJECT_ON_DEMAND_SESSIONS
   value: {{ .Values.limits.projectOnDemandSessions | quote }}
+- name: BROWSERPOOL_REGISTRY_MIN_TRIALS
+  value: {{ .Values.registry.minTrials | int | quote }}
+- name: BROWSERPOOL_REGISTRY_MIN_SUCCESS_RATE
+  value: {{ .Values.registry.minSuccessRate | quote }}
+{{- with .Values.registry.proxyCountries }}
+- name: BROWSERPOOL_REGISTRY_PROXY_COUNTRIES
+  value: {{ join "," . | quote }}
+{{- end }}
+{{- if .Values.registry.sessionOutcomes.enabled }}
+- name: BROWSERPOOL_SESSION_OUTCOMES
+  value: "on"
+{{- end }}
 {{- with .Values.limits.endedSessions }}
 - name: BROWSERPOOL_ENDED_LEASES_PER_POOL
   value: {{ int64 .perPool | quote }}
@@ -338,6 +350,30 @@ operator/{{ include "browserpool.fullname" . }}-chromium.json
 {{- .Values.browsers.seccomp.profile -}}
 {{- end -}}
 {{- end -}}
+
+{{/* How sites are analyzed, for api and operator. */}}
+{{- define "browserpool.analysesEnv" -}}
+{{- if .Values.registry.analyses.browsers }}
+- name: BROWSERPOOL_ANALYSES_FILE
+  value: /etc/browserpool/analyses/analyses.yaml
+{{- end }}
+{{- end }}
+
+{{- define "browserpool.analysesMount" -}}
+{{- if .Values.registry.analyses.browsers }}
+- name: analyses
+  mountPath: /etc/browserpool/analyses
+  readOnly: true
+{{- end }}
+{{- end }}
+
+{{- define "browserpool.analysesVolume" -}}
+{{- if .Values.registry.analyses.browsers }}
+- name: analyses
+  configMap:
+    name: {{ include "browserpool.fullname" . }}-analyses
+{{- end }}
+{{- end }}
 
 {{/* The provider of managed proxies, for api and operator: its file, and beside it the files that it names. */}}
 {{- define "browserpool.proxyProviderEnv" -}}

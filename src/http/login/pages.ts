@@ -1,26 +1,16 @@
-/** The pages of the hosted login: plain HTML that works without scripts. Only this file escapes texts from outside. */
+/** The pages of the hosted login: plain HTML that works without scripts. */
+import { type Html, html, htmlPage } from "../html.ts";
 
-const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign);
-
-const layout = (title: string, body: string): string => `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta name="robots" content="noindex">
-    <title>${escaped(title)}</title>
-    <link rel="stylesheet" href="/login/page.css">
-  </head>
-  <body>
-    <main>
-      <h1>${escaped(title)}</h1>
+const layout = (title: string, body: Html): string =>
+  htmlPage({
+    title,
+    css: "/login/page.css",
+    body: html`    <main>
+      <h1>${title}</h1>
 ${body}
     </main>
-  </body>
-</html>
-`;
+`,
+  });
 
 /**
  * The page of the login link. The code follows the `#` of the URL, a part that browsers send to no server. The script puts it into
@@ -29,7 +19,7 @@ ${body}
 export const codePage = (): string =>
   layout(
     "Log in",
-    `      <form method="post" id="exchange">
+    html`      <form method="post" id="exchange">
         <p>You were asked to hand in a login. The link is good once, for ten minutes.</p>
         <label>Code: the part of this page's address behind <code>#</code>
           <input name="code" required autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="128" autofocus>
@@ -47,10 +37,11 @@ const autocomplete = (field: string): string => {
   return /user|email|login/i.test(field) ? "username" : "off";
 };
 
-const fieldInput = (field: string): string =>
-  `        <label>${escaped(field)}
-          <input name="value:${escaped(field)}" type="${inputType(field)}" autocomplete="${autocomplete(field)}" required maxlength="4096">
-        </label>`;
+const fieldInput = (field: string): Html =>
+  html`        <label>${field}
+          <input name="value:${field}" type="${inputType(field)}" autocomplete="${autocomplete(field)}" required maxlength="4096">
+        </label>
+`;
 
 export type FormPage = { projectName: string; domain: string; fields: string[]; csrf: string; problem?: string };
 
@@ -58,12 +49,11 @@ export type FormPage = { projectName: string; domain: string; fields: string[]; 
 export const formPage = ({ projectName, domain, fields, csrf, problem }: FormPage): string =>
   layout(
     `Log in to ${domain}`,
-    `${problem ? `      <p class="problem" role="alert">${escaped(problem)}</p>\n` : ""}      <p>The project <strong><bdi>${escaped(projectName)}</bdi></strong> asks for this login.</p>
-      <p>What you type is stored for <strong>${escaped(domain)}</strong> and shown to nobody. Check that this is the site you were asked about.</p>
+    html`${problem ? html`      <p class="problem" role="alert">${problem}</p>\n` : ""}      <p>The project <strong><bdi>${projectName}</bdi></strong> asks for this login.</p>
+      <p>What you type is stored for <strong>${domain}</strong> and shown to nobody. Check that this is the site you were asked about.</p>
       <form method="post" action="form">
-        <input type="hidden" name="csrf" value="${escaped(csrf)}">
-${fields.map(fieldInput).join("\n")}
-        <details>
+        <input type="hidden" name="csrf" value="${csrf}">
+${fields.map(fieldInput)}        <details>
           <summary>Another field</summary>
           <label>Its name <input name="extra_name" maxlength="128" autocomplete="off"></label>
           <label>Its value <input name="extra_value" maxlength="4096" autocomplete="off"></label>
@@ -74,7 +64,7 @@ ${fields.map(fieldInput).join("\n")}
 
 /** A page with a title and a text only. */
 export const messagePage = (title: string, text: string): string =>
-  layout(title, `      <p role="status">${escaped(text)}</p>`);
+  layout(title, html`      <p role="status">${text}</p>`);
 
 /** The style sheet of all pages, as `/login/page.css` serves it. */
 export const style = `:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }

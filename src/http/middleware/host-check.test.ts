@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readConfig } from "../../config.ts";
-import { checkHost } from "./host-check.ts";
+import { checkHost, isLoopback } from "./host-check.ts";
 
 const config = readConfig({ BROWSERPOOL_ALLOWED_HOSTS: "10.1.2.3, fd00::7, API.example.com" });
 
@@ -10,4 +10,15 @@ test.each(["10.1.2.3:9090", "[fd00::7]:9090", "api.example.com", "localhost:1", 
 
 test.each(["10.1.2.4:9090", "[fd00::8]:9090", "fd00", "example.com", ""])("%s is not", (host) => {
   expect(() => checkHost({ host }, config)).toThrow(/BROWSERPOOL_ALLOWED_HOSTS/);
+});
+
+test("loopback is what only this machine reaches", () => {
+  expect(["127.0.0.1", "::1", "localhost", "0.0.0.0", "::", "10.1.2.3"].map(isLoopback)).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
 });

@@ -5,6 +5,9 @@ import { AppError } from "../../errors.ts";
 
 const loopbackNames = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
+/** Whether only this machine reaches what listens on this address. */
+export const isLoopback = (address: string): boolean => loopbackNames.has(inBrackets(address));
+
 const nameOf = (host: string): string => host.replace(/:\d+$/, "").toLowerCase();
 
 /** Settings and a pod's IP have IPv6 addresses without brackets; a `Host` has them in brackets. */

@@ -2,7 +2,7 @@
 import { STATUS_CODES } from "node:http";
 import { AppError, type ErrorCode, httpStatus } from "../../errors.ts";
 import { errorHeaders } from "../middleware/error-answer.ts";
-import type { Route } from "../route.ts";
+import { isRepeatable, type Route } from "../route.ts";
 import { type Json, schemaRef } from "./schemas.ts";
 
 /** The meaning of each code for callers. */
@@ -69,12 +69,13 @@ const commonCodes: ErrorCode[] = [
   "unavailable",
 ];
 
-const codesOf = ({ method, params, query, body, errors }: Route): ErrorCode[] => {
-  const isPost = method === "post";
+const codesOf = (route: Route): ErrorCode[] => {
+  const { params, query, body, errors } = route;
+  const hasKey = isRepeatable(route);
   const given = new Set<ErrorCode>([...errors, ...commonCodes]);
-  if (params || query || body || isPost) given.add("bad_request");
+  if (params || query || body || hasKey) given.add("bad_request");
   if (body) given.add("payload_too_large").add("unsupported_media_type");
-  if (isPost) given.add("idempotency_key_reused").add("idempotency_in_progress");
+  if (hasKey) given.add("idempotency_key_reused").add("idempotency_in_progress");
   const codes: ReadonlySet<string> = given;
   return Object.keys(httpStatus).filter((code): code is ErrorCode => codes.has(code));
 };

@@ -1,5 +1,18 @@
-import { LookupAnswer, LookupRequest } from "../../resources/registry-wire.ts";
+import { z } from "zod";
+import {
+  AnalysisRecord,
+  LookupAnswer,
+  LookupRequest,
+  ResolveAnswer,
+  ResolveRequest,
+  SiteRecord,
+} from "../../resources/registry-wire.ts";
+import { siteScopes } from "../../resources/site-recipe.ts";
+import { fetchAnalysis, listAnalyses } from "../../services/registry/fetch-analysis.ts";
+import { listSites } from "../../services/registry/list-sites.ts";
 import { lookupSite } from "../../services/registry/lookup-site.ts";
+import { resolveSite } from "../../services/registry/resolve-site.ts";
+import { Paging, pageHeaders, pageOf } from "../paging.ts";
 import { defineRoute } from "../route.ts";
 
 const tag = "Config registry";
@@ -13,11 +26,84 @@ export const lookupSiteRoute = defineRoute(
     tag,
     scope,
     permission: "registry:read",
-    summary: "Which browser settings and proxy reach a URL",
+    summary: "Look up which browser settings and proxy reach a URL",
     body: LookupRequest,
     onlyReads: true,
     answers: { 200: { description: "What is known of the target", schema: LookupAnswer } },
     errors: ["bad_request"],
   },
   async ({ body, deps }) => ({ status: 200, body: lookupSite(body, deps) }),
+);
+
+export const resolveSiteRoute = defineRoute(
+  {
+    method: "post",
+    path: "/config-registry/resolve",
+    operationId: "resolveConfigRegistry",
+    tag,
+    scope,
+    permission: "registry:analyze",
+    summary: "Have a URL analyzed",
+    body: ResolveRequest,
+    answers: { 200: { description: "The analysis of the target, and what is known now", schema: ResolveAnswer } },
+    errors: ["bad_request", "not_supported_here", "conflict", "too_many_requests"],
+  },
+  async ({ body, project, deps }) => ({ status: 200, body: await resolveSite(body, project, deps) }),
+);
+
+export const listAnalysesRoute = defineRoute(
+  {
+    method: "get",
+    path: "/config-registry/analyses",
+    operationId: "listAnalyses",
+    tag,
+    scope,
+    permission: "registry:read",
+    summary: "List analyses, the latest first",
+    query: Paging.extend({
+      query: z.string().max(2048).optional().describe("A part of the target in any case, or the exact id."),
+      status: AnalysisRecord.shape.status.optional(),
+    }),
+    answers: { 200: { description: "The analyses of the last day", schema: z.array(AnalysisRecord) } },
+    errors: ["bad_request"],
+  },
+  async ({ query, deps }) => pageOf(listAnalyses(query, deps), query),
+);
+
+export const getAnalysisRoute = defineRoute(
+  {
+    method: "get",
+    path: "/config-registry/analyses/{id}",
+    operationId: "getAnalysis",
+    tag,
+    scope,
+    permission: "registry:read",
+    summary: "Get an analysis",
+    params: z.object({ id: z.string().min(1).max(255).describe("The analysis's id.") }),
+    answers: { 200: { description: "The analysis with its trials so far", schema: AnalysisRecord } },
+    errors: ["not_found"],
+  },
+  async ({ params, deps }) => ({ status: 200, body: await fetchAnalysis(params.id, deps) }),
+);
+
+export const listSitesRoute = defineRoute(
+  {
+    method: "get",
+    path: "/config-registry",
+    operationId: "listConfigRegistry",
+    tag,
+    scope,
+    permission: "registry:read",
+    summary: "List what is known of sites",
+    query: Paging.extend({
+      query: z.string().max(2048).optional().describe("A part of the URL, host or domain, in any case."),
+      scope: z.enum(siteScopes).optional().describe("Only sites of this scope."),
+    }),
+    answers: { 200: { description: "The sites with all that was tried", schema: z.array(SiteRecord) } },
+    errors: ["bad_request"],
+  },
+  async ({ query, deps, signal }) => {
+    const { sites, hasMore } = await listSites(query, deps, signal);
+    return { status: 200, body: sites, headers: pageHeaders(hasMore, query) };
+  },
 );

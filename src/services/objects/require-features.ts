@@ -6,7 +6,10 @@ import { BrowserPoolSpec } from "../../resources/browser-pool.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
 /** The settings of pools and browsers, for the paths of both. */
-const Settings = BrowserPoolSpec.extend({ gpu: BrowserSpec.shape.gpu });
+const Settings = BrowserPoolSpec.extend({
+  gpu: BrowserSpec.shape.gpu,
+  reportOutcome: BrowserSpec.shape.reportOutcome,
+});
 
 /** Throws `not_supported_here` for settings that this installation can't carry out, unless `before` has them already. */
 export const requireFeatures = (

@@ -35,14 +35,15 @@ export const indexProjects = (items: Namespace[]): ProjectIndex => {
   return index;
 };
 
+/** `setAside`: a namespace that is no caller's: projects are found and listed without it. */
+type ProjectsOptions = { kube: Kube; setAside?: string | undefined; log: Logger };
+
 /** Starts the watch. It finds nothing before `synced` has resolved; that rejects if `signal` is aborted first. */
 export const startProjects = ({
   kube,
+  setAside,
   log,
-}: {
-  kube: Kube;
-  log: Logger;
-}): Projects & { synced(signal?: AbortSignal): Promise<void>; stop(): Promise<void> } => {
+}: ProjectsOptions): Projects & { synced(signal?: AbortSignal): Promise<void>; stop(): Promise<void> } => {
   let index: ProjectIndex | undefined;
   const reflector = startReflector({
     kube,
@@ -54,7 +55,7 @@ export const startProjects = ({
     },
   });
   const current = (): ProjectIndex => {
-    index ??= indexProjects(reflector.list());
+    index ??= indexProjects(reflector.list().filter(({ metadata }) => metadata.name !== setAside));
     return index;
   };
   return {

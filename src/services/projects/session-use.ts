@@ -13,7 +13,11 @@ const mayBeReservedMs = 60_000;
 /** A browser that the operator refused runs only when there is room for it. */
 const runs = (browser: Browser): boolean => !isOver(browser) && !refusalIn(browser.status?.conditions);
 
-type Deps = Pick<ServiceDeps, "kube" | "config" | "browsers" | "pools">;
+type Deps = Pick<ServiceDeps, "kube" | "config" | "browsers" | "pools" | "analysisSettings">;
+
+/** Browsers of trials run on capacity of their own. */
+const isCallers = ({ metadata }: Browser, { analysisSettings }: Deps): boolean =>
+  metadata.namespace !== analysisSettings?.namespace;
 
 const countsOf = ({ namespace }: Project, { pools, browsers }: Deps): SessionCounts => {
   const isHere = ({ metadata }: NamespacedObject): boolean => metadata.namespace === namespace;
@@ -29,7 +33,7 @@ export const sessionUse = async (project: Project, deps: Deps): Promise<SessionU
   return {
     cap: projectSessionLimit(project, defaultProjectMaxConcurrentSessions),
     inProject: countsOf(project, deps),
-    onDemandInAll: deps.browsers.list().filter(runs).length,
+    onDemandInAll: deps.browsers.list().filter((browser) => runs(browser) && isCallers(browser, deps)).length,
     limits: deps.config.limits,
   };
 };

@@ -9,6 +9,7 @@ import { type Acquired, acquireLease } from "../../leases/acquire-lease.ts";
 import type { LeaseRecord, SessionRequest } from "../../leases/records.ts";
 import type { AcquireResult } from "../../metrics/api-metrics.ts";
 import { retryBriefly } from "../../redis/while-unavailable.ts";
+import { sessionReport } from "../../registry/session-report.ts";
 import { type BrowserPool, BrowserPoolSpec } from "../../resources/browser-pool.ts";
 import { wireName } from "../../resources/identity.ts";
 import type { AcquireBrowser, Session } from "../../resources/session-wire.ts";
@@ -16,6 +17,7 @@ import { Telemetry } from "../../resources/telemetry.ts";
 import { fromWire } from "../../resources/wire.ts";
 import { newId } from "../objects/new-id.ts";
 import { requireReferences } from "../objects/references.ts";
+import { requireFeatures } from "../objects/require-features.ts";
 import { cachedOrFetchedPool } from "../pools/fetch-pool.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
@@ -73,6 +75,9 @@ const checkTelemetry = async (
   if (!merged.ok) throw invalidInput(wireProblems(BrowserPoolSpec, merged.problems));
   await requireReferences(referencesOf({ telemetry }), project, deps);
 };
+
+const reportOf = ({ spec }: BrowserPool, { request, project }: AcquireInput, deps: ServiceDeps) =>
+  request.report_outcome ? sessionReport(spec, project.namespace, deps) : undefined;
 
 const results = { held: "granted", timeout: "timeout", full: "refused", draining: "refused" } as const;
 
@@ -144,6 +149,7 @@ export const acquireBrowser = async (
   const { idOrName, request, project, keyId, baseUrl } = input;
   const pool = await cachedOrFetchedPool(idOrName, project, deps);
   await checkTelemetry(pool, input, deps);
+  requireFeatures({ reportOutcome: request.report_outcome }, deps);
   const poolUid = pool.metadata.uid;
   const session = newId();
   const owner = { poolUid, session };
@@ -153,12 +159,13 @@ export const acquireBrowser = async (
 
   const waitSeconds = request.acquire_timeout_seconds ?? defaultAcquireTimeoutSeconds(pool.spec);
   let prepared: Promise<Session> | undefined;
+  const report = await reportOf(pool, input, deps);
   // Without a place the caller gets a browser that is idle now, or none.
   const place = deps.callerLimits.enterQueue({ keyId, projectId: project.id });
   const wanted = {
     poolUid,
     session,
-    request: sessionRequest(pool, request, project, deps.config),
+    request: { ...sessionRequest(pool, request, project, deps.config), ...(report && { report }) },
     waitMs: waitSeconds * 1000,
     mostWaiting: place ? deps.config.callers.waitingAcquires.project : 0,
     whileBinding(lease: LeaseRecord) {

@@ -1,4 +1,5 @@
 import { createBrowser as newBrowser } from "../../domain/browser-create.ts";
+import { onDemandPoolSpec } from "../../domain/on-demand-pool.ts";
 import { onDemandRequest } from "../../domain/on-demand-request.ts";
 import { type Reference, referencesOf } from "../../domain/references.ts";
 import { sessionTooLong } from "../../domain/session-limit.ts";
@@ -7,6 +8,7 @@ import { AppError, invalidInput } from "../../errors.ts";
 import { acquireLease } from "../../leases/acquire-lease.ts";
 import type { Reservation } from "../../redis/session-room.ts";
 import { retryBriefly } from "../../redis/while-unavailable.ts";
+import { sessionReport } from "../../registry/session-report.ts";
 import { type Browser, type BrowserSpec, browserKind, isOver } from "../../resources/browser.ts";
 import type { CreateBrowser } from "../../resources/browser-wire.ts";
 import { refusalIn } from "../../resources/conditions.ts";
@@ -100,13 +102,17 @@ export const createBrowser = async (
   });
   deps.browsers.put(browser);
   const owner = { poolUid: browser.metadata.uid, session: browser.metadata.name };
+  const allowedSeconds = deps.config.limits.sessionSeconds;
   const failure = failureOf(owner.poolUid, deps);
   try {
     if (spec.name && !(await retryBriefly(() => deps.names.reserve(project.id, spec.name ?? "", owner), signal)))
       throw sessionNameTaken(spec.name);
+    const report = spec.reportOutcome
+      ? await sessionReport(onDemandPoolSpec(spec), project.namespace, deps)
+      : undefined;
     const wanted = {
       ...owner,
-      request: onDemandRequest(browser, project.id, deps.config.limits.sessionSeconds),
+      request: onDemandRequest(browser, { project: project.id, allowedSeconds, report }),
       waitMs: startWaitMs,
     };
     const acquired = await acquireLease(wanted, deps, AbortSignal.any([signal, failure.signal]));

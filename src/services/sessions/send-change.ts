@@ -7,7 +7,7 @@ import type { ServiceDeps } from "../service-deps.ts";
 import type { FoundSession } from "./find-session.ts";
 import type { PlannedChange } from "./plan-change.ts";
 
-type Deps = Pick<ServiceDeps, "setupClient" | "blobs" | "store">;
+type Deps = Pick<ServiceDeps, "setupClient" | "blobs" | "store" | "log">;
 
 /** Longest delivery of an archive, ms. */
 const archiveMs = 5 * 60_000;
@@ -31,12 +31,13 @@ export const sessionGone = (id: string): AppError => new AppError("not_found", `
 const missingOf = async (
   answer: Called<MissingArchives>,
   { lease, poolUid }: FoundSession,
-  { store }: Deps,
+  { store, log }: Deps,
 ): Promise<string[]> => {
   if (answer.kind === "ok") return answer.missing;
   if (!(await store.lease(poolUid, lease.session))) throw sessionGone(lease.session);
   const conflict = answer.kind === "refused" ? conflicts[answer.code] : undefined;
   if (conflict !== undefined) throw new AppError("conflict", conflict);
+  log.warn({ session_id: lease.session, answer }, "the browser did not take a change of its holder");
   throw unavailable("the browser");
 };
 

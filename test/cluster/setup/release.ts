@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Kube } from "../../../src/kube/client.ts";
 import type { Node } from "../../../src/kube/objects.ts";
 import { nodes, secrets } from "../../../src/kube/resource-type.ts";
-import { projectNamespace, type Run, release, systemNamespace } from "../lane.ts";
+import { projectNamespace, type Run, release, systemNamespace, trialsNamespace } from "../lane.ts";
 import { TimeOver } from "../time-over.ts";
 import { kindNameOf } from "./cluster.ts";
 
@@ -108,7 +108,9 @@ export const initialKey = async (kube: Kube): Promise<string> => {
   return Buffer.from(key, "base64").toString();
 };
 
-const kinds = "browserpools,browsers,vaults,vaultitems,authconnections,credentials,proxies,profiles,extensions";
+/** Analyses come first: they make browsers. */
+const kinds =
+  "siteanalyses,browserpools,browsers,vaults,vaultitems,authconnections,credentials,proxies,profiles,extensions,siteconfigs,siteevidences";
 
 /** Takes away the release and all that it has made: custom resources while the operator can still do its part, then the rest. */
 export const remove = async (run: Run): Promise<void> => {
@@ -129,5 +131,6 @@ export const remove = async (run: Run): Promise<void> => {
     .split("\n")
     .filter((name) => name.endsWith(".browserpool.dev"));
   if (definitions.length > 0) await run("kubectl", "delete", ...definitions, "--timeout", "60s");
-  await quietly("delete", "namespace", systemNamespace, projectNamespace, "--ignore-not-found", "--timeout", "120s");
+  const namespaces = [systemNamespace, projectNamespace, trialsNamespace];
+  await quietly("delete", "namespace", ...namespaces, "--ignore-not-found", "--timeout", "120s");
 };

@@ -7,6 +7,7 @@ import { network } from "./network.ts";
 import { nodeStopped } from "./node-stopped.ts";
 import { ownPods } from "./own-pods.ts";
 import { podSecurity } from "./pod-security.ts";
+import { registry } from "./registry.ts";
 import { rights } from "./rights.ts";
 import { rollouts } from "./rollouts.ts";
 import { uninstall } from "./uninstall.ts";
@@ -24,6 +25,7 @@ export const allPhases: readonly Phase[] = [
   memory,
   endToEnd,
   vault,
+  registry,
   rollouts,
   drain,
   nodeStopped,

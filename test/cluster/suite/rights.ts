@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type Lane, type Phase, projectNamespace, systemNamespace } from "../lane.ts";
+import { type Lane, type Phase, projectNamespace, systemNamespace, trialsNamespace } from "../lane.ts";
 
 /** What each account may do; written by `UPDATE=1 npm run test:cluster -- --only rights`, and read by people. */
 const tableFile = resolve(import.meta.dirname, "../rights.txt");
@@ -39,10 +39,17 @@ const sectionOf = async (lane: Lane, account: string, namespace: string): Promis
   return [`${account} in ${namespace}`, ...(lines.length > 0 ? lines : ["  nothing"])].join("\n");
 };
 
+/** The operator gives these in every project, a moment after it has begun. */
+const whenBound = async ({ kubectl }: Lane): Promise<void> => {
+  const bindings = ["rolebinding/browserpool-api", "rolebinding/browserpool-operator"];
+  for (const namespace of [projectNamespace, trialsNamespace])
+    await kubectl("wait", ...bindings, "--namespace", namespace, "--for=create", "--timeout=60s");
+};
+
 const tableOf = async (lane: Lane): Promise<string> => {
   const sections = [];
   for (const account of accounts)
-    for (const namespace of [systemNamespace, projectNamespace, foreign])
+    for (const namespace of [systemNamespace, projectNamespace, trialsNamespace, foreign])
       sections.push(await sectionOf(lane, account, namespace));
   return `${sections.join("\n\n")}\n`;
 };
@@ -61,6 +68,7 @@ export const rights: Phase = {
   summary: "kubectl auth can-i --list of every account, compared with a table that is checked in",
   async run(lane, check) {
     await check("every account may do what the table says, and nothing else", async () => {
+      await whenBound(lane);
       const actual = await tableOf(lane);
       if (process.env.UPDATE) await writeFile(tableFile, actual);
       const expected = await readFile(tableFile, "utf8");

@@ -1,6 +1,7 @@
 import { withCdp } from "../../support/raw-cdp.ts";
-import { type Phase, projectNamespace, release, systemNamespace } from "../lane.ts";
+import { type Phase, projectNamespace, release, systemNamespace, trialsNamespace } from "../lane.ts";
 import { deploy, reachableUrl } from "../setup/release.ts";
+import { beginAnalysis, endedAnalysis, trialPods, trialsLeft, urlOf } from "./analyses.ts";
 import { fullPool, type Session } from "./pools.ts";
 import { until } from "./until.ts";
 
@@ -17,6 +18,9 @@ export const uninstall: Phase = {
     const { run, kubectl, kube, images, signal } = lane;
     await using pool = await fullPool(lane, "uninstall", 1);
     const session = await pool.acquire();
+    // Nobody knows the name, which takes some trials to find out.
+    const analysis = await beginAnalysis(lane, urlOf("nowhere"));
+    await until("a trial has begun", async () => (await trialPods(lane)).length > 0, { signal });
     await check("helm uninstall", async () => {
       await run("helm", "uninstall", release, "--namespace", systemNamespace, "--wait", "--timeout", "2m");
     });
@@ -45,12 +49,19 @@ export const uninstall: Phase = {
       const pools = await kubectl("get", "browserpools", "--namespace", projectNamespace, "--output", "name");
       if (pools === "" || (await pool.pods()).length !== 1) throw new Error(`left: ${pools || "no pool"}`);
     });
+    await check("the browser of a trial is still there", async () => {
+      if ((await trialsLeft(lane)).length === 0) throw new Error(`${trialsNamespace} is empty`);
+    });
     await check("installed again, it takes them over", async () => {
       await deploy({ prefix: images.prefix, tag: images.tag }, { kube, run });
       await reachableUrl(kube, signal);
       await until("the lease goes on", () => answers(session), { signal });
       await pool.release(session);
       await pool.whenAvailable(1);
+    });
+    await check("and ends the analysis that was running", async () => {
+      const { outcome } = await endedAnalysis(lane, analysis);
+      if (outcome !== "target_not_evaluable") throw new Error(`its outcome: ${outcome}`);
     });
   },
 };

@@ -1,5 +1,6 @@
 import { connect, type Page } from "puppeteer-core";
 import { type Lane, type Phase, projectNamespace } from "../lane.ts";
+import { callOf } from "./call.ts";
 
 const origin = "https://shop.example";
 
@@ -10,18 +11,6 @@ const intercept = async (page: Page): Promise<void> => {
   await page.setRequestInterception(true);
   page.on("request", (request) => void request.respond({ contentType: "text/html", body: loginPage }));
 };
-
-// biome-ignore lint/suspicious/noExplicitAny: the checks name the fields that they look at
-type Answer = any;
-
-const callOf =
-  ({ stack }: Lane) =>
-  async (method: string, path: string, body?: unknown): Promise<Answer> => {
-    const response = await stack.call(method, path, body);
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-    return text === "" ? undefined : JSON.parse(text);
-  };
 
 /** Opens the page in a browser that has the vault, fills the item into it, and returns what stands in its fields. */
 const filled = async (lane: Lane, vault: string, item: string): Promise<string[]> => {

@@ -26,8 +26,17 @@ type Page = { source: Pick<PoolSource, "list" | "synced">; accepted: Map<string,
 const sizeOf = ({ metadata, spec, status }: BrowserPool, accepted: ReadonlyMap<string, number>): number =>
   spec.size === 0 ? 0 : (accepted.get(metadata.uid) ?? status?.acceptedSize ?? 0);
 
+/** `setAside`: the namespace of browsers that no limit of callers counts, and that none bounds: those of the config registry. */
+export type SessionBookOptions = { limits: SessionLimits; caps: SessionCaps; setAside?: string | undefined };
+
+const unlimited: SessionLimits = {
+  pooledSessions: Infinity,
+  onDemandSessions: Infinity,
+  projectOnDemandSessions: Infinity,
+};
+
 /** Makes an empty book for one lead. */
-export const createSessionBook = (limits: SessionLimits, caps: SessionCaps): SessionBook => {
+export const createSessionBook = ({ limits, caps, setAside }: SessionBookOptions): SessionBook => {
   const pages: Partial<Record<SessionKind, Page>> = {};
   const opened = { pools: Promise.withResolvers<Page>(), browsers: Promise.withResolvers<Page>() };
   const sum = (kind: SessionKind, isCounted: (pool: BrowserPool) => boolean): number => {
@@ -49,7 +58,9 @@ export const createSessionBook = (limits: SessionLimits, caps: SessionCaps): Ses
     uids: () =>
       new Set(Object.values(pages).flatMap(({ source }) => source.list().map(({ metadata }) => metadata.uid))),
     use({ metadata: { uid, namespace } }) {
-      const isOther = ({ metadata }: BrowserPool): boolean => metadata.uid !== uid;
+      const isOther = ({ metadata }: BrowserPool): boolean => metadata.uid !== uid && metadata.namespace !== setAside;
+      if (namespace === setAside)
+        return { cap: undefined, inProject: { pooled: 0, onDemand: 0 }, onDemandInAll: 0, limits: unlimited };
       const isHere = (pool: BrowserPool): boolean => isOther(pool) && pool.metadata.namespace === namespace;
       const inProject: SessionCounts = { pooled: sum("pools", isHere), onDemand: sum("browsers", isHere) };
       return { cap: caps.of(namespace), inProject, onDemandInAll: sum("browsers", isOther), limits };

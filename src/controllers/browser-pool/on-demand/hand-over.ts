@@ -3,6 +3,7 @@
  * for it has died. The session begins like any other: Redis grants it, the agent binds it.
  */
 
+import { onDemandPoolSpec } from "../../../domain/on-demand-pool.ts";
 import { onDemandRequest } from "../../../domain/on-demand-request.ts";
 import type { Kube } from "../../../kube/client.ts";
 import { namespaces } from "../../../kube/resource-type.ts";
@@ -12,6 +13,7 @@ import type { LeaseStore } from "../../../leases/lease-store.ts";
 import { recheckChannel } from "../../../leases/pool-keys.ts";
 import type { Logger } from "../../../log.ts";
 import type { SessionNames } from "../../../redis/session-names.ts";
+import { sessionReport } from "../../../registry/session-report.ts";
 import type { Browser } from "../../../resources/browser.ts";
 import { projectLabel } from "../../../resources/identity.ts";
 import { sessionOf } from "./browser-as-pool.ts";
@@ -38,7 +40,13 @@ const projectOf = async ({ metadata }: Browser, { kube }: HandOverDeps): Promise
 export const handOver = async (browser: Browser, deps: HandOverDeps): Promise<boolean> => {
   const poolUid = browser.metadata.uid;
   const session = sessionOf(browser);
-  const { name, ...request } = onDemandRequest(browser, await projectOf(browser, deps), deps.sessionSeconds);
+  const { metadata, spec } = browser;
+  const project = await projectOf(browser, deps);
+  const report = spec.reportOutcome
+    ? await sessionReport(onDemandPoolSpec(spec), metadata.namespace ?? "", deps)
+    : undefined;
+  const context = { project, allowedSeconds: deps.sessionSeconds, report };
+  const { name, ...request } = onDemandRequest(browser, context);
   const isNamed = name !== undefined && (await deps.names.reserve(request.project, name, { poolUid, session }));
   const outcome = await deps.store.take(poolUid, {
     session,

@@ -1,0 +1,30 @@
+import type { Logger } from "../../log.ts";
+import type { AgentConfig } from "../agent-config.ts";
+import type { Browser } from "../browser.ts";
+import type { ObserveSession } from "../holder-observation.ts";
+import type { ReceivedSetup } from "../receive-setup.ts";
+
+export type ObservingDeps = {
+  config: Pick<AgentConfig, "browser" | "exampleAddress">;
+  received: ReceivedSetup | undefined;
+  browser: Pick<Browser, "devTools">;
+  log: Logger;
+};
+
+/** Watches sessions in this browser. What it needs for that is loaded for the first one. */
+export const startObserving =
+  ({ config, received, browser, log }: ObservingDeps): ObserveSession =>
+  async ({ start_url }, note, signal) => {
+    try {
+      const { observeSession } = await import("./observe-session.ts");
+      if (signal.aborted) return;
+      const ignored = [config.browser.start_url, start_url].filter((url) => url !== undefined);
+      const isProxied = received?.setup.network?.proxy !== undefined;
+      const { exampleAddress } = config;
+      await observeSession({ place: browser.devTools(), ignored, isProxied, exampleAddress, note }, signal);
+    } catch (error) {
+      // Its text could name what the page is.
+      if (!signal.aborted)
+        log.warn({ why: error instanceof Error ? error.name : "unknown" }, "a session is not watched");
+    }
+  };

@@ -1,0 +1,50 @@
+import { readFileSync } from "node:fs";
+import type { Config } from "../config.ts";
+import type { RunDeps } from "../controllers/site-analysis/run.ts";
+import { type ProxyProvider, unsupportedSettings } from "../domain/proxy-provider.ts";
+import type { Kube } from "../kube/client.ts";
+import { createEvidenceStore } from "../registry/evidence-store.ts";
+import { builtInRules } from "../registry/judge/built-in-rules.ts";
+import { createJudge } from "../registry/judge/judge.ts";
+import { readJudgeRules } from "../registry/judge/read-rules.ts";
+import { originOf } from "../registry/transfer.ts";
+import { readAnalysisSettings } from "./read-analysis-settings.ts";
+
+/** What the controller of analyses needs besides what all controllers share. */
+export type AnalysisParts = Pick<
+  RunDeps,
+  "settings" | "rules" | "judge" | "judgeVersion" | "sentences" | "evidence" | "origin"
+>;
+
+/**
+ * Reads how sites are analyzed, and the judge's rules; undefined where none is. Throws an `Error` that names the file and the field, also for
+ * a proxy that the provider can't give, and one where browsers can't be kept from private addresses.
+ */
+export const readAnalyses = async (
+  { registry, systemNamespace, browserFeatures }: Config,
+  { kube, proxyProvider }: { kube: Kube; proxyProvider: ProxyProvider },
+): Promise<AnalysisParts | undefined> => {
+  const settings = readAnalysisSettings(registry.analysesFile);
+  if (!settings) return undefined;
+  if (!browserFeatures.includes("network"))
+    throw new Error("BROWSERPOOL_ANALYSES_FILE: sites are analyzed only where browsers have network rules");
+  const [unsupported] = settings.proxies.flatMap((proxy, index) =>
+    unsupportedSettings(proxy, proxyProvider).map(
+      ({ path, message }) => `proxies.${[index, ...path].join(".")}: ${message}`,
+    ),
+  );
+  if (unsupported !== undefined) throw new Error(`${registry.analysesFile}: ${unsupported}`);
+  const own = settings.rulesFile === undefined ? undefined : readFileSync(settings.rulesFile, "utf8");
+  const rules = readJudgeRules({ builtIn: builtInRules, own });
+  const { builtIn, own: ownVersion } = rules.versions;
+  const { minTrials, minRate } = registry;
+  return {
+    settings,
+    rules: { minTrials, minRate },
+    judge: createJudge(rules),
+    judgeVersion: ownVersion === undefined ? `${builtIn}` : `${builtIn}+${ownVersion}`,
+    sentences: rules.notes,
+    evidence: createEvidenceStore({ kube }),
+    origin: await originOf(kube, systemNamespace),
+  };
+};

@@ -1,0 +1,16 @@
+import { dirname, resolve } from "node:path";
+import { checkValue } from "../controllers/check-value.ts";
+import { readYamlFile } from "../controllers/yaml-file.ts";
+import { AnalysisSettings } from "../domain/registry/analysis-settings.ts";
+
+/**
+ * Reads how sites are analyzed; undefined for no file: then none is. `rulesFile` becomes absolute. Throws an `Error` that names the file
+ * and the field.
+ */
+export const readAnalysisSettings = (file: string | undefined): AnalysisSettings | undefined => {
+  if (file === undefined) return undefined;
+  const documents = readYamlFile(file);
+  if (documents.length > 1) throw new Error(`${file}: give one document`);
+  const settings = checkValue(AnalysisSettings, documents[0] ?? {}, file);
+  return { ...settings, ...(settings.rulesFile && { rulesFile: resolve(dirname(file), settings.rulesFile) }) };
+};

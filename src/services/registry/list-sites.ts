@@ -1,0 +1,63 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { bestFirst, isEligible } from "../../domain/registry/recommend.ts";
+import { browserRecord, evidenceRecord, proxyRecipe } from "../../domain/registry/recommendation-record.ts";
+import { targetOfSite } from "../../domain/registry/target.ts";
+import type { SiteRecord } from "../../resources/registry-wire.ts";
+import type { SiteScope } from "../../resources/site-recipe.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import type { SitePlace } from "./site-index.ts";
+
+/** Names that are looked at before others have their turn: about a millisecond. */
+const atOnce = 5000;
+
+export type SiteQuery = { query?: string | undefined; scope?: SiteScope | undefined; limit: number; offset: number };
+
+/** The registrable domain of a site's name. */
+export const siteDomain = (place: SitePlace): string => {
+  const found = targetOfSite(place);
+  return typeof found === "string" ? place.target : found.domain;
+};
+
+/** A site as answers show it; undefined when it has gone meanwhile. */
+export const siteRecord = (
+  place: SitePlace,
+  { sites, config }: Pick<ServiceDeps, "sites" | "config">,
+): SiteRecord | undefined => {
+  const site = sites.of(siteDomain(place)).find(place);
+  return (
+    site && {
+      ...place,
+      configurations: bestFirst(site.known).map(({ recipe, evidence, decisive }) => ({
+        browser: browserRecord(recipe.browser),
+        proxy: proxyRecipe(recipe.proxy),
+        eligible: isEligible(decisive, config.registry),
+        evidence: evidenceRecord(evidence),
+      })),
+      guidance: site.guidance ?? null,
+    }
+  );
+};
+
+/** A page of what the registry knows; `query`: a part of the name. Yields to others while it searches. */
+export const listSites = async (
+  { query, scope, limit, offset }: SiteQuery,
+  deps: Pick<ServiceDeps, "sites" | "config">,
+  signal: AbortSignal,
+): Promise<{ sites: SiteRecord[]; hasMore: boolean }> => {
+  const part = query?.toLowerCase();
+  const found: SitePlace[] = [];
+  let seen = 0;
+  let matching = 0;
+  for (const place of deps.sites.places()) {
+    seen += 1;
+    if (seen % atOnce === 0) {
+      await nextTurn();
+      signal.throwIfAborted();
+    }
+    if ((scope && place.scope !== scope) || (part && !place.target.toLowerCase().includes(part))) continue;
+    matching += 1;
+    if (matching > offset + limit) break;
+    if (matching > offset) found.push(place);
+  }
+  return { sites: found.flatMap((place) => siteRecord(place, deps) ?? []), hasMore: matching > offset + limit };
+};
