@@ -39,6 +39,16 @@ type Outcome = "in order" | "new rules" | "not in order";
 /** `.ci/run` tells them apart. */
 const exitCodes: Record<Outcome, number> = { "in order": 0, "not in order": 1, "new rules": 3 };
 
+/** Most lines of the service's log that are shown. */
+const shownLines = 40;
+
+/** Prints what the service has warned of: a refusal that says only "does not answer now" has its reason there. */
+const showWarnings = async (dataDir: string): Promise<void> => {
+  const log = await readFile(join(dataDir, "logs/browserpool.log"), "utf8").catch(() => "");
+  const isWarning = (line: string): boolean => /"level":(40|50|60)\b/.test(line);
+  console.log(`the last warnings of the service:\n${log.split("\n").filter(isWarning).slice(-shownLines).join("\n")}`);
+};
+
 /**
  * Runs one seed on a service of its own. A new seed finds now and then a rule of the service that neither the document nor the list has:
  * no fault of the change that it is tried on, so it is told apart.
@@ -61,7 +71,10 @@ const runSeed = async (program: string, seed: number, { seconds }: Options, sign
   };
   const child = spawn(program, args(stack.url, seed, seconds), { cwd, env, stdio: "inherit", signal });
   const [code] = await once(child, "close");
-  if (code !== 0) return "not in order";
+  if (code !== 0) {
+    await showWarnings(stack.dataDir);
+    return "not in order";
+  }
   const found = await readFile(newRules, "utf8").catch(() => "");
   if (found === "") return "in order";
   console.log(`openapi: seed ${seed} was refused by rules that neither the document nor the list has:\n${found}`);
