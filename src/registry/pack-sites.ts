@@ -8,7 +8,12 @@ import type { SiteScope } from "../resources/site-recipe.ts";
 export type SiteLines = Map<string, string>;
 
 /** The same to be read only, with the text outside of the heap: a replica keeps those of all objects, and parses the few lines it is asked for. */
-export type SiteText = { get(key: string): string | undefined; keys(): Iterable<string>; size: number };
+export type SiteText = {
+  get(key: string): string | undefined;
+  has(key: string): boolean;
+  keys(): Iterable<string>;
+  size: number;
+};
 
 /** Much more than what packs into the largest object; what unpacks to more is not ours. */
 const maxUnpackedBytes = 64 * 1024 * 1024;
@@ -61,6 +66,7 @@ export const openSites = (packed: string): SiteText => {
       const start = starts.get(key);
       return start === undefined ? undefined : lineAt(text, start);
     },
+    has: (key) => starts.has(key),
     keys: () => starts.keys(),
     size: starts.size,
   };

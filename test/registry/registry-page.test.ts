@@ -67,6 +67,7 @@ const give = (name: string, target: string, guidance?: string): Promise<unknown>
       configurations: [
         { ...recipe(true), evidence: evidence(0, 9) },
         { ...recipe(false), evidence: evidence(8, 1) },
+        { browser: { ...recipe(true).browser, stealth: true }, evidence: { ...evidence(0, 0), inconclusive: 2 } },
       ],
       ...(guidance !== undefined && { guidance }),
     },
@@ -104,7 +105,8 @@ test("it finds a site by a part of its name, and shows which configurations work
   ]);
   await follow("tbody a");
   expect(await textOf("h1")).toEqual(["www.lamps.example"]);
-  expect(await textOf("tbody td:nth-child(2)")).toEqual(["yes", "no"]);
+  expect(await textOf("tbody td:nth-child(2)")).toEqual(["yes", "no", "not known"]);
+  expect(await textOf("tbody td:nth-child(3)")).toEqual(["89 %", "0 %", ""]);
   expect(await textOf(".guidance")).toEqual([expect.stringContaining("<script>document.title")]);
   expect(await page.title()).toBe("www.lamps.example");
 });
@@ -122,7 +124,9 @@ test(
       "it has ended",
       async () => {
         await page.reload();
-        return (await textOf("section p"))[0]?.startsWith("Run 1, succeeded: recommendation.");
+        return (await textOf("section p"))[0]?.startsWith(
+          "Run 1, succeeded: recommendation: a configuration reached the site",
+        );
       },
       analyzedWithinMs,
     );

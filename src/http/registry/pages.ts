@@ -32,12 +32,15 @@ const nameOf = ({ browser, proxy }: Pick<Configuration, "browser" | "proxy">): s
 };
 
 /** Whether lookups recommend it. */
-const worksText = ({ eligible, evidence: { accessed } }: Configuration): string => {
+const worksText = ({ eligible, evidence: { accessed, sample_size } }: Configuration): string => {
   if (eligible) return "yes";
+  if (sample_size === 0) return "not known";
   return accessed > 0 ? "not surely" : "no";
 };
 
-const percent = (share: number): string => `${Math.round(share * 100)} %`;
+/** Empty without a judged trial. */
+const successText = ({ evidence: { success_rate, sample_size } }: Configuration): string =>
+  sample_size === 0 ? "" : `${Math.round(success_rate * 100)} %`;
 
 const time = (at: string): Html =>
   html`<time datetime="${at}">${at.replace("T", " ").replace(/(\.\d+)?Z$/, " UTC")}</time>`;
@@ -50,7 +53,7 @@ const siteRow = (site: SiteRecord): Html => {
   return html`        <tr>
           <td><a href="${siteUrl(site)}">${site.target}</a></td><td>${site.scope}</td>
           <td>${first ? nameOf(first) : "none"}</td><td>${first ? worksText(first) : ""}</td>
-          <td>${first ? percent(first.evidence.success_rate) : ""}</td><td>${first?.evidence.sample_size ?? ""}</td>
+          <td>${first ? successText(first) : ""}</td><td>${first?.evidence.sample_size ?? ""}</td>
           <td>${first ? time(first.evidence.last_observed_at) : ""}</td>
         </tr>
 `;
@@ -111,9 +114,9 @@ const chart = (runs: readonly RecentRun[]): Html => {
 };
 
 const configurationRow = (configuration: Configuration, runs: readonly RecentRun[]): Html => {
-  const { success_rate, accessed, blocked, inconclusive, run_count, last_observed_at } = configuration.evidence;
+  const { accessed, blocked, inconclusive, run_count, last_observed_at } = configuration.evidence;
   return html`          <tr>
-            <td>${nameOf(configuration)}</td><td>${worksText(configuration)}</td><td>${percent(success_rate)}</td><td>${accessed}</td><td>${blocked}</td>
+            <td>${nameOf(configuration)}</td><td>${worksText(configuration)}</td><td>${successText(configuration)}</td><td>${accessed}</td><td>${blocked}</td>
             <td>${inconclusive}</td><td>${run_count}</td><td>${time(last_observed_at)}</td><td>${chart(runs)}</td>
           </tr>
 `;
@@ -133,7 +136,7 @@ const trialRow = ({ id, trials }: AnalysisRecord, index: number, hasScreenshot: 
 
 const analysisSection = ({ analysis, screenshots }: AnalysisView): Html => html`      <section id="${analysis.id}">
         <h2>${analysis.target.normalized}</h2>
-        <p>Run ${analysis.run}, ${analysis.status}${analysis.outcome ? html`: ${analysis.outcome}` : ""}. Asked for ${time(analysis.requested_at)}. ${analysis.message ?? ""}</p>
+        <p>Run ${analysis.run}, ${analysis.status}${[analysis.outcome, analysis.message].map((said) => (said ? `: ${said}` : ""))}. Asked for ${time(analysis.requested_at)}.</p>
         <table>
           <thead><tr><th>Configuration</th><th>Verdict</th><th>Reason</th><th>Status</th><th>Took</th><th>Began</th><th>Screenshot</th></tr></thead>
           <tbody>

@@ -1,22 +1,15 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { bestFirst, isEligible } from "../../domain/registry/recommend.ts";
 import { browserRecord, evidenceRecord, proxyRecipe } from "../../domain/registry/recommendation-record.ts";
-import { targetOfSite } from "../../domain/registry/target.ts";
 import type { SiteRecord } from "../../resources/registry-wire.ts";
 import type { SiteScope } from "../../resources/site-recipe.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import type { SitePlace } from "./site-index.ts";
+import { type SitePlace, siteDomain } from "./site-index.ts";
 
 /** Names that are looked at before others have their turn: about a millisecond. */
 const atOnce = 5000;
 
 export type SiteQuery = { query?: string | undefined; scope?: SiteScope | undefined; limit: number; offset: number };
-
-/** The registrable domain of a site's name. */
-export const siteDomain = (place: SitePlace): string => {
-  const found = targetOfSite(place);
-  return typeof found === "string" ? place.target : found.domain;
-};
 
 /** A site as answers show it; undefined when it has gone meanwhile. */
 export const siteRecord = (

@@ -10,6 +10,7 @@ import type { Known, Site } from "../../domain/registry/recommend.ts";
 import { decisive } from "../../domain/registry/session-evidence.ts";
 import { judged, recentRuns, recipeKey, type SourcedEvidence, totalOf } from "../../domain/registry/site.ts";
 import { siteProblems } from "../../domain/registry/site-problems.ts";
+import { targetOfSite } from "../../domain/registry/target.ts";
 import type { Kube } from "../../kube/client.ts";
 import { startReflector } from "../../kube/reflector.ts";
 import type { Logger } from "../../log.ts";
@@ -34,7 +35,7 @@ export type SiteIndex = {
   of(domain: string): SiteFinder;
   /** All sites that are known, in the order of their names within each of a few hundred parts. */
   places(): Iterable<SitePlace>;
-  /** Sites that are known. */
+  /** Sites that are known: as many as `places` has. */
   size(): number;
 };
 
@@ -73,12 +74,23 @@ const placeOf = (key: string): SitePlace => {
   return { scope: key.slice(0, space) as SiteScope, target: key.slice(space + 1) };
 };
 
+/** The registrable domain of a site's name. */
+export const siteDomain = (place: SitePlace): string => {
+  const found = targetOfSite(place);
+  return typeof found === "string" ? place.target : found.domain;
+};
+
+/** The objects of one target, the oldest first: that one counts, and the operator says so to the others. `shard`: where evidence of it is. */
+type Given = { shard: string; configs: SiteConfig[] };
+
 /** The index over what its owner puts in. */
 export const createSiteIndex = () => {
   /** By the name of their object. */
   const shards = new Map<string, SiteText>();
-  /** Of objects with one target the oldest counts; the operator says so to the others. */
-  const configs = new Map<string, SiteConfig[]>();
+  const given = new Map<string, Given>();
+
+  const withoutConfig = (key: string, isIt: (config: SiteConfig) => boolean): SiteConfig[] =>
+    (given.get(key)?.configs ?? []).filter((config) => !isIt(config));
 
   return {
     putShard(name: string, packed: string): void {
@@ -88,42 +100,48 @@ export const createSiteIndex = () => {
       shards.delete(name);
     },
     putConfig(config: SiteConfig): void {
-      const key = siteKey(config.spec.scope, config.spec.target);
-      const others = (configs.get(key) ?? []).filter(({ metadata }) => metadata.name !== config.metadata.name);
-      configs.set(key, [...others, config].sort(byAge));
+      const { scope, target } = config.spec;
+      const key = siteKey(scope, target);
+      const others = withoutConfig(key, ({ metadata }) => metadata.name === config.metadata.name);
+      const shard = given.get(key)?.shard ?? shardOf(siteDomain({ scope, target }));
+      given.set(key, { shard, configs: [...others, config].sort(byAge) });
     },
     dropConfig({ metadata, spec }: SiteConfig): void {
       const key = siteKey(spec.scope, spec.target);
-      const others = (configs.get(key) ?? []).filter(({ metadata: { uid } }) => uid !== metadata.uid);
-      if (others.length > 0) configs.set(key, others);
-      else configs.delete(key);
+      const { shard } = given.get(key) ?? {};
+      const others = withoutConfig(key, ({ metadata: { uid } }) => uid === metadata.uid);
+      if (shard !== undefined && others.length > 0) given.set(key, { shard, configs: others });
+      else given.delete(key);
     },
     of(domain: string): SiteFinder {
       const lines = shards.get(shardOf(domain));
       const look = ({ scope, target }: SitePlace) => {
         const key = siteKey(scope, target);
         const line = lines?.get(key);
-        return { learned: line === undefined ? undefined : parseSite(line), given: configs.get(key)?.[0]?.spec };
+        return { learned: line === undefined ? undefined : parseSite(line), spec: given.get(key)?.configs[0]?.spec };
       };
       return {
         find(place) {
-          const { learned, given } = look(place);
-          if (!learned && !given) return undefined;
-          return { known: entriesOf(given, learned).flatMap(knownOf), guidance: given?.guidance ?? learned?.guidance };
+          const { learned, spec } = look(place);
+          if (!learned && !spec) return undefined;
+          return { known: entriesOf(spec, learned).flatMap(knownOf), guidance: spec?.guidance ?? learned?.guidance };
         },
         recent(place) {
-          const { learned, given } = look(place);
+          const { learned, spec } = look(place);
           return new Map(
-            entriesOf(given, learned).map(({ recipe, evidence }) => [recipeKey(recipe), recentRuns(evidence)]),
+            entriesOf(spec, learned).map(({ recipe, evidence }) => [recipeKey(recipe), recentRuns(evidence)]),
           );
         },
       };
     },
     *places(): Iterable<SitePlace> {
-      for (const key of configs.keys()) yield placeOf(key);
-      for (const lines of shards.values()) for (const key of lines.keys()) if (!configs.has(key)) yield placeOf(key);
+      for (const key of given.keys()) yield placeOf(key);
+      for (const lines of shards.values()) for (const key of lines.keys()) if (!given.has(key)) yield placeOf(key);
     },
-    size: () => [...shards.values()].reduce((sum, lines) => sum + lines.size, configs.size),
+    size() {
+      const onlyGiven = [...given].filter(([key, { shard }]) => !shards.get(shard)?.has(key)).length;
+      return [...shards.values()].reduce((sum, lines) => sum + lines.size, onlyGiven);
+    },
   };
 };
 

@@ -6,8 +6,8 @@ import type { AnalysisRecord, SiteRecord } from "../../resources/registry-wire.t
 import { type SiteAnalysis, siteAnalysisKind } from "../../resources/site-analysis.ts";
 import type { RecentRun } from "../../resources/site-evidence.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { siteDomain, siteRecord } from "./list-sites.ts";
-import type { SitePlace } from "./site-index.ts";
+import { siteRecord } from "./list-sites.ts";
+import { type SitePlace, siteDomain } from "./site-index.ts";
 
 /** The most that is read of a screenshot, bytes: four times what a visit keeps. */
 const maxScreenshot = 262_144;
