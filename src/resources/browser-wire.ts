@@ -60,14 +60,14 @@ export const UpdateBrowser = z.object({
     .nullable()
     .optional()
     .describe("The session's new name, unique among the project's active ones. An empty string clears it."),
-  profile: exactlyOneField(
+  profile: documentedForms(
     z.object({
       id: z.string().max(maxIdLength).optional(),
       name: z.string().regex(namePattern).or(z.literal("")).optional(),
       save_changes: z.boolean().optional().describe("true is refused: give it when the browser is created."),
     }),
-    "id",
-    "name",
+    // An empty one counts as not given.
+    ["id", "name"].map((field) => ({ required: [field], properties: { [field]: { minLength: 1 } } })),
   )
     .optional()
     .describe(
