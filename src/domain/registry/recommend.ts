@@ -73,10 +73,12 @@ export const isEligible = (
   { minTrials, minRate }: EligibleRules,
 ): boolean => judged(evidence) >= minTrials && successRate(evidence) >= minRate;
 
-/** The configurations that the target's own trials refused, by `recipeKey`. */
-const refusedBy = (exact: Site | undefined, { minRate }: EligibleRules): ReadonlySet<string> => {
+/** Without the configurations that the target's own trials refused. `exact`: what is known of the target itself. */
+const withoutRefused = (known: Known[], exact: Site | undefined, { minRate }: EligibleRules): Known[] => {
   const refused = exact?.known.filter(({ isTried, decisive }) => isTried && successRate(decisive) < minRate) ?? [];
-  return new Set(refused.map(({ recipe }) => recipeKey(recipe)));
+  if (refused.length === 0) return known;
+  const keys = new Set(refused.map(({ recipe }) => recipeKey(recipe)));
+  return known.filter(({ recipe }) => !keys.has(recipeKey(recipe)));
 };
 
 /** What a browser costs: a screen more than none, a GPU more than both. */
@@ -115,11 +117,10 @@ export const recommend = (
   const sites = siteScopes.map((scope) => ({ scope, matched: values[scope], site: find(scope, values[scope]) }));
   const guidance = sites.find(({ site }) => site?.guidance !== undefined)?.site?.guidance;
   const restricted = new Set<string>();
-  const refused = refusedBy(sites[0]?.site, rules);
   for (const { scope, matched, site } of sites) {
-    const eligible = (site?.known ?? []).filter(
-      ({ recipe, decisive }) => isEligible(decisive, rules) && !(refused.size > 0 && refused.has(recipeKey(recipe))),
-    );
+    const enough = (site?.known ?? []).filter(({ decisive }) => isEligible(decisive, rules));
+    // What is eligible for the target itself, it has not refused: the keys of configurations take longer than the rest.
+    const eligible = scope === "exact" ? enough : withoutRefused(enough, sites[0]?.site, rules);
     const working = bestFirst(eligible.filter(({ recipe }) => isAllowed(recipe, rules.countries)));
     if (working.length > 0)
       return { working: working.map((known) => ({ ...known, scope, matched })), restricted: [], guidance };
