@@ -67,7 +67,7 @@ NEW_RULES_FILE = os.environ.get("NEW_RULES_FILE")
 
 # How often a request is repeated whose answer says that it may be: longer than it takes on a loaded machine until a browser that has
 # ended by its time-out counts as ended.
-REPETITIONS = 20
+REPETITIONS = 2
 
 
 def is_known(detail):

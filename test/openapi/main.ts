@@ -45,7 +45,7 @@ const shownLines = 40;
 /** Prints what the service has warned of: a refusal that says only "does not answer now" has its reason there. */
 const showWarnings = async (dataDir: string): Promise<void> => {
   const log = await readFile(join(dataDir, "logs/browserpool.log"), "utf8").catch(() => "");
-  const isWarning = (line: string): boolean => /"level":(40|50|60)\b/.test(line);
+  const isWarning = (line: string): boolean => /^\{"level":"(warn|error|fatal)"/.test(line);
   console.log(`the last warnings of the service:\n${log.split("\n").filter(isWarning).slice(-shownLines).join("\n")}`);
 };
 
