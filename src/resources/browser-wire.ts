@@ -66,8 +66,11 @@ export const UpdateBrowser = z.object({
       name: z.string().regex(namePattern).or(z.literal("")).optional(),
       save_changes: z.boolean().optional().describe("true is refused: give it when the browser is created."),
     }),
-    // An empty one counts as not given.
-    ["id", "name"].map((field) => ({ required: [field], properties: { [field]: { minLength: 1 } } })),
+    ["id", "name"].map((field) => ({
+      required: [field],
+      // An empty one counts as not given.
+      properties: { [field]: { minLength: 1 }, save_changes: { const: false } },
+    })),
   )
     .optional()
     .describe(
