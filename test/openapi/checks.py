@@ -65,9 +65,9 @@ OF_STATE = {
 # Where the refusals go that no rule of the list explains; left out, they are failures.
 NEW_RULES_FILE = os.environ.get("NEW_RULES_FILE")
 
-# How often a request is repeated whose answer says that it may be: longer than it takes on a loaded machine until a browser that has
-# ended by its time-out counts as ended.
-REPETITIONS = 2
+# How often a request is repeated whose answer says that it may be. A browser whose time is over while a change is under way answers nothing
+# until the change has come to its end, some seconds on a quiet machine.
+REPETITIONS = 20
 
 
 def is_known(detail):
