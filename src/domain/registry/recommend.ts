@@ -119,7 +119,7 @@ export const recommend = (
   const restricted = new Set<string>();
   for (const { scope, matched, site } of sites) {
     const enough = (site?.known ?? []).filter(({ decisive }) => isEligible(decisive, rules));
-    // What is eligible for the target itself, it has not refused: the keys of configurations take longer than the rest.
+    // What is eligible for the target itself, it has not refused, so no keys are hashed for it.
     const eligible = scope === "exact" ? enough : withoutRefused(enough, sites[0]?.site, rules);
     const working = bestFirst(eligible.filter(({ recipe }) => isAllowed(recipe, rules.countries)));
     if (working.length > 0)
