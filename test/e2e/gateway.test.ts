@@ -1,5 +1,5 @@
 /** What a `cdp_ws_url` allows, to which caller, and how long. */
-import { generateKeyPairSync } from "node:crypto";
+import { createHash, generateKeyPairSync } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
@@ -84,6 +84,19 @@ describe("a session's cdp_ws_url", () => {
     using(async ({ cdp_ws_url }) => {
       const { product } = await withCdp(cdp_ws_url, (cdp) => cdp.send<{ product: string }>("Browser.getVersion"));
       expect(product).toMatch(/Chrome/);
+    }));
+
+  // LEASE-17
+  test("takes the keys that Chromium takes, and no others", () =>
+    using(async ({ cdp_ws_url }) => {
+      const answerTo = (key: string) => upgrade(cdp_ws_url, { "sec-websocket-key": key });
+      // go-rod's, and the longest.
+      for (const key of ["nil", "k".repeat(256)]) {
+        const answer = await answerTo(key);
+        const accept = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
+        expect([answer.status, answer.headers["sec-websocket-accept"]]).toEqual([101, accept]);
+      }
+      for (const key of ["", "a b", "k".repeat(257)]) expect((await answerTo(key)).status).toBe(400);
     }));
 
   // LEASE-17
