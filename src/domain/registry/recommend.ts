@@ -76,7 +76,7 @@ export const isEligible = (
 /** Without the configurations that the target's own trials refused. `exact`: what is known of the target itself. */
 const withoutRefused = (known: Known[], exact: Site | undefined, { minRate }: EligibleRules): Known[] => {
   const refused = exact?.known.filter(({ isTried, decisive }) => isTried && successRate(decisive) < minRate) ?? [];
-  if (refused.length === 0) return known;
+  if (known.length === 0 || refused.length === 0) return known;
   const keys = new Set(refused.map(({ recipe }) => recipeKey(recipe)));
   return known.filter(({ recipe }) => !keys.has(recipeKey(recipe)));
 };
