@@ -63,13 +63,13 @@ const upgradeHead = ({ headers }: IncomingMessage, { path }: DevToolsPlace): str
 };
 
 /** As Chromium, it takes what RFC 6455 does not: go-rod sends a word and no 16 bytes of base64. The bound is ours. */
-const key = /^[!-~]{1,256}$/;
+const websocketKey = /^[!-~]{1,256}$/;
 
 const isWebSocketUpgrade = ({ method, headers }: IncomingMessage): boolean =>
   method === "GET" &&
   headers.upgrade?.toLowerCase() === "websocket" &&
   headers["sec-websocket-version"] === "13" &&
-  key.test(headers["sec-websocket-key"] ?? "");
+  websocketKey.test(headers["sec-websocket-key"] ?? "");
 
 const refusalOf = async (request: IncomingMessage, isAuthorized: Authorizer): Promise<AgentReply | undefined> => {
   if (request.url?.split("?")[0] !== "/cdp") return refusals.not_found;

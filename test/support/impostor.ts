@@ -1,10 +1,11 @@
 /** A program that answers on a browser's address as an agent does, but is not the agent of its pod. */
-import { createHash, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
+import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { cdpUpgrade, nonceIn, proofHeader, proofOf } from "../../src/protocol/agent-proof.ts";
+import { websocketAccept } from "./websocket-accept.ts";
 
 /**
  * What it sends as its proof. `none`: nothing. `another-key`: a right proof, by a key that is not the pod's. `replay`: the proof of
@@ -35,9 +36,6 @@ const stateAfter = (body: string): object => {
   const lease = session_id && { session_id, epoch, seq, connections: 0, bound_at: new Date().toISOString(), request };
   return { pod_uid: "pod", fence: { epoch, seq }, binding: null, resetting: false, lease: lease ?? null };
 };
-
-const acceptOf = ({ headers }: IncomingMessage): string =>
-  createHash("sha1").update(`${headers["sec-websocket-key"]}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
 
 /** Listens when it resolves. */
 export const startImpostor = async ({
@@ -79,7 +77,7 @@ export const startImpostor = async ({
       "HTTP/1.1 101 Switching Protocols",
       "Upgrade: websocket",
       "Connection: Upgrade",
-      `Sec-WebSocket-Accept: ${acceptOf(request)}`,
+      `Sec-WebSocket-Accept: ${websocketAccept(request.headers["sec-websocket-key"] ?? "")}`,
       ...(proven ? [`${proofHeader}: ${proven}`] : []),
     ];
     socket.write(`${lines.join("\r\n")}\r\n\r\n`);
