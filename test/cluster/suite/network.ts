@@ -37,8 +37,8 @@ export const network: Phase = {
       await withCdp(session.cdp_ws_url, (cdp) => cdp.send("Browser.getVersion"));
       await pool.release(session);
     });
-    await withoutPolicies(lane, namespaces, () =>
-      check("without policies the same probes succeed", async () => expectAll(await probe(lane, from, secret), true)),
+    await check("without policies the same probes succeed", () =>
+      withoutPolicies(lane, namespaces, async () => expectAll(await probe(lane, from, secret), true)),
     );
     await check("with the policies back there is no way again", async () =>
       expectAll(await probe(lane, from, secret), false),

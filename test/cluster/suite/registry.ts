@@ -115,8 +115,8 @@ const privateSites = async (lane: Lane, check: Check, sites: PublicSites): Promi
     await expectNoRequests(sites);
     return ended.map(expectNotReached).join("\n");
   });
-  await withoutPolicies(lane, [trialsNamespace], () =>
-    check("without the policies the browser's own wall keeps a page from private addresses", async () => {
+  await check("without the policies the browser's own wall keeps a page from private addresses", () =>
+    withoutPolicies(lane, [trialsNamespace], async () => {
       const done = await endedAnalysis(lane, await beginAnalysis(lane, urlOf("curious")));
       deepStrictEqual(describeTrials(done), ["headless accessed ordinary 3"]);
       await expectNoRequests(sites);
