@@ -9,6 +9,7 @@ import type { Browser } from "./browser.ts";
 import { createCdpProxy } from "./cdp-proxy.ts";
 import { changeRoutes } from "./change-routes.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
+import { createUpgrades } from "./upgrades.ts";
 
 /** Time for one request, ms: the archive of a profile can be large. */
 const requestTimeoutMs = 10 * 60_000;
@@ -93,6 +94,6 @@ const hasHungUp = ({ socket }: IncomingMessage): boolean => socket.destroyed || 
 /** Serves a browser that is up (src/protocol/agent-api.ts). Rejects when it cannot listen. */
 export const startAgentServer = (deps: AgentServerDeps): Promise<AgentServer> => {
   const { agentKey, leases, browser } = deps;
-  const proxy = createCdpProxy({ devTools: browser.devTools, leases, agentKey });
-  return startAgentHttp({ ...deps, routes: createRoutes(deps), upgrade: proxy, requestTimeoutMs });
+  const upgrade = createUpgrades({ leases, agentKey, paths: { "/cdp": createCdpProxy(browser) } });
+  return startAgentHttp({ ...deps, routes: createRoutes(deps), upgrade, requestTimeoutMs });
 };

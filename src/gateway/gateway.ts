@@ -1,5 +1,5 @@
 /**
- * The WebSocket gateway: `GET /gateway/<session>/cdp?jwt=…` with an upgrade.
+ * The WebSocket gateway: `GET /gateway/<session>/<what>?jwt=…` with an upgrade; `what` is one of `pathAtAgent`.
  *
  *   upgrade ──► host and origin ──► token ──► lease ──► bound of its project ──► agent ──► is it the agent? ──► raw bytes both ways
  *
@@ -20,7 +20,7 @@ import { checkHost } from "../http/middleware/host-check.ts";
 import { requestIdOf } from "../http/middleware/request-id.ts";
 import { refuseSocket } from "../http/refuse-socket.ts";
 import type { Logger } from "../log.ts";
-import { proofHeader } from "../protocol/agent-proof.ts";
+import { proofHeader, type UpgradePath } from "../protocol/agent-proof.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
 import { authorizeSession, type SessionTarget } from "../services/sessions/authorize-session.ts";
 import { answerOf, connectTo, spliceToAgent } from "./agent-socket.ts";
@@ -35,7 +35,13 @@ export type Gateway = {
   close(): void;
 };
 
-const pathPattern = /^\/gateway\/([a-z0-9][a-z0-9.-]{0,252})\/(cdp|webdriver)$/;
+const pathPattern = /^\/gateway\/([a-z0-9][a-z0-9.-]{0,252})\/([a-z]+)$/;
+
+/** What a session serves here, and where its agent serves it. */
+const pathAtAgent: ReadonlyMap<string, UpgradePath> = new Map([
+  ["cdp", "/cdp"],
+  ["webdriver", "/webdriver"],
+]);
 
 /** Limit of this replica. The agent limits the connections of one session. */
 const maxConnections = 10_000;
@@ -55,7 +61,7 @@ const handshake = ({ headers }: IncomingMessage, target: SessionTarget): string 
   });
   const own = Object.entries(target.headers).map(([name, value]) => `${name}: ${value}`);
   const lines = [
-    "GET /cdp HTTP/1.1",
+    `GET ${target.path} HTTP/1.1`,
     `Host: ${target.agent.address}`,
     "Connection: Upgrade",
     "Upgrade: websocket",
@@ -65,18 +71,20 @@ const handshake = ({ headers }: IncomingMessage, target: SessionTarget): string 
   return `${lines.join("\r\n")}\r\n\r\n`;
 };
 
-const parseTarget = (url = ""): { sessionId: string; token: string; kind: string } => {
+const parseTarget = (url = ""): { sessionId: string; token: string; path: UpgradePath } => {
   const { pathname = "", searchParams = new URLSearchParams() } = URL.parse(url, "http://gateway") ?? {};
-  const [, sessionId, kind] = pathPattern.exec(pathname) ?? [];
-  if (!sessionId || !kind) throw new AppError("not_found", "there is no WebSocket at this path");
-  return { sessionId, kind, token: searchParams.get("jwt") ?? "" };
+  const [, sessionId, what = ""] = pathPattern.exec(pathname) ?? [];
+  const path = pathAtAgent.get(what);
+  if (!sessionId || !path) throw new AppError("not_found", "there is no WebSocket at this path");
+  return { sessionId, path, token: searchParams.get("jwt") ?? "" };
 };
 
 const openTarget = async (request: IncomingMessage, deps: ServiceDeps): Promise<SessionTarget> => {
   checkHost(request.headers, deps.config);
-  const { sessionId, token, kind } = parseTarget(request.url);
-  const target = await authorizeSession({ sessionId, token }, deps);
-  if (kind === "webdriver") throw new AppError("not_implemented", "WebDriver BiDi is not served yet; use cdp_ws_url");
+  const asked = parseTarget(request.url);
+  const target = await authorizeSession(asked, deps);
+  if (asked.path === "/webdriver")
+    throw new AppError("not_implemented", "WebDriver BiDi is not served yet; use cdp_ws_url");
   return target;
 };
 

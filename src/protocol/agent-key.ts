@@ -9,7 +9,7 @@
  */
 import { createHmac, createSecretKey, type KeyObject, randomBytes, randomInt } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import { cdpUpgrade, isProofOf, nonceHeader, type Proven, proofHeader } from "./agent-proof.ts";
+import { isProofOf, nonceHeader, type Proven, proofHeader, type UpgradePath, upgradeTo } from "./agent-proof.ts";
 
 const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789";
 const suffixLength = 12;
@@ -71,11 +71,15 @@ export const writeAgentKey = (key: KeyObject): string => key.export().toString("
 export const readAgentKey = (text: string): KeyObject | undefined =>
   /^[A-Za-z0-9_-]{43}$/.test(text) ? createSecretKey(Buffer.from(text, "base64url")) : undefined;
 
-/** The answer to a CDP upgrade, as both WebSocket clients and the gateway see it. */
+/** The answer to an upgrade, as both WebSocket clients and the gateway see it. */
 export type UpgradeAnswer = { status: number; headers: Record<string, string | string[] | undefined> };
 
-/** Whether the answer to a CDP upgrade came from the pod's agent. Ask before the first byte is sent over the connection. */
-export const isUpgradeBy = (challenge: Challenge, { status, headers }: UpgradeAnswer): boolean => {
+/** Whether the answer to an upgrade came from the pod's agent. Ask before the first byte is sent over the connection. */
+export const isUpgradeBy = (
+  challenge: Challenge,
+  { status, headers }: UpgradeAnswer,
+  path: UpgradePath = "/cdp",
+): boolean => {
   const proof = headers[proofHeader];
-  return challenge.isMetBy({ ...cdpUpgrade, status }, typeof proof === "string" ? proof : undefined);
+  return challenge.isMetBy({ ...upgradeTo(path), status }, typeof proof === "string" ? proof : undefined);
 };

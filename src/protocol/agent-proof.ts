@@ -18,8 +18,11 @@ export const proofHeader = "x-browserpool-proof";
 /** What a proof is about. `path`: with its query. `body`: of an upgrade's answer "", whatever it is. */
 export type Proven = { nonce: string; method: string; path: string; status: number; body: string | Uint8Array };
 
-/** The `upgrade` call: its proof comes in the head of the answer, before any byte of the connection. */
-export const cdpUpgrade = { method: "GET", path: "/cdp", body: "" };
+/** What the agent speaks over a WebSocket, by the path of the upgrade. */
+export type UpgradePath = "/cdp" | "/webdriver" | "/view";
+
+/** An upgrade to this path: its proof comes in the head of the answer, before any byte of the connection. */
+export const upgradeTo = (path: UpgradePath) => ({ method: "GET", path, body: "" });
 
 /** 16 random bytes in base64url; anything else gets no proof, so that the text that is signed has one meaning. */
 const noncePattern = /^[A-Za-z0-9_-]{22}$/;

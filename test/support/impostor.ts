@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import { cdpUpgrade, nonceIn, proofHeader, proofOf } from "../../src/protocol/agent-proof.ts";
+import { nonceIn, proofHeader, proofOf, upgradeTo } from "../../src/protocol/agent-proof.ts";
 import { websocketAccept } from "./websocket-accept.ts";
 
 /**
@@ -72,7 +72,7 @@ export const startImpostor = async ({
     asked.push("upgrade");
     heard.push(head);
     socket.on("data", (chunk) => heard.push(chunk)).on("error", () => socket.destroy());
-    const proven = proof(request, 101, cdpUpgrade.body, cdpUpgrade.path);
+    const proven = proof(request, 101, upgradeTo("/cdp").body, upgradeTo("/cdp").path);
     const lines = [
       "HTTP/1.1 101 Switching Protocols",
       "Upgrade: websocket",

@@ -1,7 +1,7 @@
 /** Browsers of real agents that visit the local internet. */
 import type { CdpAddress } from "../../src/cdp/cdp-socket.ts";
 import { sessionHeader } from "../../src/protocol/agent-api.ts";
-import { cdpUpgrade, isProofOf, nonceHeader, proofHeader } from "../../src/protocol/agent-proof.ts";
+import { isProofOf, nonceHeader, proofHeader, upgradeTo } from "../../src/protocol/agent-proof.ts";
 import { createAgentTokens } from "../../src/protocol/agent-token.ts";
 import type { TestAgent } from "./agent-process.ts";
 
@@ -25,7 +25,7 @@ export const devToolsOf = (agent: TestAgent, key = agent.agentKey): CdpAddress =
     },
     accepts({ status, headers }) {
       const proof = headers[proofHeader];
-      return isProofOf(key, typeof proof === "string" ? proof : undefined, { ...cdpUpgrade, status, nonce });
+      return isProofOf(key, typeof proof === "string" ? proof : undefined, { ...upgradeTo("/cdp"), status, nonce });
     },
   };
 };

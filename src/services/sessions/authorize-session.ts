@@ -3,16 +3,18 @@ import type { AgentPlace } from "../../leases/agent-call.ts";
 import { SessionRequest } from "../../leases/records.ts";
 import { sessionHeader } from "../../protocol/agent-api.ts";
 import { isUpgradeBy, type UpgradeAnswer } from "../../protocol/agent-key.ts";
+import type { UpgradePath } from "../../protocol/agent-proof.ts";
 import { verifySessionToken } from "../../protocol/session-token.ts";
 import { refuseWhileRecovering } from "../pools/refuse-while-recovering.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
 /**
- * The agent for a session's CDP, the headers that it requires on the upgrade, and the session's project. `isGenuine`: whether the
- * answer to that upgrade came from the agent; until then nothing of the client may be sent.
+ * The agent of a session, the path there, the headers that it requires on the upgrade, and the session's project. `isGenuine`: whether
+ * the answer to that upgrade came from the agent; until then nothing of the client may be sent.
  */
 export type SessionTarget = {
   agent: AgentPlace;
+  path: UpgradePath;
   headers: Record<string, string>;
   projectId: string;
   isGenuine(answer: UpgradeAnswer): boolean;
@@ -28,7 +30,7 @@ export type AuthorizeSessionDeps = Pick<
  * `not_found` when the session has ended, and `unavailable` while that is unknown.
  */
 export const authorizeSession = async (
-  { sessionId, token }: { sessionId: string; token: string },
+  { sessionId, token, path }: { sessionId: string; token: string; path: UpgradePath },
   { store, pools, browsers, agentTokens, agentKeys, verifyKey }: AuthorizeSessionDeps,
 ): Promise<SessionTarget> => {
   const claims = await verifySessionToken(verifyKey, token);
@@ -45,8 +47,9 @@ export const authorizeSession = async (
   const { project: projectId } = SessionRequest.parse(JSON.parse(lease.request));
   return {
     agent: { browser: lease.browser, pod: lease.pod, address: lease.address },
+    path,
     headers: { ...challenge.headers, authorization, [sessionHeader]: sessionId },
     projectId,
-    isGenuine: (answer) => isUpgradeBy(challenge, answer),
+    isGenuine: (answer) => isUpgradeBy(challenge, answer, path),
   };
 };
