@@ -1,6 +1,7 @@
 import type { Duplex } from "node:stream";
 import { type BindLease, compareFences } from "../protocol/agent-api.ts";
 import type { LeaseName } from "./lease-fence.ts";
+import type { FillTimes } from "./shown-pages.ts";
 
 /** Sockets that one lease may have open. A client uses one; tools that run beside it use more. */
 const maxConnections = 64;
@@ -30,8 +31,12 @@ export const isLeaseOf = (held: HeldLease | undefined, { session_id, epoch, seq 
 /** Why a lease is over by itself: no open socket for its `timeout_seconds`, or it is `max_seconds` old. */
 export type OverReason = "timeout" | "max_lifetime";
 
-/** Starts the timers of a lease. */
-export const holdLease = (request: BindLease, onOver: (why: OverReason) => void): HeldLease => {
+/** Starts the timers of a lease. `fills`: told of each fill. */
+export const holdLease = (
+  request: BindLease,
+  onOver: (why: OverReason) => void,
+  fills: Pick<FillTimes, "begin">,
+): HeldLease => {
   const sockets = new Set<Duplex>();
   let waits = 0;
   let present = request;
@@ -56,7 +61,10 @@ export const holdLease = (request: BindLease, onOver: (why: OverReason) => void)
       if (purpose === "fill" && filling) return "fill_in_progress";
       if (sockets.size >= maxConnections) return "too_many";
       sockets.add(socket);
-      if (purpose === "fill") filling = socket;
+      if (purpose === "fill") {
+        filling = socket;
+        socket.once("close", fills.begin());
+      }
       clearTimeout(idleTimer);
       socket.once("close", () => {
         sockets.delete(socket);

@@ -7,6 +7,7 @@ import { type HeldLease, holdLease, isLeaseOf, type OverReason } from "./held-le
 import { createHolderChanges, type HolderChanges } from "./holder-changes.ts";
 import { createHolderObservation, type ObserveSession } from "./holder-observation.ts";
 import { createLeaseFence, type LeaseName } from "./lease-fence.ts";
+import { createFillTimes, type FillTimes } from "./shown-pages.ts";
 
 export type BindOutcome = "bound" | "stale_fence" | "browser_unhealthy" | "resetting" | "stopping";
 export type EndOutcome = "ended" | "not_holder" | "browser_unhealthy" | "stopping";
@@ -50,6 +51,8 @@ export type LeaseKeeperDeps = {
   onOver: (why: OverReason) => void;
   /** Watches a session that allows it; left out, none is. */
   observe?: ObserveSession;
+  /** Told of each fill; left out, nobody asks for it. */
+  fills?: FillTimes;
   log: Logger;
 };
 
@@ -62,10 +65,11 @@ const leaseState = ({ request, connections, boundAt }: HeldLease): AgentState["l
 });
 
 /** The lease of one browser: the fence (lease-fence.ts) with its sockets, its timers and the browser's state. */
-export const createLeaseKeeper = ({ podUid, browser, onOver, observe, log }: LeaseKeeperDeps): LeaseKeeper => {
+export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
+  const { podUid, browser, onOver, observe, fills = createFillTimes(), log } = deps;
   const fence = createLeaseFence();
   let held: HeldLease | undefined;
-  const clean = createCleanBrowser(browser, log);
+  const clean = createCleanBrowser({ ...browser, reset: () => browser.reset().then(fills.forget) }, log);
   const observation = createHolderObservation(observe);
   let claim: Promise<BindOutcome> | undefined;
   let closed = false;
@@ -86,7 +90,7 @@ export const createLeaseKeeper = ({ podUid, browser, onOver, observe, log }: Lea
       return stopping ? "stopping" : (whyNot ?? "browser_unhealthy");
     }
     if (!fence.grant(request)) return "stale_fence";
-    held = holdLease(request, onOver);
+    held = holdLease(request, onOver, fills);
     observation.begin(request);
     if (request.start_url) {
       clean.use();
@@ -102,8 +106,7 @@ export const createLeaseKeeper = ({ podUid, browser, onOver, observe, log }: Lea
   };
 
   const isHeldBy = (lease: LeaseName): boolean => isLeaseOf(held, lease);
-  const onChange = [clean.change, observation.forget];
-  const changes = createHolderChanges({ browser, onChange, held: () => held, log });
+  const changes = createHolderChanges({ browser, onChange: [clean.change, observation.forget], held: () => held, log });
 
   const state = (): AgentState => ({
     pod_uid: podUid,

@@ -7,6 +7,7 @@ import { createLeaseKeeper, type LeaseKeeper } from "../agent/lease-keeper.ts";
 import { startObserving } from "../agent/observe/start-observing.ts";
 import { createProfileSave, type ProfileSave } from "../agent/profile-save.ts";
 import { type ReceivedSetup, receiveSetup } from "../agent/receive-setup.ts";
+import { createFillTimes } from "../agent/shown-pages.ts";
 import { writeTermination } from "../agent/write-termination.ts";
 import type { Logger } from "../log.ts";
 import { LeaseEnd, type Termination } from "../protocol/agent-api.ts";
@@ -69,8 +70,9 @@ const serve = async (
 ): Promise<Termination> => {
   const over = Promise.withResolvers<keyof typeof leaseOver>();
   let ended: LeaseEnd | undefined;
+  const fills = createFillTimes();
   const observe = startObserving({ config, received, browser, log });
-  const leases = createLeaseKeeper({ podUid: config.podUid, browser, onOver: over.resolve, observe, log });
+  const leases = createLeaseKeeper({ podUid: config.podUid, browser, onOver: over.resolve, observe, fills, log });
   const server = await startAgentServer({
     address: config.address,
     port: config.port,
