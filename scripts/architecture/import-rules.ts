@@ -31,7 +31,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   metrics: { may: [] },
   kube: { may: ["await-with.ts", "retry.ts"] },
   redis: { may: ["retry.ts"] },
-  net: { may: [] },
+  net: { may: ["await-with.ts"] },
   process: { may: [] },
   cdp: { may: [] },
   "extension-zip": { may: [] },

@@ -10,9 +10,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { z } from "zod";
 import { listeningPort } from "../listening-port.ts";
 import type { Logger } from "../log.ts";
-import { nonceIn, proofHeader, proofOf } from "../protocol/agent-proof.ts";
+import { nonceIn, proofHeader, proofOf, streamedBody } from "../protocol/agent-proof.ts";
 import type { VerifyAgentToken } from "../protocol/agent-token.ts";
 import { type AgentReply, refusal, refusals, unauthorized } from "./agent-reply.ts";
+import { type AgentLines, createLineStreams, type LineStreams } from "./line-streams.ts";
 import { readBody } from "./read-body.ts";
 
 /** Time for the head of a request, ms. */
@@ -25,7 +26,7 @@ const lastAnswersMs = 1000;
 const maxSockets = 256;
 
 /** Answers one request; its body is still unread. */
-export type Handler = (request: IncomingMessage) => Promise<AgentReply>;
+export type Handler = (request: IncomingMessage) => Promise<AgentReply | AgentLines>;
 
 /** Path → method → handler. A path that ends with `/` has handlers for all paths below it. */
 export type Routes = Record<string, Record<string, Handler>>;
@@ -104,28 +105,41 @@ const createAuthorizer =
     return token !== undefined && (await verify(token));
   };
 
-type Answering = { request: IncomingMessage; response: ServerResponse; agentKey: KeyObject };
+type Answering = { request: IncomingMessage; response: ServerResponse; agentKey: KeyObject; streams: LineStreams };
 
 const isBytes = (body: AgentReply["body"]): body is AsyncIterable<Uint8Array> => Symbol.asyncIterator in body;
 
-const send = ({ request, response, agentKey }: Answering, { status, body }: AgentReply): void => {
-  if (isBytes(body)) {
-    response.writeHead(status, { "content-type": "application/octet-stream" });
-    // An error on the way breaks the connection off.
-    pipeline(body, response).catch(() => undefined);
-    return;
-  }
-  const json = JSON.stringify(body);
+/** Sets the proof of an answer, if the caller asks for one. Also of a refusal: the caller must know whose refusal it is. */
+const prove = ({ request, response, agentKey }: Answering, status: number, body: string): void => {
   const { method = "", url: path = "" } = request;
   const nonce = nonceIn(request.headers);
-  // Also of a refusal: the caller must know whose refusal it is.
-  if (nonce) response.setHeader(proofHeader, proofOf(agentKey, { nonce, method, path, status, body: json }));
+  if (nonce) response.setHeader(proofHeader, proofOf(agentKey, { nonce, method, path, status, body }));
+};
+
+const sendJson = (answering: Answering, status: number, body: object): void => {
+  const { request, response } = answering;
+  const json = JSON.stringify(body);
+  prove(answering, status, json);
   response.statusCode = status;
   response.setHeader("content-type", "application/json");
   response.setHeader("content-length", Buffer.byteLength(json));
   // Close the connection instead of reading the rest of a body that no handler needs.
   if (!request.complete) response.setHeader("connection", "close");
   response.end(json);
+};
+
+const send = (answering: Answering, answer: AgentReply | AgentLines): void => {
+  const { response, streams } = answering;
+  const reply = "lines" in answer && streams.isFull() ? refusals.too_many_streams : answer;
+  if ("lines" in reply) {
+    prove(answering, reply.status, streamedBody);
+    response.writeHead(reply.status, { "content-type": "application/x-ndjson" });
+    streams.send(response, reply);
+  } else if (isBytes(reply.body)) {
+    response.writeHead(reply.status, { "content-type": "application/octet-stream" });
+    // An error on the way breaks the connection off.
+    pipeline(reply.body, response).catch(() => undefined);
+  } else sendJson(answering, reply.status, reply.body);
 };
 
 const listen = (server: ReturnType<typeof createServer>, port: number, address: string): Promise<void> =>
@@ -146,7 +160,7 @@ const handlersOf = (routes: Routes, path: string): Record<string, Handler> | und
 export const startAgentHttp = async (deps: AgentHttpDeps): Promise<AgentServer> => {
   const { agentKey, routes, upgrade, log } = deps;
   const isAuthorized = createAuthorizer(deps.verify);
-  const answer = async (request: IncomingMessage): Promise<AgentReply> => {
+  const answer = async (request: IncomingMessage): Promise<AgentReply | AgentLines> => {
     const path = request.url?.split("?")[0] ?? "";
     if (!isProbe(path) && !(await isAuthorized(request))) return unauthorized();
     const methods = handlersOf(routes, path);
@@ -157,6 +171,7 @@ export const startAgentHttp = async (deps: AgentHttpDeps): Promise<AgentServer> 
       : refusal("method_not_allowed", `this path takes ${Object.keys(methods).join(", ")}`);
   };
 
+  const streams = createLineStreams();
   const sockets = new Set<Socket>();
   const unanswered = new Set<Promise<unknown>>();
   const server = createServer({ keepAliveTimeout: keepAliveMs, requestTimeout: deps.requestTimeoutMs });
@@ -170,12 +185,13 @@ export const startAgentHttp = async (deps: AgentHttpDeps): Promise<AgentServer> 
     const answered = new Promise((resolve) => response.once("close", resolve));
     unanswered.add(answered);
     void answered.then(() => unanswered.delete(answered));
+    const answering = { request, response, agentKey, streams };
     answer(request).then(
-      (reply) => send({ request, response, agentKey }, reply),
+      (reply) => send(answering, reply),
       (error: unknown) => {
         if (request.destroyed && !request.complete) return;
         log.error({ err: error }, "request failed");
-        send({ request, response, agentKey }, refusal("internal_error", "the agent failed to answer"));
+        send(answering, refusal("internal_error", "the agent failed to answer"));
       },
     );
   });
@@ -192,10 +208,12 @@ export const startAgentHttp = async (deps: AgentHttpDeps): Promise<AgentServer> 
     port: listeningPort(server),
     async finish() {
       server.close();
+      streams.end();
       await Promise.race([Promise.all(unanswered), sleep(lastAnswersMs, undefined, { ref: false })]);
     },
     close() {
       server.close();
+      streams.end();
       for (const socket of sockets) socket.destroy();
     },
   };

@@ -73,4 +73,5 @@ export const refusals = {
   session_not_found: refusal("not_found", "this session does not hold the browser"),
   fill_in_progress: refusal("fill_in_progress", "another fill is in progress in this browser"),
   too_many_requests: refusal("too_many_requests", "the session has too many open connections"),
+  too_many_streams: refusal("too_many_requests", "this browser's agent has too many open streams"),
 };

@@ -15,11 +15,14 @@ export const nonceHeader = "x-browserpool-nonce";
 /** The header of an answer that contains the proof. */
 export const proofHeader = "x-browserpool-proof";
 
-/** What a proof is about. `path`: with its query. `body`: of an upgrade's answer "", whatever it is. */
+/** What a proof is about. `path`: with its query. `body`: "" of an answer that goes on after its head (an upgrade, a stream of lines). */
 export type Proven = { nonce: string; method: string; path: string; status: number; body: string | Uint8Array };
 
 /** What the agent speaks over a WebSocket, by the path of the upgrade. */
 export type UpgradePath = "/cdp" | "/webdriver" | "/view";
+
+/** What the proof of a stream of lines is over in place of its body, which is not there yet. Every other answer has a body. */
+export const streamedBody = "";
 
 /** An upgrade to this path: its proof comes in the head of the answer, before any byte of the connection. */
 export const upgradeTo = (path: UpgradePath) => ({ method: "GET", path, body: "" });
