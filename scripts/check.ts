@@ -23,7 +23,11 @@ const architecture = async (): Promise<void> => {
 const steps: Step[] = [
   { name: "format and lint", run: () => program("biome", "ci", "--colors=off", "--max-diagnostics=200", ".") },
   { name: "types", run: () => program("tsc", "--pretty", "false") },
-  { name: "types of what runs in pages", run: () => program("tsc", "--pretty", "false", "-p", "src/fill/in-page") },
+  { name: "types of what fills pages", run: () => program("tsc", "--pretty", "false", "-p", "src/fill/in-page") },
+  {
+    name: "types of what watches pages",
+    run: () => program("tsc", "--pretty", "false", "-p", "src/agent/telemetry/in-page"),
+  },
   { name: "architecture", run: architecture },
   ...Object.entries(generators).map(([name, generate]) => ({
     name: `${name} up to date`,

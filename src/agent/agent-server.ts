@@ -9,6 +9,8 @@ import type { Browser } from "./browser.ts";
 import { createCdpProxy } from "./cdp-proxy.ts";
 import { changeRoutes } from "./change-routes.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
+import type { SessionTelemetry } from "./telemetry/session-telemetry.ts";
+import { telemetryRoutes } from "./telemetry-routes.ts";
 import { createUpgrades } from "./upgrades.ts";
 
 /** Time for one request, ms: the archive of a profile can be large. */
@@ -27,6 +29,8 @@ export type AgentServerDeps = {
   browser: Pick<Browser, "devTools" | "isHealthy">;
   /** Where archives of a holder's change are kept; left out, the browser can't be changed. */
   changeArchives?: string;
+  /** What is captured of leases; left out, nothing is. */
+  telemetry?: SessionTelemetry;
   /** Further calls. */
   routes?: Routes;
   /** Why the browser has ended, while the agent serves on. */
@@ -39,6 +43,7 @@ const createRoutes = ({
   browser,
   changeArchives,
   agentKey,
+  telemetry,
   routes,
   ended = () => undefined,
 }: AgentServerDeps): Routes => {
@@ -84,6 +89,7 @@ const createRoutes = ({
       },
     },
     ...(changeArchives !== undefined && changeRoutes({ leases, agentKey, folder: changeArchives })),
+    ...(telemetry && telemetryRoutes({ leases, telemetry, agentKey })),
     "/cdp": { GET: async () => refusal("upgrade_required", "only a WebSocket upgrade is taken here") },
     ...routes,
   };
@@ -93,7 +99,8 @@ const hasHungUp = ({ socket }: IncomingMessage): boolean => socket.destroyed || 
 
 /** Serves a browser that is up (src/protocol/agent-api.ts). Rejects when it cannot listen. */
 export const startAgentServer = (deps: AgentServerDeps): Promise<AgentServer> => {
-  const { agentKey, leases, browser } = deps;
-  const upgrade = createUpgrades({ leases, agentKey, paths: { "/cdp": createCdpProxy(browser) } });
+  const { agentKey, leases, browser, telemetry } = deps;
+  const paths = { "/cdp": createCdpProxy(browser) };
+  const upgrade = createUpgrades({ leases, agentKey, paths, ...(telemetry && { telemetry }) });
   return startAgentHttp({ ...deps, routes: createRoutes(deps), upgrade, requestTimeoutMs });
 };

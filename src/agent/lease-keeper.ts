@@ -53,6 +53,8 @@ export type LeaseKeeperDeps = {
   observe?: ObserveSession;
   /** Told of each fill; left out, nobody asks for it. */
   fills?: FillTimes;
+  /** Told when a lease begins, and when it is over. */
+  follow?: { begin(lease: BindLease): void; end(): void };
   log: Logger;
 };
 
@@ -66,7 +68,7 @@ const leaseState = ({ request, connections, boundAt }: HeldLease): AgentState["l
 
 /** The lease of one browser: the fence (lease-fence.ts) with its sockets, its timers and the browser's state. */
 export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
-  const { podUid, browser, onOver, observe, fills = createFillTimes(), log } = deps;
+  const { podUid, browser, onOver, observe, fills = createFillTimes(), follow, log } = deps;
   const fence = createLeaseFence();
   let held: HeldLease | undefined;
   const clean = createCleanBrowser({ ...browser, reset: () => browser.reset().then(fills.forget) }, log);
@@ -79,6 +81,7 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
   const cut = (): void => {
     stopping?.resolve();
     observation.end();
+    follow?.end();
     held?.cut();
     held = undefined;
   };
@@ -92,6 +95,7 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
     if (!fence.grant(request)) return "stale_fence";
     held = holdLease(request, onOver, fills);
     observation.begin(request);
+    follow?.begin(request);
     if (request.start_url) {
       clean.use();
       browser.open(request.start_url);
@@ -105,7 +109,6 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
     return stopping ? "stopping" : "ended";
   };
 
-  const isHeldBy = (lease: LeaseName): boolean => isLeaseOf(held, lease);
   const changes = createHolderChanges({ browser, onChange: [clean.change, observation.forget], held: () => held, log });
 
   const state = (): AgentState => ({
@@ -119,7 +122,7 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
 
   return {
     async bind(request) {
-      if (stopping) return isHeldBy(request) ? "bound" : "stopping";
+      if (stopping) return isLeaseOf(held, request) ? "bound" : "stopping";
       const answer = fence.claim(request);
       if (answer === "stale") return "stale_fence";
       if (answer === "repeated") return fence.holder() ? "bound" : (claim ?? "stale_fence");
@@ -138,16 +141,15 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
       if (request.reuse === "reset" && !stopping && !closed) clean.reset();
       return clean.isResetting() || request.reuse === "none" ? "ended" : whetherOffered();
     },
-    isHeldBy,
+    isHeldBy: (lease) => isLeaseOf(held, lease),
     ...changes,
     afterReset: whetherOffered,
     admit(sessionId, socket, purpose) {
       if (held?.request.session_id !== sessionId) return "not_holder";
       if (changes.isStarting()) return "resetting";
       const admitted = held.admit(socket, purpose);
-      if (admitted !== "admitted") return admitted;
-      clean.use();
-      if (purpose === "fill") observation.forget();
+      if (admitted === "admitted") clean.use();
+      if (admitted === "admitted" && purpose === "fill") observation.forget();
       return admitted;
     },
     isUsed: clean.isUsed,

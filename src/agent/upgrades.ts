@@ -14,6 +14,8 @@ import { nonceIn, proofHeader, proofOf, type UpgradePath, upgradeTo } from "../p
 import type { Authorizer } from "./agent-http.ts";
 import { type AgentReply, refusal, refusals, unauthorized } from "./agent-reply.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
+import type { ClientKind } from "./telemetry/note-client.ts";
+import type { SessionTelemetry } from "./telemetry/session-telemetry.ts";
 
 /** A client whose machine vanished without a word is found by TCP probes after this, so that it doesn't hold a lease for ever. */
 const keepAliveMs = 15_000;
@@ -38,7 +40,13 @@ export type UpgradeDeps = {
   /** The key of this pod's agent, with which it proves its answers. */
   agentKey: KeyObject;
   paths: Partial<Record<UpgradePath, ServeUpgrade>>;
+  /** Told of each client; left out, nothing is captured. */
+  telemetry?: Pick<SessionTelemetry, "client" | "fill">;
 };
+
+const kindAt: Record<UpgradePath, ClientKind> = { "/cdp": "cdp", "/webdriver": "webdriver", "/view": "live_view" };
+
+const isFill = ({ headers }: IncomingMessage): boolean => headers[purposeHeader] === "fill";
 
 const writeRefusal = (client: Duplex, { status, body }: AgentReply, proof: string | undefined): void => {
   const json = JSON.stringify(body);
@@ -62,7 +70,7 @@ const isWebSocketUpgrade = ({ method, headers }: IncomingMessage): boolean =>
   websocketKey.test(headers["sec-websocket-key"] ?? "");
 
 /** Returns the handler of upgrades. */
-export const createUpgrades = ({ leases, agentKey, paths }: UpgradeDeps) => {
+export const createUpgrades = ({ leases, agentKey, paths, telemetry }: UpgradeDeps) => {
   const serverAt = (path: UpgradePath): ServeUpgrade | undefined =>
     Object.hasOwn(paths, path) ? paths[path] : undefined;
 
@@ -74,7 +82,7 @@ export const createUpgrades = ({ leases, agentKey, paths }: UpgradeDeps) => {
     if (!(await isAuthorized(request))) return unauthorized();
     if (!isWebSocketUpgrade(request)) return refusal("bad_request", "only a WebSocket upgrade of version 13 is taken");
     const session = request.headers[sessionHeader];
-    const purpose = request.headers[purposeHeader] === "fill" ? "fill" : undefined;
+    const purpose = isFill(request) ? "fill" : undefined;
     const admitted = leases.admit(typeof session === "string" ? session : "", client, purpose);
     if (admitted === "admitted") return undefined;
     if (admitted === "not_holder") return refusals.session_not_found;
@@ -93,6 +101,8 @@ export const createUpgrades = ({ leases, agentKey, paths }: UpgradeDeps) => {
     if (!serve) return refuse(refusals.not_found);
     const refused = await whyRefused(request, client, isAuthorized);
     if (refused) return refuse(refused);
+    if (isFill(request)) telemetry?.fill(client);
+    else await telemetry?.client(kindAt[path], client, head);
     await serve({ request, client, head, prove, refuse });
   };
 };

@@ -35,8 +35,11 @@ export type CdpConnection = {
 /** An event of a session, or of the browser itself. `params`: as Chromium's protocol says for the method. */
 export type CdpEvent = { method: string; params: unknown; sessionId: string | undefined };
 
-/** `maxBytes`: when the browser sends more in all, the connection is closed. Left out: nothing bounds it. */
-export type CdpConnectionOptions = { maxBytes?: number };
+/**
+ * `maxBytes`: when the browser sends more in all, the connection is closed; `maxMessageBytes`: also when one message is larger. Left out:
+ * nothing bounds it but what `openCdpSocket` takes.
+ */
+export type CdpConnectionOptions = { maxBytes?: number; maxMessageBytes?: number };
 
 /** An answer has an `id`, an event a `method`. The events read here are about the session that their `params` name. */
 const Message = z.object({
@@ -47,7 +50,7 @@ const Message = z.object({
   params: z
     .looseObject({
       sessionId: z.string().optional(),
-      targetInfo: z.object({ targetId: z.string(), type: z.string() }).optional().catch(undefined),
+      targetInfo: z.looseObject({ targetId: z.string(), type: z.string() }).optional().catch(undefined),
     })
     .optional(),
   sessionId: z.string().optional(),
@@ -68,9 +71,9 @@ const connectionClosed = (): Error => new CdpClosed("the connection to the brows
 export const connectCdp = async (
   address: CdpAddress,
   signal: AbortSignal,
-  { maxBytes = Number.POSITIVE_INFINITY }: CdpConnectionOptions = {},
+  { maxBytes = Number.POSITIVE_INFINITY, maxMessageBytes = maxBytes }: CdpConnectionOptions = {},
 ): Promise<CdpConnection> => {
-  const socket = await openCdpSocket(address, signal, Number.isFinite(maxBytes) ? { maxMessageBytes: maxBytes } : {});
+  const socket = await openCdpSocket(address, signal, Number.isFinite(maxMessageBytes) ? { maxMessageBytes } : {});
   let received = 0;
   const pending = createPendingCalls();
   const below = new Map<string, string[]>();

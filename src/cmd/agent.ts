@@ -8,6 +8,7 @@ import { startObserving } from "../agent/observe/start-observing.ts";
 import { createProfileSave, type ProfileSave } from "../agent/profile-save.ts";
 import { type ReceivedSetup, receiveSetup } from "../agent/receive-setup.ts";
 import { createFillTimes } from "../agent/shown-pages.ts";
+import { createSessionTelemetry } from "../agent/telemetry/session-telemetry.ts";
 import { writeTermination } from "../agent/write-termination.ts";
 import type { Logger } from "../log.ts";
 import { LeaseEnd, type Termination } from "../protocol/agent-api.ts";
@@ -72,7 +73,16 @@ const serve = async (
   let ended: LeaseEnd | undefined;
   const fills = createFillTimes();
   const observe = startObserving({ config, received, browser, log });
-  const leases = createLeaseKeeper({ podUid: config.podUid, browser, onOver: over.resolve, observe, fills, log });
+  const telemetry = createSessionTelemetry({ base: config.browser.telemetry, browser, shown: fills, log });
+  const leases = createLeaseKeeper({
+    podUid: config.podUid,
+    browser,
+    onOver: over.resolve,
+    observe,
+    fills,
+    follow: telemetry,
+    log,
+  });
   const server = await startAgentServer({
     address: config.address,
     port: config.port,
@@ -80,6 +90,7 @@ const serve = async (
     agentKey: config.agentKey,
     leases,
     browser,
+    telemetry,
     changeArchives: changeArchivesDir(config),
     ...(saving && { routes: saving.routes, ended: () => ended }),
     log,
@@ -91,6 +102,8 @@ const serve = async (
     whenAborted(signals.asked).then(() => endInOrder({ leases, server, config, saving, signals, log })),
   ]);
   const isUsed = leases.isUsed();
+  if (end.reason === "browser_crashed")
+    telemetry.emit("service_crashed", { service_name: "chromium", phase: "running" }, { kind: "local_process" });
   leases.close();
   ended = LeaseEnd.safeParse(end.reason).data;
   if (saving && ended) {

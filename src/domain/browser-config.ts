@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { BrowserConfig } from "../protocol/agent-api.ts";
 import { BrowserPoolSpec } from "../resources/browser-pool.ts";
+import { Telemetry } from "../resources/telemetry.ts";
 import { toWire, type Wire } from "../resources/wire.ts";
 import type { PoolLikeSpec } from "./on-demand-pool.ts";
 import { stableHash } from "./stable-hash.ts";
@@ -49,6 +50,7 @@ export const needsSetup = (spec: BrowserPoolSpec): boolean =>
 /** The configuration that the agent of a browser gets with its pod. */
 export const agentConfigOf = (spec: PoolLikeSpec): BrowserConfig => {
   const { width, height, refreshRate } = resolveViewport(spec.viewport, spec);
+  const telemetry = resolveTelemetry(spec.telemetry);
   return {
     headless: spec.headless,
     kiosk_mode: spec.kioskMode,
@@ -56,6 +58,7 @@ export const agentConfigOf = (spec: PoolLikeSpec): BrowserConfig => {
     ...(spec.gpu && { gpu: true }),
     viewport: { width, height, ...(refreshRate && { refresh_rate: refreshRate }) },
     ...(spec.startUrl && { start_url: spec.startUrl }),
+    ...(telemetry && { telemetry: toWire(Telemetry, telemetry) }),
     ...(needsSetup(spec) && { awaits_setup: true }),
   };
 };

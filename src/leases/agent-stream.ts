@@ -22,7 +22,7 @@ const headMs = 5000;
 const silenceMs = 30_000;
 
 /** Longest line, characters. */
-const maxLineChars = 256 * 1024;
+const maxLineChars = 1024 * 1024;
 
 /** Largest refusal that is read, bytes. */
 const maxRefusalBytes = 16 * 1024;

@@ -24,7 +24,8 @@ export const bindLease = async (
     max_session_seconds,
     start_url,
     report,
-  }: Pick<SessionRequest, "timeout_seconds" | "max_session_seconds" | "start_url" | "report">,
+    telemetry,
+  }: Pick<SessionRequest, "timeout_seconds" | "max_session_seconds" | "start_url" | "report" | "telemetry">,
   { agents, log }: BindDeps,
   whileBinding?: (lease: LeaseRecord) => void,
 ): Promise<string | undefined> => {
@@ -36,6 +37,7 @@ export const bindLease = async (
     max_seconds: max_session_seconds,
     request: lease.request,
     ...(start_url && { start_url }),
+    ...(telemetry && { telemetry }),
     // A browser that was made before its pool was changed is another configuration.
     ...(report?.config === lease.config && { observe: true }),
   });

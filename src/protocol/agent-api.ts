@@ -69,6 +69,9 @@ export const Epoch = z
 /** The longest life of a lease, s: 72 hours. */
 export const maxLeaseSeconds = 259_200;
 
+/** Telemetry settings in their wire form (resources/telemetry.ts), as the API has checked them. */
+export const CaptureSettings = z.record(z.string(), z.unknown());
+
 /** The body of `PUT /lease`. */
 export const BindLease = Fence.extend({
   session_id: z.string().min(1).max(maxSessionId),
@@ -80,6 +83,8 @@ export const BindLease = Fence.extend({
   max_seconds: z.int().min(1).max(maxLeaseSeconds).default(maxLeaseSeconds),
   /** The holder lets the agent watch its first navigation (`SeenOutcome`). Left out: it watches nothing. */
   observe: z.boolean().optional(),
+  /** Merged onto the settings that the browser was made with, for this lease alone. */
+  telemetry: CaptureSettings.optional(),
   /** What the caller asked for. The agent keeps it as it is, and returns it so that the lease can be restored. */
   request: z.string().max(maxRequestChars),
 });
@@ -170,6 +175,8 @@ export const BrowserConfig = z.object({
   gpu: z.boolean().optional(),
   viewport: AgentViewport,
   start_url: z.string().max(2048).optional(),
+  /** What is captured of each lease, unless the lease says otherwise; left out: nothing. */
+  telemetry: CaptureSettings.optional(),
   /** The agent waits for a setup (browser-setup.ts) before it starts the browser. */
   awaits_setup: z.boolean().optional(),
 });

@@ -271,6 +271,7 @@ const eventOf = (type: string, { category, about, data }: { category: string; ab
 const [first, ...others] = Object.entries(telemetryEventTypes).map(([type, about]) => eventOf(type, about));
 if (!first) throw new Error("there are types of events");
 
+/** One event; `type` tells which. */
 export const TelemetryEvent = z.discriminatedUnion("type", [first, ...others]);
 export type TelemetryEvent = z.infer<typeof TelemetryEvent>;
 

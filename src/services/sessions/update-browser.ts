@@ -26,7 +26,7 @@ const changed = <T extends string | object>(before: T | undefined, asked: T | nu
   return asked === null || Object.keys(asked).length === 0 ? undefined : asked;
 };
 
-const telemetryAfter = (request: SessionRequest, asked: UpdateBrowser["telemetry"]): unknown => {
+const telemetryAfter = (request: SessionRequest, asked: UpdateBrowser["telemetry"]): SessionRequest["telemetry"] => {
   if (!asked) return request.telemetry;
   const merged = mergeTelemetry(leaseTelemetry(request), fromWire(Telemetry, asked));
   if (!merged.ok) throw invalidInput(wireProblems(BrowserPoolSpec, merged.problems));
