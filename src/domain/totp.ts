@@ -4,6 +4,9 @@ import { Secret, TOTP } from "otpauth";
 /** Seconds for which a code is valid. */
 const periodSeconds = 30;
 
+/** How long a code is the current one, ms. */
+export const totpPeriodMs = periodSeconds * 1000;
+
 /** Longest secret, base32 characters: 160 bytes, eight times the length that RFC 4226 recommends. */
 const maxLength = 256;
 
@@ -31,9 +34,8 @@ export const totpCode = (secret: string, nowMs: number): TotpCode | undefined =>
   const base32 = normalizeTotpSecret(secret);
   if (base32 === undefined) return undefined;
   const totp = new TOTP({ secret: Secret.fromBase32(base32), algorithm: "SHA1", digits: 6, period: periodSeconds });
-  const periodMs = periodSeconds * 1000;
   return {
     code: totp.generate({ timestamp: nowMs }),
-    expiresAtMs: (Math.floor(nowMs / periodMs) + 1) * periodMs,
+    expiresAtMs: (Math.floor(nowMs / totpPeriodMs) + 1) * totpPeriodMs,
   };
 };

@@ -4,6 +4,7 @@ import type { AgentKeys } from "../protocol/agent-key.ts";
 import type { BrowserChange } from "../protocol/browser-change.ts";
 import { type ArchiveRef, type BrowserSetup, MissingArchives } from "../protocol/browser-setup.ts";
 import { sealStream, sealText } from "../protocol/sealed-bytes.ts";
+import type { MaskValues } from "../protocol/telemetry-api.ts";
 import { type AgentCallDeps, type AgentPlace, type Called, createCallAgent } from "./agent-call.ts";
 
 /** Deadline for a connection, ms. */
@@ -17,14 +18,16 @@ const archiveTimeoutMs = 5 * 60_000;
 const changeTimeoutMs = 50_000;
 
 /**
- * Calls to an agent that waits for its browser's setup (agent/receive-setup.ts), or whose browser is changed for its holder
- * (agent/change-routes.ts). None throws. Everything is sealed for that agent.
+ * Calls to an agent that waits for its browser's setup (agent/receive-setup.ts), whose browser is changed for its holder
+ * (agent/change-routes.ts), or that a vault is about to fill (agent/telemetry-routes.ts). None throws. Everything is sealed for that agent.
  */
 export type SetupClient = {
   /** The answer has the digests of the archives that the agent still misses. */
   sendSetup(agent: AgentPlace, setup: BrowserSetup): Promise<Called<MissingArchives>>;
   /** The answer has the digests of the archives that the agent still misses: with any, nothing has changed. */
   sendChange(agent: AgentPlace, change: BrowserChange): Promise<Called<MissingArchives>>;
+  /** Once it is answered, the agent keeps these values out of all events. */
+  sendMasks(agent: AgentPlace, masks: MaskValues): Promise<Called<object>>;
   /** `body` can be read once: after a failure the caller opens it again. */
   sendArchive(
     agent: AgentPlace,
@@ -61,6 +64,15 @@ export const createSetupClient = (deps: SetupClientDeps): SetupClient => {
         body: () => sealText(keyOf(agent), JSON.stringify(change)),
         timeoutMs: changeTimeoutMs,
         read,
+      }),
+    sendMasks: (agent, masks) =>
+      call({
+        method: "PUT",
+        agent,
+        path: "/masks",
+        body: () => sealText(keyOf(agent), JSON.stringify(masks)),
+        timeoutMs: callTimeoutMs,
+        read: () => ({}),
       }),
     sendArchive: (agent, { sha256 }, body) =>
       call({

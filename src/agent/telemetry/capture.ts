@@ -120,8 +120,8 @@ export const startCapture = async (deps: CaptureDeps): Promise<() => void> => {
   const known = (info: TargetInfo): void => {
     captchas?.take(info);
     for (const tab of tabs.named(info.targetId)) {
-      if (tab.url !== info.url && tab.type === "page") screenshots?.changed(tab);
       tab.url = info.url;
+      if (tab.type === "page") screenshots?.changed(tab);
     }
   };
   const created = (info: TargetInfo): void => {

@@ -37,6 +37,7 @@ const messages: [string, string | undefined][] = [
   ["no JSON", undefined],
 ];
 
+// TELEMETRY-19
 test.each(messages)("the method of %.60s", (message, method) => {
   expect(methodIn(message.slice(0, 4096))).toBe(method);
 });

@@ -27,6 +27,7 @@ test("events are numbered, and a reader goes on where it was", async () => {
   expect(recorder.after(2)).toEqual([]);
 });
 
+// TELEMETRY-15
 test("a reader that falls behind is told how many events it has lost", () => {
   const recorder = createRecorder(unmasked);
   for (let index = 0; index < 40; index += 1) recorder.emit("monitor_screenshot", { png: "x".repeat(150_000) });
@@ -41,6 +42,7 @@ test("a reader that falls behind is told how many events it has lost", () => {
   expect(JSON.stringify(recorder.after(0)).length).toBeLessThan(4.5 * 1024 * 1024);
 });
 
+// TELEMETRY-15
 test("a flood of one type is dropped, counted and told; others go on", () => {
   const recorder = createRecorder(unmasked);
   for (let index = 0; index < 5000; index += 1) recorder.emit("console_log", { text: `line ${index}` });

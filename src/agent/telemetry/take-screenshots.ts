@@ -40,6 +40,7 @@ export const takeScreenshots = (cdp: CdpConnection, emit: Emit, shown: ShownPage
   let isOver = false;
   let timer: NodeJS.Timeout | undefined;
   let lastMs = Number.NEGATIVE_INFINITY;
+  let dueMs = Number.POSITIVE_INFINITY;
 
   const take = async (): Promise<void> => {
     const now = tab;
@@ -62,6 +63,7 @@ export const takeScreenshots = (cdp: CdpConnection, emit: Emit, shown: ShownPage
   const schedule = (waitMs: number): void => {
     clearTimeout(timer);
     if (isOver) return;
+    dueMs = performance.now() + waitMs;
     timer = setTimeout(() => {
       lastMs = performance.now();
       // A tab that is closed or busy has no picture.
@@ -74,7 +76,9 @@ export const takeScreenshots = (cdp: CdpConnection, emit: Emit, shown: ShownPage
   return {
     changed(changed) {
       tab = changed;
-      schedule(Math.max(afterChangeMs, lastMs + everyMs - performance.now()));
+      const waitMs = Math.max(afterChangeMs, lastMs + everyMs - performance.now());
+      // A page that changes all the time must not put its picture off.
+      if (performance.now() + waitMs < dueMs) schedule(waitMs);
     },
     forget(gone) {
       if (tab === gone) tab = undefined;

@@ -23,6 +23,7 @@ import { fetchItem, type ItemPath } from "./fetch-item.ts";
 import { bindingsOf } from "./fill-bindings.ts";
 import { busySeconds, type FillTime, fillTime } from "./fill-time.ts";
 import { noteItemEvent } from "./item-event.ts";
+import { maskFill } from "./mask-fill.ts";
 import { noteRefusedFill } from "./note-refused-fill.ts";
 import { openItem, type ReadyItem } from "./open-item.ts";
 
@@ -55,6 +56,7 @@ const prepare = async (
   requireAttached(vault, lease);
   const open = await time.until(openReady(item, project, deps), "service");
   const bindings = bindingsOf(item, request, open);
+  await time.until(maskFill(lease, request, open, deps), "browser");
   const connect = await time.until(devToolsOf(lease, deps), "browser");
   const { allowedOrigins } = open;
   return { connect, pageUrl: request.page_url, timeoutMs: time.leftMs(), bindings, allowedOrigins };

@@ -59,6 +59,7 @@ const release = async ({ name, browser }: Held): Promise<void> => {
   await agent.call("GET", "/reset");
 };
 
+// TELEMETRY-8, TELEMETRY-14, TELEMETRY-16
 test("a visit is told from its first request and its first line on", async () => {
   const held = await hold(all);
   const { tab, read } = held;
@@ -143,6 +144,7 @@ test("a visit is told from its first request and its first line on", async () =>
   for (const kept of ["s3cret-of-page", "c00kie-of-page", "Tr0ub4dor", '"key":"T"']) expect(text).not.toContain(kept);
 });
 
+// TELEMETRY-5, TELEMETRY-15, LEASE-9
 test("a lease's own settings lie upon the pool's, may change, and end with it", async () => {
   const held = await hold({
     browser: { console: { enabled: true }, control: { cdp: { excluded_methods: ["Page.navigate"] } } },
@@ -188,6 +190,7 @@ test("a lease's own settings lie upon the pool's, may change, and end with it", 
   expect(again.records).toEqual(next.read.records.slice(3));
 });
 
+// TELEMETRY-20
 test("a dialog does not stop a page whose client asks for no dialogs", async () => {
   const held = await hold(all);
   const socket = await agent.upgrade(held.name);

@@ -1,0 +1,32 @@
+import { totpField } from "../../domain/item-state.ts";
+import { totpCode, totpPeriodMs } from "../../domain/totp.ts";
+import { FillRefused } from "../../fill/fill-result.ts";
+import type { AnyLease } from "../../leases/records.ts";
+import type { FillItem } from "../../resources/fill-wire.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import type { ReadyItem } from "./open-item.ts";
+
+const valuesOf = ({ fields }: FillItem, { login }: ReadyItem): string[] => {
+  const { values, totpSecret } = login;
+  const typed = fields.flatMap(({ field }) => values.get(field)?.reveal() ?? []);
+  if (!totpSecret || !fields.some(({ field }) => field === totpField)) return typed;
+  // The code is made when it is written, which may be in the next period.
+  const codes = [0, totpPeriodMs].flatMap((ms) => totpCode(totpSecret.reveal(), Date.now() + ms)?.code ?? []);
+  return [...typed, ...codes];
+};
+
+/**
+ * Has the agent keep what is about to be typed out of all telemetry (TELEMETRY-17). Throws `browser_not_ready` when it does not: then
+ * nothing may be typed. An agent of an earlier version has no telemetry.
+ */
+export const maskFill = async (
+  lease: AnyLease,
+  request: FillItem,
+  open: ReadyItem,
+  { setupClient }: Pick<ServiceDeps, "setupClient">,
+): Promise<void> => {
+  const { session: session_id, epoch, seq } = lease;
+  const answer = await setupClient.sendMasks(lease, { session_id, epoch, seq, values: valuesOf(request, open) });
+  if (answer.kind === "ok" || (answer.kind === "refused" && answer.code === "not_found")) return;
+  throw new FillRefused("browser_not_ready");
+};
