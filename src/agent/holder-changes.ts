@@ -24,13 +24,15 @@ export type HolderChangesDeps = {
   browser: Pick<Browser, "change">;
   /** Called when its holder begins to change it. */
   onChange: readonly (() => void)[];
+  /** Called when a change has an outcome. `restarted`: another Chromium was started for it. */
+  onChanged?: ((outcome: ChangeOutcome, restarted: boolean) => void) | undefined;
   /** The lease of the moment. */
   held(): HeldLease | undefined;
   log: Logger;
 };
 
 /** No change yet. */
-export const createHolderChanges = ({ browser, onChange, held, log }: HolderChangesDeps): HolderChanges => {
+export const createHolderChanges = ({ browser, onChange, onChanged, held, log }: HolderChangesDeps): HolderChanges => {
   let last: Promise<unknown> = Promise.resolve();
   let isStarting = false;
   const begin = (): void => {
@@ -54,6 +56,7 @@ export const createHolderChanges = ({ browser, onChange, held, log }: HolderChan
       if (outcome === "changed" && request !== undefined) lease.rewrite(request);
       const { session_id, epoch, seq } = wanted;
       log.info({ session_id, epoch, seq, outcome }, "browser changed for its holder");
+      onChanged?.(outcome, isStarting);
       return outcome;
     } finally {
       isStarting = false;

@@ -2,9 +2,9 @@ import type { Duplex } from "node:stream";
 import type { Logger } from "../log.ts";
 import type { AgentState, BindLease, EndLease } from "../protocol/agent-api.ts";
 import type { Browser } from "./browser.ts";
-import { createCleanBrowser } from "./clean-browser.ts";
+import { type CleanBrowser, createCleanBrowser } from "./clean-browser.ts";
 import { type HeldLease, holdLease, isLeaseOf, type OverReason } from "./held-lease.ts";
-import { createHolderChanges, type HolderChanges } from "./holder-changes.ts";
+import { createHolderChanges, type HolderChanges, type HolderChangesDeps } from "./holder-changes.ts";
 import { createHolderObservation, type ObserveSession } from "./holder-observation.ts";
 import { createLeaseFence, type LeaseName } from "./lease-fence.ts";
 import { createFillTimes, type FillTimes } from "./shown-pages.ts";
@@ -54,7 +54,7 @@ export type LeaseKeeperDeps = {
   /** Told of each fill; left out, nobody asks for it. */
   fills?: FillTimes;
   /** Told when a lease begins, and when it is over. */
-  follow?: { begin(lease: BindLease): void; end(): void };
+  follow?: { begin(lease: BindLease): void; end(): void; changed: HolderChangesDeps["onChanged"] };
   log: Logger;
 };
 
@@ -65,6 +65,16 @@ const leaseState = ({ request, connections, boundAt }: HeldLease): AgentState["l
   connections: connections(),
   bound_at: boundAt.toISOString(),
 });
+
+/** Opens the start URL of a lease, if it has one. */
+const openFirst = (
+  url: string | undefined,
+  { clean, browser }: { clean: Pick<CleanBrowser, "use">; browser: Pick<Browser, "open"> },
+): void => {
+  if (!url) return;
+  clean.use();
+  browser.open(url);
+};
 
 /** The lease of one browser: the fence (lease-fence.ts) with its sockets, its timers and the browser's state. */
 export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
@@ -96,10 +106,7 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
     held = holdLease(request, onOver, fills);
     observation.begin(request);
     follow?.begin(request);
-    if (request.start_url) {
-      clean.use();
-      browser.open(request.start_url);
-    }
+    openFirst(request.start_url, { clean, browser });
     log.info(nameOf(request), "lease bound");
     return "bound";
   };
@@ -109,7 +116,8 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
     return stopping ? "stopping" : "ended";
   };
 
-  const changes = createHolderChanges({ browser, onChange: [clean.change, observation.forget], held: () => held, log });
+  const onChange = [clean.change, observation.forget];
+  const changes = createHolderChanges({ browser, onChange, onChanged: follow?.changed, held: () => held, log });
 
   const state = (): AgentState => ({
     pod_uid: podUid,
@@ -149,7 +157,7 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
       if (changes.isStarting()) return "resetting";
       const admitted = held.admit(socket, purpose);
       if (admitted === "admitted") clean.use();
-      if (admitted === "admitted" && purpose === "fill") observation.forget();
+      if (purpose === "fill" && admitted === "admitted") observation.forget();
       return admitted;
     },
     isUsed: clean.isUsed,

@@ -22,10 +22,15 @@ import { type Capture, captureOf } from "./settings.ts";
 /** How long a client waits for the capture at most, ms. */
 const readyMs = 2000;
 
+/** How long a reader waits for more after the first event, ms: a write for each would take more than all the rest. */
+const gatherMs = 50;
+
 export type SessionTelemetry = {
   begin(lease: Pick<BindLease, "session_id" | "telemetry">): void;
   /** The lease is over. */
   end(): void;
+  /** Its holder has changed the browser. */
+  changed(outcome: string, restarted: boolean): void;
   /** Other settings for this lease, in place of those that it began with. */
   change(telemetry: object | undefined): void;
   /** The lease has values that must appear in no event; false when it has too many. */
@@ -69,7 +74,9 @@ const readRecords = async function* (recorder: Recorder, after: number, signal: 
       seq = record.seq;
     }
     if (records.length === 0 && isClosed) return;
-    if (records.length === 0) await recorder.grown(seq, signal);
+    if (records.length > 0) continue;
+    await recorder.grown(seq, signal);
+    await sleep(gatherMs, undefined, { signal }).catch(() => undefined);
   }
 };
 
@@ -119,6 +126,9 @@ export const createSessionTelemetry = ({ base, browser, shown, log }: SessionTel
       start(session);
     },
     end,
+    changed(outcome, restarted) {
+      emit("platform_browser_changed", { outcome, restarted }, { kind: "local_process" });
+    },
     change(telemetry) {
       if (!session || session.recorder.isClosed()) return;
       session.stop.abort();
