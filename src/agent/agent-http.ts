@@ -208,8 +208,8 @@ export const startAgentHttp = async (deps: AgentHttpDeps): Promise<AgentServer> 
     port: listeningPort(server),
     async finish() {
       server.close();
-      streams.end();
       await Promise.race([Promise.all(unanswered), sleep(lastAnswersMs, undefined, { ref: false })]);
+      streams.end();
     },
     close() {
       server.close();

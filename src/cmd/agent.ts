@@ -108,8 +108,9 @@ const serve = async (
   ended = LeaseEnd.safeParse(end.reason).data;
   if (saving && ended) {
     await saving.run(browser, isUsed, signals.atOnce);
-    await server.finish();
   }
+  // Streams of the lease have its last events and lines still to send.
+  await server.finish();
   server.close();
   return end;
 };

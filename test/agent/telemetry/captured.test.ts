@@ -217,3 +217,16 @@ test("a dialog does not stop a page whose client asks for no dialogs", async () 
   socket.close();
   await release(held);
 });
+
+test("the last event of a browser that crashes is that it has crashed", async () => {
+  const mine = await agents.start({ headless: true, telemetry: { enabled: true } });
+  await mine.bind("crashed", 1);
+  const read = await readTelemetry(mine, "crashed");
+  const browser = await mine.connect("crashed");
+  await browser.newPage();
+  for (const group of mine.groups()) process.kill(-group, "SIGKILL");
+  await read.ended;
+  const told = read.records.find(({ event }) => event.type === "service_crashed");
+  expect(told?.event.data).toEqual({ service_name: "chromium", phase: "running" });
+  expect(await mine.exited).toBe(1);
+});
