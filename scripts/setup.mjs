@@ -14,6 +14,7 @@ import {
   controlPlanePrograms,
   isProgram,
   locatePrograms,
+  receiverPrograms,
   storePrograms,
   testPrograms,
 } from "../src/local/locate-programs.mjs";
@@ -36,8 +37,8 @@ Installs only what is missing:
   --packages-only   npm packages only
   --check           npm packages, and the chart's checkers: helm, helm-unittest, kubeconform, downloaded or built like the others.
                     The set-up names what it can't install, and the check skips what needs it
-  --tests           also versitygw, the S3 server of the tests, built from Go.
-                    The set-up says so when it can't install it, and the tests skip what needs it
+  --tests           also versitygw and otelcol, the S3 server and the OpenTelemetry Collector of the tests, built from Go.
+                    The set-up names what it can't install, and the tests skip what needs it
   --robustness      also what the robustness tests use: faketime by apt-get; toxiproxy, linearizability built from Go.
                     The set-up names what it can't install, and the tests skip what needs it
   --openapi         also Schemathesis, from PyPI; and Python by apt-get, where it is missing.
@@ -95,7 +96,7 @@ const findMissing = (scope) => {
     controlPlane: complete ? [] : controlPlanePrograms.filter((name) => !isProgram(cachedProgramPath(name, env))),
     clock: isTested ? robustnessPrograms.filter((name) => !programs[name]) : [],
     tests: isTested ? testPrograms.filter((name) => !programs[name]) : [],
-    store: scope === "tests" ? storePrograms.filter((name) => !programs[name]) : [],
+    store: scope === "tests" ? [...storePrograms, ...receiverPrograms].filter((name) => !programs[name]) : [],
     python: scope === "openapi" && !locateSchemathesis(root, env) ? ["schemathesis"] : [],
   };
 };

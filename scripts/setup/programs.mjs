@@ -5,6 +5,7 @@ import {
   chartProgramVersions,
   clusterProgramVersions,
   pinnedVersions,
+  receiverProgramVersions,
   storeProgramVersions,
   testProgramVersions,
 } from "../../src/local/locate-programs.mjs";
@@ -17,6 +18,7 @@ const versions = {
   ...pinnedVersions,
   ...testProgramVersions,
   ...storeProgramVersions,
+  ...receiverProgramVersions,
   ...chartProgramVersions,
   ...clusterProgramVersions,
 };
@@ -74,6 +76,7 @@ const builds = {
     package: "github.com/versity/versitygw/cmd/versitygw",
     expected: "about a minute",
   },
+  otelcol: { folder: "otelcol", package: ".", expected: "about a minute" },
   helm: {
     folder: "helm",
     package: "helm.sh/helm/v3/cmd/helm",

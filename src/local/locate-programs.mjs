@@ -19,6 +19,9 @@ export const testProgramVersions = Object.freeze({ toxiproxy: "v2.12.0", lineari
 /** The S3 server of the tests, built from Go modules. */
 export const storeProgramVersions = Object.freeze({ versitygw: "v1.8.0" });
 
+/** The receiver of telemetry of the tests, built from Go modules. */
+export const receiverProgramVersions = Object.freeze({ otelcol: "v0.160.0" });
+
 /** Programs that check the chart, for `npm run check` only. */
 export const chartProgramVersions = Object.freeze({
   helm: "v3.19.5",
@@ -33,6 +36,7 @@ const cachedVersions = {
   ...pinnedVersions,
   ...testProgramVersions,
   ...storeProgramVersions,
+  ...receiverProgramVersions,
   ...chartProgramVersions,
   ...clusterProgramVersions,
 };
@@ -40,6 +44,7 @@ const cachedVersions = {
 /** @typedef {keyof typeof pinnedVersions} ControlPlaneProgram */
 /** @typedef {keyof typeof testProgramVersions} TestProgram */
 /** @typedef {keyof typeof storeProgramVersions} StoreProgram */
+/** @typedef {keyof typeof receiverProgramVersions} ReceiverProgram */
 /** @typedef {keyof typeof chartProgramVersions} ChartProgram */
 /** @typedef {keyof typeof cachedVersions} CachedProgram a program that the set-up puts into the cache */
 /** @typedef {"redis-server" | "chromium" | "chromium-headless-shell" | "Xvfb" | "socat" | "ip" | "faketime"} SystemProgram */
@@ -51,6 +56,11 @@ export const testPrograms = /** @type {readonly TestProgram[]} */ (Object.freeze
 
 /** What the tests of the blob store run. */
 export const storePrograms = /** @type {readonly StoreProgram[]} */ (Object.freeze(Object.keys(storeProgramVersions)));
+
+/** What the tests of exports run. */
+export const receiverPrograms = /** @type {readonly ReceiverProgram[]} */ (
+  Object.freeze(Object.keys(receiverProgramVersions))
+);
 
 /** What checks the chart. */
 export const chartPrograms = /** @type {readonly ChartProgram[]} */ (Object.freeze(Object.keys(chartProgramVersions)));
@@ -185,6 +195,7 @@ export const locatePrograms = (env = process.env) => ({
   toxiproxy: locateCachedProgram("toxiproxy", env),
   linearizability: locateCachedProgram("linearizability", env),
   versitygw: locateCachedProgram("versitygw", env),
+  otelcol: locateCachedProgram("otelcol", env),
   helm: locateCachedProgram("helm", env),
   kind: locateCachedProgram("kind", env),
   "helm-unittest": locateCachedProgram("helm-unittest", env),

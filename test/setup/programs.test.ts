@@ -9,6 +9,7 @@ import {
   clusterProgramVersions,
   controlPlanePrograms,
   pinnedVersions,
+  receiverProgramVersions,
   storePrograms,
   storeProgramVersions,
   testProgramVersions,
@@ -58,10 +59,12 @@ describe("building the control plane", () => {
     expect(await sandbox.setUp(["--robustness"])).toEqual({ code: 0, output: "" });
   });
 
-  test("adds the S3 server only for the tests", async () => {
+  test("adds the S3 server and the collector only for the tests", async () => {
     fakeGo(sandbox);
     expect((await sandbox.setUp(["--tests"])).code).toBe(0);
-    const added = Object.entries(storeProgramVersions).map(([name, version]) => `${name}-${version}`);
+    const added = Object.entries({ ...storeProgramVersions, ...receiverProgramVersions }).map(
+      ([name, version]) => `${name}-${version}`,
+    );
     expect(cached()).toEqual([...whole, ...added].sort());
     expect(await sandbox.setUp(["--tests"])).toEqual({ code: 0, output: "" });
   });
@@ -106,7 +109,7 @@ describe("building the control plane", () => {
   test("a Go that is too old fetches the pinned one as a module, which then builds", async () => {
     fakeGo(sandbox, "go1.19.8");
     const toolchain = join(sandbox.folder, "toolchain");
-    const newer = fakeGo(sandbox, "go1.25.9", join(toolchain, "bin", "go"));
+    const newer = fakeGo(sandbox, "go1.26.8", join(toolchain, "bin", "go"));
     chmodSync(newer, 0o444); // as in a module cache: no execute permission, and go.mod has another name
     mkdirSync(join(toolchain, "pkg", "tool", "linux_amd64"), { recursive: true });
     mkdirSync(join(toolchain, "src"));
@@ -168,6 +171,7 @@ describe("the pinned modules", () => {
     kubernetes: "k8s.io/kubernetes",
     toxiproxy: "github.com/Shopify/toxiproxy/v2",
     versitygw: "github.com/versity/versitygw",
+    otelcol: "go.opentelemetry.io/collector/receiver/otlpreceiver",
     helm: "helm.sh/helm/v3",
     "helm-unittest": "github.com/helm-unittest/helm-unittest",
     kubeconform: "github.com/yannh/kubeconform",
@@ -176,6 +180,7 @@ describe("the pinned modules", () => {
   const versions = {
     ...testProgramVersions,
     ...storeProgramVersions,
+    ...receiverProgramVersions,
     ...chartProgramVersions,
     ...clusterProgramVersions,
     etcd: pinnedVersions.etcd,

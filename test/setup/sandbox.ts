@@ -98,7 +98,7 @@ export type Sandbox = ReturnType<typeof createSandbox>;
  * Puts a go command on PATH that notes each call in `calls` and "builds" an empty program. A file `fail-<name>` makes the
  * build of that program fail; a file `hold` blocks builds until it is removed.
  */
-export const fakeGo = (sandbox: Sandbox, version = "go1.25.9", path = join(sandbox.bin, "go")): string =>
+export const fakeGo = (sandbox: Sandbox, version = "go1.26.8", path = join(sandbox.bin, "go")): string =>
   sandbox.script(
     path,
     `if [ "$1 $2" = "env GOVERSION" ]; then echo ${version}; exit; fi

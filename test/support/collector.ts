@@ -1,0 +1,129 @@
+/** A test's own OpenTelemetry Collector: it receives OTLP over HTTP on loopback, and prints what it got. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePort } from "../../src/local/free-port.ts";
+import { locatePrograms } from "../../src/local/locate-programs.mjs";
+import { accepts } from "./accepts.ts";
+import { eventually } from "./eventually.ts";
+
+/** A log record as the collector printed it: `fields` by their names there, attributes of record and resource by theirs. */
+export type ReceivedRecord = {
+  fields: Record<string, string>;
+  attributes: Record<string, string>;
+  resource: Record<string, string>;
+};
+
+export type Collector = AsyncDisposable & {
+  port: number;
+  endpoint: string;
+  /** All that it ever received, in its order. */
+  received(): ReceivedRecord[];
+  /** Everything that it printed. */
+  printed(): string;
+  kill(): Promise<void>;
+  start(): Promise<void>;
+};
+
+/** Why tests with a collector are left out on this machine, if they are. */
+export const withoutCollector = (): string | undefined =>
+  locatePrograms(process.env).otelcol ? undefined : "otelcol is missing: node scripts/setup.mjs --tests";
+
+const configOf = (port: number): string => `
+receivers:
+  otlp:
+    protocols:
+      http:
+        endpoint: 127.0.0.1:${port}
+exporters:
+  debug:
+    verbosity: detailed
+    use_internal_logger: false
+service:
+  pipelines:
+    logs:
+      receivers: [otlp]
+      exporters: [debug]
+  telemetry:
+    metrics:
+      level: none
+`;
+
+const attribute = /^ +-> ([^:]+): (?:Str|Int|Bool)\((.*)\)$/;
+
+/** Reads the debug exporter's blocks: a resource, then its records; each line is `name: value` or an attribute. */
+const parse = (text: string): ReceivedRecord[] => {
+  const records: ReceivedRecord[] = [];
+  let resource: Record<string, string> = {};
+  let attributes: Record<string, string> = {};
+  let fields: Record<string, string> = {};
+  for (const line of text.split("\n")) {
+    if (line.startsWith("ResourceLog #")) {
+      resource = {};
+      attributes = resource;
+      fields = {};
+    } else if (line.startsWith("LogRecord #")) {
+      const record = { fields: {}, attributes: {}, resource };
+      records.push(record);
+      ({ fields, attributes } = record);
+    }
+    const [, name, value] = attribute.exec(line) ?? [];
+    if (name !== undefined && value !== undefined) attributes[name] = value;
+    const colon = line.indexOf(": ");
+    if (colon > 0 && !line.startsWith(" ")) fields[line.slice(0, colon)] = line.slice(colon + 2);
+  }
+  return records;
+};
+
+/** Starts it on a free port; `start` after `kill` takes the same one. */
+export const startCollector = async (): Promise<Collector> => {
+  const program = locatePrograms(process.env).otelcol;
+  const port = await freePort("127.0.0.1");
+  if (!program || port === undefined) throw new Error(withoutCollector() ?? "no free port on 127.0.0.1");
+  const folder = await mkdtemp(join(tmpdir(), "collector-"));
+  const file = join(folder, "config.yaml");
+  await writeFile(file, configOf(port));
+  let printed = "";
+  const run = async (): Promise<ChildProcess> => {
+    const child = spawn(program, ["--config", `file:${file}`], {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: {},
+      cwd: folder,
+    });
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+      printed += text;
+    });
+    let errors = "";
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      errors = (errors + text).slice(-4000);
+    });
+    await eventually("the collector listens", () => {
+      if (child.exitCode !== null) throw new Error(`otelcol ended with ${child.exitCode}: ${errors}`);
+      return accepts(port);
+    });
+    return child;
+  };
+  let child = await run();
+  const kill = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const closed = once(child, "close");
+    child.kill("SIGKILL");
+    await closed;
+  };
+  return {
+    port,
+    endpoint: `http://127.0.0.1:${port}`,
+    received: () => parse(printed),
+    printed: () => printed,
+    kill,
+    async start() {
+      child = await run();
+    },
+    async [Symbol.asyncDispose]() {
+      await kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};
