@@ -30,7 +30,7 @@ export const layers: readonly Layer[] = [
   { name: "kinds", folders: ["resources"] },
   { name: "rules", folders: ["domain"] },
   { name: "stored secrets", folders: ["secrets"] },
-  { name: "leases", folders: ["fill", "leases", "registry"] },
+  { name: "leases", folders: ["fill", "leases", "registry", "telemetry"] },
   {
     name: "use cases",
     folders: [
@@ -45,6 +45,7 @@ export const layers: readonly Layer[] = [
       "controllers/session-outcomes",
       "controllers/site-analysis",
       "controllers/site-config",
+      "controllers/telemetry-destination",
       "controllers/vault",
       "controllers/vault-item",
       "services",
@@ -63,6 +64,7 @@ export const layers: readonly Layer[] = [
       "services/secrets",
       "services/sessions",
       "services/setups",
+      "services/telemetry-destinations",
       "services/vaults",
     ],
   },
