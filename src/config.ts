@@ -172,6 +172,11 @@ const Environment = z.object({
     .describe(
       "Private hosts, addresses and ranges where checks may find the proxy itself, as in network.private_hosts. Left out: none.",
     ),
+  BROWSERPOOL_TELEMETRY_PRIVATE_DESTINATIONS: list
+    .refine((hosts) => hosts.length <= 32, "at most 32")
+    .describe(
+      "Private or loopback hosts, addresses and ranges to which telemetry may be exported; docs/telemetry-destinations.md. Left out: public ones only.",
+    ),
   BROWSERPOOL_BLOBS: blobPlace.describe(
     "Where the contents of profiles and extensions are kept: file:///folder, which all replicas share, or s3://bucket/prefix; docs/blobs.md. Left out: nowhere, and what needs it is refused. Local mode: a folder of its data.",
   ),
@@ -300,6 +305,8 @@ export type Config = {
   blobs: BlobSettings | undefined;
   proxyProviderFile: string | undefined;
   proxyChecks: ProxyCheckSettings;
+  /** Patterns of private hosts that telemetry may be exported to. */
+  privateDestinations: readonly string[];
   registry: RegistrySettings;
   logLevel: string;
   auditLog: string;
@@ -391,6 +398,7 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
       url: env.BROWSERPOOL_PROXY_CHECK_URL,
       privateHosts: env.BROWSERPOOL_PROXY_CHECK_PRIVATE_HOSTS,
     },
+    privateDestinations: env.BROWSERPOOL_TELEMETRY_PRIVATE_DESTINATIONS,
     registry: {
       minTrials: env.BROWSERPOOL_REGISTRY_MIN_TRIALS,
       minRate: env.BROWSERPOOL_REGISTRY_MIN_SUCCESS_RATE,

@@ -4,6 +4,7 @@ import { leaveInitialKey } from "../bootstrap/initial-key.ts";
 import { loadSigningKey } from "../bootstrap/signing-key.ts";
 import { ensureNamespace } from "../bootstrap/system-namespace.ts";
 import type { Config } from "../config.ts";
+import { createDestinationJudge } from "../domain/destination-judge.ts";
 import type { Kube } from "../kube/client.ts";
 import { startReflector } from "../kube/reflector.ts";
 import { whileUnreachable } from "../kube/while-unreachable.ts";
@@ -21,6 +22,7 @@ import { createAgentKeys } from "../protocol/agent-key.ts";
 import { createAgentTokens } from "../protocol/agent-token.ts";
 import { checkRedis } from "../redis/check-redis.ts";
 import { connectRedis, type RedisConnection, whenReady } from "../redis/connection.ts";
+import { createExportResults } from "../redis/export-results.ts";
 import { createItemEvents } from "../redis/item-events.ts";
 import { createLocks } from "../redis/locks.ts";
 import { createSessionNames } from "../redis/session-names.ts";
@@ -155,11 +157,13 @@ export const startServices = async (
     locks: createLocks(redis),
     sessionRoom: createSessionRoom(redis, namespace),
     itemEvents: createItemEvents(redis),
+    exportResults: createExportResults(redis),
     blobs,
     secretsKeys,
     proxyProvider,
     analysisSettings,
     proxyChecks: createProxyChecks(config.proxyChecks),
+    destinationJudge: createDestinationJudge(config.privateDestinations),
     signingKey: privateKey,
     verifyKey: publicKey,
     agentTokens,

@@ -43,12 +43,13 @@ export type LocalOptions = {
 
 /**
  * The limits of local mode: a demo pool may fill at once, and one machine has no room for more browsers. Its user may ask the network of
- * the machine, so checks may find proxies there.
+ * the machine, so checks may find proxies there, and telemetry go there.
  */
 const localLimits = {
   BROWSERPOOL_POOLED_SESSIONS: "50",
   BROWSERPOOL_FILL_RATE_CAP: "6000",
   BROWSERPOOL_PROXY_CHECK_PRIVATE_HOSTS: privateRanges.join(","),
+  BROWSERPOOL_TELEMETRY_PRIVATE_DESTINATIONS: ["127.0.0.0/8", "[::1]", ...privateRanges].join(","),
 };
 
 /** Local mode has one port, and no other replica to which callers could go when it stops. */

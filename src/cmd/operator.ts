@@ -19,6 +19,8 @@ import { runSiteAnalysisController } from "../controllers/site-analysis/controll
 import { createAnalyzer } from "../controllers/site-analysis/run.ts";
 import { runSiteConfigController } from "../controllers/site-config/controller.ts";
 import { createProjectGate, openGate } from "../controllers/start-gate.ts";
+import { createDestinationJudge } from "../domain/destination-judge.ts";
+import type { NetworkJudge } from "../domain/network-judge.ts";
 import type { ProxyProvider } from "../domain/proxy-provider.ts";
 import { createHealth } from "../http/ops/health.ts";
 import { connectKube } from "../kube/client.ts";
@@ -113,6 +115,7 @@ type Work = Omit<
   blobs: BlobStore;
   projectObjects: ProjectObjects | undefined;
   proxyProvider: ProxyProvider;
+  destinationJudge: NetworkJudge;
   privateKey: KeyObject;
   analyses: AnalysisParts | undefined;
   /** The name under which outcomes of sessions count; undefined: none does. */
@@ -122,7 +125,17 @@ type Work = Omit<
 
 /** Runs every controller while this replica leads. */
 const lead = async (
-  { config, blobs, projectObjects, proxyProvider, privateKey, analyses, outcomesOrigin: origin, ...shared }: Work,
+  {
+    config,
+    blobs,
+    projectObjects,
+    proxyProvider,
+    destinationJudge,
+    privateKey,
+    analyses,
+    outcomesOrigin: origin,
+    ...shared
+  }: Work,
   lead: Lead,
 ): Promise<void> => {
   const { kube, metrics, log } = shared;
@@ -162,7 +175,7 @@ const lead = async (
     await Promise.all([
       runPoolController({ ...deps, limits, endedLimits: config.endedLimits }, lead),
       runOnDemandController({ ...deps, sessionSeconds: limits.sessionSeconds }, lead),
-      runObjectControllers({ kube, blobs, proxyProvider, meter, log }, lead),
+      runObjectControllers({ kube, blobs, proxyProvider, destinationJudge, meter, log }, lead),
       runSiteConfigController({ kube, rules: config.registry, meter, log }, lead),
       runSiteAnalysisController({
         kube,
@@ -239,6 +252,7 @@ const start = async (
     ...stores,
     projectObjects,
     proxyProvider,
+    destinationJudge: createDestinationJudge(config.privateDestinations),
     podSettings,
     features,
     drainDeadlineMs,

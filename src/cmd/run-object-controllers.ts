@@ -1,5 +1,6 @@
 /**
- * Runs the controllers of vaults, items, credentials, connections, profiles, extensions and proxies while this replica leads.
+ * Runs the controllers of vaults, items, credentials, connections, profiles, extensions, proxies and telemetry destinations while this replica
+ * leads.
  *
  *   any of them changes ──► enqueue, a moment later, the objects of its namespace whose kinds read it ──► their rounds
  *
@@ -14,9 +15,11 @@ import type { ObjectCaches, ObjectDeps } from "../controllers/object-deps.ts";
 import { createSpecPredicate } from "../controllers/predicates.ts";
 import { reconcileProfile } from "../controllers/profile/reconcile.ts";
 import { reconcileProxy } from "../controllers/proxy/reconcile.ts";
+import { reconcileDestination } from "../controllers/telemetry-destination/reconcile.ts";
 import { reconcileVault } from "../controllers/vault/reconcile.ts";
 import { reconcileItem } from "../controllers/vault-item/reconcile.ts";
 import { whenLeadEnds } from "../controllers/when-lead-ends.ts";
+import type { NetworkJudge } from "../domain/network-judge.ts";
 import type { ProxyProvider } from "../domain/proxy-provider.ts";
 import type { Kube } from "../kube/client.ts";
 import type { Lead } from "../kube/leader-election.ts";
@@ -30,6 +33,7 @@ import { credentialKind } from "../resources/credential.ts";
 import { extensionKind } from "../resources/extension.ts";
 import { profileKind } from "../resources/profile.ts";
 import { proxyKind } from "../resources/proxy.ts";
+import { telemetryDestinationKind } from "../resources/telemetry-destination.ts";
 import { vaultKind } from "../resources/vault.ts";
 import { vaultItemKind } from "../resources/vault-item.ts";
 
@@ -51,6 +55,7 @@ const watchers: Record<Name, readonly Name[]> = {
   extensions: ["extensions"],
   // Two proxies may have one name, so none reads another.
   proxies: [],
+  destinations: ["destinations"],
 };
 
 const reconcilers: Record<Name, (key: string, deps: ObjectDeps) => Promise<Requeue | undefined>> = {
@@ -61,19 +66,21 @@ const reconcilers: Record<Name, (key: string, deps: ObjectDeps) => Promise<Reque
   profiles: reconcileProfile,
   extensions: reconcileExtension,
   proxies: reconcileProxy,
+  destinations: reconcileDestination,
 };
 
 export type ObjectControllersDeps = {
   kube: Kube;
   blobs: BlobStore;
   proxyProvider: ProxyProvider;
+  destinationJudge: NetworkJudge;
   meter?: WorkMeter | undefined;
   log: Logger;
 };
 
 /** Resolves when this replica no longer leads and all queues and watches have stopped. */
 export const runObjectControllers = async (
-  { kube, blobs, proxyProvider, meter, log }: ObjectControllersDeps,
+  { kube, blobs, proxyProvider, destinationJudge, meter, log }: ObjectControllersDeps,
   lead: Lead,
 ): Promise<void> => {
   const predicate = createSpecPredicate();
@@ -101,8 +108,9 @@ export const runObjectControllers = async (
     profiles: watch("profiles", profileKind),
     extensions: watch("extensions", extensionKind),
     proxies: watch("proxies", proxyKind),
+    destinations: watch("destinations", telemetryDestinationKind),
   };
-  const deps: ObjectDeps = { kube, blobs, caches, proxyProvider, lead, now: Date.now };
+  const deps: ObjectDeps = { kube, blobs, caches, proxyProvider, destinationJudge, lead, now: Date.now };
   const synced = async (): Promise<unknown> =>
     Promise.all(Object.values(caches).map((cache) => cache.synced(lead.signal)));
   const startQueue = (name: Name): WorkQueue =>
@@ -124,6 +132,7 @@ export const runObjectControllers = async (
     profiles: startQueue("profiles"),
     extensions: startQueue("extensions"),
     proxies: startQueue("proxies"),
+    destinations: startQueue("destinations"),
   };
   await whenLeadEnds(lead);
   await Promise.all(Object.values(queues).map((queue) => queue.stop()));

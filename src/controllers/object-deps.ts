@@ -1,6 +1,7 @@
-/** The dependencies and steps that the controllers of vaults, items, credentials, connections, profiles, extensions and proxies share. */
+/** The dependencies and steps that the controllers of vaults, items, credentials, connections, profiles, extensions, proxies and telemetry destinations share. */
 import { isDeepStrictEqual } from "node:util";
 import type { BlobStore } from "../blobs/blob-store.ts";
+import type { NetworkJudge } from "../domain/network-judge.ts";
 import type { ProxyProvider } from "../domain/proxy-provider.ts";
 import type { Kube } from "../kube/client.ts";
 import type { Lead } from "../kube/leader-election.ts";
@@ -13,6 +14,7 @@ import type { Extension } from "../resources/extension.ts";
 import { byAge } from "../resources/identity.ts";
 import type { Profile } from "../resources/profile.ts";
 import type { WebProxy } from "../resources/proxy.ts";
+import type { TelemetryDestination } from "../resources/telemetry-destination.ts";
 import type { Vault } from "../resources/vault.ts";
 import type { VaultItem } from "../resources/vault-item.ts";
 
@@ -25,6 +27,7 @@ export type ObjectCaches = {
   profiles: Reflector<Profile>;
   extensions: Reflector<Extension>;
   proxies: Reflector<WebProxy>;
+  destinations: Reflector<TelemetryDestination>;
 };
 
 export type ObjectDeps = {
@@ -35,6 +38,8 @@ export type ObjectDeps = {
   lead: Pick<Lead, "check">;
   /** The gateways of the installation's provider of proxies. */
   proxyProvider: ProxyProvider;
+  /** Of the endpoints of telemetry destinations. */
+  destinationJudge: NetworkJudge;
   /** ms since the epoch. */
   now: () => number;
 };

@@ -87,6 +87,13 @@ import {
   updateProxyRoute,
 } from "./routes/proxies.ts";
 import {
+  createTelemetryDestinationRoute,
+  deleteTelemetryDestinationRoute,
+  getTelemetryDestinationRoute,
+  listTelemetryDestinationsRoute,
+  updateTelemetryDestinationRoute,
+} from "./routes/telemetry-destinations.ts";
+import {
   deleteItemRoute,
   getItemRoute,
   listItemEventsRoute,
@@ -123,6 +130,11 @@ export const routeTable: Route[] = [
   updateProxyRoute,
   deleteProxyRoute,
   checkProxyRoute,
+  createTelemetryDestinationRoute,
+  listTelemetryDestinationsRoute,
+  getTelemetryDestinationRoute,
+  updateTelemetryDestinationRoute,
+  deleteTelemetryDestinationRoute,
   upsertVaultRoute,
   listVaultsRoute,
   getVaultRoute,

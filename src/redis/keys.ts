@@ -29,3 +29,6 @@ export const siteReportsChannel = "bp:site_reports";
 
 /** The stream of a vault item's refused fills. */
 export const itemRefusalsKey = (itemUid: string): string => `bp:{${itemUid}}:item_refusals`;
+
+/** Hash of what came of the requests to a telemetry destination. */
+export const exportResultsKey = (destinationUid: string): string => `bp:{${destinationUid}}:export_results`;

@@ -9,6 +9,7 @@ import { proxyKind } from "./proxy.ts";
 import { siteAnalysisKind } from "./site-analysis.ts";
 import { siteConfigKind } from "./site-config.ts";
 import { siteEvidenceKind } from "./site-evidence.ts";
+import { telemetryDestinationKind } from "./telemetry-destination.ts";
 import { vaultKind } from "./vault.ts";
 import { vaultItemKind } from "./vault-item.ts";
 
@@ -21,6 +22,7 @@ export const kinds: AnyKind[] = [
   credentialKind,
   authConnectionKind,
   proxyKind,
+  telemetryDestinationKind,
   profileKind,
   extensionKind,
   siteConfigKind,

@@ -3,8 +3,9 @@ import { z } from "zod";
 
 /** What each permission allows, for the documentation. */
 export const permissionTexts = {
-  "pools:read": "read pools, proxies, sessions without their URLs, and the project",
-  "pools:write": "create, change, flush and delete pools; create, rename, check and delete proxies",
+  "pools:read": "read pools, proxies, telemetry destinations, sessions without their URLs, and the project",
+  "pools:write":
+    "create, change, flush and delete pools; create, rename, check and delete proxies; create, change and delete telemetry destinations",
   "browsers:use": "acquire, start, change, release and end browsers, and see the URLs of sessions",
   "profiles:use": "download the contents of profiles, and have pools and browsers start with them",
   "profiles:write": "have browsers save their state to profiles at their end",

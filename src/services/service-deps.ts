@@ -1,6 +1,7 @@
 import type { KeyObject } from "node:crypto";
 import type { BlobStore } from "../blobs/blob-store.ts";
 import type { Config } from "../config.ts";
+import type { NetworkJudge } from "../domain/network-judge.ts";
 import type { ProxyProvider } from "../domain/proxy-provider.ts";
 import type { AnalysisSettings } from "../domain/registry/analysis-settings.ts";
 import type { Kube } from "../kube/client.ts";
@@ -16,6 +17,7 @@ import type { Logger } from "../log.ts";
 import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import type { AgentKeys } from "../protocol/agent-key.ts";
 import type { AgentTokens } from "../protocol/agent-token.ts";
+import type { ExportResults } from "../redis/export-results.ts";
 import type { ItemEvents } from "../redis/item-events.ts";
 import type { Locks } from "../redis/locks.ts";
 import type { SessionNames } from "../redis/session-names.ts";
@@ -63,13 +65,17 @@ export type ServiceDeps = {
   locks: Locks;
   sessionRoom: SessionRoom;
   itemEvents: ItemEvents;
+  /** What came of the requests to telemetry destinations. */
+  exportResults: ExportResults;
   /** The contents of profiles and extensions. */
   blobs: BlobStore;
-  /** Encrypt the contents of the Secrets of credentials and proxies. */
+  /** Encrypt the contents of the Secrets of credentials, proxies and telemetry destinations. */
   secretsKeys: SecretsKeys;
   /** The gateways of the installation's provider of proxies. */
   proxyProvider: ProxyProvider;
   proxyChecks: ProxyChecks;
+  /** Of the endpoints of telemetry destinations. */
+  destinationJudge: NetworkJudge;
   /** Signs sessions' tokens (src/protocol/session-token.ts). */
   signingKey: KeyObject;
   /** The public half of `signingKey`. */

@@ -14,6 +14,7 @@ import { startApi } from "../../src/cmd/api.ts";
 import { readProxyProvider } from "../../src/cmd/read-proxy-provider.ts";
 import { runObjectControllers } from "../../src/cmd/run-object-controllers.ts";
 import { readConfig } from "../../src/config.ts";
+import { createDestinationJudge } from "../../src/domain/destination-judge.ts";
 import { connectKube, type Kube } from "../../src/kube/client.ts";
 import { crdsSettled } from "../../src/local/install-crds.ts";
 import { createLogger } from "../../src/log.ts";
@@ -115,6 +116,7 @@ export const startVaultParts = async ({ encrypted = false, settings = {} }: Part
       kube: withinNamespaces(kube, controlled),
       blobs,
       proxyProvider: readProxyProvider(config.proxyProviderFile),
+      destinationJudge: createDestinationJudge(config.privateDestinations),
       log,
     },
     { signal: lead.signal, check: () => undefined },

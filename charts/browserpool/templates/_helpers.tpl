@@ -167,6 +167,10 @@ affinity:
 - name: BROWSERPOOL_REGISTRY_PROXY_COUNTRIES
   value: {{ join "," . | quote }}
 {{- end }}
+{{- with .Values.telemetry.privateDestinations }}
+- name: BROWSERPOOL_TELEMETRY_PRIVATE_DESTINATIONS
+  value: {{ join "," . | quote }}
+{{- end }}
 {{- if .Values.registry.sessionOutcomes.enabled }}
 - name: BROWSERPOOL_SESSION_OUTCOMES
   value: "on"

@@ -46,6 +46,11 @@ export const examples: Record<string, Json> = {
     bypass_hosts: ["*.corp.example"],
     config: { host: "proxy.corp.example", port: 3128, username: "browsers", password: "change-me" },
   },
+  CreateTelemetryDestination: {
+    name: "backend",
+    endpoint: "https://otlp.example.com",
+    headers: { Authorization: "Bearer change-me" },
+  },
   CreateAuthConnection: { domain: "shop.example", profile_name: "alice", credential: { name: "shop" } },
   BrowserPool: {
     id: poolId,

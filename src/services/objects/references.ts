@@ -14,6 +14,8 @@ import { BrowserSpec, browserKind, isOver } from "../../resources/browser.ts";
 import { BrowserPoolSpec, browserPoolKind } from "../../resources/browser-pool.ts";
 import { wireName } from "../../resources/identity.ts";
 import { type Referable, type ReferencedKind, referencedKinds } from "../../resources/referenced-kinds.ts";
+import { Telemetry } from "../../resources/telemetry.ts";
+import { fromWire, type Wire } from "../../resources/wire.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { fetchObject, fetchObjects } from "./fetch-object.ts";
 
@@ -31,7 +33,6 @@ const fetchKind = async (
   deps: Deps,
 ): Promise<Referable[]> => {
   const type = referencedKinds[kind];
-  if (!type) return [];
   const ids = references.flatMap(({ selector }) => selector.id ?? []);
   if (ids.length < references.length) return fetchObjects(type, project, deps);
   const found = await Promise.all([...new Set(ids)].map((id) => fetchObject(type, { id, project }, deps)));
@@ -77,9 +78,14 @@ const holderOf = async (
   const texts = await Promise.all(owners.map(({ metadata }) => store.leaseTexts(metadata.uid)));
   for (const text of texts.flat()) {
     const { session, request } = parseLease(text);
-    const { name = session, changed } = SessionRequest.parse(JSON.parse(request));
+    const { name = session, changed, telemetry } = SessionRequest.parse(JSON.parse(request));
     const { profile, proxy_id: proxyId } = changed ?? {};
-    const settings = { ...(profile?.id && { profile: { id: profile.id } }), ...(proxyId && { proxyId }) };
+    const settings = {
+      ...(profile?.id && { profile: { id: profile.id } }),
+      ...(proxyId && { proxyId }),
+      // The acquire has checked them.
+      ...(telemetry ? { telemetry: fromWire(Telemetry, telemetry as Wire<Telemetry>) } : {}),
+    };
     if (refersTo(settings, wanted)) return name;
   }
   return undefined;

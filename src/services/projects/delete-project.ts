@@ -10,6 +10,7 @@ import { extensionKind } from "../../resources/extension.ts";
 import { wireId, wireName } from "../../resources/identity.ts";
 import { profileKind } from "../../resources/profile.ts";
 import { proxyKind } from "../../resources/proxy.ts";
+import { telemetryDestinationKind } from "../../resources/telemetry-destination.ts";
 import { vaultKind } from "../../resources/vault.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { cachedProject, isDefaultProject } from "./cached-project.ts";
@@ -42,6 +43,7 @@ const contents: readonly [FindLeft, string][] = [
   [leftOf(profileKind, wireName), "profiles"],
   [leftOf(extensionKind, wireName), "extensions"],
   [leftOf(proxyKind, wireName), "proxies"],
+  [leftOf(telemetryDestinationKind, wireName), "telemetry destinations"],
 ];
 
 /** Asks the API server whether the project is empty. If not, throws `conflict` with the remaining objects. */
