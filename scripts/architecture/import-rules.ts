@@ -61,6 +61,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
       "resources",
       "retry.ts",
       "secrets",
+      "telemetry",
     ],
     types: ["blobs", "config.ts", "metrics"],
   },

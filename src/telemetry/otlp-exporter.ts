@@ -39,6 +39,8 @@ export type ExportOutcome =
 export type OtlpExporter = {
   /** Sends the records in one request. Rejects only with the reason of `signal`. */
   export(session: ExportedSession, records: readonly TelemetryRecord[], signal: AbortSignal): Promise<ExportOutcome>;
+  /** Takes no further batch, and closes the connections when those that it has are done. */
+  retire(): Promise<void>;
   /** Closes the connections, also those of a request that is running. */
   close(): Promise<void>;
 };
@@ -197,6 +199,7 @@ export const createOtlpExporter = (
       signal.throwIfAborted();
       return records.length === 0 ? "sent" : send(session, records, signal);
     },
+    retire: () => pool.close(),
     close: () => pool.destroy(),
   };
 };

@@ -142,6 +142,22 @@ describe("by HTTP", () => {
     await expect(kernel.browsers.update(session_id, { name: "late" })).rejects.toMatchObject(notFound);
   });
 
+  // TELEMETRY-26
+  test("a telemetry destination that its holder has chosen can't be deleted before it ends", async () => {
+    const { session_id } = await kernel.browsers.create({ headless: true });
+    const body = { name: newName(), endpoint: "https://otlp.example.com" };
+    const { id } = await kernel.post<{ id: string }>("/telemetry/destinations", { body });
+    const chosen = { telemetry: { export: { otlp: { destination: { id } } } } };
+    await kernel.patch(`/browsers/${session_id}`, { body: chosen });
+    const inUse = {
+      status: 409,
+      error: { message: expect.stringContaining(`is in use by the browser ${session_id}`) },
+    };
+    await expect(kernel.delete(`/telemetry/destinations/${id}`)).rejects.toMatchObject(inUse);
+    await kernel.browsers.deleteByID(session_id);
+    await kernel.delete(`/telemetry/destinations/${id}`);
+  });
+
   // HTTP-2, LIMIT-4, LIMIT-9, BROWSER-6, BROWSER-7, PROFILE-1
   test.each<[string, object, string]>([
     ["a time-out below 10 s", { timeout_seconds: 9 }, "timeout_seconds"],

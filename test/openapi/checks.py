@@ -39,6 +39,9 @@ RULES = [
     r"^config\.(username|password): must not contain (control characters$|a colon)",
     r"^config\.ca_bundle: ",
     r"^config: (this installation has no provider of proxies)",
+    # A base URL of a public host; each header once, and none of the exporter's; the length of all together.
+    r"^endpoint: (must (be|have) |telemetry is not sent there: |is another server: )",
+    r"^headers: ([\w.-]+ is (given twice|set by the exporter)$|at most \d+ (headers|bytes of names and values together)$)",
     # Which URLs are public: hosts of the DNS, not of a network inside. Countries are a list.
     r"^url: (is no URL$|must be an http or https URL$|must have at most 2048 characters$|the (host|address) is |a host of one label |names under )",
     r"^allowed_proxy_countries\[\d+\]: \w+ is no country code of ISO 3166$",

@@ -26,6 +26,7 @@ import {
 import { createLogger } from "../../src/log.ts";
 import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
 import { proxyKind } from "../../src/resources/proxy.ts";
+import { telemetryDestinationKind } from "../../src/resources/telemetry-destination.ts";
 import { kubeForRequests } from "../../src/services/objects/kube-for-requests.ts";
 import { writeAccountKubeconfig } from "../support/account-kubeconfig.ts";
 import { type Cluster, startCluster } from "../support/cluster.ts";
@@ -177,6 +178,15 @@ test("a project that HTTP created works at once, with a vault whose login fills 
     return found?.status?.conditions.some(({ type, status }) => type === "Accepted" && status === "True");
   });
   await call("DELETE", `/proxies/${proxy.id}`, undefined, project);
+
+  const receiver = { name: "backend", endpoint: "https://otlp.example", headers: { "x-key": "k" } };
+  const destination = await call("POST", "/telemetry/destinations", receiver, project);
+  await call("PATCH", "/telemetry/destinations/backend", { headers: { "x-key": "l", "x-more": "m" } }, project);
+  await eventually("the operator has seen the destination", async () => {
+    const found = await cluster.kube.get(telemetryDestinationKind, { namespace: project, name: destination.id });
+    return found?.status?.conditions.some(({ type, status }) => type === "Accepted" && status === "True");
+  });
+  await call("DELETE", "/telemetry/destinations/backend", undefined, project);
 
   await call("DELETE", `/browsers/${browser.session_id}`, undefined, project);
   await call("PATCH", "/credentials/login", { values: { username: "bob" } }, project);

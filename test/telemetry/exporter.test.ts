@@ -1,5 +1,6 @@
 /** What leaves by OTLP, received by a real OpenTelemetry Collector; and receivers that refuse, lie and lead elsewhere. */
 import { createServer, type RequestListener, request, type Server } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -10,6 +11,7 @@ import { Sensitive } from "../../src/sensitive.ts";
 import { createOtlpExporter, type ExportDestination, type OtlpExporter } from "../../src/telemetry/otlp-exporter.ts";
 import { type Collector, startCollector, withoutCollector } from "../support/collector.ts";
 import { eventually } from "../support/eventually.ts";
+import { testCertificates } from "../support/test-certificates.ts";
 import { type Answer, type DnsServer, startDnsServer } from "../support/wall/dns-server.ts";
 
 const secret = "Bearer canary-0tlp-t0ken";
@@ -181,6 +183,19 @@ describe("an endpoint", () => {
         await exporterTo(`http://turning.test:${server.port}`, { allowed }).export(session, [record(1)], never),
       ).toBe("sent");
     expect(hits.splice(0)).toEqual(["/v1/logs", "/v1/logs", "/v1/logs"]);
+  });
+
+  test("with a certificate that nobody has signed gets nothing", async () => {
+    const { certificate, key } = testCertificates(["IP:127.0.0.1"]);
+    const secure = createTlsServer({ cert: certificate, key }, (incoming, answer) => {
+      hits.push(incoming.url ?? "");
+      answer.end();
+    }).listen(0, "127.0.0.1");
+    stack.defer(() => void secure.close());
+    await new Promise((done) => secure.once("listening", done));
+    const exporter = exporterTo(`https://127.0.0.1:${(secure.address() as AddressInfo).port}`);
+    expect(await exporter.export(session, [record(1)], never)).toEqual({ retryAfterMs: 0, reason: "no_connection" });
+    expect(hits).toEqual([]);
   });
 
   test("that redirects is not followed", async () => {
