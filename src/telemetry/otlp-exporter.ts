@@ -134,8 +134,9 @@ export const createOtlpExporter = (
     connections,
     pipelining: 1,
     maxHeaderSize: maxHeaderBytes,
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
+    // The signal of each request bounds all of it.
+    headersTimeout: 0,
+    bodyTimeout: 0,
   });
 
   const request = async (body: Uint8Array, signal: AbortSignal): Promise<Answer> => {

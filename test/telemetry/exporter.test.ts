@@ -229,6 +229,7 @@ describe("a receiver that", () => {
       { rejected: 5 },
     ],
     ["hangs up", (from) => void from.socket.destroy(), { retryAfterMs: 0, reason: "no_connection" }],
+    ["stops in the middle", (_, to) => void to.writeHead(200, { "content-length": "99" }).write("x"), "sent"],
     ["never answers", () => undefined, { retryAfterMs: 0, reason: "timeout" }],
     [
       "sends an endless head",
