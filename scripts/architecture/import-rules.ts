@@ -66,7 +66,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
     types: ["blobs", "config.ts", "metrics"],
   },
   http: {
-    may: ["../package.json", "domain/client-address.ts", "domain/ip-range.ts", "resources", "services"],
+    may: ["../package.json", "domain/client-address.ts", "domain/ip-range.ts", "net", "resources", "services"],
     types: ["audit", "config.ts", "leases/records.ts", "redis/idempotent-answers.ts"],
   },
   "http/ops": { may: ["http/middleware"], types: ["config.ts", "metrics"] },

@@ -50,9 +50,15 @@ const requestTimeoutMs = 1500;
 const lastAnswersMs = 1000;
 const giveBackMs = 5000;
 
+const thisReplica = (): Error => unavailable("this replica, which is stopping,");
+
 /** Starts to listen; `stop` ends the callers' open requests and sockets. */
-const serve = async (deps: AppDeps & { stopped: AbortController }): Promise<{ url: string; stop(): Promise<void> }> => {
-  const { services, health, stopped, log } = deps;
+const serve = async (
+  parts: Omit<AppDeps, "stopping" | "draining">,
+): Promise<{ url: string; stop(): Promise<void> }> => {
+  const [stopping, draining] = [new AbortController(), new AbortController()];
+  const deps = { ...parts, stopping: stopping.signal, draining: draining.signal };
+  const { services, health, log } = deps;
   const { config } = services;
   const server = createServer({
     requestTimeout: 60_000,
@@ -70,8 +76,9 @@ const serve = async (deps: AppDeps & { stopped: AbortController }): Promise<{ ur
     url,
     async stop() {
       health.setRunning(false);
+      draining.abort(thisReplica());
       await drain(config.stopGraceMs, () => gateway.size() > 0);
-      stopped.abort(unavailable("this replica, which is stopping,"));
+      stopping.abort(thisReplica());
       gateway.close();
       await closeServer(server, lastAnswersMs);
       await services.abandonedSessions.drain(giveBackMs);
@@ -111,11 +118,9 @@ const start = async ({ config, kubeconfigPath }: ApiOptions, log: Logger, signal
   };
   const opsUrl = await startOps({ config, health, registry, mountPages, log }, stack);
   services = await startServices({ config, kube, redis, store, metrics, log }, stack, signal);
-  const stopped = new AbortController();
   const answers = createIdempotentAnswers(redis);
   const audit = startAudit(config, services.metrics, stack);
-  const parts = { services, answers, audit, health, registry };
-  const { url, stop } = await serve({ ...parts, stopping: stopped.signal, stopped, log });
+  const { url, stop } = await serve({ services, answers, audit, health, registry, log });
   log.info({ listen: url }, "api is ready");
   const kept = stack.move();
   return {

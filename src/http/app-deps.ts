@@ -15,5 +15,7 @@ export type AppDeps = {
   registry: Scrapeable;
   /** Aborted when the time for open requests is over; waiting callers get its reason as their error. */
   stopping: AbortSignal;
+  /** Aborted when this replica begins to stop: streams end then, since they would hold it up. */
+  draining: AbortSignal;
   log: Logger;
 };

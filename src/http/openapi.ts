@@ -105,12 +105,14 @@ const answersOf = (route: Route, schemas: SchemaSet): Json => {
   const pageHeaders = route.query?.shape.offset ? ["X-Has-More", "X-Next-Offset"] : [];
   const headers = [...pageHeaders, "X-Request-Id"].map((name) => [name, { $ref: `#/components/headers/${name}` }]);
   return Object.fromEntries(
-    Object.entries(route.answers).map(([status, { description, schema, files }]) => [
+    Object.entries(route.answers).map(([status, { description, schema, files, events }]) => [
       status,
       {
         description,
         headers: Object.fromEntries(headers),
         ...(schema && { content: { "application/json": { schema: schemas.add(schema, "answer") } } }),
+        // OpenAPI 3.1 has no word for a stream: the schema is that of one event's data.
+        ...(events && { content: { "text/event-stream": { schema: schemas.add(events, "answer") } } }),
         ...(files && { content: Object.fromEntries(files.map((type) => [type, { schema: binary }])) }),
       },
     ]),

@@ -12,19 +12,33 @@ export type Method = "get" | "post" | "put" | "patch" | "delete";
 /** A file as an answer. `body` is read once, or the request's signal is aborted. `bytes`: undefined when it is not known before. */
 export type FileAnswer = { body: AsyncIterable<Uint8Array>; type: string; name: string; bytes: number | undefined };
 
+/** One event of a stream. `id`: a word, by which a reader that connects again says what it has seen. `data`: sent as JSON. */
+export type ServerEvent = { id?: string; data: unknown };
+
 /** A handler's answer; without a body it has no content type either. */
 export type Answer = {
   status: number;
   body?: unknown;
   /** In the place of `body`; only of a GET, since it can't be kept for repetitions. */
   file?: FileAnswer;
+  /**
+   * In the place of `body`; only of a GET. Sent as server-sent events until it ends (sse.ts). It must end when the request's signal is
+   * aborted. What it throws is the last event.
+   */
+  events?: AsyncIterable<ServerEvent>;
   headers?: Record<string, string>;
   /** Called when the connection broke before the answer was written. */
   undelivered?: () => void;
 };
 
-/** One successful answer, for OpenAPI. `files`: the content types of a file, in the place of `schema`. */
-export type Answers = Record<number, { description: string; schema?: z.ZodType; files?: readonly string[] }>;
+/**
+ * One successful answer, for OpenAPI. In the place of `schema`, `files`: the content types of a file; `events`: the data of one event
+ * of a stream.
+ */
+export type Answers = Record<
+  number,
+  { description: string; schema?: z.ZodType; files?: readonly string[]; events?: z.ZodType }
+>;
 
 type Infer<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 
@@ -98,7 +112,7 @@ export type RouteInput<Params, Query, Body, Of extends Scope = Scope> = {
   log: Logger;
   /** When the request arrived here, by `performance.now()`: before its body, for which it may have waited. */
   arrivedAtMs: number;
-  /** Aborted when the caller is gone or the service is stopping. */
+  /** Aborted when the caller is gone or the service is stopping: for a route with events, at the begin of its stop. */
   signal: AbortSignal;
 };
 
@@ -108,6 +122,10 @@ export type Route = RouteContract<any, any, any> & { handle(input: RouteInput<an
 /** Whether an answer of this route is kept for repetitions of its request (HTTP-21). */
 export const isRepeatable = ({ method, onlyReads }: Pick<Route, "method" | "onlyReads">): boolean =>
   method === "post" && !onlyReads;
+
+/** Whether a route answers with a stream of events. */
+export const isStream = ({ answers }: Pick<Route, "answers">): boolean =>
+  Object.values(answers).some(({ events }) => events !== undefined);
 
 /** Defines one operation of the API: its contract, which OpenAPI is also made from, and a handler that calls one use case. */
 export const defineRoute = <

@@ -16,8 +16,9 @@ import { receiveUpload } from "./middleware/receive-upload.ts";
 import { nestQuery, validate } from "./middleware/validate.ts";
 import { replayAnswer } from "./replay-answer.ts";
 import { arrivalOf, factsOf, logOf } from "./request-locals.ts";
-import { type Answer, isRepeatable, type Route, type RouteInput, type UploadedFile } from "./route.ts";
+import { type Answer, isRepeatable, isStream, type Route, type RouteInput, type UploadedFile } from "./route.ts";
 import { sendFile } from "./send-file.ts";
+import { sendEvents } from "./sse.ts";
 
 /** The status of a request whose caller has hung up, in audit lines. */
 const hungUp = 499;
@@ -98,6 +99,8 @@ const readInput = async (
       : undefined;
   noteCaller(facts, { project });
   if (project) response.once("close", callerLimits.enter("project", project.id));
+  if (isStream(route))
+    response.once("close", callerLimits.enterStream({ keyId: principal.keyId, projectId: project?.id }));
   const receiving = {
     route,
     signal,
@@ -130,6 +133,10 @@ const readInput = async (
   };
 };
 
+/** Throws `unauthorized` or `forbidden` for a key that was deleted or lost the permission since the request began. */
+const requireAllowed = (headers: Request["headers"], { apiKeys }: AppDeps["services"], route: Route): void =>
+  requirePermission(authenticate(headers, apiKeys), route.permission);
+
 /**
  * Runs the handler. An answer that can be taken back may have taken long, because its caller had to wait: a key that was deleted
  * or lost the permission meanwhile gets nothing (AUTH-15). Throws `unauthorized` or `forbidden`.
@@ -143,7 +150,7 @@ const handle = async (
   const answer = await route.handle(input);
   if (!answer.undelivered) return answer;
   try {
-    requirePermission(authenticate(headers, input.deps.apiKeys), route.permission);
+    requireAllowed(headers, input.deps, route);
     return answer;
   } catch (error) {
     answer.undelivered();
@@ -183,15 +190,19 @@ const answerOf = async (
   return { ...answer, undelivered: () => undefined };
 };
 
-/** Throws when the file can't be read to its end; the caller then gets fewer bytes than promised, or no end of them. */
-const send = async (response: Response, { status, body, file, headers = {} }: Answer): Promise<void> => {
+type Sending = { response: Response; signal: AbortSignal; log: Logger; requireAllowed: () => void };
+
+/** Throws when a file can't be read to its end; the caller then gets fewer bytes than promised, or no end of them. */
+const send = async (sending: Sending, { status, body, file, events, headers = {} }: Answer): Promise<void> => {
+  const { response } = sending;
   response.status(status).set(headers);
   if (file) await sendFile(response, file);
+  else if (events) await sendEvents(response, events, sending);
   else if (body === undefined) response.end();
   else response.setHeader("Content-Type", "application/json; charset=utf-8").end(JSON.stringify(body));
 };
 
-/** The Express handler of a route. `deps.stopping` ends waiting requests with its reason. */
+/** The Express handler of a route. `deps.stopping` ends waiting requests with its reason, `deps.draining` streams. */
 export const serveRoute =
   (route: Route, deps: AppDeps): RequestHandler =>
   async (request, response) => {
@@ -203,7 +214,8 @@ export const serveRoute =
       gone.abort(callerGone());
       answer?.undelivered?.();
     });
-    const signal = AbortSignal.any([gone.signal, deps.stopping]);
+    const signal = AbortSignal.any([gone.signal, deps.stopping, ...(isStream(route) ? [deps.draining] : [])]);
+    const mayRead = (): void => requireAllowed(request.headers, deps.services, route);
     const facts = factsOf(response);
     facts.isHeld = true;
     // biome-ignore lint/suspicious/noExplicitAny: as Route is
@@ -217,7 +229,7 @@ export const serveRoute =
       if (!gone.signal.aborted || !answer.undelivered) status = answer.status;
       // If the caller hung up while the answer was made, "close" came already.
       if (gone.signal.aborted) answer.undelivered?.();
-      else await send(response, answer);
+      else await send({ response, signal, log, requireAllowed: mayRead }, answer);
     } catch (error) {
       const known = asAppError(error, log);
       noteError(facts, known.code, route, input);

@@ -15,6 +15,7 @@ export type LimitName =
   | "failed_attempts"
   | "login_ticket"
   | "uploads"
+  | "streams"
   | "sessions";
 
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;

@@ -95,3 +95,18 @@ test("a flood from very many addresses is forgotten, and forgets no caller with 
   // The oldest address was dropped: its bucket is full again.
   expect([1, 2, 3].map(() => limits.failed("0"))).toEqual([undefined, undefined, undefined]);
 });
+
+// STREAM-6
+test("streams have a bound of their own for a key, a project and the replica, and a refused one takes no place", () => {
+  const { limits } = made();
+  const open = (keyId: string, projectId: string, count: number) =>
+    Array.from({ length: count }, () => limits.enterStream({ keyId, projectId }));
+  const [first] = open("a", "p", 50);
+  expect(() => open("a", "p", 1)).toThrow(rateLimited);
+  open("b", "p", 50);
+  expect(() => open("c", "p", 1)).toThrow(rateLimited);
+  first?.();
+  open("c", "p", 1);
+  for (let project = 0; project < 8; project++) open(`key${project}`, `p${project}`, 50);
+  expect(() => open("z", "z", 1)).toThrow(rateLimited);
+});

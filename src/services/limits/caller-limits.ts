@@ -33,6 +33,8 @@ export type CallerLimits = {
   enterUpload(caller: Caller): Leave;
   /** Counts a failed attempt of an address. Returns the error for an attempt too many, else undefined. */
   failed(address: string): AppError | undefined;
+  /** Counts an answer that goes on (HTTP events). Throws `rate_limited`. */
+  enterStream(caller: Caller): Leave;
   /** Counts the use of a login's ticket by its digest. Throws `rate_limited`. */
   countTicket(digest: string): void;
   /** The error for a bound that was found elsewhere, which it counts for the metrics. */
@@ -50,6 +52,9 @@ const ticketUsesPerMinute = 30;
  * one place to the others.
  */
 const mostUploads = { key: 2, project: 3, replica: 4 };
+
+/** Streams at once in one replica. Each takes two sockets and their buffers, a megabyte or two where its reader takes nothing. */
+const mostStreams = { key: 50, project: 100, replica: 500 };
 
 /** Time after which a caller at a count's bound may try again, s: how long requests are open can't be known. */
 const countRetrySeconds = 1;
@@ -85,6 +90,33 @@ const createCounts = (most: number): ((id: string) => Leave | undefined) => {
   };
 };
 
+type Shares = { key: number; project: number; replica: number };
+
+/** Counts what takes room of the whole replica: of its key, of its project, and all together. `tooMany`: the error at a bound. */
+const createShares = (most: Shares, tooMany: (who: string, most: number) => AppError): ((caller: Caller) => Leave) => {
+  const counts = {
+    key: createCounts(most.key),
+    project: createCounts(most.project),
+    replica: createCounts(most.replica),
+  };
+  return ({ keyId, projectId = "" }) => {
+    const left: Leave[] = [];
+    const leave = (): void => {
+      for (const each of left) each();
+    };
+    const entering = [
+      { text: texts.key, most: most.key, entered: counts.key(keyId) },
+      { text: texts.project, most: most.project, entered: counts.project(projectId) },
+      { text: "this replica", most: most.replica, entered: counts.replica("") },
+    ];
+    for (const { entered } of entering) if (entered) left.push(entered);
+    const full = entering.find(({ entered }) => !entered);
+    if (!full) return leave;
+    leave();
+    throw tooMany(full.text, full.most);
+  };
+};
+
 const perKind = <T>(bound: CallerBound, make: (most: number) => T): Record<CallerKind, T> => ({
   key: make(bound.key),
   project: make(bound.project),
@@ -101,11 +133,6 @@ export const createCallerLimits = (
   );
   const open = perKind(bounds.openRequests, createCounts);
   const waiting = perKind(bounds.waitingAcquires, createCounts);
-  const uploads = {
-    key: createCounts(mostUploads.key),
-    project: createCounts(mostUploads.project),
-    replica: createCounts(mostUploads.replica),
-  };
   const connections = createCounts(bounds.connections);
   const { failedAttemptsPerMinute } = bounds;
   const failures = createBuckets({ perSecond: failedAttemptsPerMinute / 60, burst: failedAttemptsPerMinute }, nowMs);
@@ -152,24 +179,12 @@ export const createCallerLimits = (
       const message = `this project has ${bounds.connections} open CDP connections here; close some`;
       throw refusal("connections", message, countRetrySeconds);
     },
-    enterUpload({ keyId, projectId = "" }) {
-      const tooMany = (who: string, most: number): AppError =>
-        refusal("uploads", `${who} has ${most} uploads under way here; wait for one to end`, countRetrySeconds);
-      const left: Leave[] = [];
-      const leave = (): void => {
-        for (const each of left) each();
-      };
-      const counts = [
-        { text: texts.key, most: mostUploads.key, entered: uploads.key(keyId) },
-        { text: texts.project, most: mostUploads.project, entered: uploads.project(projectId) },
-        { text: "this replica", most: mostUploads.replica, entered: uploads.replica("") },
-      ];
-      for (const { entered } of counts) if (entered) left.push(entered);
-      const full = counts.find(({ entered }) => !entered);
-      if (!full) return leave;
-      leave();
-      throw tooMany(full.text, full.most);
-    },
+    enterUpload: createShares(mostUploads, (who, most) =>
+      refusal("uploads", `${who} has ${most} uploads under way here; wait for one to end`, countRetrySeconds),
+    ),
+    enterStream: createShares(mostStreams, (who, most) =>
+      refusal("streams", `${who} has ${most} open streams here; close some`, countRetrySeconds),
+    ),
     failed(address) {
       const waitMs = failures(address);
       if (waitMs === 0) return undefined;
