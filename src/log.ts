@@ -8,9 +8,26 @@ export type { Logger } from "pino";
 /** Keys whose values are never logged, at any depth of the logged object. */
 const secretKeys = ["authorization", "jwt", "token", "key", "password", "api_key", "apiKey", "cdp_ws_url", "url"];
 
-/** A JSON logger. `level`: a pino level name; `service`: the command that logs, e.g. `api`; `file`: by default stderr. */
-export const createLogger = (level: string, service: string, file?: string): Logger =>
-  pino(
+/** A stream that also shows its lines to `onLine`. */
+const shownTo = (onLine: (json: string) => void, stream: { write(text: string): unknown }) => ({
+  write(text: string): void {
+    stream.write(text);
+    onLine(text);
+  },
+});
+
+/**
+ * A JSON logger. `level`: a pino level name; `service`: the command that logs, e.g. `api`; `file`: by default stderr. `onLine`: also
+ * gets each line.
+ */
+export const createLogger = (
+  level: string,
+  service: string,
+  file?: string,
+  onLine?: (json: string) => void,
+): Logger => {
+  const stream = pino.destination({ dest: file ?? 2, sync: true, mode: 0o600 });
+  return pino(
     {
       level,
       base: { service },
@@ -18,8 +35,9 @@ export const createLogger = (level: string, service: string, file?: string): Log
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: secretKeys.flatMap((key) => [key, `*.${key}`]), censor: "[redacted]" },
     },
-    pino.destination({ dest: file ?? 2, sync: true, mode: 0o600 }),
+    onLine ? shownTo(onLine, stream) : stream,
   );
+};
 
 /** Lines that may wait to be written, bytes. When the reader of the stream stands still for longer, further lines are lost. */
 const maxWaitingBytes = 8 * 1024 * 1024;

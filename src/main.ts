@@ -101,14 +101,13 @@ const service = async (name: "api" | "operator"): Promise<number> => {
 
 const agent = async (): Promise<number> => {
   const { readAgentConfig } = await import("./agent/agent-config.ts");
-  const { runAgent } = await import("./cmd/agent.ts");
+  const { createAgentLogs, runAgent } = await import("./cmd/agent.ts");
   const { listenForStop } = await import("./cmd/stop-signals.ts");
-  const { createLogger } = await import("./log.ts");
   const { environment, forgetVariable } = await import("./config.ts");
-  const log = createLogger(environment.BROWSERPOOL_LOG_LEVEL ?? "info", "agent");
+  const logs = createAgentLogs(environment.BROWSERPOOL_LOG_LEVEL ?? "info");
   const config = readAgentConfig(environment);
   forgetVariable("BROWSERPOOL_AGENT_KEY");
-  return runAgent(config, listenForStop(), log);
+  return runAgent(config, listenForStop(), logs);
 };
 
 const probe = async (): Promise<number> => {

@@ -23,6 +23,7 @@ import type { AgentConfig } from "./agent-config.ts";
 import type { ArchiveFolder } from "./archive-folder.ts";
 import type { DevToolsPlace } from "./connect-dev-tools.ts";
 import { loadProfile } from "./load-profile.ts";
+import type { LeaseLogs } from "./logs/lease-logs.ts";
 import { hasOtherProfile, type MadeWith, madeAfter, needsStart, type WantedChange } from "./made-with.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
 import { type RunningChromium, runChromium, startDeadlineMs } from "./running-chromium.ts";
@@ -141,17 +142,18 @@ const createChanges = (
   };
 };
 
-/** Starts the configured browser and opens its `start_url`. `signal` aborts this start and every later one. */
+/** Starts the configured browser and opens its `start_url`. `signal` aborts this start and every later one. `logs`: gets Chromium's lines. */
 export const startBrowser = async (
   config: AgentConfig,
   received: ReceivedSetup | undefined,
   signal: AbortSignal,
+  logs?: Pick<LeaseLogs, "startChromium">,
 ): Promise<Browser> => {
   const ended = Promise.withResolvers<Termination>();
   const endBecause = (error: unknown): void =>
     ended.resolve({ reason: "reset_failed", message: `the browser did not come back: ${messageOf(error)}` });
   const base: MadeWith = { viewport: config.browser.viewport, received };
-  const running = await runChromium(config, base, signal);
+  const running = await runChromium(config, base, signal, logs);
   void running.crashed.then((how) => ended.resolve({ reason: "browser_crashed", message: how }));
   const changes = createChanges({ config, base, running, signal }, endBecause);
   let resetting: Promise<void> | undefined;

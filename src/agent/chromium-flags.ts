@@ -21,6 +21,8 @@ const common = [
   "--disable-component-update",
   "--disable-sync",
   "--disable-breakpad",
+  // Warnings and worse: the log, which the holder reads, has nothing that pages write to their consoles.
+  "--log-level=1",
 ];
 
 /** Pixels of tabs and address bar above a page, in every window of a Chromium with `--test-type` (checked by a test). */
@@ -44,7 +46,12 @@ export const windowSize = (
 
 const sizeFlag = ({ width, height }: WindowSize): string => `--window-size=${width},${height}`;
 
-const shellFlags = (browser: BrowserConfig): string[] => ["--headless", sizeFlag(windowSize(browser, true))];
+const shellFlags = (browser: BrowserConfig): string[] => [
+  "--headless",
+  // The shell logs to stderr without it, too, but then with no regard to the level, pages' consoles included.
+  "--enable-logging=stderr",
+  sizeFlag(windowSize(browser, true)),
+];
 
 /** The screen that a full browser without one tells of has the window's size; without saying so it would be 800x600. */
 const screenlessFlags = (browser: BrowserConfig): string[] => [

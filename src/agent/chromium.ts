@@ -117,13 +117,14 @@ const createHealthCheck = (cdp: CdpConnection): (() => Promise<boolean>) => {
 export const groupsFileOf = ({ dataDir }: AgentConfig): string => join(dataDir, "process-groups");
 
 /**
- * Starts Chromium as configured, in a new folder below `dataDir`. `received`: what the operator has sent for it. A failed or aborted start leaves nothing behind but the record of
- * its process groups.
+ * Starts Chromium as configured, in a new folder below `dataDir`. `received`: what the operator has sent for it. `onLine`: takes the lines
+ * of its log. A failed or aborted start leaves nothing behind but the record of its process groups.
  */
 export const startChromium = async (
   config: AgentConfig,
   received: ReceivedSetup | undefined,
   signal: AbortSignal,
+  onLine?: (line: string) => void,
 ): Promise<Chromium> => {
   await using parts = new AsyncDisposableStack();
   const groupsFile = groupsFileOf(config);
@@ -159,6 +160,7 @@ export const startChromium = async (
       env: { ...env, ...screen?.env },
       readyPattern: /DevTools listening on (ws:\/\/127\.0\.0\.1:\d+\/\S+)/,
       readyFd: 2,
+      ...(onLine && { onLine }),
       startDeadlineMs,
       groupsFile,
     },

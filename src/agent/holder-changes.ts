@@ -20,19 +20,21 @@ export type HolderChanges = {
   isStarting(): boolean;
 };
 
+/** Is told when a change has an outcome. `restarted`: another Chromium was started for it. */
+export type ChangeFollower = { changed?(outcome: ChangeOutcome, restarted: boolean): void };
+
 export type HolderChangesDeps = {
   browser: Pick<Browser, "change">;
   /** Called when its holder begins to change it. */
   onChange: readonly (() => void)[];
-  /** Called when a change has an outcome. `restarted`: another Chromium was started for it. */
-  onChanged?: ((outcome: ChangeOutcome, restarted: boolean) => void) | undefined;
+  followers: readonly ChangeFollower[];
   /** The lease of the moment. */
   held(): HeldLease | undefined;
   log: Logger;
 };
 
 /** No change yet. */
-export const createHolderChanges = ({ browser, onChange, onChanged, held, log }: HolderChangesDeps): HolderChanges => {
+export const createHolderChanges = ({ browser, onChange, followers, held, log }: HolderChangesDeps): HolderChanges => {
   let last: Promise<unknown> = Promise.resolve();
   let isStarting = false;
   const begin = (): void => {
@@ -56,7 +58,7 @@ export const createHolderChanges = ({ browser, onChange, onChanged, held, log }:
       if (outcome === "changed" && request !== undefined) lease.rewrite(request);
       const { session_id, epoch, seq } = wanted;
       log.info({ session_id, epoch, seq, outcome }, "browser changed for its holder");
-      onChanged?.(outcome, isStarting);
+      for (const follower of followers) follower.changed?.(outcome, isStarting);
       return outcome;
     } finally {
       isStarting = false;

@@ -4,7 +4,7 @@ import type { AgentState, BindLease, EndLease } from "../protocol/agent-api.ts";
 import type { Browser } from "./browser.ts";
 import { type CleanBrowser, createCleanBrowser } from "./clean-browser.ts";
 import { type HeldLease, holdLease, isLeaseOf, type OverReason } from "./held-lease.ts";
-import { createHolderChanges, type HolderChanges, type HolderChangesDeps } from "./holder-changes.ts";
+import { type ChangeFollower, createHolderChanges, type HolderChanges } from "./holder-changes.ts";
 import { createHolderObservation, type ObserveSession } from "./holder-observation.ts";
 import { createLeaseFence, type LeaseName } from "./lease-fence.ts";
 import { createFillTimes, type FillTimes } from "./shown-pages.ts";
@@ -44,6 +44,9 @@ export type LeaseKeeper = HolderChanges & {
   close(): void;
 };
 
+/** Goes along with a lease, as its logs do. */
+export type LeaseFollower = ChangeFollower & { begin(lease: BindLease): void; end(): void };
+
 export type LeaseKeeperDeps = {
   podUid: string;
   browser: Pick<Browser, "isHealthy" | "open" | "reset" | "change">;
@@ -54,7 +57,7 @@ export type LeaseKeeperDeps = {
   /** Told of each fill; left out, nobody asks for it. */
   fills?: FillTimes;
   /** Told when a lease begins, and when it is over. */
-  follow?: { begin(lease: BindLease): void; end(): void; changed: HolderChangesDeps["onChanged"] };
+  followers?: readonly LeaseFollower[];
   log: Logger;
 };
 
@@ -78,7 +81,7 @@ const openFirst = (
 
 /** The lease of one browser: the fence (lease-fence.ts) with its sockets, its timers and the browser's state. */
 export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
-  const { podUid, browser, onOver, observe, fills = createFillTimes(), follow, log } = deps;
+  const { podUid, browser, onOver, observe, fills = createFillTimes(), followers = [], log } = deps;
   const fence = createLeaseFence();
   let held: HeldLease | undefined;
   const clean = createCleanBrowser({ ...browser, reset: () => browser.reset().then(fills.forget) }, log);
@@ -91,7 +94,7 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
   const cut = (): void => {
     stopping?.resolve();
     observation.end();
-    follow?.end();
+    for (const follower of followers) follower.end();
     held?.cut();
     held = undefined;
   };
@@ -105,7 +108,7 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
     if (!fence.grant(request)) return "stale_fence";
     held = holdLease(request, onOver, fills);
     observation.begin(request);
-    follow?.begin(request);
+    for (const follower of followers) follower.begin(request);
     openFirst(request.start_url, { clean, browser });
     log.info(nameOf(request), "lease bound");
     return "bound";
@@ -117,7 +120,7 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
   };
 
   const onChange = [clean.change, observation.forget];
-  const changes = createHolderChanges({ browser, onChange, onChanged: follow?.changed, held: () => held, log });
+  const changes = createHolderChanges({ browser, onChange, followers, held: () => held, log });
 
   const state = (): AgentState => ({
     pod_uid: podUid,

@@ -4,6 +4,7 @@ import { awaitWith } from "../await-with.ts";
 import type { BrowserSetup } from "../protocol/browser-setup.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import { type Chromium, groupsFileOf, startChromium } from "./chromium.ts";
+import type { LeaseLogs } from "./logs/lease-logs.ts";
 import type { MadeWith } from "./made-with.ts";
 import { clearScratch } from "./scratch.ts";
 
@@ -25,11 +26,12 @@ export type RunningChromium = {
   stop(atOnce: boolean): Promise<void>;
 };
 
-/** Starts the first one. `signal` aborts this start and every later one. */
+/** Starts the first one. `signal` aborts this start and every later one. `logs`: gets the lines of each. */
 export const runChromium = async (
   config: AgentConfig,
   first: MadeWith,
   signal: AbortSignal,
+  logs?: Pick<LeaseLogs, "startChromium">,
 ): Promise<RunningChromium> => {
   const crashed = Promise.withResolvers<string>();
   let startedWith: BrowserSetup | undefined;
@@ -38,7 +40,8 @@ export const runChromium = async (
 
   const start = async ({ viewport, received }: MadeWith, stop: AbortSignal): Promise<Chromium> => {
     startedWith = received?.setup;
-    const started = await startChromium({ ...config, browser: { ...config.browser, viewport } }, received, stop);
+    const browser = { ...config.browser, viewport };
+    const started = await startChromium({ ...config, browser }, received, stop, logs?.startChromium());
     void started.ended.then((how) => {
       if (started !== former) crashed.resolve(how);
     });

@@ -4,13 +4,15 @@ import type { AgentServer } from "../agent/agent-http.ts";
 import { startAgentServer } from "../agent/agent-server.ts";
 import { type Browser, changeArchivesDir, startBrowser } from "../agent/browser.ts";
 import { createLeaseKeeper, type LeaseKeeper } from "../agent/lease-keeper.ts";
+import { createLeaseLogs, type LeaseLogs } from "../agent/logs/lease-logs.ts";
+import { logRoutes } from "../agent/logs/log-routes.ts";
 import { startObserving } from "../agent/observe/start-observing.ts";
 import { createProfileSave, type ProfileSave } from "../agent/profile-save.ts";
 import { type ReceivedSetup, receiveSetup } from "../agent/receive-setup.ts";
 import { createFillTimes } from "../agent/shown-pages.ts";
 import { createSessionTelemetry } from "../agent/telemetry/session-telemetry.ts";
 import { writeTermination } from "../agent/write-termination.ts";
-import type { Logger } from "../log.ts";
+import { createLogger, type Logger } from "../log.ts";
 import { LeaseEnd, type Termination } from "../protocol/agent-api.ts";
 import { createAgentTokenVerifier } from "../protocol/agent-token.ts";
 import type { StopSignals } from "./stop-signals.ts";
@@ -32,17 +34,32 @@ const leaseOver = {
   max_lifetime: "the lease has reached its greatest age",
 } as const;
 
-type Serving = {
+/** What an agent says: `log` is its logger, whose lines `logs` gets too, for the holder. */
+export type AgentLogs = { logs: LeaseLogs; log: Logger };
+
+/** `level`: of the agent's logger. */
+export const createAgentLogs = (level: string): AgentLogs => {
+  const logs = createLeaseLogs();
+  return { logs, log: createLogger(level, "agent", undefined, logs.noteAgent) };
+};
+
+type Serving = AgentLogs & {
   leases: LeaseKeeper;
   server: AgentServer;
   config: AgentConfig;
   saving: ProfileSave | undefined;
   signals: StopSignals;
-  log: Logger;
 };
 
 /** Stops in order: the agent serves its lease until the lease ends or the pod's grace period is nearly over. */
-const endInOrder = async ({ leases, server, config, saving, signals, log }: Serving): Promise<Termination> => {
+const endInOrder = async ({
+  leases,
+  server,
+  config,
+  saving,
+  signals,
+  log,
+}: Omit<Serving, "logs">): Promise<Termination> => {
   const seconds = Math.max(0, config.graceMs - endingMs) / 1000;
   const isHeld = leases.state().lease !== null;
   if (isHeld) log.info({ seconds }, "told to stop; the lease is served on");
@@ -65,8 +82,9 @@ const serve = async (
     received,
     saving,
     signals,
+    logs,
     log,
-  }: Pick<Serving, "config" | "saving" | "signals" | "log"> & { received: ReceivedSetup | undefined },
+  }: Pick<Serving, "config" | "saving" | "signals" | "logs" | "log"> & { received: ReceivedSetup | undefined },
   browser: Browser,
 ): Promise<Termination> => {
   const over = Promise.withResolvers<keyof typeof leaseOver>();
@@ -74,15 +92,16 @@ const serve = async (
   const fills = createFillTimes();
   const observe = startObserving({ config, received, browser, log });
   const telemetry = createSessionTelemetry({ base: config.browser.telemetry, browser, shown: fills, log });
-  const leases = createLeaseKeeper({
+  const keeping = {
     podUid: config.podUid,
     browser,
     onOver: over.resolve,
     observe,
     fills,
-    follow: telemetry,
+    followers: [telemetry, logs],
     log,
-  });
+  };
+  const leases = createLeaseKeeper(keeping);
   const server = await startAgentServer({
     address: config.address,
     port: config.port,
@@ -92,7 +111,8 @@ const serve = async (
     browser,
     telemetry,
     changeArchives: changeArchivesDir(config),
-    ...(saving && { routes: saving.routes, ended: () => ended }),
+    routes: { ...saving?.routes, ...logRoutes({ leases, logs }) },
+    ...(saving && { ended: () => ended }),
     log,
   });
   log.info({ port: server.port, headless: config.browser.headless }, "browser ready");
@@ -106,9 +126,7 @@ const serve = async (
     telemetry.emit("service_crashed", { service_name: "chromium", phase: "running" }, { kind: "local_process" });
   leases.close();
   ended = LeaseEnd.safeParse(end.reason).data;
-  if (saving && ended) {
-    await saving.run(browser, isUsed, signals.atOnce);
-  }
+  if (saving && ended) await saving.run(browser, isUsed, signals.atOnce);
   // Streams of the lease have its last events and lines still to send.
   await server.finish();
   server.close();
@@ -123,12 +141,12 @@ const waitForSetup = async (config: AgentConfig, signal: AbortSignal, log: Logge
   return received;
 };
 
-const run = async (config: AgentConfig, signals: StopSignals, log: Logger): Promise<Termination> => {
+const run = async (config: AgentConfig, signals: StopSignals, { logs, log }: AgentLogs): Promise<Termination> => {
   await using parts = new AsyncDisposableStack();
   let end: Termination | undefined;
   try {
     const received = config.browser.awaits_setup ? await waitForSetup(config, signals.asked, log) : undefined;
-    const browser = await startBrowser(config, received, signals.asked);
+    const browser = await startBrowser(config, received, signals.asked, logs);
     parts.defer(() =>
       browser
         .stop(end?.reason === "browser_crashed" || end?.reason === "reset_failed")
@@ -136,7 +154,7 @@ const run = async (config: AgentConfig, signals: StopSignals, log: Logger): Prom
     );
     const saveTo = received?.setup.save_to;
     const saving = saveTo === undefined ? undefined : createProfileSave(saveTo, { config, log });
-    end = await serve({ config, received, saving, signals, log }, browser);
+    end = await serve({ config, received, saving, signals, logs, log }, browser);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     end = signals.asked.aborted ? stopped : { reason: "start_failed", message };
@@ -151,7 +169,7 @@ const run = async (config: AgentConfig, signals: StopSignals, log: Logger): Prom
  * 1 when it could not start or crashed. The termination file has the reason. Never rejects because of the browser, and leaves no
  * process, socket or folder of it.
  */
-export const runAgent = async (config: AgentConfig, signals: StopSignals, log: Logger): Promise<number> => {
-  const { reason } = await run(config, signals, log);
+export const runAgent = async (config: AgentConfig, signals: StopSignals, said: AgentLogs): Promise<number> => {
+  const { reason } = await run(config, signals, said);
   return reason === "stopped" || reason in leaseOver ? 0 : 1;
 };

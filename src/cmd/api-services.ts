@@ -10,6 +10,7 @@ import { startReflector } from "../kube/reflector.ts";
 import { whileUnreachable } from "../kube/while-unreachable.ts";
 import { createAbandonedSessions } from "../leases/abandoned-sessions.ts";
 import { createAgentClient, quickConnectMs } from "../leases/agent-client.ts";
+import { createAgentStreams } from "../leases/agent-stream.ts";
 import { createEndedLeases } from "../leases/ended-leases.ts";
 import { startGrants } from "../leases/grants.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
@@ -128,6 +129,8 @@ export const startServices = async (
   stack.defer(() => agents.close());
   const setupClient = createSetupClient({ tokens: agentTokens, keys: agentKeys });
   stack.defer(() => setupClient.close());
+  const agentStreams = createAgentStreams({ tokens: agentTokens, keys: agentKeys });
+  stack.defer(() => agentStreams.close());
   // New for every process: a restarted container has the name of the dead one, but does not serve the dead one's callers.
   const grants = startGrants({ subscriber, store, replicaId: `${config.replica}-${randomUUID()}`, log });
   stack.defer(() => grants.close());
@@ -151,6 +154,7 @@ export const startServices = async (
     returningBrowsers,
     siteReports: createSiteReports(redis),
     setupClient,
+    agentStreams,
     // They saw nothing that a caller has asked for.
     abandonedSessions: createAbandonedSessions({ store, agents, returningBrowsers, log }),
     names: createSessionNames(redis, store),

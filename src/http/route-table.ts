@@ -16,6 +16,7 @@ import {
   loginRoute,
   updateConnectionRoute,
 } from "./routes/auth-connections.ts";
+import { streamLogsRoute } from "./routes/browser-logs.ts";
 import {
   acquireRoute,
   createPoolRoute,
@@ -118,6 +119,7 @@ export const routeTable: Route[] = [
   getBrowserRoute,
   updateBrowserRoute,
   deleteBrowserRoute,
+  streamLogsRoute,
   createProfileRoute,
   listProfilesRoute,
   getProfileRoute,

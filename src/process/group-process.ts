@@ -1,21 +1,24 @@
 /**
  * A program of the agent, Chromium or Xvfb, as the leader of a process group of its own. A line of its output says that it is
- * up and under which address, so the agent reads that output through a pipe and drops what follows. Nothing restarts it: an
+ * up and under which address, so the agent reads that output through a pipe. It drops what follows, if nobody wants it. Nothing restarts it: an
  * agent ends with its browser.
  *
  * child-process.ts, for local mode, differs: it writes the output to a log file, and supervised-child.ts finds out by a
  * question to the program whether it is up.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { eachLine } from "./each-line.ts";
 import { endGroup, groupGone, recordProcessGroup } from "./process-groups.ts";
 
 /** Lines of stderr that a failed start reports. */
 const tailLines = 20;
 const tailLineChars = 300;
+
+/** Longest line that is read, characters; the rest of it is dropped. */
+const maxLineChars = 4000;
 
 /** What the end of a program may trail its last words by. */
 const lastWordsMs = 200;
@@ -33,6 +36,8 @@ export type GroupProcessOptions = {
   /** The descriptor on which that line comes: 2 is stderr, 3 a pipe opened for it. */
   readyFd: 2 | 3;
   startDeadlineMs: number;
+  /** Takes the lines of its standard error, but for the one that says that it is up. Left out, they are dropped. */
+  onLine?: (line: string) => void;
   /** File in which the group is recorded (process-groups.ts). */
   groupsFile: string;
 };
@@ -59,20 +64,24 @@ const exitOf = (child: ChildProcess, name: string): Promise<string> =>
     );
   });
 
-/** Reads lines until one matches, keeps the last ones in `tail`, and from then on lets the stream run dry unread. */
-const firstMatch = (stream: Readable, pattern: RegExp, tail: string[]): Promise<string> =>
+type Reading = { pattern: RegExp; tail: string[]; onLine?: ((line: string) => void) | undefined };
+
+/** Reads lines until one matches, and keeps the last ones in `tail`. `onLine` gets all others, also those that follow. */
+const firstMatch = (stream: Readable, { pattern, tail, onLine }: Reading): Promise<string> =>
   new Promise((resolve) => {
-    const lines = createInterface({ input: stream });
-    lines.on("line", (line) => {
-      const match = pattern.exec(line);
+    let isFound = false;
+    const stop = eachLine(stream, maxLineChars, (line) => {
+      const match = isFound ? undefined : pattern.exec(line);
       if (match) {
-        lines.close();
-        stream.resume();
+        isFound = true;
         resolve(match[1] ?? "");
-      } else {
-        tail.push(line.slice(0, tailLineChars));
-        tail.splice(0, tail.length - tailLines);
+        if (!onLine) stop();
+        return;
       }
+      onLine?.(line);
+      if (isFound) return;
+      tail.push(line.slice(0, tailLineChars));
+      tail.splice(0, tail.length - tailLines);
     });
   });
 
@@ -93,11 +102,11 @@ const whenReady = async (
   const stream = child.stdio[options.readyFd];
   if (!(stream instanceof Readable)) throw new Error(`descriptor ${options.readyFd} of ${options.name} is no pipe`);
   // Xvfb says what is wrong on stderr and that it is up on a descriptor of its own.
-  if (options.readyFd !== 2 && child.stderr) void firstMatch(child.stderr, never, tail);
+  if (options.readyFd !== 2 && child.stderr) void firstMatch(child.stderr, { pattern: never, tail });
   const seconds = options.startDeadlineMs / 1000;
   try {
     return await Promise.race([
-      firstMatch(stream, options.readyPattern, tail),
+      firstMatch(stream, { pattern: options.readyPattern, tail, onLine: options.onLine }),
       exited.then((how) => Promise.reject(new Error(how))),
       rejectAfter(options.startDeadlineMs, `${options.name} was not up within ${seconds} s`, stop),
     ]);

@@ -8,11 +8,14 @@
  *   PUT    /change  BrowserChange, sealed (browser-change.ts) → 200 MissingArchives | 409 not_holder and what it names
  *   PUT    /archives/{sha256}  the bytes, sealed → 200 MissingArchives | 404 when no change of the holder names it
  *   GET    /state[?epoch=N]   → 200 AgentState, with the lease's request | 400 bad_request
+ *   GET    /logs?session=…    → 200 lines of the lease's logs (agent-logs.ts) | 404 when that session does not hold the browser | 429
  *   GET    /livez /readyz     → 200 | 503, no token (kubelet's probes)
  *   GET    /cdp               upgrade to a CDP WebSocket; header `x-browserpool-session` names the lease's session;
  *                             404 when that session does not hold the browser
  *
  * A call with the header `x-browserpool-nonce` gets the agent's proof with its answer, also with an error (agent-proof.ts).
+ *
+ * That of a stream of lines comes with its head. A stream ends with its lease.
  *
  * Errors are `{code, message}`; 401 also has `now`, the agent's time in ms since 1970, because tokens expire by its clock. A call without
  * a good token does nothing and tells nothing about the browser: the caller goes by that time and repeats the call once.

@@ -8,6 +8,7 @@ import type { Kube } from "../kube/client.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import type { AbandonedSessions } from "../leases/abandoned-sessions.ts";
 import type { AgentClient } from "../leases/agent-client.ts";
+import type { AgentStreams } from "../leases/agent-stream.ts";
 import type { EndedLeases } from "../leases/ended-leases.ts";
 import type { Grants } from "../leases/grants.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
@@ -61,6 +62,7 @@ export type ServiceDeps = {
   /** Where sessions report what they reach. */
   siteReports: SiteReports;
   setupClient: SetupClient;
+  agentStreams: AgentStreams;
   names: SessionNames;
   locks: Locks;
   sessionRoom: SessionRoom;

@@ -129,6 +129,7 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
 
   /** Queries by operation; the others need none. */
   const queries: Record<string, string> = {
+    streamBrowserLogs: "?source=supervisor&supervisor_process=chromium",
     downloadExtensionFromChromeStore: "?url=https://chromewebstore.google.com/detail/x",
   };
 

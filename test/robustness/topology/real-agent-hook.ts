@@ -23,9 +23,8 @@ const { [fileVariable]: file, BROWSERPOOL_POD_UID: uid = "", BROWSERPOOL_POD_NAM
 const patches: SourcePatch[] = [
   {
     file: "cmd/agent.ts",
-    find: "createLeaseKeeper({ podUid: config.podUid, browser, onOver: over.resolve, observe, fills, follow: telemetry, log })",
-    replace:
-      "(globalThis as any).browserpoolTestAgent(createLeaseKeeper({ podUid: config.podUid, browser, onOver: over.resolve, observe, fills, follow: telemetry, log }))",
+    find: "createLeaseKeeper(keeping)",
+    replace: "(globalThis as any).browserpoolTestAgent(createLeaseKeeper(keeping))",
   },
 ];
 
