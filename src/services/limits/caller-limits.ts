@@ -53,7 +53,7 @@ const ticketUsesPerMinute = 30;
  */
 const mostUploads = { key: 2, project: 3, replica: 4 };
 
-/** Streams at once in one replica. Each takes two sockets and their buffers, a megabyte or two where its reader takes nothing. */
+/** Streams at once in one replica. Each takes two sockets, and up to 4 MB of the kernel's buffers while its reader takes nothing. */
 const mostStreams = { key: 50, project: 100, replica: 500 };
 
 /** Time after which a caller at a count's bound may try again, s: how long requests are open can't be known. */
