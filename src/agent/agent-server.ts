@@ -5,6 +5,7 @@ import { BindLease, EndLease, Epoch, type LeaseEnd } from "../protocol/agent-api
 import type { VerifyAgentToken } from "../protocol/agent-token.ts";
 import { type AgentServer, ok, parseBody, type Routes, startAgentHttp } from "./agent-http.ts";
 import { type AgentReply, refusal, refusals } from "./agent-reply.ts";
+import { createBidiServer } from "./bidi/serve-bidi.ts";
 import type { Browser } from "./browser.ts";
 import { createCdpProxy } from "./cdp-proxy.ts";
 import { changeRoutes } from "./change-routes.ts";
@@ -90,17 +91,20 @@ const createRoutes = ({
     },
     ...(changeArchives !== undefined && changeRoutes({ leases, agentKey, folder: changeArchives })),
     ...(telemetry && telemetryRoutes({ leases, telemetry, agentKey })),
-    "/cdp": { GET: async () => refusal("upgrade_required", "only a WebSocket upgrade is taken here") },
+    ...Object.fromEntries(["/cdp", "/webdriver"].map((path) => [path, { GET: upgradeRequired }])),
     ...routes,
   };
 };
+
+const upgradeRequired = async (): Promise<AgentReply> =>
+  refusal("upgrade_required", "only a WebSocket upgrade is taken here");
 
 const hasHungUp = ({ socket }: IncomingMessage): boolean => socket.destroyed || !socket.writable;
 
 /** Serves a browser that is up (src/protocol/agent-api.ts). Rejects when it cannot listen. */
 export const startAgentServer = (deps: AgentServerDeps): Promise<AgentServer> => {
   const { agentKey, leases, browser, telemetry } = deps;
-  const paths = { "/cdp": createCdpProxy(browser) };
+  const paths = { "/cdp": createCdpProxy(browser), "/webdriver": createBidiServer(deps) };
   const upgrade = createUpgrades({ leases, agentKey, paths, ...(telemetry && { telemetry }) });
   return startAgentHttp({ ...deps, routes: createRoutes(deps), upgrade, requestTimeoutMs });
 };

@@ -14,7 +14,8 @@ export const placeOf = (url: string, socket: string | undefined): DevToolsPlace 
   return { at: socket === undefined ? { host: hostname, port: Number(port) } : { path: socket }, path: pathname };
 };
 
-const urlOf = ({ at, path }: DevToolsPlace): string =>
+/** The place as a URL that `ws` takes. */
+export const devToolsUrl = ({ at, path }: DevToolsPlace): string =>
   "port" in at ? `ws://${at.host}:${at.port}${path}` : `ws+unix:${at.path}:${path}`;
 
 /**
@@ -25,7 +26,7 @@ export const connectDevTools = async (place: DevToolsPlace, options?: CdpConnect
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), connectTimeoutMs);
   try {
-    return await connectCdp({ url: urlOf(place), headers: {} }, late.signal, options);
+    return await connectCdp({ url: devToolsUrl(place), headers: {} }, late.signal, options);
   } catch (cause) {
     const why = late.signal.aborted
       ? `did not accept a connection within ${connectTimeoutMs} ms`

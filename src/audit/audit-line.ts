@@ -15,7 +15,7 @@ export const AuditedCall = z.strictObject({
   verb: z
     .string()
     .describe(
-      "The `operationId` of the route; `connectCdp` for a session's socket; `openLogin`, `readLogin` and `submitLogin` for the hosted login; `none` when no route has this path.",
+      "The `operationId` of the route; `connectCdp` and `connectWebDriver` for a session's sockets; `openLogin`, `readLogin` and `submitLogin` for the hosted login; `none` when no route has this path.",
     ),
   object: z
     .string()

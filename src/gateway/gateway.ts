@@ -79,13 +79,16 @@ const parseTarget = (url = ""): { sessionId: string; token: string; path: Upgrad
   return { sessionId, path, token: searchParams.get("jwt") ?? "" };
 };
 
+/** How the audit stream names a call. What is no path of a session counts as the older one. */
+const callOf = (url = ""): { verb: string; object: string } =>
+  pathPattern.exec(URL.parse(url, "http://gateway")?.pathname ?? "")?.[2] === "webdriver"
+    ? { verb: "connectWebDriver", object: "/gateway/{session}/webdriver" }
+    : { verb: "connectCdp", object: "/gateway/{session}/cdp" };
+
 const openTarget = async (request: IncomingMessage, deps: ServiceDeps): Promise<SessionTarget> => {
   checkHost(request.headers, deps.config);
   const asked = parseTarget(request.url);
-  const target = await authorizeSession(asked, deps);
-  if (asked.path === "/webdriver")
-    throw new AppError("not_implemented", "WebDriver BiDi is not served yet; use cdp_ws_url");
-  return target;
+  return authorizeSession(asked, deps);
 };
 
 const noAnswer = (cause?: unknown): AppError =>
@@ -178,7 +181,7 @@ export const attachGateway = (
     join(request, client, head).catch((error: unknown) => {
       const known = asAppError(error, log);
       const refusal = known.code === "unauthorized" ? failedAttempt(request, deps, known) : known;
-      const named = { verb: "connectCdp", object: "/gateway/{session}/cdp", code: refusal.code, isAlways: true };
+      const named = { ...callOf(request.url), code: refusal.code, isAlways: true };
       recordCall(audit, { ...facts, ...named }, httpStatus[refusal.code]);
       refuseSocket(client, refusal);
     });

@@ -79,7 +79,7 @@ export const Session = z.intersection(
       .string()
       .optional()
       .describe(
-        "WebSocket URL for WebDriver BiDi, which is not served yet: use cdp_ws_url. Only for keys with browsers:use.",
+        "WebSocket URL for WebDriver BiDi; valid until the session ends. Only for keys with the permission browsers:use.",
       ),
     base_url: z
       .string()

@@ -1,0 +1,104 @@
+/**
+ * The session of WebDriver BiDi on one connection.
+ *
+ *   none ──session.new, or any command but session.status and session.end──► open ──session.end──► ended
+ *
+ * The URL names a session of the service, so a client that sends a command without `session.new`, as those do that attach to a session,
+ * means it: a session of BiDi with no capabilities is opened then.
+ */
+import { randomUUID } from "node:crypto";
+import { z } from "zod";
+import { matchCapabilities } from "./capabilities.ts";
+import { type Command, failure, type Message, success } from "./command.ts";
+import type { Mapper } from "./mapper.ts";
+
+/** Commands that may be under way. Each has something in memory until it is answered, and a page can keep one waiting for ever. */
+const maxUnanswered = 1024;
+
+/** The id of the command by which the mapper's session is opened: none of a client's. */
+const openingId = -1;
+
+export type BidiSession = {
+  take(command: Command): void;
+  /** What the mapper says. */
+  tell(message: Message): void;
+};
+
+export type BidiSessionDeps = {
+  mapper: Mapper;
+  /** Sends to the client. */
+  send(message: Message): void;
+  /** The session is over: closes the connection after what was sent. */
+  end(why: string): void;
+};
+
+const Opened = z.object({
+  type: z.literal("success"),
+  result: z.object({ capabilities: z.looseObject({ browserName: z.string() }) }),
+});
+
+/** The mapper names the browser by its product (`HeadlessChrome/156.0.1.2`) and knows no URL. */
+const capabilitiesOf = ({ result }: z.infer<typeof Opened>): Message => {
+  const { webSocketUrl: _, browserName, ...capabilities } = result.capabilities;
+  return { ...capabilities, browserName: "chrome", browserVersion: browserName.split("/")[1], platformName: "linux" };
+};
+
+/** Nothing is asked of the browser before the first command. */
+export const createBidiSession = ({ mapper, send, end }: BidiSessionDeps): BidiSession => {
+  let opening: Promise<Message | undefined> | undefined;
+  let opened: ((message: Message) => void) | undefined;
+  let unanswered = 0;
+
+  /** Resolves with the session's capabilities; undefined when the browser could not be prepared, which ends the connection. */
+  const open = async (asked: Message): Promise<Message | undefined> => {
+    const answer = Promise.withResolvers<Message>();
+    opened = answer.resolve;
+    mapper.run({ id: openingId, method: "session.new", params: { capabilities: { alwaysMatch: asked } } });
+    const { success: isOpen, data } = Opened.safeParse(await answer.promise);
+    if (!isOpen) end("no session could be opened in the browser");
+    return data && capabilitiesOf(data);
+  };
+  const openByCommand = async (command: Command): Promise<void> => {
+    if (opening !== undefined)
+      return send(failure(command, "session not created", "this connection has a session already"));
+    const matched = matchCapabilities(command.params);
+    if ("refused" in matched) return send(failure(command, matched.refused, matched.why));
+    opening = open(matched.capabilities);
+    const capabilities = await opening;
+    send(
+      capabilities
+        ? success(command, { sessionId: randomUUID(), capabilities })
+        : failure(command, "session not created", "the browser could not be prepared"),
+    );
+  };
+  const run = async (command: Command): Promise<void> => {
+    opening ??= open({});
+    if (!(await opening)) return;
+    if (unanswered >= maxUnanswered)
+      return send(failure(command, "unknown error", `${maxUnanswered} commands are under way already`));
+    unanswered += 1;
+    mapper.run(command);
+  };
+  const status = (): Message =>
+    opening !== undefined
+      ? { ready: false, message: "this connection has a session" }
+      : { ready: true, message: "this connection has no session yet" };
+
+  return {
+    take(command) {
+      if (command.method === "session.status") return send(success(command, status()));
+      if (command.method === "session.new") return void openByCommand(command);
+      if (command.method !== "session.end") return void run(command);
+      if (opening === undefined) return send(failure(command, "invalid session id", "this connection has no session"));
+      send(success(command, {}));
+      end("the session was ended");
+    },
+    tell(message) {
+      if (message.id === openingId) return opened?.(message);
+      if (message.type !== "event") unanswered -= 1;
+      // It names files of this program.
+      const { stacktrace: _, ...told } = message;
+      send(told);
+    },
+  };
+};
