@@ -21,6 +21,24 @@ export const itemEventsKey = (itemUid: string): string => `bp:{${itemUid}}:item_
 /** How the delivery of a browser's setup stands, by the pod's uid. */
 export const setupKey = (podUid: string): string => `bp:{${podUid}}:setup`;
 
+/** The stream of a session's telemetry events; their ids are `<seq>-0`. */
+export const telemetryKey = (session: string): string => `bp:{${session}}:telemetry`;
+
+/** Hash of what is known of that stream: the last seq, the sum of its bytes, and whether the session has ended. */
+export const telemetryStateKey = (session: string): string => `bp:{${session}}:telemetry_state`;
+
+/** Sorted set of a project's ended sessions whose events are kept, by the time at which they go, ms. */
+export const endedTelemetryKey = (projectId: string): string => `bp:{${projectId}}:telemetry_ended`;
+
+/** Hash of the bytes of those events: session → bytes; under the empty name their sum. */
+export const endedTelemetryBytesKey = (projectId: string): string => `bp:{${projectId}}:telemetry_bytes`;
+
+/** Hash of the sessions whose events are collected: session → `<pool uid>/<replica>`. */
+export const telemetryClaimsKey = "bp:{telemetry}:claims";
+
+/** Sorted set of the API replicas that collect, by the time at which Redis last heard of them, ms. */
+export const telemetryCollectorsKey = "bp:{telemetry}:collectors";
+
 /** The channel on which API replicas receive which browsers wait for their setup. */
 export const setupsChannel = "bp:setups";
 

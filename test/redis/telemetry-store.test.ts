@@ -1,0 +1,105 @@
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { connectRedis, type RedisConnection, whenReady } from "../../src/redis/connection.ts";
+import { createTelemetryClaims } from "../../src/redis/telemetry-claims.ts";
+import { createTelemetryStore, type KeptEvent, type TelemetryStore } from "../../src/redis/telemetry-store.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
+import { sharedServers } from "../support/control-plane.ts";
+import { silent } from "../support/lease-parts.ts";
+import { seededRandom } from "../support/seeded-random.ts";
+
+let redis: RedisConnection;
+let plain: Redis;
+let store: TelemetryStore;
+
+beforeAll(async () => {
+  const { redisUrl } = await sharedServers();
+  redis = connectRedis(redisUrl, silent);
+  await whenReady(redis, 10_000);
+  plain = new Redis(redisUrl);
+  store = createTelemetryStore(redis);
+});
+afterAll(() => {
+  redis.disconnect();
+  plain.disconnect();
+});
+
+const roomy = { bytes: 1e6, seconds: 3600 };
+const event = (seq: number, chars = 10): KeptEvent => ({ seq, ts: 1e15 + seq * 1000, event: `"${"x".repeat(chars)}"` });
+const seqsOf = async (session: string, order: "asc" | "desc" = "asc", after?: number): Promise<number[]> =>
+  (await store.read(session, { order, after, count: 1000 })).events.map(({ seq }) => seq);
+
+// TELEMETRY-33
+test("collectors that race add each event once, in order", async () => {
+  const session = newId();
+  const batches = Array.from({ length: 40 }, (_, from) => [1, 2, 3, 4, 5].map((step) => event(from * 2 + step)));
+  await Promise.all(
+    batches.flatMap((batch) => [store.append(session, batch, roomy), store.append(session, batch, roomy)]),
+  );
+  const expected = Array.from({ length: 83 }, (_, index) => index + 1);
+  expect(await seqsOf(session)).toEqual(expected);
+  expect(await seqsOf(session, "desc")).toEqual(expected.toReversed());
+  expect(await seqsOf(session, "asc", 80)).toEqual([81, 82, 83]);
+  expect(await seqsOf(session, "desc", 4)).toEqual([3, 2, 1]);
+});
+
+// TELEMETRY-10
+test("a session has its bound of bytes but for one batch, and its count of them is right", async () => {
+  const session = newId();
+  const random = seededRandom(5);
+  for (let seq = 1; seq < 300; seq += 3)
+    await store.append(
+      session,
+      [0, 1, 2].map((step) => event(seq + step, Math.floor(random() * 3000))),
+      { bytes: 20_000, seconds: 60 },
+    );
+  const entries = await plain.xrange(`bp:{${session}}:telemetry`, "-", "+");
+  const bytes = entries.reduce((sum, [, fields]) => sum + (fields[5] ?? "").length + 80, 0);
+  expect(bytes).toBeLessThanOrEqual(20_000);
+  expect(bytes).toBeGreaterThan(12_000);
+  expect(await plain.hgetall(`bp:{${session}}:telemetry_state`)).toEqual({ last: "300", bytes: String(bytes) });
+  expect(await plain.ttl(`bp:{${session}}:telemetry`)).toBeGreaterThan(50);
+  await store.append(session, [event(301, 50_000)], { bytes: 20_000, seconds: 60 });
+  expect(await seqsOf(session)).toEqual([301]);
+});
+
+// TELEMETRY-31
+test("a time finds the first event of that time or later, also where numbers are missing", async () => {
+  const random = seededRandom(9);
+  for (const share of [1, 0.5, 0.1]) {
+    const session = newId();
+    const seqs = Array.from({ length: 200 }, (_, index) => index + 1).filter(() => random() < share);
+    await store.append(
+      session,
+      seqs.map((seq) => event(seq)),
+      roomy,
+    );
+    expect(await seqsOf(session, "desc")).toEqual(seqs.toReversed());
+    expect(await seqsOf(session, "desc", 100)).toEqual(seqs.filter((seq) => seq < 100).toReversed());
+    for (let wanted = 0; wanted <= 202; wanted++)
+      expect(await store.seek(session, 1e15 + wanted * 1000 - 1)).toBe(seqs.find((seq) => seq >= wanted));
+  }
+  expect(await store.seek(newId(), 5)).toBeUndefined();
+});
+
+// TELEMETRY-33
+test("claims of a replica that is gone go to others in parts, and those of one that lives do not", async () => {
+  const [alive, dead, other] = [newId(), newId(), newId()].map((name) => createTelemetryClaims(redis, name));
+  if (!alive || !dead || !other) throw new Error("three replicas");
+  await alive.takeOver(0);
+  const sessions = Array.from({ length: 7 }, () => ({ session: newId(), poolUid: newId() }));
+  for (const collected of sessions) await dead.claim(collected);
+  const own = { session: newId(), poolUid: newId() };
+  await alive.claim(own);
+  const taken = [];
+  for (let looks = 0; looks < 20; looks++) taken.push(await other.takeOver(5));
+  const all = taken.flat().filter(({ session }) => sessions.some((one) => one.session === session));
+  expect(all.toSorted((a, b) => (a.session < b.session ? -1 : 1))).toEqual(
+    sessions.toSorted((a, b) => (a.session < b.session ? -1 : 1)),
+  );
+  expect(taken.every((part) => part.length <= 5)).toBe(true);
+  expect(taken.flat()).not.toContainEqual(own);
+  expect(await dead.confirm(sessions)).toEqual(sessions.map(({ session }) => session));
+  expect(await alive.confirm([own])).toEqual([]);
+  for (const { session } of [...sessions, own]) await alive.end(session);
+});
