@@ -8,6 +8,7 @@ import { generateManifests } from "./gen-manifests.ts";
 import { generateOpenApi } from "./gen-openapi.ts";
 import { generatePermissions } from "./gen-permissions.ts";
 import { generateSettings } from "./gen-settings.ts";
+import { generateTelemetry } from "./gen-telemetry.ts";
 
 /** Every generator under the name of what it makes. Each returns the file or folder that it wrote. */
 export const generators: Record<string, (options: { check: boolean }) => Promise<string>> = {
@@ -21,6 +22,7 @@ export const generators: Record<string, (options: { check: boolean }) => Promise
   "tables of permissions": generatePermissions,
   "tables of the audit stream": generateAudit,
   "tables of the judge": generateJudging,
+  "table of telemetry events": generateTelemetry,
   "table of settings": generateConfigTable,
   "table of pools' and browsers' settings": generateSettings,
 };

@@ -131,6 +131,15 @@ const Environment = z.object({
     "Most ended sessions that are kept of all pools together; those of the largest project go first.",
   ),
   BROWSERPOOL_ENDED_BYTES: number(64 * 1024 * 1024, 0).describe("Most memory of Redis for them, bytes."),
+  BROWSERPOOL_TELEMETRY_BYTES_PER_SESSION: number(4 * 1024 * 1024, 64 * 1024).describe(
+    "Most memory of Redis for the telemetry events of a session with storage, bytes; the oldest go first.",
+  ),
+  BROWSERPOOL_TELEMETRY_SECONDS: number(86_400, 60, 7 * 86_400).describe(
+    "How long they are kept, s; after the session's end, all of them.",
+  ),
+  BROWSERPOOL_TELEMETRY_ENDED_BYTES_PER_PROJECT: number(32 * 1024 * 1024, 0).describe(
+    "Most memory of Redis for the events of a project's ended sessions, bytes; those that would go next go first.",
+  ),
   BROWSERPOOL_BROWSER_IMAGE: z
     .string()
     .default("registry.invalid/browserpool/browser:dev")
@@ -278,6 +287,9 @@ export type RegistrySettings = {
   analysesFile: string | undefined;
 };
 
+/** What is kept of telemetry: of a session with storage, and of a project's ended sessions. */
+export type KeptTelemetrySettings = { session: { bytes: number; seconds: number }; endedBytesPerProject: number };
+
 export type Config = {
   host: string;
   port: number;
@@ -295,6 +307,7 @@ export type Config = {
   drainDeadlineMs: number;
   /** Most ended sessions that Redis keeps, and most bytes of them. */
   endedLimits: Record<"pool" | "all", { count: number; bytes: number }>;
+  keptTelemetry: KeptTelemetrySettings;
   browserImage: string;
   browserTemplateFile: string | undefined;
   browserFeatures: readonly ((typeof browserFeatures)[number] | "blob_store" | "session_outcomes")[];
@@ -380,6 +393,13 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
     endedLimits: {
       pool: { count: env.BROWSERPOOL_ENDED_LEASES_PER_POOL, bytes: env.BROWSERPOOL_ENDED_BYTES_PER_POOL },
       all: { count: env.BROWSERPOOL_ENDED_LEASES, bytes: env.BROWSERPOOL_ENDED_BYTES },
+    },
+    keptTelemetry: {
+      session: {
+        bytes: Math.floor(env.BROWSERPOOL_TELEMETRY_BYTES_PER_SESSION),
+        seconds: Math.floor(env.BROWSERPOOL_TELEMETRY_SECONDS),
+      },
+      endedBytesPerProject: Math.floor(env.BROWSERPOOL_TELEMETRY_ENDED_BYTES_PER_PROJECT),
     },
     browserImage: env.BROWSERPOOL_BROWSER_IMAGE,
     browserTemplateFile: env.BROWSERPOOL_BROWSER_TEMPLATE_FILE,

@@ -65,6 +65,7 @@ export const layers: readonly Layer[] = [
       "services/sessions",
       "services/setups",
       "services/telemetry-destinations",
+      "services/telemetry",
       "services/vaults",
     ],
   },

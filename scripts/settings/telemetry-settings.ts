@@ -11,12 +11,14 @@ const kept = {
 } as const;
 
 const captured: Setting = {
-  ...kept,
+  by: "agent (captures), API (collects)",
+  takesHold: { pool: "new browsers", browser: "at once" },
   shownBy: {
     [merged]: [mergedTitle],
-    "src/resources/telemetry.test.ts": ["there are ten categories, and each can be set"],
+    "test/e2e/telemetry.test.ts": [
+      "what a page does is read by the SDK, as it comes and afterwards; a change of the session counts at once",
+    ],
   },
-  gap: "Kept, merged and shown in answers; nothing is captured yet.",
 };
 
 const destination: Setting = {
@@ -60,8 +62,12 @@ export const telemetrySettings = {
   },
   "telemetry.export.otlp.destination.name": { ...destination, effect: "The same by its name." },
   "telemetry.storage.enabled": {
-    ...kept,
-    shownBy: { "src/domain/telemetry-merge.test.ts": ["keeps export and storage when the categories start again"] },
-    gap: "Kept, merged and shown in answers; nothing is stored yet.",
+    by: "API (collects events into Redis)",
+    takesHold: { pool: "new browsers", browser: "at once" },
+    shownBy: {
+      "test/telemetry/read.test.ts": [
+        "stay after the session when it asked for storage, and the oldest sessions of a project go first",
+      ],
+    },
   },
 } satisfies Partial<Record<FieldPath, Setting>>;

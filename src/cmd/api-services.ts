@@ -9,6 +9,7 @@ import type { Kube } from "../kube/client.ts";
 import { startReflector } from "../kube/reflector.ts";
 import { whileUnreachable } from "../kube/while-unreachable.ts";
 import { createAbandonedSessions } from "../leases/abandoned-sessions.ts";
+import type { AgentCallDeps } from "../leases/agent-call.ts";
 import { createAgentClient, quickConnectMs } from "../leases/agent-client.ts";
 import { createAgentStreams } from "../leases/agent-stream.ts";
 import { createEndedLeases } from "../leases/ended-leases.ts";
@@ -26,10 +27,13 @@ import { connectRedis, type RedisConnection, whenReady } from "../redis/connecti
 import { createExportResults } from "../redis/export-results.ts";
 import { createItemEvents } from "../redis/item-events.ts";
 import { createLocks } from "../redis/locks.ts";
+import { memoryUse } from "../redis/memory-use.ts";
 import { createSessionNames } from "../redis/session-names.ts";
 import { createSessionRoom } from "../redis/session-room.ts";
 import { createSetupRequests, followSetupRequests } from "../redis/setup-requests.ts";
 import { createSiteReports } from "../redis/site-reports.ts";
+import { createTelemetryClaims } from "../redis/telemetry-claims.ts";
+import { createTelemetryStore } from "../redis/telemetry-store.ts";
 import { type BrowserPool, browserPoolKind } from "../resources/browser-pool.ts";
 import { siteAnalysisKind } from "../resources/site-analysis.ts";
 import { readSecretsKeys } from "../secrets/secrets-key.ts";
@@ -43,6 +47,9 @@ import { startSiteIndex } from "../services/registry/site-index.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
 import { startOnDemandBrowsers } from "../services/sessions/on-demand-browsers.ts";
 import { createDeliveries } from "../services/setups/deliver-setups.ts";
+import { startTelemetryCollector } from "../services/telemetry/collector.ts";
+import { createSessionWatches } from "../services/telemetry/session-watch.ts";
+import type { TelemetryParts } from "../services/telemetry/telemetry.ts";
 import { readAnalysisSettings } from "./read-analysis-settings.ts";
 import { readProxyProvider } from "./read-proxy-provider.ts";
 import { startBlobs } from "./start-blobs.ts";
@@ -99,6 +106,30 @@ const startDeliveries = async (
   await followSetupRequests(subscriber, deliveries.take, services.log);
 };
 
+type TelemetryDeps = Pick<ServiceDeps, "store" | "pools" | "browsers" | "projects" | "config" | "log"> &
+  AgentCallDeps & { replica: string };
+
+/**
+ * Starts to collect telemetry, until `stack` is disposed of. It has a connection to Redis of its own: what callers wait for must not
+ * queue behind it.
+ */
+const startTelemetry = async (
+  { replica, tokens, keys, ...deps }: TelemetryDeps,
+  stack: AsyncDisposableStack,
+  signal: AbortSignal,
+): Promise<TelemetryParts> => {
+  const redis = connectRedis(deps.config.redisUrl, deps.log);
+  stack.defer(() => redis.disconnect());
+  await whenReady(redis, startLimitMs, signal);
+  const events = createTelemetryStore(redis);
+  const streams = createAgentStreams({ tokens, keys });
+  stack.defer(() => streams.close());
+  const claims = createTelemetryClaims(redis, replica);
+  const collector = startTelemetryCollector({ ...deps, events, streams, claims, memoryUse: () => memoryUse(redis) });
+  stack.defer(() => collector.stop());
+  return { events, collector, watches: createSessionWatches({ ...deps, events, claims }) };
+};
+
 /** Builds all dependencies of the use cases; waits for Kubernetes and Redis until `signal` is aborted. `stack` ends them. */
 export const startServices = async (
   parts: ApiParts,
@@ -132,7 +163,8 @@ export const startServices = async (
   const agentStreams = createAgentStreams({ tokens: agentTokens, keys: agentKeys });
   stack.defer(() => agentStreams.close());
   // New for every process: a restarted container has the name of the dead one, but does not serve the dead one's callers.
-  const grants = startGrants({ subscriber, store, replicaId: `${config.replica}-${randomUUID()}`, log });
+  const replicaId = `${config.replica}-${randomUUID()}`;
+  const grants = startGrants({ subscriber, store, replicaId, log });
   stack.defer(() => grants.close());
   const returningBrowsers = createReturningBrowsers({ store, agents, log });
   const requestKube = kubeForRequests(kube);
@@ -142,6 +174,11 @@ export const startServices = async (
   const { apiKeys } = caches;
   const apiMetrics = createApiMetrics(metrics.registry, () => totals(caches.pools.list()));
   await leaveInitialKey({ kube, namespace, secretName: config.initialKeySecret, apiKeys, log });
+  const telemetry = await startTelemetry(
+    { ...caches, store, config, tokens: agentTokens, keys: agentKeys, replica: replicaId, log },
+    stack,
+    signal,
+  );
   const services: ServiceDeps = {
     ...caches,
     config,
@@ -162,6 +199,7 @@ export const startServices = async (
     sessionRoom: createSessionRoom(redis, namespace),
     itemEvents: createItemEvents(redis),
     exportResults: createExportResults(redis),
+    telemetry,
     blobs,
     secretsKeys,
     proxyProvider,

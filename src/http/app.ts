@@ -15,6 +15,7 @@ import { factsOf, logOf, routeOf, setArrival, setFacts, setLog, setRoute } from 
 import type { Method } from "./route.ts";
 import { routeTable } from "./route-table.ts";
 import { serveRoute } from "./serve-route.ts";
+import { mountSessionStream } from "./session-stream.ts";
 
 /** Gives each request an id, a logger that carries it, a log line, a measurement, and an audit line where one is due. */
 const observe =
@@ -79,6 +80,7 @@ export const createApp = (deps: AppDeps): Express => {
     if (isLoopback(deps.services.config.host)) mountRegistry(app, () => deps.services);
   } else mountOpenApi(app);
   mountLogin(app, deps);
+  mountSessionStream(app, deps);
   mountRoutes(app, deps);
   app.use((request) => {
     throw new AppError("not_found", `there is nothing at ${request.method} ${request.path.slice(0, 200)}`);

@@ -25,6 +25,12 @@ const sharedParameters: Record<string, Json> = {
       "The same key with the same body gets the first answer again, for 24 hours. An empty one counts as none.",
     schema: { type: "string", maxLength: 255 },
   },
+  LastEventId: {
+    name: "Last-Event-ID",
+    in: "header",
+    description: "The id of the last event that the reader has seen: the stream goes on after it.",
+    schema: { type: "string", maxLength: 64 },
+  },
 };
 
 const sharedHeaders: Record<string, Json> = {
@@ -72,7 +78,11 @@ const queryParameters = (route: Route, schemas: SchemaSet): Json[] => {
 };
 
 const parametersOf = (route: Route, schemas: SchemaSet): Json[] => {
-  const common = isRepeatable(route) ? ["Project", "IdempotencyKey"] : ["Project"];
+  const common = [
+    "Project",
+    ...(isRepeatable(route) ? ["IdempotencyKey"] : []),
+    ...(route.resumes ? ["LastEventId"] : []),
+  ];
   const refs = common.map((name) => ({ $ref: `#/components/parameters/${name}` }));
   return [...pathParameters(route, schemas), ...queryParameters(route, schemas), ...refs];
 };

@@ -27,6 +27,7 @@ import {
   releaseRoute,
   updatePoolRoute,
 } from "./routes/browser-pools.ts";
+import { listTelemetryRoute, streamTelemetryRoute } from "./routes/browser-telemetry.ts";
 import {
   createBrowserRoute,
   deleteBrowserRoute,
@@ -120,6 +121,8 @@ export const routeTable: Route[] = [
   updateBrowserRoute,
   deleteBrowserRoute,
   streamLogsRoute,
+  listTelemetryRoute,
+  streamTelemetryRoute,
   createProfileRoute,
   listProfilesRoute,
   getProfileRoute,

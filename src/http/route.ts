@@ -87,6 +87,8 @@ export type RouteContract<Params, Query, Body, Of extends Scope = Scope> = {
   upload?: UploadContract;
   answers: Answers;
   errors: ErrorCode[];
+  /** Whether a stream's reader may say by `Last-Event-ID` what it has seen. */
+  resumes?: boolean;
   /** Whether a GET has an audit line too; all other methods have one, unless they only read. */
   isAudited?: boolean;
   /** Whether a POST changes nothing: its answers are not kept for repetitions, and have an audit line only when refused. */
@@ -110,6 +112,8 @@ export type RouteInput<Params, Query, Body, Of extends Scope = Scope> = {
   baseUrl: string;
   deps: ServiceDeps;
   log: Logger;
+  /** The header `Last-Event-ID`: the id of the last event that the reader of a stream has seen. */
+  lastEventId: string | undefined;
   /** When the request arrived here, by `performance.now()`: before its body, for which it may have waited. */
   arrivedAtMs: number;
   /** Aborted when the caller is gone or the service is stopping: for a route with events, at the begin of its stop. */

@@ -128,6 +128,7 @@ const readInput = async (
     baseUrl: baseUrlOf(request.headers, config),
     deps: deps.services,
     log,
+    lastEventId: request.get("last-event-id"),
     arrivedAtMs: arrivalOf(response),
     signal,
   };

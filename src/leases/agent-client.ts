@@ -1,5 +1,6 @@
 import { Agent } from "undici";
 import { AgentState, type BindLease, type EndLease, type Reuse } from "../protocol/agent-api.ts";
+import type { CaptureChange } from "../protocol/telemetry-api.ts";
 import { type AgentCall, type AgentCallDeps, type AgentPlace, type Called, createCallAgent } from "./agent-call.ts";
 import type { LeaseRecord } from "./records.ts";
 
@@ -28,6 +29,8 @@ export type AgentClient = {
   end(lease: LeaseAtAgent, reuse: Reuse): Promise<AgentAnswer>;
   /** Waits until the browser is no longer being reset: `ok` when it is up. */
   afterReset(agent: AgentPlace): Promise<AgentAnswer>;
+  /** What of the holder's session is captured from now on. An agent of an earlier version refuses with `not_found`. */
+  capture(lease: LeaseAtAgent, telemetry: CaptureChange["telemetry"]): Promise<AgentAnswer>;
   /** The agent's state. From then on the agent refuses binds of epochs below this one. */
   state(agent: AgentPlace, epoch: number): Promise<AgentAnswer>;
   /**
@@ -64,7 +67,7 @@ export const createAgentClient = (
     timeoutMs = callTimeoutMs,
   }: Pick<AgentCall<object>, "method" | "agent"> & {
     path?: string;
-    body?: BindLease | EndLease;
+    body?: BindLease | EndLease | CaptureChange;
     timeoutMs?: number;
   }): Promise<AgentAnswer> => callAgent({ method, agent, path, body: body && (() => body), timeoutMs, read });
 
@@ -75,6 +78,13 @@ export const createAgentClient = (
         method: "DELETE",
         agent: lease,
         body: { session_id: lease.session, epoch: lease.epoch, seq: lease.seq, reuse },
+      }),
+    capture: (lease, telemetry) =>
+      call({
+        method: "PUT",
+        agent: lease,
+        path: "/telemetry",
+        body: { session_id: lease.session, epoch: lease.epoch, seq: lease.seq, telemetry },
       }),
     afterReset: (agent) => call({ method: "GET", agent, path: "/reset", timeoutMs: resetTimeoutMs }),
     state: (agent, epoch) => call({ method: "GET", agent, path: `/state?epoch=${epoch}` }),

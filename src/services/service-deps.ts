@@ -34,6 +34,7 @@ import type { Projects } from "./projects/projects.ts";
 import type { ProxyChecks } from "./proxies/proxy-checks.ts";
 import type { SiteIndex } from "./registry/site-index.ts";
 import type { OnDemandBrowsers } from "./sessions/on-demand-browsers.ts";
+import type { TelemetryParts } from "./telemetry/telemetry.ts";
 
 /** The dependencies of the use cases. A command builds them once; each use case names the part that it needs. */
 export type ServiceDeps = {
@@ -69,6 +70,7 @@ export type ServiceDeps = {
   itemEvents: ItemEvents;
   /** What came of the requests to telemetry destinations. */
   exportResults: ExportResults;
+  telemetry: TelemetryParts;
   /** The contents of profiles and extensions. */
   blobs: BlobStore;
   /** Encrypt the contents of the Secrets of credentials, proxies and telemetry destinations. */

@@ -185,6 +185,14 @@ affinity:
 - name: BROWSERPOOL_ENDED_BYTES
   value: {{ int64 .allBytes | quote }}
 {{- end }}
+{{- with .Values.limits.telemetry }}
+- name: BROWSERPOOL_TELEMETRY_BYTES_PER_SESSION
+  value: {{ int64 .perSessionBytes | quote }}
+- name: BROWSERPOOL_TELEMETRY_SECONDS
+  value: {{ int64 .seconds | quote }}
+- name: BROWSERPOOL_TELEMETRY_ENDED_BYTES_PER_PROJECT
+  value: {{ int64 .perProjectEndedBytes | quote }}
+{{- end }}
 {{- with .Values.blobs }}
 {{- if .existingClaim }}
 - name: BROWSERPOOL_BLOBS

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { z } from "zod";
 import { invalidInput } from "../../errors.ts";
 import { joinPath } from "../../resources/wire.ts";
 import { isObjectSchema } from "../../resources/zod-shape.ts";
@@ -29,6 +29,25 @@ export const validate = <Schema extends z.ZodType>(schema: Schema, value: unknow
 const isField = (schema: z.ZodType, name: string | undefined): name is string =>
   name !== undefined && isObjectSchema(schema) && Object.hasOwn(schema.shape, name);
 
+/** The schemas of fields that may be given more than once. */
+const lists = new WeakSet<z.ZodType>();
+
+/** A field of a query with several values: given more than once, or with commas between them as the SDK does. */
+export const listInQuery = <Item extends z.ZodType>(item: Item, most: number, description: string) => {
+  const split = (value: unknown): unknown =>
+    typeof value === "string"
+      ? value.split(",")
+      : Array.isArray(value)
+        ? value.flatMap(String).flatMap((text) => text.split(","))
+        : value;
+  const schema = z.preprocess(split, z.array(item).max(most).optional()).describe(description);
+  lists.add(schema);
+  return schema;
+};
+
+const isList = (schema: z.ZodType, name: string): boolean =>
+  isObjectSchema(schema) && Object.hasOwn(schema.shape, name) && lists.has(schema.shape[name] as z.ZodType);
+
 /**
  * Converts the SDK's `tags[team]=a&tags[env]=b` to `tags: {team: "a", env: "b"}`; other fields stay unchanged. Throws `bad_request` for a
  * field that is given twice, and for one of `schema` whose brackets are written otherwise.
@@ -36,6 +55,10 @@ const isField = (schema: z.ZodType, name: string | undefined): name is string =>
 export const nestQuery = (query: Record<string, unknown>, schema: z.ZodType): Record<string, unknown> => {
   const nested: Record<string, unknown> = Object.create(null);
   for (const [key, value] of Object.entries(query)) {
+    if (isList(schema, key)) {
+      nested[key] = value;
+      continue;
+    }
     if (typeof value !== "string") throw invalidInput([{ path: key, message: "give this once" }]);
     const [, outer, inner] = /^(\w+)\[(?:([^\]]+)\]$)?/.exec(key) ?? [];
     if (inner === undefined && isField(schema, outer))

@@ -185,6 +185,7 @@ export const acquireBrowser = async (
     if (acquired.kind === "full") throw queueIsFull(place !== undefined, deps);
     if (acquired.kind === "draining") throw new AppError("not_found", `browser pool ${idOrName} is being deleted`);
     if (acquired.kind === "held") answer = await answerHeld(prepared, owner, deps, signal);
+    if (answer?.telemetry) deps.telemetry.collector.collect(owner);
     return answer && { session: answer, takeBack };
   } finally {
     place?.();

@@ -1,6 +1,6 @@
 import { AppError } from "../../errors.ts";
 import type { AgentPlace } from "../../leases/agent-call.ts";
-import { SessionRequest } from "../../leases/records.ts";
+import { type LeaseRecord, SessionRequest } from "../../leases/records.ts";
 import { sessionHeader } from "../../protocol/agent-api.ts";
 import { isUpgradeBy, type UpgradeAnswer } from "../../protocol/agent-key.ts";
 import type { UpgradePath } from "../../protocol/agent-proof.ts";
@@ -25,26 +25,39 @@ export type AuthorizeSessionDeps = Pick<
   "store" | "pools" | "browsers" | "agentTokens" | "agentKeys" | "verifyKey"
 >;
 
+export type SessionByToken = { lease: LeaseRecord; poolUid: string; projectId: string };
+
+/** The session that a token is for. Throws as `authorizeSession`. */
+export const sessionByToken = async (
+  { sessionId, token }: { sessionId: string; token: string },
+  { store, pools, browsers, verifyKey }: Pick<AuthorizeSessionDeps, "store" | "pools" | "browsers" | "verifyKey">,
+): Promise<SessionByToken> => {
+  const claims = await verifySessionToken(verifyKey, token);
+  if (claims?.sessionId !== sessionId)
+    throw new AppError("unauthorized", "the jwt of this URL is missing or not valid");
+  const { poolUid } = claims;
+  const lease = await store.lease(poolUid, sessionId);
+  if (!lease) {
+    const owners = [...pools.list(), ...browsers.list()].filter(({ metadata }) => metadata.uid === poolUid);
+    await refuseWhileRecovering(sessionId, owners, { store });
+    throw new AppError("not_found", `session ${sessionId} has ended`);
+  }
+  const { project: projectId } = SessionRequest.parse(JSON.parse(lease.request));
+  return { lease, poolUid, projectId };
+};
+
 /**
  * Checks a session's token and returns the address of its browser. Throws `unauthorized` for a token of another session,
  * `not_found` when the session has ended, and `unavailable` while that is unknown.
  */
 export const authorizeSession = async (
   { sessionId, token, path }: { sessionId: string; token: string; path: UpgradePath },
-  { store, pools, browsers, agentTokens, agentKeys, verifyKey }: AuthorizeSessionDeps,
+  deps: AuthorizeSessionDeps,
 ): Promise<SessionTarget> => {
-  const claims = await verifySessionToken(verifyKey, token);
-  if (claims?.sessionId !== sessionId)
-    throw new AppError("unauthorized", "the jwt of this URL is missing or not valid");
-  const lease = await store.lease(claims.poolUid, sessionId);
-  if (!lease) {
-    const owners = [...pools.list(), ...browsers.list()].filter(({ metadata }) => metadata.uid === claims.poolUid);
-    await refuseWhileRecovering(sessionId, owners, { store });
-    throw new AppError("not_found", `session ${sessionId} has ended`);
-  }
+  const { agentTokens, agentKeys } = deps;
+  const { lease, projectId } = await sessionByToken({ sessionId, token }, deps);
   const authorization = `Bearer ${agentTokens.tokenFor(lease.browser)}`;
   const challenge = agentKeys.challenge(lease.pod);
-  const { project: projectId } = SessionRequest.parse(JSON.parse(lease.request));
   return {
     agent: { browser: lease.browser, pod: lease.pod, address: lease.address },
     path,

@@ -119,6 +119,7 @@ export const createBrowser = async (
     if (acquired.kind !== "held") throw notStarted("it was not up in time");
     const session = await retryBriefly(() => sessionAnswer(acquired.lease, baseUrl, deps), signal);
     signal.throwIfAborted();
+    if (session.telemetry) deps.telemetry.collector.collect(owner);
     return { session, takeBack: () => void undo(browser, deps, project) };
   } catch (error) {
     await undo(browser, deps, project);

@@ -1,13 +1,13 @@
 /** Has the agent of a held browser carry out what was planned (protocol/browser-change.ts). */
 import { AppError, unavailable } from "../../errors.ts";
 import type { Called } from "../../leases/agent-call.ts";
-import type { AnyLease } from "../../leases/records.ts";
+import type { AnyLease, SessionRequest } from "../../leases/records.ts";
 import type { MissingArchives } from "../../protocol/browser-setup.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import type { FoundSession } from "./find-session.ts";
 import type { PlannedChange } from "./plan-change.ts";
 
-type Deps = Pick<ServiceDeps, "setupClient" | "blobs" | "store" | "log">;
+type Deps = Pick<ServiceDeps, "agents" | "setupClient" | "blobs" | "store" | "log">;
 
 /** Longest delivery of an archive, ms. */
 const archiveMs = 5 * 60_000;
@@ -72,4 +72,17 @@ export const applyChange = async (
   const asked = await deps.setupClient.sendChange(lease, { ...nameIn(lease), ...wanted, apply: true, request });
   // Another request of the same session has prepared something else meanwhile.
   if ((await missingOf(asked, found, deps)).length > 0) throw unavailable("the browser");
+};
+
+/** Has the agent capture what this request says. An agent of an earlier version captures nothing: then there is nothing to change. */
+export const applyCapture = async (
+  { telemetry }: SessionRequest,
+  { lease, poolUid }: FoundSession,
+  { agents, store, log }: Deps,
+): Promise<void> => {
+  const answer = await agents.capture(lease, telemetry ?? null);
+  if (answer.kind === "ok" || (answer.kind === "refused" && answer.code === "not_found")) return;
+  if (!(await store.lease(poolUid, lease.session))) throw sessionGone(lease.session);
+  log.warn({ session_id: lease.session, answer }, "the browser did not take telemetry settings");
+  throw unavailable("the browser");
 };

@@ -1,13 +1,12 @@
 import type { SessionConfig } from "../../domain/browser-config.ts";
-import { mergeTelemetry } from "../../domain/telemetry-merge.ts";
 import type { AnyLease } from "../../leases/records.ts";
 import { SessionRequest } from "../../leases/records.ts";
 import { signSessionToken } from "../../protocol/session-token.ts";
 import type { Session } from "../../resources/session-wire.ts";
 import { Telemetry } from "../../resources/telemetry.ts";
-import { fromWire, toWire, type Wire } from "../../resources/wire.ts";
+import { toWire } from "../../resources/wire.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { leaseTelemetry } from "./lease-telemetry.ts";
+import { telemetryOf } from "./lease-telemetry.ts";
 import { configOf } from "./session-config.ts";
 
 type Links = Pick<Session, "cdp_ws_url" | "webdriver_ws_url" | "base_url">;
@@ -33,15 +32,6 @@ const policyOf = async (
   const ref = pool?.spec.chromePolicyRef;
   if (ref?.sha256 !== config.chrome_policy_sha256) return undefined;
   return policies.read(pool?.metadata.namespace ?? "", ref).catch(() => undefined);
-};
-
-type TelemetryWire = Wire<Telemetry>;
-
-/** Merges the lease's telemetry settings into those that its browser was made with; the lease's were checked at the acquire. */
-const telemetryOf = (config: SessionConfig | undefined, request: SessionRequest): TelemetryWire | undefined => {
-  const current = config?.telemetry && fromWire(Telemetry, config.telemetry);
-  const merged = mergeTelemetry(current, leaseTelemetry(request));
-  return merged.ok && merged.telemetry ? toWire(Telemetry, merged.telemetry) : undefined;
 };
 
 const time = (ms: number): string => new Date(ms).toISOString();
@@ -83,7 +73,7 @@ export const sessionAnswer = async (
       profile: changed?.profile ?? config?.profile,
       proxy_id: changed?.proxy_id ?? config?.proxy_id,
       start_url: request.start_url ?? config?.start_url,
-      telemetry,
+      telemetry: telemetry && toWire(Telemetry, telemetry),
       name: request.name,
       tags: request.tags,
     }),

@@ -1,3 +1,4 @@
+import type { SessionConfig } from "../../domain/browser-config.ts";
 import { type RunningChange, updateOf } from "../../domain/browser-update.ts";
 import { wireProblems } from "../../domain/problem.ts";
 import { referencesOf } from "../../domain/references.ts";
@@ -12,9 +13,10 @@ import { requireReferences } from "../objects/references.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { type FoundSession, findSession } from "./find-session.ts";
-import { leaseTelemetry } from "./lease-telemetry.ts";
+import { telemetryOf } from "./lease-telemetry.ts";
 import { type PlannedChange, planChange, refuseSecondProfile } from "./plan-change.ts";
-import { applyChange, prepareChange, sessionGone } from "./send-change.ts";
+import { applyCapture, applyChange, prepareChange, sessionGone } from "./send-change.ts";
+import { configOf } from "./session-config.ts";
 import { sessionNameTaken } from "./session-name.ts";
 
 /** How often a write is tried while others change the same session. */
@@ -26,21 +28,27 @@ const changed = <T extends string | object>(before: T | undefined, asked: T | nu
   return asked === null || Object.keys(asked).length === 0 ? undefined : asked;
 };
 
-const telemetryAfter = (request: SessionRequest, asked: UpdateBrowser["telemetry"]): SessionRequest["telemetry"] => {
+/** What a lease keeps: all that counts for it now, so that nothing of what its browser was made with comes back. */
+const telemetryAfter = (
+  request: SessionRequest,
+  asked: UpdateBrowser["telemetry"],
+  config: SessionConfig | undefined,
+): SessionRequest["telemetry"] => {
   if (!asked) return request.telemetry;
-  const merged = mergeTelemetry(leaseTelemetry(request), fromWire(Telemetry, asked));
+  const merged = mergeTelemetry(telemetryOf(config, request), fromWire(Telemetry, asked));
   if (!merged.ok) throw invalidInput(wireProblems(BrowserPoolSpec, merged.problems));
-  return merged.telemetry && toWire(Telemetry, merged.telemetry);
+  if (merged.telemetry) return toWire(Telemetry, merged.telemetry);
+  return asked.enabled === false ? { enabled: false } : request.telemetry;
 };
 
-/** `running`: what changes in the browser itself, if anything does. */
-type Update = { request: UpdateBrowser; running?: PlannedChange | undefined };
+/** `config`: what the browser was made with. `running`: what changes in the browser itself, if anything does. */
+type Update = { request: UpdateBrowser; config?: SessionConfig | undefined; running?: PlannedChange | undefined };
 
-const after = (present: SessionRequest, { request, running }: Update): SessionRequest => {
+const after = (present: SessionRequest, { request, config, running }: Update): SessionRequest => {
   const { name: oldName, tags: oldTags, ...rest } = present;
   const name = changed(oldName, request.name);
   const tags = changed(oldTags, request.tags);
-  const telemetry = telemetryAfter(present, request.telemetry);
+  const telemetry = telemetryAfter(present, request.telemetry, config);
   return {
     ...rest,
     ...(name !== undefined && { name }),
@@ -70,10 +78,32 @@ const write = async (
   });
 };
 
+/** `change`: what `running` was planned of. */
+type RunningUpdate = Update & { change: RunningChange | undefined };
+
+/** Carries out what was planned in the browser. What is captured goes back to what it was when that fails. */
+const apply = async (
+  found: FoundSession,
+  { request, running, change, ...update }: RunningUpdate,
+  deps: ServiceDeps,
+): Promise<void> => {
+  const present = requestOf(found.lease);
+  const next = after(present, { request, running, ...update });
+  if (running && change) await refuseSecondProfile(found, change, deps);
+  if (request.telemetry) await applyCapture(next, found, deps);
+  if (!running) return;
+  try {
+    await applyChange(running, JSON.stringify(next), found, deps);
+  } catch (error) {
+    if (request.telemetry) await applyCapture(present, found, deps).catch(() => undefined);
+    throw error;
+  }
+};
+
 /** Changes the browser and then the record; one request of a session at a time, so that both are of the same request. */
 const changeRunning = async (
   { lease, poolUid }: FoundSession,
-  { request, running, change }: Update & { running: PlannedChange; change: RunningChange },
+  update: RunningUpdate,
   deps: ServiceDeps,
 ): Promise<LeaseRecord> => {
   const { session } = lease;
@@ -81,9 +111,7 @@ const changeRunning = async (
     const now = await deps.store.lease(poolUid, session);
     if (!now) throw sessionGone(session);
     const found = { lease: now, poolUid };
-    await refuseSecondProfile(found, change, deps);
-    const update = { request, running };
-    await applyChange(running, JSON.stringify(after(requestOf(now), update)), found, deps);
+    await apply(found, update, deps);
     return write(found, update, deps);
   };
   return deps.locks.hold(["change-browser", session], work, { renews: true });
@@ -104,7 +132,8 @@ export const updateBrowser = async (
   const updated = updateOf(request, present);
   if (!updated.ok) throw invalidInput(updated.problems);
   const { change } = updated;
-  after(present, { request });
+  const config = request.telemetry ? await configOf(found.lease, found.poolUid, deps) : undefined;
+  after(present, { request, config });
   const telemetry = request.telemetry ? fromWire(Telemetry, request.telemetry) : undefined;
   await requireReferences(referencesOf({ telemetry }), project, deps);
   const running = change && (await planChange(change, found, project, deps));
@@ -117,12 +146,15 @@ export const updateBrowser = async (
     throw sessionNameTaken(request.name ?? "");
   const free = (name: string): Promise<void> => deps.names.free(project.id, name, owner).catch(() => undefined);
   const work =
-    change && running ? changeRunning(found, { request, running, change }, deps) : write(found, { request }, deps);
+    running || telemetry
+      ? changeRunning(found, { request, config, running, change }, deps)
+      : write(found, { request }, deps);
   const lease = await work.catch(async (error: unknown) => {
     // The name of a session whose record may have changed stays taken until it has ended.
     if (isRenamed && running && error instanceof AppError && error.code === "conflict") await free(request.name ?? "");
     throw error;
   });
+  if (telemetry) await deps.telemetry.collector.ensure(owner).catch(() => undefined);
   // If this fails, the old name stays taken until this session has ended.
   if (before && request.name !== undefined && request.name !== before) await free(before);
   return lease;

@@ -76,6 +76,8 @@ export const startNodeProcess = async (
     turn: call("turn"),
     happen: call("happen"),
     starts: call("starts"),
+    say: call("say"),
+    captured: call("captured"),
     memory: call("memory"),
     flush: call("flush"),
     async stop() {

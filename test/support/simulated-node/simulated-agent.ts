@@ -14,6 +14,7 @@ import { createAgentTokenVerifier } from "../../../src/protocol/agent-token.ts";
 import type { Said } from "./agent-event.ts";
 import type { DevTools } from "./devtools.ts";
 import { observedLeases } from "./observed-leases.ts";
+import { type PlayedTelemetry, playTelemetry } from "./played-telemetry.ts";
 import type { Switches } from "./switches.ts";
 
 export type SimulatedAgentOptions = {
@@ -33,6 +34,7 @@ export type SimulatedAgent = {
   /** The truth about its lease, whatever it says over HTTP. */
   state(): AgentState;
   turn(switches: Switches): Promise<void>;
+  telemetry: Pick<PlayedTelemetry, "say" | "settings">;
   /** Takes no further lease; resolves when none is held. */
   stop(): Promise<void>;
   /** Starts again with no memory of any lease; its connections are cut. */
@@ -113,8 +115,10 @@ export const startSimulatedAgent = async (options: SimulatedAgentOptions): Promi
     await pause(switches.slowMs);
     return !closed.signal.aborted && verify(token);
   };
+  const telemetry = playTelemetry(() => keeper);
+  const { routes } = telemetry;
   const listen = (): Promise<AgentServer> =>
-    startAgentServer({ address, port, verify: comeIn, agentKey, leases, browser, log });
+    startAgentServer({ address, port, verify: comeIn, agentKey, leases, browser, routes, log });
   let server: AgentServer | undefined = await listen();
   const hangUp = (): void => {
     server?.close();
@@ -122,6 +126,7 @@ export const startSimulatedAgent = async (options: SimulatedAgentOptions): Promi
   };
   return {
     state: () => keeper.state(),
+    telemetry,
     async turn(next) {
       switches = next;
       goesOn.resolve();

@@ -13,6 +13,7 @@ import { seededRandom } from "../seeded-random.ts";
 import { createAddresses } from "./addresses.ts";
 import type { AgentEvent } from "./agent-event.ts";
 import { startDevTools } from "./devtools.ts";
+import type { Said } from "./played-telemetry.ts";
 import { type SimulatedRun, startSimulatedRun } from "./simulated-run.ts";
 import { type Accident, choose, type Starts, type Switches, type Which } from "./switches.ts";
 
@@ -36,6 +37,10 @@ export type SimulatedNode = {
   /** Lets it happen to the pods that are chosen and live now; answers their uids. */
   happen(which: Which, accident: Accident): Promise<string[]>;
   starts(how: Starts): Promise<void>;
+  /** Lets it happen in the held browsers of the pods that are chosen; answers their uids. */
+  say(which: Which, said: Said): Promise<string[]>;
+  /** The telemetry settings that each agent was sent last. */
+  captured(): Promise<unknown[]>;
   /** Ends all pods; resolves when nothing of them is left. */
   stop(): Promise<void>;
 };
@@ -120,6 +125,8 @@ export const startSimulatedNode = async (options: SimulatedNodeOptions): Promise
     pods: async () => [...runs.values()].map(viewOf),
     turn: (which, switches) => toAll(which, (run) => run.turn(switches)),
     happen: (which, accident) => toAll(which, (run) => run.happen(accident)),
+    say: (which, said) => toAll(which, async (run) => run.agent()?.telemetry.say(said)),
+    captured: async () => [...runs.values()].map((run) => run.agent()?.telemetry.settings() ?? null),
     async starts(how) {
       starts = how;
     },

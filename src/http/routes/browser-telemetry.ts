@@ -1,0 +1,114 @@
+/** The telemetry of sessions, as the public SDK reads it (`browsers.telemetry`). */
+import { z } from "zod";
+import { eventCategories, TelemetryRecord } from "../../resources/telemetry-event.ts";
+import type { ServiceDeps } from "../../services/service-deps.ts";
+import { type FoundSession, findSession } from "../../services/sessions/find-session.ts";
+import { type BeginAt, followEvents } from "../../services/telemetry/follow-events.ts";
+import { readEvents } from "../../services/telemetry/read-events.ts";
+import { listInQuery } from "../middleware/validate.ts";
+import { Paging } from "../paging.ts";
+import { defineRoute, type ServerEvent } from "../route.ts";
+
+const tag = "Browsers";
+const scope = "project";
+const TelemetryParams = z.object({ id_or_name: z.string().min(1).max(255).describe("The session's id or name.") });
+
+/** A number of an event, as text. */
+const seqText = /^\d{1,15}$/;
+
+/** A moment. */
+const Moment = z.string().min(1).max(64).optional();
+
+export const listTelemetryRoute = defineRoute(
+  {
+    method: "get",
+    path: "/browsers/{id_or_name}/telemetry/events",
+    operationId: "listTelemetryEvents",
+    tag,
+    scope,
+    permission: "browsers:use",
+    summary: "Read kept telemetry events of a browser session",
+    params: TelemetryParams,
+    query: z.object({
+      category: listInQuery(
+        z.enum(eventCategories),
+        eventCategories.length,
+        "Only events of these categories, of those on the page: a page may be empty though there are more.",
+      ),
+      order: z.enum(["asc", "desc"]).default("asc").describe("Oldest or newest first."),
+      since: Moment.describe(
+        "Begin of the window, only with asc: an RFC 3339 timestamp, or a duration such as 5m for that long ago. Left out: 5m. Ignored with offset.",
+      ),
+      until: Moment.describe("End of the window, which is not part of it, likewise."),
+      limit: Paging.shape.limit,
+      offset: z
+        .string()
+        .regex(seqText, "give the X-Next-Offset of the answer before")
+        .transform(Number)
+        .optional()
+        .describe("Where the page starts: the X-Next-Offset of the answer before. A page has 4 MiB at most."),
+      include_deleted: z
+        .enum(["true", "false"])
+        .optional()
+        .describe("Also of an ended session: for a day with storage.enabled, else for five minutes."),
+    }),
+    answers: { 200: { description: "The events", schema: z.array(TelemetryRecord) } },
+    errors: ["bad_request", "not_found"],
+  },
+  async ({ params, query, project, deps }) => {
+    const includeEnded = query.include_deleted === "true";
+    const { lease } = await findSession(params.id_or_name, { project, includeEnded }, deps);
+    const { records, next } = await readEvents(lease.session, query, deps);
+    return {
+      status: 200,
+      body: records,
+      headers: { "X-Has-More": String(next > 0), "X-Next-Offset": String(next) },
+    };
+  },
+);
+
+const beginOf = (lastEventId: string | undefined, replay: string | undefined): BeginAt => {
+  if (lastEventId !== undefined && seqText.test(lastEventId)) return { after: Number(lastEventId) };
+  return replay === "all" ? "oldest" : "now";
+};
+
+const framed = async function* (records: AsyncIterable<TelemetryRecord>): AsyncGenerator<ServerEvent> {
+  for await (const record of records) yield { id: String(record.seq), data: record };
+};
+
+type Asked = { lastEventId: string | undefined; replay: string | undefined };
+
+/** The events of an active session as a stream. Where it begins is settled when this resolves. */
+export const telemetryEvents = async (
+  found: FoundSession,
+  { lastEventId, replay }: Asked,
+  deps: ServiceDeps,
+  signal: AbortSignal,
+): Promise<AsyncIterable<ServerEvent>> => framed(await followEvents(found, beginOf(lastEventId, replay), deps, signal));
+
+export const streamTelemetryRoute = defineRoute(
+  {
+    method: "get",
+    path: "/browsers/{id_or_name}/telemetry/stream",
+    operationId: "streamTelemetryEvents",
+    tag,
+    scope,
+    permission: "browsers:use",
+    summary: "Follow the telemetry events of a browser session as they come",
+    params: TelemetryParams,
+    query: z.object({
+      replay: z
+        .string()
+        .max(64)
+        .optional()
+        .describe("all: begin with the oldest event that is kept. Anything else: with the next one that comes."),
+    }),
+    resumes: true,
+    answers: { 200: { description: "The events, until the session ends", events: TelemetryRecord } },
+    errors: ["bad_request", "not_found"],
+  },
+  async ({ params, query, lastEventId, project, deps, signal }) => {
+    const found = await findSession(params.id_or_name, { project }, deps);
+    return { status: 200, events: await telemetryEvents(found, { lastEventId, replay: query.replay }, deps, signal) };
+  },
+);
