@@ -34,18 +34,40 @@ export type TelemetryClaims = {
 /** Silence after which a replica counts as gone, ms: three times the pause between two `takeOver`. */
 const silenceMs = 9000;
 
+/** How long it needs not be told again, ms. */
+const toldForMs = 1000;
+
 const claimScript = loadScript("claim-telemetry", import.meta.url);
 const keepScript = loadScript("keep-telemetry-claims", import.meta.url);
 
 /** `replica`: new for every process. */
 export const createTelemetryClaims = (redis: RedisConnection, replica: string): TelemetryClaims => {
   let cursor = "0";
+  let toldMs = -Infinity;
+  /** Tells that this replica lives, and takes sessions over. */
+  const tell = async (most: number): Promise<string[]> => {
+    const keys = [telemetryClaimsKey, telemetryCollectorsKey];
+    const [next, ...flat] = listReply(
+      await orUnavailable(runScript(redis, claimScript, keys, [replica, silenceMs, most, cursor])),
+    );
+    cursor = textReply(next);
+    return textsReply(flat);
+  };
+  /** A first claim of a replica that nobody has heard of would be free to others. */
+  const tellOf = async (): Promise<void> => {
+    if (performance.now() - toldMs < toldForMs) return;
+    await tell(0);
+    toldMs = performance.now();
+  };
   return {
     async claim({ session, poolUid }) {
       await orUnavailable(redis.hset(telemetryClaimsKey, session, `${poolUid}/${replica}`));
+      await tellOf();
     },
     async claimFree({ session, poolUid }) {
-      return (await orUnavailable(redis.hsetnx(telemetryClaimsKey, session, `${poolUid}/${replica}`))) === 1;
+      const isFree = (await orUnavailable(redis.hsetnx(telemetryClaimsKey, session, `${poolUid}/${replica}`))) === 1;
+      if (isFree) await tellOf();
+      return isFree;
     },
     async isClaimed(session) {
       return (await orUnavailable(redis.hexists(telemetryClaimsKey, session))) === 1;
@@ -54,12 +76,7 @@ export const createTelemetryClaims = (redis: RedisConnection, replica: string): 
       await orUnavailable(redis.hset(telemetryClaimsKey, session, `${poolUid}/`));
     },
     async takeOver(most) {
-      const keys = [telemetryClaimsKey, telemetryCollectorsKey];
-      const [next, ...flat] = listReply(
-        await orUnavailable(runScript(redis, claimScript, keys, [replica, silenceMs, most, cursor])),
-      );
-      cursor = textReply(next);
-      const texts = textsReply(flat);
+      const texts = await tell(most);
       return texts.flatMap((session, index) => (index % 2 === 0 ? [{ session, poolUid: texts[index + 1] ?? "" }] : []));
     },
     async confirm(collected) {

@@ -5,6 +5,7 @@ import { readConfig } from "../../src/config.ts";
 import { unavailable } from "../../src/errors.ts";
 import { createApiMetrics } from "../../src/metrics/api-metrics.ts";
 import { createSessionNames } from "../../src/redis/session-names.ts";
+import type { Collected } from "../../src/redis/telemetry-claims.ts";
 import { createCallerLimits } from "../../src/services/limits/caller-limits.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import type { ServiceDeps } from "../../src/services/service-deps.ts";
@@ -26,6 +27,7 @@ const setUp = async (poolUid: string, store: Partial<ServiceDeps["store"]>) => {
   const totals = () => ({ size: 0, available: 0, acquired: 0, starting: 0, waiting: 0 });
   const metrics = createApiMetrics(new Registry(), totals);
   const config = readConfig();
+  const collected: Collected[] = [];
   const deps = {
     ...parts,
     store: { ...parts.store, ...store },
@@ -36,6 +38,7 @@ const setUp = async (poolUid: string, store: Partial<ServiceDeps["store"]>) => {
     config,
     callerLimits: createCallerLimits(config.callers, metrics),
     signingKey: generateKeyPairSync("ed25519").privateKey,
+    telemetry: { collector: { collect: (session: Collected) => collected.push(session) } },
     log: silent,
   } as unknown as ServiceDeps;
   const project = { id: newId(), namespace: "project" } as never;
@@ -45,7 +48,7 @@ const setUp = async (poolUid: string, store: Partial<ServiceDeps["store"]>) => {
       deps,
       new AbortController().signal,
     );
-  return { acquire, names, project: project as { id: string } };
+  return { acquire, collected, names, project: project as { id: string } };
 };
 
 test("when the caller can't be answered, its browser goes back to the pool and the session's name is free", async () => {
@@ -99,7 +102,8 @@ test("the answer has the fields that the request or the browser's configuration 
     chrome_policy: { PrintingEnabled: false },
     telemetry: { enabled: true },
   };
-  const { acquire } = await setUp(poolUid, { config: async () => JSON.stringify(set) });
+  const { acquire, collected } = await setUp(poolUid, { config: async () => JSON.stringify(set) });
   const handedOut = await acquire({ name: "n", tags: { team: "a" } });
   expect(handedOut?.session).toMatchObject({ ...set, name: "n", tags: { team: "a" } });
+  expect(collected).toEqual([{ poolUid, session: handedOut?.session.session_id }]);
 });

@@ -89,6 +89,7 @@ test("claims of a replica that is gone go to others in parts, and those of one t
   await alive.takeOver(0);
   const sessions = Array.from({ length: 7 }, () => ({ session: newId(), poolUid: newId() }));
   for (const collected of sessions) await dead.claim(collected);
+  await dead.leave();
   const own = { session: newId(), poolUid: newId() };
   await alive.claim(own);
   const taken = [];

@@ -3,6 +3,7 @@ import Kernel from "@onkernel/sdk";
 import type { TelemetryEventsParams, TelemetryStreamResponse } from "@onkernel/sdk/resources/browsers/telemetry";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BrowserSpec, browserKind } from "../../src/resources/browser.ts";
 import type { ApiReplica } from "../support/cluster.ts";
 import { eventually } from "../support/eventually.ts";
 import { fullPool, type PoolClient } from "../support/pool-client.ts";
@@ -244,6 +245,19 @@ test("a change of the running session reaches its agent at once, and starts to c
   );
   expect((on.telemetry as { enabled?: boolean } | null | undefined)?.enabled).toBe(true);
   await pool.release({ session_id: id });
+});
+
+// TELEMETRY-33
+test("a browser made by YAML is collected too", async () => {
+  const metadata = { name: "by-yaml", namespace: cluster.namespace };
+  const spec = BrowserSpec.parse({ headless: true, telemetry: { browser: { console: { enabled: true } } } });
+  await cluster.kube.create(browserKind, { metadata, spec });
+  const { uid } = await eventually("its agent has it", async () =>
+    (await cluster.node.pods()).find(({ holder }) => holder === "by-yaml"),
+  );
+  await cluster.node.say({ pods: [uid] }, { count: 3 });
+  await eventually("they came", async () => (await redis.hget("bp:{by-yaml}:telemetry_state", "last")) === "3");
+  await cluster.kube.delete(browserKind, metadata);
 });
 
 // TELEMETRY-35

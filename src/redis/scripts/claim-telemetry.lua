@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Notes that a replica lives, and gives it sessions whose replica does not.
+-- Notes that a replica lives, and gives it sessions whose replica does not. Where there are no claims it writes nothing.
 -- KEYS[1] hash of claims: session → <pool uid>/<replica>
 -- KEYS[2] sorted set of replicas by the time at which they were last heard of, ms
 -- ARGV[1] the replica
@@ -7,6 +7,7 @@
 -- ARGV[3] most sessions that it gets
 -- ARGV[4] where to look on: the cursor of the call before, 0 at first
 -- Returns {next cursor, session, pool uid, …}.  O(replicas and 500 claims)
+if redis.call("HLEN", KEYS[1]) == 0 then return { "0" } end
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call("ZADD", KEYS[2], string.format("%.0f", now), ARGV[1])

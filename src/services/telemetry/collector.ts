@@ -3,6 +3,7 @@
  * every three seconds, and asks then whether others have taken over what it collects.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { resolveTelemetry } from "../../domain/telemetry-merge.ts";
 import type { MemoryUse } from "../../redis/memory-use.ts";
 import type { Collected, TelemetryClaims } from "../../redis/telemetry-claims.ts";
 import { whileUnavailable } from "../../redis/while-unavailable.ts";
@@ -47,6 +48,7 @@ export const startTelemetryCollector = (deps: CollectorDeps): TelemetryCollector
   const running = new Map<string, { collected: Collected; stop: AbortController; done: Promise<void> }>();
   const slots = createSlots(mostBatches);
   const stopped = new AbortController();
+  const adopted = new Set<string>();
   let isTight = false;
   let confirmed = 0;
   const parts: CollectDeps = { ...deps, slots, isTight: () => isTight };
@@ -78,6 +80,9 @@ export const startTelemetryCollector = (deps: CollectorDeps): TelemetryCollector
     });
   };
 
+  const ensure = async (collected: Collected): Promise<void> => {
+    if (!running.has(collected.session) && (await claims.claimFree(collected))) begin(collected);
+  };
   const confirm = async (): Promise<void> => {
     const all = [...running.values()].map(({ collected }) => collected);
     if (confirmed >= all.length) confirmed = 0;
@@ -90,10 +95,22 @@ export const startTelemetryCollector = (deps: CollectorDeps): TelemetryCollector
     isTight = servers.some(({ usedBytes, limitBytes }) => limitBytes > 0 && usedBytes > tightShare * limitBytes);
     if (isTight) for (const { id } of deps.projects.list()) await deps.events.trimEnded(id, 0);
   };
+  /** Browsers made by YAML: no request has handed out their sessions. */
+  const adopt = async (): Promise<void> => {
+    const all = deps.browsers.list();
+    const present = new Set(all.map(({ metadata }) => metadata.uid));
+    for (const uid of adopted) if (!present.has(uid)) adopted.delete(uid);
+    for (const { metadata, spec, status } of all) {
+      if (status?.phase !== "Active" || adopted.has(metadata.uid) || !resolveTelemetry(spec.telemetry)) continue;
+      await ensure({ session: metadata.name, poolUid: metadata.uid });
+      adopted.add(metadata.uid);
+    }
+  };
   const look = async (): Promise<void> => {
     const room = Math.min(takenAtOnce, mostSessions - running.size);
     for (const collected of await claims.takeOver(room)) begin(collected);
     await confirm();
+    await adopt();
     await makeRoom();
   };
   const lookAgainAndAgain = async (): Promise<void> => {
@@ -108,9 +125,7 @@ export const startTelemetryCollector = (deps: CollectorDeps): TelemetryCollector
     collect(collected) {
       claim(collected).catch(() => undefined);
     },
-    async ensure(collected) {
-      if (!running.has(collected.session) && (await claims.claimFree(collected))) begin(collected);
-    },
+    ensure,
     async stop() {
       stopped.abort();
       const all = Promise.all([looking, ...[...running.values()].map(({ done }) => done)]);
