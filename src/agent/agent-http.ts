@@ -130,7 +130,7 @@ const sendJson = (answering: Answering, status: number, body: object): void => {
 
 const send = (answering: Answering, answer: AgentReply | AgentLines): void => {
   const { response, streams } = answering;
-  const reply = "lines" in answer && streams.isFull() ? refusals.too_many_streams : answer;
+  const reply = "lines" in answer && streams.isFull(answer) ? refusals.too_many_streams : answer;
   if ("lines" in reply) {
     prove(answering, reply.status, streamedBody);
     response.writeHead(reply.status, { "content-type": "application/x-ndjson" });

@@ -21,11 +21,21 @@ const stalledMs = 60_000;
 /** Streams at once: some readers of each kind, and far fewer than the agent has sockets. */
 const maxStreams = 16;
 
-/** An answer of lines. `lines`: made when the answer begins; it must end when the signal is aborted, and its objects must be JSON. */
-export type AgentLines = { status: 200; lines(signal: AbortSignal): AsyncIterable<object> };
+/** Further streams for the service itself, which no number of readers keeps away. */
+const reservedStreams = 4;
+
+/**
+ * An answer of lines. `lines`: made when the answer begins; it must end when the signal is aborted, and its objects must be JSON.
+ * `isReserved`: it is read by the service itself.
+ */
+export type AgentLines = {
+  status: 200;
+  lines(signal: AbortSignal): AsyncIterable<object>;
+  isReserved?: boolean;
+};
 
 export type LineStreams = {
-  isFull(): boolean;
+  isFull(reply: AgentLines): boolean;
   /** Sends the lines as the body of a response whose head is set. Never throws. */
   send(response: ServerResponse, reply: AgentLines): void;
   /** Breaks all of them off. */
@@ -51,7 +61,7 @@ export const createLineStreams = (): LineStreams => {
     }
   };
   return {
-    isFull: () => open.size >= maxStreams,
+    isFull: ({ isReserved = false }) => open.size >= maxStreams + (isReserved ? reservedStreams : 0),
     send(response, reply) {
       const gone = new AbortController();
       open.add(gone);

@@ -38,7 +38,7 @@ export const telemetryRoutes = ({ leases, telemetry, agentKey }: TelemetryRouteD
     const query = Query.safeParse(Object.fromEntries(searchParams ?? []));
     if (!query.success) return refusal("bad_request", "session and after: a session and a whole number");
     const lines = telemetry.stream(query.data.session, query.data.after);
-    return lines ? { status: 200, lines } : refusals.session_not_found;
+    return lines ? { status: 200, lines, isReserved: true } : refusals.session_not_found;
   };
   const change = async (request: IncomingMessage): Promise<AgentReply> => {
     const read = await parseBody(request, CaptureChange, { maxBytes: maxSettingsBytes });

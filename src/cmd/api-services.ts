@@ -9,9 +9,8 @@ import type { Kube } from "../kube/client.ts";
 import { startReflector } from "../kube/reflector.ts";
 import { whileUnreachable } from "../kube/while-unreachable.ts";
 import { createAbandonedSessions } from "../leases/abandoned-sessions.ts";
-import type { AgentCallDeps } from "../leases/agent-call.ts";
 import { createAgentClient, quickConnectMs } from "../leases/agent-client.ts";
-import { createAgentStreams } from "../leases/agent-stream.ts";
+import { type AgentStreams, createAgentStreams } from "../leases/agent-stream.ts";
 import { createEndedLeases } from "../leases/ended-leases.ts";
 import { startGrants } from "../leases/grants.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
@@ -106,15 +105,17 @@ const startDeliveries = async (
   await followSetupRequests(subscriber, deliveries.take, services.log);
 };
 
-type TelemetryDeps = Pick<ServiceDeps, "store" | "pools" | "browsers" | "projects" | "config" | "log"> &
-  AgentCallDeps & { replica: string };
+type TelemetryDeps = Pick<ServiceDeps, "store" | "pools" | "browsers" | "projects" | "config" | "log"> & {
+  replica: string;
+  streams: AgentStreams;
+};
 
 /**
  * Starts to collect telemetry, until `stack` is disposed of. It has a connection to Redis of its own: what callers wait for must not
  * queue behind it.
  */
 const startTelemetry = async (
-  { replica, tokens, keys, ...deps }: TelemetryDeps,
+  { replica, streams, ...deps }: TelemetryDeps,
   stack: AsyncDisposableStack,
   signal: AbortSignal,
 ): Promise<TelemetryParts> => {
@@ -122,8 +123,6 @@ const startTelemetry = async (
   stack.defer(() => redis.disconnect());
   await whenReady(redis, startLimitMs, signal);
   const events = createTelemetryStore(redis);
-  const streams = createAgentStreams({ tokens, keys });
-  stack.defer(() => streams.close());
   const claims = createTelemetryClaims(redis, replica);
   const collector = startTelemetryCollector({ ...deps, events, streams, claims, memoryUse: () => memoryUse(redis) });
   stack.defer(() => collector.stop());
@@ -175,7 +174,7 @@ export const startServices = async (
   const apiMetrics = createApiMetrics(metrics.registry, () => totals(caches.pools.list()));
   await leaveInitialKey({ kube, namespace, secretName: config.initialKeySecret, apiKeys, log });
   const telemetry = await startTelemetry(
-    { ...caches, store, config, tokens: agentTokens, keys: agentKeys, replica: replicaId, log },
+    { ...caches, store, config, streams: agentStreams, replica: replicaId, log },
     stack,
     signal,
   );
