@@ -49,7 +49,8 @@ const Message = z.object({
   method: z.string().optional(),
   params: z
     .looseObject({
-      sessionId: z.string().optional(),
+      // Of a picture of a page it is a number.
+      sessionId: z.union([z.string(), z.number()]).optional(),
       targetInfo: z.looseObject({ targetId: z.string(), type: z.string() }).optional().catch(undefined),
     })
     .optional(),
@@ -88,7 +89,7 @@ export const connectCdp = async (
   let eventListener: ((event: CdpEvent) => void) | undefined;
   const noteEvent = ({ method, params, sessionId }: z.infer<typeof Message>): void => {
     if (method === undefined) return;
-    const [session, parent] = [params?.sessionId ?? "", sessionId ?? ""];
+    const [session, parent] = [String(params?.sessionId ?? ""), sessionId ?? ""];
     if (method === "Target.attachedToTarget") below.set(parent, [...(below.get(parent) ?? []), session]);
     // What a session was asked and has not answered when it ends, it never answers.
     if (method === "Target.detachedFromTarget")
