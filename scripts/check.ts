@@ -23,11 +23,10 @@ const architecture = async (): Promise<void> => {
 const steps: Step[] = [
   { name: "format and lint", run: () => program("biome", "ci", "--colors=off", "--max-diagnostics=200", ".") },
   { name: "types", run: () => program("tsc", "--pretty", "false") },
-  { name: "types of what fills pages", run: () => program("tsc", "--pretty", "false", "-p", "src/fill/in-page") },
-  {
-    name: "types of what watches pages",
-    run: () => program("tsc", "--pretty", "false", "-p", "src/agent/telemetry/in-page"),
-  },
+  ...["src/agent/telemetry/in-page", "src/fill/in-page", "src/http/live-view/in-page"].map((folder) => ({
+    name: `types of what runs in pages: ${folder}`,
+    run: () => program("tsc", "--pretty", "false", "-p", folder),
+  })),
   { name: "architecture", run: architecture },
   ...Object.entries(generators).map(([name, generate]) => ({
     name: `${name} up to date`,

@@ -10,6 +10,11 @@ const list = z
 /** As browsers send it. Not `null`, which pages of anybody send from a sandboxed frame. */
 const isOrigin = (text: string): boolean => /^[a-z][a-z0-9+.-]*:\/\/[^/\sA-Z?#*]+$/.test(text);
 
+const origins = list.refine(
+  (texts) => texts.every(isOrigin),
+  "expected origins such as https://console.example, in lower case, no path",
+);
+
 const port = z.coerce.number().int().min(0).max(65535);
 
 const number = (fallback: number, min: number, max = Infinity) => z.coerce.number().min(min).max(max).default(fallback);
@@ -69,12 +74,12 @@ const Environment = z.object({
   BROWSERPOOL_ALLOWED_HOSTS: list.describe(
     "Further Host names that requests may carry; loopback names and that of the public URL always may.",
   ),
-  BROWSERPOOL_ALLOWED_ORIGINS: list
-    .refine(
-      (origins) => origins.every(isOrigin),
-      "expected origins such as https://console.example, in lower case, no path",
-    )
-    .describe("Origins from which web pages may call; by default none but the API's own."),
+  BROWSERPOOL_ALLOWED_ORIGINS: origins.describe(
+    "Origins from which web pages may call; by default none but the API's own.",
+  ),
+  BROWSERPOOL_LIVE_VIEW_ORIGINS: origins.describe(
+    "Origins whose web pages may embed the live view in a frame; by default none.",
+  ),
   BROWSERPOOL_TRUSTED_PROXIES: ranges.describe(
     "Ranges (CIDR) of proxies in front of the API; X-Forwarded-For counts only as far as they wrote it. Left out: the address of the connection counts.",
   ),
@@ -298,6 +303,8 @@ export type Config = {
   publicUrl: string | undefined;
   allowedHosts: readonly string[];
   allowedOrigins: readonly string[];
+  /** Whose pages may embed the live view. */
+  liveViewOrigins: readonly string[];
   trustedProxies: readonly string[];
   redisUrl: string;
   systemNamespace: string;
@@ -361,6 +368,7 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
     publicUrl: env.BROWSERPOOL_PUBLIC_URL,
     allowedHosts: env.BROWSERPOOL_ALLOWED_HOSTS,
     allowedOrigins: env.BROWSERPOOL_ALLOWED_ORIGINS,
+    liveViewOrigins: env.BROWSERPOOL_LIVE_VIEW_ORIGINS,
     trustedProxies: env.BROWSERPOOL_TRUSTED_PROXIES,
     redisUrl: env.REDIS_URL,
     systemNamespace: env.BROWSERPOOL_SYSTEM_NAMESPACE,

@@ -10,9 +10,11 @@ import type { Browser } from "./browser.ts";
 import { createCdpProxy } from "./cdp-proxy.ts";
 import { changeRoutes } from "./change-routes.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
+import type { ShownPages } from "./shown-pages.ts";
 import type { SessionTelemetry } from "./telemetry/session-telemetry.ts";
 import { telemetryRoutes } from "./telemetry-routes.ts";
 import { createUpgrades } from "./upgrades.ts";
+import { createLiveView } from "./view/live-view.ts";
 
 /** Time for one request, ms: the archive of a profile can be large. */
 const requestTimeoutMs = 10 * 60_000;
@@ -28,6 +30,8 @@ export type AgentServerDeps = {
   agentKey: KeyObject;
   leases: LeaseKeeper;
   browser: Pick<Browser, "devTools" | "isHealthy">;
+  /** Which pages a live view may show. */
+  shownPages: ShownPages;
   /** Where archives of a holder's change are kept; left out, the browser can't be changed. */
   changeArchives?: string;
   /** What is captured of leases; left out, nothing is. */
@@ -91,7 +95,7 @@ const createRoutes = ({
     },
     ...(changeArchives !== undefined && changeRoutes({ leases, agentKey, folder: changeArchives })),
     ...(telemetry && telemetryRoutes({ leases, telemetry, agentKey })),
-    ...Object.fromEntries(["/cdp", "/webdriver"].map((path) => [path, { GET: upgradeRequired }])),
+    ...Object.fromEntries(["/cdp", "/webdriver", "/view"].map((path) => [path, { GET: upgradeRequired }])),
     ...routes,
   };
 };
@@ -103,8 +107,12 @@ const hasHungUp = ({ socket }: IncomingMessage): boolean => socket.destroyed || 
 
 /** Serves a browser that is up (src/protocol/agent-api.ts). Rejects when it cannot listen. */
 export const startAgentServer = (deps: AgentServerDeps): Promise<AgentServer> => {
-  const { agentKey, leases, browser, telemetry } = deps;
-  const paths = { "/cdp": createCdpProxy(browser), "/webdriver": createBidiServer(deps) };
+  const { agentKey, leases, browser, shownPages, telemetry } = deps;
+  const paths = {
+    "/cdp": createCdpProxy(browser),
+    "/webdriver": createBidiServer(deps),
+    "/view": createLiveView({ devTools: browser.devTools, shownPages }),
+  };
   const upgrade = createUpgrades({ leases, agentKey, paths, ...(telemetry && { telemetry }) });
   return startAgentHttp({ ...deps, routes: createRoutes(deps), upgrade, requestTimeoutMs });
 };

@@ -110,6 +110,7 @@ const serve = async (
     leases,
     browser,
     telemetry,
+    shownPages: fills,
     changeArchives: changeArchivesDir(config),
     routes: { ...saving?.routes, ...logRoutes({ leases, logs }) },
     ...(saving && { ended: () => ended }),

@@ -22,7 +22,7 @@ import { refuseSocket } from "../http/refuse-socket.ts";
 import type { Logger } from "../log.ts";
 import { proofHeader, type UpgradePath } from "../protocol/agent-proof.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
-import { authorizeSession, type SessionTarget } from "../services/sessions/authorize-session.ts";
+import { type AskedSession, authorizeSession, type SessionTarget } from "../services/sessions/authorize-session.ts";
 import { answerOf, connectTo, spliceToAgent } from "./agent-socket.ts";
 
 export type Gateway = {
@@ -41,6 +41,7 @@ const pathPattern = /^\/gateway\/([a-z0-9][a-z0-9.-]{0,252})\/([a-z]+)$/;
 const pathAtAgent: ReadonlyMap<string, UpgradePath> = new Map([
   ["cdp", "/cdp"],
   ["webdriver", "/webdriver"],
+  ["live", "/view"],
 ]);
 
 /** Limit of this replica. The agent limits the connections of one session. */
@@ -71,19 +72,28 @@ const handshake = ({ headers }: IncomingMessage, target: SessionTarget): string 
   return `${lines.join("\r\n")}\r\n\r\n`;
 };
 
-const parseTarget = (url = ""): { sessionId: string; token: string; path: UpgradePath } => {
+const parseTarget = (url = ""): AskedSession => {
   const { pathname = "", searchParams = new URLSearchParams() } = URL.parse(url, "http://gateway") ?? {};
   const [, sessionId, what = ""] = pathPattern.exec(pathname) ?? [];
   const path = pathAtAgent.get(what);
   if (!sessionId || !path) throw new AppError("not_found", "there is no WebSocket at this path");
-  return { sessionId, path, token: searchParams.get("jwt") ?? "" };
+  const readOnly = searchParams.get("readOnly") === "true";
+  return { sessionId, path, token: searchParams.get("jwt") ?? "", readOnly };
 };
 
-/** How the audit stream names a call. What is no path of a session counts as the older one. */
-const callOf = (url = ""): { verb: string; object: string } =>
-  pathPattern.exec(URL.parse(url, "http://gateway")?.pathname ?? "")?.[2] === "webdriver"
-    ? { verb: "connectWebDriver", object: "/gateway/{session}/webdriver" }
-    : { verb: "connectCdp", object: "/gateway/{session}/cdp" };
+/** How the audit stream names a call, by what the session is asked for. */
+const verbs: ReadonlyMap<string, string> = new Map([
+  ["cdp", "connectCdp"],
+  ["webdriver", "connectWebDriver"],
+  ["live", "connectLiveView"],
+]);
+
+/** What is no path of a session counts as the oldest one. */
+const callOf = (url = ""): { verb: string; object: string } => {
+  const [, , asked = ""] = pathPattern.exec(URL.parse(url, "http://gateway")?.pathname ?? "") ?? [];
+  const what = verbs.has(asked) ? asked : "cdp";
+  return { verb: verbs.get(what) ?? "", object: `/gateway/{session}/${what}` };
+};
 
 const openTarget = async (request: IncomingMessage, deps: ServiceDeps): Promise<SessionTarget> => {
   checkHost(request.headers, deps.config);

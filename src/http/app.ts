@@ -4,6 +4,7 @@ import type { AppDeps } from "./app-deps.ts";
 import { newFacts, noteRoute, recordCall } from "./audit-call.ts";
 import { clientAddress } from "./client-address.ts";
 import { mountDocs, mountOpenApi } from "./docs.ts";
+import { mountLiveView } from "./live-view/mount-live-view.ts";
 import { mountLogin } from "./login/mount-login.ts";
 import { allowOrigins } from "./middleware/cors.ts";
 import { answerError, asAppError } from "./middleware/error-answer.ts";
@@ -81,6 +82,7 @@ export const createApp = (deps: AppDeps): Express => {
   } else mountOpenApi(app);
   mountLogin(app, deps);
   mountSessionStream(app, deps);
+  mountLiveView(app, deps);
   mountRoutes(app, deps);
   app.use((request) => {
     throw new AppError("not_found", `there is nothing at ${request.method} ${request.path.slice(0, 200)}`);

@@ -12,6 +12,7 @@
  *   GET    /livez /readyz     → 200 | 503, no token (kubelet's probes)
  *   GET    /cdp               upgrade to a CDP WebSocket; header `x-browserpool-session` names the lease's session;
  *                             404 when that session does not hold the browser
+ *   GET    /view              upgrade to a live view (agent/view), as `/cdp`; header `x-browserpool-view: read-only`: without input
  *
  * A call with the header `x-browserpool-nonce` gets the agent's proof with its answer, also with an error (agent-proof.ts).
  *
@@ -43,6 +44,14 @@ export const sessionHeader = "x-browserpool-session";
  * such connection at a time. The gateway never sends this header.
  */
 export const purposeHeader = "x-browserpool-purpose";
+
+/**
+ * The header of an upgrade to `/view` whose viewer only watches. The gateway sends it by the viewer's token and URL, and passes on none
+ * of the client's.
+ */
+export const viewHeader = "x-browserpool-view";
+/** The value of that header. */
+export const readOnlyView = "read-only";
 
 /**
  * A lease's fence: rises with every lease of one browser (docs/design.md, The lease protocol). The agent refuses calls whose seq is

@@ -5,7 +5,12 @@ import { signJwt } from "./sign-jwt.ts";
 /** The content of a session's token: the lease that it opens. */
 export type SessionClaims = { sessionId: string; poolUid: string };
 
+/** The content of a live view's token. `readOnly`: it shows the browser and takes no input. */
+export type LiveViewClaims = SessionClaims & { readOnly: boolean };
+
 const audience = "gateway";
+/** Another audience, so that who may watch a browser can't open its CDP. */
+const liveViewAudience = "live-view";
 
 /**
  * The `jwt` of a session's `cdp_ws_url`. It has no expiry of its own: it is valid as long as its lease, which the gateway
@@ -14,13 +19,31 @@ const audience = "gateway";
 export const signSessionToken = (privateKey: KeyObject, { sessionId, poolUid }: SessionClaims): string =>
   signJwt(privateKey, { pool: poolUid, aud: audience, sub: sessionId });
 
-/** The claims of a token signed by `signSessionToken`, or undefined when it is forged, malformed or for another audience. */
-export const verifySessionToken = async (publicKey: KeyObject, token: string): Promise<SessionClaims | undefined> => {
+/** The `jwt` of a session's live view; valid as long as its lease. */
+export const signLiveViewToken = (privateKey: KeyObject, { sessionId, poolUid, readOnly }: LiveViewClaims): string =>
+  signJwt(privateKey, { pool: poolUid, aud: liveViewAudience, sub: sessionId, read_only: readOnly });
+
+const verifiedPayload = async (publicKey: KeyObject, token: string, wanted: string) => {
   try {
-    const { payload } = await jwtVerify(token, publicKey, { algorithms: ["EdDSA"], audience });
+    const { payload } = await jwtVerify(token, publicKey, { algorithms: ["EdDSA"], audience: wanted });
     if (!payload.sub || typeof payload.pool !== "string") return undefined;
-    return { sessionId: payload.sub, poolUid: payload.pool };
+    return { sessionId: payload.sub, poolUid: payload.pool, payload };
   } catch {
     return undefined;
   }
+};
+
+/** The claims of a token signed by `signSessionToken`, or undefined when it is forged, malformed or for another audience. */
+export const verifySessionToken = async (publicKey: KeyObject, token: string): Promise<SessionClaims | undefined> => {
+  const verified = await verifiedPayload(publicKey, token, audience);
+  return verified && { sessionId: verified.sessionId, poolUid: verified.poolUid };
+};
+
+/** The claims of a token signed by `signLiveViewToken`; undefined as `verifySessionToken`. */
+export const verifyLiveViewToken = async (publicKey: KeyObject, token: string): Promise<LiveViewClaims | undefined> => {
+  const verified = await verifiedPayload(publicKey, token, liveViewAudience);
+  if (!verified) return undefined;
+  const { sessionId, poolUid, payload } = verified;
+  // Whatever is not plainly allowed to type, only watches.
+  return { sessionId, poolUid, readOnly: payload.read_only !== false };
 };

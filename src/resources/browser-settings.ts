@@ -53,9 +53,12 @@ const NetworkFields = z.object({
 export const Network = closedObject(NetworkFields);
 export type Network = z.infer<typeof Network>;
 
-export const headless = z.boolean().default(false).describe("Run without a display. No live view then.");
+export const headless = z
+  .boolean()
+  .default(false)
+  .describe("Run without a display. The live view shows such a browser, too.");
 export const stealth = z.boolean().default(false).describe("Run in a way that bot detection notices less.");
-export const kioskMode = z.boolean().default(false).describe("Hide the address bar and the tabs in the live view.");
+export const kioskMode = z.boolean().default(false).describe("Hide the address bar and the tabs of a headful browser.");
 
 /** domain/chrome-policy.ts checks the names and the size (5 MiB serialized). */
 export const chromePolicy = namesLike(

@@ -81,6 +81,16 @@ export const Session = z.intersection(
       .describe(
         "WebSocket URL for WebDriver BiDi; valid until the session ends. Only for keys with the permission browsers:use.",
       ),
+    browser_live_view_url: z
+      .string()
+      .optional()
+      .describe(
+        "URL of a page that shows the browser and lets a person use it; valid until the session ends. `&readOnly=true` only shows it. Only for keys with browsers:use.",
+      ),
+    browser_live_view_read_only_url: z
+      .string()
+      .optional()
+      .describe("The same page with a token that only shows the browser. Only for keys with browsers:use."),
     base_url: z
       .string()
       .optional()

@@ -57,6 +57,8 @@ export const noteClient = (kind: ClientKind, session: NotedSession, client: { so
     told?.({ reason, messages: reads ? messages : undefined });
   };
   clients.add(gone);
+  // People see dialogs, and WebDriver has commands for them.
+  if (kind !== "cdp") answerers.add(socket);
   socket.once("close", () => gone("client_close"));
   if (!reads) return;
   const take = readClientFrames((method) => {

@@ -1,10 +1,10 @@
 import { AppError } from "../../errors.ts";
 import type { AgentPlace } from "../../leases/agent-call.ts";
 import { type LeaseRecord, SessionRequest } from "../../leases/records.ts";
-import { sessionHeader } from "../../protocol/agent-api.ts";
+import { readOnlyView, sessionHeader, viewHeader } from "../../protocol/agent-api.ts";
 import { isUpgradeBy, type UpgradeAnswer } from "../../protocol/agent-key.ts";
 import type { UpgradePath } from "../../protocol/agent-proof.ts";
-import { verifySessionToken } from "../../protocol/session-token.ts";
+import { type SessionClaims, verifyLiveViewToken, verifySessionToken } from "../../protocol/session-token.ts";
 import { refuseWhileRecovering } from "../pools/refuse-while-recovering.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
@@ -27,12 +27,12 @@ export type AuthorizeSessionDeps = Pick<
 
 export type SessionByToken = { lease: LeaseRecord; poolUid: string; projectId: string };
 
-/** The session that a token is for. Throws as `authorizeSession`. */
-export const sessionByToken = async (
-  { sessionId, token }: { sessionId: string; token: string },
-  { store, pools, browsers, verifyKey }: Pick<AuthorizeSessionDeps, "store" | "pools" | "browsers" | "verifyKey">,
+/** The session of a token's claims. Throws as `authorizeSession`. */
+const sessionOf = async (
+  sessionId: string,
+  claims: SessionClaims | undefined,
+  { store, pools, browsers }: Pick<AuthorizeSessionDeps, "store" | "pools" | "browsers">,
 ): Promise<SessionByToken> => {
-  const claims = await verifySessionToken(verifyKey, token);
   if (claims?.sessionId !== sessionId)
     throw new AppError("unauthorized", "the jwt of this URL is missing or not valid");
   const { poolUid } = claims;
@@ -46,22 +46,36 @@ export const sessionByToken = async (
   return { lease, poolUid, projectId };
 };
 
+/** The session that a token is for. Throws as `authorizeSession`. */
+export const sessionByToken = async (
+  { sessionId, token }: { sessionId: string; token: string },
+  deps: Pick<AuthorizeSessionDeps, "store" | "pools" | "browsers" | "verifyKey">,
+): Promise<SessionByToken> => sessionOf(sessionId, await verifySessionToken(deps.verifyKey, token), deps);
+
+/** What a caller asks for. `readOnly`: it wants no more than to watch, whatever its token allows. */
+export type AskedSession = { sessionId: string; token: string; path: UpgradePath; readOnly: boolean };
+
+const claimsOf = async ({ token, path, readOnly }: AskedSession, verifyKey: AuthorizeSessionDeps["verifyKey"]) => {
+  if (path !== "/view") return { claims: await verifySessionToken(verifyKey, token), headers: {} };
+  const claims = await verifyLiveViewToken(verifyKey, token);
+  return { claims, headers: readOnly || claims?.readOnly ? { [viewHeader]: readOnlyView } : {} };
+};
+
 /**
- * Checks a session's token and returns the address of its browser. Throws `unauthorized` for a token of another session,
- * `not_found` when the session has ended, and `unavailable` while that is unknown.
+ * Checks the token of a session, or of its live view, and returns the address of its browser. Throws `unauthorized` for a token of another
+ * session or for something else, `not_found` when the session has ended, and `unavailable` while that is unknown.
  */
-export const authorizeSession = async (
-  { sessionId, token, path }: { sessionId: string; token: string; path: UpgradePath },
-  deps: AuthorizeSessionDeps,
-): Promise<SessionTarget> => {
-  const { agentTokens, agentKeys } = deps;
-  const { lease, projectId } = await sessionByToken({ sessionId, token }, deps);
+export const authorizeSession = async (asked: AskedSession, deps: AuthorizeSessionDeps): Promise<SessionTarget> => {
+  const { agentTokens, agentKeys, verifyKey } = deps;
+  const { sessionId, path } = asked;
+  const { claims, headers } = await claimsOf(asked, verifyKey);
+  const { lease, projectId } = await sessionOf(sessionId, claims, deps);
   const authorization = `Bearer ${agentTokens.tokenFor(lease.browser)}`;
   const challenge = agentKeys.challenge(lease.pod);
   return {
     agent: { browser: lease.browser, pod: lease.pod, address: lease.address },
     path,
-    headers: { ...challenge.headers, authorization, [sessionHeader]: sessionId },
+    headers: { ...challenge.headers, ...headers, authorization, [sessionHeader]: sessionId },
     projectId,
     isGenuine: (answer) => isUpgradeBy(challenge, answer, path),
   };

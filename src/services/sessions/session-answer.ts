@@ -1,7 +1,7 @@
 import type { SessionConfig } from "../../domain/browser-config.ts";
 import type { AnyLease } from "../../leases/records.ts";
 import { SessionRequest } from "../../leases/records.ts";
-import { signSessionToken } from "../../protocol/session-token.ts";
+import { signLiveViewToken, signSessionToken } from "../../protocol/session-token.ts";
 import type { Session } from "../../resources/session-wire.ts";
 import { Telemetry } from "../../resources/telemetry.ts";
 import { toWire } from "../../resources/wire.ts";
@@ -9,13 +9,24 @@ import type { ServiceDeps } from "../service-deps.ts";
 import { telemetryOf } from "./lease-telemetry.ts";
 import { configOf } from "./session-config.ts";
 
-type Links = Pick<Session, "cdp_ws_url" | "webdriver_ws_url" | "base_url">;
+type Links = Pick<
+  Session,
+  "cdp_ws_url" | "webdriver_ws_url" | "base_url" | "browser_live_view_url" | "browser_live_view_read_only_url"
+>;
 
 const linksOf = (lease: AnyLease, poolUid: string, baseUrl: string, deps: ServiceDeps): Links => {
   const base = `${baseUrl}/gateway/${lease.session}`;
   const jwt = signSessionToken(deps.signingKey, { sessionId: lease.session, poolUid });
   const socket = base.replace(/^http/, "ws");
-  return { base_url: base, cdp_ws_url: `${socket}/cdp?jwt=${jwt}`, webdriver_ws_url: `${socket}/webdriver?jwt=${jwt}` };
+  const viewToken = (readOnly: boolean): string =>
+    signLiveViewToken(deps.signingKey, { sessionId: lease.session, poolUid, readOnly });
+  return {
+    base_url: base,
+    cdp_ws_url: `${socket}/cdp?jwt=${jwt}`,
+    webdriver_ws_url: `${socket}/webdriver?jwt=${jwt}`,
+    browser_live_view_url: `${base}/live?jwt=${viewToken(false)}`,
+    browser_live_view_read_only_url: `${base}/live?jwt=${viewToken(true)}&readOnly=true`,
+  };
 };
 
 /**

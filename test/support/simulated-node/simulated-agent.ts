@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentServer } from "../../../src/agent/agent-http.ts";
 import { startAgentServer } from "../../../src/agent/agent-server.ts";
 import { createLeaseKeeper, type LeaseKeeper } from "../../../src/agent/lease-keeper.ts";
+import { createFillTimes } from "../../../src/agent/shown-pages.ts";
 import type { Logger } from "../../../src/log.ts";
 import type { AgentState } from "../../../src/protocol/agent-api.ts";
 import { createAgentTokenVerifier } from "../../../src/protocol/agent-token.ts";
@@ -118,7 +119,17 @@ export const startSimulatedAgent = async (options: SimulatedAgentOptions): Promi
   const telemetry = playTelemetry(() => keeper);
   const { routes } = telemetry;
   const listen = (): Promise<AgentServer> =>
-    startAgentServer({ address, port, verify: comeIn, agentKey, leases, browser, routes, log });
+    startAgentServer({
+      address,
+      port,
+      verify: comeIn,
+      agentKey,
+      leases,
+      browser,
+      routes,
+      shownPages: createFillTimes(),
+      log,
+    });
   let server: AgentServer | undefined = await listen();
   const hangUp = (): void => {
     server?.close();

@@ -1,0 +1,85 @@
+/** What a viewer of the live view sends to the agent: JSON, one message in each text frame. */
+import { z } from "zod";
+
+/** Longest message, bytes: room for a text that is pasted. */
+export const maxMessageBytes = 256 * 1024;
+
+/** Longest text that is pasted or copied, characters. */
+export const maxTextChars = 50_000;
+
+/** Pixels of the page, from its upper left corner; a drag goes on outside of it. */
+const coordinate = z.number().min(-100_000).max(100_000);
+/** As in CDP: 1 Alt, 2 Control, 4 Meta, 8 Shift. */
+const modifiers = z.int().min(0).max(15).default(0);
+const point = { x: coordinate, y: coordinate, modifiers };
+const tab = z.string().min(1).max(64);
+
+const looking = [
+  /** The frame of this number was drawn: the next one may come. */
+  z.object({ type: z.literal("ack"), frame: z.int().min(0) }),
+  z.object({ type: z.literal("show"), tab }),
+] as const;
+
+const acting = [
+  z.object({
+    type: z.literal("mouse"),
+    ...point,
+    action: z.enum(["move", "down", "up"]),
+    button: z.enum(["none", "left", "middle", "right", "back", "forward"]).default("none"),
+    /** All buttons that are down, as in CDP. */
+    buttons: z.int().min(0).max(31).default(0),
+    clicks: z.int().min(0).max(3).default(0),
+  }),
+  z.object({ type: z.literal("wheel"), ...point, delta_x: coordinate, delta_y: coordinate }),
+  z.object({
+    type: z.literal("touch"),
+    modifiers,
+    action: z.enum(["start", "move", "end", "cancel"]),
+    points: z.array(z.object({ x: coordinate, y: coordinate, id: z.int().min(0).max(1000) })).max(10),
+  }),
+  z.object({
+    type: z.literal("key"),
+    modifiers,
+    action: z.enum(["down", "up"]),
+    key: z.string().min(1).max(32),
+    code: z.string().max(32).default(""),
+    key_code: z.int().min(0).max(255).default(0),
+    location: z.int().min(0).max(3).default(0),
+    repeat: z.boolean().default(false),
+    /** What the key types; left out, it types nothing. */
+    text: z.string().max(8).optional(),
+  }),
+  /** Text that no key typed: pasted, or the end of a composition. */
+  z.object({ type: z.literal("text"), text: z.string().max(maxTextChars) }),
+  /** The text of an input method that is not finished. Empty: it was given up. */
+  z.object({ type: z.literal("compose"), text: z.string().max(1000), cursor: z.int().min(0).max(1000) }),
+  /** Asks for the selected text. `cut`: deletes it as well. */
+  z.object({ type: z.literal("copy"), cut: z.boolean().default(false) }),
+  z.object({ type: z.literal("navigate"), url: z.string().min(1).max(2048) }),
+  z.object({ type: z.literal("history"), step: z.union([z.literal(-1), z.literal(1)]) }),
+  z.object({ type: z.literal("reload") }),
+  z.object({ type: z.literal("open_tab") }),
+  z.object({ type: z.literal("close_tab"), tab }),
+  z.object({ type: z.literal("dialog"), accept: z.boolean(), text: z.string().max(2000).optional() }),
+] as const;
+
+const ViewerMessage = z.discriminatedUnion("type", [...looking, ...acting]);
+export type ViewerMessage = z.infer<typeof ViewerMessage>;
+
+/** What changes the browser; viewers that only watch may not send it. */
+export type ActingMessage = z.infer<(typeof acting)[number]>;
+type LookingMessage = Exclude<ViewerMessage, ActingMessage>;
+
+const lookingTypes: ReadonlySet<string> = new Set<LookingMessage["type"]>(["ack", "show"]);
+
+/** Whether a message only looks at the browser. */
+export const isLooking = (message: ViewerMessage): message is LookingMessage => lookingTypes.has(message.type);
+
+/** The message in a text; undefined when it is none. */
+export const readViewerMessage = (text: string): ViewerMessage | undefined => {
+  try {
+    return ViewerMessage.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+};

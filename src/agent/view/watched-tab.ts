@@ -1,0 +1,149 @@
+/** One tab that is watched: its pictures, its input, its dialogs, and what a browser's own buttons do. One session of CDP, for all viewers. */
+import type { CdpConnection, CdpEvent } from "../../cdp/cdp-connection.ts";
+import type { ShownPages } from "../shown-pages.ts";
+import { type DialogOpening, handleEvent } from "./events.ts";
+import { readSelection } from "./read-selection.ts";
+import { startTabCast, type TabCast } from "./tab-cast.ts";
+import { createTabInput, type InputMessage } from "./tab-input.ts";
+import type { Dialog } from "./view-message.ts";
+import type { ActingMessage } from "./viewer-message.ts";
+
+const timeoutMs = 5000;
+const navigateTimeoutMs = 30_000;
+
+/**
+ * A dialog of a page that nobody answers is dismissed after this, ms. While a tab is watched Chromium shows it to nobody else, and the page
+ * stands still until there is an answer.
+ */
+const dialogMs = 30_000;
+const maxDialogChars = 2000;
+
+/** What viewers may open. Files, Chromium's own pages and scripts are for those who have CDP. */
+const isPlainUrl = (url: string): boolean =>
+  url === "about:blank" || ["http:", "https:"].includes(URL.parse(url)?.protocol ?? "");
+
+/** What is done to the shown tab, besides input. */
+export type TabMessage = Extract<ActingMessage, { type: "navigate" | "history" | "reload" | "dialog" }>;
+
+export type WatchedTab = {
+  cast: TabCast;
+  dialog(): Dialog | null;
+  input(message: InputMessage): void;
+  act(message: TabMessage): void;
+  /** The selected text; "" while the page may not be shown. Never rejects. */
+  copy(cut: boolean): Promise<string>;
+  /** An event of the tab's session. */
+  onEvent(event: CdpEvent): void;
+  onCrash(): void;
+  /** Ends the session: Chromium undoes what it has set, and dismisses a dialog. */
+  close(): void;
+};
+
+export type WatchedTabDeps = {
+  cdp: CdpConnection;
+  targetId: string;
+  shownPages: ShownPages;
+  /** Called when there is a new picture, another state or another dialog. */
+  onNews(): void;
+};
+
+const createDialogs = (answer: (accept: boolean, text?: string) => void, onNews: () => void) => {
+  let present: Dialog | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  const end = (): void => {
+    clearTimeout(timer);
+    present = null;
+  };
+  return {
+    present: () => present,
+    end,
+    onOpening({ type, message, defaultPrompt }: DialogOpening): void {
+      clearTimeout(timer);
+      present = {
+        kind: type,
+        message: message.slice(0, maxDialogChars),
+        default_text: defaultPrompt.slice(0, maxDialogChars),
+      };
+      timer = setTimeout(() => answer(false), dialogMs);
+      onNews();
+    },
+    onClosed(): void {
+      end();
+      onNews();
+    },
+  };
+};
+
+const goTo = async (cdp: CdpConnection, sessionId: string, step: -1 | 1): Promise<void> => {
+  const { entries, currentIndex } = await cdp.send("Page.getNavigationHistory", undefined, { sessionId, timeoutMs });
+  const entryId = entries[currentIndex + step]?.id;
+  if (entryId !== undefined) await cdp.send("Page.navigateToHistoryEntry", { entryId }, { sessionId, timeoutMs });
+};
+
+const pressDelete = async (cdp: CdpConnection, sessionId: string): Promise<void> => {
+  const key = { key: "Delete", code: "Delete", windowsVirtualKeyCode: 46 };
+  await cdp.send("Input.dispatchKeyEvent", { type: "rawKeyDown", ...key }, { sessionId, timeoutMs });
+  await cdp.send("Input.dispatchKeyEvent", { type: "keyUp", ...key }, { sessionId, timeoutMs });
+};
+
+/**
+ * Attaches to the tab. It stays where it is among the others: a focus is emulated, so that Chromium draws a tab in the background
+ * and it takes keys. Rejects with `CdpRefused` when the tab is gone.
+ */
+export const watchTab = async (
+  { cdp, targetId, shownPages, onNews }: WatchedTabDeps,
+  onSession: (sessionId: string) => void,
+): Promise<WatchedTab> => {
+  const { sessionId } = await cdp.send("Target.attachToTarget", { targetId, flatten: true }, { timeoutMs });
+  const call = { sessionId, timeoutMs };
+  /** What the browser refuses, and what a page that hangs does not do, has no effect; the picture shows that. */
+  const attempt = (work: Promise<unknown>): void => void work.catch(() => undefined);
+  // Not awaited: a page that hangs does not answer, and its last picture can still be seen.
+  attempt(cdp.send("Page.enable", {}, call));
+  attempt(cdp.send("Emulation.setFocusEmulationEnabled", { enabled: true }, call));
+  const answerDialog = (accept: boolean, text?: string): void =>
+    attempt(cdp.send("Page.handleJavaScriptDialog", { accept, ...(text !== undefined && { promptText: text }) }, call));
+  const dialogs = createDialogs(answerDialog, onNews);
+  const input = createTabInput(cdp, sessionId);
+  const cast = startTabCast({ cdp, sessionId, shownPages, onNews });
+
+  const act = (message: TabMessage): void => {
+    if (message.type === "dialog") answerDialog(message.accept, message.text);
+    if (message.type === "reload") attempt(cdp.send("Page.reload", {}, call));
+    if (message.type === "history") attempt(goTo(cdp, sessionId, message.step));
+    if (message.type === "navigate" && isPlainUrl(message.url))
+      attempt(cdp.send("Page.navigate", { url: message.url }, { sessionId, timeoutMs: navigateTimeoutMs }));
+  };
+  onSession(sessionId);
+  return {
+    cast,
+    dialog: dialogs.present,
+    input: input.send,
+    act,
+    async copy(cut) {
+      try {
+        if (cast.state() !== "shown") return "";
+        const text = await readSelection(cdp, sessionId);
+        if (cut && text !== "") await pressDelete(cdp, sessionId);
+        // A fill may have begun meanwhile.
+        return cast.state() === "shown" ? text : "";
+      } catch {
+        return "";
+      }
+    },
+    onEvent: (event) =>
+      handleEvent(event, {
+        "Page.screencastFrame": cast.onFrame,
+        "Page.javascriptDialogOpening": dialogs.onOpening,
+        "Page.javascriptDialogClosed": dialogs.onClosed,
+        "Input.dragIntercepted": ({ data }) => input.beginDrag(data),
+        "Page.frameNavigated": ({ frame }) => frame.parentId === undefined && cast.onDocument(),
+      }),
+    onCrash: cast.onCrash,
+    close() {
+      dialogs.end();
+      cast.stop();
+      attempt(cdp.send("Target.detachFromTarget", { sessionId }, { timeoutMs }));
+    },
+  };
+};
