@@ -14,7 +14,7 @@ import { summarize } from "../statistics.ts";
 const many = 20;
 const still = `data:text/html,<title>still</title><body style="margin:0"><script>
   let at = 0;
-  onkeydown = () => { document.body.style.background = ["#fff", "#333"][at ^= 1]; };
+  onkeydown = () => { document.body.style.background = ["white", "black"][at ^= 1]; };
 </script>`;
 const moving = `data:text/html,<title>moving</title><body><h1 id=now></h1><script>
   const step = (at) => { now.textContent = at; now.style.marginLeft = at / 10 % 500 + "px"; requestAnimationFrame(step); };

@@ -156,7 +156,7 @@ describe("browsers acquired with the SDK", () => {
     expect(session.base_url).toContain(stack.url);
     expect(session.cdp_ws_url).toMatch(/\?jwt=/);
     expect(session.cdp_ws_url.startsWith(`${stack.url.replace("http", "ws")}/`)).toBe(true);
-    expect(session.browser_live_view_url).toBeUndefined();
+    expect(session.browser_live_view_url).toMatch(/^http.*\/live\?jwt=/);
     expect(await kernel.browsers.retrieve(session.session_id)).toMatchObject({ session_id: session.session_id });
     await kernel.browserPools.release(pool.id, { session_id: session.session_id });
   });
