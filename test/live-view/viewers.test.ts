@@ -147,6 +147,7 @@ test("messages that are none, too long or too many close the view that sends the
   // What only CDP may open.
   const viewer = await openViewer(url());
   const before = page.url();
+  await eventually("it sees the page", () => viewer.latest());
   for (const bad of ["file:///etc/passwd", "chrome://version", "javascript:document.title='got it'"])
     viewer.send({ type: "navigate", url: bad });
   press(viewer, "a");
