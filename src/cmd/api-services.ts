@@ -19,10 +19,12 @@ import { createSetupClient } from "../leases/setup-client.ts";
 import type { Logger } from "../log.ts";
 import { createApiMetrics, type PoolTotals } from "../metrics/api-metrics.ts";
 import type { ProcessMetrics } from "../metrics/process-metrics.ts";
+import { createResolveName } from "../net/resolve-name.ts";
 import { createAgentKeys } from "../protocol/agent-key.ts";
 import { createAgentTokens } from "../protocol/agent-token.ts";
 import { checkRedis } from "../redis/check-redis.ts";
 import { connectRedis, type RedisConnection, whenReady } from "../redis/connection.ts";
+import { createExportCursors } from "../redis/export-cursors.ts";
 import { createExportResults } from "../redis/export-results.ts";
 import { createItemEvents } from "../redis/item-events.ts";
 import { createLocks } from "../redis/locks.ts";
@@ -46,7 +48,8 @@ import { startSiteIndex } from "../services/registry/site-index.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
 import { startOnDemandBrowsers } from "../services/sessions/on-demand-browsers.ts";
 import { createDeliveries } from "../services/setups/deliver-setups.ts";
-import { startTelemetryCollector } from "../services/telemetry/collector.ts";
+import { type CollectorDeps, startTelemetryCollector } from "../services/telemetry/collector.ts";
+import { createExports } from "../services/telemetry/exports.ts";
 import { createSessionWatches } from "../services/telemetry/session-watch.ts";
 import type { TelemetryParts } from "../services/telemetry/telemetry.ts";
 import { readAnalysisSettings } from "./read-analysis-settings.ts";
@@ -105,17 +108,18 @@ const startDeliveries = async (
   await followSetupRequests(subscriber, deliveries.take, services.log);
 };
 
-type TelemetryDeps = Pick<ServiceDeps, "store" | "pools" | "browsers" | "projects" | "config" | "log"> & {
-  replica: string;
-  streams: AgentStreams;
-};
+type TelemetryDeps = Pick<CollectorDeps, "store" | "pools" | "browsers" | "projects" | "config" | "log"> &
+  Pick<ServiceDeps, "destinationJudge" | "exportResults" | "kube" | "secretsKeys" | "metrics"> & {
+    replica: string;
+    streams: AgentStreams;
+  };
 
 /**
  * Starts to collect telemetry, until `stack` is disposed of. It has a connection to Redis of its own: what callers wait for must not
  * queue behind it.
  */
 const startTelemetry = async (
-  { replica, streams, ...deps }: TelemetryDeps,
+  { replica, streams, metrics, ...deps }: TelemetryDeps,
   stack: AsyncDisposableStack,
   signal: AbortSignal,
 ): Promise<TelemetryParts> => {
@@ -124,7 +128,16 @@ const startTelemetry = async (
   await whenReady(redis, startLimitMs, signal);
   const events = createTelemetryStore(redis);
   const claims = createTelemetryClaims(redis, replica);
-  const collector = startTelemetryCollector({ ...deps, events, streams, claims, memoryUse: () => memoryUse(redis) });
+  const exports = createExports({
+    ...deps,
+    events,
+    cursors: createExportCursors(redis),
+    resolve: createResolveName(),
+    now: Date.now,
+    onDropped: (count, reason) => metrics.telemetryDropped.inc({ reason }, count),
+  });
+  const parts = { ...deps, events, streams, claims, exports };
+  const collector = startTelemetryCollector({ ...parts, memoryUse: () => memoryUse(redis) });
   stack.defer(() => collector.stop());
   return { events, collector, watches: createSessionWatches({ ...deps, events, claims }) };
 };
@@ -173,17 +186,25 @@ export const startServices = async (
   const { apiKeys } = caches;
   const apiMetrics = createApiMetrics(metrics.registry, () => totals(caches.pools.list()));
   await leaveInitialKey({ kube, namespace, secretName: config.initialKeySecret, apiKeys, log });
+  const exporting = {
+    config,
+    store,
+    kube: requestKube,
+    secretsKeys,
+    exportResults: createExportResults(redis),
+    destinationJudge: createDestinationJudge(config.privateDestinations),
+    metrics: apiMetrics,
+    log,
+  };
   const telemetry = await startTelemetry(
-    { ...caches, store, config, streams: agentStreams, replica: replicaId, log },
+    { ...caches, ...exporting, streams: agentStreams, replica: replicaId },
     stack,
     signal,
   );
   const services: ServiceDeps = {
     ...caches,
-    config,
-    kube: requestKube,
+    ...exporting,
     policies,
-    store,
     endedLeases: createEndedLeases(redis),
     agents,
     grants,
@@ -197,21 +218,16 @@ export const startServices = async (
     locks: createLocks(redis),
     sessionRoom: createSessionRoom(redis, namespace),
     itemEvents: createItemEvents(redis),
-    exportResults: createExportResults(redis),
     telemetry,
     blobs,
-    secretsKeys,
     proxyProvider,
     analysisSettings,
     proxyChecks: createProxyChecks(config.proxyChecks),
-    destinationJudge: createDestinationJudge(config.privateDestinations),
     signingKey: privateKey,
     verifyKey: publicKey,
     agentTokens,
     agentKeys,
     callerLimits: createCallerLimits(config.callers, apiMetrics),
-    metrics: apiMetrics,
-    log,
   };
   await startDeliveries({ redis, subscriber, services }, stack);
   return services;

@@ -83,6 +83,12 @@ export const createApiMetrics = (registry: Registry, poolTotals: () => PoolTotal
       labelNames: ["reason"] as const,
       registers,
     }),
+    telemetryDropped: new Counter({
+      name: "browserpool_telemetry_export_dropped_total",
+      help: "Telemetry events that a destination did not get: refused by it, or gone from the session's buffer.",
+      labelNames: ["reason"] as const,
+      registers,
+    }),
     gatewayConnections: new Gauge({
       name: "browserpool_gateway_connections",
       help: "Open CDP connections through this replica.",

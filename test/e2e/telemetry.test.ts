@@ -3,7 +3,10 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TelemetryStreamResponse } from "@onkernel/sdk/resources/browsers/telemetry";
+import { connect } from "puppeteer-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { telemetryCategories } from "../../src/resources/telemetry.ts";
+import { startCollector, withoutCollector } from "../support/collector.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { visit } from "../support/visit.ts";
@@ -20,7 +23,7 @@ beforeAll(async () => {
   site.listen(0, "127.0.0.1");
   await once(site, "listening");
   url = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-  stack = await startLocalStack();
+  stack = await startLocalStack({ env: { BROWSERPOOL_TELEMETRY_PRIVATE_DESTINATIONS: "127.0.0.1" } });
 });
 afterAll(async () => {
   site?.closeAllConnections();
@@ -82,3 +85,68 @@ test("what a page does is read by the SDK, as it comes and afterwards; a change 
   const records = (await kept.json()) as TelemetryStreamResponse[];
   expect(records.filter(({ seq }) => seq >= (numbers[0] ?? 0))).toEqual(seen);
 });
+
+/** Reads a session's stream after what was seen, to its end or until the connection breaks after so many events. */
+const readUntil = async (id: string, seen: TelemetryStreamResponse[], most: number): Promise<void> => {
+  const gone = new AbortController();
+  const last = seen.at(-1)?.seq;
+  const params = last === undefined ? { replay: "all" } : { "Last-Event-ID": String(last) };
+  const end = seen.length + most;
+  const stream = await stack.kernel.browsers.telemetry.stream(id, params, { signal: gone.signal });
+  for await (const record of stream) {
+    seen.push(record);
+    if (seen.length === end) gone.abort();
+    if (gone.signal.aborted) return;
+  }
+};
+
+/** Reads it over four connections, of which three break. */
+const readBroken = async (id: string, seen: TelemetryStreamResponse[]): Promise<void> => {
+  for (let breaks = 0; breaks < 3; breaks += 1) await readUntil(id, seen, 7);
+  await readUntil(id, seen, Number.POSITIVE_INFINITY);
+};
+
+// TELEMETRY-9, TELEMETRY-23, TELEMETRY-32
+test.skipIf(withoutCollector())(
+  "a visit is read over broken connections without gap or repeat, and the same events reach a collector that was dead",
+  async () => {
+    const { kernel } = stack;
+    await using collector = await startCollector();
+    const made = await stack.call("POST", "/telemetry/destinations", { name: "otel", endpoint: collector.endpoint });
+    expect(made.status).toBe(201);
+    const { session_id: id, cdp_ws_url } = await kernel.browsers.create({
+      headless: true,
+      telemetry: {
+        enabled: true,
+        browser: Object.fromEntries(telemetryCategories.map((name) => [name, { enabled: true }])),
+        export: { otlp: { destination: { name: "otel" } } },
+        storage: { enabled: true },
+      } as object,
+    });
+    const seen: TelemetryStreamResponse[] = [];
+    const reading = readBroken(id, seen);
+    const browser = await connect({ browserWSEndpoint: cdp_ws_url });
+    const tab = await browser.newPage();
+    await tab.goto(`${url}/one`);
+    await eventually("the first events are at the collector", () => collector.received().length > 3);
+    await collector.kill();
+    await tab.goto(`${url}/two`);
+    await tab.click("body");
+    const types = ["console_log", "network_loading_failed", "page_navigation", "interaction_click", "cdp_command"];
+    for (const type of [...types, "monitor_screenshot"])
+      await eventually(`${type} is read`, () => seen.some(({ event }) => event.type === type));
+    await browser.disconnect();
+    await kernel.browsers.deleteByID(id);
+    await reading;
+    expect(seen.length).toBeGreaterThan(21);
+    await collector.start();
+
+    const numbers = seen.map(({ seq }) => seq);
+    expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+    const exported = await eventually("all events are at the collector", () => {
+      const all = collector.received().filter(({ attributes }) => attributes["session.id"] === id);
+      return new Set(all.map(({ attributes }) => attributes["browserpool.telemetry.seq"])).size >= seen.length && all;
+    });
+    expect(exported.length).toBeGreaterThanOrEqual(seen.length);
+  },
+);

@@ -6,7 +6,7 @@
  *        └──────────── pause, longer each time ◄── it broke, ended, or was refused ───┘
  *                                                      │
  *                                                      └─ the lease was over when it was opened, and the stream has ended, or
- *                                                         the agent is gone ──► note the end
+ *                                                         the agent is gone ──► note the end, export the rest
  *
  * What waits here is one batch at most, and one event when there are many sessions: an agent whose stream is not read keeps its events
  * itself, and says which it had to drop.
@@ -23,6 +23,7 @@ import { doubling } from "../../retry.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { sessionTelemetry } from "../sessions/lease-telemetry.ts";
 import { inBatches } from "./batches.ts";
+import type { Exporting, Exports } from "./exports.ts";
 import { leaseState } from "./lease-state.ts";
 import type { Slots } from "./slots.ts";
 
@@ -31,6 +32,7 @@ export type CollectDeps = Pick<ServiceDeps, "store" | "pools" | "browsers" | "co
   events: TelemetryStore;
   streams: Pick<AgentStreams, "open">;
   slots: Slots;
+  exports: Exports;
   isTight(): boolean;
 };
 
@@ -57,6 +59,7 @@ type Collection = Collected & {
   settings: Telemetry | undefined;
   lookedAtMs: number;
   last: number;
+  exporting: Exporting;
 };
 
 /** Learns how the session stands. Returns whether it is over; waits while that is unknown. */
@@ -74,6 +77,7 @@ const lookUp = async (collection: Collection, deps: CollectDeps, signal: AbortSi
     if (lease && (!isOver || !collection.lease)) {
       collection.settings = await whileUnavailable(() => sessionTelemetry(lease, collection.poolUid, deps), patience);
       collection.lease = lease;
+      await collection.exporting.follow(lease, collection.settings);
     }
     collection.lookedAtMs = performance.now();
     return isOver;
@@ -98,6 +102,7 @@ const keep = async (
     signal,
   });
   collection.last = batch.at(-1)?.seq ?? collection.last;
+  collection.exporting.wake();
 };
 
 /** The events in the lines of an agent. What is no event is left out: an agent of another version may have other types. */
@@ -178,9 +183,11 @@ const noteEnd = async (
   await whileUnavailable(() => events.end(session, kept), { maxPauseMs: 2000, signal });
 };
 
-/** Resolves when the session has ended and its events are kept. Rejects with the reason of `signal`. */
+/** Resolves when the session has ended, and its events are kept and exported. Rejects with the reason of `signal`. */
 export const collectSession = async (collected: Collected, deps: CollectDeps, signal: AbortSignal): Promise<void> => {
-  const collection: Collection = { ...collected, lease: undefined, settings: undefined, lookedAtMs: 0, last: 0 };
+  const exporting = deps.exports.of(collected.session, signal);
+  const none = { lease: undefined, settings: undefined };
+  const collection: Collection = { ...collected, ...none, lookedAtMs: 0, last: 0, exporting };
   for (let failures = 0; ; ) {
     const isOver = await lookUp(collection, deps, signal);
     if (!collection.lease) return;
@@ -191,4 +198,6 @@ export const collectSession = async (collected: Collected, deps: CollectDeps, si
     await sleep(pauseAfter(failures), undefined, { signal });
   }
   await noteEnd(collection, deps, signal);
+  // Readers know of the end by now; what is kept is exported for as long as it is there without storage.
+  await exporting.finish(keptAfterEndSeconds * 1000);
 };
