@@ -13,7 +13,7 @@ import { eventually } from "../support/eventually.ts";
 import { emptyPool } from "../support/filled-pool.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { rawRequest, upgrade } from "../support/raw-http.ts";
-import { createRouteRequests, type RouteRequests } from "../support/route-requests.ts";
+import { createRouteRequests, type RouteRequests, textOf } from "../support/route-requests.ts";
 
 let stack: LocalStack;
 let site: Server;
@@ -66,7 +66,7 @@ const send = async (
     "x-request-id": id,
     ...headers,
   });
-  const text = await response.text();
+  const text = await textOf(response);
   const isJson = response.headers.get("content-type")?.includes("json");
   return { id, status: response.status, body: isJson ? JSON.parse(text) : undefined };
 };

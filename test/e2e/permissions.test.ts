@@ -12,7 +12,7 @@ import { type Permission, permissions } from "../../src/resources/permission.ts"
 import { newId } from "../../src/services/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { filledPool } from "../support/filled-pool.ts";
-import { createRouteRequests, type RouteRequest, type RouteRequests } from "../support/route-requests.ts";
+import { createRouteRequests, type RouteRequest, type RouteRequests, textOf } from "../support/route-requests.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
 let stack: Stack;
@@ -40,7 +40,7 @@ const callAs = async (
   { method, path, body, headers }: { method: string; path: string; body?: unknown; headers?: Record<string, string> },
 ): Promise<Answer> => {
   const response = await stack.call(method.toUpperCase(), path, body, { authorization: `Bearer ${key}`, ...headers });
-  const text = await response.text();
+  const text = await textOf(response);
   const isJson = response.headers.get("content-type")?.includes("json");
   return { status: response.status, text, body: isJson ? JSON.parse(text) : undefined };
 };

@@ -21,6 +21,13 @@ export type RouteRequests = {
 // biome-ignore lint/suspicious/noExplicitAny: tests name the fields that they use
 type Body = any;
 
+/** The text of an answer. Of a stream, which may have no end, only the head is waited for: its text is empty. */
+export const textOf = async (response: Response): Promise<string> => {
+  if (!response.headers.get("content-type")?.startsWith("text/event-stream")) return response.text();
+  await response.body?.cancel();
+  return "";
+};
+
 /** `formUrl`: a page with one field `#user`. */
 export const createRouteRequests = async (stack: Stack, formUrl: string): Promise<RouteRequests> => {
   const { kernel } = stack;
@@ -65,6 +72,9 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
   };
   const proxyBody = () => ({ type: "custom", config: { host: ownAddress(), port: 9, password: "p" } });
   const proxy = async (): Promise<string> => (await call("POST", "/proxies", proxyBody())).id;
+  const destinationBody = () => ({ name: fresh("destination"), endpoint: "https://otel.example" });
+  const destination = async (): Promise<string> =>
+    (await call("POST", "/telemetry/destinations", destinationBody())).id;
   const project = async (): Promise<string> => (await kernel.projects.create({ name: fresh("project") })).id;
   const extensionForm = (): FormData => {
     const form = new FormData();
@@ -119,6 +129,8 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     updateCredential: () => ({ values: { user: "carol" } }),
     createProxy: proxyBody,
     updateProxy: () => ({ name: fresh("renamed") }),
+    createTelemetryDestination: destinationBody,
+    updateTelemetryDestination: () => ({ name: fresh("renamed") }),
     createProject: () => ({ name: fresh("project") }),
     updateProject: () => ({ name: fresh("renamed") }),
     updateProjectLimits: () => ({ max_concurrent_sessions: 7 }),
@@ -145,6 +157,7 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     "/credentials/{id_or_name}": async () => [(await credential()).id],
     "/extensions/{id_or_name}": async () => [await extension()],
     "/proxies/{id}": async () => [await proxy()],
+    "/telemetry/destinations/{id_or_name}": async () => [await destination()],
     "/config-registry/analyses/{id}": async () => [await analysis()],
     "/org/projects/{id}": async () => [await project()],
     "/org/api_keys/{id}": async () => [await apiKey()],

@@ -31,7 +31,7 @@ const withCollected = async (bench: Bench, work: (data: Record<string, string>) 
   await send("network.removeDataCollector", { collector });
 };
 
-/** Now and then the mapper has forgotten the request that waits for a password, with chromedriver too: then once more. */
+/** Now and then the mapper has forgotten the request that waits for a password: then once more. */
 const continueWithAuth = async (bench: Bench): Promise<void> => {
   const once = (): Promise<void> =>
     withStopped(bench, "authRequired", (request) =>
