@@ -30,6 +30,8 @@ RULES = [
     r"^(browser_)?telemetry\.export\.otlp\.destination: an enabled export needs a destination$",
     # By a PATCH, the pool may have a profile already.
     r"^refresh_on_profile_update: needs a profile on the pool$",
+    # Which parameter of a query another one asks for.
+    r"^(path|supervisor_process): is required with source=(path|supervisor)$",
     # Lists of countries and states, and what they allow together; what a header of a login can carry; certificates.
     r"^config\.country: ",
     r"^config\.state: (only with country US|.* is no state of the US$|must be )",
