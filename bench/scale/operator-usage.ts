@@ -1,8 +1,6 @@
 /** What one of our processes uses, from the kernel's accounting and the process's own metrics. */
 import { readFile } from "node:fs/promises";
-
-/** Clock ticks a second in `/proc/<pid>/stat`, on every Linux that Node runs on. */
-const ticksPerSecond = 100;
+import { cpuSecondsOf } from "../process-time.ts";
 
 export type Usage = {
   /** Since the process started. */
@@ -10,11 +8,6 @@ export type Usage = {
   residentBytes: number;
   /** Requests to the API server since the process started; a watch counts once. */
   kubeRequests: number;
-};
-
-const cpuSeconds = async (pid: number): Promise<number> => {
-  const fields = (await readFile(`/proc/${pid}/stat`, "utf8")).replace(/^.*\) /s, "").split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 };
 
 const residentBytes = async (pid: number): Promise<number> =>
@@ -30,7 +23,7 @@ const kubeRequests = async (opsUrl: string): Promise<number> => {
 };
 
 export const usageOf = async (pid: number, opsUrl: string): Promise<Usage> => ({
-  cpuSeconds: await cpuSeconds(pid),
+  cpuSeconds: await cpuSecondsOf(pid),
   residentBytes: await residentBytes(pid),
   kubeRequests: await kubeRequests(opsUrl),
 });

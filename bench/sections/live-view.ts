@@ -7,7 +7,7 @@ import { filledPool } from "../../test/support/filled-pool.ts";
 import { type LocalStack, startLocalStack } from "../../test/support/local-stack.ts";
 import { withCdp } from "../../test/support/raw-cdp.ts";
 import { openViewer, type ViewerSocket } from "../../test/support/viewer-socket.ts";
-import { cpuSeconds } from "../live-view/process-time.ts";
+import { cpuSecondsBelow } from "../process-time.ts";
 import type { Bench, Row, Section } from "../section.ts";
 import { summarize } from "../statistics.ts";
 
@@ -51,11 +51,11 @@ type Load = { perSecond: number; cpu: number };
 /** Pictures a second of each of these viewers, and the processors that the service with its browser uses meanwhile. */
 const loadOf = async (stack: LocalStack, viewers: readonly ViewerSocket[], seconds: number): Promise<Load> => {
   const root = stack.process.pid ?? 0;
-  const before = { pictures: viewers.map((viewer) => viewer.pictures()), cpu: await cpuSeconds(root) };
+  const before = { pictures: viewers.map((viewer) => viewer.pictures()), cpu: await cpuSecondsBelow(root) };
   const beganMs = performance.now();
   await sleep(seconds * 1000);
   const took = (performance.now() - beganMs) / 1000;
-  const cpu = ((await cpuSeconds(root)) - before.cpu) / took;
+  const cpu = ((await cpuSecondsBelow(root)) - before.cpu) / took;
   const counts = viewers.map((viewer, index) => viewer.pictures() - (before.pictures[index] ?? 0));
   return { perSecond: summarize(counts).p50 / took, cpu };
 };

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type CdpConnection, connectCdp } from "../../src/cdp/cdp-connection.ts";
@@ -7,6 +6,7 @@ import { telemetryCategories } from "../../src/resources/telemetry.ts";
 import { createTestAgents, runningIn, type TestAgent, type TestAgents } from "../../test/support/agent-process.ts";
 import { devToolsOf, session } from "../../test/support/visited-agent.ts";
 import { interleaved } from "../interleaved.ts";
+import { cpuSecondsOf } from "../process-time.ts";
 import type { Row, Section } from "../section.ts";
 import { summarize } from "../statistics.ts";
 
@@ -80,12 +80,7 @@ const openClient = async (agents: TestAgents, name: Name, stack: AsyncDisposable
 };
 
 /** Processor time of these processes so far, ms. */
-const cpuOf = (pids: readonly number[]): number =>
-  pids.reduce((sum, pid) => {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return sum + (Number(fields[11]) + Number(fields[12])) * 10;
-  }, 0);
+const cpuOf = async (pids: readonly number[]): Promise<number> => (await cpuSecondsOf(...pids)) * 1000;
 
 const rowsOf = (what: string, values: Record<Name, number>, unit: Row["unit"], target?: Row["target"]): Row[] => [
   { what: `${what}, off`, unit, measured: values.off },
@@ -122,11 +117,11 @@ export const section: Section = {
     const load = async (name: Name): Promise<void> => {
       const { agent, loaded } = clients[name];
       const pids = runningIn(agent.groups());
-      const [agentMs, browserMs] = [cpuOf([agent.child.pid ?? 0]), cpuOf(pids)];
+      const [agentMs, browserMs] = [await cpuOf([agent.child.pid ?? 0]), await cpuOf(pids)];
       await loaded(url);
       const used = cpu[name];
-      used.agent += cpuOf([agent.child.pid ?? 0]) - agentMs;
-      used.browser += cpuOf(pids) - browserMs;
+      used.agent += (await cpuOf([agent.child.pid ?? 0])) - agentMs;
+      used.browser += (await cpuOf(pids)) - browserMs;
       used.loads += 1;
     };
     const loads = await interleaved(

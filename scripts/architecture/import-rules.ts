@@ -73,9 +73,9 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   gateway: {
     may: [
       "cdp",
-      "domain/client-address.ts",
       "http/audit-call.ts",
       "http/client-address.ts",
+      "http/failed-attempt.ts",
       "http/middleware",
       "http/refuse-socket.ts",
       "protocol/agent-proof.ts",

@@ -86,6 +86,7 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
   let held: HeldLease | undefined;
   const clean = createCleanBrowser({ ...browser, reset: () => browser.reset().then(fills.forget) }, log);
   const observation = createHolderObservation(observe);
+  const all = [observation, ...followers];
   let claim: Promise<BindOutcome> | undefined;
   let closed = false;
   /** Set by `stop`; resolved when no lease is held. */
@@ -93,8 +94,7 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
 
   const cut = (): void => {
     stopping?.resolve();
-    observation.end();
-    for (const follower of followers) follower.end();
+    for (const follower of all) follower.end();
     held?.cut();
     held = undefined;
   };
@@ -107,8 +107,7 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
     }
     if (!fence.grant(request)) return "stale_fence";
     held = holdLease(request, onOver, fills);
-    observation.begin(request);
-    for (const follower of followers) follower.begin(request);
+    for (const follower of all) follower.begin(request);
     openFirst(request.start_url, { clean, browser });
     log.info(nameOf(request), "lease bound");
     return "bound";

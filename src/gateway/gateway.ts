@@ -11,10 +11,10 @@ import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 import type { AuditLog } from "../audit/audit-log.ts";
 import { type HttpHead, withoutHeader } from "../cdp/http-head.ts";
-import { addressGroup } from "../domain/client-address.ts";
 import { AppError, httpStatus } from "../errors.ts";
 import { newFacts, recordCall } from "../http/audit-call.ts";
 import { clientAddress } from "../http/client-address.ts";
+import { failedAttempt } from "../http/failed-attempt.ts";
 import { asAppError } from "../http/middleware/error-answer.ts";
 import { checkHost } from "../http/middleware/host-check.ts";
 import { requestIdOf } from "../http/middleware/request-id.ts";
@@ -120,10 +120,6 @@ const provenAnswer = async (agent: Socket, target: SessionTarget, log: Logger): 
 /** Whether a request asks for a WebSocket. A server ignores offers of other protocols (h2c), as HTTP allows. */
 export const isWebSocketUpgrade = ({ headers }: IncomingMessage): boolean =>
   headers.upgrade?.toLowerCase() === "websocket";
-
-/** Counts a token that is not valid on the caller's address; a valid one is served whatever others send from there. */
-const failedAttempt = (request: IncomingMessage, { callerLimits, config }: ServiceDeps, error: AppError): AppError =>
-  callerLimits.failed(addressGroup(clientAddress(request, config))) ?? error;
 
 /** Serves the upgrades of an HTTP server. The server must accept only upgrades that pass `isWebSocketUpgrade`. */
 export const attachGateway = (

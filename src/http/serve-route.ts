@@ -1,13 +1,12 @@
 /** Serves a request of a route in these steps: host, caller and its bounds, permission, project, body, repetition, handler, answer. */
 import type { Request, RequestHandler, Response } from "express";
-import { addressGroup } from "../domain/client-address.ts";
 import { AppError, httpStatus } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import type { AnswerHolder } from "../redis/idempotent-answers.ts";
 import type { Principal } from "../services/api-keys/api-keys.ts";
 import type { AppDeps } from "./app-deps.ts";
 import { type AuditFacts, noteAnswer, noteCaller, noteError, recordCall } from "./audit-call.ts";
-import { clientAddress } from "./client-address.ts";
+import { failedAttempt } from "./failed-attempt.ts";
 import { authenticate, bearerToken, requirePermission, resolveProject } from "./middleware/authenticate.ts";
 import { answerError, asAppError } from "./middleware/error-answer.ts";
 import { baseUrlOf } from "./middleware/host-check.ts";
@@ -24,14 +23,13 @@ import { sendEvents } from "./sse.ts";
 const hungUp = 499;
 
 /** The reason with which a request's signal is aborted when its caller is gone. */
-const callerGone = (): AppError => new AppError("unavailable", "the caller has hung up");
+export const callerGone = (): AppError => new AppError("unavailable", "the caller has hung up");
 
-/** Counts a request with an unknown key on its address. A known key is served whatever others send from its address. */
-const authenticated = (request: Request, { config, apiKeys, callerLimits }: AppDeps["services"]): Principal => {
+const authenticated = (request: Request, services: AppDeps["services"]): Principal => {
   try {
-    return authenticate(request.headers, apiKeys);
+    return authenticate(request.headers, services.apiKeys);
   } catch (error) {
-    throw callerLimits.failed(addressGroup(clientAddress(request, config))) ?? error;
+    throw failedAttempt(request, services, error);
   }
 };
 

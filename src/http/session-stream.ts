@@ -3,27 +3,26 @@
  * session's token and without an API key. Who has the token has the browser, and so may see what it does.
  */
 import type { Express, Request } from "express";
-import { addressGroup } from "../domain/client-address.ts";
 import { AppError } from "../errors.ts";
 import { type SessionByToken, sessionByToken } from "../services/sessions/authorize-session.ts";
 import type { AppDeps } from "./app-deps.ts";
-import { clientAddress } from "./client-address.ts";
+import { failedAttempt } from "./failed-attempt.ts";
 import { logOf, setRoute } from "./request-locals.ts";
 import { telemetryEvents } from "./routes/browser-telemetry.ts";
+import { callerGone } from "./serve-route.ts";
 import { sendEvents } from "./sse.ts";
 
 const path = "/gateway/:session/telemetry/stream";
 
 const one = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** Counts a token that is not valid on the caller's address; a valid one is served whatever others send from there. */
 const authorize = async (request: Request, { services }: AppDeps): Promise<SessionByToken> => {
   const asked = { sessionId: one(request.params.session), token: one(request.query.jwt) };
   try {
     return await sessionByToken(asked, services);
   } catch (error) {
-    if (!(error instanceof AppError) || error.code !== "unauthorized") throw error;
-    throw services.callerLimits.failed(addressGroup(clientAddress(request, services.config))) ?? error;
+    const isFailed = error instanceof AppError && error.code === "unauthorized";
+    throw isFailed ? failedAttempt(request, services, error) : error;
   }
 };
 
@@ -35,7 +34,7 @@ export const mountSessionStream = (app: Express, deps: AppDeps): void => {
     const { session } = found.lease;
     response.once("close", deps.services.callerLimits.enterStream({ keyId: `session/${session}`, projectId }));
     const gone = new AbortController();
-    response.once("close", () => gone.abort(new AppError("unavailable", "the caller has hung up")));
+    response.once("close", () => gone.abort(callerGone()));
     const signal = AbortSignal.any([gone.signal, deps.stopping, deps.draining]);
     const asked = { lastEventId: request.get("last-event-id"), replay: one(request.query.replay) };
     const events = await telemetryEvents(found, asked, deps.services, signal);

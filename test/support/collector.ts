@@ -1,13 +1,10 @@
 /** A test's own OpenTelemetry Collector: it receives OTLP over HTTP on loopback, and prints what it got. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../../src/local/free-port.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
-import { accepts } from "./accepts.ts";
-import { eventually } from "./eventually.ts";
+import { type RestartableProgram, startProgram } from "./restartable-program.ts";
 
 /** A log record as the collector printed it: `fields` by their names there, attributes of record and resource by theirs. */
 export type ReceivedRecord = {
@@ -16,15 +13,13 @@ export type ReceivedRecord = {
   resource: Record<string, string>;
 };
 
-export type Collector = AsyncDisposable & {
+export type Collector = Omit<RestartableProgram, "child"> & {
   port: number;
   endpoint: string;
   /** All that it ever received, in its order. */
   received(): ReceivedRecord[];
   /** Everything that it printed. */
   printed(): string;
-  kill(): Promise<void>;
-  start(): Promise<void>;
 };
 
 /** Why tests with a collector are left out on this machine, if they are. */
@@ -86,44 +81,20 @@ export const startCollector = async (): Promise<Collector> => {
   const file = join(folder, "config.yaml");
   await writeFile(file, configOf(port));
   let printed = "";
-  const run = async (): Promise<ChildProcess> => {
-    const child = spawn(program, ["--config", `file:${file}`], {
-      stdio: ["ignore", "pipe", "pipe"],
-      env: {},
-      cwd: folder,
-    });
-    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
-      printed += text;
-    });
-    let errors = "";
-    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      errors = (errors + text).slice(-4000);
-    });
-    await eventually("the collector listens", () => {
-      if (child.exitCode !== null) throw new Error(`otelcol ended with ${child.exitCode}: ${errors}`);
-      return accepts(port);
-    });
-    return child;
+  const onOutput = (text: string): void => {
+    printed += text;
   };
-  let child = await run();
-  const kill = async (): Promise<void> => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const closed = once(child, "close");
-    child.kill("SIGKILL");
-    await closed;
-  };
+  const { child: _child, ...running } = await startProgram(program, {
+    args: ["--config", `file:${file}`],
+    port,
+    folder,
+    onOutput,
+  });
   return {
     port,
     endpoint: `http://127.0.0.1:${port}`,
     received: () => parse(printed),
     printed: () => printed,
-    kill,
-    async start() {
-      child = await run();
-    },
-    async [Symbol.asyncDispose]() {
-      await kill();
-      await rm(folder, { recursive: true, force: true });
-    },
+    ...running,
   };
 };

@@ -1,24 +1,16 @@
 /** A test's own S3 server: versitygw, with a folder below the system's temporary one. Loopback only. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { S3BlobSettings } from "../../src/config.ts";
 import { freePort } from "../../src/local/free-port.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
-import { accepts } from "./accepts.ts";
-import { eventually } from "./eventually.ts";
+import { type RestartableProgram, startProgram } from "./restartable-program.ts";
 
-export type S3Server = AsyncDisposable & {
+export type S3Server = RestartableProgram & {
   settings: S3BlobSettings;
   /** The folder of the bucket: an object is the file of its key. */
   bucketFolder: string;
-  /** The running server; `stop` and `start` give another one. */
-  child(): ChildProcess;
-  /** Kills it without notice. */
-  kill(): Promise<void>;
-  start(): Promise<void>;
 };
 
 /** Why tests with S3 are left out on this machine, if they are. */
@@ -38,25 +30,11 @@ export const startS3Server = async (): Promise<S3Server> => {
   const bucketFolder = join(folder, "data", "blobs-of-test");
   await mkdir(bucketFolder, { recursive: true });
   await mkdir(join(folder, "meta"));
-  const run = async (): Promise<ChildProcess> => {
-    const { AWS_ACCESS_KEY_ID: access, AWS_SECRET_ACCESS_KEY: secret } = s3Login;
-    const server = ["--port", `127.0.0.1:${port}`, "--access", access, "--secret", secret, "--keep-alive", "--quiet"];
-    // Without extended attributes, which not every temporary folder has.
-    const backend = ["posix", "--sidecar", join(folder, "meta"), join(folder, "data")];
-    const started = spawn(program, [...server, ...backend], { stdio: "ignore", env: {}, cwd: folder });
-    await eventually("the S3 server listens", () => {
-      if (started.exitCode !== null) throw new Error(`versitygw ended with ${started.exitCode}`);
-      return accepts(port);
-    });
-    return started;
-  };
-  let child = await run();
-  const kill = async (): Promise<void> => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const exited = once(child, "exit");
-    child.kill("SIGKILL");
-    await exited;
-  };
+  const { AWS_ACCESS_KEY_ID: access, AWS_SECRET_ACCESS_KEY: secret } = s3Login;
+  const server = ["--port", `127.0.0.1:${port}`, "--access", access, "--secret", secret, "--keep-alive", "--quiet"];
+  // Without extended attributes, which not every temporary folder has.
+  const backend = ["posix", "--sidecar", join(folder, "meta"), join(folder, "data")];
+  const running = await startProgram(program, { args: [...server, ...backend], port, folder });
   return {
     settings: {
       kind: "s3",
@@ -67,14 +45,6 @@ export const startS3Server = async (): Promise<S3Server> => {
       pathStyle: true,
     },
     bucketFolder,
-    child: () => child,
-    kill,
-    async start() {
-      child = await run();
-    },
-    async [Symbol.asyncDispose]() {
-      await kill();
-      await rm(folder, { recursive: true, force: true });
-    },
+    ...running,
   };
 };

@@ -14,13 +14,13 @@ export const internetEnv = ({ address }: { address: string }): Record<string, st
 });
 
 /** The DevTools of an agent's browser as the operator reaches them: with a token, and a proof that the agent has to give. */
-export const devToolsOf = (agent: TestAgent, key = agent.agentKey): CdpAddress => {
+export const devToolsOf = (agent: TestAgent, key = agent.agentKey, holder = session): CdpAddress => {
   const nonce = "AAAAAAAAAAAAAAAAAAAAAA";
   return {
     url: `${agent.baseUrl.replace("http:", "ws:")}/cdp`,
     headers: {
       authorization: `Bearer ${createAgentTokens(agent.privateKey).tokenFor(agent.podUid)}`,
-      [sessionHeader]: session,
+      [sessionHeader]: holder,
       [nonceHeader]: nonce,
     },
     accepts({ status, headers }) {

@@ -6,13 +6,15 @@
  * Pages are attached only when a category needs them. Each new page then waits until its sources listen (one round trip to Chromium), so
  * that its first request and its first line are not missed. A page that floods the agent is not listened to for a while.
  */
+
 import type { CdpConnection, CdpEvent } from "../../cdp/cdp-connection.ts";
+import { tell } from "../../cdp/commands.ts";
 import type { Logger } from "../../log.ts";
 import type { TelemetryCategory } from "../../resources/telemetry.ts";
 import type { ShownPages } from "../shown-pages.ts";
 import type { Recorder } from "./recorder.ts";
 import { sampleSystem } from "./sample-system.ts";
-import { type Handlers, type Source, type SourceDeps, shownUrl, type Tab, tell } from "./source.ts";
+import { type Handlers, type Source, type SourceDeps, shownUrl, type Tab } from "./source.ts";
 import { takeScreenshots } from "./take-screenshots.ts";
 import { watchCaptchas } from "./watch-captchas.ts";
 import { watchConsole } from "./watch-console.ts";
@@ -45,6 +47,9 @@ export type CaptureDeps = {
 
 type TargetInfo = { targetId: string; type: string; url: string; title: string; openerId?: string };
 
+/** Tabs, and frames that have a process of their own. */
+const watched = [{ type: "page" }, { type: "iframe" }, { exclude: true }];
+
 const attachTo = (cdp: CdpConnection, sessionId?: string): Promise<unknown> =>
   cdp.send(
     "Target.setAutoAttach",
@@ -52,7 +57,7 @@ const attachTo = (cdp: CdpConnection, sessionId?: string): Promise<unknown> =>
       autoAttach: true,
       waitForDebuggerOnStart: true,
       flatten: true,
-      filter: [{ type: "page" }, { type: "iframe" }, { exclude: true }],
+      filter: watched,
     },
     sessionId === undefined ? {} : { sessionId },
   );
@@ -184,10 +189,7 @@ export const startCapture = async (deps: CaptureDeps): Promise<() => void> => {
       hasFailed = true;
     }
   });
-  await cdp.send("Target.setDiscoverTargets", {
-    discover: true,
-    filter: [{ type: "page" }, { type: "iframe" }, { exclude: true }],
-  });
+  await cdp.send("Target.setDiscoverTargets", { discover: true, filter: watched });
   if (needsPages) await attachTo(cdp);
   isReady = true;
   return () => {

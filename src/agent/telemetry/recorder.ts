@@ -2,6 +2,7 @@
  * The events of one lease: the newest of them, in order, until a reader has taken them. A reader that falls behind loses the oldest and is
  * told how many; nothing that is slow makes the browser wait.
  */
+import { awaitWith } from "../../await-with.ts";
 import {
   maxEventBytes,
   maxEventText,
@@ -41,7 +42,7 @@ export type Recorder = {
    * last that is missing.
    */
   after(seq: number): Kept[];
-  /** Resolves when there is an event after this number, or the recorder is closed. */
+  /** Resolves when there is an event after this number, or the recorder is closed. Rejects with the reason of `signal`. */
   grown(seq: number, signal: AbortSignal): Promise<void>;
   /** No more events come. */
   close(): void;
@@ -74,20 +75,24 @@ const nowUs = (): number => Math.round((performance.timeOrigin + performance.now
 /** No event yet. `masked`: what appears in no event. */
 export const createRecorder = (masked: Pick<MaskedValues, "mask">): Recorder => {
   const kept: (Kept & { bytes: number })[] = [];
-  const wakers = new Set<() => void>();
+  let changed: PromiseWithResolvers<void> | undefined;
   let bytes = 0;
   let lastSeq = 0;
   let dropped = 0;
   let isClosed = false;
   let second = { startMs: 0, counts: new Map<string, number>() };
 
+  const wake = (): void => {
+    changed?.resolve();
+    changed = undefined;
+  };
   const keep = (event: object): void => {
     lastSeq += 1;
     const size = JSON.stringify(event).length;
     kept.push({ seq: lastSeq, event, bytes: size });
     bytes += size;
     while (bytes > maxKeptBytes) bytes -= kept.shift()?.bytes ?? 0;
-    for (const wake of wakers) wake();
+    wake();
   };
 
   const make = (type: TelemetryEventType, data: object, source: EventSource): void => {
@@ -143,22 +148,15 @@ export const createRecorder = (masked: Pick<MaskedValues, "mask">): Recorder => 
       const rest = kept.slice(from).map((one) => ({ seq: one.seq, event: one.event }));
       return first.seq > seq + 1 ? [gap(seq, first.seq), ...rest] : rest;
     },
-    grown(seq, signal) {
-      if (lastSeq > seq || isClosed || signal.aborted) return Promise.resolve();
-      return new Promise((resolve) => {
-        const wake = (): void => {
-          wakers.delete(wake);
-          signal.removeEventListener("abort", wake);
-          resolve();
-        };
-        wakers.add(wake);
-        signal.addEventListener("abort", wake);
-      });
+    async grown(seq, signal) {
+      if (lastSeq > seq || isClosed) return;
+      changed ??= Promise.withResolvers();
+      await awaitWith(changed.promise, signal);
     },
     close() {
       tellDropped();
       isClosed = true;
-      for (const wake of wakers) wake();
+      wake();
     },
     isClosed: () => isClosed,
   };

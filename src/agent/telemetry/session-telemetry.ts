@@ -63,10 +63,11 @@ type Session = NotedSession & {
 
 const nothing: Capture = { categories: new Set(), excludedMethods: new Set() };
 
-/** The records after a number, until the recorder is closed and all of them were given. */
+/** The records after a number, until the recorder is closed and all of them were given. Throws the reason of `signal`. */
 const readRecords = async function* (recorder: Recorder, after: number, signal: AbortSignal): AsyncGenerator<Kept> {
   let seq = after;
-  while (!signal.aborted) {
+  for (;;) {
+    signal.throwIfAborted();
     const isClosed = recorder.isClosed();
     const records = recorder.after(seq);
     for (const record of records) {
@@ -76,7 +77,7 @@ const readRecords = async function* (recorder: Recorder, after: number, signal: 
     if (records.length === 0 && isClosed) return;
     if (records.length > 0) continue;
     await recorder.grown(seq, signal);
-    await sleep(gatherMs, undefined, { signal }).catch(() => undefined);
+    await sleep(gatherMs, undefined, { signal });
   }
 };
 

@@ -8,11 +8,8 @@ export type Tab = { sessionId: string; targetId: string; type: string; url: stri
 /** What a source works with. */
 export type SourceDeps = { cdp: CdpConnection; emit: Emit };
 
-type Events = CdpEvents;
-export type CdpEventName = keyof Events;
-
 /** Handlers by CDP event. Chromium keeps to its protocol, whose types say what each event has. */
-export type Handlers = { [Name in CdpEventName]?: (params: Events[Name][0], tab: Tab) => void };
+export type Handlers = { [Name in keyof CdpEvents]?: (params: CdpEvents[Name][0], tab: Tab) => void };
 
 /** One category of events, made of what Chromium tells of attached pages. */
 export type Source = {
@@ -22,9 +19,6 @@ export type Source = {
   /** A page is gone. */
   forget?(tab: Tab): void;
 };
-
-/** A command whose answer nobody needs: what it is for may be gone. */
-export const tell = (answer: Promise<unknown>): void => void answer.catch(() => undefined);
 
 /** Longest URL of an event that is no address of the network, characters: `data:` URLs are documents. */
 const maxOpaqueUrl = 256;

@@ -1,6 +1,8 @@
 /** Console output and uncaught exceptions. A page can find out that somebody watches its console: objects that it logs are looked at. */
+
 import type { Protocol } from "../../cdp/cdp-types.ts";
-import { contextOf, type Source, type SourceDeps, shownUrl, type Tab, tell } from "./source.ts";
+import { tell } from "../../cdp/commands.ts";
+import { contextOf, type Source, type SourceDeps, shownUrl, type Tab } from "./source.ts";
 
 /** Levels that count as errors, by the names of CDP. */
 const errorLevels: ReadonlySet<string> = new Set(["error", "assert"]);

@@ -1,7 +1,9 @@
 /** Clicks, keys and scrolling in pages, told by a script in a world of its own (in-page/interaction.js). */
+
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { contextOf, type Source, type SourceDeps, tell } from "./source.ts";
+import { tell } from "../../cdp/commands.ts";
+import { contextOf, type Source, type SourceDeps } from "./source.ts";
 
 const script = readFileSync(new URL("in-page/interaction.js", import.meta.url), "utf8");
 const worldName = "browserpool-interaction";

@@ -1,6 +1,8 @@
 /** Requests of pages, with sizes and times. No bodies; of the headers those that say nothing of who asks. */
+
 import type { Protocol } from "../../cdp/cdp-types.ts";
-import { contextOf, type Source, type SourceDeps, shownUrl, type Tab, tell } from "./source.ts";
+import { noBodies, tell } from "../../cdp/commands.ts";
+import { contextOf, type Source, type SourceDeps, shownUrl, type Tab } from "./source.ts";
 
 /** Headers that events have. None carries a login, a cookie or what a page made up. */
 const toldHeaders: ReadonlySet<string> = new Set([
@@ -26,9 +28,6 @@ const toldHeaders: ReadonlySet<string> = new Set([
 
 /** Requests under way that are remembered for one page; a page that has more open gets events without times. */
 const maxOpen = 2000;
-
-/** Pages have the browser keep no bodies for the agent. */
-const noBodies = { maxTotalBufferSize: 0, maxResourceBufferSize: 0, maxPostDataSize: 0 };
 
 const headersOf = (headers: Protocol.Network.Headers): Record<string, string> =>
   Object.fromEntries(

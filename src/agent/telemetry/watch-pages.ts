@@ -1,5 +1,6 @@
 /** Documents of tabs and their frames. */
-import { contextOf, type Source, type SourceDeps, shownUrl, tell } from "./source.ts";
+import { tell } from "../../cdp/commands.ts";
+import { contextOf, type Source, type SourceDeps, shownUrl } from "./source.ts";
 
 /** Makes the events of the category `page`, but for tabs that open (capture.ts). */
 export const watchPages = ({ cdp, emit }: SourceDeps): Source => ({

@@ -1,5 +1,6 @@
 import type { Protocol } from "devtools-protocol";
 import type { CdpConnection } from "../../cdp/cdp-connection.ts";
+import { evaluateApart } from "../evaluate-apart.ts";
 import { maxTextChars } from "./viewer-message.ts";
 
 const timeoutMs = 2000;
@@ -34,10 +35,8 @@ export const readSelection = async (cdp: CdpConnection, sessionId: string): Prom
   const call = { sessionId, timeoutMs };
   const { frameTree } = await cdp.send("Page.getFrameTree", undefined, call);
   for (const frameId of idsOf(frameTree).slice(0, maxFrames)) {
-    const world = await cdp.send("Page.createIsolatedWorld", { frameId, worldName: "browserpool" }, call);
-    const evaluation = { expression: selectionOf, contextId: world.executionContextId, returnByValue: true };
-    const { result } = await cdp.send("Runtime.evaluate", evaluation, call);
-    if (typeof result.value === "string" && result.value !== "") return result.value;
+    const value = await evaluateApart(cdp, selectionOf, { ...call, frameId });
+    if (typeof value === "string" && value !== "") return value;
   }
   return "";
 };

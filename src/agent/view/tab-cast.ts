@@ -14,7 +14,9 @@
  *
  * A tab whose process has died is `crashed` until it has another document.
  */
+
 import type { CdpConnection } from "../../cdp/cdp-connection.ts";
+import { tell } from "../../cdp/commands.ts";
 import type { ShownPages } from "../shown-pages.ts";
 import type { ScreencastFrame } from "./events.ts";
 import { createPictureFlow, type Picture } from "./picture-flow.ts";
@@ -55,15 +57,14 @@ export const startTabCast = ({ cdp, sessionId, shownPages, onNews }: TabCastDeps
   let isCasting = false;
   let timer: NodeJS.Timeout | undefined;
   const call = { sessionId, timeoutMs };
-  /** A tab that is gone makes no pictures; its end is told of otherwise. */
-  const attempt = (work: Promise<unknown>): void => void work.catch(() => undefined);
+  // A tab that is gone makes no pictures; its end is told of otherwise.
 
   const cast = (): void => {
     isCasting = true;
-    attempt(cdp.send("Page.startScreencast", { format: "jpeg", quality, ...maxPicture }, call));
+    tell(cdp.send("Page.startScreencast", { format: "jpeg", quality, ...maxPicture }, call));
   };
   const flow = createPictureFlow({
-    acknowledge: (id) => attempt(cdp.send("Page.screencastFrameAck", { sessionId: id }, call)),
+    acknowledge: (id) => tell(cdp.send("Page.screencastFrameAck", { sessionId: id }, call)),
     askAgain: cast,
     onPicture: () => state === "shown" && onNews(),
   });
@@ -79,7 +80,7 @@ export const startTabCast = ({ cdp, sessionId, shownPages, onNews }: TabCastDeps
     flow.forget();
   };
   const hide = (): void => {
-    if (isCasting) attempt(cdp.send("Page.stopScreencast", undefined, call));
+    if (isCasting) tell(cdp.send("Page.stopScreencast", undefined, call));
     end();
     change("hidden");
   };

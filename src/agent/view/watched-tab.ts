@@ -1,5 +1,7 @@
 /** One tab that is watched: its pictures, its input, its dialogs, and what a browser's own buttons do. One session of CDP, for all viewers. */
+
 import type { CdpConnection, CdpEvent } from "../../cdp/cdp-connection.ts";
+import { tell } from "../../cdp/commands.ts";
 import type { ShownPages } from "../shown-pages.ts";
 import { type DialogOpening, handleEvent } from "./events.ts";
 import { readSelection } from "./read-selection.ts";
@@ -96,23 +98,22 @@ export const watchTab = async (
 ): Promise<WatchedTab> => {
   const { sessionId } = await cdp.send("Target.attachToTarget", { targetId, flatten: true }, { timeoutMs });
   const call = { sessionId, timeoutMs };
-  /** What the browser refuses, and what a page that hangs does not do, has no effect; the picture shows that. */
-  const attempt = (work: Promise<unknown>): void => void work.catch(() => undefined);
+  // What the browser refuses, and what a page that hangs does not do, has no effect; the picture shows that.
   // Not awaited: a page that hangs does not answer, and its last picture can still be seen.
-  attempt(cdp.send("Page.enable", {}, call));
-  attempt(cdp.send("Emulation.setFocusEmulationEnabled", { enabled: true }, call));
+  tell(cdp.send("Page.enable", {}, call));
+  tell(cdp.send("Emulation.setFocusEmulationEnabled", { enabled: true }, call));
   const answerDialog = (accept: boolean, text?: string): void =>
-    attempt(cdp.send("Page.handleJavaScriptDialog", { accept, ...(text !== undefined && { promptText: text }) }, call));
+    tell(cdp.send("Page.handleJavaScriptDialog", { accept, ...(text !== undefined && { promptText: text }) }, call));
   const dialogs = createDialogs(answerDialog, onNews);
   const input = createTabInput(cdp, sessionId);
   const cast = startTabCast({ cdp, sessionId, shownPages, onNews });
 
   const act = (message: TabMessage): void => {
     if (message.type === "dialog") answerDialog(message.accept, message.text);
-    if (message.type === "reload") attempt(cdp.send("Page.reload", {}, call));
-    if (message.type === "history") attempt(goTo(cdp, sessionId, message.step));
+    if (message.type === "reload") tell(cdp.send("Page.reload", {}, call));
+    if (message.type === "history") tell(goTo(cdp, sessionId, message.step));
     if (message.type === "navigate" && isPlainUrl(message.url))
-      attempt(cdp.send("Page.navigate", { url: message.url }, { sessionId, timeoutMs: navigateTimeoutMs }));
+      tell(cdp.send("Page.navigate", { url: message.url }, { sessionId, timeoutMs: navigateTimeoutMs }));
   };
   onSession(sessionId);
   return {
@@ -143,7 +144,7 @@ export const watchTab = async (
     close() {
       dialogs.end();
       cast.stop();
-      attempt(cdp.send("Target.detachFromTarget", { sessionId }, { timeoutMs }));
+      tell(cdp.send("Target.detachFromTarget", { sessionId }, { timeoutMs }));
     },
   };
 };

@@ -9,11 +9,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { Express, Request, Response } from "express";
 import type { Config } from "../../config.ts";
-import { addressGroup } from "../../domain/client-address.ts";
 import { AppError, httpStatus } from "../../errors.ts";
 import { openLiveView } from "../../services/sessions/open-live-view.ts";
 import type { AppDeps } from "../app-deps.ts";
-import { clientAddress } from "../client-address.ts";
+import { failedAttempt } from "../failed-attempt.ts";
 import { asAppError, errorHeaders } from "../middleware/error-answer.ts";
 import { factsOf, logOf, setRoute } from "../request-locals.ts";
 import { noticePage, viewPage } from "./pages.ts";
@@ -83,8 +82,7 @@ export const mountLiveView = (app: Express, { services }: AppDeps): void => {
       response.send(await open(request, response));
     } catch (error) {
       const known = asAppError(error, logOf(response));
-      const isFailed = known.code === "unauthorized";
-      const answered = (isFailed && callerLimits.failed(addressGroup(clientAddress(request, config)))) || known;
+      const answered = known.code === "unauthorized" ? failedAttempt(request, services, known) : known;
       facts.code = answered.code;
       response.status(httpStatus[answered.code]).set(errorHeaders(answered));
       response.send(noticePage(...messageOf(answered)));

@@ -12,7 +12,6 @@
  */
 import { createHash } from "node:crypto";
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
-import { addressGroup } from "../../domain/client-address.ts";
 import { AppError, httpStatus } from "../../errors.ts";
 import { CredentialValues } from "../../resources/credential-wire.ts";
 import {
@@ -26,7 +25,7 @@ import {
   requireVisitTicket,
 } from "../../services/connections/collect-login.ts";
 import type { AppDeps } from "../app-deps.ts";
-import { clientAddress } from "../client-address.ts";
+import { failedAttempt } from "../failed-attempt.ts";
 import { asAppError, errorHeaders } from "../middleware/error-answer.ts";
 import { factsOf, logOf, setRoute } from "../request-locals.ts";
 import { codePage, formPage, messagePage, script, style } from "./pages.ts";
@@ -65,18 +64,13 @@ const text = (form: Form, name: string): string => (typeof form[name] === "strin
  * Refuses a request without a good ticket: no I/O was done for it, and it counts on the caller's address. A good ticket works whatever
  * others send from the same address, and has a bound of its own.
  */
-const requireUse = (
-  request: Request,
-  ticket: string,
-  check: () => number,
-  { callerLimits, config }: AppDeps["services"],
-): void => {
+const requireUse = (request: Request, ticket: string, check: () => number, services: AppDeps["services"]): void => {
   try {
     check();
   } catch (error) {
-    throw callerLimits.failed(addressGroup(clientAddress(request, config))) ?? error;
+    throw failedAttempt(request, services, error);
   }
-  callerLimits.countTicket(createHash("sha256").update(ticket).digest("base64url"));
+  services.callerLimits.countTicket(createHash("sha256").update(ticket).digest("base64url"));
 };
 
 /** The title and text of the page for an error. */

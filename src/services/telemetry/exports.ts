@@ -7,13 +7,13 @@ import { type AnyLease, SessionRequest } from "../../leases/records.ts";
 import type { ExportCursors } from "../../redis/export-cursors.ts";
 import type { TelemetryStore } from "../../redis/telemetry-store.ts";
 import type { Telemetry } from "../../resources/telemetry.ts";
-import { TelemetryRecord } from "../../resources/telemetry-event.ts";
 import { createDestinationGate, type DestinationGate } from "../../telemetry/destination-gate.ts";
 import { createSessionExport, type ReadRecords, type SessionExport } from "../../telemetry/export-queue.ts";
 import type { OtlpExporter } from "../../telemetry/otlp-exporter.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { createDestinationExporter, type ExporterDeps } from "../telemetry-destinations/destination-exporter.ts";
 import { fetchDestination } from "../telemetry-destinations/fetch-destination.ts";
+import { recordOf } from "./record.ts";
 
 export type ExportsDeps = ExporterDeps &
   Pick<ServiceDeps, "projects"> & {
@@ -39,9 +39,6 @@ type Shared = { exporter: Pick<OtlpExporter, "export" | "close">; gate: Destinat
 
 /** `wanted`: the destination by its id or name, as the settings say it. */
 type Running = { wanted: string; export: SessionExport; stop: AbortController; done: Promise<void> };
-
-const recordsOf = ({ events }: Awaited<ReturnType<TelemetryStore["read"]>>): TelemetryRecord[] =>
-  events.flatMap(({ seq, event }) => TelemetryRecord.safeParse({ seq, event: JSON.parse(event) }).data ?? []);
 
 const wantedBy = (settings: Telemetry | undefined): string | undefined => {
   const { enabled = false, destination } = settings?.export?.otlp ?? {};
@@ -82,7 +79,7 @@ export const createExports = (deps: ExportsDeps): Exports => {
     const { name: id, uid = "", namespace = "" } = (await fetchDestination(wanted, project, deps)).metadata;
     const [{ exporter, gate }, leave] = share({ id, uid, namespace });
     const read: ReadRecords = async (after, count) =>
-      recordsOf(await deps.events.read(session, { order: "asc", after, count }));
+      (await deps.events.read(session, { order: "asc", after, count })).events.map(recordOf);
     const ofPool = on_demand ? {} : { poolId: pool.id, poolName: pool.name };
     const running = createSessionExport({
       session: { sessionId: session, projectId, ...ofPool },

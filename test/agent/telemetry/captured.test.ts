@@ -3,10 +3,12 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, Page } from "puppeteer-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { connectCdp } from "../../../src/cdp/cdp-connection.ts";
 import { telemetryCategories } from "../../../src/resources/telemetry.ts";
 import { createTestAgents, type TestAgent } from "../../support/agent-process.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type ReadTelemetry, readTelemetry } from "../../support/read-telemetry.ts";
+import { devToolsOf } from "../../support/visited-agent.ts";
 
 const agents = createTestAgents();
 const stack = new AsyncDisposableStack();
@@ -193,28 +195,13 @@ test("a lease's own settings lie upon the pool's, may change, and end with it", 
 // TELEMETRY-20
 test("a dialog does not stop a page whose client asks for no dialogs", async () => {
   const held = await hold(all);
-  const socket = await agent.upgrade(held.name);
-  if (typeof socket === "number") throw new Error(`refused: ${socket}`);
   await held.browser.disconnect();
-  const answers = new Map<
-    number,
-    (result: { result?: { value?: unknown }; sessionId?: string; targetId?: string }) => void
-  >();
-  socket.on("message", (data) => {
-    const { id, result } = JSON.parse(String(data));
-    answers.get(id)?.(result);
-  });
-  const send = (method: string, params: object, sessionId?: string) =>
-    new Promise<{ result?: { value?: unknown }; sessionId?: string; targetId?: string }>((resolve) => {
-      const id = answers.size + 1;
-      answers.set(id, resolve);
-      socket.send(JSON.stringify({ id, method, params, sessionId }));
-    });
-  const { targetId } = await send("Target.createTarget", { url: site });
-  const { sessionId } = await send("Target.attachToTarget", { targetId, flatten: true });
-  const { result } = await send("Runtime.evaluate", { expression: "confirm('go on?')" }, sessionId);
-  expect(result?.value).toBe(false);
-  socket.close();
+  const cdp = await connectCdp(devToolsOf(agent, agent.agentKey, held.name), new AbortController().signal);
+  const { targetId } = await cdp.send("Target.createTarget", { url: site });
+  const { sessionId } = await cdp.send("Target.attachToTarget", { targetId, flatten: true });
+  const { result } = await cdp.send("Runtime.evaluate", { expression: "confirm('go on?')" }, { sessionId });
+  expect(result.value).toBe(false);
+  await cdp[Symbol.asyncDispose]();
   await release(held);
 });
 

@@ -1,0 +1,14 @@
+import type { IncomingMessage } from "node:http";
+import { addressGroup } from "../domain/client-address.ts";
+import type { ServiceDeps } from "../services/service-deps.ts";
+import { clientAddress } from "./client-address.ts";
+
+/**
+ * Counts a key, a token or a ticket that is not good on its caller's address, and returns the error to answer with: `error`, or that of the
+ * bound when too many came from there. A good one is served whatever others send from the same address.
+ */
+export const failedAttempt = <E>(
+  request: IncomingMessage,
+  { callerLimits, config }: Pick<ServiceDeps, "callerLimits" | "config">,
+  error: E,
+) => callerLimits.failed(addressGroup(clientAddress(request, config))) ?? error;
