@@ -9,6 +9,7 @@
  * of a login in a later document is shown.
  */
 import type { CdpConnection } from "../cdp/cdp-connection.ts";
+import { evaluateApart } from "./evaluate-apart.ts";
 
 /** How long a page's answer is waited for, ms: one that is busy shows nothing new. */
 const answerMs = 2000;
@@ -29,31 +30,29 @@ export type FillTimes = ShownPages & {
   forget(): void;
 };
 
-/** Run in a world of its own, so the page can't change what it says. */
-const readDocument = `[performance.now(), performance.getEntriesByType("navigation")[0]?.type ?? "navigate"]`;
+/** How its document came to a page; read in a world of its own, so the page can't change what it says. */
+const readNavigation = `performance.getEntriesByType("navigation")[0]?.type ?? "navigate"`;
 
-/** `ageMs`: since its navigation began. Both clocks are monotonic, so no step of the time of day changes the comparison. */
-type Document = { ageMs: number; navigation: string };
+/** The monotonic clock of the machine, ms: the one by which Chromium tells when a navigation began. No step of the time of day moves it. */
+const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
-const documentOf = async (cdp: CdpConnection, sessionId: string): Promise<Document | undefined> => {
+type Document = { beganMs: number; navigation: unknown };
+
+const documentOf = async (cdp: CdpConnection, sessionId: string): Promise<Document> => {
   const call = { sessionId, timeoutMs: answerMs };
   const { frameTree } = await cdp.send("Page.getFrameTree", undefined, call);
-  const world = { frameId: frameTree.frame.id, worldName: "browserpool" };
-  const { executionContextId } = await cdp.send("Page.createIsolatedWorld", world, call);
-  const { result } = await cdp.send(
-    "Runtime.evaluate",
-    { expression: readDocument, contextId: executionContextId, returnByValue: true },
-    call,
-  );
-  const [ageMs, navigation]: unknown[] = Array.isArray(result.value) ? result.value : [];
-  return typeof ageMs === "number" && typeof navigation === "string" ? { ageMs, navigation } : undefined;
+  const navigation = await evaluateApart(cdp, readNavigation, { ...call, frameId: frameTree.frame.id });
+  await cdp.send("Performance.enable", {}, call);
+  const { metrics } = await cdp.send("Performance.getMetrics", undefined, call);
+  const began = metrics.find(({ name }) => name === "NavigationStart");
+  return { beganMs: (began?.value ?? 0) * 1000, navigation };
 };
 
 /** No fill yet. */
 export const createFillTimes = (): FillTimes => {
   let underWay = 0;
   let hasFilled = false;
-  /** The end of the latest fill, by `performance.now()`. */
+  /** The end of the latest fill. */
   let endedMs = 0;
   const listeners = new Set<() => void>();
   return {
@@ -66,7 +65,7 @@ export const createFillTimes = (): FillTimes => {
         if (isOver) return;
         isOver = true;
         underWay -= 1;
-        endedMs = performance.now();
+        endedMs = monotonicMs();
       };
     },
     forget() {
@@ -81,10 +80,9 @@ export const createFillTimes = (): FillTimes => {
     async mayShow(cdp, sessionId) {
       if (underWay > 0) return false;
       if (!hasFilled) return true;
-      const sinceMs = performance.now() - endedMs;
       const found = await documentOf(cdp, sessionId).catch(() => undefined);
       // A fill may have begun meanwhile.
-      return underWay === 0 && found !== undefined && found.navigation === "navigate" && found.ageMs < sinceMs;
+      return underWay === 0 && found?.navigation === "navigate" && found.beganMs > endedMs;
     },
   };
 };
