@@ -1,11 +1,17 @@
-/** The store of archives: profiles and extensions. Two implementations, a folder and S3 (docs/adr/0030-the-blob-store.md). */
+/** The store of archives and videos: profiles, extensions, recordings. Two implementations, a folder and S3 (docs/adr/0030-the-blob-store.md). */
 
 export type BlobCall = { signal: AbortSignal };
+
+/** A part of a blob: from the byte `start` up to `end`, which is not part of it. Both are within the blob. */
+export type BlobRange = { start: number; end: number };
+
+/** A blob that there is, and when it was stored, ms since 1970. */
+export type ListedBlob = { key: string; storedMs: number };
 
 /** Size and digest of what was stored; `sha256` in hex. */
 export type StoredBlob = { bytes: number; sha256: string };
 
-/** A blob that is read. The caller reads `body` once, or aborts the call's signal: until then a file or a connection is open. */
+/** A blob that is read, or a part of it. `bytes`: of the body. The caller reads `body` once, or aborts the call's signal: until then a file or a connection is open. */
 export type OpenBlob = { bytes: number; body: AsyncIterable<Uint8Array> };
 
 /**
@@ -18,10 +24,12 @@ export type BlobStore = {
    * after all bytes were sent may have stored them.
    */
   put(key: string, body: AsyncIterable<Uint8Array>, options: BlobCall): Promise<StoredBlob>;
-  /** Opens the blob; undefined when there is none. */
-  get(key: string, options: BlobCall): Promise<OpenBlob | undefined>;
+  /** Opens the blob; undefined when there is none. `range`: left out, the whole. */
+  get(key: string, options: BlobCall & { range?: BlobRange }): Promise<OpenBlob | undefined>;
   /** Deletes it; nothing happens when there is none. */
   delete(key: string, options: BlobCall): Promise<void>;
+  /** The blobs whose keys begin with `<folder>/`, in no order. Those that come or go meanwhile may be in it or not. */
+  list(folder: string, options: BlobCall): AsyncIterable<ListedBlob>;
   /** Whether the store answers now. */
   check(options: BlobCall): Promise<void>;
 };

@@ -4,8 +4,8 @@
  */
 import { randomUUID } from "node:crypto";
 import { access, constants, mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { type BlobStore, checkKey } from "./blob-store.ts";
+import { dirname, join, relative } from "node:path";
+import { type BlobStore, checkKey, type ListedBlob } from "./blob-store.ts";
 import { measureBody } from "./measured-body.ts";
 import { blobBody, orStoreError } from "./store-error.ts";
 
@@ -116,7 +116,7 @@ export const openFolderStore = async (root: string): Promise<BlobStore> => {
       }
       return measured.result();
     },
-    async get(key, { signal }) {
+    async get(key, { signal, range }) {
       const path = pathOf(key);
       const file = await orStoreError(
         unlessMissing(() => open(path, "r")),
@@ -124,7 +124,9 @@ export const openFolderStore = async (root: string): Promise<BlobStore> => {
       );
       if (!file) return undefined;
       const { size } = await orStoreError(file.stat(), signal);
-      return { bytes: size, body: blobBody(file.createReadStream(), signal) };
+      if (!range) return { bytes: size, body: blobBody(file.createReadStream(), signal) };
+      const { start, end } = range;
+      return { bytes: end - start, body: blobBody(file.createReadStream({ start, end: end - 1 }), signal) };
     },
     async delete(key, { signal }) {
       const path = pathOf(key);
@@ -133,6 +135,20 @@ export const openFolderStore = async (root: string): Promise<BlobStore> => {
         signal,
       );
       if (isDeleted) await removeEmptyFolders(path, root);
+    },
+    async *list(folder, { signal }) {
+      const below = pathOf(folder);
+      const found = await orStoreError(
+        unlessMissing(() => readdir(below, { recursive: true, withFileTypes: true })),
+        signal,
+      );
+      for (const entry of found ?? []) {
+        signal.throwIfAborted();
+        if (!entry.isFile()) continue;
+        const path = join(entry.parentPath, entry.name);
+        const seen = await stat(path).catch(() => undefined); // deleted meanwhile
+        if (seen) yield { key: relative(root, path), storedMs: seen.mtimeMs } satisfies ListedBlob;
+      }
     },
     check: ({ signal }) => orStoreError(checkRoot(), signal),
   };

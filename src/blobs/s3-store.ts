@@ -1,5 +1,12 @@
 import type { Readable } from "node:stream";
-import { DeleteObjectCommand, GetObjectCommand, HeadBucketCommand, NoSuchKey, S3Client } from "@aws-sdk/client-s3";
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  ListObjectsV2Command,
+  NoSuchKey,
+  S3Client,
+} from "@aws-sdk/client-s3";
 import type { S3BlobSettings } from "../config.ts";
 import { type BlobStore, checkKey } from "./blob-store.ts";
 import { measureBody } from "./measured-body.ts";
@@ -43,8 +50,9 @@ export const openS3Store = (settings: S3BlobSettings): { store: BlobStore; close
       }
       return measured.result();
     },
-    async get(key, { signal }) {
-      const place = placeOf(key);
+    async get(key, { signal, range }) {
+      const part = range && { Range: `bytes=${range.start}-${range.end - 1}` };
+      const place = { ...placeOf(key), ...part };
       const answer = await orStoreError(
         client
           .send(new GetObjectCommand(place), { abortSignal: signal })
@@ -56,6 +64,19 @@ export const openS3Store = (settings: S3BlobSettings): { store: BlobStore; close
     },
     async delete(key, { signal }) {
       await orStoreError(client.send(new DeleteObjectCommand(placeOf(key)), { abortSignal: signal }), signal);
+    },
+    async *list(folder, { signal }) {
+      checkKey(folder);
+      const place = { Bucket: bucket, Prefix: `${prefix}${folder}/` };
+      let next: string | undefined;
+      do {
+        const command = new ListObjectsV2Command({ ...place, ...(next !== undefined && { ContinuationToken: next }) });
+        const page = await orStoreError(client.send(command, { abortSignal: signal }), signal);
+        for (const { Key, LastModified } of page.Contents ?? [])
+          if (Key !== undefined && LastModified)
+            yield { key: Key.slice(prefix.length), storedMs: LastModified.getTime() };
+        next = page.NextContinuationToken;
+      } while (next !== undefined);
     },
     async check({ signal }) {
       await orStoreError(client.send(new HeadBucketCommand({ Bucket: bucket }), { abortSignal: signal }), signal);

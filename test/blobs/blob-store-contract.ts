@@ -51,6 +51,26 @@ export const blobStoreContract = (store: () => BlobStore, leftovers: () => Promi
       await store().delete("profiles/none/1", call());
     });
 
+    test("gives a part of a blob, and lists those of one folder with the time at which they were stored", async () => {
+      const bytes = randomBytes(300_000);
+      const before = Date.now() - 60_000;
+      await store().put("listed/a/1", chunksOf(bytes), call());
+      await store().put("listed/b/2", chunksOf(bytes), call());
+      await store().put("listed-too/a/1", chunksOf(bytes), call());
+      const part = await store().get("listed/a/1", { ...call(), range: { start: 70_001, end: 200_000 } });
+      expect(part?.bytes).toBe(129_999);
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of part?.body ?? []) chunks.push(chunk);
+      expect(Buffer.concat(chunks).equals(bytes.subarray(70_001, 200_000))).toBe(true);
+      const listed = [];
+      for await (const blob of store().list("listed", call())) listed.push(blob);
+      expect(listed.map(({ key }) => key).sort()).toEqual(["listed/a/1", "listed/b/2"]);
+      for (const { storedMs } of listed) expect(storedMs).toBeGreaterThan(before);
+      const none = [];
+      for await (const blob of store().list("nothing-there", call())) none.push(blob);
+      expect(none).toEqual([]);
+    });
+
     test("replaces what was there, and deletes one key without its neighbours", async () => {
       const put = (key: string, text: string) => store().put(key, chunksOf(Buffer.from(text)), call());
       await put("profiles/pair/1", "first");
