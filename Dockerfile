@@ -27,7 +27,7 @@ WORKDIR /app
 FROM runtime AS chromium
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends \
-      chromium chromium-headless-shell iproute2 socat tini xvfb \
+      chromium chromium-headless-shell ffmpeg iproute2 socat tini xvfb \
       fonts-liberation fonts-noto-cjk fonts-noto-color-emoji \
  && apt-get clean \
  && rm -rf /var/lib/apt/lists/* /var/log/apt /var/log/dpkg.log /var/cache/debconf /var/cache/ldconfig/aux-cache

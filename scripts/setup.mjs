@@ -31,7 +31,7 @@ const usage = `usage: node scripts/setup.mjs [--packages-only | --check | --test
 
 Installs only what is missing:
   in node_modules, by npm ci      npm packages, Node 24 among them
-  by apt-get, as root             redis-server, chromium, chromium-headless-shell, Xvfb, socat, ip
+  by apt-get, as root             redis-server, chromium, chromium-headless-shell, Xvfb, socat, ip, ffmpeg
   in the cache                    etcd, kube-apiserver, kubectl: downloaded, else built from Go modules
 
   --packages-only   npm packages only
@@ -66,6 +66,7 @@ const systemPrograms = /** @type {const} */ ([
   "Xvfb",
   "socat",
   "ip",
+  "ffmpeg",
 ]);
 
 const robustnessPrograms = /** @type {const} */ (["faketime"]);

@@ -145,6 +145,12 @@ const Environment = z.object({
   BROWSERPOOL_TELEMETRY_ENDED_BYTES_PER_PROJECT: number(32 * 1024 * 1024, 0).describe(
     "Most memory of Redis for the events of a project's ended sessions, bytes; those that would go next go first.",
   ),
+  BROWSERPOOL_REPLAY_SECONDS: number(86_400, 60, 7 * 86_400).describe(
+    "How long recordings of sessions are kept after their end, s.",
+  ),
+  BROWSERPOOL_REPLAY_BYTES_PER_PROJECT: number(4 * 1024 ** 3, 0).describe(
+    "Most bytes of the blob store for a project's recordings; one that begins counts with the most that it may become.",
+  ),
   BROWSERPOOL_BROWSER_IMAGE: z
     .string()
     .default("registry.invalid/browserpool/browser:dev")
@@ -192,7 +198,7 @@ const Environment = z.object({
       "Private or loopback hosts, addresses and ranges to which telemetry may be exported; docs/telemetry-destinations.md. Left out: public ones only.",
     ),
   BROWSERPOOL_BLOBS: blobPlace.describe(
-    "Where the contents of profiles and extensions are kept: file:///folder, which all replicas share, or s3://bucket/prefix; docs/blobs.md. Left out: nowhere, and what needs it is refused. Local mode: a folder of its data.",
+    "Where the contents of profiles and extensions, and recordings, are kept: file:///folder, which all replicas share, or s3://bucket/prefix; docs/blobs.md. Left out: nowhere, and what needs it is refused. Local mode: a folder of its data.",
   ),
   BROWSERPOOL_S3_ENDPOINT: z
     .url({ protocol: /^https?$/ })
@@ -295,6 +301,9 @@ export type RegistrySettings = {
 /** What is kept of telemetry: of a session with storage, and of a project's ended sessions. */
 export type KeptTelemetrySettings = { session: { bytes: number; seconds: number }; endedBytesPerProject: number };
 
+/** How long recordings are kept, s, and most bytes of those of a project. */
+export type KeptReplaySettings = { seconds: number; bytesPerProject: number };
+
 export type Config = {
   host: string;
   port: number;
@@ -315,6 +324,7 @@ export type Config = {
   /** Most ended sessions that Redis keeps, and most bytes of them. */
   endedLimits: Record<"pool" | "all", { count: number; bytes: number }>;
   keptTelemetry: KeptTelemetrySettings;
+  keptReplays: KeptReplaySettings;
   browserImage: string;
   browserTemplateFile: string | undefined;
   browserFeatures: readonly ((typeof browserFeatures)[number] | "blob_store" | "session_outcomes")[];
@@ -408,6 +418,10 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
         seconds: Math.floor(env.BROWSERPOOL_TELEMETRY_SECONDS),
       },
       endedBytesPerProject: Math.floor(env.BROWSERPOOL_TELEMETRY_ENDED_BYTES_PER_PROJECT),
+    },
+    keptReplays: {
+      seconds: Math.floor(env.BROWSERPOOL_REPLAY_SECONDS),
+      bytesPerProject: Math.floor(env.BROWSERPOOL_REPLAY_BYTES_PER_PROJECT),
     },
     browserImage: env.BROWSERPOOL_BROWSER_IMAGE,
     browserTemplateFile: env.BROWSERPOOL_BROWSER_TEMPLATE_FILE,

@@ -10,6 +10,7 @@ const packageOf = {
   Xvfb: "xvfb",
   socat: "socat",
   ip: "iproute2",
+  ffmpeg: "ffmpeg",
   faketime: "faketime",
   go: "golang-go",
   // With python3 itself, and with ensurepip, which Debian takes out of that.

@@ -31,7 +31,7 @@ test("the variables of a pod are enough", () => {
     podName: "pod",
     terminationLog: "/dev/termination-log",
     dataDir: tmpdir(),
-    programs: { chromium: "chromium", chromiumHeadless: "chromium-headless-shell", xvfb: "Xvfb" },
+    programs: { chromium: "chromium", chromiumHeadless: "chromium-headless-shell", xvfb: "Xvfb", ffmpeg: "ffmpeg" },
   });
 });
 

@@ -33,7 +33,7 @@ export type AgentConfig = {
   dnsServers: string[] | undefined;
   /** For tests only: the address to which all names below `.example`, which nobody owns (RFC 2606), lead; undefined: they lead nowhere. */
   exampleAddress: string | undefined;
-  programs: { chromium: string; chromiumHeadless: string; xvfb: string };
+  programs: { chromium: string; chromiumHeadless: string; xvfb: string; ffmpeg: string };
   /** Whether Chromium keeps its own sandbox, which root cannot use. */
   sandbox: boolean;
   /** The only variables of the agent's environment that the browser's processes inherit. */
@@ -114,6 +114,7 @@ const AgentEnv = z
     BROWSERPOOL_CHROMIUM: z.string().min(1).default("chromium"),
     BROWSERPOOL_CHROMIUM_HEADLESS: z.string().min(1).default("chromium-headless-shell"),
     BROWSERPOOL_XVFB: z.string().min(1).default("Xvfb"),
+    BROWSERPOOL_FFMPEG: z.string().min(1).default("ffmpeg"),
     BROWSERPOOL_CHROMIUM_SANDBOX: z.enum(["true", "false"]).optional(),
   })
   .superRefine((env, context) => {
@@ -155,6 +156,7 @@ export const readAgentConfig = (env: Record<string, string | undefined>): AgentC
       chromium: read.data.BROWSERPOOL_CHROMIUM,
       chromiumHeadless: read.data.BROWSERPOOL_CHROMIUM_HEADLESS,
       xvfb: read.data.BROWSERPOOL_XVFB,
+      ffmpeg: read.data.BROWSERPOOL_FFMPEG,
     },
     sandbox: sandbox === undefined ? process.getuid?.() !== 0 : sandbox === "true",
     inheritedEnv: pick(env, inheritedNames),

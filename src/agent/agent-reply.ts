@@ -1,4 +1,5 @@
 import type { AgentState } from "../protocol/agent-api.ts";
+import type { ReplayStarted } from "../protocol/agent-replays.ts";
 import type { MissingArchives } from "../protocol/browser-setup.ts";
 import type { ProfileSaveState } from "../protocol/profile-save.ts";
 
@@ -11,6 +12,7 @@ const statusOf = {
   fill_in_progress: 409,
   profile_loaded: 409,
   profile_refused: 409,
+  replay_in_progress: 409,
   screen_too_small: 409,
   viewport_refused: 409,
   not_holder: 409,
@@ -35,6 +37,7 @@ export type AgentReply = {
     | AgentState
     | MissingArchives
     | ProfileSaveState
+    | ReplayStarted
     | AsyncIterable<Uint8Array>
     | { code: AgentErrorCode; message: string; now?: number }
     | { ok: true };
@@ -71,6 +74,7 @@ export const refusals = {
   stopping: refusal("stopping", "the agent is stopping; no caller gets this browser any more"),
   not_found: refusal("not_found", "there is nothing at this path"),
   session_not_found: refusal("not_found", "this session does not hold the browser"),
+  replay_in_progress: refusal("replay_in_progress", "the browser is being recorded already"),
   fill_in_progress: refusal("fill_in_progress", "another fill is in progress in this browser"),
   too_many_requests: refusal("too_many_requests", "the session has too many open connections"),
   too_many_streams: refusal("too_many_requests", "this browser's agent has too many open streams"),

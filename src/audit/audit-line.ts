@@ -15,7 +15,7 @@ export const AuditedCall = z.strictObject({
   verb: z
     .string()
     .describe(
-      "The `operationId` of the route; `connectCdp`, `connectWebDriver` and `connectLiveView` for a session's sockets, `openLiveView` for the page of a live view; `openLogin`, `readLogin` and `submitLogin` for the hosted login; `none` when no route has this path.",
+      "The `operationId` of the route; `connectCdp`, `connectWebDriver` and `connectLiveView` for a session's sockets, `openLiveView` for the page of a live view, `viewReplay` for a video by its URL; `openLogin`, `readLogin` and `submitLogin` for the hosted login; `none` when no route has this path.",
     ),
   object: z
     .string()

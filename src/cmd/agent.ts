@@ -9,6 +9,8 @@ import { logRoutes } from "../agent/logs/log-routes.ts";
 import { startObserving } from "../agent/observe/start-observing.ts";
 import { createProfileSave, type ProfileSave } from "../agent/profile-save.ts";
 import { type ReceivedSetup, receiveSetup } from "../agent/receive-setup.ts";
+import { replayRoutes } from "../agent/replay/replay-routes.ts";
+import { createReplays, type Replays } from "../agent/replay/replays.ts";
 import { createFillTimes } from "../agent/shown-pages.ts";
 import { createSessionTelemetry } from "../agent/telemetry/session-telemetry.ts";
 import { writeTermination } from "../agent/write-termination.ts";
@@ -19,6 +21,9 @@ import type { StopSignals } from "./stop-signals.ts";
 
 /** The last part of the pod's grace period, ms: time to end the browser (2.5 s, browser.ts), and room for a slow machine. */
 const endingMs = 5000;
+
+/** Of the video of a browser without a viewport of its own, pixels. */
+const usualSize = { width: 1280, height: 720 };
 
 const whenAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
@@ -45,6 +50,7 @@ export const createAgentLogs = (level: string): AgentLogs => {
 
 type Serving = AgentLogs & {
   leases: LeaseKeeper;
+  replays: Replays;
   server: AgentServer;
   config: AgentConfig;
   saving: ProfileSave | undefined;
@@ -54,6 +60,7 @@ type Serving = AgentLogs & {
 /** Stops in order: the agent serves its lease until the lease ends or the pod's grace period is nearly over. */
 const endInOrder = async ({
   leases,
+  replays,
   server,
   config,
   saving,
@@ -66,7 +73,10 @@ const endInOrder = async ({
   const outOfTime = sleep(seconds * 1000, "out of time", { signal: signals.atOnce }).catch(() => "at once");
   const why = await Promise.race([leases.stop().then(() => "lease over"), outOfTime]);
   // The caller that ended the lease must get its answer.
-  if (why === "lease over" && !saving) await server.finish();
+  if (why === "lease over" && !saving) {
+    await replays.settled();
+    await server.finish();
+  }
   return isHeld && why === "out of time"
     ? { reason: "stopped", message: `the agent was told to stop, and its lease was not over ${seconds} s later` }
     : stopped;
@@ -92,13 +102,21 @@ const serve = async (
   const fills = createFillTimes();
   const observe = startObserving({ config, received, browser, log });
   const telemetry = createSessionTelemetry({ base: config.browser.telemetry, browser, shown: fills, log });
+  const replays = createReplays({
+    ffmpeg: config.programs.ffmpeg,
+    dataDir: config.dataDir,
+    usualSize: config.browser.viewport ?? usualSize,
+    devTools: browser.devTools,
+    shownPages: fills,
+    log,
+  });
   const keeping = {
     podUid: config.podUid,
     browser,
     onOver: over.resolve,
     observe,
     fills,
-    followers: [telemetry, logs],
+    followers: [telemetry, logs, replays],
     log,
   };
   const leases = createLeaseKeeper(keeping);
@@ -112,7 +130,11 @@ const serve = async (
     telemetry,
     shownPages: fills,
     changeArchives: changeArchivesDir(config),
-    routes: { ...saving?.routes, ...logRoutes({ leases, logs }) },
+    routes: {
+      ...saving?.routes,
+      ...logRoutes({ leases, logs }),
+      ...replayRoutes({ leases, replays, agentKey: config.agentKey }),
+    },
     ...(saving && { ended: () => ended }),
     log,
   });
@@ -120,7 +142,7 @@ const serve = async (
   const end = await Promise.race([
     browser.ended,
     over.promise.then((reason): Termination => ({ reason, message: leaseOver[reason] })),
-    whenAborted(signals.asked).then(() => endInOrder({ leases, server, config, saving, signals, log })),
+    whenAborted(signals.asked).then(() => endInOrder({ leases, replays, server, config, saving, signals, log })),
   ]);
   const isUsed = leases.isUsed();
   if (end.reason === "browser_crashed")
@@ -128,6 +150,7 @@ const serve = async (
   leases.close();
   ended = LeaseEnd.safeParse(end.reason).data;
   if (saving && ended) await saving.run(browser, isUsed, signals.atOnce);
+  await replays.settled();
   // Streams of the lease have its last events and lines still to send.
   await server.finish();
   server.close();

@@ -14,6 +14,7 @@ import { type AgentStreams, createAgentStreams } from "../leases/agent-stream.ts
 import { createEndedLeases } from "../leases/ended-leases.ts";
 import { startGrants } from "../leases/grants.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
+import { createReplayClient } from "../leases/replay-client.ts";
 import { createReturningBrowsers } from "../leases/returning-browsers.ts";
 import { createSetupClient } from "../leases/setup-client.ts";
 import type { Logger } from "../log.ts";
@@ -23,17 +24,18 @@ import { createResolveName } from "../net/resolve-name.ts";
 import { createAgentKeys } from "../protocol/agent-key.ts";
 import { createAgentTokens } from "../protocol/agent-token.ts";
 import { checkRedis } from "../redis/check-redis.ts";
+import { createCollectClaims } from "../redis/collect-claims.ts";
 import { connectRedis, type RedisConnection, whenReady } from "../redis/connection.ts";
 import { createExportCursors } from "../redis/export-cursors.ts";
 import { createExportResults } from "../redis/export-results.ts";
 import { createItemEvents } from "../redis/item-events.ts";
 import { createLocks } from "../redis/locks.ts";
 import { memoryUse } from "../redis/memory-use.ts";
+import { createReplayStore } from "../redis/replay-store.ts";
 import { createSessionNames } from "../redis/session-names.ts";
 import { createSessionRoom } from "../redis/session-room.ts";
 import { createSetupRequests, followSetupRequests } from "../redis/setup-requests.ts";
 import { createSiteReports } from "../redis/site-reports.ts";
-import { createTelemetryClaims } from "../redis/telemetry-claims.ts";
 import { createTelemetryStore } from "../redis/telemetry-store.ts";
 import { type BrowserPool, browserPoolKind } from "../resources/browser-pool.ts";
 import { siteAnalysisKind } from "../resources/site-analysis.ts";
@@ -45,6 +47,8 @@ import { createPolicyReader } from "../services/policies/policy-reader.ts";
 import { startProjects } from "../services/projects/projects.ts";
 import { createProxyChecks } from "../services/proxies/proxy-checks.ts";
 import { startSiteIndex } from "../services/registry/site-index.ts";
+import { startReplayCollector } from "../services/replays/replay-collector.ts";
+import type { ReplayParts } from "../services/replays/replays.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
 import { startOnDemandBrowsers } from "../services/sessions/on-demand-browsers.ts";
 import { createDeliveries } from "../services/setups/deliver-setups.ts";
@@ -127,7 +131,7 @@ const startTelemetry = async (
   stack.defer(() => redis.disconnect());
   await whenReady(redis, startLimitMs, signal);
   const events = createTelemetryStore(redis);
-  const claims = createTelemetryClaims(redis, replica);
+  const claims = createCollectClaims(redis, replica, "telemetry");
   const exports = createExports({
     ...deps,
     events,
@@ -140,6 +144,23 @@ const startTelemetry = async (
   const collector = startTelemetryCollector({ ...parts, memoryUse: () => memoryUse(redis) });
   stack.defer(() => collector.stop());
   return { events, collector, watches: createSessionWatches({ ...deps, events, claims }) };
+};
+
+type ReplayDeps = Pick<ServiceDeps, "store" | "pools" | "browsers" | "blobs" | "config" | "log"> &
+  Pick<ServiceDeps, "agentTokens" | "agentKeys" | "agentStreams"> & { redis: RedisConnection; replica: string };
+
+/** Starts to collect recordings, until `stack` is disposed of. */
+const startReplays = (
+  { redis, replica, agentTokens, agentKeys, agentStreams, ...deps }: ReplayDeps,
+  stack: AsyncDisposableStack,
+): ReplayParts => {
+  const client = createReplayClient({ tokens: agentTokens, keys: agentKeys }, agentStreams);
+  stack.defer(() => client.close());
+  const records = createReplayStore(redis);
+  const claims = createCollectClaims(redis, replica, "replays");
+  const collector = startReplayCollector({ ...deps, records, client, claims });
+  stack.defer(() => collector.stop());
+  return { records, client, collector };
 };
 
 /** Builds all dependencies of the use cases; waits for Kubernetes and Redis until `signal` is aborted. `stack` ends them. */
@@ -201,6 +222,8 @@ export const startServices = async (
     stack,
     signal,
   );
+  const agentParts = { agentTokens, agentKeys, agentStreams };
+  const replays = startReplays({ ...caches, ...exporting, ...agentParts, blobs, redis, replica: replicaId }, stack);
   const services: ServiceDeps = {
     ...caches,
     ...exporting,
@@ -219,6 +242,7 @@ export const startServices = async (
     sessionRoom: createSessionRoom(redis, namespace),
     itemEvents: createItemEvents(redis),
     telemetry,
+    replays,
     blobs,
     proxyProvider,
     analysisSettings,

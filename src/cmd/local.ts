@@ -104,6 +104,7 @@ const agentEnvironment = (programs: Programs, config: Config, dataDir: string): 
   ...(programs.chromium && { BROWSERPOOL_CHROMIUM: programs.chromium }),
   ...(programs["chromium-headless-shell"] && { BROWSERPOOL_CHROMIUM_HEADLESS: programs["chromium-headless-shell"] }),
   ...(programs.Xvfb && { BROWSERPOOL_XVFB: programs.Xvfb }),
+  ...(programs.ffmpeg && { BROWSERPOOL_FFMPEG: programs.ffmpeg }),
 });
 
 /** Creates the objects that `api`, `operator` and the process node need at their start. */

@@ -12,6 +12,7 @@ import { checkHost, isLoopback } from "./middleware/host-check.ts";
 import { requestIdOf } from "./middleware/request-id.ts";
 import { mountHealth, mountMetrics } from "./ops/mount-ops.ts";
 import { mountRegistry } from "./registry/mount-registry.ts";
+import { mountReplayView } from "./replay-view.ts";
 import { factsOf, logOf, routeOf, setArrival, setFacts, setLog, setRoute } from "./request-locals.ts";
 import type { Method } from "./route.ts";
 import { routeTable } from "./route-table.ts";
@@ -83,6 +84,7 @@ export const createApp = (deps: AppDeps): Express => {
   mountLogin(app, deps);
   mountSessionStream(app, deps);
   mountLiveView(app, deps);
+  mountReplayView(app, deps);
   mountRoutes(app, deps);
   app.use((request) => {
     throw new AppError("not_found", `there is nothing at ${request.method} ${request.path.slice(0, 200)}`);

@@ -27,6 +27,7 @@ import {
   releaseRoute,
   updatePoolRoute,
 } from "./routes/browser-pools.ts";
+import { downloadReplayRoute, listReplaysRoute, startReplayRoute, stopReplayRoute } from "./routes/browser-replays.ts";
 import { listTelemetryRoute, streamTelemetryRoute } from "./routes/browser-telemetry.ts";
 import {
   createBrowserRoute,
@@ -123,6 +124,10 @@ export const routeTable: Route[] = [
   streamLogsRoute,
   listTelemetryRoute,
   streamTelemetryRoute,
+  startReplayRoute,
+  listReplaysRoute,
+  downloadReplayRoute,
+  stopReplayRoute,
   createProfileRoute,
   listProfilesRoute,
   getProfileRoute,

@@ -9,8 +9,17 @@ import type { ServiceDeps } from "../services/service-deps.ts";
 
 export type Method = "get" | "post" | "put" | "patch" | "delete";
 
-/** A file as an answer. `body` is read once, or the request's signal is aborted. `bytes`: undefined when it is not known before. */
-export type FileAnswer = { body: AsyncIterable<Uint8Array>; type: string; name: string; bytes: number | undefined };
+/**
+ * A file as an answer. `body` is read once, or the request's signal is aborted. `bytes`: undefined when it is not known before. `isShown`:
+ * a web browser shows it instead of saving it.
+ */
+export type FileAnswer = {
+  body: AsyncIterable<Uint8Array>;
+  type: string;
+  name: string;
+  bytes: number | undefined;
+  isShown?: boolean;
+};
 
 /** One event of a stream. `id`: a word, by which a reader that connects again says what it has seen. `data`: sent as JSON. */
 export type ServerEvent = { id?: string; data: unknown };
@@ -114,6 +123,8 @@ export type RouteInput<Params, Query, Body, Of extends Scope = Scope> = {
   log: Logger;
   /** The header `Last-Event-ID`: the id of the last event that the reader of a stream has seen. */
   lastEventId: string | undefined;
+  /** The header `Range`: the part of a file that is asked for. */
+  range: string | undefined;
   /** When the request arrived here, by `performance.now()`: before its body, for which it may have waited. */
   arrivedAtMs: number;
   /** Aborted when the caller is gone or the service is stopping: for a route with events, at the begin of its stop. */

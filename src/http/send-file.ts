@@ -10,13 +10,16 @@ const pipelineListeners = 5;
 const plainName = (name: string): string => name.replace(/[^\w.-]/g, "_");
 
 /**
- * Sends a file as an attachment, so that no browser shows what users have uploaded as a page of this service. It is read as fast as
+ * Sends a file, as an attachment unless it says otherwise, so that no browser shows what users have uploaded as a page of this service. It is read as fast as
  * the caller takes it, and no further when the caller has hung up. Throws the error of the body; then the connection is closed.
  */
-export const sendFile = async (response: Response, { body, type, name, bytes }: FileAnswer): Promise<void> => {
+export const sendFile = async (
+  response: Response,
+  { body, type, name, bytes, isShown = false }: FileAnswer,
+): Promise<void> => {
   response.set({
     "Content-Type": type,
-    "Content-Disposition": `attachment; filename="${plainName(name)}"`,
+    "Content-Disposition": `${isShown ? "inline" : "attachment"}; filename="${plainName(name)}"`,
     "X-Content-Type-Options": "nosniff",
     ...(bytes !== undefined && { "Content-Length": String(bytes) }),
   });

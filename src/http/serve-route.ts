@@ -127,6 +127,7 @@ const readInput = async (
     deps: deps.services,
     log,
     lastEventId: request.get("last-event-id"),
+    range: request.get("range"),
     arrivedAtMs: arrivalOf(response),
     signal,
   };

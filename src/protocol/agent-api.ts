@@ -9,6 +9,7 @@
  *   PUT    /archives/{sha256}  the bytes, sealed → 200 MissingArchives | 404 when no change of the holder names it
  *   GET    /state[?epoch=N]   → 200 AgentState, with the lease's request | 400 bad_request
  *   GET    /logs?session=…    → 200 lines of the lease's logs (agent-logs.ts) | 404 when that session does not hold the browser | 429
+ *   PUT, GET, DELETE /replays/{id}  begins, reads and ends a recording of the lease (agent-replays.ts)
  *   GET    /livez /readyz     → 200 | 503, no token (kubelet's probes)
  *   GET    /cdp               upgrade to a CDP WebSocket; header `x-browserpool-session` names the lease's session;
  *                             404 when that session does not hold the browser

@@ -2,7 +2,7 @@
  * Seals what is secret on its way between the API and an agent, with the key of the agent's pod. Another program that answers on the
  * agent's address, or reads along, learns nothing. Keys for each purpose are derived from the pod's key.
  *
- *   sealed text     nonce (12 bytes) | tag (16) | AES-256-GCM
+ *   sealed bytes    nonce (12 bytes) | tag (16) | AES-256-GCM; texts too
  *   sealed stream   initial counter (16 bytes) | AES-256-CTR; whoever reads it knows the digest from elsewhere
  */
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from "node:crypto";
@@ -14,22 +14,30 @@ const counterBytes = 16;
 const derived = (key: KeyObject, purpose: string): KeyObject =>
   createSecretKey(Buffer.from(hkdfSync("sha256", key.export(), "", `browserpool ${purpose}`, 32)));
 
-/** Seals a text for the agent with this key. */
-export const sealText = (key: KeyObject, text: string): Buffer => {
+/** Seals bytes. `context`: what they are for; they can be opened with the same one only. */
+export const sealBytes = (key: KeyObject, bytes: Buffer, context = ""): Buffer => {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv("aes-256-gcm", derived(key, "text"), nonce);
-  const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+  cipher.setAAD(Buffer.from(context));
+  const sealed = Buffer.concat([cipher.update(bytes), cipher.final()]);
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
 };
 
-/** The inverse of `sealText`. Throws for bytes that this key has not sealed. */
-export const openText = (key: KeyObject, sealed: Buffer): string => {
+/** The inverse of `sealBytes`. Throws for bytes that this key has not sealed for this. */
+export const openBytes = (key: KeyObject, sealed: Buffer, context = ""): Buffer => {
   const nonce = sealed.subarray(0, nonceBytes);
   const decipher = createDecipheriv("aes-256-gcm", derived(key, "text"), nonce, { authTagLength: tagBytes });
+  decipher.setAAD(Buffer.from(context));
   decipher.setAuthTag(sealed.subarray(nonceBytes, nonceBytes + tagBytes));
   const opened = decipher.update(sealed.subarray(nonceBytes + tagBytes));
-  return Buffer.concat([opened, decipher.final()]).toString("utf8");
+  return Buffer.concat([opened, decipher.final()]);
 };
+
+/** Seals a text for the agent with this key. */
+export const sealText = (key: KeyObject, text: string): Buffer => sealBytes(key, Buffer.from(text));
+
+/** The inverse of `sealText`. Throws for bytes that this key has not sealed. */
+export const openText = (key: KeyObject, sealed: Buffer): string => openBytes(key, sealed).toString("utf8");
 
 /** Bytes that a sealed stream has more than what is sealed. */
 export const sealedStreamOverhead = counterBytes;

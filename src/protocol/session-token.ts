@@ -8,9 +8,14 @@ export type SessionClaims = { sessionId: string; poolUid: string };
 /** The content of a live view's token. `readOnly`: it shows the browser and takes no input. */
 export type LiveViewClaims = SessionClaims & { readOnly: boolean };
 
+/** The content of a token that opens one recording. */
+export type ReplayClaims = SessionClaims & { replayId: string };
+
 const audience = "gateway";
 /** Another audience, so that who may watch a browser can't open its CDP. */
 const liveViewAudience = "live-view";
+/** And another one, so that who may see a recording can't watch the browser. */
+const replayAudience = "replay";
 
 /**
  * The `jwt` of a session's `cdp_ws_url`. It has no expiry of its own: it is valid as long as its lease, which the gateway
@@ -22,6 +27,10 @@ export const signSessionToken = (privateKey: KeyObject, { sessionId, poolUid }: 
 /** The `jwt` of a session's live view; valid as long as its lease. */
 export const signLiveViewToken = (privateKey: KeyObject, { sessionId, poolUid, readOnly }: LiveViewClaims): string =>
   signJwt(privateKey, { pool: poolUid, aud: liveViewAudience, sub: sessionId, read_only: readOnly });
+
+/** The `jwt` of a recording's URL; valid as long as the recording is kept. */
+export const signReplayToken = (privateKey: KeyObject, { sessionId, poolUid, replayId }: ReplayClaims): string =>
+  signJwt(privateKey, { pool: poolUid, aud: replayAudience, sub: sessionId, replay: replayId });
 
 const verifiedPayload = async (publicKey: KeyObject, token: string, wanted: string) => {
   try {
@@ -46,4 +55,12 @@ export const verifyLiveViewToken = async (publicKey: KeyObject, token: string): 
   const { sessionId, poolUid, payload } = verified;
   // Whatever is not plainly allowed to type, only watches.
   return { sessionId, poolUid, readOnly: payload.read_only !== false };
+};
+
+/** The claims of a token signed by `signReplayToken`; undefined as `verifySessionToken`. */
+export const verifyReplayToken = async (publicKey: KeyObject, token: string): Promise<ReplayClaims | undefined> => {
+  const verified = await verifiedPayload(publicKey, token, replayAudience);
+  const replayId = verified?.payload.replay;
+  if (!verified || typeof replayId !== "string") return undefined;
+  return { sessionId: verified.sessionId, poolUid: verified.poolUid, replayId };
 };

@@ -33,11 +33,23 @@ export const endedTelemetryKey = (projectId: string): string => `bp:{${projectId
 /** Hash of the bytes of those events: session → bytes; under the empty name their sum. */
 export const endedTelemetryBytesKey = (projectId: string): string => `bp:{${projectId}}:telemetry_bytes`;
 
-/** Hash of the sessions whose events are collected: session → `<pool uid>/<replica>`. */
-export const telemetryClaimsKey = "bp:{telemetry}:claims";
+/** What API replicas collect from agents: the telemetry of sessions, or recordings. */
+export type CollectedKind = "telemetry" | "replays";
+
+/** Hash of what is collected: session, or recording → `<pool uid>/<replica>`. */
+export const claimsKey = (kind: CollectedKind): string => `bp:{${kind}}:claims`;
 
 /** Sorted set of the API replicas that collect, by the time at which Redis last heard of them, ms. */
-export const telemetryCollectorsKey = "bp:{telemetry}:collectors";
+export const collectorsKey = (kind: CollectedKind): string => `bp:{${kind}}:collectors`;
+
+/** Hash of the recordings of a session: id → `ReplayRecord` in JSON. */
+export const replaysKey = (poolUid: string, session: string): string => `bp:{${poolUid}/${session}}:replays`;
+
+/** Hash of the room that a project's recordings take: id → `<the time at which it goes, ms>:<bytes>`. */
+export const replayRoomKey = (projectId: string): string => `bp:{${projectId}}:replay_room`;
+
+/** Set for as long as no replica needs to look for old recordings. */
+export const replaySweepKey = "bp:{replays}:swept";
 
 /** The channel on which API replicas receive which browsers wait for their setup. */
 export const setupsChannel = "bp:setups";

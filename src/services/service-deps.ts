@@ -33,6 +33,7 @@ import type { PolicyReader } from "./policies/policy-reader.ts";
 import type { Projects } from "./projects/projects.ts";
 import type { ProxyChecks } from "./proxies/proxy-checks.ts";
 import type { SiteIndex } from "./registry/site-index.ts";
+import type { ReplayParts } from "./replays/replays.ts";
 import type { OnDemandBrowsers } from "./sessions/on-demand-browsers.ts";
 import type { TelemetryParts } from "./telemetry/telemetry.ts";
 
@@ -71,6 +72,7 @@ export type ServiceDeps = {
   /** What came of the requests to telemetry destinations. */
   exportResults: ExportResults;
   telemetry: TelemetryParts;
+  replays: ReplayParts;
   /** The contents of profiles and extensions. */
   blobs: BlobStore;
   /** Encrypt the contents of the Secrets of credentials, proxies and telemetry destinations. */

@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createCollectClaims } from "../../src/redis/collect-claims.ts";
 import { connectRedis, type RedisConnection, whenReady } from "../../src/redis/connection.ts";
-import { createTelemetryClaims } from "../../src/redis/telemetry-claims.ts";
 import { createTelemetryStore, type KeptEvent, type TelemetryStore } from "../../src/redis/telemetry-store.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { sharedServers } from "../support/control-plane.ts";
@@ -84,7 +84,7 @@ test("a time finds the first event of that time or later, also where numbers are
 
 // TELEMETRY-33
 test("claims of a replica that is gone go to others in parts, and those of one that lives do not", async () => {
-  const [alive, dead, other] = [newId(), newId(), newId()].map((name) => createTelemetryClaims(redis, name));
+  const [alive, dead, other] = [newId(), newId(), newId()].map((name) => createCollectClaims(redis, name, "telemetry"));
   if (!alive || !dead || !other) throw new Error("three replicas");
   await alive.takeOver(0);
   const sessions = Array.from({ length: 7 }, () => ({ session: newId(), poolUid: newId() }));

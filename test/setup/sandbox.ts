@@ -16,7 +16,7 @@ import { fileURLToPath } from "node:url";
 export const repository = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Programs that the set-up searches on PATH. */
-export const systemPrograms = ["redis-server", "chromium", "chromium-headless-shell", "Xvfb", "socat", "ip"];
+export const systemPrograms = ["redis-server", "chromium", "chromium-headless-shell", "Xvfb", "socat", "ip", "ffmpeg"];
 
 export type SetupRun = { child: ChildProcess; stderr: () => string; ended: Promise<SetupResult> };
 export type SetupResult = { code: number | null; output: string };

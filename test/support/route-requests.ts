@@ -94,6 +94,13 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     });
     return metadata.name;
   };
+  /** A recording that has ended. */
+  const replay = async (): Promise<string[]> => {
+    const id = await session();
+    const { replay_id } = await call("POST", `/browsers/${id}/replays`, {});
+    await stack.call("POST", `/browsers/${id}/replays/${replay_id}/stop`);
+    return [id, replay_id];
+  };
   const apiKey = async (): Promise<string> => (await kernel.apiKeys.create({ name: fresh("key") })).id;
 
   const fillRequest = async (): Promise<RouteRequest> => {
@@ -150,6 +157,7 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     "/browser_pools/{id_or_name}": async () => [await pool()],
     "/browser_pools/{id_or_name}/acquire": async () => [filled.id],
     "/browsers/{id_or_name}": async () => [await session()],
+    "/browsers/{id_or_name}/replays/{replay_id}": replay,
     "/vaults/{id_or_name}": async () => [await vault()],
     "/vaults/{id_or_name}/items/{key}": async () => Object.values(await item()),
     "/auth/connections/{id}": async () => [await connection()],

@@ -193,6 +193,12 @@ affinity:
 - name: BROWSERPOOL_TELEMETRY_ENDED_BYTES_PER_PROJECT
   value: {{ int64 .perProjectEndedBytes | quote }}
 {{- end }}
+{{- with .Values.limits.replays }}
+- name: BROWSERPOOL_REPLAY_SECONDS
+  value: {{ int64 .seconds | quote }}
+- name: BROWSERPOOL_REPLAY_BYTES_PER_PROJECT
+  value: {{ int64 .perProjectBytes | quote }}
+{{- end }}
 {{- with .Values.blobs }}
 {{- if .existingClaim }}
 - name: BROWSERPOOL_BLOBS

@@ -36,3 +36,12 @@ export const pictureFrame = (number: number, size: { width: number; height: numb
   head.writeUInt16BE(Math.min(mostPixels, Math.round(size.height)), 6);
   return Buffer.concat([head, Buffer.from(jpeg, "base64")]);
 };
+
+/** The JPEG of such a frame, without a copy. */
+export const jpegOf = (frame: Buffer): Buffer => frame.subarray(headBytes);
+
+/** The size of the page of such a frame, CSS pixels. */
+export const pageSizeOf = (frame: Buffer): { width: number; height: number } => ({
+  width: frame.readUInt16BE(4),
+  height: frame.readUInt16BE(6),
+});

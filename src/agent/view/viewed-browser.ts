@@ -36,8 +36,12 @@ type Entry = {
   close(): void;
 };
 
-/** Lists the tabs of the browser at the other end of `cdp` from now on. Rejects when the browser refuses. */
-export const openViewedBrowser = async (cdp: CdpConnection, shownPages: ShownPages): Promise<ViewedBrowser> => {
+/** Lists the tabs of the browser at the other end of `cdp` from now on. Rejects when the browser refuses. `dialogMs`: as of `WatchedTabDeps`. */
+export const openViewedBrowser = async (
+  cdp: CdpConnection,
+  shownPages: ShownPages,
+  { dialogMs }: { dialogMs?: number } = {},
+): Promise<ViewedBrowser> => {
   const watched = new Map<string, Entry>();
   const sessions = new Map<string, WatchedTab>();
   let list: TabList | undefined;
@@ -57,7 +61,7 @@ export const openViewedBrowser = async (cdp: CdpConnection, shownPages: ShownPag
     const onNews = (): void => {
       for (const listener of viewers.keys()) listener();
     };
-    const opening = watchTab({ cdp, targetId, shownPages, onNews }, (sessionId) => {
+    const opening = watchTab({ cdp, targetId, shownPages, dialogMs, onNews }, (sessionId) => {
       session = sessionId;
     });
     const tab = opening.then((opened) => {

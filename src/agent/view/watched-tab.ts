@@ -17,7 +17,7 @@ const navigateTimeoutMs = 30_000;
  * A dialog of a page that nobody answers is dismissed after this, ms. While a tab is watched Chromium shows it to nobody else, and the page
  * stands still until there is an answer.
  */
-const dialogMs = 30_000;
+const peopleMs = 30_000;
 const maxDialogChars = 2000;
 
 /** What viewers may open. Files, Chromium's own pages and scripts are for those who have CDP. */
@@ -45,11 +45,15 @@ export type WatchedTabDeps = {
   cdp: CdpConnection;
   targetId: string;
   shownPages: ShownPages;
+  /** A dialog of the page that nobody answers is dismissed after this, ms; left out, people have half a minute. */
+  dialogMs?: number | undefined;
   /** Called when there is a new picture, another state or another dialog. */
   onNews(): void;
 };
 
-const createDialogs = (answer: (accept: boolean, text?: string) => void, onNews: () => void) => {
+type DialogDeps = { answer(accept: boolean, text?: string): void; dismissMs: number; onNews(): void };
+
+const createDialogs = ({ answer, dismissMs, onNews }: DialogDeps) => {
   let present: Dialog | null = null;
   let timer: NodeJS.Timeout | undefined;
   const end = (): void => {
@@ -66,7 +70,7 @@ const createDialogs = (answer: (accept: boolean, text?: string) => void, onNews:
         message: message.slice(0, maxDialogChars),
         default_text: defaultPrompt.slice(0, maxDialogChars),
       };
-      timer = setTimeout(() => answer(false), dialogMs);
+      timer = setTimeout(() => answer(false), dismissMs);
       onNews();
     },
     onClosed(): void {
@@ -93,7 +97,7 @@ const pressDelete = async (cdp: CdpConnection, sessionId: string): Promise<void>
  * and it takes keys. Rejects with `CdpRefused` when the tab is gone.
  */
 export const watchTab = async (
-  { cdp, targetId, shownPages, onNews }: WatchedTabDeps,
+  { cdp, targetId, shownPages, dialogMs = peopleMs, onNews }: WatchedTabDeps,
   onSession: (sessionId: string) => void,
 ): Promise<WatchedTab> => {
   const { sessionId } = await cdp.send("Target.attachToTarget", { targetId, flatten: true }, { timeoutMs });
@@ -104,7 +108,7 @@ export const watchTab = async (
   tell(cdp.send("Emulation.setFocusEmulationEnabled", { enabled: true }, call));
   const answerDialog = (accept: boolean, text?: string): void =>
     tell(cdp.send("Page.handleJavaScriptDialog", { accept, ...(text !== undefined && { promptText: text }) }, call));
-  const dialogs = createDialogs(answerDialog, onNews);
+  const dialogs = createDialogs({ answer: answerDialog, dismissMs: dialogMs, onNews });
   const input = createTabInput(cdp, sessionId);
   const cast = startTabCast({ cdp, sessionId, shownPages, onNews });
 

@@ -14,18 +14,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AgentStreamBroken, type AgentStreams } from "../../leases/agent-stream.ts";
 import { type AnyLease, SessionRequest } from "../../leases/records.ts";
-import type { Collected } from "../../redis/telemetry-claims.ts";
+import type { Collected } from "../../redis/collect-claims.ts";
 import type { KeptEvent, TelemetryBounds, TelemetryStore } from "../../redis/telemetry-store.ts";
 import { whileUnavailable } from "../../redis/while-unavailable.ts";
 import type { Telemetry } from "../../resources/telemetry.ts";
 import { TelemetryRecord } from "../../resources/telemetry-event.ts";
 import { doubling } from "../../retry.ts";
+import { leaseState } from "../collecting/lease-state.ts";
+import type { Slots } from "../collecting/slots.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { sessionTelemetry } from "../sessions/lease-telemetry.ts";
 import { inBatches } from "./batches.ts";
 import type { Exporting, Exports } from "./exports.ts";
-import { leaseState } from "./lease-state.ts";
-import type { Slots } from "./slots.ts";
 
 /** `slots`: batches of all sessions that are in memory at once. `isTight`: Redis has little room left. */
 export type CollectDeps = Pick<ServiceDeps, "store" | "pools" | "browsers" | "config" | "log"> & {

@@ -4,9 +4,9 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { awaitWith } from "../../await-with.ts";
-import type { Collected, TelemetryClaims } from "../../redis/telemetry-claims.ts";
+import type { CollectClaims, Collected } from "../../redis/collect-claims.ts";
 import type { TelemetryStore } from "../../redis/telemetry-store.ts";
-import { type LeaseStateDeps, leaseState } from "./lease-state.ts";
+import { type LeaseStateDeps, leaseState } from "../collecting/lease-state.ts";
 
 /** What is known of a session. `last`: the number of its last event. `isOver`: no further event comes. */
 export type WatchedState = { last: number; isOver: boolean };
@@ -31,7 +31,7 @@ const graceMs = 10_000;
 
 type Loop = { readers: number; state: WatchedState; changed: PromiseWithResolvers<void>; stop: AbortController };
 
-type Deps = LeaseStateDeps & { events: TelemetryStore; claims: Pick<TelemetryClaims, "isClaimed"> };
+type Deps = LeaseStateDeps & { events: TelemetryStore; claims: Pick<CollectClaims, "isClaimed"> };
 
 /** Does nothing before `join`. */
 export const createSessionWatches = ({ events, claims, ...deps }: Deps): SessionWatches => {

@@ -1,18 +1,19 @@
 /**
- * Which API replica collects the events of which session. A claim holds as long as its replica is heard of; then any other takes it over.
- * Two replicas may collect one session for a moment: then each event is kept once (telemetry-store.ts).
+ * Which API replica collects what from which agent: the events of a session, or a recording. A claim holds as long as its replica is heard
+ * of; then any other takes it over. Two replicas may collect the same for a moment: then each event is kept once (telemetry-store.ts), and
+ * each part of a recording is written twice.
  */
 import type { RedisConnection } from "./connection.ts";
-import { telemetryClaimsKey, telemetryCollectorsKey } from "./keys.ts";
+import { type CollectedKind, claimsKey, collectorsKey } from "./keys.ts";
 import { orUnavailable } from "./or-unavailable.ts";
 import { listReply, textReply, textsReply } from "./reply.ts";
 import { loadScript, runScript } from "./script.ts";
 
-/** A session whose events are collected. `poolUid`: of the owner of its lease. */
+/** What is collected. `session`: its id, or a name that has it. `poolUid`: of the owner of its lease. */
 export type Collected = { session: string; poolUid: string };
 
 /** The claims of one replica. Every method throws `unavailable` when Redis does not answer. */
-export type TelemetryClaims = {
+export type CollectClaims = {
   /** This replica collects the session, whoever did before. */
   claim(collected: Collected): Promise<void>;
   /** This replica collects the session if no replica does; whether it does from now on. */
@@ -37,16 +38,18 @@ const silenceMs = 9000;
 /** How long it needs not be told again, ms. */
 const toldForMs = 1000;
 
-const claimScript = loadScript("claim-telemetry", import.meta.url);
-const keepScript = loadScript("keep-telemetry-claims", import.meta.url);
+const claimScript = loadScript("take-claims", import.meta.url);
+const keepScript = loadScript("keep-claims", import.meta.url);
 
 /** `replica`: new for every process. */
-export const createTelemetryClaims = (redis: RedisConnection, replica: string): TelemetryClaims => {
+export const createCollectClaims = (redis: RedisConnection, replica: string, kind: CollectedKind): CollectClaims => {
+  const claims = claimsKey(kind);
+  const collectors = collectorsKey(kind);
   let cursor = "0";
   let toldMs = -Infinity;
   /** Tells that this replica lives, and takes sessions over. */
   const tell = async (most: number): Promise<string[]> => {
-    const keys = [telemetryClaimsKey, telemetryCollectorsKey];
+    const keys = [claims, collectors];
     const [next, ...flat] = listReply(
       await orUnavailable(runScript(redis, claimScript, keys, [replica, silenceMs, most, cursor])),
     );
@@ -61,19 +64,19 @@ export const createTelemetryClaims = (redis: RedisConnection, replica: string): 
   };
   return {
     async claim({ session, poolUid }) {
-      await orUnavailable(redis.hset(telemetryClaimsKey, session, `${poolUid}/${replica}`));
+      await orUnavailable(redis.hset(claims, session, `${poolUid}/${replica}`));
       await tellOf();
     },
     async claimFree({ session, poolUid }) {
-      const isFree = (await orUnavailable(redis.hsetnx(telemetryClaimsKey, session, `${poolUid}/${replica}`))) === 1;
+      const isFree = (await orUnavailable(redis.hsetnx(claims, session, `${poolUid}/${replica}`))) === 1;
       if (isFree) await tellOf();
       return isFree;
     },
     async isClaimed(session) {
-      return (await orUnavailable(redis.hexists(telemetryClaimsKey, session))) === 1;
+      return (await orUnavailable(redis.hexists(claims, session))) === 1;
     },
     async offer({ session, poolUid }) {
-      await orUnavailable(redis.hset(telemetryClaimsKey, session, `${poolUid}/`));
+      await orUnavailable(redis.hset(claims, session, `${poolUid}/`));
     },
     async takeOver(most) {
       const texts = await tell(most);
@@ -82,13 +85,13 @@ export const createTelemetryClaims = (redis: RedisConnection, replica: string): 
     async confirm(collected) {
       if (collected.length === 0) return [];
       const argv = collected.flatMap(({ session, poolUid }) => [session, poolUid]);
-      return textsReply(await orUnavailable(runScript(redis, keepScript, [telemetryClaimsKey], [replica, ...argv])));
+      return textsReply(await orUnavailable(runScript(redis, keepScript, [claims], [replica, ...argv])));
     },
     async end(session) {
-      await orUnavailable(redis.hdel(telemetryClaimsKey, session));
+      await orUnavailable(redis.hdel(claims, session));
     },
     async leave() {
-      await orUnavailable(redis.zrem(telemetryCollectorsKey, replica));
+      await orUnavailable(redis.zrem(collectors, replica));
     },
   };
 };

@@ -1,5 +1,5 @@
 import type { EndedLease, LeaseRecord } from "../../leases/records.ts";
-import type { Collected } from "../../redis/telemetry-claims.ts";
+import type { Collected } from "../../redis/collect-claims.ts";
 import { isRecovering } from "../pools/refuse-while-recovering.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 

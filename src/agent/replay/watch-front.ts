@@ -1,0 +1,75 @@
+/**
+ * What a recording sees of the browser: the pictures of the tab in front (view/shown-tab.ts), over a connection of its own. A new Chromium
+ * for the same holder has another place: then it connects again.
+ *
+ *   connecting ──► watching ──the browser closes the connection──► connecting …
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { connectDevTools, type DevToolsPlace } from "../connect-dev-tools.ts";
+import type { ShownPages } from "../shown-pages.ts";
+import { createShownTab, type ShownTab } from "../view/shown-tab.ts";
+import { jpegOf, pageSizeOf } from "../view/view-message.ts";
+import { openViewedBrowser } from "../view/viewed-browser.ts";
+
+/** Time between two tries to connect, ms. */
+const againMs = 500;
+
+/** A recording can't answer dialogs: one that no client answers is dismissed after this, ms, since the page stands still. */
+const dialogMs = 2000;
+
+/** What is to be seen now. `hidden`: it may not be shown; `same`: nothing else than before. */
+export type Seen = { is: "picture"; jpeg: Buffer; page: { width: number; height: number } } | { is: "hidden" | "same" };
+
+export type Front = {
+  /** Each picture is given once. */
+  look(): Seen;
+};
+
+export type FrontDeps = { devTools(): DevToolsPlace; shownPages: ShownPages };
+
+/** Watches until `signal` is aborted; then the connection is closed. Resolves at once. */
+export const watchFront = ({ devTools, shownPages }: FrontDeps, signal: AbortSignal): Front => {
+  let shown: ShownTab | undefined;
+  /** The number of the picture that was given last, of the shown tab's. */
+  let given = 0;
+
+  const watch = async (): Promise<void> => {
+    await using cdp = await connectDevTools(devTools());
+    const close = (): void => void cdp[Symbol.asyncDispose]();
+    signal.addEventListener("abort", close, { once: true });
+    if (signal.aborted) return;
+    try {
+      const viewed = await openViewedBrowser(cdp, shownPages, { dialogMs });
+      const onShow = (): void => {
+        given = 0;
+      };
+      shown = createShownTab({ viewed, onShow, onNews: () => undefined });
+      void shown.show(viewed.tabs().at(-1)?.id);
+      await cdp.closed;
+    } finally {
+      signal.removeEventListener("abort", close);
+      shown?.close();
+      shown = undefined;
+    }
+  };
+  const watchOn = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await watch().catch(() => undefined);
+      await sleep(againMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  };
+  void watchOn();
+
+  return {
+    look() {
+      if (signal.aborted) return { is: "same" };
+      const cast = shown?.tab()?.cast;
+      // A fill hides every tab, whether this one is attached yet or not.
+      if (shownPages.isFilling() || cast?.state() === "hidden") return { is: "hidden" };
+      const next = cast?.take(given);
+      if (!next) return { is: "same" };
+      given = next.number;
+      return { is: "picture", jpeg: jpegOf(next.bytes), page: pageSizeOf(next.bytes) };
+    },
+  };
+};

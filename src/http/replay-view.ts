@@ -1,0 +1,69 @@
+/**
+ * The video of a recording below its session's `base_url`, for people: opened by a web browser or in a `<video>`, without an API key. The
+ * token in the URL opens this recording and nothing else, for as long as it is kept.
+ */
+import type { Express, Request, Response } from "express";
+import { addressGroup } from "../domain/client-address.ts";
+import { AppError, httpStatus } from "../errors.ts";
+import { openReplay, replayByToken } from "../services/replays/open-replay.ts";
+import type { AppDeps } from "./app-deps.ts";
+import { clientAddress } from "./client-address.ts";
+import { answerError, asAppError } from "./middleware/error-answer.ts";
+import { replayFile } from "./replay-file.ts";
+import { factsOf, logOf, setRoute } from "./request-locals.ts";
+import { sendFile } from "./send-file.ts";
+
+const route = "/gateway/{session}/replays/{replay}";
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** Nothing but a player may use it: it is no page, and loads nothing. */
+const secured = (response: Response): Response =>
+  response.set({
+    "Content-Security-Policy": "default-src 'none'; media-src 'self'",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "cross-origin",
+  });
+
+const serve = async (request: Request, response: Response, { services, stopping }: AppDeps): Promise<void> => {
+  const asked = {
+    sessionId: textOf(request.params.session),
+    replayId: textOf(request.params.replay),
+    token: textOf(request.query.jwt),
+  };
+  const record = await replayByToken(asked, services);
+  response.once("close", services.callerLimits.enter("project", record.projectId));
+  const gone = new AbortController();
+  response.once("close", () => gone.abort(new AppError("unavailable", "the caller has hung up")));
+  const signal = AbortSignal.any([gone.signal, stopping]);
+  const options = { name: `${record.id}.webm`, range: request.get("range"), signal };
+  const { status, file, headers } = replayFile(openReplay(record, services), options);
+  secured(response).status(status).set(headers);
+  if (request.method === "HEAD")
+    response.set({ "Content-Type": file.type, "Content-Length": String(file.bytes) }).end();
+  else await sendFile(response, { ...file, isShown: true });
+};
+
+/** Serves GET of that path. */
+export const mountReplayView = (app: Express, deps: AppDeps): void => {
+  const { callerLimits, config } = deps.services;
+  app.get("/gateway/:session/replays/:replay", async (request, response) => {
+    setRoute(response, route);
+    const facts = factsOf(response);
+    facts.verb = "viewReplay";
+    facts.object = route;
+    // A player asks for many parts: one line each time that it begins.
+    facts.isAlways = /^bytes=0-/.test(request.get("range") ?? "bytes=0-");
+    try {
+      await serve(request, response, deps);
+    } catch (error) {
+      const known = asAppError(error, logOf(response));
+      const isFailed = known.code === "unauthorized";
+      // A token that is not valid counts on the caller's address.
+      const answered = (isFailed && callerLimits.failed(addressGroup(clientAddress(request, config)))) || known;
+      facts.code = answered.code;
+      if (response.headersSent) response.destroy();
+      else answerError(response.status(httpStatus[answered.code]), answered);
+    }
+  });
+};

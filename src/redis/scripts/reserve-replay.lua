@@ -1,0 +1,25 @@
+-- Reserves room for a recording of a project. What is kept no longer gives its room back.
+-- KEYS[1] hash of the room of the project's recordings: id → <the time at which it goes, ms>:<bytes>
+-- ARGV[1] id of the recording
+-- ARGV[2] bytes that it takes at most
+-- ARGV[3] how long it is kept at most, ms
+-- ARGV[4] most bytes of all recordings of the project
+-- ARGV[5] most recordings of the project
+-- Returns 1; 0 when there is no room.  O(recordings of the project)
+local time = redis.call("TIME")
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local bytes, count = tonumber(ARGV[2]), 1
+local kept = redis.call("HGETALL", KEYS[1])
+for i = 1, #kept, 2 do
+  local goes, taken = string.match(kept[i + 1], "^(%d+):(%d+)$")
+  if tonumber(goes) <= now then
+    redis.call("HDEL", KEYS[1], kept[i])
+  else
+    bytes = bytes + tonumber(taken)
+    count = count + 1
+  end
+end
+if bytes > tonumber(ARGV[4]) or count > tonumber(ARGV[5]) then return 0 end
+redis.call("HSET", KEYS[1], ARGV[1], string.format("%.0f:%s", now + ARGV[3], ARGV[2]))
+if redis.call("PTTL", KEYS[1]) < tonumber(ARGV[3]) then redis.call("PEXPIRE", KEYS[1], ARGV[3]) end
+return 1

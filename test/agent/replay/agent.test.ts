@@ -1,0 +1,124 @@
+/** Recordings of leases, from a real agent to the API's client. */
+import { createSecretKey, randomBytes } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type AgentStreams, createAgentStreams } from "../../../src/leases/agent-stream.ts";
+import { createReplayClient, type ReplayClient } from "../../../src/leases/replay-client.ts";
+import { createAgentKeys, newPodSuffix } from "../../../src/protocol/agent-key.ts";
+import { createAgentTokens } from "../../../src/protocol/agent-token.ts";
+import { newId } from "../../../src/services/objects/new-id.ts";
+import { createTestAgents, type TestAgent } from "../../support/agent-process.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type Colour, coloursOf, isNear } from "../../support/replay-video.ts";
+
+const agents = createTestAgents();
+const keys = createAgentKeys(createSecretKey(randomBytes(32)));
+const pod = `pool-${newPodSuffix()}`;
+let agent: TestAgent;
+let streams: AgentStreams;
+let client: ReplayClient;
+let place: { browser: string; pod: string; address: string };
+let seq = 0;
+beforeAll(async () => {
+  agent = await agents.start({}, { agentKey: keys.keyOf(pod) });
+  place = { browser: agent.podUid, pod, address: new URL(agent.baseUrl).host };
+  const deps = { tokens: createAgentTokens(agent.privateKey), keys };
+  streams = createAgentStreams(deps);
+  client = createReplayClient(deps, streams);
+});
+afterAll(async () => {
+  await client?.close();
+  await streams?.close();
+  await agents[Symbol.asyncDispose]();
+});
+
+const bind = async (session: string): Promise<number> => {
+  seq += 1;
+  expect((await agent.bind(session, seq)).status).toBe(200);
+  return seq;
+};
+const show = async (session: string, colour: string): Promise<void> => {
+  const browser = await agent.connect(session);
+  const page = (await browser.pages())[0] ?? (await browser.newPage());
+  await page.goto(`data:text/html,<title>${colour}</title><body style="background:${colour}">`);
+  await browser.disconnect();
+};
+const wanted = (session: string, ofSeq: number) => {
+  const lease = { session_id: session, epoch: 1, seq: ofSeq };
+  return { ...lease, framerate: 20, seconds: 60, max_bytes: 10e6 };
+};
+const start = (session: string, ofSeq: number, id = newId()) => client.start(place, id, wanted(session, ofSeq));
+
+const red: Colour = [255, 0, 0];
+const blue: Colour = [0, 0, 255];
+
+/** Reads a recording from now on. */
+const follow = (session: string, id: string) => {
+  let bytes = Buffer.alloc(0);
+  const end = (async () => {
+    const opened = await client.read(place, { session, id, after: 0 }, AbortSignal.timeout(30_000));
+    if (opened.kind !== "ok") throw new Error(JSON.stringify(opened));
+    for await (const piece of opened.pieces) {
+      if ("end" in piece) return piece.end;
+      bytes = Buffer.concat([bytes, piece.bytes]);
+    }
+    throw new Error("the stream has no end");
+  })();
+  return { end, bytes: () => bytes };
+};
+const hasColour = async (video: Buffer, colour: Colour): Promise<boolean> =>
+  (await coloursOf(video)).some((each) => isNear(each, colour));
+
+// REPLAY-5
+test("a recording is read as it grows, ends with its lease, and is for no other session", async () => {
+  const id = newId();
+  const first = await bind("first");
+  await show("first", "red");
+  expect(await start("first", first, id)).toMatchObject({ kind: "ok" });
+  // The same call again is the same recording.
+  expect(await start("first", first, id)).toMatchObject({ kind: "ok" });
+  const { end, bytes } = follow("first", id);
+  await eventually("the red page is in it", async () => (await hasColour(bytes(), red)) || undefined);
+  await agent.release("first", first);
+  const second = await bind("second");
+  await show("second", "blue");
+  expect(await end).toBe("lease_over");
+  expect(await hasColour(bytes(), blue)).toBe(false);
+
+  const ofOther = await client.read(place, { session: "second", id, after: 0 }, AbortSignal.timeout(5000));
+  expect(ofOther).toEqual({ kind: "refused", code: "not_found" });
+  expect(await client.stop(place, { session: "second", id })).toEqual({ kind: "refused", code: "not_found" });
+  expect(await start("first", first)).toEqual({ kind: "refused", code: "not_holder" });
+  // It has no name on the disk.
+  expect((await readdir(agent.dir, { recursive: true })).filter((name) => name.includes("replay-"))).toEqual([]);
+  // A further reader begins anywhere.
+  const rest = await client.read(place, { session: "first", id, after: 100 }, AbortSignal.timeout(5000));
+  if (rest.kind !== "ok") throw new Error(rest.kind);
+  for await (const piece of rest.pieces)
+    if ("bytes" in piece) {
+      expect(piece.bytes.equals(bytes().subarray(100, 100 + piece.bytes.length))).toBe(true);
+      break;
+    }
+  expect(await client.stored(place, { session: "first", id })).toMatchObject({ kind: "ok" });
+  expect(await client.stored(place, { session: "first", id })).toEqual({ kind: "refused", code: "not_found" });
+  await agent.release("second", second);
+});
+
+// REPLAY-1, REPLAY-8
+test("a browser has one recording at a time, and three videos that nobody has stored", async () => {
+  const session = "many";
+  const ofSeq = await bind(session);
+  const ids = [newId(), newId(), newId()];
+  for (const id of ids) {
+    expect(await start(session, ofSeq, id)).toMatchObject({ kind: "ok" });
+    expect(await start(session, ofSeq)).toEqual({ kind: "refused", code: "replay_in_progress" });
+    await client.stop(place, { session, id });
+    expect(await follow(session, id).end).toBe("stopped");
+  }
+  expect(await start(session, ofSeq)).toEqual({ kind: "refused", code: "too_many_requests" });
+  await client.stored(place, { session, id: ids[0] ?? "" });
+  expect(await start(session, ofSeq)).toMatchObject({ kind: "ok" });
+  const refused = await client.start(place, newId(), { ...wanted(session, ofSeq), framerate: 25 });
+  expect(refused).toEqual({ kind: "refused", code: "bad_request" });
+  await agent.release(session, ofSeq);
+});

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { connectRedis, type RedisConnection, whenReady } from "../../src/redis/connection.ts";
+import { createReplayStore, type ReplayRecord, type ReplayStore } from "../../src/redis/replay-store.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
+import { sharedServers } from "../support/control-plane.ts";
+import { silent } from "../support/lease-parts.ts";
+
+let redis: RedisConnection;
+let store: ReplayStore;
+beforeAll(async () => {
+  redis = connectRedis((await sharedServers()).redisUrl, silent);
+  await whenReady(redis, 10_000);
+  store = createReplayStore(redis);
+});
+afterAll(() => redis.disconnect());
+
+const record = (more: Partial<ReplayRecord> = {}): ReplayRecord => ({
+  id: newId(),
+  session: newId(),
+  poolUid: newId(),
+  projectId: newId(),
+  startedMs: Date.now(),
+  goesMs: Date.now() + 60_000,
+  mostBytes: 1000,
+  ...more,
+});
+
+// REPLAY-8
+test("recordings that begin at once never take more room than their project has, and an end gives the rest back", async () => {
+  const projectId = newId();
+  const wanted = { bytes: 300, ms: 60_000 };
+  const all = Array.from({ length: 20 }, () => record({ projectId }));
+  const reserved = await Promise.all(all.map((each) => store.reserve(each, wanted, { bytes: 1000, count: 100 })));
+  expect(reserved.filter(Boolean)).toHaveLength(3);
+  const first = all[reserved.indexOf(true)] ?? record();
+  const next = (most = { bytes: 1000, count: 100 }) => store.reserve(record({ projectId }), wanted, most);
+  expect(await next()).toBe(false);
+  await store.finish(first, 10);
+  expect(await next()).toBe(true);
+  expect(await next()).toBe(false);
+  await store.drop(first);
+  expect(await next({ bytes: 5000, count: 3 })).toBe(false);
+  expect(await next({ bytes: 5000, count: 4 })).toBe(true);
+});
+
+// REPLAY-8
+test("room is free when its recording is kept no longer", async () => {
+  const projectId = newId();
+  const reserve = (ms: number) => store.reserve(record({ projectId }), { bytes: 10, ms }, { bytes: 10, count: 1 });
+  expect(await reserve(50)).toBe(true);
+  expect(await reserve(50)).toBe(false);
+  await expect.poll(() => reserve(60_000)).toBe(true);
+});
+
+// REPLAY-7
+test("recordings are those of one session, in the order of their begin, until they go", async () => {
+  const [session, poolUid] = [newId(), newId()];
+  const later = record({ session, poolUid, startedMs: Date.now() + 5 });
+  const sooner = record({ session, poolUid });
+  const gone = record({ session, poolUid, goesMs: Date.now() - 1 });
+  for (const each of [later, sooner, gone]) await store.put(each);
+  // Put with an end that is over, the hash itself would be gone.
+  await store.put(later);
+  await store.put(sooner);
+  expect(await store.list(poolUid, session)).toEqual([sooner, later]);
+  expect(await store.list(newId(), session)).toEqual([]);
+  expect(await store.get(poolUid, session, gone.id)).toBeUndefined();
+  expect(await store.get(poolUid, session, later.id)).toEqual(later);
+});
