@@ -13,6 +13,7 @@ import { rollouts } from "./rollouts.ts";
 import { uninstall } from "./uninstall.ts";
 import { upgrade } from "./upgrade.ts";
 import { vault } from "./vault.ts";
+import { watch } from "./watch.ts";
 
 /** In the order in which they are done: what disturbs the cluster most comes last. */
 export const allPhases: readonly Phase[] = [
@@ -25,6 +26,7 @@ export const allPhases: readonly Phase[] = [
   memory,
   endToEnd,
   vault,
+  watch,
   registry,
   rollouts,
   drain,
