@@ -9,8 +9,8 @@
  * and no index. So what is in the file can be played, whenever ffmpeg or the agent is killed.
  */
 import { spawn } from "node:child_process";
-import type { FileHandle } from "node:fs/promises";
 import { constants, setPriority } from "node:os";
+import type { KeptVideo } from "./kept-video.ts";
 import { streamHead, streamPicture } from "./picture-stream.ts";
 
 /** How long ffmpeg may take to write what it has when there are no more pictures, ms. */
@@ -22,7 +22,7 @@ export type EncoderOptions = {
   /** The video's size in pixels. Pictures of another size are fitted in. */
   size: { width: number; height: number };
   /** Where the video is written; the caller closes it after the end. */
-  file: FileHandle;
+  file: Pick<KeptVideo, "append">;
   /** The file's size at most; then the video ends. */
   maxBytes: number;
 };
@@ -83,7 +83,7 @@ export const startEncoder = ({ ffmpeg, size, file, maxBytes }: EncoderOptions): 
     for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
       isFull = bytes + chunk.length > maxBytes;
       if (isFull) return;
-      await file.appendFile(chunk);
+      await file.append(chunk);
       bytes += chunk.length;
     }
   };

@@ -6,10 +6,9 @@
  * The first picture gives the video its size; without one in time it has the given one. A picture lasts until the next one; the last one is
  * encoded again once a second, so that a video that breaks off has its length. What may not be shown is grey.
  */
-import type { FileHandle } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { mostReplayBytes, type ReplayEnd, type StartReplay } from "../../protocol/agent-replays.ts";
-import { type Encoder, startEncoder, type VideoEnd, videoSize } from "./encoder.ts";
+import { type Encoder, type EncoderOptions, startEncoder, type VideoEnd, videoSize } from "./encoder.ts";
 import { greyPicture } from "./grey-picture.ts";
 import { type FrontDeps, type Seen, watchFront } from "./watch-front.ts";
 
@@ -102,7 +101,7 @@ const endOf = (video: VideoEnd, asked: ReplayEnd | undefined): ReplayEnd =>
 /** Begins. `file`: as of `EncoderOptions`. `over`: aborted when the lease is over; nothing of the browser is seen from then on. */
 export const startRecording = async (
   { framerate, seconds, max_bytes }: Pick<StartReplay, "framerate" | "seconds" | "max_bytes">,
-  { file, over }: { file: FileHandle; over: AbortSignal },
+  { file, over }: Pick<EncoderOptions, "file"> & { over: AbortSignal },
   { ffmpeg, usualSize, ...front }: RecordingDeps,
 ): Promise<Recording> => {
   const stopped = new AbortController();

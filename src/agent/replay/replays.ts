@@ -5,12 +5,11 @@
  *
  * One is recorded at a time. Those that have ended can be read by the session that they are of, and by no other.
  */
-import type { FileHandle } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../../log.ts";
 import type { ReplayEnd, ReplayStarted, StartReplay } from "../../protocol/agent-replays.ts";
 import type { LeaseFollower } from "../lease-keeper.ts";
-import { openVideoFile, readPiece } from "./kept-video.ts";
+import { type KeptVideo, openVideoFile } from "./kept-video.ts";
 import { type Recording, type RecordingDeps, startRecording } from "./recording.ts";
 
 /** How long a video waits to be read after its end, ms. */
@@ -31,7 +30,7 @@ export type ReplayPart = { offset: number; bytes: Buffer } | { end: ReplayEnd; f
 type Kept = {
   session: string;
   id: string;
-  file: FileHandle;
+  file: KeptVideo;
   started: Promise<Recording>;
   /** Resolves when the API has stored it, or nobody wants it any more. */
   done: PromiseWithResolvers<void>;
@@ -67,7 +66,7 @@ const readOn = async function* (mine: Kept, after: number, signal: AbortSignal):
     const over = end;
     const written = recording.written();
     if (offset < written) {
-      const bytes = await readPiece(file, offset, written);
+      const bytes = await file.read(offset, written);
       yield { offset, bytes };
       offset += bytes.length;
     } else if (over) {

@@ -1,6 +1,6 @@
 /** Recordings of leases, from a real agent to the API's client. */
 import { createSecretKey, randomBytes } from "node:crypto";
-import { readdir } from "node:fs/promises";
+import { readdir, readFile, readlink } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AgentStreams, createAgentStreams } from "../../../src/leases/agent-stream.ts";
 import { createReplayClient, type ReplayClient } from "../../../src/leases/replay-client.ts";
@@ -66,6 +66,17 @@ const follow = (session: string, id: string) => {
   })();
   return { end, bytes: () => bytes };
 };
+/** What the open files of a process have that have no name any more. */
+const openDeletedFiles = async (pid: number): Promise<Buffer[]> => {
+  const folder = `/proc/${pid}/fd`;
+  const isVideo = (to: string): boolean => /replay-.*\(deleted\)$/.test(to);
+  const found: Buffer[] = [];
+  for (const name of await readdir(folder)) {
+    const to = await readlink(`${folder}/${name}`).catch(() => "");
+    if (isVideo(to)) found.push(await readFile(`${folder}/${name}`));
+  }
+  return found;
+};
 const hasColour = async (video: Buffer, colour: Colour): Promise<boolean> =>
   (await coloursOf(video)).some((each) => isNear(each, colour));
 
@@ -91,6 +102,11 @@ test("a recording is read as it grows, ends with its lease, and is for no other 
   expect(await start("first", first)).toEqual({ kind: "refused", code: "not_holder" });
   // It has no name on the disk.
   expect((await readdir(agent.dir, { recursive: true })).filter((name) => name.includes("replay-"))).toEqual([]);
+  // The next holder's Chromium runs as the agent's user and could open what the agent has open: no part of the video is to be seen there.
+  const files = await openDeletedFiles(agent.child.pid ?? 0);
+  expect(files.map(({ length }) => length)).toEqual([bytes().length]);
+  for (const at of [0, 1000, bytes().length - 100])
+    expect(files.some((file) => file.includes(bytes().subarray(at, at + 16)))).toBe(false);
   // A further reader begins anywhere.
   const rest = await client.read(place, { session: "first", id, after: 100 }, AbortSignal.timeout(5000));
   if (rest.kind !== "ok") throw new Error(rest.kind);

@@ -35,7 +35,7 @@ afterAll(async () => {
 const start = async (path: string, maxBytes = 10e6, program = ffmpeg): Promise<Encoder> => {
   const file = await open(path, "wx+");
   handles.push(file);
-  return startEncoder({ ffmpeg: program, size, file, maxBytes });
+  return startEncoder({ ffmpeg: program, size, file: { append: (bytes) => file.appendFile(bytes) }, maxBytes });
 };
 
 const feed = async (encoder: Encoder, rounds = 1): Promise<number> => {

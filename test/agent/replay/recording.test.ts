@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Browser, Page } from "puppeteer-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { placeOf } from "../../../src/agent/connect-dev-tools.ts";
-import { openVideoFile, readPiece } from "../../../src/agent/replay/kept-video.ts";
+import { openVideoFile } from "../../../src/agent/replay/kept-video.ts";
 import { startRecording } from "../../../src/agent/replay/recording.ts";
 import { createFillTimes } from "../../../src/agent/shown-pages.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -62,7 +62,7 @@ const start = async (): Promise<Started> => {
   const colours = async (): Promise<Colour[]> => {
     const pieces: Buffer[] = [];
     const written = recording.written();
-    for (let at = 0; at < written; at += pieces.at(-1)?.length ?? 0) pieces.push(await readPiece(file, at, written));
+    for (let at = 0; at < written; at += pieces.at(-1)?.length ?? 0) pieces.push(await file.read(at, written));
     return coloursOf(Buffer.concat(pieces));
   };
   return {
