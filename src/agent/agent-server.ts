@@ -111,7 +111,11 @@ export const startAgentServer = (deps: AgentServerDeps): Promise<AgentServer> =>
   const paths = {
     "/cdp": createCdpProxy(browser),
     "/webdriver": createBidiServer(deps),
-    "/view": createLiveView({ devTools: browser.devTools, shownPages }),
+    "/view": createLiveView({
+      devTools: browser.devTools,
+      shownPages,
+      mask: (text) => telemetry?.masked(text) ?? text,
+    }),
   };
   const upgrade = createUpgrades({ leases, agentKey, paths, ...(telemetry && { telemetry }) });
   return startAgentHttp({ ...deps, routes: createRoutes(deps), upgrade, requestTimeoutMs });

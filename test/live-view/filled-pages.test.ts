@@ -36,7 +36,7 @@ afterAll(() => parts.disposeAsync());
 test("no picture and no copied text of a filled page, and again both of the next one", async () => {
   const fills = createFillTimes();
   await using cdp = await connectCdp({ url: endpoint, headers: {} }, new AbortController().signal);
-  const viewed = await openViewedBrowser(cdp, fills);
+  const viewed = await openViewedBrowser(cdp, fills, { mask: (text) => text.replaceAll("Ann", "[filled]") });
   const watching = await viewed.watch((await viewed.openTab()) ?? "", () => undefined);
   if (!watching) throw new Error("there is no tab");
   const { tab } = watching;
@@ -68,6 +68,9 @@ test("no picture and no copied text of a filled page, and again both of the next
   expect([tab.cast.state(), tab.cast.take(0), await tab.copy(false)]).not.toContain("shown");
   expect(tab.cast.take(0)).toBeUndefined();
 
+  go("/Ann");
+  await untilTitle("/[filled]");
+  expect(viewed.tabs().map(({ url }) => url)).toContain(`${site}/[filled]`);
   go("/after");
   await untilTitle("/after");
   await eventually("there is a picture again", () => tab.cast.take(0));

@@ -12,7 +12,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { secrets } from "../../src/kube/resource-type.ts";
 import { credentialKind } from "../../src/resources/credential.ts";
+import { telemetryCategories } from "../../src/resources/telemetry.ts";
+import { eventually } from "../support/eventually.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
+import { openViewer } from "../support/viewer-socket.ts";
 import { newCanary, newSeedCanary } from "./hunt/canary.ts";
 import { type Hunt, isInSecret, startHunt } from "./hunt/hunt.ts";
 
@@ -61,7 +64,10 @@ const kubeReader = async (kubeconfig: string): Promise<(path: string) => Promise
 };
 
 const page = `<!doctype html><title>shop</title>
-<form onsubmit="event.preventDefault()"><input id=user><input id=pw type=password><input id=otp><button>in</button></form>`;
+<form onsubmit="event.preventDefault()"><input id=user><input id=pw type=password><input id=otp><button>in</button></form>
+<script>addEventListener("input", ({ target: { value } }) => {
+  console.log("the page tells", value); document.title = value; fetch("/told?" + new URLSearchParams({ value }));
+})</script>`;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "browserpool-hunt-"));
@@ -93,6 +99,45 @@ const call = async (
   const text = await response.text();
   hunt.note(`answers: ${method} ${path.split("/")[1]}`, `${JSON.stringify([...response.headers])}\n${text}`);
   return { status: response.status, body: text === "" ? {} : JSON.parse(text) };
+};
+
+type Watched = { session_id: string; browser_live_view_url: string };
+
+const telemetry = {
+  enabled: true,
+  browser: Object.fromEntries(telemetryCategories.map((name) => [name, { enabled: true }])),
+  storage: { enabled: true },
+};
+
+/** Takes the session's events until they have told of a fill in each of these words, and of its end. */
+const readEvents = async (session_id: string, words: string[]): Promise<void> => {
+  const wanted = new Set([...words, "platform_fill_ended"]);
+  for await (const event of await stack.kernel.browsers.telemetry.stream(session_id, { replay: "all" })) {
+    const text = JSON.stringify(event);
+    hunt.note("telemetry events", text);
+    for (const each of wanted) if (text.includes(each)) wanted.delete(each);
+    if (wanted.size === 0) return;
+  }
+};
+
+/** Takes all that a session tells by live view, telemetry and log until `end`, which proves that they told of the fills. */
+const watchSession = async ({ session_id, browser_live_view_url }: Watched): Promise<{ end(): Promise<void> }> => {
+  const viewer = await openViewer(browser_live_view_url);
+  viewer.socket.on("message", (data, isBinary) => {
+    if (!isBinary) hunt.note("live view", String(data));
+  });
+  return {
+    async end() {
+      await eventually("the view has the masked title", () =>
+        viewer.told("tabs")?.tabs?.some(({ title }) => title === "[filled]"),
+      );
+      await viewer.close();
+      await readEvents(session_id, ["the page tells [filled]", "/told?value=[filled]"]);
+      for (const path of ["/var/log/agent.log", "/var/log/chromium.log"])
+        for await (const line of await stack.kernel.browsers.logs.stream(session_id, { source: "path", path }))
+          hunt.note("logs of the session", JSON.stringify(line));
+    },
+  };
 };
 
 // VAULT-10, VAULT-15, ITEM-33, FILL-33
@@ -136,9 +181,11 @@ test("no secret is anywhere but in its Secret and in the field that it was typed
   const item = "/vaults/logins/items/shop";
   expect((await call("PUT", item, { type: "credential", spec })).status).toBe(200);
   await call("GET", item);
-  const session = (await call("POST", "/browsers", { headless: true, vaults: [{ id: vault.id }], start_url: shopUrl }))
-    .body as { session_id: string; cdp_ws_url: string };
+  const session = (
+    await call("POST", "/browsers", { headless: true, vaults: [{ id: vault.id }], start_url: shopUrl, telemetry })
+  ).body as unknown as Watched & { cdp_ws_url: string };
   const other = (await call("POST", "/browsers", { headless: true })).body as { session_id: string };
+  const watch = await watchSession(session);
   const browser = await connect({ browserWSEndpoint: session.cdp_ws_url, defaultViewport: null });
   const target = await browser.waitForTarget((one) => one.url() === shopUrl);
   const tab = await target.page();
@@ -211,6 +258,7 @@ test("no secret is anywhere but in its Secret and in the field that it was typed
   expect((await post(`${form}/form`, { csrf: csrf ?? "", ...handed }, cookie)).status).toBe(303);
 
   await browser.disconnect();
+  await watch.end();
   const { places, finds } = await hunt.end();
   const forms = finds.map(({ canary, form: found, place }) => `${canary} as ${found} in ${place}`);
   expect(forms).toEqual([]);
@@ -230,6 +278,9 @@ test("no secret is anywhere but in its Secret and in the field that it was typed
     "process cmdline",
     "answers: POST credentials",
     "answers: hosted login",
+    "telemetry events",
+    "live view",
+    "logs of the session",
   ];
   const missed = searched.filter((place) => !((places.get(place) ?? places.get(`files: ${place}`) ?? 0) > 100));
   expect(missed).toEqual([]);

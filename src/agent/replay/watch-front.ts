@@ -39,7 +39,8 @@ export const watchFront = ({ devTools, shownPages }: FrontDeps, signal: AbortSig
     signal.addEventListener("abort", close, { once: true });
     if (signal.aborted) return;
     try {
-      const viewed = await openViewedBrowser(cdp, shownPages, { dialogMs });
+      // Nothing but pictures is taken of it.
+      const viewed = await openViewedBrowser(cdp, shownPages, { dialogMs, mask: (text) => text });
       const onShow = (): void => {
         given = 0;
       };

@@ -35,6 +35,8 @@ export type SessionTelemetry = {
   change(telemetry: object | undefined): void;
   /** The lease has values that must appear in no event; false when it has too many. */
   mask(values: readonly string[]): boolean;
+  /** A text without those values. */
+  masked(text: string): string;
   /** Adds an event to the present lease, if its category is captured. */
   emit: Emit;
   /** Counts a client until its socket closes. Resolves when what it does is captured, or can't be. */
@@ -138,6 +140,7 @@ export const createSessionTelemetry = ({ base, browser, shown, log }: SessionTel
       start(session);
     },
     mask: (values) => session?.masked.add(values) ?? true,
+    masked: (text) => String(session?.masked.mask(text) ?? text),
     emit,
     async client(kind, socket, head) {
       if (!session || session.capture.categories.size === 0) return;

@@ -23,16 +23,17 @@ const standardKey = /^[+/0-9A-Za-z]{22}==$/;
 /** The browser of one lease as its viewers see it. Lives while one of them is there. */
 type Watched = { session: string; viewers: number; opened: Promise<ViewedBrowser>; close(): void };
 
-export type LiveViewDeps = { devTools(): DevToolsPlace; shownPages: ShownPages };
+/** `mask`: as of `WatchedTabDeps`. */
+export type LiveViewDeps = { devTools(): DevToolsPlace; shownPages: ShownPages; mask(text: string): string };
 
-const openWatched = (session: string, { devTools, shownPages }: LiveViewDeps): Watched => {
+const openWatched = (session: string, { devTools, shownPages, mask }: LiveViewDeps): Watched => {
   const connected = connectDevTools(devTools());
   const close = (): void =>
     void connected.then(
       (cdp) => cdp[Symbol.asyncDispose](),
       () => undefined,
     );
-  const opened = connected.then((cdp) => openViewedBrowser(cdp, shownPages));
+  const opened = connected.then((cdp) => openViewedBrowser(cdp, shownPages, { mask }));
   return { session, viewers: 0, opened, close };
 };
 

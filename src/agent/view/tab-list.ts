@@ -37,14 +37,13 @@ export type TabList = {
 /** A page that Chromium prepares and nobody sees yet has a subtype. */
 const isTab = ({ type, subtype }: TargetInfo): boolean => type === "page" && !subtype;
 
-const infoOf = ({ targetId, title, url }: TargetInfo): TabInfo => ({
-  id: targetId,
-  title: title.slice(0, maxTitle),
-  url: url.slice(0, maxUrl),
-});
-
-/** Lists the tabs until the connection is closed. Rejects when the browser refuses. */
-export const followTabs = async (cdp: CdpConnection): Promise<TabList> => {
+/** Lists the tabs until the connection is closed. `mask`: what a page writes is shown like that. Rejects when the browser refuses. */
+export const followTabs = async (cdp: CdpConnection, mask: (text: string) => string): Promise<TabList> => {
+  const infoOf = ({ targetId, title, url }: TargetInfo): TabInfo => ({
+    id: targetId,
+    title: mask(title).slice(0, maxTitle),
+    url: mask(url).slice(0, maxUrl),
+  });
   const known = new Map<string, TabInfo>();
   const listeners = new Set<TabsListener>();
   let told = "[]";

@@ -4,7 +4,7 @@ import type { ShownPages } from "../shown-pages.ts";
 import { handleEvent } from "./events.ts";
 import { nextQuality } from "./quality.ts";
 import { followTabs, type TabList } from "./tab-list.ts";
-import { type WatchedTab, watchTab } from "./watched-tab.ts";
+import { type WatchedTab, type WatchedTabDeps, watchTab } from "./watched-tab.ts";
 
 const timeoutMs = 5000;
 
@@ -36,11 +36,11 @@ type Entry = {
   close(): void;
 };
 
-/** Lists the tabs of the browser at the other end of `cdp` from now on. Rejects when the browser refuses. `dialogMs`: as of `WatchedTabDeps`. */
+/** Lists the tabs of the browser at the other end of `cdp` from now on. Rejects when the browser refuses. Options: as of `WatchedTabDeps`. */
 export const openViewedBrowser = async (
   cdp: CdpConnection,
   shownPages: ShownPages,
-  { dialogMs }: { dialogMs?: number } = {},
+  { mask, dialogMs }: Pick<WatchedTabDeps, "mask" | "dialogMs">,
 ): Promise<ViewedBrowser> => {
   const watched = new Map<string, Entry>();
   const sessions = new Map<string, WatchedTab>();
@@ -52,7 +52,7 @@ export const openViewedBrowser = async (
       "Target.targetCrashed": ({ targetId }) => void watched.get(targetId)?.tab.then(({ onCrash }) => onCrash()),
     });
   });
-  const tabs = await followTabs(cdp);
+  const tabs = await followTabs(cdp, mask);
   list = tabs;
 
   const enter = (targetId: string): Entry => {
@@ -61,7 +61,7 @@ export const openViewedBrowser = async (
     const onNews = (): void => {
       for (const listener of viewers.keys()) listener();
     };
-    const opening = watchTab({ cdp, targetId, shownPages, dialogMs, onNews }, (sessionId) => {
+    const opening = watchTab({ cdp, targetId, shownPages, mask, dialogMs, onNews }, (sessionId) => {
       session = sessionId;
     });
     const tab = opening.then((opened) => {

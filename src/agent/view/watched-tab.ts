@@ -45,15 +45,21 @@ export type WatchedTabDeps = {
   cdp: CdpConnection;
   targetId: string;
   shownPages: ShownPages;
+  /** Replaces what a vault has filled in texts of the page. */
+  mask(text: string): string;
   /** A dialog of the page that nobody answers is dismissed after this, ms; left out, people have half a minute. */
   dialogMs?: number | undefined;
   /** Called when there is a new picture, another state or another dialog. */
   onNews(): void;
 };
 
-type DialogDeps = { answer(accept: boolean, text?: string): void; dismissMs: number; onNews(): void };
+type DialogDeps = Pick<WatchedTabDeps, "mask"> & {
+  answer(accept: boolean, text?: string): void;
+  dismissMs: number;
+  onNews(): void;
+};
 
-const createDialogs = ({ answer, dismissMs, onNews }: DialogDeps) => {
+const createDialogs = ({ mask, answer, dismissMs, onNews }: DialogDeps) => {
   let present: Dialog | null = null;
   let timer: NodeJS.Timeout | undefined;
   const end = (): void => {
@@ -67,8 +73,8 @@ const createDialogs = ({ answer, dismissMs, onNews }: DialogDeps) => {
       clearTimeout(timer);
       present = {
         kind: type,
-        message: message.slice(0, maxDialogChars),
-        default_text: defaultPrompt.slice(0, maxDialogChars),
+        message: mask(message).slice(0, maxDialogChars),
+        default_text: mask(defaultPrompt).slice(0, maxDialogChars),
       };
       timer = setTimeout(() => answer(false), dismissMs);
       onNews();
@@ -97,7 +103,7 @@ const pressDelete = async (cdp: CdpConnection, sessionId: string): Promise<void>
  * and it takes keys. Rejects with `CdpRefused` when the tab is gone.
  */
 export const watchTab = async (
-  { cdp, targetId, shownPages, dialogMs = peopleMs, onNews }: WatchedTabDeps,
+  { cdp, targetId, shownPages, mask, dialogMs = peopleMs, onNews }: WatchedTabDeps,
   onSession: (sessionId: string) => void,
 ): Promise<WatchedTab> => {
   const { sessionId } = await cdp.send("Target.attachToTarget", { targetId, flatten: true }, { timeoutMs });
@@ -108,7 +114,7 @@ export const watchTab = async (
   tell(cdp.send("Emulation.setFocusEmulationEnabled", { enabled: true }, call));
   const answerDialog = (accept: boolean, text?: string): void =>
     tell(cdp.send("Page.handleJavaScriptDialog", { accept, ...(text !== undefined && { promptText: text }) }, call));
-  const dialogs = createDialogs({ answer: answerDialog, dismissMs: dialogMs, onNews });
+  const dialogs = createDialogs({ mask, answer: answerDialog, dismissMs: dialogMs, onNews });
   const input = createTabInput(cdp, sessionId);
   const cast = startTabCast({ cdp, sessionId, shownPages, onNews });
 
@@ -131,7 +137,7 @@ export const watchTab = async (
         const text = await readSelection(cdp, sessionId);
         if (cut && text !== "") await pressDelete(cdp, sessionId);
         // A fill may have begun meanwhile.
-        return cast.state() === "shown" ? text : "";
+        return cast.state() === "shown" ? mask(text) : "";
       } catch {
         return "";
       }
