@@ -1,5 +1,6 @@
 /** `browsers.replays` of the SDK, with videos that a real browser plays. */
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -159,6 +160,20 @@ test("a recording is kept when its session ends, and when its encoder is killed"
   );
   expect(await framesOf(last.replay_view_url)).toBeGreaterThan(3);
   expect(await children("ffmpeg")).toEqual([]);
+});
+
+// REPLAY-6
+test("what was recorded is kept when the browser's agent is killed, and nothing of its encoder is left", async () => {
+  const { session_id } = await acquire();
+  await kernel.browsers.replays.start(session_id);
+  await record(4000);
+  const [encoder = 0] = await children("ffmpeg");
+  const { stdout } = await promisify(execFile)("ps", ["-o", "ppid=", "-p", String(encoder)]);
+  process.kill(Number(stdout), "SIGKILL");
+  const stored = await untilStored(session_id);
+  expect(["lost", "lease_over"]).toContain(stored.end_reason);
+  expect(await framesOf(stored.replay_view_url)).toBeGreaterThan(3);
+  await eventually("the encoder is gone", () => !existsSync(`/proc/${encoder}`));
 });
 
 // REPLAY-1, REPLAY-8, REPLAY-9, REPLAY-10
