@@ -1,6 +1,8 @@
-/** What watches a session, through the Service and under the NetworkPolicies: live view, telemetry, logs, WebDriver BiDi. */
+/** What watches a session, through the Service and under the NetworkPolicies: live view, telemetry, logs, WebDriver BiDi, replays. */
 import { deepStrictEqual } from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "puppeteer-core";
+import { ids } from "../../../src/domain/webm/ebml.ts";
 import { telemetryCategories } from "../../../src/resources/telemetry.ts";
 import { openViewer, untilTab } from "../../support/viewer-socket.ts";
 import type { Lane, Phase } from "../lane.ts";
@@ -97,13 +99,32 @@ const readLog = async (lane: Lane): Promise<void> =>
       throw new Error(`the agent's log has ${lines.length} lines`);
   });
 
+/** The video comes from the pod that recorded it, by the replica that collected it, out of the store of blobs. */
+const recordSession = async (lane: Lane): Promise<string> =>
+  withSession(lane, async (session) => {
+    const { replays } = lane.stack.kernel.browsers;
+    const { session_id: id } = session;
+    await using _page = await openPage(session);
+    const { replay_id } = await replays.start(id);
+    await sleep(3000);
+    await replays.stop(replay_id, { id });
+    const [listed] = await replays.list(id);
+    const answer = await fetch(listed?.replay_view_url ?? "");
+    const video = Buffer.from(await answer.arrayBuffer());
+    if (answer.status !== 200 || video.readUInt32BE(0) !== ids.ebml) throw new Error(`no video: ${answer.status}`);
+    const downloaded = await (await replays.download(replay_id, { id })).arrayBuffer();
+    deepStrictEqual(Buffer.from(downloaded).equals(video), true);
+    return `a video of ${Math.round(video.length / 1024)} KiB`;
+  });
+
 export const watch: Phase = {
   name: "watch",
-  summary: "live view, telemetry, logs and WebDriver BiDi of a session through the Service",
+  summary: "live view, telemetry, logs, WebDriver BiDi and replays of a session through the Service",
   async run(lane, check) {
     await check("somebody clicks in the live view, and sees what becomes of it", () => clickInView(lane));
     await check("telemetry events are read as they come", () => readEvents(lane));
     await check("a client of WebDriver BiDi drives the browser", () => driveByBidi(lane));
     await check("the agent's log is read", () => readLog(lane));
+    await check("a recording is made, stored and downloaded", () => recordSession(lane));
   },
 };
