@@ -37,13 +37,15 @@ const now = (): string => new Date().toISOString();
 export const createExportResults = (redis: RedisConnection): ExportResults => ({
   async sent(uid) {
     const key = exportResultsKey(uid);
-    await orUnavailable(redis.multi().hset(key, { failures: 0, sentAt: now() }).expire(key, keptSeconds).exec());
+    await orUnavailable(redis.hset(key, { failures: 0, sentAt: now() }));
+    await orUnavailable(redis.expire(key, keptSeconds));
   },
   async failed(uid, what) {
     const key = exportResultsKey(uid);
     const error = what.slice(0, 64);
-    const counted = redis.multi().hincrby(key, "failures", 1).hset(key, { error, errorAt: now() });
-    await orUnavailable(counted.expire(key, keptSeconds).exec());
+    await orUnavailable(redis.hincrby(key, "failures", 1));
+    await orUnavailable(redis.hset(key, { error, errorAt: now() }));
+    await orUnavailable(redis.expire(key, keptSeconds));
   },
   async read(uid) {
     const { failures, error, errorAt, sentAt } = Hash.parse(await orUnavailable(redis.hgetall(exportResultsKey(uid))));

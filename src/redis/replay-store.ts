@@ -68,8 +68,9 @@ export const createReplayStore = (redis: RedisConnection): ReplayStore => {
     const key = replaysKey(record.poolUid, record.session);
     await orUnavailable(redis.hset(key, record.id, JSON.stringify(record)));
     // Those of one session go with the last of them; `goesMs` says when each is out of sight.
-    await orUnavailable(redis.pexpireat(key, record.goesMs, "NX"));
-    await orUnavailable(redis.pexpireat(key, record.goesMs, "GT"));
+    const seconds = Math.max(1, Math.ceil((record.goesMs - Date.now()) / 1000));
+    await orUnavailable(redis.expire(key, seconds, "NX"));
+    await orUnavailable(redis.expire(key, seconds, "GT"));
   };
   const release = async ({ id, projectId }: Pick<ReplayRecord, "id" | "projectId">): Promise<void> => {
     await orUnavailable(redis.hdel(replayRoomKey(projectId), id));

@@ -1,5 +1,5 @@
 /** The bundled Redis: a real server with the rendered chart's settings and users. */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
@@ -41,6 +41,40 @@ test("the chart's user has the rights that docs/redis.md lists, and no more", as
     "user default off resetpass resetkeys resetchannels -@all",
     `user browserpool on #${"0".repeat(64)} ${rules}`,
   ]);
+});
+
+/** The commands that a text of the service names: calls of its client, or of a script. */
+const commandsIn = (text: string): string[] => [
+  ...[...text.matchAll(/\bredis\.call\("(\w+)"/g)].map(([, name = ""]) => name),
+  ...[...text.matchAll(/\bredis\s*\.([a-z]+)\(/g)].map(([, name = ""]) => name),
+];
+
+test("the chart's user may call every command that the service calls", async () => {
+  const folder = join(root, "src");
+  const files = (await readdir(folder, { recursive: true })).filter((name) => /(\.lua|(?<!\.test)\.ts)$/.test(name));
+  const texts = await Promise.all(files.map((name) => readFile(join(folder, name), "utf8")));
+  const named = new Set(texts.flatMap(commandsIn).map((name) => name.toLowerCase()));
+  await using server = await startRedisServer([]);
+  const redis = new Redis(server.port, "127.0.0.1");
+  try {
+    const [, ...rules] = (usersFile("0".repeat(64)).split("\n")[1] ?? "").split(" ");
+    await redis.call("ACL", ["SETUSER", ...rules]);
+    const refused: string[] = [];
+    let known = 0;
+    for (const name of named) {
+      // What is no command of Redis is a method of the client.
+      const [info] = (await redis.call("COMMAND", "INFO", name)) as ([string, number] | null)[];
+      if (!info) continue;
+      known += 1;
+      const values = Array.from({ length: Math.abs(info[1]) - 1 }, () => "bp:1");
+      const answer = await redis.call("ACL", ["DRYRUN", "browserpool", name, ...values]).catch(String);
+      if (answer !== "OK") refused.push(`${name}: ${answer}`);
+    }
+    expect(refused).toEqual([]);
+    expect(known).toBeGreaterThan(20);
+  } finally {
+    redis.disconnect();
+  }
 });
 
 test("the service warns of nothing, and other users can't log in", async () => {

@@ -21,5 +21,7 @@ for i = 1, #kept, 2 do
 end
 if bytes > tonumber(ARGV[4]) or count > tonumber(ARGV[5]) then return 0 end
 redis.call("HSET", KEYS[1], ARGV[1], string.format("%.0f:%s", now + ARGV[3], ARGV[2]))
-if redis.call("PTTL", KEYS[1]) < tonumber(ARGV[3]) then redis.call("PEXPIRE", KEYS[1], ARGV[3]) end
+local seconds = math.ceil(ARGV[3] / 1000)
+redis.call("EXPIRE", KEYS[1], seconds, "NX")
+redis.call("EXPIRE", KEYS[1], seconds, "GT")
 return 1
