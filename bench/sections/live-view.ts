@@ -5,8 +5,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { filledPool } from "../../test/support/filled-pool.ts";
 import { type LocalStack, startLocalStack } from "../../test/support/local-stack.ts";
-import { withCdp } from "../../test/support/raw-cdp.ts";
 import { openViewer, type ViewerSocket } from "../../test/support/viewer-socket.ts";
+import { goTo, movingPage } from "../moving-page.ts";
 import { cpuSecondsBelow } from "../process-time.ts";
 import type { Bench, Row, Section } from "../section.ts";
 import { summarize } from "../statistics.ts";
@@ -16,18 +16,6 @@ const still = `data:text/html,<title>still</title><body style="margin:0"><script
   let at = 0;
   onkeydown = () => { document.body.style.background = ["white", "black"][at ^= 1]; };
 </script>`;
-const moving = `data:text/html,<title>moving</title><body><h1 id=now></h1><script>
-  const step = (at) => { now.textContent = at; now.style.marginLeft = at / 10 % 500 + "px"; requestAnimationFrame(step); };
-  requestAnimationFrame(step);
-</script>`;
-
-const goTo = (cdp_ws_url: string, url: string): Promise<unknown> =>
-  withCdp(cdp_ws_url, async (cdp) => {
-    const { targetInfos } = await cdp.send<{ targetInfos: { targetId: string; type: string }[] }>("Target.getTargets");
-    const targetId = targetInfos.find(({ type }) => type === "page")?.targetId;
-    const { sessionId } = await cdp.send<{ sessionId: string }>("Target.attachToTarget", { targetId, flatten: true });
-    return cdp.send("Page.navigate", { url }, sessionId);
-  });
 
 /** Times from a key to the next picture, ms. Nothing else changes the page. */
 const keyToPicture = async (viewer: ViewerSocket, seconds: number, signal: AbortSignal): Promise<number[]> => {
@@ -77,7 +65,7 @@ const measure = async ({ seconds, signal, say }: Bench) => {
   await sleep(1500);
   say("keys");
   const times = summarize(await keyToPicture(first, seconds(8), signal));
-  await goTo(session.cdp_ws_url, moving);
+  await goTo(session.cdp_ws_url, movingPage);
   await sleep(1000);
   say("one viewer");
   const one = await loadOf(stack, [first], seconds(5));

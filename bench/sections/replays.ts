@@ -8,26 +8,14 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { filledPool } from "../../test/support/filled-pool.ts";
 import { type LocalStack, startLocalStack } from "../../test/support/local-stack.ts";
-import { withCdp } from "../../test/support/raw-cdp.ts";
 import { countFrames } from "../../test/support/replay-video.ts";
+import { goTo, movingPage } from "../moving-page.ts";
 import { cpuSecondsBelow } from "../process-time.ts";
 import type { Bench, Row, Section } from "../section.ts";
 import { summarize } from "../statistics.ts";
 
 const many = 10;
 const framerate = 10;
-const moving = `data:text/html,<title>moving</title><body><h1 id=now></h1><script>
-  const step = (at) => { now.textContent = at; now.style.marginLeft = at / 10 % 500 + "px"; requestAnimationFrame(step); };
-  requestAnimationFrame(step);
-</script>`;
-
-const goTo = (cdp_ws_url: string, url: string): Promise<unknown> =>
-  withCdp(cdp_ws_url, async (cdp) => {
-    const { targetInfos } = await cdp.send<{ targetInfos: { targetId: string; type: string }[] }>("Target.getTargets");
-    const targetId = targetInfos.find(({ type }) => type === "page")?.targetId;
-    const { sessionId } = await cdp.send<{ sessionId: string }>("Target.attachToTarget", { targetId, flatten: true });
-    return cdp.send("Page.navigate", { url }, sessionId);
-  });
 
 /** Processors that the service with its browsers uses. */
 const processors = async (stack: LocalStack, seconds: number): Promise<number> => {
@@ -46,7 +34,7 @@ const measure = async ({ seconds, say }: Bench) => {
   const pool = await filledPool(kernel, { size: many, viewport: { width: 1280, height: 800 } });
   const acquire = () => kernel.browserPools.acquire(pool.id, { acquire_timeout_seconds: 60 });
   const sessions = await Promise.all(Array.from({ length: many }, acquire));
-  for (const { cdp_ws_url } of sessions) await goTo(cdp_ws_url, moving);
+  for (const { cdp_ws_url } of sessions) await goTo(cdp_ws_url, movingPage);
   await sleep(1000);
   const none = await processors(stack, seconds(5));
   say(`recording ${many} browsers`);

@@ -3,11 +3,10 @@
  * token in the URL opens this recording and nothing else, for as long as it is kept.
  */
 import type { Express, Request, Response } from "express";
-import { addressGroup } from "../domain/client-address.ts";
 import { AppError, httpStatus } from "../errors.ts";
 import { openReplay, replayByToken } from "../services/replays/open-replay.ts";
 import type { AppDeps } from "./app-deps.ts";
-import { clientAddress } from "./client-address.ts";
+import { failedAttempt } from "./failed-attempt.ts";
 import { answerError, asAppError } from "./middleware/error-answer.ts";
 import { replayFile } from "./replay-file.ts";
 import { factsOf, logOf, setRoute } from "./request-locals.ts";
@@ -46,7 +45,6 @@ const serve = async (request: Request, response: Response, { services, stopping 
 
 /** Serves GET of that path. */
 export const mountReplayView = (app: Express, deps: AppDeps): void => {
-  const { callerLimits, config } = deps.services;
   app.get("/gateway/:session/replays/:replay", async (request, response) => {
     setRoute(response, route);
     const facts = factsOf(response);
@@ -58,9 +56,7 @@ export const mountReplayView = (app: Express, deps: AppDeps): void => {
       await serve(request, response, deps);
     } catch (error) {
       const known = asAppError(error, logOf(response));
-      const isFailed = known.code === "unauthorized";
-      // A token that is not valid counts on the caller's address.
-      const answered = (isFailed && callerLimits.failed(addressGroup(clientAddress(request, config)))) || known;
+      const answered = known.code === "unauthorized" ? failedAttempt(request, deps.services, known) : known;
       facts.code = answered.code;
       if (response.headersSent) response.destroy();
       else answerError(response.status(httpStatus[answered.code]), answered);

@@ -3,27 +3,16 @@
  * encoder needs no clock, which may be set while it runs, and begins with a picture as soon as it is whole.
  */
 import { element, ids, openElement, text, whole } from "../../domain/webm/ebml.ts";
-
-/** Pixels. */
-type Size = { width: number; height: number };
+import type { VideoSize } from "../../domain/webm/read-cluster.ts";
+import { videoTracks } from "../../domain/webm/video-track.ts";
 
 /** What stands before the first picture. Pictures of another size than this may follow. */
-export const streamHead = ({ width, height }: Size): Buffer =>
+export const streamHead = (size: VideoSize): Buffer =>
   Buffer.concat([
     element(ids.ebml, text(ids.docType, "matroska"), whole(ids.docTypeVersion, 4), whole(ids.docTypeReadVersion, 2)),
     openElement(ids.segment),
     element(ids.info, whole(ids.timestampScale, 1e6)),
-    element(
-      ids.tracks,
-      element(
-        ids.trackEntry,
-        whole(ids.trackNumber, 1),
-        whole(ids.trackUid, 1),
-        whole(ids.trackType, 1),
-        text(ids.codecId, "V_MJPEG"),
-        element(ids.video, whole(ids.pixelWidth, width), whole(ids.pixelHeight, height)),
-      ),
-    ),
+    videoTracks("V_MJPEG", size),
   ]);
 
 /** Track 1, no difference to the cluster's time, a key. */

@@ -3,6 +3,7 @@
  * go to any place of it, which it can't in the file as it was written.
  */
 import { element, float, headOf, ids, text, whole } from "./ebml.ts";
+import { videoTracks } from "./video-track.ts";
 
 /** A cluster's place among the clusters, bytes, and the time of its first picture, ms. */
 export type IndexedCluster = { offset: number; startMs: number };
@@ -39,17 +40,6 @@ const info = (durationMs: number): Buffer =>
     text(ids.writingApp, program),
   );
 
-const track = ({ width, height }: WebmVideo): Buffer =>
-  element(
-    ids.trackEntry,
-    whole(ids.trackNumber, 1),
-    whole(ids.trackUid, 1),
-    whole(ids.flagLacing, 0),
-    text(ids.codecId, "V_VP8"),
-    whole(ids.trackType, 1),
-    element(ids.video, whole(ids.pixelWidth, width), whole(ids.pixelHeight, height)),
-  );
-
 /** All numbers have one length, so the index's own length depends on how many entries it has alone. */
 const cues = (index: readonly IndexedCluster[], clustersAt: number): Buffer =>
   element(
@@ -66,7 +56,7 @@ const cues = (index: readonly IndexedCluster[], clustersAt: number): Buffer =>
 /** What stands before the clusters. */
 export const webmHead = (video: WebmVideo): Buffer => {
   const { durationMs, clusterBytes, index } = video;
-  const described = Buffer.concat([info(durationMs), element(ids.tracks, track(video))]);
+  const described = Buffer.concat([info(durationMs), videoTracks("V_VP8", video)]);
   const clustersAt = described.length + cues(index, 0).length;
   const body = Buffer.concat([described, cues(index, clustersAt)]);
   return Buffer.concat([ebmlHead, headOf(ids.segment, body.length + clusterBytes), body]);
