@@ -8,7 +8,7 @@ export const mostFramerate = 20;
 export const mostReplaySeconds = 4 * 3600;
 
 /** The body of a start. */
-export const StartReplayBody = z.strictObject({
+export const StartReplayBody = z.object({
   framerate: z
     .number()
     .min(1)

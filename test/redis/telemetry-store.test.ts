@@ -104,3 +104,31 @@ test("claims of a replica that is gone go to others in parts, and those of one t
   expect(await alive.confirm([own])).toEqual([]);
   for (const { session } of [...sessions, own]) await alive.end(session);
 });
+
+// TELEMETRY-10
+test("events of ended sessions go when a project has too many bytes, the oldest first; where nothing can go, nothing is written", async () => {
+  const [projectId, sessions] = [newId(), [newId(), newId(), newId()]];
+  const hasEvents = (): Promise<boolean[]> =>
+    Promise.all(sessions.map(async (session) => (await seqsOf(session)).length > 0));
+  for (const session of sessions) {
+    await store.append(session, [event(1, 1000)], roomy);
+    await store.end(session, { projectId, seconds: 60, mostBytes: 2500 });
+  }
+  expect(await hasEvents()).toEqual([false, true, true]);
+  const commands: string[] = [];
+  const monitor = await plain.monitor();
+  try {
+    monitor.on("monitor", (_time: string, [name = "", ...keys]: string[]) => {
+      if (keys.some((key) => key.includes(projectId))) commands.push(name.toUpperCase());
+    });
+    await store.trimEnded(projectId, 0);
+    expect(await hasEvents()).toEqual([false, false, false]);
+    await expect.poll(() => commands).toContain("UNLINK");
+    commands.length = 0;
+    await store.trimEnded(projectId, 0);
+    await expect.poll(() => commands).toContain("EXISTS");
+    expect(commands).toEqual(["EVALSHA", "EXISTS"]);
+  } finally {
+    monitor.disconnect();
+  }
+});
