@@ -1,6 +1,4 @@
 /** What a `webdriver_ws_url` allows, to which client, and how long. */
-import { createRequire } from "node:module";
-import puppeteer from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket as WsClient } from "ws";
 import { connectRawBidi, type RawBidi } from "../support/bidi/raw-bidi.ts";
@@ -60,36 +58,6 @@ const evaluate = async (bidi: RawBidi, context: string, expression: string): Pro
 };
 
 describe("a session's webdriver_ws_url", () => {
-  // LEASE-13
-  test("works with Puppeteer", () =>
-    using(async ({ webdriver_ws_url }) => {
-      const browser = await puppeteer.connect({ browserWSEndpoint: webdriver_ws_url, protocol: "webDriverBiDi" });
-      const page = await browser.newPage();
-      await page.goto("data:text/html,<title>by Puppeteer</title>");
-      expect(await page.title()).toBe("by Puppeteer");
-      await page.close();
-      await browser.disconnect();
-    }));
-
-  // LEASE-13
-  test("works with selenium-webdriver", () =>
-    using(async ({ webdriver_ws_url }) => {
-      const require = createRequire(import.meta.url);
-      const { Capabilities, Session, WebDriver } = require("selenium-webdriver");
-      const openContext = require("selenium-webdriver/bidi/browsingContext");
-      const capabilities = new Capabilities({ browserName: "chrome", webSocketUrl: webdriver_ws_url });
-      const noHttp = { execute: () => Promise.reject(new Error("no HTTP")), defineCommand: () => undefined };
-      const driver = new WebDriver(new Session("attached", capabilities), noHttp);
-      const tab = await openContext(driver, { type: "tab" });
-      await tab.navigate("data:text/html,<title>by Selenium</title>", "complete");
-      const bidi = await driver.getBidi();
-      const params = { expression: "document.title", target: { context: tab.id }, awaitPromise: false };
-      const answer = await bidi.send({ method: "script.evaluate", params });
-      expect(answer.result.result).toEqual({ type: "string", value: "by Selenium" });
-      await tab.close();
-      await bidi.close();
-    }));
-
   // LEASE-57
   test("opens a session of BiDi by session.new or by the first command, and one only", () =>
     using(({ webdriver_ws_url }) =>
@@ -111,6 +79,25 @@ describe("a session's webdriver_ws_url", () => {
           expect(await attached.send("browsingContext.getTree")).toHaveProperty("contexts");
           expect(await attached.send("session.status")).toMatchObject({ ready: false });
         });
+      }),
+    ));
+
+  // LEASE-60
+  test("creates tabs that its intercepts hold from their first request on", () =>
+    using(({ webdriver_ws_url }) =>
+      withBidi(webdriver_ws_url, async (bidi) => {
+        await bidi.send("session.subscribe", { events: ["network.beforeRequestSent"] });
+        await bidi.send("network.addIntercept", { phases: ["beforeRequestSent"] });
+        for (let time = 0; time < 12; time++) {
+          const since = bidi.events.length;
+          const context = await newTab(bidi);
+          const navigated = bidi.send("browsingContext.navigate", { context, url: "http://nowhere.test/" });
+          const held = bidi.event("network.beforeRequestSent", since, (params) => params.context === context);
+          const { isBlocked, request } = (await held) as { isBlocked: boolean; request: { request: string } };
+          expect(isBlocked).toBe(true);
+          await Promise.allSettled([bidi.send("network.failRequest", { request: request.request }), navigated]);
+          await bidi.send("browsingContext.close", { context });
+        }
       }),
     ));
 

@@ -67,7 +67,7 @@ export const connectRawBidi = async (url: string): Promise<RawBidi> => {
       eventually(
         `${method} has come`,
         async () => events.slice(since).find((event) => event.method === method && isMeant(event.params))?.params,
-        3000,
+        8000,
       ),
     closed,
     async close() {
