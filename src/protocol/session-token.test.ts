@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { SignJWT } from "jose";
 import { expect, test } from "vitest";
-import { signSessionToken, verifySessionToken } from "./session-token.ts";
+import { signLiveViewToken, signSessionToken, verifyLiveViewToken, verifySessionToken } from "./session-token.ts";
 
 const { privateKey, publicKey } = generateKeyPairSync("ed25519");
 const claims = { sessionId: "session", poolUid: "pool" };
@@ -29,4 +29,27 @@ test.each([
 ])("a well-signed token with %s opens nothing", async (_what, payload) => {
   const token = await new SignJWT(payload).setProtectedHeader({ alg: "EdDSA" }).sign(privateKey);
   expect(await verifySessionToken(publicKey, token)).toBeUndefined();
+});
+
+// VIEW-2
+test("a live view's token says what it allows, only its own key can have made it, and it opens nothing else", async () => {
+  const token = signLiveViewToken(privateKey, { ...claims, readOnly: true });
+  expect(await verifyLiveViewToken(privateKey, token)).toEqual({ ...claims, readOnly: true });
+  expect(await verifyLiveViewToken(generateKeyPairSync("ed25519").privateKey, token)).toBeUndefined();
+  expect(await verifySessionToken(publicKey, token)).toBeUndefined();
+  expect(await verifyLiveViewToken(privateKey, signSessionToken(privateKey, claims))).toBeUndefined();
+  const [head, , signature] = token.split(".");
+  const forged = Buffer.from(JSON.stringify({ pool: "pool", aud: "live-view", sub: "session", read_only: false }));
+  expect(await verifyLiveViewToken(privateKey, `${head}.${forged.toString("base64url")}.${signature}`)).toBeUndefined();
+});
+
+test("a live view's token made with what others know opens nothing", async () => {
+  const payload = { pool: "pool", aud: "live-view", sub: "session", read_only: false };
+  const bySigning = await new SignJWT(payload).setProtectedHeader({ alg: "EdDSA" }).sign(privateKey);
+  const byPublicKey = await new SignJWT(payload)
+    .setProtectedHeader({ alg: "HS256" })
+    .sign(publicKey.export({ type: "spki", format: "der" }));
+  const byNobody = `${Buffer.from('{"alg":"none"}').toString("base64url")}.${bySigning.split(".")[1]}.`;
+  for (const token of [bySigning, byPublicKey, byNobody])
+    expect(await verifyLiveViewToken(privateKey, token)).toBeUndefined();
 });

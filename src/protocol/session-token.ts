@@ -1,6 +1,7 @@
 import type { KeyObject } from "node:crypto";
 import { jwtVerify } from "jose";
-import { signJwt } from "./sign-jwt.ts";
+import { derivedKey } from "./derived-key.ts";
+import { algorithmOf, signJwt } from "./sign-jwt.ts";
 
 /** The content of a session's token: the lease that it opens. */
 export type SessionClaims = { sessionId: string; poolUid: string };
@@ -24,17 +25,20 @@ const replayAudience = "replay";
 export const signSessionToken = (privateKey: KeyObject, { sessionId, poolUid }: SessionClaims): string =>
   signJwt(privateKey, { pool: poolUid, aud: audience, sub: sessionId });
 
+/** Live views are opened at this service alone, and each acquire answers with two of their tokens: they are proved by HMAC. */
+const liveViewKey = (privateKey: KeyObject): KeyObject => derivedKey(privateKey, "live views");
+
 /** The `jwt` of a session's live view; valid as long as its lease. */
 export const signLiveViewToken = (privateKey: KeyObject, { sessionId, poolUid, readOnly }: LiveViewClaims): string =>
-  signJwt(privateKey, { pool: poolUid, aud: liveViewAudience, sub: sessionId, read_only: readOnly });
+  signJwt(liveViewKey(privateKey), { pool: poolUid, aud: liveViewAudience, sub: sessionId, read_only: readOnly });
 
 /** The `jwt` of a recording's URL; valid as long as the recording is kept. */
 export const signReplayToken = (privateKey: KeyObject, { sessionId, poolUid, replayId }: ReplayClaims): string =>
   signJwt(privateKey, { pool: poolUid, aud: replayAudience, sub: sessionId, replay: replayId });
 
-const verifiedPayload = async (publicKey: KeyObject, token: string, wanted: string) => {
+const verifiedPayload = async (key: KeyObject, token: string, wanted: string) => {
   try {
-    const { payload } = await jwtVerify(token, publicKey, { algorithms: ["EdDSA"], audience: wanted });
+    const { payload } = await jwtVerify(token, key, { algorithms: [algorithmOf(key)], audience: wanted });
     if (!payload.sub || typeof payload.pool !== "string") return undefined;
     return { sessionId: payload.sub, poolUid: payload.pool, payload };
   } catch {
@@ -49,8 +53,11 @@ export const verifySessionToken = async (publicKey: KeyObject, token: string): P
 };
 
 /** The claims of a token signed by `signLiveViewToken`; undefined as `verifySessionToken`. */
-export const verifyLiveViewToken = async (publicKey: KeyObject, token: string): Promise<LiveViewClaims | undefined> => {
-  const verified = await verifiedPayload(publicKey, token, liveViewAudience);
+export const verifyLiveViewToken = async (
+  privateKey: KeyObject,
+  token: string,
+): Promise<LiveViewClaims | undefined> => {
+  const verified = await verifiedPayload(liveViewKey(privateKey), token, liveViewAudience);
   if (!verified) return undefined;
   const { sessionId, poolUid, payload } = verified;
   // Whatever is not plainly allowed to type, only watches.

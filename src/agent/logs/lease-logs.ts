@@ -37,6 +37,15 @@ export const createLeaseLogs = (): LeaseLogs => {
   let present: symbol | undefined;
   /** Whether a lease had the present Chromium. */
   let hasServed = false;
+  /** Lines of the agent that are read in the next turn of the event loop: who acquires waits for the line that says so. */
+  let unread: string[] = [];
+  const readLines = (): void => {
+    for (const json of unread) {
+      const line = session === undefined ? undefined : agentLineOf(json, session);
+      if (line) rings.agent.push(line.message, line.timestamp);
+    }
+    unread = [];
+  };
   const renew = (source: LogSource): void => {
     rings[source].close();
     rings[source] = createLogRing();
@@ -52,10 +61,12 @@ export const createLeaseLogs = (): LeaseLogs => {
       };
     },
     noteAgent(json) {
-      const line = session === undefined ? undefined : agentLineOf(json, session);
-      if (line) rings.agent.push(line.message, line.timestamp);
+      if (session === undefined) return;
+      if (unread.length === 0) setImmediate(readLines);
+      unread.push(json);
     },
     begin({ session_id }) {
+      readLines();
       if (hasServed) renew("chromium");
       renew("agent");
       hasServed = true;
@@ -63,6 +74,7 @@ export const createLeaseLogs = (): LeaseLogs => {
     },
     end() {
       if (session === undefined) return;
+      readLines();
       session = undefined;
       renew("chromium");
       renew("agent");

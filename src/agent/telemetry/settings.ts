@@ -8,7 +8,9 @@ export type Capture = { categories: ReadonlySet<TelemetryCategory>; excludedMeth
 const Settings = wireSchema(Telemetry);
 
 const read = (settings: object | null | undefined): Telemetry | undefined => {
-  const { data } = Settings.safeParse(settings ?? undefined);
+  // Nothing is the usual case, and a caller waits for it.
+  if (!settings) return undefined;
+  const { data } = Settings.safeParse(settings);
   return data && fromWire(Telemetry, data);
 };
 

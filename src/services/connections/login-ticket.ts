@@ -5,7 +5,8 @@
  *
  *   base64url of   32 random bytes │ 6 bytes: ms since 1970 │ 16 bytes: HMAC-SHA-256, cut off
  */
-import { createHmac, hkdfSync, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
+import { derivedKey } from "../../protocol/derived-key.ts";
 
 /** A code in a URL, or the secret of a visit in a browser. */
 export type TicketStage = "code" | "visit";
@@ -19,20 +20,8 @@ const bodyLength = randomLength + timeLength;
 const proofLength = 16;
 const pattern = /^[\w-]{72}$/;
 
-/** The key of a signing key, which all replicas share; derived once. */
-const keys = new WeakMap<KeyObject, Buffer>();
-
-const keyOf = (signingKey: KeyObject): Buffer => {
-  const known = keys.get(signingKey);
-  if (known) return known;
-  const secret = signingKey.export({ type: "pkcs8", format: "der" });
-  const key = Buffer.from(hkdfSync("sha256", secret, "", "browserpool login tickets", 32));
-  keys.set(signingKey, key);
-  return key;
-};
-
 const proof = (body: Buffer, { stage, projectId, connectionId }: TicketUse, signingKey: KeyObject): Buffer =>
-  createHmac("sha256", keyOf(signingKey))
+  createHmac("sha256", derivedKey(signingKey, "login tickets"))
     .update(JSON.stringify([stage, projectId, connectionId]))
     .update(body)
     .digest()

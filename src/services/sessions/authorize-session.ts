@@ -22,7 +22,7 @@ export type SessionTarget = {
 
 export type AuthorizeSessionDeps = Pick<
   ServiceDeps,
-  "store" | "pools" | "browsers" | "agentTokens" | "agentKeys" | "verifyKey"
+  "store" | "pools" | "browsers" | "agentTokens" | "agentKeys" | "verifyKey" | "signingKey"
 >;
 
 export type SessionByToken = { lease: LeaseRecord; poolUid: string; projectId: string };
@@ -55,9 +55,9 @@ export const sessionByToken = async (
 /** What a caller asks for. `readOnly`: it wants no more than to watch, whatever its token allows. */
 export type AskedSession = { sessionId: string; token: string; path: UpgradePath; readOnly: boolean };
 
-const claimsOf = async ({ token, path, readOnly }: AskedSession, verifyKey: AuthorizeSessionDeps["verifyKey"]) => {
+const claimsOf = async ({ token, path, readOnly }: AskedSession, { verifyKey, signingKey }: AuthorizeSessionDeps) => {
   if (path !== "/view") return { claims: await verifySessionToken(verifyKey, token), headers: {} };
-  const claims = await verifyLiveViewToken(verifyKey, token);
+  const claims = await verifyLiveViewToken(signingKey, token);
   return { claims, headers: readOnly || claims?.readOnly ? { [viewHeader]: readOnlyView } : {} };
 };
 
@@ -66,9 +66,9 @@ const claimsOf = async ({ token, path, readOnly }: AskedSession, verifyKey: Auth
  * session or for something else, `not_found` when the session has ended, and `unavailable` while that is unknown.
  */
 export const authorizeSession = async (asked: AskedSession, deps: AuthorizeSessionDeps): Promise<SessionTarget> => {
-  const { agentTokens, agentKeys, verifyKey } = deps;
+  const { agentTokens, agentKeys } = deps;
   const { sessionId, path } = asked;
-  const { claims, headers } = await claimsOf(asked, verifyKey);
+  const { claims, headers } = await claimsOf(asked, deps);
   const { lease, projectId } = await sessionOf(sessionId, claims, deps);
   const authorization = `Bearer ${agentTokens.tokenFor(lease.browser)}`;
   const challenge = agentKeys.challenge(lease.pod);
