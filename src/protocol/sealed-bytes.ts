@@ -5,19 +5,17 @@
  *   sealed bytes    nonce (12 bytes) | tag (16) | AES-256-GCM; texts too
  *   sealed stream   initial counter (16 bytes) | AES-256-CTR; whoever reads it knows the digest from elsewhere
  */
-import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from "node:crypto";
+import { derivedKey } from "./derived-key.ts";
 
 const nonceBytes = 12;
 const tagBytes = 16;
 const counterBytes = 16;
 
-const derived = (key: KeyObject, purpose: string): KeyObject =>
-  createSecretKey(Buffer.from(hkdfSync("sha256", key.export(), "", `browserpool ${purpose}`, 32)));
-
 /** Seals bytes. `context`: what they are for; they can be opened with the same one only. */
 export const sealBytes = (key: KeyObject, bytes: Buffer, context = ""): Buffer => {
   const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv("aes-256-gcm", derived(key, "text"), nonce);
+  const cipher = createCipheriv("aes-256-gcm", derivedKey(key, "text"), nonce);
   cipher.setAAD(Buffer.from(context));
   const sealed = Buffer.concat([cipher.update(bytes), cipher.final()]);
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
@@ -26,7 +24,7 @@ export const sealBytes = (key: KeyObject, bytes: Buffer, context = ""): Buffer =
 /** The inverse of `sealBytes`. Throws for bytes that this key has not sealed for this. */
 export const openBytes = (key: KeyObject, sealed: Buffer, context = ""): Buffer => {
   const nonce = sealed.subarray(0, nonceBytes);
-  const decipher = createDecipheriv("aes-256-gcm", derived(key, "text"), nonce, { authTagLength: tagBytes });
+  const decipher = createDecipheriv("aes-256-gcm", derivedKey(key, "text"), nonce, { authTagLength: tagBytes });
   decipher.setAAD(Buffer.from(context));
   decipher.setAuthTag(sealed.subarray(nonceBytes, nonceBytes + tagBytes));
   const opened = decipher.update(sealed.subarray(nonceBytes + tagBytes));
@@ -49,7 +47,7 @@ export const sealStream = async function* (
 ): AsyncGenerator<Buffer, void> {
   const counter = randomBytes(counterBytes);
   yield counter;
-  const cipher = createCipheriv("aes-256-ctr", derived(key, "stream"), counter);
+  const cipher = createCipheriv("aes-256-ctr", derivedKey(key, "stream"), counter);
   for await (const chunk of body) yield cipher.update(chunk);
 };
 
@@ -67,7 +65,7 @@ export const openStream = async function* (
     }
     head = Buffer.concat([head, chunk]);
     if (head.length < counterBytes) continue;
-    decipher = createDecipheriv("aes-256-ctr", derived(key, "stream"), head.subarray(0, counterBytes));
+    decipher = createDecipheriv("aes-256-ctr", derivedKey(key, "stream"), head.subarray(0, counterBytes));
     yield decipher.update(head.subarray(counterBytes));
   }
 };

@@ -31,7 +31,7 @@ test.each([
   expect(await verifySessionToken(publicKey, token)).toBeUndefined();
 });
 
-// VIEW-2
+// VIEW-1
 test("a live view's token says what it allows, only its own key can have made it, and it opens nothing else", async () => {
   const token = signLiveViewToken(privateKey, { ...claims, readOnly: true });
   expect(await verifyLiveViewToken(privateKey, token)).toEqual({ ...claims, readOnly: true });
@@ -43,6 +43,7 @@ test("a live view's token says what it allows, only its own key can have made it
   expect(await verifyLiveViewToken(privateKey, `${head}.${forged.toString("base64url")}.${signature}`)).toBeUndefined();
 });
 
+// VIEW-1
 test("a live view's token made with what others know opens nothing", async () => {
   const payload = { pool: "pool", aud: "live-view", sub: "session", read_only: false };
   const bySigning = await new SignJWT(payload).setProtectedHeader({ alg: "EdDSA" }).sign(privateKey);

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../../log.ts";
 import type { ReplayEnd, ReplayStarted, StartReplay } from "../../protocol/agent-replays.ts";
 import type { LeaseFollower } from "../lease-keeper.ts";
-import { leaseOver } from "../lease-over.ts";
+import { leaseIsOver } from "../lease-over.ts";
 import { type KeptVideo, openVideoFile } from "./kept-video.ts";
 import { type Recording, type RecordingDeps, startRecording } from "./recording.ts";
 
@@ -134,10 +134,10 @@ export const createReplays = ({ dataDir, log, ...deps }: ReplaysDeps): Replays =
   };
   return {
     begin() {
-      over.abort(leaseOver);
+      over.abort(leaseIsOver);
       over = new AbortController();
     },
-    end: () => over.abort(leaseOver),
+    end: () => over.abort(leaseIsOver),
     async start(id, wanted) {
       // Now: after a wait the browser may be another lease's.
       const ofLease = over.signal;

@@ -12,7 +12,7 @@ import type { Logger } from "../../log.ts";
 import type { BindLease } from "../../protocol/agent-api.ts";
 import { telemetryEventTypes } from "../../resources/telemetry-event.ts";
 import type { DevToolsPlace } from "../connect-dev-tools.ts";
-import { leaseOver } from "../lease-over.ts";
+import { leaseIsOver } from "../lease-over.ts";
 import type { ShownPages } from "../shown-pages.ts";
 import { followChromium } from "./follow-chromium.ts";
 import { createMaskedValues, type MaskedValues } from "./masked-values.ts";
@@ -102,7 +102,7 @@ export const createSessionTelemetry = ({ base, browser, shown, log }: SessionTel
   };
   const end = (): void => {
     if (!session) return;
-    session.stop.abort(leaseOver);
+    session.stop.abort(leaseIsOver);
     for (const gone of session.clients) gone("context_cancelled");
     session.recorder.close();
   };
