@@ -30,55 +30,49 @@ export type LeaseLogs = {
   ring(source: LogSource): Pick<LogRing, "read">;
 };
 
+/** Longest line of JSON that is kept, characters: a cut one could not be read. */
+const maxAgentChars = 32 * 1024;
+
 /** Empty logs, without a lease. */
 export const createLeaseLogs = (): LeaseLogs => {
-  const rings = { chromium: createLogRing(), agent: createLogRing() };
-  let session: string | undefined;
+  let chromium = createLogRing();
+  let agent = createLogRing();
+  let hasLease = false;
   let present: symbol | undefined;
   /** Whether a lease had the present Chromium. */
   let hasServed = false;
-  /** Lines of the agent that are read in the next turn of the event loop: who acquires waits for the line that says so. */
-  let unread: string[] = [];
-  const readLines = (): void => {
-    for (const json of unread) {
-      const line = session === undefined ? undefined : agentLineOf(json, session);
-      if (line) rings.agent.push(line.message, line.timestamp);
-    }
-    unread = [];
+  const renewChromium = (): void => {
+    chromium.close();
+    chromium = createLogRing();
   };
-  const renew = (source: LogSource): void => {
-    rings[source].close();
-    rings[source] = createLogRing();
-  };
+  const agentLogOf = (session: string): LogRing =>
+    createLogRing({ lineOf: (json) => agentLineOf(json, session), maxChars: maxAgentChars });
   return {
     startChromium() {
       const mine = Symbol("Chromium");
       present = mine;
-      hasServed = session !== undefined;
-      if (session === undefined) renew("chromium");
+      hasServed = hasLease;
+      if (!hasLease) renewChromium();
       return (line) => {
-        if (present === mine) rings.chromium.push(line);
+        if (present === mine) chromium.push(line);
       };
     },
     noteAgent(json) {
-      if (session === undefined) return;
-      if (unread.length === 0) setImmediate(readLines);
-      unread.push(json);
+      if (hasLease) agent.push(json);
     },
     begin({ session_id }) {
-      readLines();
-      if (hasServed) renew("chromium");
-      renew("agent");
+      if (hasServed) renewChromium();
+      agent.close();
+      agent = agentLogOf(session_id);
       hasServed = true;
-      session = session_id;
+      hasLease = true;
     },
     end() {
-      if (session === undefined) return;
-      readLines();
-      session = undefined;
-      renew("chromium");
-      renew("agent");
+      if (!hasLease) return;
+      hasLease = false;
+      renewChromium();
+      agent.close();
     },
-    ring: (source) => rings[source],
+    ring: (source) => (source === "agent" ? agent : chromium),
   };
 };

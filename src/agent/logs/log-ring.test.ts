@@ -48,3 +48,17 @@ test("control characters can't move a terminal's cursor", async () => {
   ring.push("a\u001b[2Jb\rc\u0000\u0085");
   expect(await kept(ring)).toEqual(["a [2Jb c  "]);
 });
+
+// LOG-6
+test("lines that a reader must not see are skipped, and its end still comes", async () => {
+  const ring = createLogRing({
+    lineOf: (text) =>
+      text.startsWith("-") ? undefined : { message: `${text}\u0007`, timestamp: "2026-01-02T03:04:05Z" },
+    maxChars: 5000,
+  });
+  for (const text of ["-", "a".repeat(3000), "-", "b"]) ring.push(text);
+  ring.close();
+  const messages: string[] = [];
+  for await (const { message } of ring.read({ follow: true }, never)) messages.push(message);
+  expect(messages).toEqual(["a".repeat(2000), "b "]);
+});
