@@ -223,7 +223,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
       acceptedSizes.delete(uid);
       memory.expectations.forget(uid);
       memory.keySweeps.forget(uid);
-      foreignPods.forget(uid);
+      watched.foreignPods.forget(uid);
       inspections.forget(uid);
       refused.forget(uid);
       refused.retry(); // a name, or room under a limit, may be free now
@@ -245,7 +245,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   const source: PoolSource<T> = startPoolSource({ kube, view: loop.view, onChange: onPool, log });
   const acceptedSizes = deps.book.open(loop.kind, source);
   const record = createEventRecorder(kube, loop.name, log);
-  const { pods, foreignPods, onNode } = startPodWatch({
+  const watched = startPodWatch({
     ...{ ...memory, kube, log, source, keys, record },
     add: (key) => queue.add(key),
     addBatched: (key) => queue.addBatched(key, batchMs),
@@ -257,9 +257,9 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     log,
     meter: deps.metrics.work,
     work: async (key) => {
-      const watches = [deps.book, pods, deps.nodes, deps.references, deps.savers];
+      const watches = [deps.book, watched.pods, deps.nodes, deps.references, deps.savers];
       await Promise.all(watches.map((watch) => watch.synced(lead.signal)));
-      const parts = { ...memory, ...clocks, source, pods, foreignPods, acceptedSizes, inspections, lead, record };
+      const parts = { ...memory, ...clocks, ...watched, source, acceptedSizes, inspections, lead, record };
       return loop.reconcile(key, { ...deps, ...parts, refusalOf: refusal, profileOf: deps.references.profileOf });
     },
   });
@@ -268,7 +268,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     // The label of the queue's metrics; it keeps an older word because dashboards use it.
     name: `${loop.name}-looks`,
     meter: deps.metrics.work,
-    ...{ ...memory, pods, lead, record },
+    ...{ ...memory, pods: watched.pods, lead, record },
     onPool: ({ metadata }) => queue.addBatched(keyOf(metadata), batchMs),
     monotonicMs: clocks.monotonicMs,
   });
@@ -276,7 +276,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     for (const { metadata, spec } of source.list())
       if (metadata.namespace === namespace && referencesOf(spec).length > 0) queue.addBatched(keyOf(metadata), batchMs);
   };
-  const handlers = { disturb, onNode, onNamespace: keys.addNamespace, onReferences, onSave: keys.add };
+  const handlers = { disturb, onNode: watched.onNode, onNamespace: keys.addNamespace, onReferences, onSave: keys.add };
   const unsubscribe = subscribe(deps, handlers);
   const watching = watchEpochs({ source, repairs, onDiffers: (key) => queue.add(key), onReturn: disturb }, lead.signal);
   try {
@@ -286,6 +286,6 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   } finally {
     unsubscribe();
     await Promise.all([queue.stop(), inspections.stop(), watching]);
-    await Promise.all([source.stop(), pods.stop()]);
+    await Promise.all([source.stop(), watched.pods.stop()]);
   }
 };

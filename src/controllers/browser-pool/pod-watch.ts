@@ -2,8 +2,9 @@
 import type { Kube } from "../../kube/client.ts";
 import type { RecordEvent } from "../../kube/event-recorder.ts";
 import type { Expectations } from "../../kube/expectations.ts";
+import { createObjectGroups, type ObjectGroups } from "../../kube/object-groups.ts";
 import { type Pod, refOf } from "../../kube/objects.ts";
-import { type Reflector, startReflector } from "../../kube/reflector.ts";
+import { type Change, type Reflector, startReflector } from "../../kube/reflector.ts";
 import { pods as podType } from "../../kube/resource-type.ts";
 import type { Logger } from "../../log.ts";
 import { createForeignPods, type ForeignPods } from "./foreign-pods.ts";
@@ -30,6 +31,8 @@ export type PodWatchOptions = {
 
 export type PodWatch = {
   pods: Reflector<Pod>;
+  /** The pods that carry the label of an owner, by its uid: its own ones, and such as imitate them. */
+  podsByOwner: Pick<ObjectGroups<Pod>, "of">;
   foreignPods: ForeignPods;
   /** Enqueues the objects with browsers on this node. */
   onNode(name: string): void;
@@ -43,7 +46,9 @@ export const startPodWatch = (options: PodWatchOptions): PodWatch => {
     const key = keys.of(ownerUidOf(pod, source.meta) ?? "");
     return key !== undefined && refOf(key).namespace === pod.metadata.namespace ? key : undefined;
   };
-  const onPod = (pod: Pod, change: string): void => {
+  const podsByOwner = createObjectGroups<Pod>(({ metadata }) => metadata.labels?.[poolLabel] ?? "");
+  const onPod = (pod: Pod, change: Change): void => {
+    podsByOwner.note(pod, change);
     const { name, uid, labels } = pod.metadata;
     const labelled = labels?.[poolLabel] ?? "";
     const [own, imitated] = [ownerKeyOf(pod), keys.of(labelled)];
@@ -57,6 +62,7 @@ export const startPodWatch = (options: PodWatchOptions): PodWatch => {
   const pods = startReflector({ kube, type: podType, labelSelector, onChange: onPod, log });
   return {
     pods,
+    podsByOwner,
     foreignPods,
     onNode(name) {
       for (const pod of pods.list()) {

@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { anObserved, aPod, aPool, nowMs } from "../../../../test/support/observed-pool.ts";
 import { createExpectations } from "../../../kube/expectations.ts";
 import type { Pod } from "../../../kube/objects.ts";
-import type { Reflector } from "../../../kube/reflector.ts";
 import { openGate } from "../../start-gate.ts";
 import { planPool } from "../plan/plan.ts";
 import { poolLabel } from "../pod/pod.ts";
@@ -27,7 +26,7 @@ const deps = (silentMs: number, setByMs: number): ObserveDeps => {
   const inspection = { atMs: monotonicMs - 1, epoch: 1, failures: 1, failingSinceMs };
   return {
     source: { get: () => pool, meta },
-    pods: { list: () => [warm] } as unknown as Reflector<Pod>,
+    podsByOwner: { of: (owner) => (owner === uid ? [warm] : []) },
     store: {
       snapshot: async () => anObserved({ leases: { nowMs: nowMs + setByMs } }).leases,
       endedLease: async () => undefined,

@@ -1,7 +1,7 @@
 import { configHash } from "../../../domain/browser-config.ts";
 import type { Expectations } from "../../../kube/expectations.ts";
+import type { ObjectGroups } from "../../../kube/object-groups.ts";
 import { type Pod, refOf } from "../../../kube/objects.ts";
-import type { Reflector } from "../../../kube/reflector.ts";
 import type { LeaseStore } from "../../../leases/lease-store.ts";
 import { hasAgentKey } from "../../../protocol/agent-key.ts";
 import type { SetupRequests } from "../../../redis/setup-requests.ts";
@@ -9,7 +9,7 @@ import type { BrowserPool } from "../../../resources/browser-pool.ts";
 import type { StartGate } from "../../start-gate.ts";
 import type { Inspections } from "../inspect/inspections.ts";
 import { type BrowserOwner, mayLackKey, whyForeign } from "../pod/own-pod.ts";
-import { canTakeSetup, configHashAnnotation, outdatedBy, type PodSettings, poolLabel } from "../pod/pod.ts";
+import { canTakeSetup, configHashAnnotation, outdatedBy, type PodSettings } from "../pod/pod.ts";
 import type { PoolSource } from "../pool-source.ts";
 import type { EndingSavers } from "./ending-savers.ts";
 import type { Nodes } from "./nodes.ts";
@@ -18,7 +18,7 @@ import { isReady, podState } from "./pod-state.ts";
 
 export type ObserveDeps = {
   source: Pick<PoolSource, "get" | "meta">;
-  pods: Reflector<Pod>;
+  podsByOwner: Pick<ObjectGroups<Pod>, "of">;
   store: Pick<LeaseStore, "snapshot" | "endedLease">;
   expectations: Expectations;
   /** Uids of pods that this replica has deleted or is deleting. */
@@ -52,8 +52,11 @@ export type ObserveDeps = {
 };
 
 /** `own`: the browsers of the owner. `foreign`: other pods with its label. */
-const podsOf = (pods: Reflector<Pod>, owner: BrowserOwner): { own: Pod[]; foreign: Pod[] } => {
-  const labelled = pods.list().filter(({ metadata }) => metadata.labels?.[poolLabel] === owner.metadata.uid);
+const podsOf = (
+  owner: BrowserOwner,
+  { podsByOwner }: Pick<ObserveDeps, "podsByOwner">,
+): { own: Pod[]; foreign: Pod[] } => {
+  const labelled = podsByOwner.of(owner.metadata.uid);
   const isOwn = (pod: Pod): boolean => whyForeign(pod, owner) === undefined;
   return { own: labelled.filter(isOwn), foreign: labelled.filter((pod) => !isOwn(pod)) };
 };
@@ -85,8 +88,8 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Obser
   const { uid } = known.metadata;
   const owner = { ...known, ...deps.source.meta };
   const leases = await deps.store.snapshot(uid);
-  const nodes = await deps.nodes.find(podsOf(deps.pods, owner).own.flatMap(({ spec }) => spec?.nodeName ?? []));
-  const setups = await setupStates(podsOf(deps.pods, owner).own, deps);
+  const nodes = await deps.nodes.find(podsOf(owner, deps).own.flatMap(({ spec }) => spec?.nodeName ?? []));
+  const setups = await setupStates(podsOf(owner, deps).own, deps);
   const profile = deps.profileOf(known);
   const isAwaited = [...setups.values()].some(({ is }) => is === "awaited");
   const awaitsSave = profile !== undefined && isAwaited && (await deps.savers.has(profile.uid));
@@ -102,7 +105,7 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Obser
   if (!refusal) deps.acceptedSizes.set(uid, pool.spec.size);
 
   const isOutdated = outdatedBy(deps.podSettings);
-  const { own, foreign } = podsOf(deps.pods, owner);
+  const { own, foreign } = podsOf(owner, deps);
   const pods = own.flatMap((pod): ObservedPod[] => {
     const { name, uid: podUid, annotations } = pod.metadata;
     const isDying = deps.dying.has(podUid);

@@ -68,8 +68,8 @@ const expire = async (
   return {};
 };
 
-const podsOf = (pool: BrowserPool, { pods, source }: ReconcileOnDemandDeps): Pod[] =>
-  pods.list().filter((pod) => whyForeign(pod, { ...pool, ...source.meta }) === undefined);
+const podsOf = (pool: BrowserPool, { podsByOwner, source }: ReconcileOnDemandDeps): Pod[] =>
+  podsByOwner.of(pool.metadata.uid).filter((pod) => whyForeign(pod, { ...pool, ...source.meta }) === undefined);
 
 /** One round for one on-demand browser. Safe to repeat at any point. */
 export const reconcileOnDemand = async (key: string, deps: ReconcileOnDemandDeps): Promise<Requeue | undefined> => {
