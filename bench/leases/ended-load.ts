@@ -9,7 +9,7 @@ import { createLeaseStore } from "../../src/leases/lease-store.ts";
 import { poolKey } from "../../src/leases/pool-keys.ts";
 import { createLogger } from "../../src/log.ts";
 import { connectRedis, type RedisConnection, whenReady } from "../../src/redis/connection.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { newSessionId } from "../../src/services/objects/session-id.ts";
 import { seededRandom } from "../../test/support/seeded-random.ts";
 import type { Job } from "../own-process.ts";
 import type { Target } from "./client.ts";
@@ -85,7 +85,7 @@ export const run: Job<EndedLoad, EndedResult> = async ({ target, poolUid, redisU
   };
 
   const byScripts = async (): Promise<void> => {
-    const session = newId();
+    const session = newSessionId(poolUid);
     const pool = { id: target.poolId, uid: poolUid };
     const wanted = JSON.stringify({ timeout_seconds: 600, pool, project: "bench", tags: tags() });
     const taken = await store.take(poolUid, { session, channel: "none", request: wanted });

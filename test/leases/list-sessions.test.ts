@@ -47,7 +47,7 @@ const end = (uid: string, session: string, agoMs: number, more: object = {}) =>
 /** Ended leases as the scripts write them, many at once: one each ten seconds, the latest first. Returns their ids. */
 const addMany = async (uid: string, count: number, more: (n: number) => object = () => ({})): Promise<string[]> => {
   const nowMs = Date.now();
-  const sessions = Array.from({ length: count }, (_, n) => `s${String(n).padStart(6, "0")}${uid.slice(0, 6)}`);
+  const sessions = Array.from({ length: count }, (_, n) => `s${String(n).padStart(17, "0")}${uid.slice(0, 6)}`);
   for (let from = 0; from < count; from += 2000) {
     const pipeline = parts.redis.pipeline();
     for (const [index, session] of sessions.slice(from, from + 2000).entries()) {
@@ -197,7 +197,7 @@ describe("among 20,000 ended sessions", () => {
       hasMore: false,
       isCut: true,
     });
-    expect(read.mock.calls.reduce((sum, [, ids]) => sum + ids.length, 0)).toBe(5001); // 1: by the exact id
+    expect(read.mock.calls.reduce((sum, [, ids]) => sum + ids.length, 0)).toBe(5000);
     expect(await list({ query: "order-", limit: 2 })).toMatchObject({ hasMore: true, isCut: false });
     expect((await list({ query: sessions[19_000] ?? "" })).ids).toEqual([sessions[19_000]]);
   });

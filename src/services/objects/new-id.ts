@@ -2,7 +2,8 @@ import { randomInt } from "node:crypto";
 
 const letters = "abcdefghijklmnopqrstuvwxyz";
 const lettersAndDigits = `${letters}0123456789`;
-const length = 24;
+/** Characters of an id. */
+export const idLength = 24;
 
 // The index is within the text.
 const anyOf = (characters: string): string => characters[randomInt(characters.length)] as string;
@@ -13,6 +14,6 @@ const anyOf = (characters: string): string => characters[randomInt(characters.le
  */
 export const newId = (): string => {
   let id = anyOf(letters);
-  while (id.length < length) id += anyOf(lettersAndDigits);
+  while (id.length < idLength) id += anyOf(lettersAndDigits);
   return id;
 };

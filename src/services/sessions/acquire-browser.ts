@@ -15,9 +15,9 @@ import { wireName } from "../../resources/identity.ts";
 import type { AcquireBrowser, Session } from "../../resources/session-wire.ts";
 import { Telemetry } from "../../resources/telemetry.ts";
 import { fromWire } from "../../resources/wire.ts";
-import { newId } from "../objects/new-id.ts";
 import { requireReferences } from "../objects/references.ts";
 import { requireFeatures } from "../objects/require-features.ts";
+import { newSessionId } from "../objects/session-id.ts";
 import { cachedOrFetchedPool } from "../pools/fetch-pool.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
@@ -151,7 +151,7 @@ export const acquireBrowser = async (
   await checkTelemetry(pool, input, deps);
   requireFeatures({ reportOutcome: request.report_outcome }, deps);
   const poolUid = pool.metadata.uid;
-  const session = newId();
+  const session = newSessionId(poolUid);
   const owner = { poolUid, session };
   const { name } = request;
   if (name && !(await retryBriefly(() => deps.names.reserve(project.id, name, owner), signal)))

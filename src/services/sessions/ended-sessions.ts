@@ -6,7 +6,7 @@
 import type { EndedEntry } from "../../leases/ended-leases.ts";
 import type { EndedLease } from "../../leases/records.ts";
 import { type Browser, isOver } from "../../resources/browser.ts";
-import { browsersOf, poolsOf } from "../pools/lease-owners.ts";
+import { browsersOf, poolsOf, poolsOfSession } from "../pools/lease-owners.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
@@ -179,7 +179,7 @@ export const searchEnded = async (
 /** The ended session of exactly this id, wherever in the project it was. */
 export const endedOf = async (session: string, project: Project, deps: EndedDeps): Promise<EndedLease[]> => {
   const owners = [
-    ...poolsOf(project, deps),
+    ...poolsOfSession(session, project, deps),
     ...browsersOf(project, deps).filter(({ metadata }) => metadata.name === session),
   ];
   const found = await Promise.all(owners.map(({ metadata }) => deps.endedLeases.read(metadata.uid, [session])));

@@ -2,7 +2,7 @@ import { AppError } from "../../errors.ts";
 import type { AnyLease } from "../../leases/records.ts";
 import { type Browser, browserKind } from "../../resources/browser.ts";
 import { fetchObject } from "../objects/fetch-object.ts";
-import { type LeaseOwner, poolsOf } from "../pools/lease-owners.ts";
+import { type LeaseOwner, poolsOf, poolsOfSession } from "../pools/lease-owners.ts";
 import { refuseWhileRecovering } from "../pools/refuse-while-recovering.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
@@ -37,6 +37,12 @@ const refuseUnstarted = ({ metadata, status }: Browser): void => {
     });
 };
 
+/** A session that has ended, if the caller wants such; else it throws `not_found`. */
+const answerEnded = (idOrName: string, found: FoundSession, includeEnded: boolean): FoundSession => {
+  if (!includeEnded) throw new AppError("not_found", endedMessage(idOrName, found.lease));
+  return found;
+};
+
 /**
  * Finds a session of the project by id, else by name among the active ones. Throws `not_found`; for a session that ended within
  * the last day, the message says when and why, or `includeEnded` returns that session instead. Throws `unavailable` while a
@@ -47,32 +53,36 @@ export const findSession = async (
   { project, includeEnded = false }: { project: Project; includeEnded?: boolean },
   deps: ServiceDeps,
 ): Promise<FoundSession> => {
-  // The session of an on-demand browser has the browser's id; any other session may be in any pool.
-  const onDemand = deps.browsers.get({ namespace: project.namespace, name: idOrName });
-  const active = await findIn(onDemand ? [onDemand] : poolsOf(project, deps), (uid) => deps.store.lease(uid, idOrName));
+  // The session of an on-demand browser has the browser's id.
+  const known = deps.browsers.get({ namespace: project.namespace, name: idOrName });
+  const owners = known ? [known] : poolsOfSession(idOrName, project, deps);
+  const active = await findIn(owners, (uid) => deps.store.lease(uid, idOrName));
   if (active) return active;
   const owner = await deps.names.find(project.id, idOrName);
   const named = owner && (await deps.store.lease(owner.poolUid, owner.session));
   if (owner && named) return { lease: named, poolUid: owner.poolUid };
-  return findEnded(idOrName, { project, includeEnded }, deps);
+  const ended = await findIn(owners, (uid) => deps.store.endedLease(uid, idOrName));
+  if (ended) return answerEnded(idOrName, ended, includeEnded);
+  return findOnDemand(idOrName, { project, includeEnded, owners }, deps);
 };
 
-/** For a session that is not among the active ones of the cached pools and browsers. */
-const findEnded = async (
+/** For a session that none of `owners` has: it may be that of an on-demand browser which this replica does not know yet. */
+const findOnDemand = async (
   idOrName: string,
-  { project, includeEnded }: { project: Project; includeEnded: boolean },
+  { project, includeEnded, owners }: { project: Project; includeEnded: boolean; owners: LeaseOwner[] },
   deps: ServiceDeps,
 ): Promise<FoundSession> => {
   const onDemand = await browserOf(idOrName, project, deps);
-  const owners = onDemand ? [onDemand] : poolsOf(project, deps);
-  const active = onDemand && (await findIn(owners, (uid) => deps.store.lease(uid, idOrName)));
-  if (active) return active;
-  const ended = await findIn(owners, (uid) => deps.store.endedLease(uid, idOrName));
-  if (!ended) {
-    if (onDemand) refuseUnstarted(onDemand);
-    await refuseWhileRecovering(idOrName, owners, deps);
+  if (!onDemand) {
+    // What is the id of no pool's session may be a name, which Redis may have forgotten for any pool.
+    await refuseWhileRecovering(idOrName, owners.length > 0 ? owners : poolsOf(project, deps), deps);
     throw new AppError("not_found", `no browser ${idOrName} in this project`);
   }
-  if (!includeEnded) throw new AppError("not_found", endedMessage(idOrName, ended.lease));
-  return ended;
+  const active = await findIn([onDemand], (uid) => deps.store.lease(uid, idOrName));
+  if (active) return active;
+  const ended = await findIn([onDemand], (uid) => deps.store.endedLease(uid, idOrName));
+  if (ended) return answerEnded(idOrName, ended, includeEnded);
+  refuseUnstarted(onDemand);
+  await refuseWhileRecovering(idOrName, [onDemand], deps);
+  throw new AppError("not_found", `no browser ${idOrName} in this project`);
 };

@@ -1,0 +1,17 @@
+/**
+ * The ids of sessions of pools. Each ends with the first characters of its pool's uid, so that one look finds a session among any number of
+ * pools, and an id of none costs no look. The session of an on-demand browser has the browser's id.
+ */
+import { idLength, newId } from "./new-id.ts";
+
+/** Of a uid, which is random: of 500 pools, two have the same start in one of 130 installations, and then both are asked. */
+const tagLength = 6;
+
+const tagOf = (poolUid: string): string => poolUid.slice(0, tagLength);
+
+/** A new id (HTTP-10) for a session of this pool. 18 of its characters are random. */
+export const newSessionId = (poolUid: string): string => newId().slice(0, -tagLength) + tagOf(poolUid);
+
+/** Whether this is the id of a session that may be one of this pool. */
+export const mayBeSessionOf = (id: string, poolUid: string): boolean =>
+  id.length === idLength && id.endsWith(tagOf(poolUid));

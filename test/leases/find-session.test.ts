@@ -1,0 +1,107 @@
+/** The look-up of a session, on a real Redis: what is found, and what it asks Redis for among many pools. */
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { createSessionNames } from "../../src/redis/session-names.ts";
+import type { BrowserPool } from "../../src/resources/browser-pool.ts";
+import { mayBeSessionOf, newSessionId } from "../../src/services/objects/session-id.ts";
+import type { Project } from "../../src/services/projects/projects.ts";
+import type { ServiceDeps } from "../../src/services/service-deps.ts";
+import { findSession } from "../../src/services/sessions/find-session.ts";
+import { endLease } from "../support/ended-sessions.ts";
+import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
+
+const project = { id: `p-${crypto.randomUUID()}`, namespace: "ns" } as Project;
+
+let parts: LeaseParts;
+const uids: string[] = [];
+let deps: ServiceDeps;
+
+beforeAll(async () => {
+  parts = await startLeaseParts();
+  for (let n = 0; n < 40; n++) {
+    const uid = crypto.randomUUID();
+    await parts.addBrowser(uid);
+    uids.push(uid);
+  }
+  deps = {
+    store: parts.store,
+    names: createSessionNames(parts.redis, parts.store),
+    pools: { list: () => pools(uids.length) },
+    browsers: { get: () => undefined },
+    kube: { get: async () => undefined },
+  } as unknown as ServiceDeps;
+});
+afterAll(() => parts[Symbol.asyncDispose]());
+
+const pools = (count: number): BrowserPool[] =>
+  uids
+    .slice(0, count)
+    .map((uid) => ({ metadata: { name: uid, namespace: "ns", uid }, status: { leaseEpoch: 1 } })) as never;
+
+const requestOf = (uid: string): string =>
+  JSON.stringify({ timeout_seconds: 60, pool: { id: uid, uid }, project: project.id });
+const begin = async (uid: string): Promise<string> => {
+  const session = newSessionId(uid);
+  const taken = await parts.store.take(uid, { session, channel: "none", request: requestOf(uid) });
+  expect(taken.kind).toBe("granted");
+  return session;
+};
+const first = (): string => uids[0] ?? "";
+
+/** How many commands a look-up sends to Redis among so many pools. */
+const commandsOf = async (idOrName: string, count: number): Promise<number> => {
+  const sent = vi.spyOn(parts.redis, "sendCommand");
+  const among = { ...deps, pools: { list: () => pools(count) } } as unknown as ServiceDeps;
+  await findSession(idOrName, { project }, among).catch(() => undefined);
+  const { length } = sent.mock.calls;
+  sent.mockRestore();
+  return length;
+};
+
+// HTTP-10
+test("the id of a session says which pool may have it", () => {
+  const [one = "", two = ""] = uids;
+  const id = newSessionId(one);
+  expect(id).toMatch(/^[a-z][a-z0-9]{23}$/);
+  expect(mayBeSessionOf(id, one)).toBe(true);
+  expect(mayBeSessionOf(id, two)).toBe(one.slice(0, 6) === two.slice(0, 6));
+  expect(mayBeSessionOf(`a name ${one.slice(0, 6)}`, one)).toBe(false);
+  expect(new Set(Array.from({ length: 2000 }, () => newSessionId(one))).size).toBe(2000);
+});
+
+// LEASE-21, LEASE-61
+test("a session is found among many pools by as few commands as among one, and so is its end, or that there is none", async () => {
+  const live = await begin(first());
+  expect(await findSession(live, { project }, deps)).toMatchObject({ poolUid: first(), lease: { session: live } });
+  const second = uids[1] ?? "";
+  const ended = newSessionId(second);
+  await endLease(parts, second, { session: ended, request: requestOf(second) });
+  await expect(findSession(ended, { project }, deps)).rejects.toThrow(/has ended \(released\)/);
+  expect(await findSession(ended, { project, includeEnded: true }, deps)).toMatchObject({ poolUid: second });
+  const none = newSessionId(first());
+  await expect(findSession(none, { project }, deps)).rejects.toMatchObject({ code: "not_found" });
+
+  for (const session of [live, ended, none]) {
+    const few = await commandsOf(session, 2);
+    expect(few).toBeGreaterThan(0);
+    expect(await commandsOf(session, uids.length)).toBe(few);
+  }
+});
+
+// LEASE-22
+test("a name is found in any pool, whatever it looks like", async () => {
+  const last = uids.at(-1) ?? "";
+  const session = await begin(last);
+  const name = `looks-like-${first().slice(0, 6)}`;
+  expect(await deps.names.reserve(project.id, name, { poolUid: last, session })).toBe(true);
+  expect(await findSession(name, { project }, deps)).toMatchObject({ poolUid: last, lease: { session } });
+});
+
+// LEASE-46
+test("while a pool is recovered, its sessions and all names may be there, and another pool's sessions are known", async () => {
+  const [one = "", , three = ""] = uids;
+  await parts.repairs.establish(three, 2);
+  const unavailable = { code: "unavailable" };
+  await expect(findSession(newSessionId(three), { project }, deps)).rejects.toMatchObject(unavailable);
+  await expect(findSession("some-name", { project }, deps)).rejects.toMatchObject(unavailable);
+  await expect(findSession(newSessionId(one), { project }, deps)).rejects.toMatchObject({ code: "not_found" });
+});
