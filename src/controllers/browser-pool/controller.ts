@@ -20,7 +20,9 @@ import type { Kube } from "../../kube/client.ts";
 import { createEventRecorder } from "../../kube/event-recorder.ts";
 import { createExpectations } from "../../kube/expectations.ts";
 import type { Lead } from "../../kube/leader-election.ts";
+import { createObjectGroups, type ObjectGroups } from "../../kube/object-groups.ts";
 import { keyOf } from "../../kube/objects.ts";
+import type { Change } from "../../kube/reflector.ts";
 import { type Requeue, startWorkQueue } from "../../kube/work-queue.ts";
 import type { AgentClient } from "../../leases/agent-client.ts";
 import type { EndedLeases } from "../../leases/ended-leases.ts";
@@ -55,7 +57,7 @@ import type { References } from "./observe/references.ts";
 import { browserRefusal, type PoolLimits, refusalOf } from "./observe/refusal.ts";
 import { createRefused } from "./observe/refused.ts";
 import type { SessionBook, SessionKind } from "./observe/session-book.ts";
-import { onDemandView } from "./on-demand/browser-as-pool.ts";
+import { isOverAsPool, onDemandView } from "./on-demand/browser-as-pool.ts";
 import type { ProfileSaves } from "./on-demand/profile-saves.ts";
 import { reconcileOnDemand } from "./on-demand/reconcile-on-demand.ts";
 import type { PodSettings } from "./pod/pod.ts";
@@ -113,12 +115,20 @@ type Loop<T extends Statused> = {
   view: PoolView<T>;
   /** Why a pool is refused. `pools`, `accepted`: all objects of the loop, and the sizes that it accepted. */
   refusalOf(pool: BrowserPool, pools: BrowserPool[], accepted: ReadonlyMap<string, number>): Refusal | undefined;
+  /** Whether an object is kept to be read only: no browser is started or leased for it any more. */
+  isOver(pool: BrowserPool): boolean;
   /** Keeps what ended sessions leave within its bounds, while this replica leads. */
   keepEnded(source: Pick<PoolSource, "list">): Promise<void>;
   reconcile(key: string, deps: LoopDeps<T>): Promise<Requeue | undefined>;
 };
 
-type LoopDeps<T> = ReconcileDeps & ControllerDeps & { source: PoolSource<T>; now: () => number };
+type LoopDeps<T> = ReconcileDeps &
+  ControllerDeps & {
+    source: PoolSource<T>;
+    /** The objects that are over, by their namespace. */
+    over: Pick<ObjectGroups<BrowserPool>, "of">;
+    now: () => number;
+  };
 
 /** Keeps pools at their size while this replica leads. */
 export const runPoolController = (
@@ -132,6 +142,7 @@ export const runPoolController = (
     view: poolView,
     refusalOf: (pool, pools, acceptedSizes) =>
       refusalOf({ pool, pools, acceptedSizes, limits, use: book.use(pool), objects: references.of(pool), features }),
+    isOver: () => false,
     async keepEnded(source) {
       const parts = { ...deps, source, endedLimits, check: lead.check };
       await Promise.all([keepEndedBounds(parts, lead.signal), freeEndedNames(parts, lead.signal)]);
@@ -157,6 +168,7 @@ export const runOnDemandController = (
         objects: deps.references.of(pool),
         features: deps.features,
       }),
+    isOver: isOverAsPool,
     // Each has one lease, which goes with the object. The other loop frees their names.
     keepEnded: async () => undefined,
     reconcile: (key, each) => reconcileOnDemand(key, { ...each, sessionSeconds }),
@@ -215,17 +227,16 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
 
   const refused = createRefused((key) => queue.addBatched(key, batchMs));
   const refusal = (pool: BrowserPool) => refused.note(pool, loop.refusalOf(pool, source.list(), acceptedSizes));
-  const onPool = (pool: BrowserPool, change: string): void => {
+  const over = createObjectGroups<BrowserPool>((pool) => (loop.isOver(pool) ? pool.metadata.namespace : ""));
+  const onPool = (pool: BrowserPool, change: Change): void => {
     const uid = pool.metadata.uid;
+    over.note(pool, change);
     if (change === "DELETED") {
       keys.delete(uid);
       predicate.forget(pool);
       acceptedSizes.delete(uid);
-      memory.expectations.forget(uid);
-      memory.keySweeps.forget(uid);
-      watched.foreignPods.forget(uid);
-      inspections.forget(uid);
-      refused.forget(uid);
+      const { expectations, keySweeps } = memory;
+      for (const part of [expectations, keySweeps, watched.foreignPods, inspections, refused]) part.forget(uid);
       refused.retry(); // a name, or room under a limit, may be free now
       return;
     }
@@ -259,7 +270,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     work: async (key) => {
       const watches = [deps.book, watched.pods, deps.nodes, deps.references, deps.savers];
       await Promise.all(watches.map((watch) => watch.synced(lead.signal)));
-      const parts = { ...memory, ...clocks, ...watched, source, acceptedSizes, inspections, lead, record };
+      const parts = { ...memory, ...clocks, ...watched, source, over, acceptedSizes, inspections, lead, record };
       return loop.reconcile(key, { ...deps, ...parts, refusalOf: refusal, profileOf: deps.references.profileOf });
     },
   });
@@ -278,7 +289,10 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   };
   const handlers = { disturb, onNode: watched.onNode, onNamespace: keys.addNamespace, onReferences, onSave: keys.add };
   const unsubscribe = subscribe(deps, handlers);
-  const watching = watchEpochs({ source, repairs, onDiffers: (key) => queue.add(key), onReturn: disturb }, lead.signal);
+  const isSettled = (pool: BrowserPool): boolean =>
+    loop.isOver(pool) && watched.podsByOwner.of(pool.metadata.uid).length === 0;
+  const onDiffers = (key: string): void => queue.add(key);
+  const watching = watchEpochs({ source, repairs, isSettled, onDiffers, onReturn: disturb }, lead.signal);
   try {
     await followPoolChanges(deps.subscriber, keys.addChange, log);
     keys.addAll(); // so are those that were sent before it subscribed

@@ -9,6 +9,8 @@ const intervalMs = 1000;
 
 export type WatchEpochsDeps = {
   source: Pick<PoolSource, "list">;
+  /** Whether a pool has nothing that Redis could lose: it is not asked about. */
+  isSettled(pool: BrowserPool): boolean;
   repairs: Pick<RepairStore, "epoch">;
   /** Redis has another epoch than the pool's status. */
   onDiffers(poolKey: string): void;
@@ -32,7 +34,7 @@ export const watchEpochs = async (deps: WatchEpochsDeps, signal: AbortSignal): P
   while (!signal.aborted) {
     await sleep(intervalMs, undefined, { signal }).catch(() => undefined);
     // A pool that had no round yet has no epoch to lose.
-    const begun = deps.source.list().filter(({ status }) => status?.leaseEpoch !== undefined);
+    const begun = deps.source.list().filter((pool) => pool.status?.leaseEpoch !== undefined && !deps.isSettled(pool));
     if (!signal.aborted) await Promise.all(begun.map(compare));
     for (const uid of away) if (!begun.some(({ metadata }) => metadata.uid === uid)) away.delete(uid);
   }

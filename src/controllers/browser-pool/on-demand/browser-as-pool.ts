@@ -44,6 +44,9 @@ const toPool = ({ metadata, spec, status }: Browser): BrowserPool => {
   };
 };
 
+/** Whether the browser behind this pool has ended or failed. */
+export const isOverAsPool = ({ spec }: Pick<BrowserPool, "spec">): boolean => spec.size === 0;
+
 const emptyStatus: Omit<BrowserPoolStatus, "conditions"> = {
   replicas: 0,
   available: 0,

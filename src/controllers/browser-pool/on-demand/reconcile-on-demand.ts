@@ -1,3 +1,4 @@
+import type { ObjectGroups } from "../../../kube/object-groups.ts";
 import { type Pod, refOf } from "../../../kube/objects.ts";
 import type { Requeue } from "../../../kube/work-queue.ts";
 import { type Browser, browserKind, endedLifeMs, isOver } from "../../../resources/browser.ts";
@@ -16,6 +17,8 @@ export type ReconcileOnDemandDeps = ReconcileDeps &
   Omit<HandOverDeps, "store" | "names"> & { source: PoolSource<Browser> } & {
     store: ReconcileDeps["store"] & HandOverDeps["store"];
     names: ReconcileDeps["names"] & HandOverDeps["names"];
+    /** The browsers that have ended or failed, by their namespace. */
+    over: Pick<ObjectGroups<BrowserPool>, "of">;
     /** ms since the epoch. */
     now: () => number;
   };
@@ -37,11 +40,10 @@ const deletedAtOnce = 10;
 
 /** Deletes the browsers of a namespace that ended longest ago, when it has too many. */
 const trimEnded = async (namespace: string, deps: ReconcileOnDemandDeps): Promise<void> => {
-  const ended = deps.source
-    .list()
-    .filter((one) => one.metadata.namespace === namespace && !one.metadata.deletionTimestamp)
-    .map((one) => deps.source.objectOf(one))
-    .filter(isOver);
+  const ended = deps.over
+    .of(namespace)
+    .filter(({ metadata }) => !metadata.deletionTimestamp)
+    .map((one) => deps.source.objectOf(one));
   if (ended.length <= mostEnded) return;
   const endTime = ({ status }: Browser): string => status?.endTime ?? "";
   const oldest = ended.sort((a, b) => (endTime(a) < endTime(b) ? -1 : 1)).slice(0, ended.length - mostEnded);
