@@ -13,6 +13,7 @@ test("an object is in the group that its newest version names, and in none once 
   groups.note(pod("two", "a"), "ADDED");
   groups.note(pod("none", ""), "ADDED");
   expect([names("a"), names("b"), names("")]).toEqual([["one", "two"], [], []]);
+  expect(groups.size()).toBe(2);
 
   groups.note(pod("one", "b"), "MODIFIED");
   expect([names("a"), names("b")]).toEqual([["two"], ["one"]]);
@@ -24,4 +25,5 @@ test("an object is in the group that its newest version names, and in none once 
   groups.note(pod("one", "b"), "DELETED");
   groups.note(pod("one", "b"), "DELETED");
   expect([names("a"), names("b")]).toEqual([[], []]);
+  expect(groups.size()).toBe(0);
 });

@@ -7,6 +7,8 @@ export type ObjectGroups<T extends KubeObject> = {
   note(object: T, change: Change): void;
   /** The objects of one group, in no order. The cost grows with the group, not with the number of all objects. */
   of(group: string): T[];
+  /** How many objects are in any group. */
+  size(): number;
 };
 
 /** No objects yet. `groupOf`: the group of an object; "" for none. */
@@ -31,5 +33,6 @@ export const createObjectGroups = <T extends KubeObject>(groupOf: (object: T) =>
       groupByKey.set(key, group);
     },
     of: (group) => [...(groups.get(group)?.values() ?? [])],
+    size: () => groupByKey.size,
   };
 };

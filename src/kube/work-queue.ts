@@ -9,8 +9,12 @@
  * its back-off. `addBatched` is independent of that: it adds the key after its whole delay, even if the key was worked on meanwhile.
  * Requests during that delay add the key once more, two delays later: a single change is handled soon, and a stream of changes
  * costs little.
+ *
+ * A queue may have lanes, each with its own number of keys that are worked on at the same time: slow work of one kind delays none of
+ * another kind. Within a lane keys are taken in the order in which they came.
  */
 import type { Logger } from "../log.ts";
+import { createWaitingKeys, type Lanes } from "./waiting-keys.ts";
 
 /** The result of work on a key: work on it again after this time, ms; without it, only when the key is added. */
 export type Requeue = { requeueAfterMs?: number };
@@ -39,8 +43,8 @@ export type WorkMeter = {
 export type WorkQueueOptions = {
   name: string;
   work: Work;
-  /** Keys worked on at the same time. */
-  concurrency: number;
+  /** Keys worked on at the same time, in all or by lane. */
+  concurrency: number | Lanes;
   log: Logger;
   meter?: WorkMeter | undefined;
 };
@@ -53,7 +57,7 @@ const lastBackOffMs = 30_000;
  * 30 s.
  */
 export const startWorkQueue = ({ name, work, concurrency, log, meter }: WorkQueueOptions): WorkQueue => {
-  const waiting = new Set<string>();
+  const waiting = createWaitingKeys(concurrency);
   const active = new Map<string, Promise<void>>();
   const again = new Set<string>();
   const failures = new Map<string, number>();
@@ -99,14 +103,10 @@ export const startWorkQueue = ({ name, work, concurrency, log, meter }: WorkQueu
     batches.set(key, pending);
   };
   const startWork = (): void => {
-    for (const key of waiting) {
-      if (active.size >= concurrency) break;
-      waiting.delete(key);
-      active.set(key, run(key));
-    }
-    meter?.waiting(name, waiting.size);
+    for (const { key, leave } of waiting.take()) active.set(key, run(key, leave));
+    meter?.waiting(name, waiting.size());
   };
-  const run = async (key: string): Promise<void> => {
+  const run = async (key: string, leave: () => void): Promise<void> => {
     await null; // `active` must contain the key before the work begins
     const startMs = performance.now();
     const ended = (result: "ok" | "error"): void => meter?.worked(name, result, (performance.now() - startMs) / 1000);
@@ -120,6 +120,7 @@ export const startWorkQueue = ({ name, work, concurrency, log, meter }: WorkQueu
       if (!stopping.signal.aborted) backOff(key, err);
     } finally {
       active.delete(key);
+      leave();
       if (again.delete(key)) add(key);
       startWork();
     }

@@ -24,6 +24,8 @@ export type OperatorMetrics = {
   work: WorkMeter;
   /** A browser has started, or its start has failed. */
   started(result: StartResult): void;
+  /** How many browsers of a pool have still to be asked what Redis has lost; 0: it is not recovered, or gone. */
+  recovering(poolUid: string, browsers: number): void;
   /** A trial of the config registry has ended. */
   tried(verdict: TrialVerdict): void;
   /** Outcomes of sessions that came, by what became of them. */
@@ -46,6 +48,16 @@ export const createOperatorMetrics = (registry: Registry, isLeading: () => boole
     registers,
     collect() {
       this.set(isLeading() ? 1 : 0);
+    },
+  });
+  const recovering = new Map<string, number>();
+  new Gauge({
+    name: "browserpool_recovering_browsers",
+    help: "Browsers that have still to be asked for their leases since Redis has lost data; sessions that are not found meanwhile are 503.",
+    registers,
+    collect() {
+      if (!isLeading()) recovering.clear();
+      this.set(recovering.values().reduce((sum, count) => sum + count, 0));
     },
   });
   const rounds = new Histogram({
@@ -110,6 +122,10 @@ export const createOperatorMetrics = (registry: Registry, isLeading: () => boole
       waiting: (controller, count) => queued.set({ controller }, count),
     },
     started: (result) => starts.inc({ result }),
+    recovering(poolUid, browsers) {
+      if (browsers > 0) recovering.set(poolUid, browsers);
+      else recovering.delete(poolUid);
+    },
     tried: (verdict) => trials.inc({ verdict }),
     reported: (result, count) => reports.inc({ result }, count),
     ended: {

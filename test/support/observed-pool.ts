@@ -36,6 +36,10 @@ export type PodOptions = {
   state: ObservedPod["state"];
   browser?: BrowserRecord["state"];
   configHash?: string;
+  /** The epoch under which its agent was asked last; by default that of its last inspection. */
+  askedUnder?: number;
+  /** Since when its browser was leased when Redis last knew, ms. */
+  leasedSinceMs?: number;
   /** How long ago it was created, and came into its state, ms. */
   ageMs?: number;
   /** The last inspection; by default just now, for a warm browser none. */
@@ -103,8 +107,12 @@ export const aPod = (uid: string, options: PodOptions): ObservedPod => {
     isOutdated = false,
     saves = false,
     setup,
+    askedUnder = inspection === "never" ? 0 : (inspection.epoch ?? 1),
+    leasedSinceMs,
   } = options;
   return {
+    askedUnder,
+    leasedSinceMs,
     uid,
     setup,
     name: `pod-${uid}`,
@@ -152,6 +160,7 @@ export const anObserved = ({ leases = {}, pods = [], ...rest }: ObservedOptions 
   agentEpoch: 0,
   ended: undefined,
   drainDeadlineMs: 600_000,
+  fleet: pods.length,
   disturbedAtMs: nowMs - 3_600_000,
   ...rest,
   leases: {

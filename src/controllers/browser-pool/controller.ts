@@ -208,18 +208,21 @@ const subscribe = (
   };
 };
 
+/** What one replica knows while it leads, and nobody else. */
+const createMemory = ({ metrics }: Pick<ControllerDeps, "metrics">) => ({
+  expectations: createExpectations(),
+  dying: new Set<string>(),
+  leasedSince: new Map<string, number>(),
+  starts: createStartCount((result) => metrics.started(result)),
+  keySweeps: createKeySweeps(),
+});
+
 const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, lead: Lead): Promise<void> => {
   const { kube, repairs, log } = deps;
   const keys = createLoopKeys(() => queue, batchMs);
   const predicate = createSpecPredicate();
   let disturbedAtMs = clocks.monotonicMs();
-  const memory = {
-    expectations: createExpectations(),
-    dying: new Set<string>(),
-    starts: createStartCount((result) => deps.metrics.started(result)),
-    keySweeps: createKeySweeps(),
-    disturbedAtMs: () => disturbedAtMs,
-  };
+  const memory = { ...createMemory(deps), disturbedAtMs: () => disturbedAtMs };
   const disturb = (): void => {
     disturbedAtMs = clocks.monotonicMs();
     keys.addAll(); // messages that were sent while this replica was disconnected are lost
@@ -235,6 +238,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
       keys.delete(uid);
       predicate.forget(pool);
       acceptedSizes.delete(uid);
+      deps.metrics.recovering(uid, 0);
       const { expectations, keySweeps } = memory;
       for (const part of [expectations, keySweeps, watched.foreignPods, inspections, refused]) part.forget(uid);
       refused.retry(); // a name, or room under a limit, may be free now
@@ -249,6 +253,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   const forgetPod = (uid: string, ownerUid: string | undefined): void => {
     if (ownerUid !== undefined) memory.keySweeps.request(ownerUid);
     memory.dying.delete(uid);
+    memory.leasedSince.delete(uid);
     inspections.forget(uid);
     memory.starts.forget(uid);
   };

@@ -32,7 +32,7 @@ export type PodWatchOptions = {
 export type PodWatch = {
   pods: Reflector<Pod>;
   /** The pods that carry the label of an owner, by its uid: its own ones, and such as imitate them. */
-  podsByOwner: Pick<ObjectGroups<Pod>, "of">;
+  podsByOwner: Pick<ObjectGroups<Pod>, "of" | "size">;
   foreignPods: ForeignPods;
   /** Enqueues the objects with browsers on this node. */
   onNode(name: string): void;

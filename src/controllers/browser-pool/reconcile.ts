@@ -1,10 +1,12 @@
 import { refOf } from "../../kube/objects.ts";
 import type { Requeue } from "../../kube/work-queue.ts";
+import type { OperatorMetrics } from "../../metrics/operator-metrics.ts";
 import { type ApplyDeps, applyPlan } from "./apply/apply.ts";
 import type { StartCount } from "./apply/start-count.ts";
 import type { ForeignPods } from "./foreign-pods.ts";
 import { type ObserveDeps, observePool } from "./observe/observe.ts";
 import { planPool } from "./plan/plan.ts";
+import { recoveryProgress } from "./plan/recovery-progress.ts";
 import { drainFinalizer, type PoolSource } from "./pool-source.ts";
 
 export type ReconcileDeps = ObserveDeps &
@@ -12,6 +14,7 @@ export type ReconcileDeps = ObserveDeps &
     source: Pick<PoolSource, "ensureFinalizer">;
     starts: Pick<StartCount, "note">;
     foreignPods: Pick<ForeignPods, "tell">;
+    metrics: Pick<OperatorMetrics, "recovering">;
   };
 
 /** One round for one pool; `key` is `namespace/name`. Safe to repeat at any point. */
@@ -29,6 +32,8 @@ export const reconcilePool = async (key: string, deps: ReconcileDeps): Promise<R
   // All replicas use Redis' clock, so the clocks of their machines may differ.
   const plan = planPool(observed, observed.leases.nowMs);
   deps.starts.note(observed, plan);
+  const progress = recoveryProgress(observed);
+  deps.metrics.recovering(observed.pool.metadata.uid, progress ? progress.of - progress.asked : 0);
   await applyPlan(observed, plan, deps);
   return { requeueAfterMs: plan.requeueAfterMs };
 };

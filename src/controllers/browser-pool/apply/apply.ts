@@ -175,12 +175,12 @@ const close = async ({ browser, why }: Act<"close">, observed: Observed, deps: A
 };
 
 const requestInspection = (
-  { pod, epoch, leaving, afterMs }: Act<"inspect">,
+  { pod, epoch, leaving, afterMs, lane }: Act<"inspect">,
   { pool }: Observed,
   deps: ApplyDeps,
 ): void => {
   const browser = { ...browserOf(pod), ...(leaving && { leaving }) };
-  deps.inspections.request({ pool: regarding(pool, deps), pod: pod.pod, browser, epoch }, afterMs);
+  deps.inspections.request({ pool: regarding(pool, deps), pod: pod.pod, browser, epoch, lane }, afterMs);
 };
 
 const setupRequestOf = ({ pod }: Act<"deliver">, { pool }: Observed, { source }: ApplyDeps): SetupRequest => ({

@@ -1,6 +1,9 @@
 /**
- * Carries out the inspections that rounds request, in a queue of their own: an agent that does not answer for seconds takes up one
- * place of that queue, but never delays its pool's rounds. At most one inspection of a browser runs at a time.
+ * Carries out the inspections that rounds request, in a queue of their own: an agent that does not answer for seconds never delays its
+ * pool's rounds. At most one inspection of a browser runs at a time.
+ *
+ * The queue has lanes, so that neither dead agents nor audits delay newcomers, steps that callers wait for, and leases that Redis has lost.
+ * An agent that did not answer is asked again in a lane of its own, and one of a silent node (silent-nodes.ts) is asked there the first time.
  */
 import { AppError } from "../../../errors.ts";
 import type { RecordEvent } from "../../../kube/event-recorder.ts";
@@ -13,29 +16,36 @@ import { type Corrected, type InspectDeps, type InspectResult, inspect } from ".
 import type { NewBrowser } from "../../../leases/lease-store.ts";
 import type { Logger } from "../../../log.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
-import type { LastInspection } from "../observe/observed.ts";
+import type { InspectionLane } from "../plan/next-inspection.ts";
 import { whyForeign } from "../pod/own-pod.ts";
 import type { PodOwner } from "../pod/pod.ts";
+import { createInspectionMemory, type InspectionMemory } from "./inspection-memory.ts";
+import { createSilentNodes, type NodeAnswer } from "./silent-nodes.ts";
 
-/** Inspections at a time. An inspection mostly waits. More would make a recovery faster, but cause bursts on the agents' nodes. */
-const concurrency = 32;
+/** Inspections at a time, by lane. An inspection mostly waits. More would cause bursts on the agents' nodes. */
+const atOnce: Readonly<Record<InspectionLane, number>> = {
+  newcomer: 16,
+  step: 16,
+  recovery: 64,
+  audit: 16,
+  silent: 32,
+};
+
+/** When enough agents of a silent node are being asked, the next one waits for this time, ms. */
+const crowdedMs = 1000;
 
 /** While Redis does not answer, each browser's inspection is tried again after this time, ms. */
 const redisAwayMs = 1000;
 
-export type InspectionRequest = { pool: PodOwner; pod: Pod; browser: NewBrowser; epoch: number };
+export type InspectionRequest = { pool: PodOwner; pod: Pod; browser: NewBrowser; epoch: number; lane: InspectionLane };
 
-export type Inspections = {
+export type Inspections = Pick<InspectionMemory, "lastInspection" | "askedUnder" | "agentEpoch" | "forget"> & {
   /** Inspects a browser after `afterMs`, or earlier if an earlier request says so. The newest request gives the epoch. */
   request(request: InspectionRequest, afterMs: number): void;
-  /** Its times are by `monotonicMs`. */
-  lastInspection(podUid: string): LastInspection | undefined;
-  /** The highest epoch that an inspection found in an agent of this pool; 0 for none. */
-  agentEpoch(poolUid: string): number;
-  /** Drops all data of a pod or pool that is gone. */
-  forget(uid: string): void;
   stop(): Promise<void>;
 };
+
+const nodeOf = ({ pod }: InspectionRequest): string => pod.spec?.nodeName ?? "";
 
 export type InspectionsDeps = Omit<InspectDeps, "check"> & {
   pods: Pick<Reflector<Pod>, "get">;
@@ -52,11 +62,40 @@ export type InspectionsDeps = Omit<InspectDeps, "check"> & {
   log: Logger;
 };
 
+/** What an inspection says of the node: one that asked no agent, as when Redis has another epoch, says nothing. */
+const nodeAnswers: Readonly<Record<InspectResult["is"], NodeAnswer>> = {
+  done: "answered",
+  ahead: "answered",
+  silent: "silent",
+  later: "unknown",
+  outdated: "unknown",
+};
+
+type ReportDeps = Pick<InspectionsDeps, "record" | "log">;
+
+const noteImpostor = (pool: PodOwner, { pod, address }: NewBrowser, { record, log }: ReportDeps): void => {
+  const note = `at ${address} something answers that does not prove to be the agent of browser ${pod}; no caller gets this browser`;
+  log.warn({ pool: keyOf(pool.metadata), pod, address }, "an answer did not come from the browser's agent");
+  record({ regarding: pool, type: "Warning", reason: "NotGenuine", note });
+};
+
+const report = (
+  pool: PodOwner,
+  { browser, corrected: { why, reason } }: { browser: NewBrowser; corrected: Corrected },
+  { record, log }: ReportDeps,
+): void => {
+  if (why === "Registered") return;
+  log.info({ pool: keyOf(pool.metadata), pod: browser.pod, why, reason }, "lease state corrected");
+  if (why !== "Retired") return;
+  const note = `browser ${browser.pod} is replaced: ${reason}`;
+  record({ regarding: pool, type: "Warning", reason: "Suspect", note });
+};
+
 /** Starts the queue; nothing is asked of an agent before `ask`. The caller must call `stop`. */
 export const startInspections = (deps: InspectionsDeps): Inspections => {
   const requests = new Map<string, InspectionRequest>();
-  const lastInspections = new Map<string, LastInspection>();
-  const agentEpochs = new Map<string, number>();
+  const memory = createInspectionMemory(deps.monotonicMs);
+  const silentNodes = createSilentNodes();
 
   const isInspectable = ({ pool, pod: { metadata }, browser }: InspectionRequest): boolean => {
     const known = deps.pods.get(metadata);
@@ -65,53 +104,49 @@ export const startInspections = (deps: InspectionsDeps): Inspections => {
     // The pod was evicted after this request: the next round requests again, with the reason why it must not become idle.
     return !known.metadata.deletionTimestamp || browser.leaving !== undefined;
   };
-  const noteImpostor = (pool: PodOwner, { pod, address }: NewBrowser): void => {
-    const note = `at ${address} something answers that does not prove to be the agent of browser ${pod}; no caller gets this browser`;
-    deps.log.warn({ pool: keyOf(pool.metadata), pod, address }, "an answer did not come from the browser's agent");
-    deps.record({ regarding: pool, type: "Warning", reason: "NotGenuine", note });
+  const laneOf = (key: string): InspectionLane => {
+    const request = requests.get(key);
+    if (memory.isFailing(key) || (request && silentNodes.isSilent(nodeOf(request)))) return "silent";
+    return request?.lane ?? "audit";
   };
-  const noteResult = ({ pool, browser, epoch }: InspectionRequest, result: InspectResult): void => {
-    const before = lastInspections.get(browser.id);
-    const atMs = deps.monotonicMs();
-    if (result.is === "done") lastInspections.set(browser.id, { atMs, epoch, failures: 0, failingSinceMs: 0 });
-    if (result.is !== "silent") return;
-    const failures = (before?.failures ?? 0) + 1;
-    if (result.isImpostor && failures === 1) noteImpostor(pool, browser);
-    lastInspections.set(browser.id, {
-      atMs,
-      epoch,
-      failures,
-      failingSinceMs: failures > 1 ? (before?.failingSinceMs ?? atMs) : atMs,
-    });
+  /** A node answers again: its agents that did not answer are asked now. */
+  const askAgain = (node: string): void => {
+    for (const [key, request] of requests) if (nodeOf(request) === node && memory.isFailing(key)) queue.add(key);
   };
-  const report = ({ pool, browser }: InspectionRequest, { why, reason }: Corrected): void => {
-    if (why === "Registered") return;
-    deps.log.info({ pool: keyOf(pool.metadata), pod: browser.pod, why, reason }, "lease state corrected");
-    if (why !== "Retired") return;
-    const note = `browser ${browser.pod} is replaced: ${reason}`;
-    deps.record({ regarding: pool, type: "Warning", reason: "Suspect", note });
-  };
-  const inspectOne = async (request: InspectionRequest): Promise<Requeue | undefined> => {
-    const { pool, browser, epoch } = request;
+  const inspectOne = async ({ pool, browser, epoch }: InspectionRequest): Promise<InspectResult> => {
     const poolUid = pool.metadata.uid;
     const result = await inspect({ poolUid, epoch, browser }, { ...deps, check: deps.lead.check });
-    noteResult(request, result);
-    for (const corrected of result.corrected) report(request, corrected);
-    if (result.is === "ahead") agentEpochs.set(poolUid, Math.max(result.epoch, agentEpochs.get(poolUid) ?? 0));
+    const isFirstFailure = !memory.isFailing(browser.id);
+    memory.noteResult({ podUid: browser.id, poolUid, epoch }, result);
+    if (result.is === "silent" && result.isImpostor && isFirstFailure) noteImpostor(pool, browser, deps);
+    for (const corrected of result.corrected) report(pool, { browser, corrected }, deps);
     if (result.is === "ahead" || result.is === "outdated" || result.is === "silent") deps.onPool(pool);
-    return result.is === "later" ? { requeueAfterMs: result.afterMs } : undefined;
+    return result;
+  };
+  const ask = async (request: InspectionRequest): Promise<Requeue | undefined> => {
+    const node = nodeOf(request);
+    memory.noteAsked(request.browser.id, request.epoch);
+    if (!silentNodes.enter(node)) return { requeueAfterMs: crowdedMs };
+    let answer: NodeAnswer = "unknown";
+    try {
+      const result = await inspectOne(request);
+      answer = nodeAnswers[result.is];
+      return result.is === "later" ? { requeueAfterMs: result.afterMs } : undefined;
+    } finally {
+      if (silentNodes.leave(node, answer)) askAgain(node);
+    }
   };
 
   const queue = startWorkQueue({
     name: deps.name,
-    concurrency,
+    concurrency: { limits: atOnce, of: laneOf },
     log: deps.log,
     meter: deps.meter,
     async work(key) {
       const request = requests.get(key);
       if (!request || !isInspectable(request) || deps.lead.signal.aborted) return undefined;
       try {
-        return await inspectOne(request);
+        return await ask(request);
       } catch (error) {
         if (error instanceof AppError && error.code === "unavailable") return { requeueAfterMs: redisAwayMs };
         throw error;
@@ -119,16 +154,14 @@ export const startInspections = (deps: InspectionsDeps): Inspections => {
     },
   });
   return {
+    ...memory,
     request(request, afterMs) {
       requests.set(request.browser.id, request);
       queue.add(request.browser.id, afterMs);
     },
-    lastInspection: (podUid) => lastInspections.get(podUid),
-    agentEpoch: (poolUid) => agentEpochs.get(poolUid) ?? 0,
     forget(uid) {
       requests.delete(uid);
-      lastInspections.delete(uid);
-      agentEpochs.delete(uid);
+      memory.forget(uid);
     },
     stop: queue.stop,
   };

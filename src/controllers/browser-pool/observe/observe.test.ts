@@ -26,7 +26,8 @@ const deps = (silentMs: number, setByMs: number): ObserveDeps => {
   const inspection = { atMs: monotonicMs - 1, epoch: 1, failures: 1, failingSinceMs };
   return {
     source: { get: () => pool, meta },
-    podsByOwner: { of: (owner) => (owner === uid ? [warm] : []) },
+    podsByOwner: { of: (owner) => (owner === uid ? [warm] : []), size: () => 1 },
+    leasedSince: new Map(),
     store: {
       snapshot: async () => anObserved({ leases: { nowMs: nowMs + setByMs } }).leases,
       endedLease: async () => undefined,
@@ -34,7 +35,7 @@ const deps = (silentMs: number, setByMs: number): ObserveDeps => {
     expectations: createExpectations(),
     dying: new Set(),
     acceptedSizes: new Map(),
-    inspections: { lastInspection: () => inspection, agentEpoch: () => 1 },
+    inspections: { lastInspection: () => inspection, askedUnder: () => 1, agentEpoch: () => 1 },
     nodes: { find: async () => new Map() },
     setupRequests: { stateOf: async () => undefined },
     agentKeysSinceMs: nowMs,

@@ -18,7 +18,7 @@ import { isReady, podState } from "./pod-state.ts";
 
 export type ObserveDeps = {
   source: Pick<PoolSource, "get" | "meta">;
-  podsByOwner: Pick<ObjectGroups<Pod>, "of">;
+  podsByOwner: Pick<ObjectGroups<Pod>, "of" | "size">;
   store: Pick<LeaseStore, "snapshot" | "endedLease">;
   expectations: Expectations;
   /** Uids of pods that this replica has deleted or is deleting. */
@@ -28,7 +28,9 @@ export type ObserveDeps = {
    * two pools can't both take the last room under the limit.
    */
   acceptedSizes: Map<string, number>;
-  inspections: Pick<Inspections, "lastInspection" | "agentEpoch">;
+  inspections: Pick<Inspections, "lastInspection" | "askedUnder" | "agentEpoch">;
+  /** Since when browsers were leased when Redis last knew, by pod uid. `observePool` writes here. */
+  leasedSince: Map<string, number>;
   nodes: Pick<Nodes, "find">;
   setupRequests: Pick<SetupRequests, "stateOf">;
   /** By `monotonicMs`, as the times of inspections are. */
@@ -110,6 +112,8 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Obser
     const { name, uid: podUid, annotations } = pod.metadata;
     const isDying = deps.dying.has(podUid);
     const browser = records.get(podUid);
+    if (browser?.state === "leased") deps.leasedSince.set(podUid, browser.since);
+    else if (browser) deps.leasedSince.delete(podUid);
     const isTrusted = mayLackKey(pod, deps.agentKeysSinceMs) || hasAgentKey(name);
     const state = podState(pod, { browser, isDying, isTrusted });
     if (state.is === "ended" && isDying) return [];
@@ -125,6 +129,8 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Obser
         setup: state.is === "starting" ? setups.get(podUid) : undefined,
         node: nodes.get(pod.spec?.nodeName ?? ""),
         inspection: byRedisClock(deps.inspections.lastInspection(podUid), offsetMs),
+        askedUnder: deps.inspections.askedUnder(podUid),
+        leasedSinceMs: deps.leasedSince.get(podUid),
       },
     ];
   });
@@ -143,6 +149,7 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Obser
     agentEpoch: deps.inspections.agentEpoch(uid),
     ended,
     drainDeadlineMs: deps.drainDeadlineMs,
+    fleet: deps.podsByOwner.size(),
     disturbedAtMs: deps.disturbedAtMs() + offsetMs,
   };
 };

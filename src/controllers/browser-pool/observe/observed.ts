@@ -48,6 +48,8 @@ export type Observed = {
   ended: EndedLease | undefined;
   /** How long a session may go on on a node that leaves, ms. */
   drainDeadlineMs: number;
+  /** How many browsers there are, of all pools. */
+  fleet: number;
   /** When earlier inspections became doubtful: this replica began to lead, or Redis came back; ms since the epoch. */
   disturbedAtMs: number;
 };
@@ -67,6 +69,10 @@ export type ObservedPod = {
   setup: SetupState | { is: "awaited" } | undefined;
   /** The last inspection by this replica. */
   inspection: LastInspection | undefined;
+  /** The epoch under which this replica asked its agent last, whatever came of it; 0 for none. */
+  askedUnder: number;
+  /** Since when it was leased when Redis last knew, ms by Redis' clock; undefined: it was not. */
+  leasedSinceMs: number | undefined;
 };
 
 /**

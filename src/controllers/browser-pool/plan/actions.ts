@@ -2,7 +2,7 @@
 import type { EndReason } from "../../../leases/records.ts";
 import type { BrowserPoolStatus } from "../../../resources/browser-pool.ts";
 import type { ObservedPod } from "../observe/observed.ts";
-import type { InspectionReason } from "./next-inspection.ts";
+import type { InspectionLane, InspectionReason } from "./next-inspection.ts";
 
 /** Why a browser leaves (leaving.ts); its record keeps the reason as the leaving mark. */
 export type LeavingReason = "Evicted" | "NodeLeaving" | "PodOutdated";
@@ -33,6 +33,7 @@ export type PoolAction =
       leaving: LeavingReason | undefined;
       afterMs: number;
       why: InspectionReason;
+      lane: InspectionLane;
     }
   | { do: "close"; browser: string; why: EndReason }
   | { do: "retire"; ids: string[]; count: number; why: RetireReason }

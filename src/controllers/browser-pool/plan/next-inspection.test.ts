@@ -85,6 +85,12 @@ test("while callers wait, a lease is inspected as soon as its replica would be k
 
 const many = Array.from({ length: 2000 }, (_, place) => `browser-${place}`);
 
+test("when this replica begins to lead 10,000 browsers, they are inspected within 20 s, spread", () => {
+  const times = many.map((uid) => next(podKinds.idle, { disturbedAtMs: nowMs + 1, fleet: 10_000 }, uid)?.[1] ?? -1);
+  expect(Math.max(...times)).toBeGreaterThan(19 * second);
+  expect(Math.max(...times)).toBeLessThanOrEqual(20 * second);
+});
+
 test("each browser is audited once a minute at its own moment, and many are spread over the minute evenly", () => {
   const perSecond = new Map<number, number>();
   for (const uid of many) {
@@ -109,7 +115,7 @@ test.each<[string, PodOptions, ObservedOptions]>([
   ["Redis came back", { ...podKinds.idle, ...inspectedAgo(10 * second) }, { disturbedAtMs: nowMs }],
   ["this replica began to lead", { ...podKinds.leased, inspection: "never" }, { disturbedAtMs: nowMs }],
   [
-    "its epoch was raised",
+    "its epoch was raised, and it was recovered",
     { ...podKinds.idle, inspection: { epoch: 1 } },
     { disturbedAtMs: nowMs, leases: { epoch: 2 } },
   ],

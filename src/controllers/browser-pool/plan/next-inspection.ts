@@ -8,7 +8,8 @@
  *   Leased      once, when the bind should be done: while callers wait, as soon as its replica would be known to stand still;
  *               then as Audit
  *   Audit       every minute, each browser at its own second: finds writes that Redis lost and calls that the agent missed
- *   Disturbed   not inspected since Redis came back, its epoch was raised, or this replica began to lead: within seconds
+ *   Lost        Redis may have lost what it knew of the browser, whose epoch was raised: at once
+ *   Disturbed   not inspected since Redis came back or this replica began to lead: within seconds, more of them for a large fleet
  *
  * A browser in any state whose agent does not answer is inspected again after a back-off.
  */
@@ -17,7 +18,28 @@ import type { LastInspection, Observed, ObservedPod } from "../observe/observed.
 import { savedProfileUid } from "../pod/pod.ts";
 import { isAlive } from "./pod-life.ts";
 
-export type InspectionReason = "Warm" | "Suspect" | "Ending" | "Releasing" | "Leased" | "Audit" | "Disturbed";
+export type InspectionReason = "Warm" | "Suspect" | "Ending" | "Releasing" | "Leased" | "Lost" | "Audit" | "Disturbed";
+
+/**
+ * Which inspections wait for one another (inspect/inspections.ts): `newcomer`: of a browser that is not known yet; `step`: callers or the fill
+ * rate wait for it; `recovery`: Redis has lost the lease; `audit`: it can wait; `silent`: the agent did not answer the last one.
+ */
+export type InspectionLane = "newcomer" | "step" | "recovery" | "audit" | "silent";
+
+const lanes: Record<InspectionReason, InspectionLane> = {
+  Warm: "newcomer",
+  Suspect: "step",
+  Ending: "step",
+  Releasing: "step",
+  Leased: "step",
+  Lost: "recovery",
+  Audit: "audit",
+  Disturbed: "audit",
+};
+
+/** The lane of an inspection for this reason. */
+export const laneOf = (pod: ObservedPod, why: InspectionReason): InspectionLane =>
+  pod.inspection && pod.inspection.failures > 0 ? "silent" : lanes[why];
 
 /** `dueMs`: ms since the epoch; in the past when it is overdue. */
 export type NextInspection = { dueMs: number; why: InspectionReason };
@@ -25,8 +47,13 @@ export type NextInspection = { dueMs: number; why: InspectionReason };
 /** Each browser is audited once in this time, ms, so a lease that Redis has lost is found within it. */
 export const auditMs = 60_000;
 
-/** The inspections after a disturbance are spread over this time, ms. */
+/** The inspections after a disturbance are spread over this time, ms, */
 const disturbedSpreadMs = 5000;
+
+/** but there are no more of them in a second. */
+const disturbedPerSecond = 500;
+
+const spreadMs = ({ fleet }: Observed): number => Math.max(disturbedSpreadMs, (fleet / disturbedPerSecond) * 1000);
 
 /** Between two inspections of a browser that stays warm or suspect, ms. */
 const againMs = 1000;
@@ -49,7 +76,7 @@ const nextAuditMs = (uid: string, atMs: number): number => {
 };
 
 /** False for a pod that starts, has ended, or is about to be deleted. */
-const isInspectable = (pod: ObservedPod, nowMs: number): boolean => {
+export const isInspectable = (pod: ObservedPod, nowMs: number): boolean => {
   const { state, browser } = pod;
   if (browser?.state === "retired") return false;
   if (state.is === "warm" || state.is === "known") return true;
@@ -88,8 +115,9 @@ export const nextInspection = (pod: ObservedPod, observed: Observed, nowMs: numb
   const atOnce = whyAtOnce(pod);
   if (inspection && inspection.failures > 0)
     return { dueMs: inspection.atMs + retryMs(inspection), why: atOnce ?? "Audit" };
+  if (!isPresent && observed.leases.recoveringSinceMs !== undefined) return { dueMs: nowMs, why: "Lost" };
   if (atOnce) return { dueMs: inspection && isPresent ? inspection.atMs + againMs : nowMs, why: atOnce };
   if (!inspection || !isPresent || inspection.atMs < observed.disturbedAtMs)
-    return { dueMs: observed.disturbedAtMs + shareOf(pod.uid, disturbedSpreadMs), why: "Disturbed" };
+    return { dueMs: observed.disturbedAtMs + shareOf(pod.uid, Math.round(spreadMs(observed))), why: "Disturbed" };
   return regularInspection(pod, inspection, observed, nowMs);
 };

@@ -234,8 +234,11 @@ const retire = ({ records }: Leases, ids: string[], count: number): number => {
 
 /** What a look at a browser that holds no lease finds. */
 const look = ({ records }: Leases, { pod, why, leaving }: Extract<PoolAction, { do: "inspect" }>): void => {
-  const isLeaving = leaving ?? records.get(pod.uid)?.leaving;
-  if (why === "Warm" || why === "Suspect") records.set(pod.uid, aRecord(pod.uid, isLeaving ? "retired" : "idle"));
+  const record = records.get(pod.uid);
+  const isLeaving = leaving ?? record?.leaving;
+  const isFound = why === "Lost" && (!record || record.state === "suspect");
+  if (why === "Warm" || why === "Suspect" || isFound)
+    records.set(pod.uid, aRecord(pod.uid, isLeaving ? "retired" : "idle"));
 };
 
 const leave = ({ records }: Leases, { ids, why }: Extract<PoolAction, { do: "leave" }>): void => {
@@ -299,6 +302,7 @@ const afterwards = (observed: Observed, { actions, status }: ReturnType<typeof p
       pod: { ...pod.pod, metadata: { ...pod.pod.metadata, ...labelsOf(pod) } },
       browser: records.get(pod.uid),
       inspection: inspected.has(pod.uid) ? found : pod.inspection,
+      askedUnder: inspected.has(pod.uid) ? epoch : pod.askedUnder,
       state: pod.state.is === "warm" && inspected.has(pod.uid) ? { is: "known" as const } : pod.state,
     })),
   };

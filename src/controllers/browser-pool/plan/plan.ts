@@ -26,10 +26,10 @@ import type { DeleteReason, Deletion, PoolAction, PoolPlan } from "./actions.ts"
 import { deliveries } from "./deliveries.ts";
 import { marks } from "./in-use-marks.ts";
 import { drainDeadline, isDrained, isLostWithNode, leavesAtOnce, leaving, startsOnLeavingNode } from "./leaving.ts";
-import { isAlive, isInUse, timeMs } from "./pod-life.ts";
+import { isAlive, isFailing, isInUse, timeMs } from "./pod-life.ts";
 import { profileRefresh } from "./profile-refresh.ts";
 import { profileUse } from "./profile-use.ts";
-import { inspections, isFailing, isUnreachable, nextEpoch, planRaise, recovery, unreachableMs } from "./recovery.ts";
+import { inspections, isUnreachable, nextEpoch, planRaise, recovery, unreachableMs } from "./recovery.ts";
 import { rollout, rolloutEvents } from "./rollout.ts";
 import { isFailedStart, isLate, nextFailedStarts, nextSlot, resyncMs, startDeadlineMs, starts } from "./starts.ts";
 import { keptSize, poolStatus } from "./status.ts";

@@ -31,3 +31,6 @@ export const placedAtMs = ({ pod: { metadata, status } }: ObservedPod): number =
   const placed = status?.conditions?.find(({ type, status: is }) => type === "PodScheduled" && is === "True");
   return Math.max(timeMs(metadata.creationTimestamp), timeMs(placed?.lastTransitionTime));
 };
+
+/** The agent did not answer the last inspection. */
+export const isFailing = ({ inspection }: ObservedPod): boolean => inspection !== undefined && inspection.failures > 0;

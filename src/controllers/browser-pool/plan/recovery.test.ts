@@ -56,15 +56,61 @@ describe("a recovery", () => {
     leases: { epoch: 2, recoveringSinceMs: sinceMs },
   });
 
+  const late = nowMs - 60_000;
+
+  // LEASE-62
   test.each<[string, PodOptions]>([
     ["a browser that is not known yet", podKinds.warm],
     ["one that was inspected under the epoch before", podKinds.idle],
-    ["one whose agent does not answer", { ...podKinds.idle, inspection: { epoch: 2, failures: 1 } }],
-  ])("waits for %s, but not for ever", (_, open) => {
+    ["one in use that does not answer its probe", { ...podKinds["unready leased"], inspection: { epoch: 1 } }],
+  ])("waits for %s, however many there are", (_, open) => {
     const pods = [{ ...podKinds.idle, ...underEpoch }, open];
     expect(done(recovering(pods))).not.toContain("recovered");
+    expect(done(recovering(pods, late))).not.toContain("recovered");
     expect(plan(recovering(pods)).requeueAfterMs).toBeLessThanOrEqual(500);
+  });
+
+  test.each<[string, PodOptions]>([
+    ["does not answer", { ...podKinds.idle, inspection: { epoch: 2, failures: 1 } }],
+    ["takes no token of this replica", { ...podKinds.idle, inspection: { epoch: 1 }, askedUnder: 2 }],
+    ["is on a silent node", { ...podKinds.warm, askedUnder: 2 }],
+  ])("waits for 10 s for an agent that %s", (_, open) => {
+    const pods = [{ ...podKinds.idle, ...underEpoch }, open];
+    expect(done(recovering(pods, nowMs - 9_999))).not.toContain("recovered");
     expect(done(recovering(pods, nowMs - 10_000))).toContain("recovered");
+  });
+
+  // LEASE-62
+  test("asks at once, the newest leases first, before all that can wait", () => {
+    const pods = [
+      { ...podKinds.warm },
+      { ...podKinds.warm, leasedSinceMs: nowMs - 90_000 },
+      { ...podKinds.idle, inspection: { epoch: 1 } },
+      { ...podKinds.warm, leasedSinceMs: nowMs - 1000 },
+    ];
+    const asked = plan(recovering(pods)).actions.filter((action) => action.do === "inspect");
+    expect(asked.map(({ pod }) => pod.uid)).toEqual(["pod-3", "pod-1", "pod-0", "pod-2"]);
+    expect(asked.map(({ why, lane, afterMs }) => [why, lane, afterMs])).toEqual(
+      Array.from({ length: 4 }, () => ["Lost", "recovery", 0]),
+    );
+  });
+
+  // LEASE-62
+  test("tells how far it is in the status, in steps", () => {
+    const message = (asked: number) => {
+      const pods = Array.from({ length: 20 }, (_, n) =>
+        n < asked ? { ...podKinds.idle, ...underEpoch } : podKinds.warm,
+      );
+      const { conditions } = plan(recovering(pods)).status;
+      return conditions.find(({ type }) => type === "Progressing");
+    };
+    expect(message(9)).toMatchObject({
+      status: "True",
+      reason: "Recovering",
+      message: "Redis has lost data: 25 % or more of 20 browsers were asked for their leases",
+    });
+    expect(message(14)?.message).toBe(message(10)?.message);
+    expect(message(20)?.reason).toBe("Filled");
   });
 
   test("is over when every browser that may hold a lease was inspected", () => {

@@ -1,29 +1,22 @@
 /**
  * The part of the plan that handles lost writes of Redis: epochs, inspections, and the end of a recovery; pure.
  *
- *   present ──Redis and the status disagree, or another server answers──► raised in both ──► recovering ──every browser inspected, or 10 s──► present
+ *   present ──Redis and the status disagree, or another server answers──► raised in both ──► recovering ──every reachable agent has answered──► present
  */
 
 import type { Observed, ObservedPod } from "../observe/observed.ts";
 import type { PoolAction, PoolPlan } from "./actions.ts";
 import { leavingReason } from "./leaving.ts";
-import { nextInspection } from "./next-inspection.ts";
+import { laneOf, nextInspection } from "./next-inspection.ts";
+import { isFailing } from "./pod-life.ts";
+import { recoveryProgress } from "./recovery-progress.ts";
 import { poolStatus } from "./status.ts";
 
 /** The operator replaces a warm pod whose agent does not answer for this time, ms. */
 export const unreachableMs = 60_000;
 
-/**
- * Longest recovery, ms. After it, a session that is not found counts as ended, though an agent that did not answer may still hold
- * it.
- */
-const recoveryMs = 10_000;
-
 /** Time between two rounds of a recovering pool, ms. */
 const recoveryRoundMs = 500;
-
-/** The agent did not answer the last inspection. */
-export const isFailing = ({ inspection }: ObservedPod): boolean => inspection !== undefined && inspection.failures > 0;
 
 /** A warm pod whose agent has not answered for too long. */
 export const isUnreachable = (pod: ObservedPod, nowMs: number): boolean =>
@@ -50,9 +43,15 @@ export const planRaise = (observed: Observed, epoch: number, nowMs: number): Poo
   };
 };
 
+/** In a recovery the newest leases come first: their callers are about to use them. */
+const inOrder = ({ pods, leases }: Observed): ObservedPod[] =>
+  leases.recoveringSinceMs === undefined
+    ? pods
+    : pods.toSorted((a, b) => (b.leasedSinceMs ?? 0) - (a.leasedSinceMs ?? 0));
+
 /** Rule 3: the inspections that are due within this time, ms. */
 export const inspections = (observed: Observed, nowMs: number, withinMs: number): PoolAction[] =>
-  observed.pods.flatMap((pod): PoolAction[] => {
+  inOrder(observed).flatMap((pod): PoolAction[] => {
     const next = nextInspection(pod, observed, nowMs);
     if (!next || next.dueMs > nowMs + withinMs) return [];
     return [
@@ -63,18 +62,18 @@ export const inspections = (observed: Observed, nowMs: number, withinMs: number)
         leaving: leavingReason(pod),
         afterMs: Math.max(0, Math.ceil(next.dueMs - nowMs)),
         why: next.why,
+        lane: laneOf(pod, next.why),
       },
     ];
   });
 
-/** A recovery ends when every browser that may have a lease was inspected under the epoch, or after `recoveryMs`. */
-export const recovery = ({ leases, pods }: Observed): { actions: PoolAction[]; requeueAfterMs?: number } => {
-  const { epoch, recoveringSinceMs, nowMs } = leases;
-  if (recoveringSinceMs === undefined) return { actions: [] };
-  const needsInspection = (pod: ObservedPod): boolean =>
-    (pod.state.is === "warm" || pod.state.is === "known" || pod.state.is === "evicted") &&
-    pod.browser?.state !== "retired" &&
-    (pod.inspection?.epoch !== epoch || isFailing(pod));
-  const isOver = nowMs - recoveringSinceMs >= recoveryMs || !pods.some(needsInspection);
-  return { actions: isOver ? [{ do: "recovered", epoch }] : [], requeueAfterMs: recoveryRoundMs };
+/** A recovery ends when every agent that may hold a lease has answered under the epoch, but for those that can't be reached. */
+export const recovery = (observed: Observed): { actions: PoolAction[]; requeueAfterMs?: number } => {
+  const progress = recoveryProgress(observed);
+  if (!progress) return { actions: [] };
+  const isOver = progress.asked === progress.of;
+  return {
+    actions: isOver ? [{ do: "recovered", epoch: observed.leases.epoch }] : [],
+    requeueAfterMs: recoveryRoundMs,
+  };
 };

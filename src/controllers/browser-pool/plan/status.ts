@@ -5,6 +5,7 @@ import { podSelector } from "../pod/pod.ts";
 import { waitingForSetup, whySetupWaits } from "./deliveries.ts";
 import { isInUse, isUnscheduled } from "./pod-life.ts";
 import { versionText } from "./profile-refresh.ts";
+import { recoveryProgress } from "./recovery-progress.ts";
 
 export type RoundOutcome = {
   nowMs: number;
@@ -44,12 +45,22 @@ const draining = ({ pods }: Observed): string => {
   return `waiting for ${browsers(inUse)} in use; annotate browserpool.dev/force-delete=true to end them at once`;
 };
 
+/** How far a recovery is, in quarters: each change is a write for each pool. Undefined: there is none. */
+const recovering = (observed: Observed): string | undefined => {
+  const progress = recoveryProgress(observed);
+  if (!progress || progress.asked === progress.of) return undefined;
+  const percent = Math.floor((progress.asked / progress.of) * 4) * 25;
+  return `Redis has lost data: ${percent} % or more of ${browsers(progress.of)} were asked for their leases`;
+};
+
 const progressing = (observed: Observed, { failedStarts }: RoundOutcome, up: number): Draft => {
   const type = "Progressing";
   const { pool, refusal } = observed;
   const size = keptSize(observed);
   if (pool.metadata.deletionTimestamp) return { type, status: true, reason: "Draining", message: draining(observed) };
   if (refusal) return { type, status: false, reason: "NotAccepted", message: refusal.message };
+  const recovery = recovering(observed);
+  if (recovery !== undefined) return { type, status: true, reason: "Recovering", message: recovery };
   if (up >= size) return { type, status: false, reason: "Filled", message: `all ${browsers(size)} up` };
   if (observed.waitsFor !== undefined)
     return { type, status: true, reason: "WaitingForProject", message: observed.waitsFor };
