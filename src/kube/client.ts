@@ -2,32 +2,25 @@ import { z } from "zod";
 import { createCalls } from "./calls.ts";
 import { type KubeCall, reportingCalls } from "./kube-call.ts";
 import { KubeError } from "./kube-error.ts";
+import { listPages, type ObjectList, type Selection, selectors } from "./list-pages.ts";
 import type { KubeObject, NewObject, Ref } from "./objects.ts";
 import { pathOf, type ResourceType, typeMeta } from "./resource-type.ts";
-import { storedObject } from "./stored-object.ts";
 import { openTransport } from "./transport.ts";
 import { readWatch, type WatchEvent } from "./watch.ts";
-
-export type Selection = { namespace?: string; labelSelector?: string; fieldSelector?: string };
 
 /** One entry of API discovery. `name`: the plural, with `/<subresource>` for one. */
 export type ApiResource = z.infer<typeof ApiResource>;
 const ApiResource = z.object({ name: z.string(), kind: z.string(), namespaced: z.boolean() });
 const ApiResourceList = z.object({ resources: z.array(ApiResource) });
 
-/** A list's own fields; its items are checked one by one. */
-const ListAnswer = z.object({
-  items: z.array(z.unknown()).nullish(),
-  metadata: z.object({ resourceVersion: z.string() }),
-});
-
-export type ObjectList<T> = { items: T[]; resourceVersion: string };
-
 /** The client of the Kubernetes API. Every call has a deadline and throws a `KubeError` when it fails. */
 export type Kube = {
   /** Returns the object, or undefined when there is none. */
   get<T extends KubeObject>(type: ResourceType<T>, ref: Ref): Promise<T | undefined>;
-  /** `limit`: returns no more than this many objects, the first by name. */
+  /**
+   * All objects as they were at one moment. `limit`: returns no more than this many objects, the first by name. The deadline is that of
+   * each page of 500.
+   */
   list<T extends KubeObject>(type: ResourceType<T>, selection?: Selection & { limit?: number }): Promise<ObjectList<T>>;
   create<T extends KubeObject>(type: ResourceType<T>, object: NoInfer<NewObject<T>>): Promise<T>;
   /** Writes the whole object; fails with `Conflict` when its `resourceVersion` is not the newest. */
@@ -90,11 +83,6 @@ export type KubeOptions = {
   onCall?: (call: KubeCall) => void;
 };
 
-const selectors = ({ labelSelector, fieldSelector }: Selection): Record<string, string | undefined> => ({
-  labelSelector,
-  fieldSelector,
-});
-
 const withTypeMeta = (type: ResourceType<KubeObject>, object: object): object => ({ ...typeMeta(type), ...object });
 
 /** Makes a client. It reads the kubeconfig at once and connects with the first call. */
@@ -111,16 +99,7 @@ export const connectKube = ({ kubeconfigPath, requestTimeoutMs = 10_000, onCall 
 
   return {
     get: (type, ref) => unless(["NotFound"], one(type, { method: "GET", path: pathOf(type, ref) })),
-    async list(type, selection = {}) {
-      const namespace = selection.namespace;
-      const path = pathOf(type, namespace ? { namespace } : {});
-      const query = { ...selectors(selection), limit: selection.limit?.toString() };
-      const { items, metadata } = await parsed({ method: "GET", path, query }, ListAnswer);
-      return {
-        items: (items ?? []).map((item) => storedObject(type, item)),
-        resourceVersion: metadata.resourceVersion,
-      };
-    },
+    list: (type, selection = {}) => listPages(type, selection, parsed),
     create: (type, object) =>
       one(type, {
         method: "POST",

@@ -12,8 +12,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { awaitWith } from "../await-with.ts";
 import type { Logger } from "../log.ts";
-import type { Kube, Selection } from "./client.ts";
+import type { Kube } from "./client.ts";
 import { hasReason } from "./kube-error.ts";
+import type { Selection } from "./list-pages.ts";
 import { type KubeObject, keyOf, type Ref } from "./objects.ts";
 import type { ResourceType } from "./resource-type.ts";
 

@@ -66,6 +66,31 @@ describe("an object", () => {
   });
 });
 
+test("a list of more than a page has every object once, by as many calls as it has pages", async () => {
+  const calls: string[] = [];
+  const counted = connectKube({
+    kubeconfigPath,
+    onCall: ({ method, resource }) => calls.push(`${method} ${resource}`),
+  });
+  try {
+    const names = Array.from({ length: 1003 }, (_, n) => `page-${String(n).padStart(4, "0")}`);
+    for (let from = 0; from < names.length; from += 50)
+      await Promise.all(
+        names.slice(from, from + 50).map((name) => kube.create(secrets, aSecret(name, { kind: "page" }))),
+      );
+    const selection = { namespace, labelSelector: "kind=page" };
+    const { items, resourceVersion } = await counted.list(secrets, selection);
+    expect(items.map(({ metadata }) => metadata.name)).toEqual(names);
+    expect(calls).toEqual(Array.from({ length: 3 }, () => "GET secrets"));
+    expect(Number(resourceVersion)).toBeGreaterThan(0);
+    const some = await counted.list(secrets, { ...selection, limit: 502 });
+    expect(some.items.map(({ metadata }) => metadata.name)).toEqual(names.slice(0, 502));
+  } finally {
+    await counted.close();
+    await kube.deleteAll(secrets, { namespace, labelSelector: "kind=page" });
+  }
+});
+
 test("a list filters by namespace and labels, and a watch continues from it", async () => {
   await kube.create(secrets, aSecret("listed", { kind: "listed" }));
   const { items, resourceVersion } = await kube.list(secrets, { namespace, labelSelector: "kind=listed" });
