@@ -3,7 +3,8 @@
  * its cache would create the same missing pod again and again.
  *
  * The controller records a name *before* the call that creates the object. It removes the name when the watch shows the object
- * or the call fails. A name also expires, so an event that never comes can't block a controller for ever.
+ * or the call fails. A call that is not answered has perhaps created it: the name stays, in doubt, until the controller has looked. A
+ * name also expires, so an event that never comes can't block a controller for ever.
  */
 
 /**
@@ -17,6 +18,10 @@ export type Expectations = {
   expect(owner: string, name: string): void;
   /** The watch has shown the object, or its creation failed. */
   creationObserved(owner: string, name: string): void;
+  /** The call that creates the object was not answered: it counts until that is known. */
+  doubt(owner: string, name: string): void;
+  /** The owner's names in doubt. `forMs`: since the call failed. */
+  doubts(owner: string): { name: string; forMs: number }[];
   /** The number of the owner's creations that the watch has not shown yet. */
   pending(owner: string): number;
   /** The names of those creations. */
@@ -26,18 +31,27 @@ export type Expectations = {
 
 /** `now`: monotonic time in ms. */
 export const createExpectations = (now: () => number = () => performance.now()): Expectations => {
-  const byOwner = new Map<string, Map<string, number>>();
-  const living = (owner: string): Map<string, number> | undefined => {
+  type Times = { sinceMs: number; doubtedMs?: number };
+  const byOwner = new Map<string, Map<string, Times>>();
+  const living = (owner: string): Map<string, Times> | undefined => {
     const names = byOwner.get(owner);
-    for (const [name, sinceMs] of names ?? []) if (now() - sinceMs > expiryMs) names?.delete(name);
+    for (const [name, { sinceMs }] of names ?? []) if (now() - sinceMs > expiryMs) names?.delete(name);
     return names;
   };
   return {
     expect(owner, name) {
-      const names = byOwner.get(owner) ?? new Map<string, number>();
-      byOwner.set(owner, names.set(name, now()));
+      const names = byOwner.get(owner) ?? new Map<string, Times>();
+      byOwner.set(owner, names.set(name, { sinceMs: now() }));
     },
     creationObserved: (owner, name) => void byOwner.get(owner)?.delete(name),
+    doubt(owner, name) {
+      const times = byOwner.get(owner)?.get(name);
+      if (times) times.doubtedMs = now();
+    },
+    doubts: (owner) =>
+      [...(living(owner) ?? [])].flatMap(([name, { doubtedMs }]) =>
+        doubtedMs === undefined ? [] : [{ name, forMs: now() - doubtedMs }],
+      ),
     pending: (owner) => living(owner)?.size ?? 0,
     pendingNames: (owner) => [...(living(owner)?.keys() ?? [])],
     forget: (owner) => void byOwner.delete(owner),

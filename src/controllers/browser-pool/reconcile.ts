@@ -5,6 +5,7 @@ import { type ApplyDeps, applyPlan } from "./apply/apply.ts";
 import type { StartCount } from "./apply/start-count.ts";
 import type { ForeignPods } from "./foreign-pods.ts";
 import { type ObserveDeps, observePool } from "./observe/observe.ts";
+import { settleDoubts } from "./observe/settle-doubts.ts";
 import { planPool } from "./plan/plan.ts";
 import { recoveryProgress } from "./plan/recovery-progress.ts";
 import { drainFinalizer, type PoolSource } from "./pool-source.ts";
@@ -12,10 +13,13 @@ import { drainFinalizer, type PoolSource } from "./pool-source.ts";
 export type ReconcileDeps = ObserveDeps &
   ApplyDeps & {
     source: Pick<PoolSource, "ensureFinalizer">;
-    starts: Pick<StartCount, "note">;
+    starts: Pick<StartCount, "note" | "begun">;
     foreignPods: Pick<ForeignPods, "tell">;
     metrics: Pick<OperatorMetrics, "recovering">;
   };
+
+/** Time to the next round while it is not known whether a pod was created, ms. */
+const inDoubtMs = 1000;
 
 /** One round for one pool; `key` is `namespace/name`. Safe to repeat at any point. */
 export const reconcilePool = async (key: string, deps: ReconcileDeps): Promise<Requeue | undefined> => {
@@ -26,6 +30,7 @@ export const reconcilePool = async (key: string, deps: ReconcileDeps): Promise<R
   deps.lead.check();
   await deps.source.ensureFinalizer(known);
 
+  const inDoubt = await settleDoubts(known.metadata, deps);
   const observed = await observePool(key, deps);
   if (!observed) return undefined;
   deps.foreignPods.tell({ ...observed.pool, ...deps.source.meta }, observed.foreign);
@@ -35,5 +40,5 @@ export const reconcilePool = async (key: string, deps: ReconcileDeps): Promise<R
   const progress = recoveryProgress(observed);
   deps.metrics.recovering(observed.pool.metadata.uid, progress ? progress.of - progress.asked : 0);
   await applyPlan(observed, plan, deps);
-  return { requeueAfterMs: plan.requeueAfterMs };
+  return { requeueAfterMs: inDoubt > 0 ? Math.min(plan.requeueAfterMs, inDoubtMs) : plan.requeueAfterMs };
 };

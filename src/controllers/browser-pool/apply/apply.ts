@@ -85,14 +85,18 @@ const createPod = async (observed: Observed, deps: ApplyDeps): Promise<void> => 
   const pod = buildPod(pool, { suffix: newPodSuffix(), profile: observed.profileVersion }, deps.podSettings);
   deps.lead.check();
   deps.expectations.expect(uid, pod.metadata.name);
+  let isAsked = false;
   try {
     await createAgentKey(pod, deps);
     deps.lead.check();
+    isAsked = true;
     const made = await deps.kube.create(podType, pod);
     deps.starts.begun(made.metadata.uid);
     deps.pods.put(made);
   } catch (error) {
-    deps.expectations.creationObserved(uid, pod.metadata.name);
+    // Without an answer the pod may be there: observe/settle-doubts.ts looks.
+    if (isAsked && isTransient(error)) deps.expectations.doubt(uid, pod.metadata.name);
+    else deps.expectations.creationObserved(uid, pod.metadata.name);
     deps.keySweeps.request(uid);
     noteRefusal(error, pool, deps);
     throw error;

@@ -158,6 +158,12 @@ describe("rule 4: a discard token", () => {
     expect(planned({ pool, pods: podsOf("leased"), leases: { unpaced: 2 } })).toEqual(["create 2 unpaced"]);
   });
 
+  test("very many are rebuilt in batches, one soon after another", () => {
+    const many = { pool: aPool({ size: 500, fillRatePerMinute: 1 }), leases: { unpaced: 300 } };
+    expect(planned(many)).toEqual(["create 32 unpaced"]);
+    expect(planPool(anObserved(many), nowMs).requeueAfterMs).toBeLessThanOrEqual(250);
+  });
+
   test("what is still ending holds its place until it is gone", () => {
     expect(planned({ pods: podsOf("terminating retired"), leases: { unpaced: 1 } })).toEqual([]);
   });

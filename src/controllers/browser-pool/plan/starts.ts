@@ -1,7 +1,7 @@
 /**
  * The part of the plan that starts browsers at the fill rate and counts failed starts; pure.
  *
- * A round makes at most one paced start, at `nextStartTime` or later, and all unpaced ones. While starts fail, the operator tries
+ * A round makes at most one paced start, at `nextStartTime` or later, and a batch of unpaced ones. While starts fail, the operator tries
  * them one by one, further and further apart, until one succeeds. A pod without a node has not begun to start. In a namespace
  * that is not ready for browsers yet, it starts none.
  */
@@ -44,14 +44,20 @@ export const nextSlot = (observed: Observed, failedStarts: number, nowMs: number
   return { dueMs: Math.max(reservedMs, hasFailed ? nowMs + backOffMs : 0), everyMs };
 };
 
+/** Unpaced starts of one round, and the time to the next batch, ms: each is two writes to the API server. */
+const unpacedAtOnce = 32;
+const nextBatchMs = 250;
+
 export type Starts = { actions: PoolAction[]; nextStartTime: string | undefined; requeueAfterMs: number };
 
 /** `missing`: how many browsers the pool lacks. */
 export const starts = (observed: Observed, missing: number, { dueMs, everyMs }: Slot, nowMs: number): Starts => {
-  const unpaced = Math.min(missing, observed.leases.unpaced);
+  const owed = Math.min(missing, observed.leases.unpaced);
+  const unpaced = Math.min(owed, unpacedAtOnce);
   const actions: PoolAction[] = unpaced > 0 ? [{ do: "create", count: unpaced, paced: false }] : [];
   const kept = dueMs > 0 ? new Date(dueMs).toISOString() : undefined;
   if (observed.waitsFor !== undefined) return { actions: [], nextStartTime: kept, requeueAfterMs: resyncMs };
+  if (owed > unpaced) return { actions, nextStartTime: kept, requeueAfterMs: nextBatchMs };
   if (missing - unpaced <= 0 || !Number.isFinite(everyMs))
     return { actions, nextStartTime: kept, requeueAfterMs: resyncMs };
   if (dueMs > nowMs) return { actions, nextStartTime: kept, requeueAfterMs: dueMs - nowMs };
