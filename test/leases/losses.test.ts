@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type Acquired, acquireLease } from "../../src/leases/acquire-lease.ts";
 import type { Grants } from "../../src/leases/grants.ts";
-import { recheckChannel } from "../../src/leases/pool-keys.ts";
+import { poolKeys, recheckChannel } from "../../src/leases/pool-keys.ts";
 import { releaseLease } from "../../src/leases/release-lease.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { startBreakableLink } from "../support/breakable-link.ts";
@@ -59,6 +59,34 @@ const subscribers = async (grants: Grants): Promise<unknown> => {
   const [, count] = (await parts.redis.pubsub("SHARDNUMSUB", grants.channel(poolUid))) as [string, number];
   return count;
 };
+
+/** Keeps what Redis has of the pool now; the result sets it back to that, as a failover may. */
+const keptData = async (): Promise<() => Promise<void>> => {
+  const keys = poolKeys(poolUid);
+  const kept = await Promise.all(keys.map(async (key) => ({ key, dump: await parts.redis.dumpBuffer(key) })));
+  return async () => {
+    await parts.redis.unlink(keys);
+    for (const { key, dump } of kept) if (dump) await parts.redis.restore(key, 0, dump);
+  };
+};
+
+// LEASE-40, LEASE-42
+test("a caller that has a browser, and waits for one in data to which Redis fell back, gets no second one; who still waits does", async () => {
+  const holder = acquire("holder");
+  await whenWaiting(1);
+  const waiter = acquire("waiter");
+  await whenWaiting(2);
+  const fallBack = await keptData();
+  const first = await browser();
+  expect(await holder).toMatchObject(held("holder"));
+  await fallBack();
+  expect(await parts.repairs.establish(poolUid, 2)).toBe(true);
+  await browser();
+  expect(await waiter).toMatchObject(held("waiter"));
+  await browser();
+  expect(await parts.store.counts(poolUid)).toEqual({ acquired: 1, available: 1 });
+  expect(first.holder()).toBe("holder");
+});
 
 describe("a caller whose place in the queue Redis has lost", () => {
   // LEASE-42
