@@ -151,6 +151,9 @@ const Environment = z.object({
   BROWSERPOOL_REPLAY_BYTES_PER_PROJECT: number(4 * 1024 ** 3, 0).describe(
     "Most bytes of the blob store for a project's recordings; one that begins counts with the most that it may become.",
   ),
+  BROWSERPOOL_METRICS_POOLS: whole(200, 0).describe(
+    "Pools that the api's metrics tell apart, the oldest ones; the others are added up as `other`.",
+  ),
   BROWSERPOOL_BROWSER_IMAGE: z
     .string()
     .default("registry.invalid/browserpool/browser:dev")
@@ -325,6 +328,8 @@ export type Config = {
   endedLimits: Record<"pool" | "all", { count: number; bytes: number }>;
   keptTelemetry: KeptTelemetrySettings;
   keptReplays: KeptReplaySettings;
+  /** Pools that have metrics of their own. */
+  metricsPools: number;
   browserImage: string;
   browserTemplateFile: string | undefined;
   browserFeatures: readonly ((typeof browserFeatures)[number] | "blob_store" | "session_outcomes")[];
@@ -423,6 +428,7 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
       seconds: Math.floor(env.BROWSERPOOL_REPLAY_SECONDS),
       bytesPerProject: Math.floor(env.BROWSERPOOL_REPLAY_BYTES_PER_PROJECT),
     },
+    metricsPools: env.BROWSERPOOL_METRICS_POOLS,
     browserImage: env.BROWSERPOOL_BROWSER_IMAGE,
     browserTemplateFile: env.BROWSERPOOL_BROWSER_TEMPLATE_FILE,
     browserFeatures: [

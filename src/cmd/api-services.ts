@@ -19,6 +19,7 @@ import { createReturningBrowsers } from "../leases/returning-browsers.ts";
 import { createSetupClient } from "../leases/setup-client.ts";
 import type { Logger } from "../log.ts";
 import { createApiMetrics, type PoolTotals } from "../metrics/api-metrics.ts";
+import { createPoolMetrics, type PoolFigures } from "../metrics/pool-metrics.ts";
 import type { ProcessMetrics } from "../metrics/process-metrics.ts";
 import { createResolveName } from "../net/resolve-name.ts";
 import { createAgentKeys } from "../protocol/agent-key.ts";
@@ -44,7 +45,7 @@ import { startApiKeys } from "../services/api-keys/api-keys.ts";
 import { createCallerLimits } from "../services/limits/caller-limits.ts";
 import { kubeForRequests } from "../services/objects/kube-for-requests.ts";
 import { createPolicyReader } from "../services/policies/policy-reader.ts";
-import { startProjects } from "../services/projects/projects.ts";
+import { type Projects, startProjects } from "../services/projects/projects.ts";
 import { createProxyChecks } from "../services/proxies/proxy-checks.ts";
 import { startSiteIndex } from "../services/registry/site-index.ts";
 import { startReplayCollector } from "../services/replays/replay-collector.ts";
@@ -81,6 +82,24 @@ const totals = (pools: BrowserPool[]): PoolTotals =>
     }),
     { size: 0, available: 0, acquired: 0, starting: 0, waiting: 0 },
   );
+
+const poolFigures = ({ pools, projects }: { pools: { list(): BrowserPool[] }; projects: Projects }): PoolFigures[] => {
+  const idOf = new Map(projects.list().map(({ namespace, id }) => [namespace, id]));
+  return pools.list().flatMap(({ metadata, spec, status }) => {
+    const project = idOf.get(metadata.namespace);
+    if (project === undefined) return [];
+    return {
+      project,
+      pool: spec.name ?? metadata.name,
+      createdAt: metadata.creationTimestamp ?? "",
+      wanted: spec.size,
+      available: status?.available ?? 0,
+      acquired: status?.acquired ?? 0,
+      starting: status?.starting ?? 0,
+      waiting: status?.waiting ?? 0,
+    };
+  });
+};
 
 /** Starts the watches that keep copies of the organization's objects, until `stack` is disposed of. */
 const startCaches = (
@@ -206,6 +225,7 @@ export const startServices = async (
   const blobs = await startBlobs({ config, log }, stack);
   const { apiKeys } = caches;
   const apiMetrics = createApiMetrics(metrics.registry, () => totals(caches.pools.list()));
+  createPoolMetrics(metrics.registry, { most: config.metricsPools, pools: () => poolFigures(caches) });
   await leaveInitialKey({ kube, namespace, secretName: config.initialKeySecret, apiKeys, log });
   const exporting = {
     config,

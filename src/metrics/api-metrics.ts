@@ -20,7 +20,7 @@ export type LimitName =
 
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;
 
-/** The metrics of the api. Labels come from closed sets only: never an id, a name or a URL. Units are seconds. */
+/** The metrics of the api. Labels come from closed sets only: never an id, a name or a URL, but for those of pools (pool-metrics.ts). Units are seconds. */
 export const createApiMetrics = (registry: Registry, poolTotals: () => PoolTotals) => {
   const registers = [registry];
   new Gauge({

@@ -79,6 +79,17 @@ describe("with a port for operations", () => {
     expect(await sample(ops.leader, 'browserpool_browser_starts_total{result="failed"}')).toBe(0);
   });
 
+  test("the api tells of each pool by its project and its name how many browsers it has in which state", async () => {
+    const pool = await fullPool(api.call, 2, { name: "orders" });
+    await pool.acquire();
+    const [project] = (await (await api.call("GET", "/org/projects")).json()) as { id: string }[];
+    const labels = `project="${project?.id}",pool="orders"`;
+    const browsers = (state: string) => sample(ops.api, `browserpool_pool_browsers{${labels},state="${state}"}`);
+    await eventually("it is counted", async () => (await browsers("acquired")) === 1);
+    expect([await browsers("wanted"), await browsers("available"), await browsers("starting")]).toEqual([2, 1, 0]);
+    expect(await sample(ops.api, `browserpool_pool_waiting_callers{${labels}}`)).toBe(0);
+  });
+
   test("both report whether their dependencies are up", async () => {
     for (const url of [ops.api, ops.standby])
       for (const part of ["redis", "kubernetes"])

@@ -1,0 +1,61 @@
+import { Gauge, type Registry } from "prom-client";
+
+/** A pool as its status counts it. `project`: the id; `pool`: its name, or its id when it has none. `createdAt`: RFC 3339. */
+export type PoolFigures = {
+  project: string;
+  pool: string;
+  createdAt: string;
+  wanted: number;
+  available: number;
+  acquired: number;
+  starting: number;
+  waiting: number;
+};
+
+const states = ["wanted", "available", "acquired", "starting"] as const;
+
+/** Stands for all pools that have no labels of their own. No project and no pool has this name. */
+const other = { project: "other", pool: "other" };
+
+/** The oldest keep their labels, so that a new pool ends nobody's series. */
+const byAge = (a: PoolFigures, b: PoolFigures): number =>
+  a.createdAt === b.createdAt ? (a.pool < b.pool ? -1 : 1) : a.createdAt < b.createdAt ? -1 : 1;
+
+/**
+ * Metrics of each pool, for dashboards, alerts and scalers: unlike all others they have names as labels, of the `most` oldest pools; the rest
+ * are added up. `pools` is called at each scrape. Every replica of the api tells the same, so take the `max` of them.
+ */
+export const createPoolMetrics = (
+  registry: Registry,
+  { most, pools }: { most: number; pools: () => PoolFigures[] },
+): void => {
+  const registers = [registry];
+  const labelled = (): (PoolFigures & { labels: { project: string; pool: string } })[] =>
+    pools()
+      .sort(byAge)
+      .map((one, index) => ({
+        ...one,
+        labels: index < most ? { project: one.project, pool: one.pool } : other,
+      }));
+  new Gauge({
+    name: "browserpool_pool_browsers",
+    help: "Browsers of each pool by state; `wanted` is the pool's size.",
+    labelNames: ["project", "pool", "state"] as const,
+    registers,
+    collect() {
+      this.reset();
+      for (const { labels, ...figures } of labelled())
+        for (const state of states) this.inc({ ...labels, state }, figures[state]);
+    },
+  });
+  new Gauge({
+    name: "browserpool_pool_waiting_callers",
+    help: "Callers that wait for a browser of each pool.",
+    labelNames: ["project", "pool"] as const,
+    registers,
+    collect() {
+      this.reset();
+      for (const { labels, waiting } of labelled()) this.inc(labels, waiting);
+    },
+  });
+};
