@@ -14,6 +14,7 @@ import { type AgentStreams, createAgentStreams } from "../leases/agent-stream.ts
 import { createEndedLeases } from "../leases/ended-leases.ts";
 import { startGrants } from "../leases/grants.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
+import { createNamesWhole } from "../leases/names-whole.ts";
 import { createReplayClient } from "../leases/replay-client.ts";
 import { createReturningBrowsers } from "../leases/returning-browsers.ts";
 import { createSetupClient } from "../leases/setup-client.ts";
@@ -249,6 +250,7 @@ export const startServices = async (
     ...exporting,
     policies,
     endedLeases: createEndedLeases(redis),
+    namesWhole: createNamesWhole(redis),
     agents,
     grants,
     returningBrowsers,

@@ -29,6 +29,9 @@ const freeScript = loadScript("free-name", import.meta.url);
 /** Names on a page. A script reads the lease of each, of 20 kB at most, so more would keep Redis busy for too long. */
 const pageSize = 100;
 
+/** Begins the fields of the hash that are no names (leases/names-whole.ts); no name begins with it. */
+const noName = "!";
+
 const format = ({ poolUid, session }: NameOwner): string => `${poolUid}/${session}`;
 
 const parse = (text: string): NameOwner => {
@@ -57,13 +60,14 @@ export const createSessionNames = (redis: RedisConnection, sessions: Sessions): 
       await orUnavailable(runScript(redis, freeScript, [sessionNamesKey(projectId)], [name, format(owner)]));
     },
     async find(projectId, name) {
+      if (name.startsWith(noName)) return undefined;
       const text = await orUnavailable(redis.hget(sessionNamesKey(projectId), name));
       return text ? parse(text) : undefined;
     },
     async page(projectId, cursor = "0") {
       const [next, flat] = await orUnavailable(redis.hscan(sessionNamesKey(projectId), cursor, "COUNT", pageSize));
       const reserved = flat.flatMap((name, index) =>
-        index % 2 === 0 ? [{ name, owner: parse(flat[index + 1] ?? "") }] : [],
+        index % 2 === 0 && !name.startsWith(noName) ? [{ name, owner: parse(flat[index + 1] ?? "") }] : [],
       );
       return { reserved, next: next === "0" ? undefined : next };
     },

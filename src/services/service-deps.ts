@@ -12,6 +12,7 @@ import type { AgentStreams } from "../leases/agent-stream.ts";
 import type { EndedLeases } from "../leases/ended-leases.ts";
 import type { Grants } from "../leases/grants.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
+import type { NamesWhole } from "../leases/names-whole.ts";
 import type { ReturningBrowsers } from "../leases/returning-browsers.ts";
 import type { SetupClient } from "../leases/setup-client.ts";
 import type { Logger } from "../log.ts";
@@ -66,6 +67,7 @@ export type ServiceDeps = {
   setupClient: SetupClient;
   agentStreams: AgentStreams;
   names: SessionNames;
+  namesWhole: NamesWhole;
   locks: Locks;
   sessionRoom: SessionRoom;
   itemEvents: ItemEvents;

@@ -1,5 +1,7 @@
 /** The look-up of a session, on a real Redis: what is found, and what it asks Redis for among many pools. */
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { createNamesWhole } from "../../src/leases/names-whole.ts";
+import { sessionNamesKey } from "../../src/redis/keys.ts";
 import { createSessionNames } from "../../src/redis/session-names.ts";
 import type { BrowserPool } from "../../src/resources/browser-pool.ts";
 import { mayBeSessionOf, newSessionId } from "../../src/services/objects/session-id.ts";
@@ -25,8 +27,9 @@ beforeAll(async () => {
   deps = {
     store: parts.store,
     names: createSessionNames(parts.redis, parts.store),
+    namesWhole: createNamesWhole(parts.redis),
     pools: { list: () => pools(uids.length) },
-    browsers: { get: () => undefined },
+    browsers: { get: () => undefined, list: () => [] },
     kube: { get: async () => undefined },
   } as unknown as ServiceDeps;
 });
@@ -104,4 +107,48 @@ test("while a pool is recovered, its sessions and all names may be there, and an
   await expect(findSession(newSessionId(three), { project }, deps)).rejects.toMatchObject(unavailable);
   await expect(findSession("some-name", { project }, deps)).rejects.toMatchObject(unavailable);
   await expect(findSession(newSessionId(one), { project }, deps)).rejects.toMatchObject({ code: "not_found" });
+});
+
+// LEASE-46, LEASE-61
+test("a name that nobody has costs as little among many pools, and after a loss is known to be none only when all was recovered", async () => {
+  const many = { id: `p-${crypto.randomUUID()}`, namespace: "ns" } as Project;
+  const find = (name: string): Promise<unknown> => findSession(name, { project: many }, deps);
+  const isNone = { code: "not_found" };
+  const commands = async (count: number): Promise<number> => {
+    const sent = vi.spyOn(parts.redis, "sendCommand");
+    const among = { ...deps, pools: { list: () => pools(count) } } as unknown as ServiceDeps;
+    await expect(findSession("nobody", { project: many }, among)).rejects.toMatchObject(isNone);
+    const { length } = sent.mock.calls;
+    sent.mockRestore();
+    return length;
+  };
+  for (const uid of uids) {
+    const { epoch } = await parts.store.snapshot(uid);
+    await parts.repairs.recovered(uid, epoch);
+  }
+  for (const nobody of ["nobody", "!whole", "!check"]) await expect(find(nobody)).rejects.toMatchObject(isNone);
+  expect(await commands(uids.length)).toBe(await commands(2));
+
+  // Redis loses the names and a pool; the pool's lease comes back, and its name with it.
+  const lost = uids[5] ?? "";
+  await parts.redis.unlink(sessionNamesKey(many.id));
+  await parts.store.drop(lost);
+  await expect(find("nobody")).rejects.toMatchObject({ code: "unavailable" });
+  await parts.repairs.establish(lost, 2);
+  await expect(find("nobody")).rejects.toMatchObject({ code: "unavailable" });
+  await parts.repairs.recovered(lost, 2);
+  await expect(find("nobody")).rejects.toMatchObject(isNone);
+  expect(await commands(uids.length)).toBe(await commands(2));
+  expect((await deps.names.page(many.id)).reserved).toEqual([]);
+});
+
+test("that names are whole is not confirmed by a check from before a loss", async () => {
+  const id = `p-${crypto.randomUUID()}`;
+  const early = await deps.namesWhole.check(id);
+  await parts.redis.unlink(sessionNamesKey(id));
+  if (!early.isWhole) await early.confirm();
+  expect((await deps.namesWhole.check(id)).isWhole).toBe(false);
+  const last = await deps.namesWhole.check(id);
+  if (!last.isWhole) await last.confirm();
+  expect((await deps.namesWhole.check(id)).isWhole).toBe(true);
 });

@@ -1,4 +1,4 @@
-import type { Browser } from "../../resources/browser.ts";
+import { type Browser, isOver } from "../../resources/browser.ts";
 import type { BrowserPool } from "../../resources/browser-pool.ts";
 import { mayBeSessionOf } from "../objects/session-id.ts";
 import type { Project } from "../projects/projects.ts";
@@ -18,6 +18,12 @@ export const browsersOf = (project: Project, { browsers }: Pick<ServiceDeps, "br
 
 /** An object that leases belong to: a pool, or an on-demand browser, which has one lease. */
 export type LeaseOwner = BrowserPool | Browser;
+
+/** All lease owners of a project that may have a lease. */
+export const liveOwnersOf = (project: Project, deps: Pick<ServiceDeps, "pools" | "browsers">): LeaseOwner[] => [
+  ...poolsOf(project, deps),
+  ...browsersOf(project, deps).filter((browser) => !isOver(browser)),
+];
 
 /** All lease owners of a project. */
 export const leaseOwnersOf = (project: Project, deps: Pick<ServiceDeps, "pools" | "browsers">): LeaseOwner[] => [

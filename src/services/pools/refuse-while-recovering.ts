@@ -1,6 +1,7 @@
 import { AppError } from "../../errors.ts";
+import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import type { LeaseOwner } from "./lease-owners.ts";
+import { type LeaseOwner, liveOwnersOf } from "./lease-owners.ts";
 
 /** Whether Redis may have lost writes about a pool or on-demand browser, and not all of its agents were inspected since. */
 export const isRecovering = async (
@@ -9,6 +10,21 @@ export const isRecovering = async (
 ): Promise<boolean> =>
   // An object without an epoch had no round of the operator yet, so it has no leases.
   status?.leaseEpoch !== undefined && store.isRecovering(metadata.uid);
+
+/**
+ * For a name that no session of the project has: throws `unavailable` when Redis may have forgotten it. It asks for each pool and browser of the project
+ * only after a loss of data.
+ */
+export const refuseWhileNamesAreRecovered = async (
+  name: string,
+  project: Project,
+  deps: Pick<ServiceDeps, "store" | "pools" | "browsers" | "namesWhole">,
+): Promise<void> => {
+  const names = await deps.namesWhole.check(project.id);
+  if (names.isWhole) return;
+  await refuseWhileRecovering(name, liveOwnersOf(project, deps), deps);
+  await names.confirm();
+};
 
 /**
  * For a session that none of these owners has: throws `unavailable` when it may still be active, because the operator is recovering

@@ -2,8 +2,8 @@ import { AppError } from "../../errors.ts";
 import type { AnyLease } from "../../leases/records.ts";
 import { type Browser, browserKind } from "../../resources/browser.ts";
 import { fetchObject } from "../objects/fetch-object.ts";
-import { type LeaseOwner, poolsOf, poolsOfSession } from "../pools/lease-owners.ts";
-import { refuseWhileRecovering } from "../pools/refuse-while-recovering.ts";
+import { type LeaseOwner, liveOwnersOf, poolsOfSession } from "../pools/lease-owners.ts";
+import { refuseWhileNamesAreRecovered, refuseWhileRecovering } from "../pools/refuse-while-recovering.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
@@ -37,6 +37,10 @@ const refuseUnstarted = ({ metadata, status }: Browser): void => {
     });
 };
 
+/** The pool or browser with this uid. */
+const ownersWith = (uid: string, project: Project, deps: ServiceDeps): LeaseOwner[] =>
+  liveOwnersOf(project, deps).filter(({ metadata }) => metadata.uid === uid);
+
 /** A session that has ended, if the caller wants such; else it throws `not_found`. */
 const answerEnded = (idOrName: string, found: FoundSession, includeEnded: boolean): FoundSession => {
   if (!includeEnded) throw new AppError("not_found", endedMessage(idOrName, found.lease));
@@ -61,6 +65,7 @@ export const findSession = async (
   const owner = await deps.names.find(project.id, idOrName);
   const named = owner && (await deps.store.lease(owner.poolUid, owner.session));
   if (owner && named) return { lease: named, poolUid: owner.poolUid };
+  if (owner) await refuseWhileRecovering(owner.session, ownersWith(owner.poolUid, project, deps), deps);
   const ended = await findIn(owners, (uid) => deps.store.endedLease(uid, idOrName));
   if (ended) return answerEnded(idOrName, ended, includeEnded);
   return findOnDemand(idOrName, { project, includeEnded, owners }, deps);
@@ -74,8 +79,8 @@ const findOnDemand = async (
 ): Promise<FoundSession> => {
   const onDemand = await browserOf(idOrName, project, deps);
   if (!onDemand) {
-    // What is the id of no pool's session may be a name, which Redis may have forgotten for any pool.
-    await refuseWhileRecovering(idOrName, owners.length > 0 ? owners : poolsOf(project, deps), deps);
+    if (owners.length > 0) await refuseWhileRecovering(idOrName, owners, deps);
+    else await refuseWhileNamesAreRecovered(idOrName, project, deps);
     throw new AppError("not_found", `no browser ${idOrName} in this project`);
   }
   const active = await findIn([onDemand], (uid) => deps.store.lease(uid, idOrName));

@@ -1,6 +1,5 @@
 import type { AnyLease, LeaseRecord, SessionRequest } from "../../leases/records.ts";
-import { isOver } from "../../resources/browser.ts";
-import { browsersOf, poolsOf } from "../pools/lease-owners.ts";
+import { liveOwnersOf } from "../pools/lease-owners.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { endedOf, endedPage, searchEnded } from "./ended-sessions.ts";
@@ -34,8 +33,7 @@ const matcherOf = ({ query, tags = {} }: SessionFilter): Matches | undefined => 
 
 /** All active sessions, the latest first. A pool has as many as browsers, and a project's browsers are limited. */
 const activeLeases = async (matches: Matches | undefined, project: Project, deps: ListDeps): Promise<AnyLease[]> => {
-  const onDemand = browsersOf(project, deps).filter((browser) => !isOver(browser));
-  const owners = [...poolsOf(project, deps), ...onDemand];
+  const owners = liveOwnersOf(project, deps);
   const texts = await Promise.all(owners.map(({ metadata }) => deps.store.leaseTexts(metadata.uid)));
   // The scripts alone write these records; those of the page are checked when they are answered.
   const leases = texts.flat().map((text) => JSON.parse(text) as LeaseRecord);
