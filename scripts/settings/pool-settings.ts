@@ -55,6 +55,15 @@ export const poolSettings = {
       ],
     },
   },
+  serveOnDemand: {
+    by: "API (`POST /browsers`)",
+    takesHold: { pool: "at once" },
+    shownBy: {
+      "test/e2e/serve-on-demand.test.ts": [
+        "an on-demand browser of that configuration comes from the pool at once, and is destroyed and replaced at its end",
+      ],
+    },
+  },
   memory: {
     by: "operator (memory limit of the pod)",
     takesHold: { pool: "new browsers" },

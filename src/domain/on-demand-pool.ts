@@ -25,6 +25,7 @@ export const onDemandPoolSpec = (spec: BrowserSpec): PoolLikeSpec => ({
   memory: "8GiB",
   // Never asked for: the browser is destroyed at the end of its one session.
   reusePolicy: "reset",
+  serveOnDemand: false,
   size: 1,
   fillRatePerMinute: 0,
 });

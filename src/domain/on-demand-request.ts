@@ -1,12 +1,11 @@
-import type { Browser, BrowserSpec } from "../resources/browser.ts";
-import { wireName } from "../resources/identity.ts";
+import type { BrowserSpec } from "../resources/browser.ts";
 import type { Recipe } from "../resources/site-recipe.ts";
 
 /** The request of an on-demand browser's lease (leases/records.ts). */
 export type OnDemandRequest = {
   timeout_seconds: number;
   max_session_seconds: number;
-  /** The owner of the lease: the on-demand browser itself. */
+  /** The owner of the lease: the on-demand browser itself, or the pool that serves it. */
   pool: { id: string; uid: string };
   on_demand: true;
   project: string;
@@ -20,26 +19,31 @@ export type OnDemandRequest = {
 /** What the request of a session has that may report what it reaches (leases/records.ts). */
 export type SessionReport = { config: string; recipe: Recipe };
 
-/** What is known besides the object. `project`: the project's id. `allowedSeconds`: the longest session here. */
-export type OnDemandContext = { project: string; allowedSeconds: number; report: SessionReport | undefined };
+/**
+ * What is known besides the spec. `owner`: of the lease, by id and uid. `name`: of the session. `project`: the project's id.
+ * `allowedSeconds`: the longest session here.
+ */
+export type OnDemandContext = {
+  owner: { id: string; uid: string };
+  name: string | undefined;
+  project: string;
+  allowedSeconds: number;
+  report: SessionReport | undefined;
+};
 
 /** The request for an on-demand browser's session; pure. */
 export const onDemandRequest = (
-  browser: Browser,
-  { project, allowedSeconds, report }: OnDemandContext,
-): OnDemandRequest => {
-  const { metadata, spec } = browser;
-  const name = wireName(browser);
-  return {
-    timeout_seconds: spec.timeoutSeconds,
-    max_session_seconds: Math.min(spec.maxSessionSeconds ?? allowedSeconds, allowedSeconds),
-    pool: { id: metadata.name, uid: metadata.uid },
-    on_demand: true,
-    project,
-    ...(name && { name }),
-    ...(spec.gpu && { gpu: true }),
-    ...(spec.tags && { tags: spec.tags }),
-    ...(spec.vaults.length > 0 && { vaults: spec.vaults }),
-    ...(report && { report }),
-  };
-};
+  spec: BrowserSpec,
+  { owner, name, project, allowedSeconds, report }: OnDemandContext,
+): OnDemandRequest => ({
+  timeout_seconds: spec.timeoutSeconds,
+  max_session_seconds: Math.min(spec.maxSessionSeconds ?? allowedSeconds, allowedSeconds),
+  pool: owner,
+  on_demand: true,
+  project,
+  ...(name && { name }),
+  ...(spec.gpu && { gpu: true }),
+  ...(spec.tags && { tags: spec.tags }),
+  ...(spec.vaults.length > 0 && { vaults: spec.vaults }),
+  ...(report && { report }),
+});

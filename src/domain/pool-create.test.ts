@@ -25,6 +25,7 @@ const defaults = {
   kioskMode: false,
   memory: "8GiB",
   reusePolicy: "reset",
+  serveOnDemand: false,
 };
 
 describe("a new pool", () => {

@@ -35,6 +35,7 @@ const replaced = [
   "timeoutSeconds",
   "maxSessionSeconds",
   "reusePolicy",
+  "serveOnDemand",
   "headless",
   "stealth",
   "kioskMode",

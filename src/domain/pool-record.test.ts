@@ -29,6 +29,7 @@ test("a bare pool is answered with its defaults, and nothing that was not set", 
       kiosk_mode: false,
       memory: "8GiB",
       reuse_policy: "reset",
+      serve_on_demand: false,
     },
   });
 });

@@ -64,6 +64,12 @@ export const createApiMetrics = (registry: Registry, poolTotals: () => PoolTotal
       labelNames: ["reuse"] as const,
       registers,
     }),
+    onDemand: new Counter({
+      name: "browserpool_on_demand_browsers_total",
+      help: "On-demand browsers that were asked for, by whether a pool served them or a start was begun.",
+      labelNames: ["source"] as const,
+      registers,
+    }),
     limited: new Counter({
       name: "browserpool_limited_requests_total",
       help: "Requests that were refused because their caller has reached a bound, by bound.",

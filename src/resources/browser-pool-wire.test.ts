@@ -28,6 +28,7 @@ describe("a request to create", () => {
       kiosk_mode: false,
       memory: "8GiB",
       reuse_policy: "reset",
+      serve_on_demand: false,
     });
     expect(refused(CreateBrowserPool, {})).toEqual(["size"]);
   });

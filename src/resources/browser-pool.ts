@@ -50,6 +50,12 @@ export const BrowserPoolSpec = z
       .describe(
         "What the next holder of a browser finds. reset: Chromium started anew, with nothing of the holder before. keep: the browser as it stands, with cookies, tabs and storage; only for callers who trust each other.",
       ),
+    serveOnDemand: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Give idle browsers also to POST /browsers whose configuration they have: at once, for one session, after which they are destroyed and replaced at the fill rate.",
+      ),
     headless,
     stealth,
     kioskMode,

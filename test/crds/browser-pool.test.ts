@@ -45,6 +45,7 @@ describe("a pool written as YAML", () => {
       kioskMode: false,
       memory: "8GiB",
       reusePolicy: "reset",
+      serveOnDemand: false,
     });
   });
 
@@ -86,6 +87,7 @@ describe("a pool written as YAML", () => {
       viewport: { width: 390, height: 844, refreshRate: 60 },
       discardIdle: "once",
       reusePolicy: "keep",
+      serveOnDemand: true,
       maxSessionSeconds: 3600,
     };
     expect((await create(spec)).spec).toEqual(spec);

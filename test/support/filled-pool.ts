@@ -34,6 +34,7 @@ export const untilFresh = (
 /** The parameters of a pool; the SDK does not know all of them yet. */
 export type PoolParams = Partial<BrowserPoolCreateParams> & {
   reuse_policy?: "reset" | "keep";
+  serve_on_demand?: boolean;
   max_session_seconds?: number;
   network?: object;
   memory?: "8GiB" | "16GiB";

@@ -12,6 +12,7 @@ import { sessionReport } from "../../registry/session-report.ts";
 import { type Browser, type BrowserSpec, browserKind, isOver } from "../../resources/browser.ts";
 import type { CreateBrowser } from "../../resources/browser-wire.ts";
 import { refusalIn } from "../../resources/conditions.ts";
+import { wireName } from "../../resources/identity.ts";
 import { newId } from "../objects/new-id.ts";
 import { requireReferences } from "../objects/references.ts";
 import { requireFeatures } from "../objects/require-features.ts";
@@ -19,6 +20,7 @@ import type { Project } from "../projects/projects.ts";
 import { countedSessions, sessionUse } from "../projects/session-use.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import type { HandedOut } from "./acquire-browser.ts";
+import { serveFromPool } from "./serve-from-pool.ts";
 import { sessionAnswer } from "./session-answer.ts";
 import { sessionNameTaken } from "./session-name.ts";
 
@@ -78,7 +80,7 @@ const undo = async (
 };
 
 /**
- * Starts a browser for one session and returns when its lease is bound. Throws `bad_request`, `not_found` for a reference, `name_taken`,
+ * Gives out a browser for one session, of a pool that serves on demand or started now, and returns when its lease is bound. Throws `bad_request`, `not_found` for a reference, `name_taken`,
  * `too_many_requests`, and `browser_not_started` with the reason. `signal`: aborted when the caller is gone; then it undoes everything.
  */
 export const createBrowser = async (
@@ -93,6 +95,9 @@ export const createBrowser = async (
   const tooLong = sessionTooLong(spec, deps.config.limits.sessionSeconds);
   if (tooLong) throw invalidInput([tooLong]);
   await requireReferences(referencesAsGiven(request, spec), project, deps);
+  const served = await serveFromPool({ spec, project, baseUrl }, deps, signal);
+  deps.metrics.onDemand.inc({ source: served ? "pool" : "start" });
+  if (served) return served;
   const metadata = { name: newId(), namespace: project.namespace };
   const room = await reserveRoom(metadata.name, project, deps);
   const free = (): Promise<void> => deps.sessionRoom.free(room).catch(() => undefined);
@@ -112,7 +117,11 @@ export const createBrowser = async (
       : undefined;
     const wanted = {
       ...owner,
-      request: onDemandRequest(browser, { project: project.id, allowedSeconds, report }),
+      request: onDemandRequest(spec, {
+        owner: { id: owner.session, uid: owner.poolUid },
+        name: wireName(browser),
+        ...{ project: project.id, allowedSeconds, report },
+      }),
       waitMs: startWaitMs,
     };
     const acquired = await acquireLease(wanted, deps, AbortSignal.any([signal, failure.signal]));

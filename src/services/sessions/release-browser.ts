@@ -1,6 +1,6 @@
 import { AppError } from "../../errors.ts";
 import { freeName } from "../../leases/free-name.ts";
-import type { AnyLease } from "../../leases/records.ts";
+import { type AnyLease, SessionRequest } from "../../leases/records.ts";
 import { type Release, releaseLease } from "../../leases/release-lease.ts";
 import type { BrowserPool } from "../../resources/browser-pool.ts";
 import { wireName } from "../../resources/identity.ts";
@@ -25,6 +25,17 @@ const matchingPools = async (idOrName: string, project: Project, deps: ServiceDe
   return known.length > 0 ? known : [await fetchPool(idOrName, project, deps)];
 };
 
+/** Whether the session has a browser of this pool as an on-demand one, which is destroyed at its end (POOL-22). */
+const isOnDemand = async (
+  session: string,
+  { metadata, spec }: Pick<BrowserPool, "metadata" | "spec">,
+  { store }: Pick<ServiceDeps, "store">,
+): Promise<boolean> => {
+  if (!spec.serveOnDemand) return false;
+  const lease = await store.lease(metadata.uid, session);
+  return lease !== undefined && SessionRequest.parse(JSON.parse(lease.request)).on_demand === true;
+};
+
 /**
  * Gives a browser back to its pool, or destroys it. Throws `not_found` for a session that is not acquired from this pool, and
  * `unavailable` while that is unknown.
@@ -37,7 +48,7 @@ export const releaseBrowser = async (
   const { session_id: session, reuse } = request;
   const pools = await matchingPools(idOrName, project, deps);
   for (const { metadata, spec } of pools) {
-    const returns = reuse ? spec.reusePolicy : "none";
+    const returns = reuse && !(await isOnDemand(session, { metadata, spec }, deps)) ? spec.reusePolicy : "none";
     const ended = await endSession({ poolUid: metadata.uid, session, reuse: returns, reason: "released" }, deps);
     if (ended) {
       deps.metrics.releases.inc({ reuse: String(reuse) });

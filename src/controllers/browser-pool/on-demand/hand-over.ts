@@ -15,7 +15,7 @@ import type { Logger } from "../../../log.ts";
 import type { SessionNames } from "../../../redis/session-names.ts";
 import { sessionReport } from "../../../registry/session-report.ts";
 import type { Browser } from "../../../resources/browser.ts";
-import { projectLabel } from "../../../resources/identity.ts";
+import { projectLabel, wireName } from "../../../resources/identity.ts";
 import { sessionOf } from "./browser-as-pool.ts";
 
 export type HandOverDeps = {
@@ -45,8 +45,9 @@ export const handOver = async (browser: Browser, deps: HandOverDeps): Promise<bo
   const report = spec.reportOutcome
     ? await sessionReport(onDemandPoolSpec(spec), metadata.namespace ?? "", deps)
     : undefined;
-  const context = { project, allowedSeconds: deps.sessionSeconds, report };
-  const { name, ...request } = onDemandRequest(browser, context);
+  const owner = { id: metadata.name, uid: metadata.uid };
+  const context = { owner, name: wireName(browser), project, allowedSeconds: deps.sessionSeconds, report };
+  const { name, ...request } = onDemandRequest(spec, context);
   const isNamed = name !== undefined && (await deps.names.reserve(request.project, name, { poolUid, session }));
   const outcome = await deps.store.take(poolUid, {
     session,
