@@ -62,6 +62,9 @@ export type InspectionsDeps = Omit<InspectDeps, "check"> & {
   log: Logger;
 };
 
+/** Whether nobody waits for what the inspection finds. */
+const canWait = ({ lane }: InspectionRequest): boolean => lane !== "newcomer" && lane !== "step";
+
 /** What an inspection says of the node: one that asked no agent, as when Redis has another epoch, says nothing. */
 const nodeAnswers: Readonly<Record<InspectResult["is"], NodeAnswer>> = {
   done: "answered",
@@ -106,8 +109,9 @@ export const startInspections = (deps: InspectionsDeps): Inspections => {
   };
   const laneOf = (key: string): InspectionLane => {
     const request = requests.get(key);
-    if (memory.isFailing(key) || (request && silentNodes.isSilent(nodeOf(request)))) return "silent";
-    return request?.lane ?? "audit";
+    if (!request) return "audit";
+    const isSilent = memory.isFailing(key) || (canWait(request) && silentNodes.isSilent(nodeOf(request)));
+    return isSilent ? "silent" : request.lane;
   };
   /** A node answers again: its agents that did not answer are asked now. */
   const askAgain = (node: string): void => {
@@ -126,7 +130,8 @@ export const startInspections = (deps: InspectionsDeps): Inspections => {
   const ask = async (request: InspectionRequest): Promise<Requeue | undefined> => {
     const node = nodeOf(request);
     memory.noteAsked(request.browser.id, request.epoch);
-    if (!silentNodes.enter(node)) return { requeueAfterMs: crowdedMs };
+    if (!silentNodes.enter(node, canWait(request) || memory.isFailing(request.browser.id)))
+      return { requeueAfterMs: crowdedMs };
     let answer: NodeAnswer = "unknown";
     try {
       const result = await inspectOne(request);

@@ -4,7 +4,8 @@
  *
  *   well ──three inspections in a row without an answer──► silent ──an answer──► well
  *
- * Of a silent node few are asked at the same time, until one answers.
+ * Of a silent node few are asked at the same time, until one answers; but for those that somebody waits for, since on the only node of a
+ * cluster some agents may be dead and the others well.
  */
 
 /** Inspections in a row without an answer after which a node counts as silent. */
@@ -18,8 +19,8 @@ export type NodeAnswer = "answered" | "silent" | "unknown";
 
 export type SilentNodes = {
   isSilent(node: string): boolean;
-  /** Begins an inspection; false when enough agents of this silent node are being asked. */
-  enter(node: string): boolean;
+  /** Begins an inspection; false when enough agents of this silent node are being asked, and this one can wait. */
+  enter(node: string, canWait: boolean): boolean;
   /** Ends it. True when it is the first answer of a node that was silent. */
   leave(node: string, answer: NodeAnswer): boolean;
 };
@@ -31,9 +32,9 @@ export const createSilentNodes = (): SilentNodes => {
   const isSilent = (node: string): boolean => (unanswered.get(node) ?? 0) >= silentAfter;
   return {
     isSilent,
-    enter(node) {
+    enter(node, canWait) {
       const count = asking.get(node) ?? 0;
-      if (isSilent(node) && count >= askedAtOnce) return false;
+      if (canWait && isSilent(node) && count >= askedAtOnce) return false;
       asking.set(node, count + 1);
       return true;
     },
