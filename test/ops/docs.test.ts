@@ -7,6 +7,7 @@ import { checkPodTemplate } from "../../src/controllers/browser-pool/pod/pod-tem
 import { checkProjectObjects } from "../../src/controllers/project/project-objects.ts";
 import { createApiMetrics } from "../../src/metrics/api-metrics.ts";
 import { createOperatorMetrics } from "../../src/metrics/operator-metrics.ts";
+import { createPoolMetrics } from "../../src/metrics/pool-metrics.ts";
 import { createProcessMetrics } from "../../src/metrics/process-metrics.ts";
 import { docExamples } from "../support/doc-examples.ts";
 
@@ -27,6 +28,7 @@ test("it lists every metric of ours, and no other", async () => {
   const { registry } = createProcessMetrics(async () => ({ redis: true, kubernetes: true }));
   const operator = new Registry();
   createOperatorMetrics(operator, () => true);
+  createPoolMetrics(registry, { most: 1, pools: () => [] });
   createApiMetrics(registry, () => ({ size: 0, available: 0, acquired: 0, starting: 0, waiting: 0 }));
   const all = [...(await registry.getMetricsAsJSON()), ...(await operator.getMetricsAsJSON())];
   const ours = all.map(({ name }) => name).filter((name) => name.startsWith("browserpool_"));
