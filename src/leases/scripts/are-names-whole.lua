@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Whether the names of a project are all there, or some may have been lost with Redis' data.
 -- @include server
 -- KEYS[1] hash of the project's names: name → owner; and `!whole` → the run of the server on which they were all there,
