@@ -23,7 +23,7 @@ import { createInspectionMemory, type InspectionMemory } from "./inspection-memo
 import { createSilentNodes, type NodeAnswer } from "./silent-nodes.ts";
 
 /** Inspections at a time, by lane. An inspection mostly waits. More would cause bursts on the agents' nodes. */
-const atOnce: Readonly<Record<InspectionLane, number>> = {
+const atOnce: Readonly<Record<InspectionLane | "silent", number>> = {
   newcomer: 16,
   step: 16,
   recovery: 64,
@@ -107,7 +107,7 @@ export const startInspections = (deps: InspectionsDeps): Inspections => {
     // The pod was evicted after this request: the next round requests again, with the reason why it must not become idle.
     return !known.metadata.deletionTimestamp || browser.leaving !== undefined;
   };
-  const laneOf = (key: string): InspectionLane => {
+  const laneOf = (key: string): keyof typeof atOnce => {
     const request = requests.get(key);
     if (!request) return "audit";
     const isSilent = memory.isFailing(key) || (canWait(request) && silentNodes.isSilent(nodeOf(request)));

@@ -22,11 +22,12 @@ export type InspectionReason = "Warm" | "Suspect" | "Ending" | "Releasing" | "Le
 
 /**
  * Which inspections wait for one another (inspect/inspections.ts): `newcomer`: of a browser that is not known yet; `step`: callers or the fill
- * rate wait for it; `recovery`: Redis has lost the lease; `audit`: it can wait; `silent`: the agent did not answer the last one.
+ * rate wait for it; `recovery`: Redis has lost the lease; `audit`: it can wait.
  */
-export type InspectionLane = "newcomer" | "step" | "recovery" | "audit" | "silent";
+export type InspectionLane = "newcomer" | "step" | "recovery" | "audit";
 
-const lanes: Record<InspectionReason, InspectionLane> = {
+/** The lane of an inspection for each reason. */
+export const lanes: Readonly<Record<InspectionReason, InspectionLane>> = {
   Warm: "newcomer",
   Suspect: "step",
   Ending: "step",
@@ -37,23 +38,18 @@ const lanes: Record<InspectionReason, InspectionLane> = {
   Disturbed: "audit",
 };
 
-/** The lane of an inspection for this reason. */
-export const laneOf = (pod: ObservedPod, why: InspectionReason): InspectionLane =>
-  pod.inspection && pod.inspection.failures > 0 ? "silent" : lanes[why];
-
 /** `dueMs`: ms since the epoch; in the past when it is overdue. */
 export type NextInspection = { dueMs: number; why: InspectionReason };
 
 /** Each browser is audited once in this time, ms, so a lease that Redis has lost is found within it. */
 export const auditMs = 60_000;
 
-/** The inspections after a disturbance are spread over this time, ms, */
+/** The inspections after a disturbance: the least time over which they are spread, ms, and how many there are in a second at most. */
 const disturbedSpreadMs = 5000;
-
-/** but there are no more of them in a second. */
 const disturbedPerSecond = 500;
 
-const spreadMs = ({ fleet }: Observed): number => Math.max(disturbedSpreadMs, (fleet / disturbedPerSecond) * 1000);
+const spreadMs = ({ fleet }: Observed): number =>
+  Math.max(disturbedSpreadMs, Math.round((fleet / disturbedPerSecond) * 1000));
 
 /** Between two inspections of a browser that stays warm or suspect, ms. */
 const againMs = 1000;
@@ -118,6 +114,6 @@ export const nextInspection = (pod: ObservedPod, observed: Observed, nowMs: numb
   if (!isPresent && observed.leases.recoveringSinceMs !== undefined) return { dueMs: nowMs, why: "Lost" };
   if (atOnce) return { dueMs: inspection && isPresent ? inspection.atMs + againMs : nowMs, why: atOnce };
   if (!inspection || !isPresent || inspection.atMs < observed.disturbedAtMs)
-    return { dueMs: observed.disturbedAtMs + shareOf(pod.uid, Math.round(spreadMs(observed))), why: "Disturbed" };
+    return { dueMs: observed.disturbedAtMs + shareOf(pod.uid, spreadMs(observed)), why: "Disturbed" };
   return regularInspection(pod, inspection, observed, nowMs);
 };

@@ -7,7 +7,7 @@
 import type { Observed, ObservedPod } from "../observe/observed.ts";
 import type { PoolAction, PoolPlan } from "./actions.ts";
 import { leavingReason } from "./leaving.ts";
-import { laneOf, nextInspection } from "./next-inspection.ts";
+import { lanes, nextInspection } from "./next-inspection.ts";
 import { isFailing } from "./pod-life.ts";
 import { recoveryProgress } from "./recovery-progress.ts";
 import { poolStatus } from "./status.ts";
@@ -62,7 +62,7 @@ export const inspections = (observed: Observed, nowMs: number, withinMs: number)
         leaving: leavingReason(pod),
         afterMs: Math.max(0, Math.ceil(next.dueMs - nowMs)),
         why: next.why,
-        lane: laneOf(pod, next.why),
+        lane: lanes[next.why],
       },
     ];
   });
