@@ -19,8 +19,8 @@ import { createReplayClient } from "../leases/replay-client.ts";
 import { createReturningBrowsers } from "../leases/returning-browsers.ts";
 import { createSetupClient } from "../leases/setup-client.ts";
 import type { Logger } from "../log.ts";
-import { createApiMetrics, type PoolTotals } from "../metrics/api-metrics.ts";
-import { createPoolMetrics, type PoolFigures } from "../metrics/pool-metrics.ts";
+import { createApiMetrics } from "../metrics/api-metrics.ts";
+import { createPoolMetrics, type PoolCounts, type PoolFigures } from "../metrics/pool-metrics.ts";
 import type { ProcessMetrics } from "../metrics/process-metrics.ts";
 import { createResolveName } from "../net/resolve-name.ts";
 import { createAgentKeys } from "../protocol/agent-key.ts";
@@ -72,32 +72,37 @@ export type ApiParts = {
   log: Logger;
 };
 
-const totals = (pools: BrowserPool[]): PoolTotals =>
-  pools.reduce(
-    (sum, { spec, status }) => ({
-      size: sum.size + spec.size,
-      available: sum.available + (status?.available ?? 0),
-      acquired: sum.acquired + (status?.acquired ?? 0),
-      starting: sum.starting + (status?.starting ?? 0),
-      waiting: sum.waiting + (status?.waiting ?? 0),
+const countsOf = ({ spec, status }: BrowserPool): PoolCounts => ({
+  size: spec.size,
+  available: status?.available ?? 0,
+  acquired: status?.acquired ?? 0,
+  starting: status?.starting ?? 0,
+  waiting: status?.waiting ?? 0,
+});
+
+const totals = (pools: BrowserPool[]): PoolCounts =>
+  pools.map(countsOf).reduce(
+    (sum, one) => ({
+      size: sum.size + one.size,
+      available: sum.available + one.available,
+      acquired: sum.acquired + one.acquired,
+      starting: sum.starting + one.starting,
+      waiting: sum.waiting + one.waiting,
     }),
     { size: 0, available: 0, acquired: 0, starting: 0, waiting: 0 },
   );
 
 const poolFigures = ({ pools, projects }: { pools: { list(): BrowserPool[] }; projects: Projects }): PoolFigures[] => {
   const idOf = new Map(projects.list().map(({ namespace, id }) => [namespace, id]));
-  return pools.list().flatMap(({ metadata, spec, status }) => {
+  return pools.list().flatMap((pool) => {
+    const { metadata, spec } = pool;
     const project = idOf.get(metadata.namespace);
     if (project === undefined) return [];
     return {
+      ...countsOf(pool),
       project,
       pool: spec.name ?? metadata.name,
       createdAt: metadata.creationTimestamp ?? "",
-      wanted: spec.size,
-      available: status?.available ?? 0,
-      acquired: status?.acquired ?? 0,
-      starting: status?.starting ?? 0,
-      waiting: status?.waiting ?? 0,
     };
   });
 };

@@ -1,7 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-
-/** Totals over all pools, read when metrics are scraped. */
-export type PoolTotals = { size: number; available: number; acquired: number; starting: number; waiting: number };
+import { browsersByState, type PoolCounts } from "./pool-metrics.ts";
 
 export type AcquireResult = "granted" | "timeout" | "refused" | "cancelled" | "error";
 
@@ -20,8 +18,11 @@ export type LimitName =
 
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;
 
-/** The metrics of the api. Labels come from closed sets only: never an id, a name or a URL, but for those of pools (pool-metrics.ts). Units are seconds. */
-export const createApiMetrics = (registry: Registry, poolTotals: () => PoolTotals) => {
+/**
+ * The metrics of the api. Labels come from closed sets only: never an id, a name or a URL, but for those of pools (pool-metrics.ts). Units are
+ * seconds. `poolTotals`: over all pools, called at each scrape.
+ */
+export const createApiMetrics = (registry: Registry, poolTotals: () => PoolCounts) => {
   const registers = [registry];
   new Gauge({
     name: "browserpool_browsers",
@@ -29,11 +30,7 @@ export const createApiMetrics = (registry: Registry, poolTotals: () => PoolTotal
     labelNames: ["state"] as const,
     registers,
     collect() {
-      const { size, available, acquired, starting } = poolTotals();
-      this.set({ state: "wanted" }, size);
-      this.set({ state: "available" }, available);
-      this.set({ state: "acquired" }, acquired);
-      this.set({ state: "starting" }, starting);
+      for (const [state, count] of browsersByState(poolTotals())) this.set({ state }, count);
     },
   });
   new Gauge({

@@ -6,7 +6,7 @@ const figures = (pool: string, second: number, size: number): PoolFigures => ({
   project: "p",
   pool,
   createdAt: `2030-01-01T00:00:0${second}Z`,
-  wanted: size,
+  size,
   available: size - 1,
   acquired: 1,
   starting: 0,

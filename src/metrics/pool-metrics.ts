@@ -1,18 +1,19 @@
 import { Gauge, type Registry } from "prom-client";
 
-/** A pool as its status counts it. `project`: the id; `pool`: its name, or its id when it has none. `createdAt`: RFC 3339. */
-export type PoolFigures = {
-  project: string;
-  pool: string;
-  createdAt: string;
-  wanted: number;
-  available: number;
-  acquired: number;
-  starting: number;
-  waiting: number;
-};
+/** Of a pool, or of several together: its size, its browsers, and the callers that wait for one. */
+export type PoolCounts = { size: number; available: number; acquired: number; starting: number; waiting: number };
 
-const states = ["wanted", "available", "acquired", "starting"] as const;
+/** A pool as its status counts it. `project`: the id; `pool`: its name, or its id when it has none. `createdAt`: RFC 3339. */
+export type PoolFigures = PoolCounts & { project: string; pool: string; createdAt: string };
+
+/** The browsers of a pool, or of several, by the label `state`. */
+export const browsersByState = ({ size, available, acquired, starting }: PoolCounts) =>
+  [
+    ["wanted", size],
+    ["available", available],
+    ["acquired", acquired],
+    ["starting", starting],
+  ] as const;
 
 /** Stands for all pools that have no labels of their own. No project and no pool has this name. */
 const other = { project: "other", pool: "other" };
@@ -44,8 +45,8 @@ export const createPoolMetrics = (
     registers,
     collect() {
       this.reset();
-      for (const { labels, ...figures } of labelled())
-        for (const state of states) this.inc({ ...labels, state }, figures[state]);
+      for (const { labels, ...counts } of labelled())
+        for (const [state, count] of browsersByState(counts)) this.inc({ ...labels, state }, count);
     },
   });
   new Gauge({
