@@ -12,8 +12,8 @@ export const isRecovering = async (
   status?.leaseEpoch !== undefined && store.isRecovering(metadata.uid);
 
 /**
- * For a name that no session of the project has: throws `unavailable` when Redis may have forgotten it. It asks for each pool and browser of the project
- * only after a loss of data.
+ * For a name that no session of the project has: throws `unavailable` when Redis may have forgotten it. It asks for each pool and browser of
+ * the project only after a loss of data.
  */
 export const refuseWhileNamesAreRecovered = async (
   name: string,

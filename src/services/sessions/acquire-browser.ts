@@ -21,8 +21,8 @@ import { newSessionId } from "../objects/session-id.ts";
 import { cachedOrFetchedPool } from "../pools/fetch-pool.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
+import { answerHeld, type HandedOut, handOut } from "./hand-out.ts";
 import { sessionAnswer } from "./session-answer.ts";
-import { sessionNameTaken } from "./session-name.ts";
 
 export type AcquireInput = {
   idOrName: string;
@@ -114,29 +114,6 @@ const prepareAnswer = (
   return answer;
 };
 
-/** The answer for a bound lease. When it can't be made, the session is abandoned. */
-const answerHeld = async (
-  prepared: Promise<Session> | undefined,
-  { poolUid, session }: { poolUid: string; session: string },
-  deps: ServiceDeps,
-  signal: AbortSignal,
-): Promise<Session | undefined> => {
-  try {
-    const answer = await prepared;
-    signal.throwIfAborted();
-    return answer;
-  } catch (error) {
-    deps.abandonedSessions.add(poolUid, session);
-    throw error;
-  }
-};
-
-export type HandedOut = {
-  session: Session;
-  /** Call it when the answer did not reach the caller: the browser goes to the next caller. */
-  takeBack(): void;
-};
-
 /**
  * Hands out a browser of a pool: at once when one is idle, else when it is the caller's turn; undefined when the wait timed out.
  * `signal`: aborted when the caller is gone; then no browser stays taken.
@@ -151,44 +128,30 @@ export const acquireBrowser = async (
   await checkTelemetry(pool, input, deps);
   requireFeatures({ reportOutcome: request.report_outcome }, deps);
   const poolUid = pool.metadata.uid;
-  const session = newSessionId(poolUid);
-  const owner = { poolUid, session };
-  const { name } = request;
-  if (name && !(await retryBriefly(() => deps.names.reserve(project.id, name, owner), signal)))
-    throw sessionNameTaken(name);
-
-  const waitSeconds = request.acquire_timeout_seconds ?? defaultAcquireTimeoutSeconds(pool.spec);
-  let prepared: Promise<Session> | undefined;
-  const report = await reportOf(pool, input, deps);
-  // Without a place the caller gets a browser that is idle now, or none.
-  const place = deps.callerLimits.enterQueue({ keyId, projectId: project.id });
-  const wanted = {
-    poolUid,
-    session,
-    request: { ...sessionRequest(pool, request, project, deps.config), ...(report && { report }) },
-    waitMs: waitSeconds * 1000,
-    mostWaiting: place ? deps.config.callers.waitingAcquires.project : 0,
-    whileBinding(lease: LeaseRecord) {
-      prepared = prepareAnswer(lease, baseUrl, deps, signal);
-    },
+  const owner = { poolUid, session: newSessionId(poolUid) };
+  const acquire = async (): Promise<Session | undefined> => {
+    const waitSeconds = request.acquire_timeout_seconds ?? defaultAcquireTimeoutSeconds(pool.spec);
+    let prepared: Promise<Session> | undefined;
+    const report = await reportOf(pool, input, deps);
+    // Without a place the caller gets a browser that is idle now, or none.
+    const place = deps.callerLimits.enterQueue({ keyId, projectId: project.id });
+    const wanted = {
+      ...owner,
+      request: { ...sessionRequest(pool, request, project, deps.config), ...(report && { report }) },
+      waitMs: waitSeconds * 1000,
+      mostWaiting: place ? deps.config.callers.waitingAcquires.project : 0,
+      whileBinding(lease: LeaseRecord) {
+        prepared = prepareAnswer(lease, baseUrl, deps, signal);
+      },
+    };
+    try {
+      const acquired = await measured(() => acquireLease(wanted, deps, signal), deps, signal);
+      if (acquired.kind === "full") throw queueIsFull(place !== undefined, deps);
+      if (acquired.kind === "draining") throw new AppError("not_found", `browser pool ${idOrName} is being deleted`);
+      return acquired.kind === "held" ? await answerHeld(prepared, owner, deps, signal) : undefined;
+    } finally {
+      place?.();
+    }
   };
-  let answer: Session | undefined;
-  const freeName = async (): Promise<void> => {
-    if (name) await deps.names.free(project.id, name, owner).catch(() => undefined);
-  };
-  const takeBack = (): void => {
-    deps.abandonedSessions.add(poolUid, session);
-    void freeName();
-  };
-  try {
-    const acquired = await measured(() => acquireLease(wanted, deps, signal), deps, signal);
-    if (acquired.kind === "full") throw queueIsFull(place !== undefined, deps);
-    if (acquired.kind === "draining") throw new AppError("not_found", `browser pool ${idOrName} is being deleted`);
-    if (acquired.kind === "held") answer = await answerHeld(prepared, owner, deps, signal);
-    if (answer?.telemetry) deps.telemetry.collector.collect(owner);
-    return answer && { session: answer, takeBack };
-  } finally {
-    place?.();
-    if (!answer) await freeName();
-  }
+  return handOut({ owner, name: request.name, project }, acquire, deps, signal);
 };

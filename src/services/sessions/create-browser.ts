@@ -19,7 +19,7 @@ import { requireFeatures } from "../objects/require-features.ts";
 import type { Project } from "../projects/projects.ts";
 import { countedSessions, sessionUse } from "../projects/session-use.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import type { HandedOut } from "./acquire-browser.ts";
+import type { HandedOut } from "./hand-out.ts";
 import { serveFromPool } from "./serve-from-pool.ts";
 import { sessionAnswer } from "./session-answer.ts";
 import { sessionNameTaken } from "./session-name.ts";
@@ -80,8 +80,9 @@ const undo = async (
 };
 
 /**
- * Gives out a browser for one session, of a pool that serves on demand or started now, and returns when its lease is bound. Throws `bad_request`, `not_found` for a reference, `name_taken`,
- * `too_many_requests`, and `browser_not_started` with the reason. `signal`: aborted when the caller is gone; then it undoes everything.
+ * Gives out a browser for one session, of a pool that serves on demand or started now, and returns when its lease is bound. Throws
+ * `bad_request`, `not_found` for a reference, `name_taken`, `too_many_requests`, and `browser_not_started` with the reason. `signal`: aborted
+ * when the caller is gone; then it undoes everything.
  */
 export const createBrowser = async (
   { request, project, baseUrl }: { request: CreateBrowser; project: Project; baseUrl: string },

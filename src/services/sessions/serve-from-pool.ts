@@ -12,13 +12,13 @@ import { retryBriefly } from "../../redis/while-unavailable.ts";
 import { sessionReport } from "../../registry/session-report.ts";
 import type { BrowserSpec } from "../../resources/browser.ts";
 import type { BrowserPool } from "../../resources/browser-pool.ts";
+import type { Session } from "../../resources/session-wire.ts";
 import { newSessionId } from "../objects/session-id.ts";
 import { poolsOf } from "../pools/lease-owners.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import type { HandedOut } from "./acquire-browser.ts";
+import { answerHeld, type HandedOut, handOut } from "./hand-out.ts";
 import { sessionAnswer } from "./session-answer.ts";
-import { sessionNameTaken } from "./session-name.ts";
 
 /** Pools that are tried for one browser: the caller waits for each. */
 const mostTried = 3;
@@ -65,32 +65,13 @@ const serveFrom = async (
   const { spec, project, baseUrl } = wanted;
   const poolUid = pool.metadata.uid;
   const owner = { poolUid, session: newSessionId(poolUid) };
-  const { name } = spec;
-  const freeName = async (): Promise<void> => {
-    if (name) await deps.names.free(project.id, name, owner).catch(() => undefined);
-  };
-  if (name && !(await retryBriefly(() => deps.names.reserve(project.id, name, owner), signal)))
-    throw sessionNameTaken(name);
-  let isHeld = false;
-  try {
+  const acquire = async (): Promise<Session | undefined> => {
     const lease = await take(pool, { ...wanted, session: owner.session }, deps, signal);
     if (!lease) return undefined;
-    const session = await retryBriefly(() => sessionAnswer(lease, baseUrl, deps), signal).catch((error: unknown) => {
-      deps.abandonedSessions.add(poolUid, owner.session);
-      throw error;
-    });
-    isHeld = true;
-    if (session.telemetry) deps.telemetry.collector.collect(owner);
-    return {
-      session,
-      takeBack() {
-        deps.abandonedSessions.add(poolUid, owner.session);
-        void freeName();
-      },
-    };
-  } finally {
-    if (!isHeld) await freeName();
-  }
+    const answer = retryBriefly(() => sessionAnswer(lease, baseUrl, deps), signal);
+    return answerHeld(answer, owner, deps, signal);
+  };
+  return handOut({ owner, name: spec.name, project }, acquire, deps, signal);
 };
 
 /**
