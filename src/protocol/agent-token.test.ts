@@ -4,18 +4,33 @@ import { agentTokenSeconds, createAgentTokens, createAgentTokenVerifier } from "
 
 const { privateKey, publicKey } = generateKeyPairSync("ed25519");
 
-test("a token is given again until half of its life is over", async () => {
+test("all callers show the same token, and a new one as soon as half of its life is over", async () => {
   let nowMs = Date.now();
-  const tokens = createAgentTokens(privateKey, { wall: () => nowMs, monotonic: () => nowMs });
-  const first = tokens.tokenFor("a");
-  nowMs += (agentTokenSeconds / 2) * 1000 - 1;
-  expect(tokens.tokenFor("a")).toBe(first);
-  nowMs += 1000;
-  const second = tokens.tokenFor("a");
-  expect(second).not.toBe(first);
+  const tokens = () => createAgentTokens(privateKey, { wall: () => nowMs, monotonic: () => nowMs });
+  const [operator, replica] = [tokens(), tokens()];
+  const renewMs = (agentTokenSeconds / 2) * 1000;
   const verify = createAgentTokenVerifier(publicKey, "a");
-  expect(await verify(second)).toBe(true);
-  expect(await verify(tokens.tokenFor("b"))).toBe(false);
+  for (let passed = 0; passed < 3 * renewMs; passed += renewMs / 10) {
+    const token = operator.tokenFor("a");
+    expect(replica.tokenFor("a")).toBe(token);
+    expect(await verify(token)).toBe(true);
+    nowMs += renewMs / 10;
+  }
+  const before = operator.tokenFor("a");
+  nowMs += renewMs;
+  expect(operator.tokenFor("a")).not.toBe(before);
+  expect(await verify(operator.tokenFor("b"))).toBe(false);
+});
+
+test("the tokens of many pods are not renewed at the same moment", () => {
+  let nowMs = 1_700_000_000_000;
+  const tokens = createAgentTokens(privateKey, { wall: () => nowMs, monotonic: () => nowMs });
+  const pods = Array.from({ length: 100 }, (_, index) => `pod-${index}`);
+  const before = pods.map((pod) => tokens.tokenFor(pod));
+  nowMs += (agentTokenSeconds / 20) * 1000;
+  const renewed = pods.filter((pod, index) => tokens.tokenFor(pod) !== before[index]).length;
+  expect(renewed).toBeGreaterThan(0);
+  expect(renewed).toBeLessThan(50);
 });
 
 test("tokens of several callers, and the one that a caller had before, are good until they expire", async () => {
@@ -23,7 +38,7 @@ test("tokens of several callers, and the one that a caller had before, are good 
   try {
     const verify = createAgentTokenVerifier(publicKey, "a");
     const replicas = Array.from({ length: 20 }, (_, index) =>
-      createAgentTokens(privateKey, { wall: () => Date.now() - index * 1000, monotonic: () => 0 }).tokenFor("a"),
+      createAgentTokens(privateKey, { wall: () => Date.now() - index * 30_000, monotonic: () => 0 }).tokenFor("a"),
     );
     for (let round = 0; round < 2; round++) for (const token of replicas) expect(await verify(token)).toBe(true);
     vi.advanceTimersByTime((agentTokenSeconds + 60) * 1000);
@@ -35,7 +50,7 @@ test("tokens of several callers, and the one that a caller had before, are good 
 
 // LEASE-55
 test("a caller whose clock is wrong goes by the agent's, for this agent alone, also when its own clock is set again", async () => {
-  let wallMs = Date.now() - 300_000;
+  let wallMs = Date.now() - 3_600_000;
   let monotonicMs = 5000;
   const tokens = createAgentTokens(privateKey, { wall: () => wallMs, monotonic: () => monotonicMs });
   const accepts = (pod: string, token: string): Promise<boolean> => createAgentTokenVerifier(publicKey, pod)(token);

@@ -1,21 +1,27 @@
 import type { KeyObject } from "node:crypto";
+import { crc32 } from "node:zlib";
 import { jwtVerify } from "jose";
 import { LRUCache } from "lru-cache";
 import { signJwt } from "./sign-jwt.ts";
 
-/** Lifetime of a token for an agent, s. Long enough for many calls, short enough that a leaked token expires soon. */
-export const agentTokenSeconds = 120;
+/**
+ * Lifetime of a token for an agent, s. A new one is made every half of it. Until then all callers make the same one, so an agent that
+ * the operator has asked meanwhile knows the token that an API replica shows at its first call.
+ */
+export const agentTokenSeconds = 1200;
+
+const renewSeconds = agentTokenSeconds / 2;
 
 /** Tolerated difference between the clocks of two nodes, in seconds. */
 const clockToleranceSeconds = 30;
 
-/** Most tokens that a caller of agents keeps, 4 MB. It calls fewer browsers than that in half of a token's lifetime. */
+/** Most tokens that a caller of agents keeps, 4 MB: those of an installation of 10,000 browsers. */
 const maxKept = 10_000;
 
 const audience = (podUid: string): string => `agent:${podUid}`;
 
 export type AgentTokens = {
-  /** Returns a token that this pod's agent accepts, and the same one again until half of its lifetime is over. */
+  /** Returns a token that this pod's agent accepts: the same one as every other caller, until half of its lifetime is over. */
   tokenFor(podUid: string): string;
   /**
    * Makes the tokens for this pod go by its agent's clock from now on. `agentMs`: its time, ms since 1970. Only for this pod, so that
@@ -29,47 +35,42 @@ export type Clocks = { wall(): number; monotonic(): number };
 
 const ownClocks: Clocks = { wall: () => Date.now(), monotonic: () => performance.now() };
 
-/** Tokens for agents: Ed25519 JWTs, each for the one pod named in `aud`. */
+/** When the token of a pod that is current at `atMs` was made, s since 1970. Each pod has times of its own, so that not all change at once. */
+const madeAt = (podUid: string, atMs: number): number => {
+  const seconds = Math.floor(atMs / 1000);
+  return seconds - ((seconds + crc32(podUid)) % renewSeconds);
+};
+
+/** Tokens for agents: Ed25519 JWTs, each for the one pod named in `aud`. Ed25519 is deterministic, so one time gives one token. */
 export const createAgentTokens = (privateKey: KeyObject, { wall, monotonic }: Clocks = ownClocks): AgentTokens => {
-  const kept = new LRUCache<string, string>({
-    max: maxKept,
-    ttl: (agentTokenSeconds * 1000) / 2,
-    ttlResolution: 0,
-    perf: { now: monotonic },
-  });
+  const kept = new LRUCache<string, { iat: number; token: string }>({ max: maxKept });
   /** Pod → what to add to the monotonic clock for its agent's time. */
   const offsets = new LRUCache<string, number>({ max: maxKept });
   const agentMs = (podUid: string): number => {
     const offset = offsets.get(podUid);
     return offset === undefined ? wall() : monotonic() + offset;
   };
-  const sign = (podUid: string): string => {
-    const iat = Math.floor(agentMs(podUid) / 1000);
-    return signJwt(privateKey, { aud: audience(podUid), iat, exp: iat + agentTokenSeconds });
-  };
   return {
-    goBy(podUid, ms) {
-      offsets.set(podUid, ms - monotonic());
-      kept.delete(podUid);
-    },
+    goBy: (podUid, ms) => void offsets.set(podUid, ms - monotonic()),
     tokenFor(podUid) {
+      const iat = madeAt(podUid, agentMs(podUid));
       const known = kept.get(podUid);
-      if (known !== undefined) return known;
-      const token = sign(podUid);
-      kept.set(podUid, token);
+      if (known?.iat === iat) return known.token;
+      const token = signJwt(privateKey, { aud: audience(podUid), iat, exp: iat + agentTokenSeconds });
+      kept.set(podUid, { iat, token });
       return token;
     },
   };
 };
 
-/** Tokens that an agent remembers: two for each of its callers. */
+/** Tokens that an agent remembers: two of its callers whose clocks are right, and some of others. */
 const maxRemembered = 32;
 
 export type VerifyAgentToken = (token: string) => Promise<boolean>;
 
 /**
  * The agent's side: true for a token that was signed for this pod and has not expired. Remembers accepted tokens for as long as they
- * had to live then, because the agent's callers (every API replica and the operator) reuse theirs; a clock that is set meanwhile
+ * had to live then, because the agent's callers (every API replica and the operator) show the same one again and again; a clock that is set meanwhile
  * changes nothing about that.
  */
 export const createAgentTokenVerifier = (publicKey: KeyObject, podUid: string): VerifyAgentToken => {

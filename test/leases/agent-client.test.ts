@@ -49,13 +49,13 @@ test("many calls to one agent, binds and ends, share a kept-alive connection", a
   }
 });
 
-/** A server in the agent's place, and a client whose clock is 5 minutes behind. */
+/** A server in the agent's place, and a client whose clock is an hour behind. */
 const withServer = async (answer: RequestListener) => {
   const server = createServer(answer);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");
-  const clocks = { wall: () => Date.now() - 300_000, monotonic: () => performance.now() };
+  const clocks = { wall: () => Date.now() - 3_600_000, monotonic: () => performance.now() };
   const agents = createAgentClient({
     tokens: createAgentTokens(privateKey, clocks),
     keys: createAgentKeys(createSecretKey(randomBytes(32))),
