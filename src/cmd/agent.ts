@@ -13,6 +13,7 @@ import { replayRoutes } from "../agent/replay/replay-routes.ts";
 import { createReplays, type Replays } from "../agent/replay/replays.ts";
 import { createFillTimes } from "../agent/shown-pages.ts";
 import { createSessionTelemetry } from "../agent/telemetry/session-telemetry.ts";
+import { watchHealth } from "../agent/watch-health.ts";
 import { writeTermination } from "../agent/write-termination.ts";
 import { createLogger, type Logger } from "../log.ts";
 import { LeaseEnd, type Termination } from "../protocol/agent-api.ts";
@@ -32,6 +33,9 @@ const whenAborted = (signal: AbortSignal): Promise<void> =>
   });
 
 const stopped: Termination = { reason: "stopped", message: "the agent was told to stop" };
+
+/** One reason for all: `abort()` without one makes an error with a stack. */
+const whyNoMore = new Error("the browser has ended");
 
 /** Why a lease ended by itself. */
 const leaseOver = {
@@ -120,6 +124,8 @@ const serve = async (
     log,
   };
   const leases = createLeaseKeeper(keeping);
+  const served = new AbortController();
+  watchHealth(browser, () => leases.state().lease !== null, served.signal);
   const server = await startAgentServer({
     address: config.address,
     port: config.port,
@@ -144,6 +150,7 @@ const serve = async (
     over.promise.then((reason): Termination => ({ reason, message: leaseOver[reason] })),
     whenAborted(signals.asked).then(() => endInOrder({ leases, replays, server, config, saving, signals, log })),
   ]);
+  served.abort(whyNoMore);
   const isUsed = leases.isUsed();
   if (end.reason === "browser_crashed")
     telemetry.emit("service_crashed", { service_name: "chromium", phase: "running" }, { kind: "local_process" });
