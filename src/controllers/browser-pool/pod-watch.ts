@@ -9,6 +9,7 @@ import { pods as podType } from "../../kube/resource-type.ts";
 import type { Logger } from "../../log.ts";
 import { createForeignPods, type ForeignPods } from "./foreign-pods.ts";
 import type { LoopKeys } from "./loop-keys.ts";
+import { keptPod } from "./observe/kept-pod.ts";
 import { ownerUidOf } from "./pod/own-pod.ts";
 import { browserPodSelector, poolLabel } from "./pod/pod.ts";
 import type { PoolSource } from "./pool-source.ts";
@@ -48,7 +49,7 @@ export const startPodWatch = (options: PodWatchOptions): PodWatch => {
   };
   const podsByOwner = createObjectGroups<Pod>(({ metadata }) => metadata.labels?.[poolLabel] ?? "");
   const onPod = (pod: Pod, change: Change): void => {
-    podsByOwner.note(pod, change);
+    podsByOwner.note(pods.get(pod.metadata) ?? pod, change);
     const { name, uid, labels } = pod.metadata;
     const labelled = labels?.[poolLabel] ?? "";
     const [own, imitated] = [ownerKeyOf(pod), keys.of(labelled)];
@@ -59,7 +60,14 @@ export const startPodWatch = (options: PodWatchOptions): PodWatch => {
     } else if (imitated && foreignPods.isNew(labelled, uid)) options.addBatched(imitated);
   };
   const labelSelector = browserPodSelector(source.meta.kind);
-  const pods = startReflector({ kube, type: podType, labelSelector, onChange: onPod, log });
+  const pods: Reflector<Pod> = startReflector({
+    kube,
+    type: podType,
+    labelSelector,
+    keep: keptPod,
+    onChange: onPod,
+    log,
+  });
   return {
     pods,
     podsByOwner,
