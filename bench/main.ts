@@ -13,11 +13,12 @@ import { type Options, readOptions } from "./options.ts";
 import type { Bench, Section } from "./section.ts";
 import { formatQuantity, formatTable } from "./table.ts";
 
-const usage = `usage: npm run bench -- [--only name,name] [--seconds N] [--leases N] [--seed N] [--json FILE] [--help]
+const usage = `usage: npm run bench -- [--only name,name] [--seconds N] [--leases N] [--browsers N] [--seed N] [--json FILE] [--help]
 
   --only name,name   these sections, in this order (default: all)
   --seconds N        how long each series is measured (default: set by the section)
   --leases N         how many leases the section "ended" makes (default 50000)
+  --browsers N       how many browsers the section "fleet" plays (default 10000)
   --seed N           seed of all random choices (default 1)
   --json FILE        where the figures go (default: a new file in bench/results)
 
@@ -82,6 +83,7 @@ const run = async (options: Options): Promise<number> => {
   const bench: Bench = {
     seconds: (fallback) => options.seconds ?? fallback,
     leases: (fallback) => options.leases ?? fallback,
+    browsers: (fallback) => options.browsers ?? fallback,
     signal: stop.signal,
     random: () => seededRandom(options.seed),
     say: (text) => say(`  ${text}`),

@@ -6,6 +6,7 @@ export type Options = {
   jsonFile: string | undefined;
   seconds: number | undefined;
   leases: number | undefined;
+  browsers: number | undefined;
   seed: number;
   help: boolean;
 };
@@ -26,6 +27,7 @@ export const readOptions = (args: string[]): Options => {
       json: { type: "string" },
       seconds: { type: "string" },
       leases: { type: "string" },
+      browsers: { type: "string" },
       seed: { type: "string", default: "1" },
       help: { type: "boolean", default: false },
     },
@@ -35,6 +37,7 @@ export const readOptions = (args: string[]): Options => {
     jsonFile: values.json,
     seconds: positive("seconds", values.seconds),
     leases: positive("leases", values.leases),
+    browsers: positive("browsers", values.browsers),
     seed: positive("seed", values.seed) ?? 1,
     help: values.help,
   };

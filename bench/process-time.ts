@@ -4,7 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 /** Clock ticks a second in `/proc/<pid>/stat`, on every Linux that Node runs on. */
 const ticksPerSecond = 100;
 
-type Usage = { pid: number; parent: number; seconds: number };
+type Usage = { pid: number; parent: number; name: string; seconds: number };
 
 /** Undefined for a process that has ended. */
 const usageOf = async (pid: number): Promise<Usage | undefined> => {
@@ -12,7 +12,8 @@ const usageOf = async (pid: number): Promise<Usage | undefined> => {
   if (!stat) return undefined;
   // The name may have blanks and brackets.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return { pid, parent: Number(fields[1]), seconds: (Number(fields[11]) + Number(fields[12])) / ticksPerSecond };
+  const name = stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"));
+  return { pid, parent: Number(fields[1]), name, seconds: (Number(fields[11]) + Number(fields[12])) / ticksPerSecond };
 };
 
 const usagesOf = async (pids: readonly number[]): Promise<Usage[]> =>
@@ -23,8 +24,8 @@ const sumOf = (usages: readonly Usage[]): number => usages.reduce((sum, { second
 /** Seconds of CPU that these processes have used so far; one that has ended counts as 0. */
 export const cpuSecondsOf = async (...pids: number[]): Promise<number> => sumOf(await usagesOf(pids));
 
-/** Seconds of CPU that a process and its descendants have used so far. */
-export const cpuSecondsBelow = async (root: number): Promise<number> => {
+/** A process and its descendants. `name`: that of the program, cut to 15 characters. */
+export const processesBelow = async (root: number): Promise<Usage[]> => {
   const names = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const all = await usagesOf(names.map(Number));
   const inside = new Set([root]);
@@ -32,5 +33,8 @@ export const cpuSecondsBelow = async (root: number): Promise<number> => {
     size = inside.size;
     for (const { pid, parent } of all) if (inside.has(parent)) inside.add(pid);
   }
-  return sumOf(all.filter(({ pid }) => inside.has(pid)));
+  return all.filter(({ pid }) => inside.has(pid));
 };
+
+/** Seconds of CPU that a process and its descendants have used so far. */
+export const cpuSecondsBelow = async (root: number): Promise<number> => sumOf(await processesBelow(root));

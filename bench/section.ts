@@ -20,6 +20,8 @@ export type Bench = {
   seconds(fallback: number): number;
   /** How many leases a section makes that counts them: the command line's value, or `fallback`. */
   leases(fallback: number): number;
+  /** How many browsers a section has that plays many: the command line's value, or `fallback`. */
+  browsers(fallback: number): number;
   /** Aborted when the run must stop; the section then cleans up and rejects. */
   signal: AbortSignal;
   /** The same numbers in every run with the same `--seed`. */

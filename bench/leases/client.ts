@@ -2,7 +2,12 @@ import { Pool } from "undici";
 import { callJson } from "../../src/leases/json-call.ts";
 
 /** Address of the service under load, and what its callers need. It is sent to load processes. */
-export type Target = { url: string; apiKey: string; poolId: string };
+export type Target = {
+  url: string;
+  apiKey: string;
+  poolId: string /** Left out: the default project. */;
+  projectId?: string;
+};
 
 export type Session = { session_id: string; cdp_ws_url: string };
 
@@ -27,10 +32,14 @@ const answerMs = 600_000;
  * `connections`: the limit for acquires. Other calls have a pool of the same size of their own, so that releases don't queue
  * behind waiting acquires. Further calls wait for a free connection.
  */
-export const createLoadClient = ({ url, apiKey, poolId }: Target, connections: number): LoadClient => {
+export const createLoadClient = ({ url, apiKey, poolId, projectId }: Target, connections: number): LoadClient => {
   const newPool = (): Pool => new Pool(url, { connections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
   const pools = { acquire: newPool(), other: newPool() };
-  const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
+  const headers = {
+    authorization: `Bearer ${apiKey}`,
+    "content-type": "application/json",
+    ...(projectId !== undefined && { "x-kernel-project-id": projectId }),
+  };
   const path = `/browser_pools/${poolId}`;
   const send = (to: string, body: object, { wanted, by = pools.other }: Send): Promise<string> =>
     callJson(by, { origin: url, path: to, method: "POST", headers, body, timeoutMs: answerMs }, (answer) => {

@@ -10,8 +10,8 @@ export type SimulatedCluster = Cluster & {
 
 export type SimulatedClusterOptions = Pick<ClusterOptions, "env"> & Pick<NodeProcessOptions, "starts" | "seed">;
 
-/** One key of a bench or test makes the load of many callers. */
-const unbounded = Object.fromEntries(
+/** Settings of api and operator: one key of a bench or test makes the load of many callers. */
+export const unboundedCallers: Readonly<Record<string, string>> = Object.fromEntries(
   ["REQUESTS_PER_SECOND", "OPEN_REQUESTS", "WAITING_ACQUIRES", "KEPT_ANSWERS_MB"].flatMap((bound) =>
     ["KEY", "PROJECT"].map((of) => [`BROWSERPOOL_${of}_${bound}`, "100000"]),
   ),
@@ -25,7 +25,7 @@ export const startSimulatedCluster = async ({
   let node: NodeProcess | undefined;
   let eventsFile = "";
   const cluster = await startCluster({
-    env: { BROWSERPOOL_POOLED_SESSIONS: "100000", ...unbounded, ...env },
+    env: { BROWSERPOOL_POOLED_SESSIONS: "100000", ...unboundedCallers, ...env },
     async startNode({ kubeconfigPath, dataDir }) {
       eventsFile = join(dataDir, "agent-events.jsonl");
       node = await startNodeProcess({ kubeconfigPath, eventsFile, ...nodeOptions });
