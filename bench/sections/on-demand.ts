@@ -1,0 +1,81 @@
+/** From a request to a page that runs script: a pooled browser, one on demand from stock, and one that starts. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { startCluster } from "../../test/support/cluster.ts";
+import { fullPool } from "../../test/support/pool-client.ts";
+import { interleaved } from "../interleaved.ts";
+import { bareLaunch, directTo, launch, onDemand, pooled, type Way } from "../on-demand/usable-page.ts";
+import type { Bench, Row, Section } from "../section.ts";
+import { type Summary, summarize } from "../statistics.ts";
+
+const atOnce = 4;
+/** Callers take more turns than one key may by default. */
+const unbounded = { BROWSERPOOL_KEY_REQUESTS_PER_SECOND: "100000", BROWSERPOOL_PROJECT_REQUESTS_PER_SECOND: "100000" };
+/** The machine has calmed down after an end and a refill, ms. */
+const calmMs = 700;
+
+/** Times of each way, by turns, ms. */
+const timesOf = async <Name extends string>(
+  ways: Record<Name, Way>,
+  { seconds, bench, together = 1 }: { seconds: number; bench: Bench; together?: number },
+): Promise<Record<Name, Summary>> => {
+  const open: { end(): Promise<void> }[] = [];
+  const measured = async (way: Way): Promise<void> =>
+    void open.push(...(await Promise.all(Array.from({ length: together }, way))));
+  const variants = Object.fromEntries(
+    Object.entries<Way>(ways).map(([name, way]) => [name, () => measured(way)]),
+  ) as Record<Name, () => Promise<void>>;
+  const tidy = async (): Promise<void> => {
+    await Promise.all(open.splice(0).map((one) => one.end()));
+    await sleep(calmMs, undefined, { signal: bench.signal });
+  };
+  const times = await interleaved({ seconds, batch: 1, random: bench.random(), signal: bench.signal, tidy }, variants);
+  return Object.fromEntries(
+    Object.entries<number[]>(times).map(([name, series]) => [name, summarize(series)]),
+  ) as Record<Name, Summary>;
+};
+
+const ratio = (what: string, measured: Summary, floor: { what: string; of: Summary }, atMost: number): Row => ({
+  what,
+  unit: "ms",
+  measured: measured.p50,
+  floor: { what: floor.what, value: floor.of.p50 },
+  target: { of: "ratio", atMost },
+});
+
+const measure = async (bench: Bench) => {
+  bench.say("starting a cluster with real browsers");
+  await using cluster = await startCluster({ env: unbounded });
+  await cluster.startOperator("operator").logged("leading");
+  const { call } = await cluster.startApi("api");
+  const seconds = bench.seconds(40);
+  await using warm = {
+    ...(await launch()),
+    async [Symbol.asyncDispose]() {
+      await this.close();
+    },
+  };
+  const direct = directTo(warm.browser.wsEndpoint());
+  const pool = await fullPool(call, 2, { reuse_policy: "keep" });
+  bench.say(`starting browsers, bare and on demand, ${seconds} s`);
+  const alone = await timesOf({ bare: bareLaunch, start: onDemand(call) }, { seconds, bench });
+  bench.say(`${atOnce} at a time, ${seconds} s`);
+  const four = await timesOf({ bare: bareLaunch, start: onDemand(call) }, { seconds, bench, together: atOnce });
+  await fullPool(call, 2, { serve_on_demand: true });
+  bench.say(`pooled, from stock and direct, ${seconds} s`);
+  const taken = await timesOf({ direct, pooled: pooled(pool), stock: onDemand(call) }, { seconds, bench });
+  return {
+    rows: [
+      ratio("POST /browsers that starts a browser", alone.start, { what: "bare launch", of: alone.bare }, 1.5),
+      ratio(`${atOnce} at a time`, four.start, { what: `${atOnce} bare launches`, of: four.bare }, 1.5),
+      ratio("a pooled browser", taken.pooled, { what: "connection to a warm Chromium", of: taken.direct }, 1.25),
+      ratio("POST /browsers from stock", taken.stock, { what: "a pooled browser", of: taken.pooled }, 1.5),
+    ],
+    detail: { alone, four, taken },
+  };
+};
+
+export const section: Section = {
+  name: "on-demand",
+  summary: "from a request to a page that runs script",
+  run: measure,
+};
