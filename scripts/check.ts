@@ -3,7 +3,7 @@
  * side. Each prints one line with its time; the errors of failed steps follow at the end.
  */
 import { join } from "node:path";
-import { environment } from "../src/config.ts";
+import { environment } from "../src/environment.ts";
 import { checkArchitecture } from "./architecture.ts";
 import { chartSteps } from "./chart/check-chart.ts";
 import { generators } from "./gen.ts";

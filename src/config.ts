@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
+import { environment, type Variables } from "./environment.ts";
 
 /** A comma-separated list; blanks around the items are ignored. */
 const list = z
@@ -347,14 +348,6 @@ export type Config = {
   auditLog: string;
   replica: string;
 };
-
-type Variables = Record<string, string | undefined>;
-
-/** The process's environment; no other file reads it. */
-export const environment: Readonly<Variables> = process.env;
-
-/** Removes a variable, so that neither later code nor a child process gets it. The kernel's copy (`/proc`) stays. */
-export const forgetVariable = (name: string): void => void delete process.env[name];
 
 const blobSettings = (env: z.infer<typeof Environment>): BlobSettings | undefined => {
   const place = env.BROWSERPOOL_BLOBS;

@@ -101,9 +101,10 @@ const service = async (name: "api" | "operator"): Promise<number> => {
 
 const agent = async (): Promise<number> => {
   const { readAgentConfig } = await import("./agent/agent-config.ts");
-  const { createAgentLogs, runAgent } = await import("./cmd/agent.ts");
+  const { runAgent } = await import("./cmd/agent.ts");
+  const { createAgentLogs } = await import("./cmd/agent-logs.ts");
   const { listenForStop } = await import("./cmd/stop-signals.ts");
-  const { environment, forgetVariable } = await import("./config.ts");
+  const { environment, forgetVariable } = await import("./environment.ts");
   const logs = createAgentLogs(environment.BROWSERPOOL_LOG_LEVEL ?? "info");
   const config = readAgentConfig(environment);
   forgetVariable("BROWSERPOOL_AGENT_KEY");
@@ -111,7 +112,7 @@ const agent = async (): Promise<number> => {
 };
 
 const probe = async (): Promise<number> => {
-  const { environment } = await import("./config.ts");
+  const { environment } = await import("./environment.ts");
   const { readProbeConfig } = await import("./probe/probe-config.ts");
   const { probe: run } = await import("./cmd/probe.ts");
   return run(readProbeConfig(environment), print, stopSignal());

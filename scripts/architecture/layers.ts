@@ -9,7 +9,16 @@ export type Layer = { name: string; folders: readonly string[] };
 export const layers: readonly Layer[] = [
   {
     name: "ground",
-    folders: ["await-with.ts", "config.ts", "errors.ts", "listening-port.ts", "log.ts", "retry.ts", "sensitive.ts"],
+    folders: [
+      "await-with.ts",
+      "config.ts",
+      "environment.ts",
+      "errors.ts",
+      "listening-port.ts",
+      "log.ts",
+      "retry.ts",
+      "sensitive.ts",
+    ],
   },
   {
     name: "clients",

@@ -2,21 +2,16 @@
  * What a browser gets before each start of Chromium, most of it by its setup: a wall, a folder of policies, further arguments. Everything is made
  * anew from what the operator sent, so nothing that a holder did stays in it.
  */
-import { mkdir, stat } from "node:fs/promises";
+import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { createResolveName, type ResolveName } from "../net/resolve-name.ts";
 import { mayUnshare } from "../process/may-unshare.ts";
 import type { NetworkSetup } from "../protocol/browser-setup.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { UnpackedExtension } from "./load-extensions.ts";
-import { loadProfile } from "./load-profile.ts";
 import { policiesOf, releasePolicies, writePolicies } from "./policy-files.ts";
 import { profileFlags } from "./profile-flags.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
-import { unpackExtensions } from "./unpack-extensions.ts";
-import { startForwardProxy } from "./wall/forward-proxy.ts";
 import { devToolsPort, inNamespace, type NamespaceOptions, socketsIn, wallFlags } from "./wall/namespace.ts";
-import { createWayOut } from "./wall/way-out.ts";
 
 /** The folders of one run of Chromium. `short`: one whose path leaves room for the names of sockets. */
 export type RunFolders = { folder: string; short: string; profileDir: string };
@@ -38,10 +33,11 @@ export type BrowserParts = {
   release(): Promise<void>;
 };
 
-/** Whether a browser of this machine can see a folder of its own as /etc/chromium. */
-const mayHaveFolder = async (): Promise<boolean> => {
-  const [mayMount, folder] = await Promise.all([mayUnshare("mount"), stat("/etc/chromium").catch(() => undefined)]);
-  return mayMount && folder !== undefined;
+/** Whether this machine has policies for every Chromium, and a browser can see a folder of its own in their place. */
+const canHidePolicies = async (): Promise<boolean> => {
+  const policies = await readdir("/etc/chromium").catch(() => []);
+  // The trial runs a program, and every start of a browser would wait for it.
+  return policies.length > 0 && mayUnshare("mount");
 };
 
 /** Where the policies were written, and the folder that Chromium shall see as /etc/chromium, if it can't see them otherwise. */
@@ -55,7 +51,7 @@ const placePolicies = async (
     return { written: undefined, etc: undefined };
   }
   // Where this can't be, the API accepts no policies (BROWSERPOOL_BROWSER_FEATURES).
-  if (Object.keys(policies).length === 0 && !(await mayHaveFolder())) return { written: undefined, etc: undefined };
+  if (Object.keys(policies).length === 0 && !(await canHidePolicies())) return { written: undefined, etc: undefined };
   const etc = join(folder, "etc");
   const written = join(etc, "policies");
   await mkdir(etc, { mode: 0o700 });
@@ -63,21 +59,14 @@ const placePolicies = async (
   return { written, etc };
 };
 
-/** Whether this is a name of the tests (`AgentConfig.exampleAddress`). */
-const isExample = (host: string): boolean => host.endsWith(".example");
-
-/** How a wall resolves names. */
-const resolverOf = ({ dnsServers, exampleAddress }: AgentConfig): ResolveName => {
-  const resolve = createResolveName(dnsServers);
-  if (exampleAddress === undefined) return resolve;
-  return async (host) => (isExample(host) ? [exampleAddress] : resolve(host));
-};
-
 /** How a Chromium without a wall does it. */
 const resolverFlags = ({ exampleAddress }: AgentConfig): string[] =>
   exampleAddress === undefined ? [] : [`--host-resolver-rules=MAP *.example ${exampleAddress}`];
 
-/** Prepares one start of Chromium. What it starts ends with `stack`. */
+/**
+ * Prepares one start of Chromium. What it starts ends with `stack`. Most browsers need neither archives nor a wall, so their code is loaded
+ * by those that do: a start waits for it.
+ */
 export const prepareParts = async (
   config: AgentConfig,
   received: ReceivedSetup | undefined,
@@ -93,15 +82,21 @@ export const prepareParts = async (
   stack.defer(release);
 
   const profile = setup?.profile;
-  if (received && profile) await loadProfile(received.archive(profile), { ref: profile, profileDir }, signal);
+  if (received && profile)
+    await (await import("./load-profile.ts")).loadProfile(
+      received.archive(profile),
+      { ref: profile, profileDir },
+      signal,
+    );
   // A profile in which nothing is saved yet is filled by the browser that begins it.
   const hasProfile = profile !== undefined || setup?.save_to !== undefined;
-  const extensions = received ? await unpackExtensions(received, join(folder, "extensions"), signal) : [];
+  const extensions = received?.setup.extensions.length
+    ? await (await import("./unpack-extensions.ts")).unpackExtensions(received, join(folder, "extensions"), signal)
+    : [];
   const sockets = setup?.network && socketsIn(short);
-  const resolveName = resolverOf(config);
   const wall =
     setup?.network && sockets
-      ? stack.use(await startForwardProxy(sockets.proxy, createWayOut(setup.network, resolveName)))
+      ? stack.use(await (await import("./wall/start-wall.ts")).startWall(sockets.proxy, setup.network, config))
       : undefined;
   const options: NamespaceOptions = { sockets, policies: etc };
   return {
@@ -110,12 +105,7 @@ export const prepareParts = async (
     devToolsPort: sockets ? devToolsPort : 0,
     devToolsSocket: sockets?.devTools,
     extensions,
-    prepareNetwork:
-      wall &&
-      ((network) => {
-        const wayOut = createWayOut(network, resolveName);
-        return () => wall.use(wayOut);
-      }),
+    prepareNetwork: wall?.prepare,
     command: (program, args) =>
       sockets || etc !== undefined ? inNamespace(options, program, args) : { program, args },
     release,

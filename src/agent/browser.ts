@@ -22,7 +22,6 @@ import type { Termination } from "../protocol/agent-api.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { ArchiveFolder } from "./archive-folder.ts";
 import type { DevToolsPlace } from "./connect-dev-tools.ts";
-import { loadProfile } from "./load-profile.ts";
 import type { LeaseLogs } from "./logs/lease-logs.ts";
 import { hasOtherProfile, type MadeWith, madeAfter, needsStart, type WantedChange } from "./made-with.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
@@ -71,6 +70,7 @@ const canLoad = async ({ received }: MadeWith, { dataDir }: AgentConfig, signal:
   if (!received || !ref) return true;
   const folder = await mkdtemp(join(dataDir, "try-"));
   try {
+    const { loadProfile } = await import("./load-profile.ts");
     await loadProfile(received.archive(ref), { ref, profileDir: folder }, signal);
     return true;
   } catch {
@@ -142,18 +142,25 @@ const createChanges = (
   };
 };
 
-/** Starts the configured browser and opens its `start_url`. `signal` aborts this start and every later one. `logs`: gets Chromium's lines. */
+export type StartBrowserOptions = {
+  /** Gets Chromium's lines. */
+  logs?: Pick<LeaseLogs, "startChromium">;
+  /** Called when the first Chromium has begun to start: time for other work. */
+  onSpawn?: () => void;
+};
+
+/** Starts the configured browser and opens its `start_url`. `signal` aborts this start and every later one. */
 export const startBrowser = async (
   config: AgentConfig,
   received: ReceivedSetup | undefined,
   signal: AbortSignal,
-  logs?: Pick<LeaseLogs, "startChromium">,
+  options: StartBrowserOptions = {},
 ): Promise<Browser> => {
   const ended = Promise.withResolvers<Termination>();
   const endBecause = (error: unknown): void =>
     ended.resolve({ reason: "reset_failed", message: `the browser did not come back: ${messageOf(error)}` });
   const base: MadeWith = { viewport: config.browser.viewport, received };
-  const running = await runChromium(config, base, signal, logs);
+  const running = await runChromium(config, base, signal, options);
   void running.crashed.then((how) => ended.resolve({ reason: "browser_crashed", message: how }));
   const changes = createChanges({ config, base, running, signal }, endBecause);
   let resetting: Promise<void> | undefined;

@@ -129,13 +129,13 @@ export const groupsFileOf = ({ dataDir }: AgentConfig): string => join(dataDir, 
 
 /**
  * Starts Chromium as configured, in a new folder below `dataDir`. `received`: what the operator has sent for it. `onLine`: takes the lines
- * of its log. A failed or aborted start leaves nothing behind but the record of its process groups.
+ * of its log. `onSpawn`: called when its process runs, long before it answers. A failed or aborted start leaves nothing behind but the record of its process groups.
  */
 export const startChromium = async (
   config: AgentConfig,
   received: ReceivedSetup | undefined,
   signal: AbortSignal,
-  onLine?: (line: string) => void,
+  { onLine, onSpawn }: { onLine?: ((line: string) => void) | undefined; onSpawn?: (() => void) | undefined } = {},
 ): Promise<Chromium> => {
   await using parts = new AsyncDisposableStack();
   const groupsFile = groupsFileOf(config);
@@ -172,6 +172,7 @@ export const startChromium = async (
       readyPattern: /DevTools listening on (ws:\/\/127\.0\.0\.1:\d+\/\S+)/,
       readyFd: 2,
       ...(onLine && { onLine }),
+      ...(onSpawn && { onSpawn }),
       startDeadlineMs,
       groupsFile,
     },

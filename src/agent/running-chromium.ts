@@ -26,29 +26,36 @@ export type RunningChromium = {
   stop(atOnce: boolean): Promise<void>;
 };
 
-/** Starts the first one. `signal` aborts this start and every later one. `logs`: gets the lines of each. */
+/** Starts the first one. `signal` aborts this start and every later one. `logs`: gets the lines of each. `onSpawn`: called once the first runs. */
 export const runChromium = async (
   config: AgentConfig,
   first: MadeWith,
   signal: AbortSignal,
-  logs?: Pick<LeaseLogs, "startChromium">,
+  { logs, onSpawn }: { logs?: Pick<LeaseLogs, "startChromium">; onSpawn?: () => void } = {},
 ): Promise<RunningChromium> => {
   const crashed = Promise.withResolvers<string>();
   let startedWith: BrowserSetup | undefined;
   /** The Chromium that the last new start has ended. */
   let former: Chromium | undefined;
 
-  const start = async ({ viewport, received }: MadeWith, stop: AbortSignal): Promise<Chromium> => {
+  const start = async (
+    { viewport, received }: MadeWith,
+    stop: AbortSignal,
+    onFirstSpawn?: () => void,
+  ): Promise<Chromium> => {
     startedWith = received?.setup;
     const browser = { ...config.browser, viewport };
-    const started = await startChromium({ ...config, browser }, received, stop, logs?.startChromium());
+    const started = await startChromium({ ...config, browser }, received, stop, {
+      onLine: logs?.startChromium(),
+      onSpawn: onFirstSpawn,
+    });
     void started.ended.then((how) => {
       if (started !== former) crashed.resolve(how);
     });
     return started;
   };
   const forgetGroups = (): Promise<void> => rm(groupsFileOf(config), { force: true });
-  let chromium = await start(first, signal).catch(async (error: unknown) => {
+  let chromium = await start(first, signal, onSpawn).catch(async (error: unknown) => {
     await forgetGroups();
     throw error;
   });

@@ -38,6 +38,8 @@ export type GroupProcessOptions = {
   startDeadlineMs: number;
   /** Takes the lines of its standard error, but for the one that says that it is up. Left out, they are dropped. */
   onLine?: (line: string) => void;
+  /** Called when its process runs, before it is up. */
+  onSpawn?: () => void;
   /** File in which the group is recorded (process-groups.ts). */
   groupsFile: string;
 };
@@ -131,6 +133,7 @@ export const startGroupProcess = async (options: GroupProcessOptions, signal: Ab
     stdio: ["ignore", "ignore", "pipe", ...(options.readyFd === 3 ? ["pipe" as const] : [])],
   });
   const pid = child.pid;
+  if (options.onSpawn) child.once("spawn", options.onSpawn);
   const exited = exitOf(child, options.name);
   const end = (graceMs: number): Promise<void> => (pid === undefined ? Promise.resolve() : endGroup(pid, graceMs));
   const recorded = pid === undefined ? Promise.resolve() : recordProcessGroup(options.groupsFile, pid);

@@ -1,13 +1,13 @@
 /**
  *   not ready ──(one good answer)──► ready ──(failureThreshold bad ones in a row)──► not ready …
  *
- * Until the first good answer it probes every 100 ms: a kubelet's whole seconds would be most of the time of a browser's start.
+ * Until the first good answer it probes every 25 ms: a kubelet's whole seconds would be most of the time of a browser's start.
  */
 import { get } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pod } from "../../kube/objects.ts";
 
-const firstPeriodMs = 100;
+const firstPeriodMs = 25;
 
 export type Probe = { host: string; port: number; path: string; periodMs: number; timeoutMs: number; failures: number };
 

@@ -22,7 +22,7 @@ const { [fileVariable]: file, BROWSERPOOL_POD_UID: uid = "", BROWSERPOOL_POD_NAM
 
 const patches: SourcePatch[] = [
   {
-    file: "cmd/agent.ts",
+    file: "cmd/serve-browser.ts",
     find: "createLeaseKeeper(keeping)",
     replace: "(globalThis as any).browserpoolTestAgent(createLeaseKeeper(keeping))",
   },

@@ -1,0 +1,149 @@
+/** The agent from the moment at which its browser is up: most of its code, so it is loaded while Chromium starts. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AgentConfig } from "../agent/agent-config.ts";
+import type { AgentServer } from "../agent/agent-http.ts";
+import { startAgentServer } from "../agent/agent-server.ts";
+import { type Browser, changeArchivesDir } from "../agent/browser.ts";
+import { createLeaseKeeper, type LeaseKeeper } from "../agent/lease-keeper.ts";
+import { logRoutes } from "../agent/logs/log-routes.ts";
+import { startObserving } from "../agent/observe/start-observing.ts";
+import { createProfileSave, type ProfileSave } from "../agent/profile-save.ts";
+import type { ReceivedSetup } from "../agent/receive-setup.ts";
+import { replayRoutes } from "../agent/replay/replay-routes.ts";
+import { createReplays, type Replays } from "../agent/replay/replays.ts";
+import { createFillTimes } from "../agent/shown-pages.ts";
+import { createSessionTelemetry } from "../agent/telemetry/session-telemetry.ts";
+import { watchHealth } from "../agent/watch-health.ts";
+import { LeaseEnd, type Termination } from "../protocol/agent-api.ts";
+import { createAgentTokenVerifier } from "../protocol/agent-token.ts";
+import { leaseOver, stopped } from "./agent-ends.ts";
+import type { AgentLogs } from "./agent-logs.ts";
+import type { StopSignals } from "./stop-signals.ts";
+
+/** The last part of the pod's grace period, ms: time to end the browser (2.5 s, browser.ts), and room for a slow machine. */
+const endingMs = 5000;
+
+/** Of the video of a browser without a viewport of its own, pixels. */
+const usualSize = { width: 1280, height: 720 };
+
+const whenAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+
+/** One reason for all: `abort()` without one makes an error with a stack. */
+const whyNoMore = new Error("the browser has ended");
+
+type Serving = AgentLogs & {
+  leases: LeaseKeeper;
+  replays: Replays;
+  server: AgentServer;
+  config: AgentConfig;
+  saving: ProfileSave | undefined;
+  signals: StopSignals;
+};
+
+/** Stops in order: the agent serves its lease until the lease ends or the pod's grace period is nearly over. */
+const endInOrder = async ({
+  leases,
+  replays,
+  server,
+  config,
+  saving,
+  signals,
+  log,
+}: Omit<Serving, "logs">): Promise<Termination> => {
+  const seconds = Math.max(0, config.graceMs - endingMs) / 1000;
+  const isHeld = leases.state().lease !== null;
+  if (isHeld) log.info({ seconds }, "told to stop; the lease is served on");
+  const outOfTime = sleep(seconds * 1000, "out of time", { signal: signals.atOnce }).catch(() => "at once");
+  const why = await Promise.race([leases.stop().then(() => "lease over"), outOfTime]);
+  // The caller that ended the lease must get its answer.
+  if (why === "lease over" && !saving) {
+    await replays.settled();
+    await server.finish();
+  }
+  return isHeld && why === "out of time"
+    ? { reason: "stopped", message: `the agent was told to stop, and its lease was not over ${seconds} s later` }
+    : stopped;
+};
+
+/**
+ * Serves the browser until it ends, is idle for too long, or a stop is requested; then its profile, if that is to be saved and the
+ * browser has not ended by itself. It cuts all connections before it returns.
+ */
+export const serveBrowser = async (
+  {
+    config,
+    received,
+    signals,
+    logs,
+    log,
+  }: Pick<Serving, "config" | "signals" | "logs" | "log"> & { received: ReceivedSetup | undefined },
+  browser: Browser,
+): Promise<Termination> => {
+  const saveTo = received?.setup.save_to;
+  const saving = saveTo === undefined ? undefined : createProfileSave(saveTo, { config, log });
+  const over = Promise.withResolvers<keyof typeof leaseOver>();
+  let ended: LeaseEnd | undefined;
+  const fills = createFillTimes();
+  const observe = startObserving({ config, received, browser, log });
+  const telemetry = createSessionTelemetry({ base: config.browser.telemetry, browser, shown: fills, log });
+  const replays = createReplays({
+    ffmpeg: config.programs.ffmpeg,
+    dataDir: config.dataDir,
+    usualSize: config.browser.viewport ?? usualSize,
+    devTools: browser.devTools,
+    shownPages: fills,
+    log,
+  });
+  const keeping = {
+    podUid: config.podUid,
+    browser,
+    onOver: over.resolve,
+    observe,
+    fills,
+    followers: [telemetry, logs, replays],
+    log,
+  };
+  const leases = createLeaseKeeper(keeping);
+  const served = new AbortController();
+  watchHealth(browser, () => leases.state().lease !== null, served.signal);
+  const server = await startAgentServer({
+    address: config.address,
+    port: config.port,
+    verify: createAgentTokenVerifier(config.publicKey, config.podUid),
+    agentKey: config.agentKey,
+    leases,
+    browser,
+    telemetry,
+    shownPages: fills,
+    changeArchives: changeArchivesDir(config),
+    routes: {
+      ...saving?.routes,
+      ...logRoutes({ leases, logs }),
+      ...replayRoutes({ leases, replays, agentKey: config.agentKey }),
+    },
+    ...(saving && { ended: () => ended }),
+    log,
+  });
+  log.info({ port: server.port, headless: config.browser.headless }, "browser ready");
+  const end = await Promise.race([
+    browser.ended,
+    over.promise.then((reason): Termination => ({ reason, message: leaseOver[reason] })),
+    whenAborted(signals.asked).then(() => endInOrder({ leases, replays, server, config, saving, signals, log })),
+  ]);
+  served.abort(whyNoMore);
+  const isUsed = leases.isUsed();
+  if (end.reason === "browser_crashed")
+    telemetry.emit("service_crashed", { service_name: "chromium", phase: "running" }, { kind: "local_process" });
+  leases.close();
+  ended = LeaseEnd.safeParse(end.reason).data;
+  if (saving && ended) await saving.run(browser, isUsed, signals.atOnce);
+  await replays.settled();
+  // Streams of the lease have its last events and lines still to send.
+  await server.finish();
+  server.close();
+  return end;
+};
