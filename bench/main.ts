@@ -17,7 +17,7 @@ const usage = `usage: npm run bench -- [--only name,name] [--seconds N] [--lease
 
   --only name,name   these sections, in this order (default: all)
   --seconds N        how long each series is measured (default: set by the section)
-  --leases N         how many leases the section "ended" makes (default 50000)
+  --leases N         how many leases a section makes that counts them (ended: 50000, week: 2000000)
   --browsers N       how many browsers the section "fleet" plays (default 10000)
   --seed N           seed of all random choices (default 1)
   --json FILE        where the figures go (default: a new file in bench/results)

@@ -41,10 +41,13 @@ export type Fleet = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
+/** Node's heap in a container with the chart's limit of 512 MiB; on a large machine it would leave garbage of gigabytes. */
+const heapAsInContainer = "--max-old-space-size=256";
 /** Percent a minute: a browser of a pool of 20 comes back every 3 s. */
 const fillRate = 100;
 /** Creations of pools count against limits one after another; more at once only try again. */
 const createAtOnce = 2;
+const mostTries = 30;
 /** Limit of a wait for the whole fleet, ms. */
 export const giveUpMs = 3_600_000;
 
@@ -92,7 +95,7 @@ export const startFleet = async (bench: Bench): Promise<Fleet> => {
   const stopNodes = async (): Promise<void> => void (await Promise.all(nodes.map((node) => node.stop())));
   const cluster = starting.use(
     await startCluster({
-      env: { BROWSERPOOL_POOLED_SESSIONS: "1000000", ...unboundedCallers },
+      env: { BROWSERPOOL_POOLED_SESSIONS: "1000000", NODE_OPTIONS: heapAsInContainer, ...unboundedCallers },
       startNode: async () => ({ stop: stopNodes }),
     }),
   );
@@ -118,7 +121,7 @@ export const startFleet = async (bench: Bench): Promise<Fleet> => {
   const apis: ApiReplica[] = [];
   for (let index = 0; index < replicaCount; index++) apis.push(await cluster.startApi(`api-${index}`));
   const url = apis[0]?.url ?? "";
-  const call: Fleet["call"] = async (projectId, method, path, body) => {
+  const callOnce = async (projectId: string, method: string, path: string, body?: unknown) => {
     const answer = await fetch(url + path, {
       method,
       headers: {
@@ -128,9 +131,17 @@ export const startFleet = async (bench: Bench): Promise<Fleet> => {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`${method} ${path} was answered with ${answer.status}: ${text}`);
-    return text === "" ? undefined : JSON.parse(text);
+    return { status: answer.status, text: await answer.text() };
+  };
+  /** A busy API server is asked again, as the answer says. */
+  const call: Fleet["call"] = async (...request) => {
+    for (let tries = 1; ; tries++) {
+      const { status, text } = await callOnce(...request);
+      if (status < 300) return text === "" ? undefined : JSON.parse(text);
+      if (status !== 503 || tries === mostTries)
+        throw new Error(`${request[1]} ${request[2]} was answered with ${status}: ${text}`);
+      await sleep(1000, undefined, { signal: bench.signal });
+    }
   };
   const leases = await viewLeases(cluster.redisUrl, cluster.kube, cluster.namespace);
   starting.defer(() => leases.close());

@@ -4,6 +4,7 @@ import { createNamesWhole } from "../../src/leases/names-whole.ts";
 import { sessionNamesKey } from "../../src/redis/keys.ts";
 import { createSessionNames } from "../../src/redis/session-names.ts";
 import type { BrowserPool } from "../../src/resources/browser-pool.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
 import { mayBeSessionOf, newSessionId } from "../../src/services/objects/session-id.ts";
 import type { Project } from "../../src/services/projects/projects.ts";
 import type { ServiceDeps } from "../../src/services/service-deps.ts";
@@ -151,4 +152,17 @@ test("that names are whole is not confirmed by a check from before a loss", asyn
   const last = await deps.namesWhole.check(id);
   if (!last.isWhole) await last.confirm();
   expect((await deps.namesWhole.check(id)).isWhole).toBe(true);
+});
+
+// LEASE-61
+test("only what may be the id of an on-demand browser is asked of the API server", async () => {
+  const asked = vi.fn(async () => undefined);
+  const counting = { ...deps, kube: { get: asked } } as unknown as ServiceDeps;
+  const lookUp = (idOrName: string) =>
+    expect(findSession(idOrName, { project }, counting)).rejects.toThrow("no browser");
+  await lookUp("nobody-has-this-name");
+  await lookUp(newSessionId(first()));
+  expect(asked).not.toHaveBeenCalled();
+  await lookUp(newId());
+  expect(asked).toHaveBeenCalledOnce();
 });

@@ -2,6 +2,7 @@ import { AppError } from "../../errors.ts";
 import type { AnyLease } from "../../leases/records.ts";
 import { type Browser, browserKind } from "../../resources/browser.ts";
 import { fetchObject } from "../objects/fetch-object.ts";
+import { isId } from "../objects/new-id.ts";
 import { type LeaseOwner, liveOwnersOf, poolsOfSession } from "../pools/lease-owners.ts";
 import { refuseWhileNamesAreRecovered, refuseWhileRecovering } from "../pools/refuse-while-recovering.ts";
 import type { Project } from "../projects/projects.ts";
@@ -9,9 +10,12 @@ import type { ServiceDeps } from "../service-deps.ts";
 
 export type FoundSession = { lease: AnyLease; poolUid: string };
 
-/** The on-demand browser with this id, cached or fetched: this replica's watch may not show it yet. */
-const browserOf = async (id: string, project: Project, deps: ServiceDeps): Promise<Browser | undefined> =>
-  deps.browsers.get({ namespace: project.namespace, name: id }) ?? fetchObject(browserKind, { id, project }, deps);
+/**
+ * The on-demand browser with this id that this replica's watch does not show yet. What can't be the id of one costs the API server no
+ * request.
+ */
+const fetchBrowser = async (id: string, project: Project, deps: ServiceDeps): Promise<Browser | undefined> =>
+  isId(id) ? fetchObject(browserKind, { id, project }, deps) : undefined;
 
 type Lookup = (poolUid: string) => Promise<AnyLease | undefined>;
 
@@ -68,16 +72,20 @@ export const findSession = async (
   if (owner) await refuseWhileRecovering(owner.session, ownersWith(owner.poolUid, project, deps), deps);
   const ended = await findIn(owners, (uid) => deps.store.endedLease(uid, idOrName));
   if (ended) return answerEnded(idOrName, ended, includeEnded);
-  return findOnDemand(idOrName, { project, includeEnded, owners }, deps);
+  return findOnDemand(idOrName, { project, includeEnded, known, owners }, deps);
 };
+
+/** `known`: the on-demand browser with the id, if this replica's watch shows one. */
+type Sought = { project: Project; includeEnded: boolean; known: Browser | undefined; owners: LeaseOwner[] };
 
 /** For a session that none of `owners` has: it may be that of an on-demand browser which this replica does not know yet. */
 const findOnDemand = async (
   idOrName: string,
-  { project, includeEnded, owners }: { project: Project; includeEnded: boolean; owners: LeaseOwner[] },
+  { project, includeEnded, known, owners }: Sought,
   deps: ServiceDeps,
 ): Promise<FoundSession> => {
-  const onDemand = await browserOf(idOrName, project, deps);
+  // The id of a pool's session is none of an on-demand browser.
+  const onDemand = known ?? (owners.length > 0 ? undefined : await fetchBrowser(idOrName, project, deps));
   if (!onDemand) {
     if (owners.length > 0) await refuseWhileRecovering(idOrName, owners, deps);
     else await refuseWhileNamesAreRecovered(idOrName, project, deps);
