@@ -1,29 +1,38 @@
-/** From nothing to a page that runs script, by every way that a caller may have. */
+/** From nothing to a new page that has loaded a document and run script, by every way that a caller may have. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import puppeteer, { type Browser } from "puppeteer-core";
+import puppeteer, { type Browser, type Page } from "puppeteer-core";
 import { chromiumFlags } from "../../src/agent/chromium-flags.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { requiredProgram } from "../../src/local/required-program.ts";
 import type { Call, PoolClient, Session } from "../../test/support/pool-client.ts";
 
-/** One way: `use` resolves when the page has run script; `end` gives back what it took, outside of the measured time. */
+/** One way: it resolves when the page has run script; `end` gives back what it took, outside of the measured time. */
 export type Way = () => Promise<{ end(): Promise<void> }>;
 
 const viewport = { width: 1920, height: 1080 };
 const settings = { headless: true, viewport, kiosk_mode: false } as never;
 
-/** Resolves when the browser's first page has answered. */
-const runScript = async (browser: Browser): Promise<void> => {
-  const [page] = await browser.pages();
-  if ((await page?.evaluate("1 + 1")) !== 2) throw new Error("no page ran the script");
+const documentUrl = "data:text/html,<title>usable</title>";
+
+const openPage = async (browser: Browser): Promise<Page> => {
+  const page = await browser.newPage();
+  await page.goto(documentUrl);
+  if ((await page.evaluate("document.title")) !== "usable") throw new Error("the page did not load");
+  return page;
 };
 
-const byUrl = async (browserWSEndpoint: string): Promise<Browser> => {
+/** A page over a new connection; `leave` closes both. */
+const pageAt = async (browserWSEndpoint: string) => {
   const browser = await puppeteer.connect({ browserWSEndpoint, defaultViewport: null });
-  await runScript(browser);
-  return browser;
+  const page = await openPage(browser);
+  return {
+    async leave() {
+      await page.close();
+      await browser.disconnect();
+    },
+  };
 };
 
 /** Launches the program and the flags of an agent's headless browser in a new folder, as Puppeteer does. */
@@ -48,7 +57,7 @@ export const launch = async (): Promise<{ browser: Browser; close(): Promise<voi
 
 export const bareLaunch: Way = async () => {
   const { browser, close } = await launch();
-  await runScript(browser);
+  await openPage(browser);
   return { end: close };
 };
 
@@ -56,18 +65,18 @@ export const bareLaunch: Way = async () => {
 export const directTo =
   (webSocketUrl: string): Way =>
   async () => {
-    const browser = await byUrl(webSocketUrl);
-    return { end: () => browser.disconnect() };
+    const { leave } = await pageAt(webSocketUrl);
+    return { end: leave };
   };
 
 export const pooled =
   (pool: PoolClient): Way =>
   async () => {
     const session = await pool.acquire();
-    const browser = await byUrl(session.cdp_ws_url);
+    const { leave } = await pageAt(session.cdp_ws_url);
     return {
       async end() {
-        await browser.disconnect();
+        await leave();
         await pool.release(session);
       },
     };
@@ -79,10 +88,10 @@ export const onDemand =
     const answer = await call("POST", "/browsers", { headless: true });
     if (answer.status !== 200) throw new Error(`no browser: ${answer.status} ${await answer.text()}`);
     const session = (await answer.json()) as Session;
-    const browser = await byUrl(session.cdp_ws_url);
+    const { leave } = await pageAt(session.cdp_ws_url);
     return {
       async end() {
-        await browser.disconnect();
+        await leave();
         await (await call("DELETE", `/browsers/${session.session_id}`)).body?.cancel();
       },
     };
