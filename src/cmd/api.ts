@@ -129,6 +129,7 @@ const start = async ({ config, kubeconfigPath }: ApiOptions, log: Logger, signal
     services,
     async stop() {
       await stop();
+      await answers.settled();
       await kept.disposeAsync();
     },
   };

@@ -1,9 +1,10 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { deflateRaw, inflateRaw } from "node:zlib";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../log.ts";
-import type { AnswerHolder, IdempotentAnswers } from "../redis/idempotent-answers.ts";
+import type { AnswerHolder, Begun, IdempotentAnswers } from "../redis/idempotent-answers.ts";
 import type { CallerLimits } from "../services/limits/caller-limits.ts";
 
 export type Repeatable = {
@@ -57,6 +58,22 @@ const unseal = async (sealed: string, key: Buffer): Promise<string> => {
 const isFinal = ({ status }: { status: number }): boolean => status < 500 && status !== 429;
 
 /**
+ * How long a repetition waits for a run to end, by its pauses, ms: an answer is sent while it is being kept, and its caller may repeat the
+ * request at once.
+ */
+const pausesMs = [20, 40, 80, 160, 320];
+
+const beginWhenKept = async (begin: () => Promise<Begun>): Promise<Begun> => {
+  let begun = await begin();
+  for (const pauseMs of pausesMs) {
+    if (begun.kind !== "running") return begun;
+    await sleep(pauseMs);
+    begun = await begin();
+  }
+  return begun;
+};
+
+/**
  * Runs `work` once per key and body, and gives its first answer to every repetition for a day. Throws
  * `idempotency_key_reused` for another body, `idempotency_in_progress` while the first one runs, `conflict` when its
  * answer was too large to keep, and `rate_limited` when a holder has no room for another answer.
@@ -73,7 +90,7 @@ export const replayAnswer = async <Answer extends { status: number }>(
   // Keyed: a body can contain a password, which could be guessed from a plain hash in Redis.
   const bodyDigest = createHmac("sha256", sealingKey).update(JSON.stringify(body)).digest("hex");
 
-  const begun = await answers.begin(digest, bodyDigest);
+  const begun = await beginWhenKept(() => answers.begin(digest, bodyDigest));
   // What opens with the caller's own key was sealed below.
   if (begun.kind === "replay") return JSON.parse(await unseal(begun.sealed, sealingKey)) as Answer;
   if (begun.kind === "notKept")
@@ -103,11 +120,9 @@ export const replayAnswer = async <Answer extends { status: number }>(
     clearInterval(renewal);
     const kept =
       answer && isFinal(answer)
-        ? seal(JSON.stringify(answer), sealingKey).then((sealed) =>
-            answers.finish(digest, mark, { bodyDigest, sealed, holders }),
-          )
+        ? answers.finish(digest, mark, { bodyDigest, sealed: seal(JSON.stringify(answer), sealingKey), holders })
         : answers.forget(digest, mark, holders);
-    // The work is done. When its answer can't be kept, a repetition gets "in progress" until the mark expires.
-    await kept.catch((err: unknown) => log.warn({ err }, "an answer could not be kept for repetitions"));
+    // The caller does not wait for it. When its answer can't be kept, a repetition gets "in progress" until the mark expires.
+    kept.catch((err: unknown) => log.warn({ err }, "an answer could not be kept for repetitions"));
   }
 };

@@ -5,6 +5,8 @@
  *                      │  ▲ renewed while the request runs; expires soon when its replica dies
  *                      └──forget──► (none)   a retry may get another answer: this was a server error, or the caller hung up
  *
+ * A caller gets its answer while that is being kept, and a repetition that comes in this moment waits for it (http/replay-answer.ts).
+ *
  * A run of a request changes only its own mark, or a mark that Redis has lost. When Redis has lost the mark and another run has
  * begun since, this run leaves the other run's mark alone.
  *
@@ -68,10 +70,12 @@ export type IdempotentAnswers = {
   finish(
     digest: string,
     mark: string,
-    entry: { bodyDigest: string; sealed: string; holders: readonly AnswerHolder[] },
+    entry: { bodyDigest: string; sealed: string | Promise<string>; holders: readonly AnswerHolder[] },
   ): Promise<void>;
   /** `holders`: those with room reserved; they get it back. */
   forget(digest: string, mark: string, holders?: readonly AnswerHolder[]): Promise<void>;
+  /** Resolves when no `finish` and no `forget` is under way: callers don't wait for them, a process that stops does. Never rejects. */
+  settled(): Promise<void>;
 };
 
 const changeMark = loadScript("change-mark", import.meta.url);
@@ -106,6 +110,28 @@ export const createIdempotentAnswers = (redis: RedisConnection): IdempotentAnswe
     await Promise.all(results.map(({ holder, isIn }) => isIn && chargeOne(holder, -bytes)));
     return false;
   };
+  const underWay = new Set<Promise<void>>();
+  const follow = async (work: Promise<void>): Promise<void> => {
+    underWay.add(work);
+    try {
+      await work;
+    } finally {
+      underWay.delete(work);
+    }
+  };
+  const finish: IdempotentAnswers["finish"] = async (digest, mark, { bodyDigest, sealed: sealing, holders }) => {
+    const sealed = await sealing;
+    const moreBytes = sealed.length + overheadBytes - reservedBytes;
+    const isKept = sealed.length <= longestKept && (await charge(holders, moreBytes));
+    if (!isKept) await charge(holders, overheadBytes - reservedBytes);
+    const entry: Entry = { bodyDigest, ...(isKept ? { sealed } : { isTooLong: true }) };
+    const text = JSON.stringify(entry);
+    await retryBriefly(() => change(digest, mark, text, keptSeconds));
+  };
+  const forget: IdempotentAnswers["forget"] = async (digest, mark, holders = []) => {
+    await retryBriefly(() => change(digest, mark, "", 0));
+    await charge(holders, -reservedBytes);
+  };
   return {
     renewMs,
     reserve: (holders) => charge(holders, reservedBytes),
@@ -116,17 +142,8 @@ export const createIdempotentAnswers = (redis: RedisConnection): IdempotentAnswe
     async renew(digest, mark) {
       await change(digest, mark, mark, pendingSeconds);
     },
-    async finish(digest, mark, { bodyDigest, sealed, holders }) {
-      const moreBytes = sealed.length + overheadBytes - reservedBytes;
-      const isKept = sealed.length <= longestKept && (await charge(holders, moreBytes));
-      if (!isKept) await charge(holders, overheadBytes - reservedBytes);
-      const entry: Entry = { bodyDigest, ...(isKept ? { sealed } : { isTooLong: true }) };
-      const text = JSON.stringify(entry);
-      await retryBriefly(() => change(digest, mark, text, keptSeconds));
-    },
-    async forget(digest, mark, holders = []) {
-      await retryBriefly(() => change(digest, mark, "", 0));
-      await charge(holders, -reservedBytes);
-    },
+    finish: (...parts) => follow(finish(...parts)),
+    forget: (...parts) => follow(forget(...parts)),
+    settled: async () => void (await Promise.allSettled(underWay)),
   };
 };

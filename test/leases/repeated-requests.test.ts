@@ -155,3 +155,27 @@ describe("the room of a holder", () => {
     expect(Object.keys(await parts.redis.hgetall(keptBytesKey(holder.id)))).toEqual([String(hour)]);
   });
 });
+
+// HTTP-21
+test("an answer does not wait until it is kept; a repetition at once gets it all the same, and a process that stops keeps it", async () => {
+  const answers = createIdempotentAnswers(parts.redis);
+  const keepsSlowly = Promise.withResolvers<void>();
+  const slow = {
+    ...answers,
+    finish: async (...kept: Parameters<typeof answers.finish>) => {
+      await keepsSlowly.promise;
+      await answers.finish(...kept);
+    },
+  };
+  const repeatable = { key: newId(), bearer: "key", operation: "POST /x", body: {}, holders: [] };
+  const answer = { status: 200, body: "one" };
+  expect(await replayAnswer(repeatable, { answers: slow, limits, log: silent }, async () => answer)).toEqual(answer);
+  const repeated = replayAnswer(repeatable, { answers, limits, log: silent }, () => Promise.reject(new Error("twice")));
+  keepsSlowly.resolve();
+  expect(await repeated).toEqual(answer);
+
+  const last = { ...repeatable, key: newId() };
+  await replayAnswer(last, { answers, limits, log: silent }, async () => answer);
+  await answers.settled();
+  expect(await ask(last.key, () => Promise.reject(new Error("twice")))).toEqual(answer);
+});
