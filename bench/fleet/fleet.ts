@@ -88,6 +88,31 @@ export const whenCounts = async (
   }
 };
 
+/** Requests of a caller with a key of the organization; a busy API server is asked again, as the answer says. */
+const createCall = ({ url, apiKey }: { url: string; apiKey: string }, signal: AbortSignal): Fleet["call"] => {
+  const callOnce = async (projectId: string, method: string, path: string, body?: unknown) => {
+    const answer = await fetch(url + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        ...(projectId !== "" && { "x-kernel-project-id": projectId }),
+        ...(body !== undefined && { "content-type": "application/json" }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    return { status: answer.status, text: await answer.text() };
+  };
+  return async (...request) => {
+    for (let tries = 1; ; tries++) {
+      const { status, text } = await callOnce(...request);
+      if (status < 300) return text === "" ? undefined : JSON.parse(text);
+      if (status !== 503 || tries === mostTries)
+        throw new Error(`${request[1]} ${request[2]} was answered with ${status}: ${text}`);
+      await sleep(1000, undefined, { signal });
+    }
+  };
+};
+
 /** Starts everything but the pools of the fleet. */
 export const startFleet = async (bench: Bench): Promise<Fleet> => {
   await using starting = new AsyncDisposableStack();
@@ -120,29 +145,7 @@ export const startFleet = async (bench: Bench): Promise<Fleet> => {
   await startOperator("operator");
   const apis: ApiReplica[] = [];
   for (let index = 0; index < replicaCount; index++) apis.push(await cluster.startApi(`api-${index}`));
-  const url = apis[0]?.url ?? "";
-  const callOnce = async (projectId: string, method: string, path: string, body?: unknown) => {
-    const answer = await fetch(url + path, {
-      method,
-      headers: {
-        authorization: `Bearer ${cluster.apiKey}`,
-        ...(projectId !== "" && { "x-kernel-project-id": projectId }),
-        ...(body !== undefined && { "content-type": "application/json" }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    return { status: answer.status, text: await answer.text() };
-  };
-  /** A busy API server is asked again, as the answer says. */
-  const call: Fleet["call"] = async (...request) => {
-    for (let tries = 1; ; tries++) {
-      const { status, text } = await callOnce(...request);
-      if (status < 300) return text === "" ? undefined : JSON.parse(text);
-      if (status !== 503 || tries === mostTries)
-        throw new Error(`${request[1]} ${request[2]} was answered with ${status}: ${text}`);
-      await sleep(1000, undefined, { signal: bench.signal });
-    }
-  };
+  const call = createCall({ url: apis[0]?.url ?? "", apiKey: cluster.apiKey }, bench.signal);
   const leases = await viewLeases(cluster.redisUrl, cluster.kube, cluster.namespace);
   starting.defer(() => leases.close());
   const createPool = async (projectId: string, size: number, rate: number): Promise<FleetPool> => {
