@@ -24,7 +24,7 @@ const localProblem = (item: Import): string | undefined => {
   if (place === undefined) return "is in a place that scripts/architecture/import-rules.ts does not know";
   if (crossesKinds(item)) return `imports ${target}: a controller uses nothing of another kind's`;
   const { may, types = [] } = importRules[place] ?? { may: [] };
-  const open = ["errors.ts", "sensitive.ts", ...may, ...(isType ? ["log.ts", ...types] : [])];
+  const open = ["errors.ts", "host-port.ts", "sensitive.ts", ...may, ...(isType ? ["log.ts", ...types] : [])];
   if (isIn(place, target) || open.some((allowed) => isIn(allowed, target))) return undefined;
   return `imports ${isType ? "types of " : ""}${target}: ${place} may not`;
 };

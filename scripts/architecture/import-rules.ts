@@ -6,7 +6,7 @@
 /** `may`: other places that are imported. `types`: places of which only types are. A place may always import itself. */
 export type ImportRule = { may: readonly string[]; types?: readonly string[] };
 
-/** Every place of src/. errors.ts, sensitive.ts and the Logger type of log.ts are open to all of them. */
+/** Every place of src/. errors.ts, host-port.ts, sensitive.ts and the Logger type of log.ts are open to all of them. */
 export const importRules: Readonly<Record<string, ImportRule>> = {
   "main.ts": {
     may: [
@@ -23,6 +23,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   cmd: { may: ["*"] },
   "config.ts": { may: ["environment.ts"] },
   "errors.ts": { may: [] },
+  "host-port.ts": { may: [] },
   "listening-port.ts": { may: [] },
   "log.ts": { may: [] },
   "await-with.ts": { may: [] },

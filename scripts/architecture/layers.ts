@@ -14,6 +14,7 @@ export const layers: readonly Layer[] = [
       "config.ts",
       "environment.ts",
       "errors.ts",
+      "host-port.ts",
       "listening-port.ts",
       "log.ts",
       "retry.ts",

@@ -1,4 +1,5 @@
 import type { Server } from "node:http";
+import { hostPort } from "../host-port.ts";
 import { listeningPort } from "../listening-port.ts";
 
 /** Starts to listen; port 0: any free one. Returns the server's URL, e.g. `http://127.0.0.1:8080`. */
@@ -7,8 +8,7 @@ export const listen = async (server: Server, host: string, port: number): Promis
   server.once("error", listening.reject);
   server.listen(port, host, () => listening.resolve());
   await listening.promise;
-  const actual = listeningPort(server);
-  return `http://${host.includes(":") ? `[${host}]` : host}:${actual}`;
+  return `http://${hostPort(host, listeningPort(server))}`;
 };
 
 /** Accepts no more connections, and cuts those that are still in use after `graceMs`. */

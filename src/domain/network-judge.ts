@@ -2,6 +2,8 @@
  * Which connections the network rules of a browser allow (NETWORK-6, NETWORK-7, NETWORK-10). A connection is judged twice: by the host
  * that it asks for, and by each address that this host turns out to have. Names prove nothing: whoever owns one chooses its addresses.
  */
+
+import { bareHost } from "../host-port.ts";
 import { type HostMatcher, hostMatcher, privateRanges, type Target } from "./host-pattern.ts";
 import { type Address, contains, parseAddress, type Range, range } from "./ip-range.ts";
 
@@ -84,7 +86,7 @@ export const canonicalHost = (text: string): Pick<Target, "host" | "address"> | 
   if (/[/?#@\\]/.test(text)) return undefined;
   const url = URL.parse(`http://${text}/`);
   if (!url || url.port) return undefined;
-  const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  const host = bareHost(url.hostname).replace(/\.$/, "");
   return host === "" ? undefined : { host, address: parseAddress(host) };
 };
 

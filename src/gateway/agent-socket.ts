@@ -1,6 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { type HttpHead, readHttpHead } from "../cdp/http-head.ts";
 import { splice } from "../cdp/splice.ts";
+import { splitHostPort } from "../host-port.ts";
 
 /** Deadline for connecting to an agent, ms. A client waits for this browser and no other, so it is patient. */
 const connectTimeoutMs = 3000;
@@ -14,10 +15,9 @@ const firstByteTimeoutMs = 30_000;
  */
 const keepAliveMs = 15_000;
 
-/** Connects to `host:port`. */
+/** Connects to `host:port`, as URLs write it. */
 export const connectTo = async (address: string): Promise<Socket> => {
-  const colon = address.lastIndexOf(":");
-  const socket = connect({ host: address.slice(0, colon), port: Number(address.slice(colon + 1)), noDelay: true });
+  const socket = connect({ ...splitHostPort(address), noDelay: true });
   const connected = Promise.withResolvers<void>();
   const timer = setTimeout(
     () => connected.reject(new Error(`no connection within ${connectTimeoutMs} ms`)),

@@ -1,4 +1,5 @@
 /** Parses `REDIS_URL`: where Redis is and how to log in to it (docs/redis.md). */
+import { bareHost } from "../host-port.ts";
 
 type Login = { username?: string; password?: string };
 type Address = { host: string; port: number };
@@ -56,7 +57,7 @@ const addressOf = (text: string, kind: RedisAddress["kind"]): Address => {
   const { host = "", port } = /^(?<host>\[[0-9a-fA-F:.]+\]|[\w.-]+)(?::(?<port>\d{1,5}))?$/.exec(text)?.groups ?? {};
   const number = port === undefined ? defaultPort[kind] : Number(port);
   if (host === "" || number === 0 || number > 65535) throw malformed("a host or port is malformed", kind);
-  return { host: host.replace(/^\[|\]$/g, ""), port: number };
+  return { host: bareHost(host), port: number };
 };
 
 const dbOf = (path: string | undefined, kind: RedisAddress["kind"]): number => {

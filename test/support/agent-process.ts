@@ -18,6 +18,7 @@ import { fileURLToPath } from "node:url";
 import puppeteer, { type Browser } from "puppeteer-core";
 import { WebSocket } from "ws";
 import type { z } from "zod";
+import { hostPort } from "../../src/host-port.ts";
 import { killRecordedGroups } from "../../src/process/process-groups.ts";
 import {
   type AgentState,
@@ -68,6 +69,8 @@ export type TestAgent = {
 /** `archives`: those that the setup names. `user`: the number of the user, and of the group, that runs it; left out, this one. */
 export type StartOptions = {
   user?: number;
+  /** Where it listens; left out, an address of loopback that no other test has. */
+  address?: string;
   env?: Record<string, string>;
   ready?: boolean;
   setup?: z.input<typeof BrowserSetup>;
@@ -148,8 +151,8 @@ const describeAgent = (
   privateKey: KeyObject,
 ): Omit<TestAgent, "agentKey"> => {
   const tokens = createAgentTokens(privateKey);
-  const address = child.spawnargs.at(-1);
-  const baseUrl = `http://${address}:${port}`;
+  const authority = hostPort(child.spawnargs.at(-1) ?? "", port);
+  const baseUrl = `http://${authority}`;
   const groupsFile = join(dataDir, "process-groups");
   const log: string[] = [];
   child.stderr?.on("data", (chunk: Buffer) => log.push(chunk.toString()));
@@ -181,10 +184,10 @@ const describeAgent = (
     bind: (session_id, seq, more) =>
       call("PUT", "/lease", { session_id, epoch: 1, seq, timeout_seconds: 600, request: "{}", ...more }),
     release: (session_id, seq, reuse = "keep") => call("DELETE", "/lease", { session_id, epoch: 1, seq, reuse }),
-    upgrade: async (sessionId, token) => openSocket(`ws://${address}:${port}/cdp`, await headers(sessionId, token)),
+    upgrade: async (sessionId, token) => openSocket(`ws://${authority}/cdp`, await headers(sessionId, token)),
     connect: async (sessionId) =>
       puppeteer.connect({
-        browserWSEndpoint: `ws://${address}:${port}/cdp`,
+        browserWSEndpoint: `ws://${authority}/cdp`,
         headers: await headers(sessionId),
         defaultViewport: null,
       }),
@@ -206,12 +209,12 @@ export const createTestAgents = (): TestAgents => {
   return {
     async start(browser = {}, options = {}) {
       const { env = {}, ready = true, setup, archives = [], agentKey = newAgentKey(), user } = options;
+      const { address = `127.${randomInt(64, 127)}.${randomInt(256)}.${randomInt(1, 255)}` } = options;
       const dir = await mkdtemp(join(tmpdir(), "agent-test-"));
       if (user !== undefined) await chown(dir, user, user);
       const dataDir = env.BROWSERPOOL_AGENT_DATA_DIR ?? dir;
       const podUid = randomUUID();
       const { publicKey, privateKey } = generateKeyPairSync("ed25519");
-      const address = `127.${randomInt(64, 127)}.${randomInt(256)}.${randomInt(1, 255)}`;
       const child = spawn(process.execPath, [entry, address], {
         stdio: ["ignore", "ignore", "pipe"],
         ...(user !== undefined && { uid: user, gid: user }),

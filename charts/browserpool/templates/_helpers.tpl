@@ -111,6 +111,16 @@ affinity:
 {{- end }}
 {{- end -}}
 
+{{/* The IP families of a Service. */}}
+{{- define "browserpool.ipFamilies" -}}
+{{- with .Values.services.ipFamilyPolicy }}
+ipFamilyPolicy: {{ . }}
+{{- end }}
+{{- with .Values.services.ipFamilies }}
+ipFamilies: {{ toJson . }}
+{{- end }}
+{{- end -}}
+
 {{- define "browserpool.initialKeySecret" -}}
 {{- printf "%s-initial-key" (include "browserpool.fullname" .) -}}
 {{- end -}}

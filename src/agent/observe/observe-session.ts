@@ -5,6 +5,7 @@
 import { z } from "zod";
 import type { CdpConnection, CdpEvent } from "../../cdp/cdp-connection.ts";
 import { targetOf } from "../../domain/registry/target.ts";
+import { urlHost } from "../../host-port.ts";
 import { connectDevTools, type DevToolsPlace } from "../connect-dev-tools.ts";
 import { createFirstNavigationFinder, type FirstNavigation } from "./first-navigation.ts";
 import { type FollowedNavigation, followNavigation, type Verdict } from "./follow-navigation.ts";
@@ -33,9 +34,7 @@ export type ObserveOptions = {
   note(seen: SessionSeen | undefined): void;
 };
 
-const isPublicAddress = (address: string): boolean =>
-  typeof targetOf(`http://${address.includes(":") && !address.startsWith("[") ? `[${address}]` : address}/`) !==
-  "string";
+const isPublicAddress = (address: string): boolean => typeof targetOf(`http://${urlHost(address)}/`) !== "string";
 
 const watchPages = async (cdp: CdpConnection): Promise<void> =>
   void (await cdp.send("Target.setAutoAttach", {

@@ -3,6 +3,7 @@ import { Agent } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { canonicalHost } from "../../domain/network-judge.ts";
+import { urlHost } from "../../host-port.ts";
 import type { ParentProxy } from "../../protocol/browser-setup.ts";
 import type { WayOut } from "./way-out.ts";
 
@@ -47,7 +48,7 @@ export type Pools = {
 /** Pools whose connections are opened by `wayOut`. */
 export const createPools = (wayOut: WayOut): Pools => {
   const toTarget: Connect = async (host, port) => {
-    const target = canonicalHost(host.includes(":") ? `[${host}]` : host);
+    const target = canonicalHost(urlHost(host));
     if (!target) throw new Error("no host");
     return wayOut.direct({ ...target, port });
   };

@@ -10,6 +10,7 @@ import { splice } from "../../cdp/splice.ts";
 import type { Target } from "../../domain/host-pattern.ts";
 import { canonicalHost } from "../../domain/network-judge.ts";
 import { credentialsOf } from "../../domain/parent-proxy.ts";
+import { hostPort } from "../../host-port.ts";
 import type { ParentProxy } from "../../protocol/browser-setup.ts";
 import { createForwardRequest } from "./forward-request.ts";
 import { failureOf, refuseRequest, refuseTunnel } from "./refusals.ts";
@@ -74,7 +75,7 @@ export const startForwardProxy = async (path: string, wayOut: WayOut): Promise<F
   const serveTunnel = async (request: IncomingMessage, client: Socket, head: Buffer): Promise<void> => {
     const target = targetOfAuthority(request.url ?? "");
     if (!target) return refuseTunnel(client, { status: 400, reason: "CONNECT wants a host and a port" });
-    const authority = `${target.host.includes(":") ? `[${target.host}]` : target.host}:${target.port}`;
+    const authority = hostPort(target.host, target.port);
     const { out } = way;
     const parent = await out.parentOf(target);
     const far = keep(parent ? await tunnelThrough(parent, authority, out) : await out.direct(target));

@@ -10,6 +10,7 @@ import type { Socket } from "node:net";
 import { type HostMatcher, hostMatcher, type Target } from "../../domain/host-pattern.ts";
 import { parseAddress } from "../../domain/ip-range.ts";
 import { canonicalHost, createNetworkJudge, type NetworkJudge } from "../../domain/network-judge.ts";
+import { urlHost } from "../../host-port.ts";
 import { dial, dialFirst, dialTls, trusting } from "../../net/dial.ts";
 import type { ResolveName } from "../../net/resolve-name.ts";
 import type { NetworkSetup, ParentProxy } from "../../protocol/browser-setup.ts";
@@ -113,7 +114,7 @@ export const createWayOut = (setup: NetworkSetup, resolve: ResolveName): WayOut 
     },
     async toParent(parent) {
       const { protocol, host: text, port } = parent;
-      const host = canonicalHost(text.includes(":") && !text.startsWith("[") ? `[${text}]` : text);
+      const host = canonicalHost(urlHost(text));
       if (!host) throw new Error("the proxy's host is none");
       return inBounds(async () => {
         const addresses = await allowedAddresses({ ...host, port }, resolve, parentJudge);

@@ -1,17 +1,14 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { isIPv6 } from "node:net";
 import type { Config } from "../../config.ts";
 import { AppError } from "../../errors.ts";
+import { urlHost } from "../../host-port.ts";
 
 const loopbackNames = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /** Whether only this machine reaches what listens on this address. */
-export const isLoopback = (address: string): boolean => loopbackNames.has(inBrackets(address));
+export const isLoopback = (address: string): boolean => loopbackNames.has(urlHost(address));
 
 const nameOf = (host: string): string => host.replace(/:\d+$/, "").toLowerCase();
-
-/** Settings and a pod's IP have IPv6 addresses without brackets; a `Host` has them in brackets. */
-const inBrackets = (name: string): string => (isIPv6(name) ? `[${name}]` : name);
 
 const originHost = (origin: string): string | undefined => {
   try {
@@ -31,7 +28,7 @@ export const checkHost = ({ host, origin }: IncomingHttpHeaders, config: Config)
   const isOurs =
     loopbackNames.has(name) ||
     name === publicName ||
-    config.allowedHosts.some((allowed) => allowed === "*" || inBrackets(allowed.toLowerCase()) === name);
+    config.allowedHosts.some((allowed) => allowed === "*" || urlHost(allowed.toLowerCase()) === name);
   if (!isOurs)
     throw new AppError("forbidden", "the Host of this request is not served here; see BROWSERPOOL_ALLOWED_HOSTS");
   if (origin === undefined || config.allowedOrigins.includes(origin)) return;

@@ -9,6 +9,7 @@ import type { Target } from "../../domain/host-pattern.ts";
 import { parseAddress } from "../../domain/ip-range.ts";
 import { canonicalHost, createNetworkJudge, type NetworkJudge } from "../../domain/network-judge.ts";
 import { AppError, invalidInput, notSupportedHere } from "../../errors.ts";
+import { urlHost } from "../../host-port.ts";
 import { dial, dialFirst, dialTls, trusting } from "../../net/dial.ts";
 import { createResolveName, type ResolveName } from "../../net/resolve-name.ts";
 import type { ParentProxy } from "../../protocol/browser-setup.ts";
@@ -38,7 +39,7 @@ const mostInAll = 50;
 const refuse = (path: string, message: string): AppError => invalidInput([{ path, message }]);
 
 const targetOf = (text: string, port: number): Target | undefined => {
-  const host = canonicalHost(text.includes(":") && !text.startsWith("[") ? `[${text}]` : text);
+  const host = canonicalHost(urlHost(text));
   return host && { ...host, port };
 };
 

@@ -8,6 +8,21 @@ export type Addresses = {
 
 const size = 256 * 254;
 
+/** The one IPv6 address of loopback: for one pod at a time, on one machine. */
+export const oneIpv6Address = (): Addresses => {
+  let isTaken = false;
+  return {
+    take() {
+      if (isTaken) throw new Error("no address is left for another pod");
+      isTaken = true;
+      return "::1";
+    },
+    release: () => {
+      isTaken = false;
+    },
+  };
+};
+
 /**
  * Addresses of one /16 of 127.0.0.0/8, drawn by chance so that nodes on one machine rarely meet; whoever listens must cope
  * with one that is in use. An address is given again only after all others, as late as can be.

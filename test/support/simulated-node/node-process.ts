@@ -4,7 +4,7 @@ import { open } from "node:fs/promises";
 import { join } from "node:path";
 import type { SimulatedNode, SimulatedNodeOptions } from "./simulated-node.ts";
 
-export type NodeProcessOptions = Pick<SimulatedNodeOptions, "namespace" | "nodeName" | "starts" | "seed"> & {
+export type NodeProcessOptions = Pick<SimulatedNodeOptions, "namespace" | "nodeName" | "starts" | "seed" | "ipv6"> & {
   kubeconfigPath: string;
   /** Where the agents' events go, a JSON line each, complete after `stop`; left out, nowhere. */
   eventsFile?: string;

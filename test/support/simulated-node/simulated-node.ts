@@ -10,7 +10,7 @@ import { startNode } from "../../../src/local/process-node/node.ts";
 import { readSecretValues } from "../../../src/local/process-node/pod-secrets.ts";
 import type { Logger } from "../../../src/log.ts";
 import { seededRandom } from "../seeded-random.ts";
-import { createAddresses } from "./addresses.ts";
+import { createAddresses, oneIpv6Address } from "./addresses.ts";
 import type { AgentEvent } from "./agent-event.ts";
 import { startDevTools } from "./devtools.ts";
 import type { Said } from "./played-telemetry.ts";
@@ -51,6 +51,8 @@ export type SimulatedNodeOptions = {
   namespace?: string;
   nodeName?: string;
   starts?: Starts;
+  /** Its pods have the IPv6 address of loopback, one pod at a time; the others fail to start. */
+  ipv6?: boolean;
   /** Of delays and failing starts. */
   seed?: number;
   observe?: (event: AgentEvent) => void;
@@ -83,7 +85,7 @@ const viewOf = ({ pod, state, agent }: SimulatedRun): SimulatedPod => {
 export const startSimulatedNode = async (options: SimulatedNodeOptions): Promise<SimulatedNode> => {
   const { kube, namespace, nodeName = "simulated", seed = 1, observe = () => undefined, log } = options;
   const random = seededRandom(seed);
-  const addresses = createAddresses();
+  const addresses = options.ipv6 ? oneIpv6Address() : createAddresses();
   const devTools = await startDevTools();
   const runs = new Map<string, SimulatedRun>();
   let starts = options.starts ?? {};

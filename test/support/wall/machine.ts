@@ -20,3 +20,8 @@ export const ownPrivateAddress: string | undefined = (() => {
 
 /** The four numbers of `ownAddress`. */
 export const ownBytes: number[] = ownAddress.split(".").map(Number);
+
+/** An IPv6 address of this machine that a browser behind a wall may reach; undefined when it has none. */
+export const ownIpv6Address: string | undefined = all.find(
+  ({ family, internal, address }) => family === "IPv6" && !internal && !address.startsWith("fe80:"),
+)?.address;

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { hostPort } from "../../../src/host-port.ts";
 
 export type PagesSite = {
   /** `address:port`. */
@@ -21,7 +22,7 @@ export const startPagesSite = async (address: string): Promise<PagesSite> => {
   });
   server.listen(0, address);
   await once(server, "listening");
-  const host = `${address.includes(":") ? `[${address}]` : address}:${(server.address() as AddressInfo).port}`;
+  const host = hostPort(address, (server.address() as AddressInfo).port);
   return {
     host,
     url: `http://${host}/`,

@@ -1,6 +1,7 @@
 import { agentConfigOf, configHash, needsSetup } from "../../../domain/browser-config.ts";
 import type { PoolLikeSpec } from "../../../domain/on-demand-pool.ts";
 import { stableHash } from "../../../domain/stable-hash.ts";
+import { hostPort } from "../../../host-port.ts";
 import type { NamespacedRef, NewObject, Pod } from "../../../kube/objects.ts";
 import { closeProfileSeconds, keepProfileSeconds } from "../../../protocol/profile-save.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
@@ -214,8 +215,8 @@ export const savedProfile = ({ metadata }: Pod): ({ uid: string } & NamespacedRe
   return uid && name ? { uid, name, namespace: metadata.namespace } : undefined;
 };
 
-/** The address of the agent in a running pod, `host:port`. */
-export const addressOf = ({ status }: Pod): string => `${status?.podIP}:${agentPort}`;
+/** The address of the agent in a running pod, `host:port` as URLs write it. */
+export const addressOf = ({ status }: Pod): string => hostPort(`${status?.podIP}`, agentPort);
 
 /** The value of `status.selector`, which the scale subresource shows. */
 export const podSelector = (poolUid: string): string => `${poolLabel}=${poolUid}`;
