@@ -76,6 +76,8 @@ const clusterOptions = (address: RedisAddress) =>
   ({
     redisOptions: nodeOptions(address),
     clusterRetryStrategy: retryDelayMs,
+    // A node keeps its name: its certificate is for the name, and each new connection looks for its present address.
+    dnsLookup: (name, done) => done(null, name),
     slotsRefreshTimeout: connectTimeoutMs,
     slotsRefreshInterval: slotsRefreshMs,
     // Commands on a broken connection may have run, so they are not sent again.
@@ -97,10 +99,31 @@ class CommandCluster extends Cluster {
   }
 }
 
+/**
+ * A message about a failover that comes while the client asks a Sentinel for the master ends the client for good: it takes its own
+ * break-off for the wish of its owner. This class begins anew unless its owner has closed it.
+ */
+class SentinelRedis extends Redis {
+  #isClosed = false;
+
+  override disconnect(reconnect = false): void {
+    this.#isClosed ||= !reconnect;
+    super.disconnect(reconnect);
+  }
+
+  /** Returns itself. */
+  beginAnewWhenEnded(): this {
+    return this.on("end", () => {
+      if (!this.#isClosed) this.connect().catch(() => undefined);
+    });
+  }
+}
+
 const connect = (address: RedisAddress): RedisConnection => {
   const { kind, nodes } = address;
   if (kind === "cluster") return new CommandCluster(nodes, clusterOptions(address));
-  if (kind === "sentinel") return new Redis({ ...serverOptions(address), ...sentinelOptions(address) });
+  if (kind === "sentinel")
+    return new SentinelRedis({ ...serverOptions(address), ...sentinelOptions(address) }).beginAnewWhenEnded();
   return new Redis({ ...serverOptions(address), ...nodes[0] });
 };
 

@@ -16,18 +16,12 @@ import { createSessionRoom } from "../../src/redis/session-room.ts";
 import { eventually } from "../support/eventually.ts";
 import { runLeaseFlow, startLeaseFlow } from "../support/lease-flow.ts";
 import { silent } from "../support/lease-parts.ts";
+import { userRights } from "../support/redis-recipes.ts";
 import { startRedisServer } from "../support/redis-servers.ts";
 import { startRubbishServer } from "../support/rubbish-server.ts";
 import { testCertificates } from "../support/test-certificates.ts";
 
 const run = promisify(execFile);
-
-/** The line of docs/redis.md for a user with this password. */
-const aclRules = async (password: string): Promise<string[]> => {
-  const page = await readFile(new URL("../../docs/redis.md", import.meta.url), "utf8");
-  const line = /^on >password .*$/m.exec(page)?.[0] ?? "";
-  return line.replace(">password", `>${password}`).split(" ");
-};
 
 /** The warnings of `checkRedis`. */
 const warningsOf = async (url: string): Promise<string[]> => {
@@ -60,7 +54,7 @@ const runReservations = async (redis: RedisConnection): Promise<void> => {
 test("a user with only the rights of docs/redis.md can do all that callers need", async () => {
   await using server = await startRedisServer(["requirepass admin"], { login: { password: "admin" } });
   const admin = server.admin();
-  await admin.call("ACL", "SETUSER", "pool", ...(await aclRules("se%cret/")));
+  await admin.call("ACL", "SETUSER", "pool", ...userRights("se%cret/"));
   const url = `redis://pool:se%25cret%2F@127.0.0.1:${server.port}`;
   {
     await using flow = await startLeaseFlow(url, { checkMs: 20 });
@@ -77,7 +71,7 @@ test("a user with only the rights of docs/redis.md can do all that callers need"
 test("a resubscription that is refused breaks nothing, and succeeds once it is allowed", async () => {
   await using server = await startRedisServer(["requirepass admin"], { login: { password: "admin" } });
   const admin = server.admin();
-  await admin.call("ACL", "SETUSER", "pool", ...(await aclRules("x")));
+  await admin.call("ACL", "SETUSER", "pool", ...userRights("x"));
   await using flow = await startLeaseFlow(`redis://pool:x@127.0.0.1:${server.port}`);
   const replica = await flow.parts.replica({ checkMs: 50 });
   await replica.follow("pool");

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Redis } from "ioredis";
 import { freePort } from "../../src/local/free-port.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
@@ -16,6 +16,8 @@ export type Login = { username?: string; password?: string };
 export type RedisServer = {
   port: number;
   pid: number;
+  /** Of its own process. */
+  signal(name: "SIGKILL" | "SIGSTOP" | "SIGCONT"): void;
   /** A connection that queues commands until it is open; it is closed with the server. */
   admin(): Redis;
   [Symbol.asyncDispose](): Promise<void>;
@@ -27,10 +29,14 @@ const anyPort = async (): Promise<number> => {
   return port;
 };
 
-/** `config`: lines of redis.conf; `%port` in them becomes the port, `%bus` another free one. `login`: the login of `admin`. */
+/** The redis-cli that was installed with redis-server. */
+export const redisCli = (): string =>
+  join(dirname(requiredProgram(locatePrograms(process.env), "redis-server")), "redis-cli");
+
+/** `config`: lines of redis.conf; `%port` in them becomes the port, `%bus` another free one. `login`: of `admin`. `ca`: `admin` uses TLS. */
 export const startRedisServer = async (
   config: string[],
-  { isSentinel = false, login = {} }: { isSentinel?: boolean; login?: Login } = {},
+  { isSentinel = false, login = {}, ca }: { isSentinel?: boolean; login?: Login; ca?: string } = {},
 ): Promise<RedisServer> => {
   const folder = await mkdtemp(join(tmpdir(), "redis-"));
   const [port, bus] = [await anyPort(), await anyPort()];
@@ -49,8 +55,9 @@ export const startRedisServer = async (
   return {
     port,
     pid: child.pid ?? 0,
+    signal: (name) => void child.kill(name),
     admin() {
-      const redis = new Redis({ port, host: "127.0.0.1", ...login });
+      const redis = new Redis({ port, host: "localhost", ...login, ...(ca !== undefined && { tls: { ca } }) });
       redis.on("error", () => undefined);
       connections.push(redis);
       return redis;
