@@ -25,6 +25,9 @@ const connectTimeoutMs = 1500;
 /** A connection without any answer for this long, ms, is closed and made again: its route to the server may be dead for good. */
 const silenceMs = 2000;
 
+/** A connection that owes no answer, such as a subscription, is probed by TCP after this, ms, and closed ten seconds later. */
+const keepAliveMs = 10_000;
+
 /** How often the map of a cluster's slots is read, ms; it is also read when a node redirects a command. */
 const slotsRefreshMs = 5000;
 
@@ -48,6 +51,7 @@ const nodeOptions = ({ login, isTls }: RedisAddress) =>
     commandTimeout: commandTimeoutMs,
     connectTimeout: connectTimeoutMs,
     socketTimeout: silenceMs,
+    keepAlive: keepAliveMs,
     disableClientInfo: true,
   }) satisfies RedisOptions;
 

@@ -95,20 +95,28 @@ const whenReadyAt = async (url: string): Promise<void> => {
   await whenReady(redis, 500).finally(() => redis.disconnect());
 };
 
-test("the service warns of a server that evicts keys, and of a user that may not read the settings", async () => {
+test("the service warns of a server that evicts keys", async () => {
   await using server = await startRedisServer(["maxmemory-policy allkeys-lru"]);
   expect(await warningsOf(`redis://127.0.0.1:${server.port}`)).toEqual([
     expect.stringContaining("set maxmemory-policy to noeviction"),
   ]);
-  await server.admin().call("ACL", "SETUSER", "mute", "on", ">x", "~*", "+ping");
-  expect(await warningsOf(`redis://mute:x@127.0.0.1:${server.port}`)).toEqual([
-    expect.stringContaining("allow its user INFO"),
-  ]);
+});
+
+test("a server that does not tell its run is refused: a failover would go unnoticed", async () => {
+  await using server = await startRedisServer([]);
+  const rights = userRights("x").filter((right) => right !== "+info");
+  await server.admin().call("ACL", "SETUSER", "mute", ...rights);
+  const refusal = /^Redis does not say which of its servers answers \(.*\+info.*docs\/redis\.md$/s;
+  await expect(warningsOf(`redis://mute:x@127.0.0.1:${server.port}`)).rejects.toThrow(refusal);
+  await using renamed = await startRedisServer(['rename-command INFO ""']);
+  await expect(whenReadyAt(`redis://127.0.0.1:${renamed.port}`)).rejects.toThrow(
+    /^Redis is not ready: ERR unknown command '?info/,
+  );
 });
 
 test("a server that is too old is refused", async () => {
   // No package offers such an old server; the test needs only its version.
-  const old = { info: async () => "# Server\r\nredis_version:6.2.14\r\n" } as unknown as RedisConnection;
+  const old = { eval: async () => "# Server\r\nredis_version:6.2.14\r\n" } as unknown as RedisConnection;
   await expect(checkRedis(old, silent)).rejects.toThrow("Redis 7.0 or newer is needed, this is 6.2.14");
 });
 

@@ -10,7 +10,7 @@ import type { Pool } from "./pools.ts";
 import type { Topology } from "./topology.ts";
 
 const readPool = async (pool: Pool, { redis }: Topology): Promise<Omit<FinalPool, "pods">> => {
-  const { client } = redis.current();
+  const client = redis.client();
   const values = (part: PoolPart): Promise<string[]> => client.hvals(poolKey(pool.uid, part));
   const [epoch, browsers, leases, ended, waiters] = await Promise.all([
     client.hget(poolKey(pool.uid, "pool"), "epoch"),

@@ -27,10 +27,11 @@ const stopSignal = (): AbortSignal => {
   return stop.signal;
 };
 
-const commandOf = ({ seed, loadMs, faults }: HistoryRequest, { chromium, bug }: RunOptions): string =>
+const commandOf = ({ seed, loadMs, faults, redis }: HistoryRequest, { chromium, bug }: RunOptions): string =>
   [
     `npm run test:robustness -- --seed ${seed} --histories 1 --seconds ${loadMs / 1000}`,
     `--faults ${faults.join(",") || "none"}`,
+    ...(redis === undefined ? [] : [`--redis ${redis}`]),
     ...(chromium ? ["--chromium"] : []),
     ...(bug === undefined ? [] : [`--bug ${bug}`]),
   ].join(" ");
@@ -118,6 +119,7 @@ const carryOut = async (options: Options): Promise<number> => {
           loadMs: options.loadMs,
           faults: options.faults,
           isSmall: options.chromium,
+          ...(options.redis !== undefined && { redis: options.redis }),
         })),
         options,
       );

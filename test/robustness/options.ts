@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { allFaults, type FaultName, faultNames } from "./faults/all-faults.ts";
 import type { Fault } from "./faults/fault.ts";
+import { type RedisKind, redisKinds } from "./topology/redis-host.ts";
 
 export const usage = `usage: npm run test:robustness -- [options]
 
@@ -12,6 +13,7 @@ Runs the service under seeded faults, records what every part did, and checks th
   --histories N   how many (default 10)
   --seconds N     length of the load of each, s (default 20)
   --faults a,b    kinds of faults to choose from (default: all); "none" for a load without any
+  --redis KIND    single, sentinel (with TLS) or cluster (default: single); of the faults, those that can be caused there
   --chromium      real browsers instead of simulated ones, and small pools
   --replay FILE   checks a history that was kept
   --second-try-within N
@@ -52,6 +54,8 @@ export type Options =
 
 export type RunOptions = {
   chromium: boolean;
+  /** Left out, a single server. */
+  redis?: RedisKind;
   /** Name of a seeded bug. */
   bug?: string;
   /** From the start of the run, s; without it nothing is tried twice. */
@@ -67,10 +71,18 @@ const number = (name: string, text: string, max: number): number => {
   return value;
 };
 
-const faultList = (text: string): FaultName[] => {
+const redisKind = (text: string): RedisKind => {
+  const kind = redisKinds.find((one) => one === text);
+  if (!kind) throw new UsageError(`--redis ${text}: give ${redisKinds.join(", ")}`);
+  return kind;
+};
+
+const faultList = (text: string, redis: RedisKind = "single"): FaultName[] => {
   if (text === "none") return [];
   return text.split(",").map((name) => {
     if (!Object.hasOwn(allFaults, name)) throw new UsageError(`--faults: there is no fault ${name}`);
+    const { redis: kinds } = allFaults[name as FaultName] as Fault;
+    if (kinds && !kinds.includes(redis)) throw new UsageError(`--faults: ${name} needs --redis ${kinds.join(" or ")}`);
     return name as FaultName;
   });
 };
@@ -81,10 +93,14 @@ export const freshSeed = (): number => 1 + Math.floor(Math.random() * maxSeed);
 /** Of those that are done to agents, what can be done to real ones from outside. */
 const realAgentFaults: readonly FaultName[] = ["chromium-crash", "node-cordon", "pod-drain"];
 
-/** Those that can be caused on this machine; `chromium`: with real browsers. */
-export const possibleFaults = ({ chromium = false } = {}): FaultName[] =>
+/** Those that can be caused on this machine; `chromium`: with real browsers; `redis`: with this kind of Redis. */
+export const possibleFaults = ({
+  chromium = false,
+  redis = "single",
+}: Partial<Pick<RunOptions, "chromium" | "redis">> = {}): FaultName[] =>
   faultNames.filter((name) => {
-    const { parts, unavailable } = allFaults[name] as Fault;
+    const { parts, unavailable, redis: kinds } = allFaults[name] as Fault;
+    if (kinds && !kinds.includes(redis)) return false;
     const isForReal = !parts.includes("agents") || realAgentFaults.includes(name);
     return unavailable?.() === undefined && (isForReal || !chromium);
   });
@@ -106,8 +122,10 @@ export const readOptions = (argv: string[]): Options => {
   if (values.replay !== undefined) return { do: "replay", file: values.replay };
   if (values.bugs) return { do: "bugs", only: values.only?.split(",") ?? [] };
   const { chromium, bug, "second-try-within": within } = values;
+  const redis = values.redis === undefined ? undefined : redisKind(values.redis);
   const run: RunOptions = {
     chromium,
+    ...(redis !== undefined && { redis }),
     ...(bug !== undefined && { bug }),
     ...(within !== undefined && { secondTryWithin: number("second-try-within", within, 86_400) }),
   };
@@ -118,7 +136,7 @@ export const readOptions = (argv: string[]): Options => {
     seed: values.seed === undefined ? freshSeed() : number("seed", values.seed, maxSeed * 2),
     histories: number("histories", values.histories, 10_000),
     loadMs: number("seconds", values.seconds, 3600) * 1000,
-    faults: values.faults === undefined ? possibleFaults(values) : faultList(values.faults),
+    faults: values.faults === undefined ? possibleFaults(run) : faultList(values.faults, redis),
   };
 };
 
@@ -132,6 +150,7 @@ const parse = (argv: string[]) => {
         histories: { type: "string", default: "10" },
         seconds: { type: "string", default: "20" },
         faults: { type: "string" },
+        redis: { type: "string" },
         chromium: { type: "boolean", default: false },
         replay: { type: "string" },
         bug: { type: "string" },

@@ -34,9 +34,11 @@ const writeCommands = [
   "rename",
 ];
 const redisCalls = async ({ redis }: Topology): Promise<Map<string, number>> => {
-  const text = await redis.current().client.info("commandstats");
-  const calls = [...text.matchAll(/^cmdstat_(\w+):calls=(\d+)/gm)];
-  return new Map(calls.map(([, name = "", count]) => [name, Number(count)]));
+  const texts = await Promise.all(redis.masters().map((server) => server.info("commandstats")));
+  const calls = new Map<string, number>();
+  for (const [, name = "", count] of texts.join("\n").matchAll(/^cmdstat_(\w+):calls=(\d+)/gm))
+    calls.set(name, (calls.get(name) ?? 0) + Number(count));
+  return calls;
 };
 
 type QuietTime = EventOf<"end">["quiet"];

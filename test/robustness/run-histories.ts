@@ -11,9 +11,11 @@ import { runHistory } from "./run-history.ts";
 import type { PlanOptions } from "./schedule.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
 import { timelineOf } from "./timeline.ts";
+import type { RedisKind } from "./topology/redis-host.ts";
 import { startTopology, type Topology, type TopologyOptions } from "./topology.ts";
 
-export type HistoryRequest = PlanOptions & { seed: number };
+/** `redis`: left out, a single server. */
+export type HistoryRequest = PlanOptions & { seed: number; redis?: RedisKind };
 
 export type HistoryResult = {
   seed: number;
@@ -29,7 +31,7 @@ export type HistoryResult = {
   folder?: string;
 };
 
-export type RunOptions = Omit<TopologyOptions, "recorder"> & {
+export type RunOptions = Omit<TopologyOptions, "recorder" | "redis"> & {
   /** For what is kept. */
   keepFolder: string;
   onHistory: (result: HistoryResult) => void;
@@ -83,21 +85,29 @@ export class BrokenOff extends Error {
 /** What a run of histories found. `growth`: of all of them together. */
 export type RunResults = { results: HistoryResult[]; growth: Finding[] };
 
-/**
- * Runs them all; rejects when a part of the run itself fails, with a `BrokenOff` when it fails within a history. The samples of
- * all histories are looked at together in the end.
- */
-export const runHistories = async (
+/** Requests in a row that need the same kind of Redis, and so can share a topology. */
+const byTopology = (requests: HistoryRequest[]): HistoryRequest[][] => {
+  const groups: HistoryRequest[][] = [];
+  for (const request of requests) {
+    const last = groups.at(-1);
+    if (last && last[0]?.redis === request.redis) last.push(request);
+    else groups.push([request]);
+  }
+  return groups;
+};
+
+/** Runs histories that need the same topology. `samples`: takes those of the processes. */
+const runOnOne = async (
   requests: HistoryRequest[],
   { keepFolder, onHistory, signal, ...topologyOptions }: RunOptions,
-): Promise<RunResults> => {
+  samples: EventOf<"process">[],
+): Promise<HistoryResult[]> => {
   const recorder = createRecorder();
   await using parts = new AsyncDisposableStack();
   const { path: scratch } = parts.use(await makeScratchFolder("browserpool-histories"));
-  const topology = await startTopology({ ...topologyOptions, recorder });
+  const topology = await startTopology({ ...topologyOptions, redis: requests[0]?.redis, recorder });
   parts.defer(topology.stop);
   const results: HistoryResult[] = [];
-  const samples: EventOf<"process">[] = [];
   for (const [index, request] of requests.entries()) {
     if (signal.aborted) break;
     const startMs = performance.now();
@@ -115,6 +125,7 @@ export const runHistories = async (
       breakOff,
     );
     const events = await readHistory(file);
+    if (countOf(events).held === 0) await breakOff(new Error("nobody was served, so there is nothing to check"));
     samples.push(...ofKind(events, "process").filter(({ what }) => what === "sample"));
     const { findings, undecided } = await checkWholeHistory(events);
     const result = resultOf(events, [...findings, ...unrestFinding(unrest)], undecided);
@@ -122,6 +133,20 @@ export const runHistories = async (
     await rm(file, { force: true });
     results.push(result);
     onHistory(result);
+  }
+  return results;
+};
+
+/**
+ * Runs them all; rejects when a part of the run itself fails, with a `BrokenOff` when it fails within a history. The samples of
+ * all histories are looked at together in the end.
+ */
+export const runHistories = async (requests: HistoryRequest[], options: RunOptions): Promise<RunResults> => {
+  const results: HistoryResult[] = [];
+  const samples: EventOf<"process">[] = [];
+  for (const group of byTopology(requests)) {
+    if (options.signal.aborted) break;
+    results.push(...(await runOnOne(group, options, samples)));
   }
   const growth = findGrowth(samples).map(
     (violation): Finding => ({ ...violation, check: "no-growth", kind: "timing" }),

@@ -1,7 +1,7 @@
 /**
  * Everything that a run needs, as processes of this machine, started once and used by all of its histories:
  *
- *   clients ─► 2 api ──┬─ a link each (toxiproxy) ─► redis-server
+ *   clients ─► 2 api ──┬─ a link each (toxiproxy) ─► redis-server; or, without links, Sentinels and servers, or a Cluster
  *              2 operators ─┘
  *                      └─ a door each (relay) ─► kube-apiserver ─► etcd
  *              a node: the agents of all pods, simulated by one process, or each a process with a real browser
@@ -29,7 +29,8 @@ import { openKubeDoor } from "./topology/kube-door.ts";
 import { startLinks } from "./topology/links.ts";
 import { normalStarts } from "./topology/normal-starts.ts";
 import { startPlainLinks } from "./topology/plain-links.ts";
-import { type RedisHost, startRedisHost } from "./topology/redis-host.ts";
+import { type RedisHost, type RedisHostOptions, type RedisKind, startSingleRedis } from "./topology/redis-host.ts";
+import { startClusterRedis, startSentinelRedis } from "./topology/redis-set.ts";
 import { createReplica, type Replica } from "./topology/replica.ts";
 
 export type Topology = {
@@ -65,6 +66,8 @@ export type TopologyOptions = {
   bug?: string | undefined;
   /** Real browsers instead of simulated ones. */
   chromium?: boolean;
+  /** Left out, a single server. */
+  redis?: RedisKind | undefined;
   recorder: Recorder;
 };
 
@@ -85,7 +88,18 @@ const settings = (projectId: string): Record<string, string> => ({
   BROWSERPOOL_LOG_LEVEL: "info",
 });
 
-export const startTopology = async ({ bug, chromium = false, recorder }: TopologyOptions): Promise<Topology> => {
+const startRedis: Record<RedisKind, (options: RedisHostOptions) => Promise<RedisHost>> = {
+  single: startSingleRedis,
+  sentinel: startSentinelRedis,
+  cluster: startClusterRedis,
+};
+
+export const startTopology = async ({
+  bug,
+  chromium = false,
+  redis: kind = "single",
+  recorder,
+}: TopologyOptions): Promise<Topology> => {
   await using parts = new AsyncDisposableStack();
   const { path: dataDir } = parts.use(await makeScratchFolder("browserpool-robustness"));
   const logFolder = join(dataDir, "logs");
@@ -106,9 +120,9 @@ export const startTopology = async ({ bug, chromium = false, recorder }: Topolog
   );
   const { kubeconfigPath } = plane;
   const redis = await part(
-    startRedisHost({ folder: dataDir, program: redisProgram, logPath: logOf("redis"), recorder }),
+    startRedis[kind]({ folder: dataDir, program: redisProgram, logPath: logOf("redis"), recorder }),
   );
-  const target = redis.current().port;
+  const target = redis.linkPort;
   const links = await part(
     programs.toxiproxy
       ? startLinks({ program: programs.toxiproxy, folder: dataDir, logPath: logOf("toxiproxy"), target, recorder })
@@ -133,14 +147,15 @@ export const startTopology = async ({ bug, chromium = false, recorder }: Topolog
 
   const replica = async (role: Replica["role"], letter: string): Promise<Replica> => {
     const name = `${role}-${letter}`;
+    const link = await links.add(name);
     const door = await part(openKubeDoor(name, { kubeconfigPath, folder: join(dataDir, "doors") }));
     const made = await part(
       createReplica({
         role,
         name,
-        redis: { link: await links.add(name), password: redis.password },
+        link,
         kube: door,
-        env: settings(projectId),
+        env: { ...settings(projectId), ...redis.env(link) },
         folder: join(dataDir, name),
         logPath: logOf(name),
         bug,

@@ -89,7 +89,14 @@ export const replayLeases = (entries: EventOf<"lease">[], visitor: LeaseVisitor)
 };
 
 /** Faults by which Redis may lose writes; a mere kill too, since it puts off its writes to a slow disk. */
-const lossy = ["redis-kill", "redis-power-loss", "redis-flushall", "redis-failover"];
+const lossy = [
+  "redis-kill",
+  "redis-power-loss",
+  "redis-flushall",
+  "redis-failover",
+  "redis-master-kill",
+  "redis-master-freeze",
+];
 
 /**
  * When Redis lost writes, in any pool. A loss shows in the entries only when the recorder had read what was lost, so the faults

@@ -22,6 +22,8 @@ import { redisFailover } from "./redis-failover.ts";
 import { redisFlushall } from "./redis-flushall.ts";
 import { redisFull } from "./redis-full.ts";
 import { redisKill } from "./redis-kill.ts";
+import { redisMasterFreeze } from "./redis-master-freeze.ts";
+import { redisMasterKill } from "./redis-master-kill.ts";
 import { redisPowerLoss } from "./redis-power-loss.ts";
 import { redisScriptFlush } from "./redis-script-flush.ts";
 import { redisSlow } from "./redis-slow.ts";
@@ -45,6 +47,8 @@ export const allFaults = {
   "redis-script-flush": redisScriptFlush,
   "redis-client-kill": redisClientKill,
   "redis-full": redisFull,
+  "redis-master-kill": redisMasterKill,
+  "redis-master-freeze": redisMasterFreeze,
   "apiserver-restart": apiserverRestart,
   "watch-drop": watchDrop,
   "watch-stall": watchStall,

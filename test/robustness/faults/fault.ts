@@ -1,5 +1,6 @@
 import type { Pools } from "../pools.ts";
 import type { Random } from "../random.ts";
+import type { RedisKind, SingleRedis } from "../topology/redis-host.ts";
 import type { Topology } from "../topology.ts";
 
 /** What a fault lays hands on. Two faults of one part never act at the same time. */
@@ -32,6 +33,8 @@ export type Fault = {
   parts: readonly Part[];
   /** Shortest and longest length that is drawn, ms. */
   lengthMs: readonly [min: number, max: number];
+  /** The kinds of Redis with which it can be caused; left out, any. */
+  redis?: readonly RedisKind[];
   /** Why it can't be caused on this machine, if it can't. */
   unavailable?: () => string | undefined;
   /**
@@ -39,4 +42,10 @@ export type Fault = {
    * `begin` right before the cause.
    */
   run(context: FaultContext): Promise<void>;
+};
+
+/** What faults of one server alone work with. */
+export const singleRedis = ({ redis }: Topology): SingleRedis => {
+  if (!redis.single) throw new Error("this fault needs a single Redis server");
+  return redis.single;
 };

@@ -5,6 +5,7 @@ import { hitReplicas, namesOf } from "./hit-replicas.ts";
 /** No byte gets to Redis, or none comes back, and nobody is told; in the end the connections break. */
 export const redisBlackhole: Fault = {
   parts: ["redis-links"],
+  redis: ["single"],
   unavailable: withoutToxiproxy,
   lengthMs: [300, 5000],
   async run({ topology, random, hold, begin }) {

@@ -12,7 +12,8 @@ export const redisClientKill: Fault = {
     });
     do {
       const type = random.pick(["normal", "pubsub"] as const);
-      await topology.redis.current().client.call("CLIENT", "KILL", "TYPE", type, "SKIPME", "yes");
+      const kill = ["KILL", "TYPE", type, "SKIPME", "yes"];
+      await Promise.all(topology.redis.masters().map((server) => server.call("CLIENT", kill)));
       await pause(random.int(50, 600));
     } while (!isOver);
     await over;

@@ -5,6 +5,7 @@ import { hitReplicas, namesOf } from "./hit-replicas.ts";
 /** Redis carries commands out, and the connection breaks before or in the middle of an answer, again and again. */
 export const redisCutReply: Fault = {
   parts: ["redis-links"],
+  redis: ["single"],
   unavailable: withoutToxiproxy,
   lengthMs: [500, 4000],
   async run({ topology, random, hold, pause, begin }) {

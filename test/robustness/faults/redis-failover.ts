@@ -1,5 +1,5 @@
 import { eventually } from "../../support/eventually.ts";
-import type { Fault } from "./fault.ts";
+import { type Fault, singleRedis } from "./fault.ts";
 
 /**
  * Redis dies and a replica that lagged behind takes over. The replica is promoted in the moment when its link is cut, as long
@@ -7,9 +7,10 @@ import type { Fault } from "./fault.ts";
  */
 export const redisFailover: Fault = {
   parts: ["redis-server"],
+  redis: ["single"],
   lengthMs: [50, 1500],
   async run({ topology, random, hold, pause, begin }) {
-    const { redis } = topology;
+    const redis = singleRedis(topology);
     const old = redis.current();
     const copy = await redis.startCopy();
     await eventually("the replica has copied everything", async () =>

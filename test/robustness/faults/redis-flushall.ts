@@ -1,11 +1,11 @@
 import type { Fault } from "./fault.ts";
 
-/** Redis forgets everything in one instant, and no connection breaks. */
+/** Redis, all servers of it, forgets everything in one instant, and no connection breaks. */
 export const redisFlushall: Fault = {
   parts: ["redis-server"],
   lengthMs: [0, 0],
   async run({ topology, begin }) {
     begin();
-    await topology.redis.current().client.flushall();
+    await Promise.all(topology.redis.masters().map((server) => server.flushall()));
   },
 };

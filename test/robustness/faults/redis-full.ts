@@ -30,8 +30,8 @@ export const redisFull: Fault = {
   parts: ["redis-server"],
   lengthMs: [2500, 5000],
   async run({ topology, pools, random, hold, begin }) {
-    const { client } = topology.redis.current();
     const { uid, name } = random.pick(pools.list());
+    const client = await topology.redis.masterOf(poolKey(uid, "pool"));
     const keys = (["pool", "ended", "ended_at"] as const).map((part) => poolKey(uid, part));
     await client.config("SET", "maxmemory", "0");
     const [seconds] = await client.time();

@@ -1,11 +1,12 @@
-import type { Fault } from "./fault.ts";
+import { type Fault, singleRedis } from "./fault.ts";
 
 /** The machine of Redis loses power: what was answered within the last second had not reached the disk yet. */
 export const redisPowerLoss: Fault = {
   parts: ["redis-server"],
+  redis: ["single"],
   lengthMs: [50, 1000],
   async run({ topology, random, hold, pause, begin }) {
-    const server = topology.redis.current();
+    const server = singleRedis(topology).current();
     const bytes = await server.logBytes();
     const lostMs = random.int(100, 1000);
     await pause(lostMs);

@@ -11,7 +11,7 @@ export const redisScriptFlush: Fault = {
       isOver = true;
     });
     while (!isOver) {
-      await topology.redis.current().client.script("FLUSH");
+      await Promise.all(topology.redis.masters().map((server) => server.script("FLUSH")));
       await pause(random.int(20, 200));
     }
     await over;

@@ -5,6 +5,7 @@ import { hitReplicas, namesOf } from "./hit-replicas.ts";
 /** Answers of Redis come late, beyond the time-out of a command at worst. */
 export const redisSlow: Fault = {
   parts: ["redis-links"],
+  redis: ["single"],
   unavailable: withoutToxiproxy,
   lengthMs: [500, 4000],
   async run({ topology, random, hold, begin }) {

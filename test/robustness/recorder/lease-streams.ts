@@ -24,21 +24,21 @@ export const startLeaseStreams = ({ redis, recorder }: { redis: RedisHost; recor
   const offsetMs = monotonicMs() - (performance.timeOrigin + performance.now());
   const stopping = new AbortController();
 
-  const readEntries = async (): Promise<Entries> => {
-    const pools = [...lastIds.keys()];
-    const { client } = redis.current();
-    if (pools.length === 0 || client.status !== "ready") return [];
-    const ids = pools.map((pool) => lastIds.get(pool) ?? "0");
-    return ((await client.xread("COUNT", readAtOnce, "STREAMS", ...pools.map(leaseStreamKey), ...ids)) ??
-      []) as Entries;
+  const readEntries = async (pool: string): Promise<Entries> => {
+    const client = redis.client();
+    if (client.status !== "ready") return [];
+    const key = leaseStreamKey(pool);
+    return ((await client.xread("COUNT", readAtOnce, "STREAMS", key, lastIds.get(pool) ?? "0")) ?? []) as Entries;
   };
   const read = async (): Promise<void> => {
-    // Redis may be away; whatever it still has then is read later.
-    for (const [key, entries] of await readEntries().catch(() => [])) {
-      const pool = [...lastIds.keys()].find((uid) => leaseStreamKey(uid) === key) ?? "";
-      for (const entry of entries) recorder.write(leaseEventOf(pool, entry, offsetMs));
-      lastIds.set(pool, entries.at(-1)?.[0] ?? "0");
-    }
+    const readPool = async (pool: string): Promise<void> => {
+      // Redis may be away; whatever it still has then is read later.
+      for (const [, entries] of await readEntries(pool).catch(() => [])) {
+        for (const entry of entries) recorder.write(leaseEventOf(pool, entry, offsetMs));
+        lastIds.set(pool, entries.at(-1)?.[0] ?? "0");
+      }
+    };
+    await Promise.all([...lastIds.keys()].map(readPool));
   };
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
@@ -53,8 +53,7 @@ export const startLeaseStreams = ({ redis, recorder }: { redis: RedisHost; recor
       stopping.abort();
       await running;
       await read();
-      const keys = [...lastIds.keys()].map(leaseStreamKey);
-      if (keys.length > 0) await redis.current().client.unlink(keys);
+      await Promise.all([...lastIds.keys()].map((pool) => redis.client().unlink(leaseStreamKey(pool))));
     },
   };
 };

@@ -1,8 +1,7 @@
 import { mkdir, readdir, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Redis } from "ioredis";
+import { Redis, type RedisOptions } from "ioredis";
 import { freePort } from "../../../src/local/free-port.ts";
-import { pingRedis } from "../../../src/local/ping-redis.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { Recorder } from "../recorder/recorder.ts";
 import { type Program, startProgram } from "./program.ts";
@@ -11,21 +10,26 @@ export type RedisServerOptions = {
   /** For data and configuration; made anew. */
   folder: string;
   program: string;
-  password: string;
+  /** Of its configuration; `%port` in them becomes its port, `%bus` another free one. */
+  lines: string[];
+  isSentinel?: boolean;
+  /** How the run's own connection logs in, and what certificates it trusts. */
+  connection: Pick<RedisOptions, "password" | "tls">;
   logPath: string;
-  /** Port of the server that it copies, if any. */
-  replicaOf?: number;
   recorder: Recorder;
 };
 
-/** One redis-server that keeps its data in an append-only file written every second, as the product asks for. */
+/** One redis-server, or a Sentinel. */
 export type RedisServer = {
   port: number;
   /** A connection of the run's own, past all links. A command waits some seconds for a server that is down, and then fails. */
   client: Redis;
   /** kill -9; resolves when it is gone. */
   kill(): Promise<void>;
-  /** Starts it again with what its file holds; resolves when it answers. */
+  /** SIGSTOP and SIGCONT. */
+  freeze(): void;
+  thaw(): void;
+  /** Starts it again with what its files hold; resolves when it answers. */
   restart(): Promise<void>;
   /** Makes a copy a server of its own, for all its further starts too. */
   promote(): Promise<void>;
@@ -36,58 +40,52 @@ export type RedisServer = {
   stop(): Promise<void>;
 };
 
-const configOf = (port: number, { folder, password, replicaOf }: RedisServerOptions): string =>
-  [
-    "bind 127.0.0.1",
-    `port ${port}`,
-    `requirepass ${password}`,
-    `masterauth ${password}`,
-    `dir ${JSON.stringify(folder)}`,
-    "appendonly yes",
-    "appendfsync everysec",
-    "aof-load-truncated yes",
-    'save ""',
-    "maxmemory-policy noeviction",
-    "repl-diskless-sync-delay 0",
-    ...(replicaOf === undefined ? [] : [`replicaof 127.0.0.1 ${replicaOf}`]),
-    "",
-  ].join("\n");
+/** How the run's own connections cope with servers that come and go. */
+export const patient = {
+  maxRetriesPerRequest: null,
+  autoResendUnfulfilledCommands: false,
+  commandTimeout: 10_000,
+  retryStrategy: () => 50,
+} satisfies RedisOptions;
 
-/** Resolves when it answers. `url` of its client holds a password; it stands in no argument. */
-export const startRedisServer = async (options: RedisServerOptions): Promise<RedisServer> => {
-  const { folder, password, recorder, logPath } = options;
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+const anyPort = async (): Promise<number> => {
   const port = await freePort("127.0.0.1");
   if (port === undefined) throw new Error("no free port on 127.0.0.1");
-  const configPath = join(folder, "redis.conf");
-  await writeFile(configPath, configOf(port, options), { mode: 0o600 });
+  return port;
+};
 
+/** Resolves when it answers. */
+export const startRedisServer = async (options: RedisServerOptions): Promise<RedisServer> => {
+  const { folder, recorder, logPath, isSentinel = false } = options;
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const [port, bus] = [await anyPort(), await anyPort()];
+  const configPath = join(folder, "redis.conf");
+  // It holds passwords, which stand in no argument.
+  const text = ["bind 127.0.0.1", "port %port", `dir ${JSON.stringify(folder)}`, ...options.lines, ""].join("\n");
+  await writeFile(configPath, text.replaceAll("%port", `${port}`).replaceAll("%bus", `${bus}`), { mode: 0o600 });
+
+  const client = new Redis({ host: "localhost", port, ...options.connection, ...patient });
+  client.on("error", () => undefined);
   const start = async (): Promise<Program> => {
-    const command = [options.program, configPath] as const;
     const program = await startProgram({
       role: "redis",
       name: "redis",
-      command,
+      command: [options.program, configPath, ...(isSentinel ? ["--sentinel"] : [])],
       env: {},
       cwd: folder,
       logPath,
       recorder,
     });
-    await eventually("redis-server answers", () => pingRedis(port, password));
+    await eventually("redis-server answers", () =>
+      client.ping().then(
+        () => true,
+        () => false,
+      ),
+    );
     return program;
   };
   let program = await start();
-  const client = new Redis({
-    host: "127.0.0.1",
-    port,
-    password,
-    maxRetriesPerRequest: null,
-    autoResendUnfulfilledCommands: false,
-    commandTimeout: 10_000,
-    retryStrategy: () => 50,
-  });
-  client.on("error", () => undefined);
 
   const newestLog = async (): Promise<string> => {
     const files = await readdir(join(folder, "appendonlydir"));
@@ -102,13 +100,14 @@ export const startRedisServer = async (options: RedisServerOptions): Promise<Red
       program.kill("SIGKILL");
       await program.exited;
     },
+    freeze: () => program.freeze(),
+    thaw: () => program.thaw(),
     async restart() {
       program = await start();
     },
     async promote() {
-      const { replicaOf: _, ...alone } = options;
-      await writeFile(configPath, configOf(port, alone), { mode: 0o600 });
       await client.replicaof("NO", "ONE");
+      await client.config("REWRITE");
     },
     logBytes: async () => (await stat(await newestLog())).size,
     cutLog: async (bytes) => truncate(await newestLog(), bytes),

@@ -20,9 +20,9 @@ import { type Program, startProgram } from "./program.ts";
 export type ReplicaOptions = {
   role: "api" | "operator";
   name: string;
-  redis: { link: Link; password: string };
+  link: Link;
   kube: KubeDoor;
-  /** Settings of the product. */
+  /** Settings of the product, and where it finds Redis. */
   env: Record<string, string>;
   folder: string;
   logPath: string;
@@ -66,7 +66,7 @@ const restartPauseMs = 500;
 const startTries = 30;
 
 export const createReplica = async (options: ReplicaOptions): Promise<Replica> => {
-  const { role, name, redis, kube, folder, logPath, recorder } = options;
+  const { role, name, link, kube, folder, logPath, recorder } = options;
   const port = await freePort("127.0.0.1");
   const url = `http://127.0.0.1:${port}`;
   const clockFile = join(folder, `${name}.clock`);
@@ -97,7 +97,6 @@ export const createReplica = async (options: ReplicaOptions): Promise<Replica> =
       env: {
         PATH: process.env.PATH ?? "",
         KUBECONFIG: kube.kubeconfigPath,
-        REDIS_URL: `redis://:${redis.password}@127.0.0.1:${redis.link.port}/0`,
         HOSTNAME: name,
         BROWSERPOOL_PORT: String(port),
         ...options.env,
@@ -139,7 +138,7 @@ export const createReplica = async (options: ReplicaOptions): Promise<Replica> =
     role,
     name,
     url,
-    link: redis.link,
+    link,
     kube,
     logPath,
     program: () => running(program),
