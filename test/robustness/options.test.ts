@@ -21,6 +21,14 @@ test("a wrong command line is refused with what is wrong", () => {
   expect(() => readOptions(["--fault", "redis-kill"])).toThrow("--fault");
 });
 
+test("a kind of Redis is asked for, and a fault that it does not have is refused", () => {
+  const argv = ["--redis", "cluster", "--faults", "redis-master-kill"];
+  expect(readOptions(argv)).toMatchObject({ redis: "cluster", faults: ["redis-master-kill"] });
+  expect(() => readOptions(["--faults", "redis-master-kill"])).toThrow("needs --redis sentinel or cluster");
+  expect(() => readOptions(["--redis", "cluster", "--faults", "redis-slow"])).toThrow("needs --redis single");
+  expect(() => readOptions(["--redis", "valkey"])).toThrow("give single, sentinel, cluster");
+});
+
 test("the help names every kind of fault", () => {
   for (const name of faultNames) expect(usage).toContain(` ${name}`);
 });

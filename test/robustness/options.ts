@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
-import { allFaults, type FaultName, faultNames } from "./faults/all-faults.ts";
+import { allFaults, type FaultName, faultNames, faultsWith } from "./faults/all-faults.ts";
 import type { Fault } from "./faults/fault.ts";
 import { type RedisKind, redisKinds } from "./topology/redis-host.ts";
 
@@ -81,8 +81,10 @@ const faultList = (text: string, redis: RedisKind = "single"): FaultName[] => {
   if (text === "none") return [];
   return text.split(",").map((name) => {
     if (!Object.hasOwn(allFaults, name)) throw new UsageError(`--faults: there is no fault ${name}`);
-    const { redis: kinds } = allFaults[name as FaultName] as Fault;
-    if (kinds && !kinds.includes(redis)) throw new UsageError(`--faults: ${name} needs --redis ${kinds.join(" or ")}`);
+    if (!faultsWith(redis).includes(name as FaultName)) {
+      const { redis: kinds = [] } = allFaults[name as FaultName] as Fault;
+      throw new UsageError(`--faults: ${name} needs --redis ${kinds.join(" or ")}`);
+    }
     return name as FaultName;
   });
 };
@@ -98,9 +100,8 @@ export const possibleFaults = ({
   chromium = false,
   redis = "single",
 }: Partial<Pick<RunOptions, "chromium" | "redis">> = {}): FaultName[] =>
-  faultNames.filter((name) => {
-    const { parts, unavailable, redis: kinds } = allFaults[name] as Fault;
-    if (kinds && !kinds.includes(redis)) return false;
+  faultsWith(redis).filter((name) => {
+    const { parts, unavailable } = allFaults[name] as Fault;
     const isForReal = !parts.includes("agents") || realAgentFaults.includes(name);
     return unavailable?.() === undefined && (isForReal || !chromium);
   });

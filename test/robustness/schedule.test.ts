@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import { allFaults, faultNames } from "./faults/all-faults.ts";
+import { allFaults, faultNames, faultsWith } from "./faults/all-faults.ts";
 import { randomOf } from "./random.ts";
 import { type PlannedFault, planHistory } from "./schedule.ts";
 import { shortTier } from "./short-tier.ts";
+import { redisKinds } from "./topology/redis-host.ts";
 
 const plan = (seed: number, faults = faultNames) => planHistory(randomOf(seed), { loadMs: 60_000, faults });
 
@@ -35,8 +36,16 @@ test("every kind comes up before one comes up again", () => {
 });
 
 test("the short tier plans every kind of fault in its fixed histories", () => {
-  const planned = shortTier(faultNames)
+  const faults = faultsWith("single");
+  const planned = shortTier(faults)
     .filter(({ isFixed }) => isFixed)
     .flatMap(({ seed, ...options }) => planHistory(randomOf(seed).fork("plan"), options).faults);
-  expect(new Set(planned.map(({ fault }) => fault))).toEqual(new Set(faultNames));
+  expect(new Set(planned.map(({ fault }) => fault))).toEqual(new Set(faults));
+});
+
+test("every kind of fault can be caused with some kind of Redis, and the short tier has those of replicas", () => {
+  expect(new Set(redisKinds.flatMap(faultsWith))).toEqual(new Set(faultNames));
+  const [last] = shortTier(faultNames).slice(-1);
+  expect(faultsWith(last?.redis ?? "single")).toEqual(expect.arrayContaining([...(last?.faults ?? [])]));
+  expect(last?.faults).toContain("redis-master-freeze");
 });

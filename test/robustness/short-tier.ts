@@ -14,7 +14,20 @@ const freshHistories = 2;
 /** Load of each history, ms; one whose faults take longer goes on until they are over. */
 const loadMs = 20_000;
 
-/** All `faults` are dealt out to the fixed histories; each fresh one may draw any. */
+/** Faults of a Redis with replicas, and the load of their history, ms: each of them takes some ten seconds more. */
+const replicaFaults: readonly FaultName[] = ["redis-master-kill", "redis-master-freeze"];
+const replicaLoadMs = 8000;
+
+/** Every run needs a further topology for it, so there is one, now of Sentinel and now of a Cluster. */
+const withReplicas = (seed: number): HistoryRequest & { isFixed: boolean } => ({
+  isFixed: false,
+  seed,
+  loadMs: replicaLoadMs,
+  faults: replicaFaults,
+  redis: seed % 2 === 0 ? "sentinel" : "cluster",
+});
+
+/** All `faults`, of a single Redis server, are dealt out to the fixed histories; each fresh one may draw any. */
 export const shortTier = (faults: readonly FaultName[]): (HistoryRequest & { isFixed: boolean })[] => {
   const dealt = randomOf(1).shuffle(faults);
   const fixed = fixedSeeds.map((seed, index) => ({
@@ -24,5 +37,5 @@ export const shortTier = (faults: readonly FaultName[]): (HistoryRequest & { isF
     faults: dealt.filter((_, place) => place % fixedSeeds.length === index),
   }));
   const fresh = Array.from({ length: freshHistories }, () => ({ isFixed: false, seed: freshSeed(), loadMs, faults }));
-  return [...fixed, ...fresh];
+  return [...fixed, ...fresh, withReplicas(freshSeed())];
 };

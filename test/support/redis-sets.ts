@@ -8,8 +8,11 @@ const run = promisify(execFile);
 /** Starts one server, as `startRedisServer` does: `%port` and `%bus` in its lines become its ports. */
 export type StartServer<Server> = (lines: string[], options: { isSentinel: boolean }) => Promise<Server>;
 
-/** `tlsFolder`: holds tls.crt, tls.key and ca.crt for `localhost`; left out, there is no TLS. `password`: of the user `browserpool`. */
-export type RedisSetOptions = { tlsFolder?: string; password: string };
+/**
+ * `tlsFolder`: holds tls.crt, tls.key and ca.crt for `localhost`; left out, there is no TLS. `password`: of the user `browserpool`.
+ * `moreRights`: that it has besides those of docs/redis.md.
+ */
+export type RedisSetOptions = { tlsFolder?: string; password: string; moreRights?: string[] };
 
 /** Waits of the recipes that are shorter here, so that a failover takes no minute. */
 const quick = {
@@ -21,9 +24,9 @@ const quick = {
 const tlsLines = (tlsFolder: string | undefined): string[] =>
   tlsFolder === undefined ? [] : redisRecipe("redis.conf and sentinel.conf: TLS", { tlsFolder });
 
-const everyServer = ({ tlsFolder, password }: RedisSetOptions): string[] => [
+const everyServer = ({ tlsFolder, password, moreRights = [] }: RedisSetOptions): string[] => [
   ...redisRecipe("redis.conf: every server"),
-  `user browserpool ${userRights(password).join(" ")}`,
+  `user browserpool ${[...userRights(password), ...moreRights].join(" ")}`,
   ...tlsLines(tlsFolder),
   ...quick.server,
 ];

@@ -1,3 +1,4 @@
+import type { RedisKind } from "../topology/redis-host.ts";
 import * as agents from "./agent-faults.ts";
 import { apiFreeze } from "./api-freeze.ts";
 import { apiKill } from "./api-kill.ts";
@@ -86,3 +87,7 @@ export const allFaults = {
 export type FaultName = keyof typeof allFaults;
 
 export const faultNames = Object.keys(allFaults) as FaultName[];
+
+/** Those that can be caused with this kind of Redis. */
+export const faultsWith = (redis: RedisKind): FaultName[] =>
+  faultNames.filter((name) => (allFaults[name] as Fault).redis?.includes(redis) ?? true);
