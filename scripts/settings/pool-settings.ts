@@ -13,6 +13,23 @@ const largePolicy: Setting = {
   },
 };
 
+const autoscaled = (test: string): Setting => ({
+  by: "operator",
+  takesHold: { pool: "at once" },
+  needs: ["organization's limits"],
+  shownBy: {
+    "src/domain/autoscale/decide-size.test.ts": [test],
+    "test/e2e/autoscale.test.ts": ["a pool at size zero wakes for a caller who waits, and goes to zero again"],
+  },
+});
+
+const scheduled = (test: string): Setting => ({
+  by: "operator",
+  takesHold: { pool: "at once" },
+  needs: ["organization's limits"],
+  shownBy: { "src/domain/autoscale/schedule.test.ts": [test] },
+});
+
 /** Rows of the fields of a pool that do not configure its browsers. */
 export const poolSettings = {
   region: {
@@ -34,6 +51,22 @@ export const poolSettings = {
       ],
     },
   },
+  "autoscale.min": autoscaled("is what is in use, who waits, and the buffer, within min and max"),
+  "autoscale.max": autoscaled("is what is in use, who waits, and the buffer, within min and max"),
+  "autoscale.buffer": autoscaled("has a buffer of a number, or of a percentage of what is in use, rounded up"),
+  "autoscale.scaleDownAfterSeconds": autoscaled(
+    "falls to the highest of the quiet time, step by step, when the load is gone",
+  ),
+  "autoscale.schedule[].days": scheduled("from a time to the same is a whole day"),
+  "autoscale.schedule[].start": scheduled("whose start the clock skips in spring is open from the jump on"),
+  "autoscale.schedule[].end": scheduled("from a time to the same is a whole day"),
+  "autoscale.schedule[].timeZone": scheduled("whose start the clock skips in spring is open from the jump on"),
+  "autoscale.schedule[].min": scheduled(
+    "are its own outside of windows, and a window's in it, as far as that has some",
+  ),
+  "autoscale.schedule[].max": scheduled(
+    "are its own outside of windows, and a window's in it, as far as that has some",
+  ),
   fillRatePerMinute: {
     by: "operator",
     takesHold: { pool: "at once" },

@@ -5,6 +5,7 @@ import { loadSigningKey } from "../bootstrap/signing-key.ts";
 import { ensureNamespace } from "../bootstrap/system-namespace.ts";
 import type { Config } from "../config.ts";
 import { createDestinationJudge } from "../domain/destination-judge.ts";
+import { presentSize } from "../domain/pool-size.ts";
 import type { Kube } from "../kube/client.ts";
 import { startReflector } from "../kube/reflector.ts";
 import { whileUnreachable } from "../kube/while-unreachable.ts";
@@ -72,13 +73,10 @@ export type ApiParts = {
   log: Logger;
 };
 
-const countsOf = ({ spec, status }: BrowserPool): PoolCounts => ({
-  size: spec.size,
-  available: status?.available ?? 0,
-  acquired: status?.acquired ?? 0,
-  starting: status?.starting ?? 0,
-  waiting: status?.waiting ?? 0,
-});
+const countsOf = (pool: BrowserPool): PoolCounts => {
+  const { available = 0, acquired = 0, starting = 0, waiting = 0 } = pool.status ?? {};
+  return { size: presentSize(pool), available, acquired, starting, waiting };
+};
 
 const totals = (pools: BrowserPool[]): PoolCounts =>
   pools.map(countsOf).reduce(

@@ -15,6 +15,8 @@ const problemsOf = (body: object) => {
   return created.ok ? [] : created.problems;
 };
 
+const night = { start: "20:00", end: "06:00" };
+
 const defaults = {
   size: 1,
   region: "us-east",
@@ -57,6 +59,7 @@ describe("a new pool", () => {
       extensions: [],
       chrome_policy: {},
       network: {},
+      autoscale: {},
       telemetry: {},
     };
     expect(specOf(empty)).toStrictEqual(defaults);
@@ -69,6 +72,30 @@ describe("a new pool", () => {
     expect(spec).toMatchObject({ chromePolicy: { URLBlocklist: [] }, network: { privateHosts: [] } });
   });
 
+  // POOL-23
+  test("has a size or autoscale, with the defaults of that", () => {
+    const spec = specOf({
+      size: undefined,
+      autoscale: { max: 9, schedule: [{ start: "08:00", end: "18:00", min: 3 }] },
+    });
+    expect(spec).not.toHaveProperty("size");
+    expect(spec.autoscale).toEqual({
+      min: 1,
+      max: 9,
+      buffer: "20%",
+      scaleDownAfterSeconds: 300,
+      schedule: [
+        {
+          days: ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"],
+          start: "08:00",
+          end: "18:00",
+          timeZone: "UTC",
+          min: 3,
+        },
+      ],
+    });
+  });
+
   // TELEMETRY-2, TELEMETRY-3
   test("has telemetry in its resolved form, from the default set on", () => {
     const { telemetry } = specOf({ telemetry: { enabled: true, browser: { page: { enabled: true } } } });
@@ -79,8 +106,18 @@ describe("a new pool", () => {
     expect(specOf({ telemetry: { enabled: false } })).not.toHaveProperty("telemetry");
   });
 
-  // NETWORK-1, NETWORK-5, PROFILE-1, EXTENSION-1, TELEMETRY-4, TELEMETRY-6
+  // POOL-1, POOL-23, NETWORK-1, NETWORK-5, PROFILE-1, EXTENSION-1, TELEMETRY-4, TELEMETRY-6
   test.each<[object, string]>([
+    [{ size: undefined }, "size"],
+    [{ autoscale: { max: 3 } }, "size"],
+    [{ size: undefined, autoscale: { min: 3 } }, "autoscale.max"],
+    [{ size: undefined, autoscale: { min: 4, max: 3 } }, "autoscale.min"],
+    [{ size: undefined, autoscale: { max: 3, schedule: [{ ...night, min: 4 }] } }, "autoscale.schedule[0].min"],
+    [{ size: undefined, autoscale: { max: 3, schedule: [night] } }, "autoscale.schedule[0]"],
+    [
+      { size: undefined, autoscale: { max: 3, schedule: [{ ...night, min: 0, time_zone: "Mars/Olympus" }] } },
+      "autoscale.schedule[0].time_zone",
+    ],
     [{ refresh_on_profile_update: true }, "refresh_on_profile_update"],
     [{ profile: {} }, "profile"],
     [{ profile: { id: "a", name: "b" } }, "profile"],

@@ -2,6 +2,7 @@
 import { BrowserPoolSpec } from "../resources/browser-pool.ts";
 import { type CreateBrowserPool, PoolRequest } from "../resources/browser-pool-wire.ts";
 import { fromWire } from "../resources/wire.ts";
+import { askedAutoscale } from "./autoscale/autoscale-problems.ts";
 import { notEmpty, withoutUndefined } from "./given-fields.ts";
 import { poolProblems } from "./pool-problems.ts";
 import { chooseProfile, profileProblems } from "./pool-profile.ts";
@@ -23,8 +24,10 @@ const profileOf = (request: PoolRequest): Pick<BrowserPoolSpec, "profile" | "ref
 export const createPool = (request: CreateBrowserPool): CreatedPool => {
   const asked = fromWire(PoolRequest, request);
   const merged = mergeTelemetry(undefined, asked.telemetry);
+  const autoscale = askedAutoscale(asked.autoscale);
   const spec: BrowserPoolSpec = withoutUndefined({
     ...asked,
+    autoscale: autoscale.given,
     chromePolicy: notEmpty(asked.chromePolicy),
     extensions: notEmpty(asked.extensions),
     network: notEmpty(asked.network),
@@ -34,6 +37,10 @@ export const createPool = (request: CreateBrowserPool): CreatedPool => {
     ...profileOf(asked),
     telemetry: merged.ok ? merged.telemetry : undefined,
   });
-  const problems = [...profileProblems(asked.profile), ...poolProblems(spec), ...(merged.ok ? [] : merged.problems)];
+  const problems = [
+    ...profileProblems(asked.profile),
+    ...(autoscale.problems.length > 0 ? autoscale.problems : poolProblems(spec)),
+    ...(merged.ok ? [] : merged.problems),
+  ];
   return problems.length === 0 ? { ok: true, spec } : { ok: false, problems: wireProblems(BrowserPoolSpec, problems) };
 };

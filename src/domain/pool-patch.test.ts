@@ -236,6 +236,16 @@ describe("an update is refused, naming the field as it was written", () => {
     expect(paths(spec, body)).toEqual(expected);
   });
 
+  // POOL-PATCH-19
+  test("when size and autoscale are left to contradict each other", () => {
+    const scaled = BrowserPoolSpec.parse({ autoscale: { max: 5 } });
+    expect(paths(scaled, { size: 3 })).toEqual(["size"]);
+    expect(paths(scaled, { autoscale: {} })).toEqual(["size"]);
+    expect(paths(bare, { size: 3, autoscale: { max: 5 } })).toEqual(["size"]);
+    expect(paths(bare, { autoscale: { min: 2 } })).toEqual(["autoscale.max"]);
+    expect(paths(bare, { autoscale: { min: 7, max: 5 } })).toEqual(["autoscale.min"]);
+  });
+
   // POOL-PATCH-18
   test("but not for a fault that the pool had before, so that it can still be resized", () => {
     const faulty = { ...full, network: { privateHosts: ["8.8.8.8"] }, profile: {} };
@@ -248,6 +258,7 @@ const onOff = { enabled: maybe(true, false) };
 const anyBody: fc.Arbitrary<object> = fc
   .record({
     size: maybe(1, 5),
+    autoscale: maybe<object>({}, { max: 5 }, { min: 9, max: 5 }, { min: 1 }, { min: 0, max: 3, buffer: "5%" }),
     fill_rate_per_minute: maybe(0, 12.5),
     timeout_seconds: maybe(10, 259200),
     headless: maybe(true, false),

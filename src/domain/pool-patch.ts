@@ -8,6 +8,7 @@ import { BrowserPoolSpec } from "../resources/browser-pool.ts";
 import { PoolPatch, type UpdateBrowserPool } from "../resources/browser-pool-wire.ts";
 import type { Telemetry } from "../resources/telemetry.ts";
 import { fromWire } from "../resources/wire.ts";
+import { type AskedAutoscale, askedAutoscale, sizeProblems } from "./autoscale/autoscale-problems.ts";
 import { withoutUndefined } from "./given-fields.ts";
 import { refreshProblems, settingProblems } from "./pool-problems.ts";
 import { chooseProfile } from "./pool-profile.ts";
@@ -30,7 +31,6 @@ type Changes = {
 };
 
 const replaced = [
-  "size",
   "fillRatePerMinute",
   "timeoutSeconds",
   "maxSessionSeconds",
@@ -85,6 +85,24 @@ const profileProblems = (patch: PoolPatch): SpecProblem[] =>
     ? [problemAt(["profile"], "give exactly one of id and name; an empty string clears the profile")]
     : [];
 
+const sizeFromAutoscale =
+  "the pool has autoscale, which sets its size; an empty autoscale beside it gives the pool this size instead";
+
+/** Size and `autoscale`, which take the place of each other; an empty `autoscale` removes it, and needs a size. */
+const sizeChanges = (
+  spec: BrowserPoolSpec,
+  { size, autoscale }: Pick<PoolPatch, "size" | "autoscale">,
+): { changes: Changes; problems: SpecProblem[] } => {
+  if (size === undefined && autoscale === undefined) return { changes: {}, problems: [] };
+  if (autoscale === undefined)
+    return spec.autoscale
+      ? { changes: {}, problems: [problemAt(["size"], sizeFromAutoscale)] }
+      : { changes: { size }, problems: [] };
+  const { given, problems }: AskedAutoscale = askedAutoscale(autoscale);
+  const changes = { size, autoscale: given };
+  return { changes, problems: problems.length > 0 ? problems : sizeProblems(changes) };
+};
+
 /** Telemetry (11): the problems of the request, or the change. */
 const telemetryChanges = (spec: BrowserPoolSpec, asked: Telemetry | null | undefined) => {
   const merged = mergeTelemetry(spec.telemetry, asked);
@@ -106,8 +124,10 @@ export const patchPool = (
 ): PatchedPool => {
   const asked = fromWire(PoolPatch, patch);
   const telemetry = telemetryChanges(spec, asked.telemetry);
+  const sizes = sizeChanges(spec, asked);
   const next = applyChanges(spec, {
     ...plainChanges(asked),
+    ...sizes.changes,
     ...clearableChanges(asked),
     ...policyRefChanges(asked),
     ...nameChanges(asked),
@@ -116,6 +136,7 @@ export const patchPool = (
   });
   const problems = [
     ...profileProblems(asked),
+    ...sizes.problems,
     ...settingProblems({ ...asked, profile: undefined }),
     ...(asked.refreshOnProfileUpdate ? refreshProblems(next) : []),
     ...telemetry.problems,

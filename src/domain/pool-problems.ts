@@ -2,6 +2,7 @@
 import { type BrowserPoolSpec, refreshNeedsProfile } from "../resources/browser-pool.ts";
 import type { Network } from "../resources/browser-settings.ts";
 import type { Path } from "../resources/wire.ts";
+import { sizeProblems } from "./autoscale/autoscale-problems.ts";
 import { chromePolicyProblems } from "./chrome-policy.ts";
 import { hostPatternProblem, privateHostProblem } from "./host-pattern.ts";
 import { problemAt, type SpecProblem } from "./problem.ts";
@@ -52,7 +53,7 @@ const policyProblems = ({ chromePolicy, chromePolicyRef }: BrowserPoolSpec): Spe
 /** All problems of a spec that fits its schema, e.g. one from YAML; empty when there are none. */
 export const poolProblems = (spec: BrowserPoolSpec): SpecProblem[] => {
   const merged = mergeTelemetry(undefined, spec.telemetry);
-  const problems = [...settingProblems(spec), ...policyProblems(spec), ...refreshProblems(spec)];
+  const problems = [...sizeProblems(spec), ...settingProblems(spec), ...policyProblems(spec), ...refreshProblems(spec)];
   return [...problems, ...(merged.ok ? [] : merged.problems)];
 };
 

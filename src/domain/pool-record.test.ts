@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { storedMeta } from "../../test/support/stored-meta.ts";
-import { type BrowserPool, BrowserPoolSpec } from "../resources/browser-pool.ts";
+import { type BrowserPool, BrowserPoolSpec, BrowserPoolStatus } from "../resources/browser-pool.ts";
 import { BrowserPoolRecord } from "../resources/browser-pool-wire.ts";
 import { browserPoolRecord } from "./pool-record.ts";
 
@@ -32,6 +32,19 @@ test("a bare pool is answered with its defaults, and nothing that was not set", 
       serve_on_demand: false,
     },
   });
+});
+
+// POOL-8, POOL-23
+test("an autoscaled pool is answered with the size that it has now", () => {
+  const spec = BrowserPoolSpec.parse({ autoscale: { min: 2, max: 5, buffer: 1 } });
+  const scaled: BrowserPool = { ...pool({}), spec };
+  const status = BrowserPoolStatus.parse({ acceptedSize: 0 });
+  const config = (one: BrowserPool) => browserPoolRecord(one, counts, { extensionIds: [] }).browser_pool_config;
+  expect(config(scaled)).toMatchObject({
+    size: 2,
+    autoscale: { min: 2, max: 5, buffer: 1, scale_down_after_seconds: 300 },
+  });
+  expect(config({ ...scaled, status }).size).toBe(0);
 });
 
 // POOL-6, POOL-8

@@ -1,10 +1,11 @@
 /** A pool as the HTTP API shows it (POOL-6 to POOL-9). */
-import type { BrowserPool, BrowserPoolSpec } from "../resources/browser-pool.ts";
+import type { BrowserPool } from "../resources/browser-pool.ts";
 import { type BrowserPoolRecord, PoolRecord } from "../resources/browser-pool-wire.ts";
 import { createdAt, wireId, wireName } from "../resources/identity.ts";
 import type { Telemetry } from "../resources/telemetry.ts";
 import { toWire } from "../resources/wire.ts";
 import { refreshesOnProfileUpdate } from "./pool-problems.ts";
+import { presentSize } from "./pool-size.ts";
 import type { ResolvedReferences } from "./references.ts";
 import { resolveTelemetry } from "./telemetry-merge.ts";
 
@@ -20,11 +21,13 @@ const telemetryRecord = ({ export: exported, ...rest }: Telemetry) => {
   return { ...rest, export: { otlp: { enabled, destination: destination?.id ?? destination?.name } } };
 };
 
-const configRecord = (spec: BrowserPoolSpec, name: string | undefined) => {
+const configRecord = (pool: BrowserPool, name: string | undefined) => {
+  const { spec } = pool;
   const telemetry = resolveTelemetry(spec.telemetry);
   const hasRefresh = spec.profile !== undefined || spec.refreshOnProfileUpdate !== undefined;
   return {
     ...spec,
+    size: presentSize(pool),
     name,
     refreshOnProfileUpdate: hasRefresh ? refreshesOnProfileUpdate(spec) : undefined,
     telemetry: telemetry && telemetryRecord(telemetry),
@@ -46,6 +49,6 @@ export const browserPoolRecord = (pool: BrowserPool, counts: PoolCounts, refs: P
     availableCount: counts.available,
     extensionIds: refs.extensionIds,
     profileId: refs.profileId,
-    browserPoolConfig: configRecord(pool.spec, name),
+    browserPoolConfig: configRecord(pool, name),
   });
 };

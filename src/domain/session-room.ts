@@ -48,6 +48,10 @@ export const noOnDemandRoom = (
   return `the organization may run ${limits.onDemandSessions} on-demand browsers at once, and they are in use`;
 };
 
+/** The largest size that a project's cap leaves to a pool, maybe below 0; Infinity without one. `inProject`: without this pool. */
+export const roomOfPool = ({ cap = Infinity, inProject }: Pick<SessionUse, "cap" | "inProject">): number =>
+  cap - inProject.pooled - inProject.onDemand;
+
 /** Why a pool may not grow to `size`, as the end of a sentence; undefined when it may. `inProject`: without this pool. */
 export const poolAboveCap = (
   size: number,

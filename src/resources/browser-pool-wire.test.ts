@@ -17,7 +17,7 @@ test("what the public client sends and reads fits", () => {
 
 describe("a request to create", () => {
   // POOL-1, POOL-2
-  test("needs only a size and gets the defaults", () => {
+  test("with only a size gets the defaults", () => {
     expect(CreateBrowserPool.parse({ size: 1 })).toEqual({
       size: 1,
       region: "us-east",
@@ -30,7 +30,6 @@ describe("a request to create", () => {
       reuse_policy: "reset",
       serve_on_demand: false,
     });
-    expect(refused(CreateBrowserPool, {})).toEqual(["size"]);
   });
 
   // HTTP-6, POOL-PATCH-1
@@ -73,6 +72,11 @@ describe("a request to update", () => {
   // LIMIT-1, LIMIT-4, LIMIT-5, LIMIT-7, LIMIT-8
   test.each<[object, string]>([
     [{ size: 0 }, "size"],
+    [{ autoscale: { max: 0 } }, "autoscale.max"],
+    [{ autoscale: { max: 1, buffer: "x%" } }, "autoscale.buffer"],
+    [{ autoscale: { max: 1, buffer: -1 } }, "autoscale.buffer"],
+    [{ autoscale: { max: 1, scale_down_after_seconds: 0 } }, "autoscale.scale_down_after_seconds"],
+    [{ autoscale: { max: 1, schedule: [{ start: "8:00", end: "18:00" }] } }, "autoscale.schedule.0.start"],
     [{ size: 1.5 }, "size"],
     [{ size: null }, "size"],
     [{ fill_rate_per_minute: -0.1 }, "fill_rate_per_minute"],

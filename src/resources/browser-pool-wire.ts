@@ -1,7 +1,8 @@
 /** The pool's requests and response over HTTP, all derived from the spec of the kind (browser-pool.ts). */
 import { z } from "zod";
+import { Autoscale } from "./autoscale.ts";
 import { BrowserPoolSpec } from "./browser-pool.ts";
-import { documentedForms } from "./document-rules.ts";
+import { documentedForms, documentedFormsOfEach } from "./document-rules.ts";
 import { optionalFields } from "./optional-fields.ts";
 import { maxIdLength } from "./selector.ts";
 import { Telemetry } from "./telemetry.ts";
@@ -38,29 +39,59 @@ export const lenientFields = {
   telemetry: Telemetry.nullable().optional().describe("What is captured of browsers that are started later."),
 };
 
+/** Of a request; without fields it is none (POOL-5), else it has a `max`. */
+const autoscale = documentedForms(optionalFields(Autoscale), [{ maxProperties: 0 }, { required: ["max"] }]).optional();
+
+const isEmptyObject = { maxProperties: 0 };
+
+/** A pool has a size, or `autoscale` that is not empty. */
+const sizeForms = [
+  { required: ["size"], properties: { autoscale: isEmptyObject } },
+  { required: ["autoscale"], properties: { autoscale: { required: ["max"] } }, not: { required: ["size"] } },
+];
+
+/** The same of a change of a pool, where both may be left out, and an empty `autoscale` asks for a size. */
+const sizeChangeForms = [
+  { not: { required: ["autoscale"] } },
+  ...sizeForms.map(({ required, ...form }) => ({ ...form, required: [...new Set([...required, "autoscale"])] })),
+];
+
 /** Fields that the HTTP API neither accepts nor shows. */
 const hidden = { discardIdle: true, chromePolicyRef: true } as const;
 
 /** The request of `POST /browser_pools` in camelCase; `domain/pool-create.ts` turns it into a spec. */
-export const PoolRequest = documentedForms(BrowserPoolSpec.omit(hidden).extend(lenientFields), [
-  { properties: { refresh_on_profile_update: { const: false } } },
-  {
-    properties: { refresh_on_profile_update: { const: true }, profile: { anyOf: [filled("id"), filled("name")] } },
-    required: ["refresh_on_profile_update", "profile"],
-  },
-]);
+export const PoolRequest = documentedFormsOfEach(
+  BrowserPoolSpec.omit(hidden).extend({
+    ...lenientFields,
+    autoscale: autoscale.describe("The size follows the demand within bounds; in place of size."),
+  }),
+  [
+    { properties: { refresh_on_profile_update: { const: false } } },
+    {
+      properties: { refresh_on_profile_update: { const: true }, profile: { anyOf: [filled("id"), filled("name")] } },
+      required: ["refresh_on_profile_update", "profile"],
+    },
+  ],
+  sizeForms,
+);
 export type PoolRequest = z.infer<typeof PoolRequest>;
 
 /** The request of `PATCH /browser_pools/{id_or_name}` in camelCase; `domain/pool-patch.ts` applies it. */
-export const PoolPatch = optionalFields(BrowserPoolSpec.omit({ region: true, ...hidden })).extend({
-  ...lenientFields,
-  name: z
-    .string()
-    .regex(/^[a-zA-Z0-9._-]{0,255}$/)
-    .optional()
-    .describe("The new name. An empty string leaves the name as it is."),
-  discardAllIdle: z.boolean().default(false).describe("Discard all idle browsers and rebuild them at once."),
-});
+export const PoolPatch = documentedForms(
+  optionalFields(BrowserPoolSpec.omit({ region: true, ...hidden })).extend({
+    ...lenientFields,
+    autoscale: autoscale.describe(
+      "Replaced whole. It takes the place of size; an empty object with a size gives the pool a fixed size again.",
+    ),
+    name: z
+      .string()
+      .regex(/^[a-zA-Z0-9._-]{0,255}$/)
+      .optional()
+      .describe("The new name. An empty string leaves the name as it is."),
+    discardAllIdle: z.boolean().default(false).describe("Discard all idle browsers and rebuild them at once."),
+  }),
+  sizeChangeForms,
+);
 export type PoolPatch = z.infer<typeof PoolPatch>;
 
 const TelemetryRecord = z.object({
@@ -88,7 +119,10 @@ export const PoolRecord = z.object({
   extensionIds: z.array(z.string()).describe("Ids of the extensions in load order; empty when there are none."),
   profileId: z.string().optional().describe("Id of the profile; left out when there is none."),
   browserPoolConfig: BrowserPoolSpec.omit({ region: true, ...hidden })
-    .extend({ telemetry: TelemetryRecord.optional() })
+    .extend({
+      size: z.int().min(0).describe("Browsers in the pool: in use, idle and starting together. With autoscale: now."),
+      telemetry: TelemetryRecord.optional(),
+    })
     .describe("The configuration that the pool's browsers are made with."),
 });
 

@@ -1,5 +1,6 @@
 /** The kind BrowserPool: identically configured browsers that are kept warm (the POOL rules). */
 import { z } from "zod";
+import { Autoscale } from "./autoscale.ts";
 import {
   chromePolicy,
   extensions,
@@ -24,6 +25,9 @@ import { Telemetry } from "./telemetry.ts";
 /** The message of the API server for YAML and of the HTTP API for requests. */
 export const refreshNeedsProfile = "needs a profile on the pool";
 
+/** The same for a pool's size. */
+export const sizeOrAutoscale = "give exactly one of size and autoscale";
+
 export const BrowserPoolSpec = z
   .object({
     name: z
@@ -36,12 +40,22 @@ export const BrowserPoolSpec = z
       .default("us-east")
       .meta(validations({ rule: "self == oldSelf", message: "region is fixed once the pool is created" }))
       .describe("Where the browsers run. Fixed once the pool is created."),
-    size: z.int().min(1).max(2_147_483_647).describe("Browsers in the pool: in use, idle and starting together."),
+    size: z
+      .int()
+      .min(1)
+      .max(2_147_483_647)
+      .optional()
+      .describe("Browsers in the pool: in use, idle and starting together. Left out where autoscale sets the size."),
+    autoscale: Autoscale.optional().describe(
+      "The size follows the demand within bounds. In place of size, and not for pools that a HorizontalPodAutoscaler or KEDA scales.",
+    ),
     fillRatePerMinute: z
       .number()
       .min(0)
       .default(25)
-      .describe("How much of the pool is filled per minute, in percent of its size. 0 pauses filling."),
+      .describe(
+        "How much of the pool is filled per minute, in percent of its size, with autoscale of its max. 0 pauses filling.",
+      ),
     timeoutSeconds: timeoutSeconds.default(600),
     maxSessionSeconds: maxSessionSeconds.optional(),
     reusePolicy: z
@@ -89,11 +103,14 @@ export const BrowserPoolSpec = z
       ),
   })
   .meta(
-    validations({
-      rule: "!has(self.refreshOnProfileUpdate) || !self.refreshOnProfileUpdate || has(self.profile)",
-      message: `refreshOnProfileUpdate ${refreshNeedsProfile}`,
-      fieldPath: ".refreshOnProfileUpdate",
-    }),
+    validations(
+      { rule: "has(self.size) != has(self.autoscale)", message: sizeOrAutoscale, fieldPath: ".size" },
+      {
+        rule: "!has(self.refreshOnProfileUpdate) || !self.refreshOnProfileUpdate || has(self.profile)",
+        message: `refreshOnProfileUpdate ${refreshNeedsProfile}`,
+        fieldPath: ".refreshOnProfileUpdate",
+      },
+    ),
   )
   .describe("The desired state of the pool.");
 export type BrowserPoolSpec = z.infer<typeof BrowserPoolSpec>;
@@ -120,7 +137,7 @@ export const BrowserPoolStatus = z
       .int()
       .min(0)
       .optional()
-      .describe("The size that was last accepted within the organization's limit."),
+      .describe("The size that the operator keeps: the last that was within all limits, with autoscale its choice."),
     discardedToken: z.string().max(64).optional().describe("The spec.discardIdle that was last handled."),
     profileVersion: z
       .string()
@@ -155,10 +172,12 @@ export const browserPoolKind: Kind<typeof BrowserPoolSpec, typeof BrowserPoolSta
   },
   printerColumns: [
     { name: "Size", type: "integer", jsonPath: ".spec.size" },
+    { name: "Wanted", type: "integer", jsonPath: ".status.acceptedSize" },
     { name: "Available", type: "integer", jsonPath: ".status.available" },
     { name: "Acquired", type: "integer", jsonPath: ".status.acquired" },
     { name: "Waiting", type: "integer", jsonPath: ".status.waiting" },
     { name: "Ready", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+    { name: "Scaling", type: "string", jsonPath: '.status.conditions[?(@.type=="ScalingLimited")].reason' },
     { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
   ],
 };

@@ -56,6 +56,12 @@ const checkProblems = (schema: z.ZodType): (string | undefined)[] => {
   ];
 };
 
+/** Kubernetes' IntOrString: the one union that is structural, when it is marked. */
+const isIntOrString = (schema: z.ZodType): boolean =>
+  schema instanceof z.ZodUnion &&
+  z.globalRegistry.get(schema)?.["x-kubernetes-int-or-string"] === true &&
+  schema.options.map((option) => (option instanceof z.ZodType ? option.def.type : "")).join() === "number,string";
+
 const isPlainString = (schema: unknown): boolean => schema instanceof z.ZodString && !schema.def.checks?.length;
 
 type Child = { key: string; schema: z.ZodType };
@@ -73,6 +79,7 @@ const inspect = (schema: z.ZodType): { children: Child[]; problem?: string } => 
     const children = [{ key: "*", schema: schema.valueType }];
     return isPlainString(schema.keyType) ? { children } : { children, problem: "the key schema of z.record vanishes" };
   }
+  if (isIntOrString(schema)) return { children: [] };
   const leaves = ["string", "number", "boolean", "enum", "unknown"];
   const { type } = schema.def;
   return leaves.includes(type)

@@ -5,9 +5,17 @@ import type { AnyKind } from "./kind.ts";
 
 type JsonSchema = Record<string, unknown>;
 
+/** The API server takes exactly these types in an IntOrString, and what else is said of them beside them. */
+const tidyIntOrString = (jsonSchema: JsonSchema): void => {
+  const [number, text] = jsonSchema.anyOf as [JsonSchema, JsonSchema];
+  const { type: _, ...bounds } = { ...number, ...text };
+  Object.assign(jsonSchema, bounds, { anyOf: [{ type: "integer" }, { type: "string" }] });
+};
+
 /** Removes parts of zod's JSON schema that the API server refuses or that only lengthen the file. */
 const tidy = ({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: JsonSchema }): void => {
   if (zodSchema._zod.def.type === "unknown") jsonSchema["x-kubernetes-preserve-unknown-fields"] = true;
+  if (jsonSchema["x-kubernetes-int-or-string"] === true) tidyIntOrString(jsonSchema);
   if (jsonSchema.format === "date-time") delete jsonSchema.pattern; // The API server checks the format itself.
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum; // z.int() adds both bounds by itself.
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;

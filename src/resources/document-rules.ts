@@ -7,6 +7,7 @@ import { isWrapperSchema } from "./zod-shape.ts";
 
 type JsonRules = {
   oneOf?: Record<string, unknown>[];
+  allOf?: { oneOf: Record<string, unknown>[] }[];
   not?: Record<string, unknown>;
   additionalProperties?: false;
   propertyNames?: { pattern: string };
@@ -17,6 +18,12 @@ const rulesOf = z.registry<JsonRules>();
 /** Says in the document that exactly one of these forms holds. Returns the same schema. */
 export const documentedForms = <S extends z.ZodType>(schema: S, forms: Record<string, unknown>[]): S => {
   rulesOf.add(schema, { oneOf: forms });
+  return schema;
+};
+
+/** The same for several lists of forms at once: exactly one of each holds. */
+export const documentedFormsOfEach = <S extends z.ZodType>(schema: S, ...lists: Record<string, unknown>[][]): S => {
+  rulesOf.add(schema, { allOf: lists.map((oneOf) => ({ oneOf })) });
   return schema;
 };
 

@@ -31,6 +31,9 @@ const refusal = async (attempt: Promise<unknown>): Promise<string> => {
 };
 
 const selector = { name: "work" };
+const scheduled = (window: object) => ({
+  autoscale: { max: 2, schedule: [{ start: "08:00", end: "18:00", ...window }] },
+});
 
 describe("a pool written as YAML", () => {
   // POOL-2
@@ -93,9 +96,42 @@ describe("a pool written as YAML", () => {
     expect((await create(spec)).spec).toEqual(spec);
   });
 
+  // POOL-23
+  test("may have autoscale in place of a size, with a number or a percentage as its buffer", async () => {
+    const window = { days: ["Mon", "Fri"], start: "08:00", end: "18:00", timeZone: "Europe/Berlin", min: 2 };
+    const autoscale = { min: 0, max: 5, buffer: 2, scaleDownAfterSeconds: 60, schedule: [window] };
+    expect((await create({ autoscale })).spec.autoscale).toEqual(autoscale);
+    const { spec } = await create({ autoscale: { max: 5 } });
+    expect(spec).not.toHaveProperty("size");
+    expect(spec.autoscale).toEqual({ min: 1, max: 5, buffer: "20%", scaleDownAfterSeconds: 300 });
+  });
+
   // POOL-24, LIMIT-8
   test.each<[string, object, string]>([
-    ["no size", {}, "spec.size: Required value"],
+    ["neither size nor autoscale", {}, "give exactly one of size and autoscale"],
+    ["size and autoscale", { size: 1, autoscale: { max: 2 } }, "give exactly one of size and autoscale"],
+    ["autoscale without max", { autoscale: { min: 1 } }, "spec.autoscale.max: Required value"],
+    ["min above max", { autoscale: { min: 3, max: 2 } }, "spec.autoscale.min: Invalid value"],
+    ["a buffer that is no percentage", { autoscale: { max: 2, buffer: "x" } }, "spec.autoscale.buffer: Invalid value"],
+    ["a buffer below 0", { autoscale: { max: 2, buffer: -1 } }, "spec.autoscale.buffer: Invalid value"],
+    ["a buffer that is a fraction", { autoscale: { max: 2, buffer: 1.5 } }, "spec.autoscale.buffer: Invalid value"],
+    [
+      "no quiet time",
+      { autoscale: { max: 2, scaleDownAfterSeconds: 0 } },
+      "spec.autoscale.scaleDownAfterSeconds: Invalid value",
+    ],
+    ["a window without bounds", scheduled({}), "spec.autoscale.schedule[0]: Invalid value"],
+    ["a window whose min is above the pool's max", scheduled({ min: 3 }), "spec.autoscale.schedule: Invalid value"],
+    [
+      "a window that begins at 24:00",
+      scheduled({ min: 0, start: "24:00" }),
+      "spec.autoscale.schedule[0].start: Invalid",
+    ],
+    [
+      "a window on a day that there is not",
+      scheduled({ min: 0, days: ["Monday"] }),
+      "schedule[0].days[0]: Unsupported",
+    ],
     ["size 0", { size: 0 }, "spec.size: Invalid value: 0"],
     ["a size that is not a number", { size: "2" }, "spec.size: Invalid value"],
     ["a negative fill rate", { size: 1, fillRatePerMinute: -1 }, "spec.fillRatePerMinute: Invalid value"],
@@ -237,6 +273,7 @@ describe("kubectl", () => {
     ];
     const status = {
       replicas: 4,
+      acceptedSize: 4,
       available: 3,
       acquired: 1,
       waiting: 2,
@@ -248,10 +285,36 @@ describe("kubectl", () => {
       "browserpool.browserpool.dev/demo",
     );
     const [head = "", row = ""] = (await plane.kubectl("get", "bp", "demo")).trim().split("\n");
-    expect(head.split(/\s+/)).toEqual(["NAME", "SIZE", "AVAILABLE", "ACQUIRED", "WAITING", "READY", "AGE"]);
-    expect(row.split(/\s+/).slice(0, 6)).toEqual(["demo", "5", "3", "1", "2", "False"]);
+    expect(head.split(/\s+/)).toEqual([
+      "NAME",
+      "SIZE",
+      "WANTED",
+      "AVAILABLE",
+      "ACQUIRED",
+      "WAITING",
+      "READY",
+      "SCALING",
+      "AGE",
+    ]);
+    expect(row.split(/\s+/).slice(0, 7)).toEqual(["demo", "5", "4", "3", "1", "2", "False"]);
     const scale = JSON.parse(await plane.kubectl("get", "bp", "demo", "--subresource=scale", "--output=json"));
     expect(scale).toMatchObject({ spec: { replicas: 5 }, status: { replicas: 4, selector: "browserpool.dev/pool=u" } });
+  });
+
+  // POOL-30
+  test("shows the size of an autoscaled pool and where it comes from; it can't be scaled by hand, nor by another scaler", async () => {
+    const { metadata } = await create({ autoscale: { min: 0, max: 5 } });
+    const lastTransitionTime = "2026-01-02T03:04:05Z";
+    const limited = { type: "ScalingLimited", status: "True", reason: "AtMax", message: "", lastTransitionTime };
+    const status = { acceptedSize: 5, conditions: [limited] };
+    await plane.kube.patch(browserPoolKind, metadata, { status }, { subresource: "status" });
+    const [head = "", row = ""] = (await plane.kubectl("get", "bp", metadata.name, "-o", "wide")).trim().split("\n");
+    const column = (name: string): string => row.slice(head.indexOf(name)).split(/\s+/)[0] ?? "";
+    expect([column("WANTED"), column("SCALING")]).toEqual(["5", "AtMax"]);
+    const scaling = plane.kubectl("scale", `bp/${metadata.name}`, "--replicas=3");
+    await expect(scaling).rejects.toThrow("give exactly one of size and autoscale");
+    const patch = plane.kube.patch(browserPoolKind, metadata, { spec: { size: 3 } });
+    expect(await refusal(patch)).toContain("give exactly one of size and autoscale");
   });
 
   test("explains nested fields with their bounds", async () => {

@@ -1,6 +1,7 @@
 /** The rules of the pool update (the POOL-PATCH rules) as a caller sees them; each test cites its rule. */
 import type { BrowserPool as WirePool } from "@onkernel/sdk/resources/browser-pools";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { presentSize } from "../../src/domain/pool-size.ts";
 import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
@@ -188,7 +189,7 @@ describe("a PATCH of a pool", () => {
   // POOL-PATCH-12, LIMIT-2
   test("keeps the sum of all sizes within the organization's limit (12)", async () => {
     const id = await newPool();
-    const used = (await stack.kube.list(browserPoolKind)).items.reduce((sum, { spec }) => sum + spec.size, 0);
+    const used = (await stack.kube.list(browserPoolKind)).items.reduce((sum, pool) => sum + presentSize(pool), 0);
     await refused(id, { size: 50 - used + 2 }, "size");
     expect((await patched(id, { size: 50 - used + 1 })).size).toBe(50 - used + 1);
     await patched(id, { size: 1 });
@@ -197,7 +198,7 @@ describe("a PATCH of a pool", () => {
   // POOL-PATCH-12, LIMIT-2, LIMIT-21
   test("lets one of two through that would exceed that limit together (12)", async () => {
     const ids = [await newPool(), await newPool()];
-    const used = (await stack.kube.list(browserPoolKind)).items.reduce((sum, { spec }) => sum + spec.size, 0);
+    const used = (await stack.kube.list(browserPoolKind)).items.reduce((sum, pool) => sum + presentSize(pool), 0);
     const size = 50 - used + 1;
     const answers = await Promise.all(ids.map((id) => patch(id, { size })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);

@@ -23,9 +23,13 @@ RULES = [
     r"^permissions: a key of one project can't have `organization`$",
     # What others of the organization leave.
     r": must not be above the organization's limit of \d+$",
-    r"^size: .*\bexceeds? the (organization's limit of \d+ pooled sessions|project's limit of \d+ sessions)$",
+    r"^(size|autoscale\.min): .*\bexceeds? the (organization's limit of \d+ pooled sessions|project's limit of \d+ sessions)$",
     r"^fill_rate_per_minute: above the organization's cap of \d+$",
     r"^max_session_seconds: above the \d+ s that this installation allows$",
+    # Of two numbers one is not above the other; time zones; and by a PATCH, the pool may have a size or autoscale already.
+    r"^autoscale\.(schedule\[\d+\]\.)?min: min must not be above max$",
+    r"^autoscale\.schedule\[\d+\]\.time_zone: is no time zone of the IANA database$",
+    r"^size: the pool has autoscale, which sets its size; ",
     # What an export has already is not in the request.
     r"^(browser_)?telemetry\.export\.otlp\.destination: an enabled export needs a destination$",
     # By a PATCH, the pool may have a profile already.

@@ -1,4 +1,5 @@
 /** Builders of what a round of the pool loop sees, for tests of its pure parts. */
+import type { PoolScaling } from "../../src/controllers/browser-pool/observe/autoscaling.ts";
 import type {
   LastInspection,
   Observed,
@@ -28,7 +29,7 @@ export const aPool = (
   apiVersion: `${browserPoolKind.group}/${browserPoolKind.version}`,
   kind: browserPoolKind.kind,
   metadata: { name: "pool", namespace: "project", uid: "pool-uid", resourceVersion: "1", generation: 1, ...metadata },
-  spec: BrowserPoolSpec.parse({ size: 1, ...spec }),
+  spec: BrowserPoolSpec.parse({ ...(spec.autoscale ? {} : { size: 1 }), ...spec }),
   status: BrowserPoolStatus.parse({ conditions: [], leaseEpoch: 1, ...status }),
 });
 
@@ -143,6 +144,19 @@ export const aPod = (uid: string, options: PodOptions): ObservedPod => {
   };
 };
 
+/** The size that autoscale gives a pool. */
+export const aScaling = (scaling: Partial<PoolScaling> = {}): PoolScaling => ({
+  min: 0,
+  max: 10,
+  size: 1,
+  reason: "Demand",
+  fillBase: 10,
+  recent: [],
+  againMs: undefined,
+  resized: undefined,
+  ...scaling,
+});
+
 export type ObservedOptions = Partial<Omit<Observed, "leases">> & { leases?: Partial<Observed["leases"]> };
 
 /** What is observed of a pool: the records are those of the pods, and `leases.browsers` on top. */
@@ -156,6 +170,7 @@ export const anObserved = ({ leases = {}, pods = [], ...rest }: ObservedOptions 
   configHash: currentHash,
   profileVersion: undefined,
   refusal: undefined,
+  scaling: undefined,
   waitsFor: undefined,
   agentEpoch: 0,
   ended: undefined,

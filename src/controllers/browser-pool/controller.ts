@@ -14,6 +14,7 @@
  * A caller can take the browser as soon as it is registered, before round 4.
  */
 
+import type { Room } from "../../domain/autoscale/decide-size.ts";
 import type { BrowserFeature } from "../../domain/browser-features.ts";
 import { referencesOf } from "../../domain/references.ts";
 import type { Kube } from "../../kube/client.ts";
@@ -50,11 +51,12 @@ import { type EndedLimits, keepEndedBounds } from "./ended/keep-ended-bounds.ts"
 import { startInspections } from "./inspect/inspections.ts";
 import { watchEpochs } from "./inspect/watch-epochs.ts";
 import { createLoopKeys } from "./loop-keys.ts";
+import { createAutoscaling } from "./observe/autoscaling.ts";
 import type { EndingSavers } from "./observe/ending-savers.ts";
 import type { Nodes } from "./observe/nodes.ts";
 import type { Refusal } from "./observe/observed.ts";
 import type { References } from "./observe/references.ts";
-import { browserRefusal, type PoolLimits, refusalOf } from "./observe/refusal.ts";
+import { browserRefusal, type PoolLimits, refusalOf, roomFor } from "./observe/refusal.ts";
 import { createRefused } from "./observe/refused.ts";
 import type { SessionBook, SessionKind } from "./observe/session-book.ts";
 import { isOverAsPool, onDemandView } from "./on-demand/browser-as-pool.ts";
@@ -115,6 +117,8 @@ type Loop<T extends Statused> = {
   view: PoolView<T>;
   /** Why a pool is refused. `pools`, `accepted`: all objects of the loop, and the sizes that it accepted. */
   refusalOf(pool: BrowserPool, pools: BrowserPool[], accepted: ReadonlyMap<string, number>): Refusal | undefined;
+  /** What the limits leave to a pool whose size follows the demand. */
+  roomOf(pool: BrowserPool, pools: BrowserPool[], accepted: ReadonlyMap<string, number>): Room;
   /** Whether an object is kept to be read only: no browser is started or leased for it any more. */
   isOver(pool: BrowserPool): boolean;
   /** Keeps what ended sessions leave within its bounds, while this replica leads. */
@@ -142,6 +146,7 @@ export const runPoolController = (
     view: poolView,
     refusalOf: (pool, pools, acceptedSizes) =>
       refusalOf({ pool, pools, acceptedSizes, limits, use: book.use(pool), objects: references.of(pool), features }),
+    roomOf: (pool, pools, acceptedSizes) => roomFor({ pool, pools, acceptedSizes, limits, use: book.use(pool) }),
     isOver: () => false,
     async keepEnded(source) {
       const parts = { ...deps, source, endedLimits, check: lead.check };
@@ -168,6 +173,8 @@ export const runOnDemandController = (
         objects: deps.references.of(pool),
         features: deps.features,
       }),
+    // Its size is 1 until it is over.
+    roomOf: () => ({ size: 1, limit: "SessionsLimit" }),
     isOver: isOverAsPool,
     // Each has one lease, which goes with the object. The other loop frees their names.
     keepEnded: async () => undefined,
@@ -215,7 +222,15 @@ const createMemory = ({ metrics }: Pick<ControllerDeps, "metrics">) => ({
   leasedSince: new Map<string, number>(),
   starts: createStartCount((result) => metrics.started(result)),
   keySweeps: createKeySweeps(),
+  autoscaling: createAutoscaling(),
 });
+
+/** What is remembered of each pool. */
+const pools = ({ expectations, keySweeps, autoscaling }: ReturnType<typeof createMemory>) => [
+  expectations,
+  keySweeps,
+  autoscaling,
+];
 
 const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, lead: Lead): Promise<void> => {
   const { kube, repairs, log } = deps;
@@ -230,6 +245,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
 
   const refused = createRefused((key) => queue.addBatched(key, batchMs));
   const refusal = (pool: BrowserPool) => refused.note(pool, loop.refusalOf(pool, source.list(), acceptedSizes));
+  const roomOf = (pool: BrowserPool): Room => loop.roomOf(pool, source.list(), acceptedSizes);
   const over = createObjectGroups<BrowserPool>((pool) => (loop.isOver(pool) ? pool.metadata.namespace : ""));
   const onPool = (pool: BrowserPool, change: Change): void => {
     const uid = pool.metadata.uid;
@@ -239,8 +255,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
       predicate.forget(pool);
       acceptedSizes.delete(uid);
       deps.metrics.recovering(uid, 0);
-      const { expectations, keySweeps } = memory;
-      for (const part of [expectations, keySweeps, watched.foreignPods, inspections, refused]) part.forget(uid);
+      for (const part of [...pools(memory), watched.foreignPods, inspections, refused]) part.forget(uid);
       refused.retry(); // a name, or room under a limit, may be free now
       return;
     }
@@ -275,8 +290,9 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     work: async (key) => {
       const watches = [deps.book, watched.pods, deps.nodes, deps.references, deps.savers];
       await Promise.all(watches.map((watch) => watch.synced(lead.signal)));
-      const parts = { ...memory, ...clocks, ...watched, source, over, acceptedSizes, inspections, lead, record };
-      return loop.reconcile(key, { ...deps, ...parts, refusalOf: refusal, profileOf: deps.references.profileOf });
+      const judging = { acceptedSizes, refusalOf: refusal, roomOf, profileOf: deps.references.profileOf };
+      const parts = { ...memory, ...clocks, ...watched, ...judging, source, over, inspections, lead, record };
+      return loop.reconcile(key, { ...deps, ...parts });
     },
   });
   const inspections = startInspections({

@@ -1,3 +1,4 @@
+import { presentSize, promisedSize } from "../../domain/pool-size.ts";
 import { sessionTooLong } from "../../domain/session-limit.ts";
 import { onDemandRoom, poolAboveCap } from "../../domain/session-room.ts";
 import { AppError, type ErrorDetail, invalidInput } from "../../errors.ts";
@@ -16,7 +17,11 @@ type Wanted = {
   before?: BrowserPool;
 };
 
-const sumOfSizes = (pools: BrowserPool[]): number => pools.reduce((sum, { spec }) => sum + spec.size, 0);
+const sumOfSizes = (pools: BrowserPool[]): number => pools.reduce((sum, pool) => sum + presentSize(pool), 0);
+
+/** By how many browsers the change makes the pool larger at once; with autoscale, up to its `min`. */
+const growthOf = (spec: BrowserPoolSpec, before: BrowserPool | undefined): number =>
+  promisedSize(spec) - (before ? presentSize(before) : 0);
 
 const limitDetails = async (
   { spec, project, before }: Wanted,
@@ -29,17 +34,19 @@ const limitDetails = async (
   const details: ErrorDetail[] = tooLong ? [tooLong] : [];
   if (spec.fillRatePerMinute > Math.max(fillRatePerMinute, before?.spec.fillRatePerMinute ?? 0))
     details.push({ path: "fill_rate_per_minute", message: `above the organization's cap of ${fillRatePerMinute}` });
-  if (spec.size <= (before?.spec.size ?? 0)) return details;
+  if (growthOf(spec, before) <= 0) return details;
+  const size = promisedSize(spec);
+  const path = spec.autoscale ? "autoscale.min" : "size";
   const total = sumOfSizes(others);
-  if (total + spec.size > pooledSessions)
+  if (total + size > pooledSessions)
     details.push({
-      path: "size",
+      path,
       message: `with ${total} of other pools it exceeds the organization's limit of ${pooledSessions} pooled sessions`,
     });
   const use = await sessionUse(project, deps);
   const pooled = sumOfSizes(others.filter(({ metadata }) => metadata.namespace === project.namespace));
-  const aboveCap = poolAboveCap(spec.size, { ...use, inProject: { ...use.inProject, pooled } });
-  if (aboveCap !== undefined) details.push({ path: "size", message: aboveCap });
+  const aboveCap = poolAboveCap(size, { ...use, inProject: { ...use.inProject, pooled } });
+  if (aboveCap !== undefined) details.push({ path, message: aboveCap });
   return details;
 };
 
@@ -77,12 +84,18 @@ export const reserveGrowth = async (
   { spec, project, before, name }: Wanted & { name: string },
   deps: ServiceDeps,
 ): Promise<void> => {
-  const growth = spec.size - (before?.spec.size ?? 0);
+  const growth = growthOf(spec, before);
   const use = await sessionUse(project, deps);
   if (growth <= 0 || use.cap === undefined) return;
   const room = onDemandRoom(use);
-  const id = reservedPool({ name, size: spec.size });
+  const id = reservedPool({ name, size: promisedSize(spec) });
   const reservation = { projectId: project.id, id, sessions: growth, kind: "pool" } as const;
   const isFree = await deps.sessionRoom.reserve(reservation, { ...room, counted: countedSessions(deps) });
-  if (!isFree) throw invalidInput([{ path: "size", message: `it exceeds the project's limit of ${use.cap} sessions` }]);
+  if (!isFree)
+    throw invalidInput([
+      {
+        path: spec.autoscale ? "autoscale.min" : "size",
+        message: `it exceeds the project's limit of ${use.cap} sessions`,
+      },
+    ]);
 };

@@ -1,3 +1,4 @@
+import { presentSize, promisedSize } from "../../domain/pool-size.ts";
 import type { SessionCounts, SessionUse } from "../../domain/session-room.ts";
 import type { NamespacedObject } from "../../kube/objects.ts";
 import { type Browser, isOver } from "../../resources/browser.ts";
@@ -22,7 +23,7 @@ const isCallers = ({ metadata }: Browser, { analysisSettings }: Deps): boolean =
 const countsOf = ({ namespace }: Project, { pools, browsers }: Deps): SessionCounts => {
   const isHere = ({ metadata }: NamespacedObject): boolean => metadata.namespace === namespace;
   return {
-    pooled: pools.list().reduce((sum, pool) => sum + (isHere(pool) ? pool.spec.size : 0), 0),
+    pooled: pools.list().reduce((sum, pool) => sum + (isHere(pool) ? presentSize(pool) : 0), 0),
     onDemand: browsers.list().filter((browser) => isHere(browser) && runs(browser)).length,
   };
 };
@@ -47,6 +48,6 @@ export const countedSessions = ({ browsers, pools }: Pick<ServiceDeps, "browsers
   const young = browsers.list().filter(({ metadata }) => Date.parse(metadata.creationTimestamp ?? "") > sinceMs);
   return [
     ...young.map(({ metadata }) => metadata.name),
-    ...pools.list().map(({ metadata, spec }) => reservedPool({ name: metadata.name, size: spec.size })),
+    ...pools.list().map(({ metadata, spec }) => reservedPool({ name: metadata.name, size: promisedSize(spec) })),
   ];
 };

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Config } from "../../config.ts";
-import { defaultAcquireTimeoutSeconds } from "../../domain/fill-pacing.ts";
+import { defaultAcquireTimeoutSeconds, type Fill } from "../../domain/fill-pacing.ts";
+import { largestSize } from "../../domain/pool-size.ts";
 import { wireProblems } from "../../domain/problem.ts";
 import { referencesOf } from "../../domain/references.ts";
 import { mergeTelemetry } from "../../domain/telemetry-merge.ts";
@@ -43,6 +44,12 @@ const queueIsFull = (hasPlace: boolean, { config, callerLimits }: ServiceDeps): 
     : `too many callers wait for browsers: an API key may have ${key}, a project ${project}; wait for their answers`;
   return callerLimits.refusal("waiting_acquires", message, queueRetrySeconds);
 };
+
+/** The whole of an autoscaled pool is its `max`, of which the fill rate is a percentage. */
+const fillOf = ({ fillRatePerMinute, ...spec }: BrowserPoolSpec): Fill => ({
+  size: largestSize(spec),
+  fillRatePerMinute,
+});
 
 const sessionRequest = (
   pool: BrowserPool,
@@ -130,7 +137,7 @@ export const acquireBrowser = async (
   const poolUid = pool.metadata.uid;
   const owner = { poolUid, session: newSessionId(poolUid) };
   const acquire = async (): Promise<Session | undefined> => {
-    const waitSeconds = request.acquire_timeout_seconds ?? defaultAcquireTimeoutSeconds(pool.spec);
+    const waitSeconds = request.acquire_timeout_seconds ?? defaultAcquireTimeoutSeconds(fillOf(pool.spec));
     let prepared: Promise<Session> | undefined;
     const report = await reportOf(pool, input, deps);
     // Without a place the caller gets a browser that is idle now, or none.

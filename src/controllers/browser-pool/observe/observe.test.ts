@@ -5,6 +5,7 @@ import type { Pod } from "../../../kube/objects.ts";
 import { openGate } from "../../start-gate.ts";
 import { planPool } from "../plan/plan.ts";
 import { poolLabel } from "../pod/pod.ts";
+import { createAutoscaling } from "./autoscaling.ts";
 import { type ObserveDeps, observePool } from "./observe.ts";
 
 const pool = aPool();
@@ -35,6 +36,8 @@ const deps = (silentMs: number, setByMs: number): ObserveDeps => {
     expectations: createExpectations(),
     dying: new Set(),
     acceptedSizes: new Map(),
+    autoscaling: createAutoscaling(),
+    roomOf: () => ({ size: 1, limit: "SessionsLimit" }),
     inspections: { lastInspection: () => inspection, askedUnder: () => 1, agentEpoch: () => 1 },
     nodes: { find: async () => new Map() },
     setupRequests: { stateOf: async () => undefined },

@@ -1,8 +1,10 @@
+import type { Room } from "../../../domain/autoscale/decide-size.ts";
 import { configHash } from "../../../domain/browser-config.ts";
+import { presentSize } from "../../../domain/pool-size.ts";
 import type { Expectations } from "../../../kube/expectations.ts";
 import type { ObjectGroups } from "../../../kube/object-groups.ts";
 import { type Pod, refOf } from "../../../kube/objects.ts";
-import type { LeaseStore } from "../../../leases/lease-store.ts";
+import type { LeaseStore, PoolSnapshot } from "../../../leases/lease-store.ts";
 import { hasAgentKey } from "../../../protocol/agent-key.ts";
 import type { SetupRequests } from "../../../redis/setup-requests.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
@@ -11,6 +13,7 @@ import type { Inspections } from "../inspect/inspections.ts";
 import { type BrowserOwner, mayLackKey, whyForeign } from "../pod/own-pod.ts";
 import { canTakeSetup, configHashAnnotation, outdatedBy, type PodSettings } from "../pod/pod.ts";
 import type { PoolSource } from "../pool-source.ts";
+import type { Autoscaling, PoolScaling } from "./autoscaling.ts";
 import type { EndingSavers } from "./ending-savers.ts";
 import type { Nodes } from "./nodes.ts";
 import type { LastInspection, Observed, ObservedPod, ProfileVersion, Refusal, SaveState } from "./observed.ts";
@@ -21,6 +24,9 @@ export type ObserveDeps = {
   podsByOwner: Pick<ObjectGroups<Pod>, "of" | "size">;
   store: Pick<LeaseStore, "snapshot" | "endedLease">;
   expectations: Expectations;
+  autoscaling: Autoscaling;
+  /** What the limits leave to a pool. */
+  roomOf: (pool: BrowserPool) => Room;
   /** Uids of pods that this replica has deleted or is deleting. */
   dying: Set<string>;
   /**
@@ -83,6 +89,26 @@ const setupStates = async (
   return new Map(await Promise.all(states));
 };
 
+type Accepting = Pick<ObserveDeps, "acceptedSizes" | "autoscaling" | "roomOf" | "refusalOf" | "monotonicMs">;
+
+/** Whether the spec is in force, and the size that follows; without an `await`, see `acceptedSizes`. */
+const acceptSize = (
+  pool: BrowserPool,
+  leases: PoolSnapshot,
+  { acceptedSizes, autoscaling, roomOf, refusalOf, monotonicMs }: Accepting,
+): { refusal: Refusal | undefined; scaling: PoolScaling | undefined } => {
+  const { uid } = pool.metadata;
+  const refusal = refusalOf(pool);
+  if (refusal || !pool.spec.autoscale) autoscaling.forget(uid);
+  if (refusal) return { refusal, scaling: undefined };
+  const size = acceptedSizes.get(uid) ?? pool.status?.acceptedSize ?? 0;
+  const scaling = pool.spec.autoscale
+    ? autoscaling.decide({ pool, leases, size, room: roomOf(pool), monotonicMs: monotonicMs() })
+    : undefined;
+  acceptedSizes.set(uid, scaling?.size ?? presentSize(pool));
+  return { refusal, scaling };
+};
+
 /** Does all reads of one round; returns undefined when the pool is gone. */
 export const observePool = async (key: string, deps: ObserveDeps): Promise<Observed | undefined> => {
   const known = deps.source.get(refOf(key));
@@ -103,8 +129,7 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Obser
 
   const offsetMs = leases.nowMs - deps.monotonicMs();
   const records = new Map(leases.browsers.map((browser) => [browser.id, browser]));
-  const refusal = deps.refusalOf(pool);
-  if (!refusal) deps.acceptedSizes.set(uid, pool.spec.size);
+  const { refusal, scaling } = acceptSize(pool, leases, deps);
 
   const isOutdated = outdatedBy(deps.podSettings);
   const { own, foreign } = podsOf(owner, deps);
@@ -145,6 +170,7 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Obser
     awaitsSave,
     save: deps.save,
     refusal,
+    scaling,
     waitsFor: deps.gate.waitsFor(pool.metadata.namespace),
     agentEpoch: deps.inspections.agentEpoch(uid),
     ended,

@@ -4,6 +4,7 @@ import type { EndedLease } from "../../../leases/records.ts";
 import type { Termination } from "../../../protocol/agent-api.ts";
 import type { SetupState } from "../../../redis/setup-requests.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
+import type { PoolScaling } from "./autoscaling.ts";
 
 /** A profile, and the number of its last save. `lastUsedMs`: when a browser last started with it, ms since the epoch; 0: never. */
 export type ProfileVersion = { uid: string; name: string; version: number; lastUsedMs: number };
@@ -40,6 +41,8 @@ export type Observed = {
   save: SaveState | undefined;
   /** Why the spec can't be carried out, if it can't. */
   refusal: Refusal | undefined;
+  /** The size that `autoscale` gives the pool, and why; undefined without it, and while the spec is refused. */
+  scaling: PoolScaling | undefined;
   /** What the pool's namespace lacks before browsers may be started in it; undefined when it lacks nothing. */
   waitsFor: string | undefined;
   /** The highest epoch that an inspection found in an agent of the pool. */

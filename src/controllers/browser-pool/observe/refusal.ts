@@ -1,7 +1,15 @@
+import type { Room } from "../../../domain/autoscale/decide-size.ts";
 import { type BrowserFeature, featureProblems } from "../../../domain/browser-features.ts";
 import { poolProblems } from "../../../domain/pool-problems.ts";
+import { promisedSize } from "../../../domain/pool-size.ts";
 import { type ReferencedObjects, referenceProblems, referencesOf } from "../../../domain/references.ts";
-import { noOnDemandRoom, onDemandRoom, poolAboveCap, type SessionUse } from "../../../domain/session-room.ts";
+import {
+  noOnDemandRoom,
+  onDemandRoom,
+  poolAboveCap,
+  roomOfPool,
+  type SessionUse,
+} from "../../../domain/session-room.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
 import { notSupportedHere, specProblemsText } from "../../conditions.ts";
 import type { Refusal } from "./observed.ts";
@@ -84,15 +92,43 @@ export const refusalOf = ({
     const message = `spec.fillRatePerMinute: ${pool.spec.fillRatePerMinute} is above the organization's cap of ${limits.fillRatePerMinute}`;
     return { reason: "FillRateAboveCap", message };
   }
-  const sum = others.reduce((total, other) => total + (acceptedSize(other) ?? 0), 0);
-  if (sum + pool.spec.size > limits.pooledSessions) {
-    const message = `spec.size: ${pool.spec.size} with ${sum} of other pools exceeds the organization's limit of ${limits.pooledSessions} pooled sessions`;
+  return refusalOfSize(pool, { sum: sumOf(others, acceptedSize), accepted: acceptedSize(pool) ?? 0, limits, use });
+};
+
+const sumOf = (pools: BrowserPool[], acceptedSize: AcceptedSize): number =>
+  pools.reduce((total, pool) => total + (acceptedSize(pool) ?? 0), 0);
+
+type SizeLimits = Pick<RefusalInput, "limits" | "use"> & { sum: number; accepted: number };
+
+/** Whether there is room for the size that the spec promises. `sum`: of the other pools; `accepted`: what the pool has. */
+const refusalOfSize = ({ spec }: BrowserPool, { sum, accepted, limits, use }: SizeLimits): Refusal | undefined => {
+  const size = promisedSize(spec);
+  const field = spec.autoscale ? "spec.autoscale.min" : "spec.size";
+  // With autoscale, a limit that was lowered later only keeps the pool from growing: refused, it would not shrink either.
+  const isHeld = spec.autoscale !== undefined && size <= accepted;
+  if (!isHeld && sum + size > limits.pooledSessions) {
+    const message = `${field}: ${size} with ${sum} of other pools exceeds the organization's limit of ${limits.pooledSessions} pooled sessions`;
     return { reason: "PooledSessionsLimit", message };
   }
   // A cap that was lowered later takes no browser from a pool.
-  const aboveCap = pool.spec.size > (acceptedSize(pool) ?? 0) && poolAboveCap(pool.spec.size, use);
-  if (aboveCap) return { reason: "SessionsLimit", message: `spec.size: ${pool.spec.size} ${aboveCap}` };
-  return undefined;
+  const aboveCap = size > accepted && poolAboveCap(size, use);
+  return aboveCap ? { reason: "SessionsLimit", message: `${field}: ${size} ${aboveCap}` } : undefined;
+};
+
+/** The largest size that the limits leave to a pool now; pure. */
+export const roomFor = ({
+  pool: { metadata },
+  pools,
+  acceptedSizes,
+  limits,
+  use,
+}: Pick<RefusalInput, "pool" | "pools" | "acceptedSizes" | "limits" | "use">): Room => {
+  const others = pools.filter((other) => other.metadata.uid !== metadata.uid && !other.metadata.deletionTimestamp);
+  const sum = sumOf(others, (other) => acceptedSizes.get(other.metadata.uid) ?? other.status?.acceptedSize);
+  const [organization, project] = [limits.pooledSessions - sum, roomOfPool(use)];
+  return organization <= project
+    ? { size: Math.max(0, organization), limit: "PooledSessionsLimit" }
+    : { size: Math.max(0, project), limit: "SessionsLimit" };
 };
 
 /**

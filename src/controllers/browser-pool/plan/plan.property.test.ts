@@ -5,6 +5,7 @@ import {
   anObserved,
   aPool,
   aRecord,
+  aScaling,
   nowMs,
   type PodKind,
   podKinds,
@@ -12,6 +13,7 @@ import {
 } from "../../../../test/support/observed-pool.ts";
 import { startIntervalMs } from "../../../domain/fill-pacing.ts";
 import type { BrowserRecord } from "../../../leases/records.ts";
+import { Autoscale } from "../../../resources/autoscale.ts";
 import type { Observed, ObservedPod } from "../observe/observed.ts";
 import type { PoolAction } from "./actions.ts";
 import { planPool } from "./plan.ts";
@@ -22,6 +24,8 @@ const anyObserved: fc.Arbitrary<Observed> = fc
   .record({
     kinds: fc.array(fc.constantFrom(...(Object.keys(podKinds) as PodKind[])), { maxLength: 9 }),
     size: fc.integer({ min: 1, max: 6 }),
+    /** The size that autoscale gives the pool, if it has it. */
+    scaledTo: fc.option(fc.integer({ min: 0, max: 6 }), { nil: undefined }),
     fillRatePerMinute: fc.constantFrom(0, 25, 100, 6000),
     pendingCreations: fc.integer({ min: 0, max: 2 }),
     nextStartInMs: fc.option(fc.integer({ min: -5000, max: 600_000 }), { nil: undefined }),
@@ -36,32 +40,55 @@ const anyObserved: fc.Arbitrary<Observed> = fc
     noted: fc.constantFrom(1, 1, 1, undefined, 2),
     recoveringSinceMs: fc.constantFrom(undefined, undefined, nowMs - 1000, nowMs - 20_000),
   })
-  .map(({ kinds, size, fillRatePerMinute, nextStartInMs, failedStarts, request, discardIdle, orphans, ...rest }) => {
-    const isDeleted = request === "deleted" || request === "forced";
-    const metadata = {
-      ...(isDeleted && { deletionTimestamp: at(nowMs) }),
-      ...(request === "forced" && { annotations: { "browserpool.dev/force-delete": "true" } }),
-    };
-    const status = {
+  .map(
+    ({
+      kinds,
+      size,
+      scaledTo,
+      fillRatePerMinute,
+      nextStartInMs,
       failedStarts,
-      acceptedSize: size,
-      discardedToken: "known",
-      leaseEpoch: rest.noted,
-      ...(nextStartInMs !== undefined && { nextStartTime: at(nowMs + nextStartInMs) }),
-    };
-    return anObserved({
-      pool: aPool({ size, fillRatePerMinute, ...(discardIdle && { discardIdle }) }, status, metadata),
-      pods: podsOf(...kinds),
-      pendingCreations: rest.pendingCreations,
-      refusal: request === "refused" ? { reason: "InvalidSpec", message: "no" } : undefined,
-      leases: {
-        browsers: orphans.map((state, place) => aRecord(`orphan-${place}`, state)),
-        unpaced: rest.unpaced,
-        draining: rest.draining,
-        recoveringSinceMs: rest.recoveringSinceMs,
-      },
-    });
-  });
+      request,
+      discardIdle,
+      orphans,
+      ...rest
+    }) => {
+      const isDeleted = request === "deleted" || request === "forced";
+      const metadata = {
+        ...(isDeleted && { deletionTimestamp: at(nowMs) }),
+        ...(request === "forced" && { annotations: { "browserpool.dev/force-delete": "true" } }),
+      };
+      const status = {
+        failedStarts,
+        acceptedSize: size,
+        discardedToken: "known",
+        leaseEpoch: rest.noted,
+        ...(nextStartInMs !== undefined && { nextStartTime: at(nowMs + nextStartInMs) }),
+      };
+      const isScaled = scaledTo !== undefined && request === "none";
+      const sized = isScaled ? { autoscale: Autoscale.parse({ min: 0, max: 6 }) } : { size };
+      return anObserved({
+        scaling: isScaled ? aScaling({ size: scaledTo, fillBase: 6 }) : undefined,
+        pool: aPool({ ...sized, fillRatePerMinute, ...(discardIdle && { discardIdle }) }, status, metadata),
+        pods: podsOf(...kinds),
+        pendingCreations: rest.pendingCreations,
+        refusal: request === "refused" ? { reason: "InvalidSpec", message: "no" } : undefined,
+        leases: {
+          browsers: orphans.map((state, place) => aRecord(`orphan-${place}`, state)),
+          unpaced: rest.unpaced,
+          draining: rest.draining,
+          recoveringSinceMs: rest.recoveringSinceMs,
+        },
+      });
+    },
+  );
+
+/** The size of the pool, and that of its fill rate. */
+const sizeOf = ({ pool, scaling }: Observed): number => scaling?.size ?? pool.spec.size ?? 0;
+const fillOf = ({ pool, scaling }: Observed) => ({
+  size: scaling?.fillBase ?? pool.spec.size ?? 0,
+  fillRatePerMinute: pool.spec.fillRatePerMinute,
+});
 
 const mayRun = ({ state, pod }: ObservedPod): boolean => {
   if (state.is === "ended") return false;
@@ -80,7 +107,7 @@ test("never more processes than size: what may run, what was asked for and what 
       const created = sum(of(planPool(observed, nowMs).actions, "create").map(({ count }) => count));
       if (created === 0) return;
       expect(observed.pods.filter(mayRun).length + observed.pendingCreations + created).toBeLessThanOrEqual(
-        observed.pool.spec.size,
+        sizeOf(observed),
       );
       expect(observed.refusal ?? observed.pool.metadata.deletionTimestamp).toBeUndefined();
     }),
@@ -130,7 +157,7 @@ test("at most one paced start a round, never before it is due, and the next one 
         observed.leases.unpaced,
       );
       if (paced.length === 0) return;
-      const intervalMs = startIntervalMs(observed.pool.spec);
+      const intervalMs = startIntervalMs(fillOf(observed));
       expect(paced.map(({ count }) => count)).toEqual([1]);
       expect(Date.parse(observed.pool.status?.nextStartTime ?? at(0))).toBeLessThanOrEqual(nowMs);
       expect(Date.parse(status.nextStartTime ?? at(0))).toBeGreaterThanOrEqual(nowMs + intervalMs);
@@ -208,15 +235,14 @@ test("a roll takes one browser at most, of a full pool with nothing missing or s
       ];
       if (rolled.length === 0) return;
       expect(rolled.map((action) => (action.do === "retire" ? action.count : action.ids.length))).toEqual([1]);
-      const { size, fillRatePerMinute } = observed.pool.spec;
-      expect(observed.pods.filter(mayRun)).toHaveLength(size);
+      expect(observed.pods.filter(mayRun)).toHaveLength(sizeOf(observed));
       expect(observed.pendingCreations).toBe(0);
       expect(observed.pods.filter(({ state }) => state.is === "starting" || state.is === "warm")).toEqual([]);
       expect(Date.parse(observed.pool.status?.nextStartTime ?? at(0))).toBeLessThanOrEqual(nowMs);
       expect(of(actions, "create")).toEqual([]);
       if (rolled[0]?.do === "leave")
         expect(Date.parse(status.nextStartTime ?? at(0))).toBeGreaterThanOrEqual(
-          nowMs + startIntervalMs({ size, fillRatePerMinute }),
+          nowMs + startIntervalMs(fillOf(observed)),
         );
     }),
   );

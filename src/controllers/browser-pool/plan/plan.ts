@@ -31,6 +31,7 @@ import { profileRefresh } from "./profile-refresh.ts";
 import { profileUse } from "./profile-use.ts";
 import { inspections, isUnreachable, nextEpoch, planRaise, recovery, unreachableMs } from "./recovery.ts";
 import { rollout, rolloutEvents } from "./rollout.ts";
+import { scalingEvents } from "./scaling.ts";
 import { isFailedStart, isLate, nextFailedStarts, nextSlot, resyncMs, startDeadlineMs, starts } from "./starts.ts";
 import { keptSize, poolStatus } from "./status.ts";
 
@@ -236,13 +237,18 @@ const planUpkeep = (observed: Observed, nowMs: number): PoolPlan => {
       ...profileUse(observed, nowMs),
       ...profileRefresh(observed),
       ...surplus,
+      ...scalingEvents(observed),
       ...rolloutEvents(observed, status, slot),
       ...rolling.actions,
       ...next.actions,
       ...(isFull && observed.leases.unpaced > 0 ? [{ do: "forfeit" as const, count: observed.leases.unpaced }] : []),
     ],
     status,
-    requeueAfterMs: Math.min(next.requeueAfterMs, rolling.requeueAfterMs),
+    requeueAfterMs: Math.min(
+      next.requeueAfterMs,
+      rolling.requeueAfterMs,
+      observed.scaling?.againMs ?? Number.POSITIVE_INFINITY,
+    ),
   };
 };
 

@@ -5,7 +5,9 @@
  * them one by one, further and further apart, until one succeeds. A pod without a node has not begun to start. In a namespace
  * that is not ready for browsers yet, it starts none.
  */
+
 import { failedStartBackOffMs, startIntervalMs } from "../../../domain/fill-pacing.ts";
+import { presentSize } from "../../../domain/pool-size.ts";
 import type { Observed, ObservedPod } from "../observe/observed.ts";
 import { failedStartsBefore } from "../pod/pod.ts";
 import type { Deletion, PoolAction } from "./actions.ts";
@@ -36,8 +38,10 @@ export type Slot = { dueMs: number; everyMs: number };
 /** The slot of the next paced start. While starts fail, they are further apart. */
 export const nextSlot = (observed: Observed, failedStarts: number, nowMs: number): Slot => {
   const { spec, status } = observed.pool;
+  const { fillRatePerMinute } = spec;
+  const size = observed.scaling?.fillBase ?? presentSize(observed.pool);
   const backOffMs = failedStartBackOffMs(failedStarts);
-  const everyMs = Math.max(startIntervalMs(spec), backOffMs);
+  const everyMs = Math.max(startIntervalMs({ size, fillRatePerMinute }), backOffMs);
   const hasFailed = failedStarts > (status?.failedStarts ?? 0);
   // A raised rate counts at once: cap the time that was reserved at the old rate.
   const reservedMs = Math.min(timeMs(status?.nextStartTime), Math.ceil(nowMs + everyMs));

@@ -1,3 +1,4 @@
+import { presentSize } from "../../../domain/pool-size.ts";
 import type { BrowserPoolStatus } from "../../../resources/browser-pool.ts";
 import { conditionsOf, type Draft } from "../../conditions.ts";
 import type { Observed, ObservedPod } from "../observe/observed.ts";
@@ -6,6 +7,7 @@ import { waitingForSetup, whySetupWaits } from "./deliveries.ts";
 import { isInUse, isUnscheduled } from "./pod-life.ts";
 import { versionText } from "./profile-refresh.ts";
 import { recoveryProgress } from "./recovery-progress.ts";
+import { scalingDrafts } from "./scaling.ts";
 
 export type RoundOutcome = {
   nowMs: number;
@@ -13,9 +15,9 @@ export type RoundOutcome = {
   nextStartTime: string | undefined;
 };
 
-/** The size that the operator keeps: the spec's, or the one that was accepted last while the spec is refused. */
-export const keptSize = ({ pool, refusal }: Pick<Observed, "pool" | "refusal">): number =>
-  refusal ? (pool.status?.acceptedSize ?? 0) : pool.spec.size;
+/** The size that the operator keeps: the spec's or that of autoscale, or the one that was accepted last while the spec is refused. */
+export const keptSize = ({ pool, refusal, scaling }: Pick<Observed, "pool" | "refusal" | "scaling">): number =>
+  refusal ? (pool.status?.acceptedSize ?? 0) : (scaling?.size ?? presentSize(pool));
 
 /** Whether the spec is in force. */
 export const accepted = ({ refusal }: Pick<Observed, "refusal">): Draft =>
@@ -26,15 +28,17 @@ export const accepted = ({ refusal }: Pick<Observed, "refusal">): Draft =>
 const browsers = (count: number): string => `${count} browser${count === 1 ? "" : "s"}`;
 
 const ready = (observed: Observed, up: number): Draft => {
-  const { refusal, pool } = observed;
+  const { refusal, pool, scaling } = observed;
   const size = keptSize(observed);
   const type = "Ready";
   if (pool.metadata.deletionTimestamp)
     return { type, status: false, reason: "Deleting", message: "the pool is drained" };
   if (refusal && size === 0) return { type, status: false, reason: "NotAccepted", message: refusal.message };
   const message = `${up} of ${browsers(size)} up`;
-  return up >= size
-    ? { type, status: true, reason: "Filled", message }
+  if (up >= size) return { type, status: true, reason: "Filled", message };
+  // A pool that grows by itself is not out of order meanwhile.
+  return up >= (scaling?.min ?? size)
+    ? { type, status: true, reason: "MinimumAvailable", message }
     : { type, status: false, reason: "Filling", message };
 };
 
@@ -93,8 +97,13 @@ export const poolStatus = (observed: Observed, outcome: RoundOutcome): BrowserPo
   const available = count(idle);
   const acquired = count(({ browser }) => browser?.state === "leased");
   const up = available + count(isInUse);
-  const drafts = [accepted(observed), ready(observed, up), progressing(observed, outcome, up)];
-  const acceptedSize = observed.refusal ? observed.pool.status?.acceptedSize : observed.pool.spec.size;
+  const drafts = [
+    accepted(observed),
+    ready(observed, up),
+    progressing(observed, outcome, up),
+    ...scalingDrafts(observed),
+  ];
+  const acceptedSize = observed.refusal ? observed.pool.status?.acceptedSize : keptSize(observed);
   return {
     observedGeneration: observed.pool.metadata.generation ?? 0,
     conditions: conditionsOf(observed.pool, drafts, outcome.nowMs),
