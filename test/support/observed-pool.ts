@@ -151,7 +151,7 @@ export const aScaling = (scaling: Partial<PoolScaling> = {}): PoolScaling => ({
   size: 1,
   reason: "Demand",
   fillBase: 10,
-  recent: [],
+  recent: { steps: [], now: 1 },
   againMs: undefined,
   resized: undefined,
   ...scaling,

@@ -3,11 +3,13 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Autoscale } from "../../resources/autoscale.ts";
 import { bufferOf, decideSize, type Room, type Scaling, type ScalingInput } from "./decide-size.ts";
-import type { WantedSize } from "./quiet-time.ts";
+import type { QuietTime } from "./quiet-time.ts";
 
 type Second = Partial<Omit<ScalingInput, "demand" | "autoscale">> & {
   held?: number;
   waiting?: number;
+  /** Time since the decision before, s: 1 if it is not said. */
+  after?: number;
   /** The replica that decides has begun in this second. */
   restarted?: boolean;
   autoscale?: Autoscale;
@@ -19,8 +21,10 @@ const midnight = Date.parse("2026-01-05T00:00:00Z");
 /** What is decided in each second, each from the decision before. */
 const trace = (autoscale: Autoscale, seconds: Second[], startMs = midnight): Scaling[] => {
   let size = 0;
-  let recent: readonly WantedSize[] | undefined;
-  return seconds.map(({ held = 0, waiting = 0, restarted, ...given }, second) => {
+  let recent: QuietTime | undefined;
+  let second = -1;
+  return seconds.map(({ held = 0, waiting = 0, restarted, after = 1, ...given }) => {
+    second += after;
     const scaling = decideSize({
       autoscale,
       demand: { held, waiting },
@@ -60,7 +64,7 @@ describe("the size of an autoscaled pool", () => {
 
   test("falls to the highest of the quiet time, step by step, when the load is gone", () => {
     const load = [{ held: 6 }, { held: 6 }, { held: 3 }, { held: 3 }, ...seconds(8)];
-    expect(sizes(quick, load)).toEqual([6, 6, 6, 6, 6, 6, 6, 3, 3, 0, 0, 0]);
+    expect(sizes(quick, load)).toEqual([6, 6, 6, 6, 6, 6, 6, 6, 3, 3, 0, 0]);
   });
 
   test("does not move under a square wave whose gaps are shorter than the quiet time", () => {
@@ -68,14 +72,25 @@ describe("the size of an autoscaled pool", () => {
     expect(new Set(sizes(quick, wave))).toEqual(new Set([6]));
   });
 
+  test("is kept for a whole quiet time after a demand that has lasted without another decision", () => {
+    const autoscale = Autoscale.parse(quick);
+    const decide = (second: number, held: number, recent?: QuietTime) =>
+      decideSize({
+        ...{ autoscale, room: anyRoom, isRecovering: false, size: 6, recent },
+        ...{ demand: { held, waiting: 0 }, nowMs: midnight + second * 1000, monotonicMs: second * 1000 },
+      });
+    const after = decide(100, 0, decide(0, 6).recent);
+    expect([after.size, decide(104, 0, after.recent).size, decide(106, 0, after.recent).size]).toEqual([6, 6, 0]);
+  });
+
   test("goes up with a ramp, and down after it", () => {
     const ramp = [1, 2, 3, 4, 3, 2, 1, 0].map((held) => ({ held }));
-    expect(sizes(quick, [...ramp, ...seconds(6)])).toEqual([1, 2, 3, 4, 4, 4, 4, 4, 4, 3, 2, 1, 0, 0]);
+    expect(sizes(quick, [...ramp, ...seconds(6)])).toEqual([1, 2, 3, 4, 4, 4, 4, 4, 4, 4, 3, 2, 1, 0]);
   });
 
   test("goes to zero after the quiet time, and is back with the first caller who waits", () => {
-    expect(sizes({ ...quick, buffer: "50%" }, [{ held: 1 }, ...seconds(6), { waiting: 1 }, { held: 1 }])).toEqual([
-      2, 2, 2, 2, 2, 2, 0, 1, 2,
+    expect(sizes({ ...quick, buffer: "50%" }, [{ held: 1 }, ...seconds(7), { waiting: 1 }, { held: 1 }])).toEqual([
+      2, 2, 2, 2, 2, 2, 2, 0, 1, 2,
     ]);
   });
 
@@ -84,7 +99,7 @@ describe("the size of an autoscaled pool", () => {
     const before = Date.parse("2026-01-04T23:59:58Z");
     const size = sizes(scheduled, seconds(75), before);
     expect(size.slice(0, 3)).toEqual([0, 0, 4]);
-    expect(size.slice(60, 69)).toEqual([4, 4, 4, 4, 4, 4, 4, 0, 0]);
+    expect(size.slice(60, 70)).toEqual([4, 4, 4, 4, 4, 4, 4, 4, 0, 0]);
   });
 
   test("obeys a smaller max at once: only what is above the demand waits for the quiet time", () => {
@@ -98,8 +113,8 @@ describe("the size of an autoscaled pool", () => {
   });
 
   test("does not fall while Redis has forgotten who holds a browser, nor a quiet time after it", () => {
-    const load = [{ held: 6 }, ...seconds(20, { isRecovering: true }), ...seconds(6)];
-    expect(sizes(quick, load)).toEqual([...seconds(26).map(() => 6), 0]);
+    const load = [{ held: 6 }, ...seconds(20, { isRecovering: true }), ...seconds(7)];
+    expect(sizes(quick, load)).toEqual([...seconds(27).map(() => 6), 0]);
   });
 
   test("is not moved down by a clock that is set", () => {
@@ -139,12 +154,13 @@ describe("a limit", () => {
 test("the reason says what the size comes from", () => {
   const scalings = trace(Autoscale.parse({ ...quick, min: 1 }), [{}, { held: 3 }, { held: 11 }, { held: 9 }]);
   expect(scalings.map(({ reason }) => reason)).toEqual(["AtMin", "Demand", "AtMax", "ScaleDownStabilized"]);
-  expect(scalings.map(({ againMs }) => againMs)).toEqual([undefined, undefined, undefined, 4001]);
+  expect(scalings.map(({ againMs }) => againMs)).toEqual([undefined, undefined, undefined, 5001]);
 });
 
 const anySecond: fc.Arbitrary<Second> = fc.record(
   {
     held: fc.integer({ min: 0, max: 20 }),
+    after: fc.constantFrom(1, 1, 1, 7, 40),
     waiting: fc.integer({ min: 0, max: 20 }),
     room: fc.record({ size: fc.integer({ min: 0, max: 20 }), limit: fc.constant("SessionsLimit" as const) }),
     restarted: fc.boolean(),
@@ -169,22 +185,25 @@ test("whatever comes: within max and the room, never smaller than what was wante
     fc.property(anyAutoscale, fc.array(anySecond, { maxLength: 150 }), (autoscale, load) => {
       const scalings = trace(autoscale, load);
       let before = 0;
-      for (const [second, { size, max, min, recent }] of scalings.entries()) {
-        const { held = 0, waiting = 0, room = anyRoom } = load[second] ?? {};
+      const times = load.map((_, place) => load.slice(0, place + 1).reduce((sum, { after = 1 }) => sum + after, -1));
+      for (const [place, { size, max, min, recent }] of scalings.entries()) {
+        const { held = 0, waiting = 0, room = anyRoom } = load[place] ?? {};
         expect(size).toBeLessThanOrEqual(max);
         if (size > before) expect(size).toBeLessThanOrEqual(room.size);
         if (size < before && size < max) {
-          const quiet = load.slice(Math.max(0, second - autoscale.scaleDownAfterSeconds + 1), second + 1);
+          // What was wanted at the beginning of the quiet time counts as well.
+          const begin = (times[place] ?? 0) - autoscale.scaleDownAfterSeconds;
+          const quiet = load.slice(0, place + 1).filter((_, other) => (times[other + 1] ?? Infinity) > begin);
           const highest = Math.max(...quiet.map((one) => (one.held ?? 0) + (one.waiting ?? 0)));
           expect(size).toBeGreaterThanOrEqual(Math.min(before, highest, max));
           expect(size).toBeGreaterThanOrEqual(min);
-          expect(quiet.some(({ restarted }) => restarted)).toBe(false);
+          expect(quiet.slice(1).some(({ restarted }) => restarted)).toBe(false);
         }
         if (size === before) {
           const asked = held + waiting + bufferOf(autoscale.buffer, held);
           expect(Math.min(Math.max(asked, min), max, room.size)).toBeLessThanOrEqual(size);
         }
-        expect(recent.length).toBeLessThanOrEqual(62);
+        expect(recent.steps.length).toBeLessThanOrEqual(62);
         before = size;
       }
     }),

@@ -9,7 +9,7 @@
  * It grows only to what is wanted at this moment. So a past peak, which a limit held back, starts nothing when the limit is lifted.
  */
 import type { Autoscale } from "../../resources/autoscale.ts";
-import { highestOf, remember, type WantedSize } from "./quiet-time.ts";
+import { beginQuietTime, highestOf, type QuietTime, remember } from "./quiet-time.ts";
 import { boundsAt, nextBoundsMs, type SizeBounds } from "./schedule.ts";
 
 /** The limits that may hold a pool back, as reasons of its condition. */
@@ -34,7 +34,7 @@ export type ScalingInput = {
   /** Redis has lost data, and not all browsers were asked yet whether they are in use. */
   isRecovering: boolean;
   /** What this replica remembers of earlier rounds; undefined when it begins: then nothing shrinks before a whole quiet time is over. */
-  recent: readonly WantedSize[] | undefined;
+  recent: QuietTime | undefined;
   /** ms since the epoch, for the schedule. */
   nowMs: number;
   /** ms of a clock that is never set, for the quiet time. */
@@ -46,7 +46,7 @@ export type Scaling = SizeBounds & {
   reason: SizeReason;
   /** The size that the fill rate is a percentage of: the largest that the pool may have now. */
   fillBase: number;
-  recent: readonly WantedSize[];
+  recent: QuietTime;
   /** When another decision may follow without an event, ms from now; undefined: none. */
   againMs: number | undefined;
 };
@@ -65,8 +65,8 @@ const reasonOf = ({ asked, wanted, size, bounds, limit }: Sizes): SizeReason => 
 };
 
 /** When the oldest of what is remembered ends, ms from now. */
-const expiryMs = (recent: readonly WantedSize[], quietMs: number, monotonicMs: number): number[] =>
-  recent.slice(0, 1).map(({ atMs }) => Math.max(1, Math.ceil(atMs + quietMs - monotonicMs) + 1));
+const expiryMs = ({ steps }: QuietTime, quietMs: number, monotonicMs: number): number[] =>
+  steps.slice(0, 1).map(({ atMs }) => Math.max(1, Math.ceil(atMs + quietMs - monotonicMs) + 1));
 
 /** Decides the size of a pool for one round. */
 export const decideSize = (input: ScalingInput): Scaling => {
@@ -75,7 +75,7 @@ export const decideSize = (input: ScalingInput): Scaling => {
   const quietMs = autoscale.scaleDownAfterSeconds * 1000;
   const asked = demand.held + demand.waiting + bufferOf(autoscale.buffer, demand.held);
   const wanted = Math.min(Math.max(asked, bounds.min), bounds.max);
-  const begun = input.recent ?? [{ atMs: monotonicMs, size: before }];
+  const begun = input.recent ?? beginQuietTime(before);
   const counted = input.isRecovering ? Math.max(wanted, before) : wanted;
   const recent = remember(begun, { atMs: monotonicMs, size: counted }, quietMs);
   const grown = Math.max(before, Math.min(wanted, room.size));

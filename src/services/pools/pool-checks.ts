@@ -1,4 +1,4 @@
-import { presentSize, promisedSize } from "../../domain/pool-size.ts";
+import { growthOf, presentSize, promisedSize } from "../../domain/pool-size.ts";
 import { sessionTooLong } from "../../domain/session-limit.ts";
 import { onDemandRoom, poolAboveCap } from "../../domain/session-room.ts";
 import { AppError, type ErrorDetail, invalidInput } from "../../errors.ts";
@@ -18,10 +18,6 @@ type Wanted = {
 };
 
 const sumOfSizes = (pools: BrowserPool[]): number => pools.reduce((sum, pool) => sum + presentSize(pool), 0);
-
-/** By how many browsers the change makes the pool larger at once; with autoscale, up to its `min`. */
-const growthOf = (spec: BrowserPoolSpec, before: BrowserPool | undefined): number =>
-  promisedSize(spec) - (before ? presentSize(before) : 0);
 
 const limitDetails = async (
   { spec, project, before }: Wanted,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { patchPool } from "../../domain/pool-patch.ts";
-import { presentSize, promisedSize } from "../../domain/pool-size.ts";
+import { growthOf } from "../../domain/pool-size.ts";
 import { invalidInput } from "../../errors.ts";
 import { type BrowserPool, browserPoolKind } from "../../resources/browser-pool.ts";
 import type { BrowserPoolRecord, UpdateBrowserPool } from "../../resources/browser-pool-wire.ts";
@@ -38,7 +38,7 @@ const writePool = async (
     before,
     pool: await deps.kube.replace(browserPoolKind, { ...before, spec }),
   });
-  if (promisedSize(asked) <= presentSize(before) && asked.name === before.spec.name) return write();
+  if (growthOf(asked, before) <= 0 && asked.name === before.spec.name) return write();
   return inTurn(project, deps, async () => {
     const wanted = { spec: asked, project, before, name: before.metadata.name };
     await checkPool(wanted, deps);

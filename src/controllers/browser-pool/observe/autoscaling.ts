@@ -3,7 +3,7 @@
  * A new leader begins with the size that it finds, so it takes nothing away before a whole quiet time is over.
  */
 import { decideSize, type Room, type Scaling } from "../../../domain/autoscale/decide-size.ts";
-import type { WantedSize } from "../../../domain/autoscale/quiet-time.ts";
+import type { QuietTime } from "../../../domain/autoscale/quiet-time.ts";
 import type { PoolSnapshot } from "../../../leases/lease-store.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
 
@@ -38,7 +38,7 @@ const isRecovering = ({ pool, leases }: AutoscalingInput): boolean =>
 
 /** Makes an empty memory for one lead. */
 export const createAutoscaling = (): Autoscaling => {
-  const recents = new Map<string, readonly WantedSize[]>();
+  const recents = new Map<string, QuietTime>();
   const tellings = new Map<string, Told>();
   return {
     decide(input) {

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { aPool } from "../../../../test/support/observed-pool.ts";
 import type { SessionUse } from "../../../domain/session-room.ts";
+import { Autoscale } from "../../../resources/autoscale.ts";
 import { BrowserSpec } from "../../../resources/browser.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
 import { onDemandView } from "../on-demand/browser-as-pool.ts";
-import { browserRefusal, type RefusalInput, refusalOf } from "./refusal.ts";
+import { browserRefusal, type RefusalInput, refusalOf, roomFor } from "./refusal.ts";
 
 const limits = { pooledSessions: 10, fillRatePerMinute: 25 };
 const sessionLimits = { pooledSessions: 10, onDemandSessions: 2, projectOnDemandSessions: 1 };
@@ -193,5 +194,48 @@ describe("an on-demand browser", () => {
     expect(refusalOfOne(one, { acceptedSizes: new Map([["one", 1]]), use: full })).toBeUndefined();
     expect(refusalOfOne(aPool({ size: 1 }, { acceptedSize: 1 }), { use: full })).toBeUndefined();
     expect(refusalOfOne({ ...one, spec: { ...one.spec, size: 0 } }, { use: full })).toBeUndefined();
+  });
+});
+
+// POOL-28
+describe("an autoscaled pool", () => {
+  const other = aPool({ size: 9 }, { acceptedSize: 6 }, born("other", 1));
+  const scaled = (min: number, more: object = {}, status: object = {}) =>
+    aPool({ autoscale: Autoscale.parse({ min, max: 50, ...more }) }, status);
+
+  test("is refused when there is no room for its min; its max is only a bound", () => {
+    expect(refused(scaled(4), [other])).toBeUndefined();
+    expect(refused(scaled(5), [other])).toEqual({
+      reason: "PooledSessionsLimit",
+      message: "spec.autoscale.min: 5 with 6 of other pools exceeds the organization's limit of 10 pooled sessions",
+    });
+    const use = { ...noUse, cap: 3, inProject: { pooled: 1, onDemand: 1 } };
+    expect(refused(scaled(2), [other], { use })?.message).toMatch(
+      /^spec\.autoscale\.min: 2 with 1 of other pools and 1/,
+    );
+  });
+
+  test("that has its min is not refused for a limit that is lowered: it must be able to shrink", () => {
+    expect(refused(scaled(5, {}, { acceptedSize: 8 }), [other])).toBeUndefined();
+    expect(refused(aPool({ size: 8 }, { acceptedSize: 8 }), [other])?.reason).toBe("PooledSessionsLimit");
+  });
+
+  test("is refused for a time zone that there is not", () => {
+    const schedule = [{ start: "08:00", end: "18:00", timeZone: "Mars/Olympus", min: 1 }];
+    expect(refused(scaled(0, { schedule }))).toEqual({
+      reason: "InvalidSpec",
+      message: "spec.autoscale.schedule[0].timeZone: is no time zone of the IANA database",
+    });
+  });
+
+  test("may grow to what organization and project leave, whichever is less", () => {
+    const room = (use: SessionUse, accepted: [string, number][] = []) =>
+      roomFor({ pool: scaled(0), pools: [scaled(0), other], acceptedSizes: new Map(accepted), limits, use });
+    expect(room(noUse)).toEqual({ size: 4, limit: "PooledSessionsLimit" });
+    expect(room(noUse, [["other", 9]])).toEqual({ size: 1, limit: "PooledSessionsLimit" });
+    expect(room(noUse, [["other", 12]])).toEqual({ size: 0, limit: "PooledSessionsLimit" });
+    const inProject = { pooled: 1, onDemand: 1 };
+    expect(room({ ...noUse, cap: 5, inProject })).toEqual({ size: 3, limit: "SessionsLimit" });
+    expect(room({ ...noUse, cap: 1, inProject })).toEqual({ size: 0, limit: "SessionsLimit" });
   });
 });
