@@ -118,6 +118,17 @@ test("many callers at once bring the pool to max and no further, and one Event t
   expect(told[0]?.note).toMatch(/^the size goes from 0 to [1-4]: /);
 });
 
+// POOL-27
+test("a window that is open gives the pool its bounds", async () => {
+  // Of every day the whole: open whenever this runs.
+  const window = { start: "00:00", end: "00:00", time_zone: "Asia/Tokyo", min: 2, max: 3 };
+  const pool = await create({ autoscale: { min: 0, max: 1, buffer: 0, schedule: [window] } });
+  await untilScaled(pool, 2, "AtMin");
+  const held = await acquire(pool, 3);
+  await untilScaled(pool, 3, "Demand");
+  await release(pool, held);
+});
+
 // POOL-23
 test("the metrics of pools tell the wanted size of an autoscaled one", async () => {
   const pool = await create({ name: "scaled", autoscale: { min: 2, max: 4 } });

@@ -133,9 +133,9 @@ describe("a limit", () => {
     expect(held.map(({ reason }) => reason)).toEqual(["SessionsLimit", "Demand", "SessionsLimit"]);
   });
 
-  test("below min does the same", () => {
+  test("below min does the same, and the pool looks for room again soon", () => {
     const [scaling] = trace(Autoscale.parse({ ...quick, min: 5 }), [{ room: three }]);
-    expect(scaling).toMatchObject({ size: 3, reason: "SessionsLimit" });
+    expect(scaling).toMatchObject({ size: 3, reason: "SessionsLimit", againMs: 5000 });
   });
 
   test("that is lifted starts nothing for a demand that is over", () => {

@@ -64,6 +64,9 @@ const reasonOf = ({ asked, wanted, size, bounds, limit }: Sizes): SizeReason => 
   return asked < bounds.min ? "AtMin" : "Demand";
 };
 
+/** When a pool that a limit holds back looks for room again, ms: no event tells that another pool has become smaller. */
+const roomAgainMs = 5000;
+
 /** When the oldest of what is remembered ends, ms from now. */
 const expiryMs = ({ steps }: QuietTime, quietMs: number, monotonicMs: number): number[] =>
   steps.slice(0, 1).map(({ atMs }) => Math.max(1, Math.ceil(atMs + quietMs - monotonicMs) + 1));
@@ -82,6 +85,7 @@ export const decideSize = (input: ScalingInput): Scaling => {
   const shrunk = Math.min(Math.max(wanted, Math.min(before, highestOf(recent))), bounds.max);
   const size = wanted > before ? grown : shrunk;
   const times = [
+    ...(size < wanted ? [roomAgainMs] : []),
     ...(size > wanted ? expiryMs(recent, quietMs, monotonicMs) : []),
     ...[nextBoundsMs(autoscale, nowMs)].filter((ms) => ms !== undefined),
   ];
