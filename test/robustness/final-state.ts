@@ -71,8 +71,9 @@ const unrest = ({ name, size, browsers, leases, waiters, pods }: FinalPool, stat
 /** Every pool, and pods of pools that are gone, which are not at rest; empty: all is. Throws while something can't be read. */
 export const findUnrest = async (known: Pool[], topology: Topology): Promise<string[]> => {
   const { kube, namespace } = topology;
-  const [states, objects, pods] = await Promise.all([
+  const [states, beside, objects, pods] = await Promise.all([
     readFinalState(known, topology),
+    topology.beside?.findUnrest() ?? [],
     kube.list(browserPoolKind, { namespace }),
     kube.list(podType, { namespace }),
   ]);
@@ -87,5 +88,6 @@ export const findUnrest = async (known: Pool[], topology: Topology): Promise<str
   return [
     ...states.map((state) => unrest(state, statusOf(state.pool))).filter((text) => text !== undefined),
     ...left.map((what) => `${what} is left over`),
+    ...beside,
   ];
 };

@@ -27,11 +27,12 @@ const stopSignal = (): AbortSignal => {
   return stop.signal;
 };
 
-const commandOf = ({ seed, loadMs, faults, redis }: HistoryRequest, { chromium, bug }: RunOptions): string =>
+const commandOf = ({ seed, loadMs, faults, redis }: HistoryRequest, { chromium, beside, bug }: RunOptions): string =>
   [
     `npm run test:robustness -- --seed ${seed} --histories 1 --seconds ${loadMs / 1000}`,
     `--faults ${faults.join(",") || "none"}`,
     ...(redis === undefined ? [] : [`--redis ${redis}`]),
+    ...(beside === undefined ? [] : [`--beside ${beside}`]),
     ...(chromium ? ["--chromium"] : []),
     ...(bug === undefined ? [] : [`--bug ${bug}`]),
   ].join(" ");
@@ -49,7 +50,7 @@ const maySecondTryBegin = (requests: HistoryRequest[], secondsOver: number, with
 
 const runAll = async (requests: HistoryRequest[], options: RunOptions): Promise<Outcome> => {
   const startMs = performance.now();
-  const { chromium, bug, secondTryWithin } = options;
+  const { chromium, beside, bug, secondTryWithin } = options;
   const unsafe = new AbortController();
   const signal = AbortSignal.any([stopSignal(), unsafe.signal]);
   let folder = keepFolder;
@@ -58,7 +59,7 @@ const runAll = async (requests: HistoryRequest[], options: RunOptions): Promise<
       say(progressLine(result));
       if (secondTryWithin !== undefined && isUnsafe(result)) unsafe.abort();
     };
-    const found = await runHistories(some, { keepFolder: folder, chromium, bug, onHistory, signal });
+    const found = await runHistories(some, { keepFolder: folder, chromium, beside, bug, onHistory, signal });
     folder = join(keepFolder, "second-try");
     return found;
   };

@@ -29,6 +29,11 @@ test("a kind of Redis is asked for, and a fault that it does not have is refused
   expect(() => readOptions(["--redis", "valkey"])).toThrow("give single, sentinel, cluster");
 });
 
+test("browsers beside the history are asked for, up to a bound", () => {
+  expect(readOptions(["--beside", "5000"])).toMatchObject({ beside: 5000 });
+  expect(() => readOptions(["--beside", "5001"])).toThrow("--beside 5001");
+});
+
 test("the help names every kind of fault", () => {
   for (const name of faultNames) expect(usage).toContain(` ${name}`);
 });

@@ -14,6 +14,7 @@ Runs the service under seeded faults, records what every part did, and checks th
   --seconds N     length of the load of each, s (default 20)
   --faults a,b    kinds of faults to choose from (default: all); "none" for a load without any
   --redis KIND    single, sentinel (with TLS) or cluster (default: single); of the faults, those that can be caused there
+  --beside N      so many simulated browsers are idle in pools of another project meanwhile, and must be known at the end
   --chromium      real browsers instead of simulated ones, and small pools
   --replay FILE   checks a history that was kept
   --second-try-within N
@@ -56,6 +57,8 @@ export type RunOptions = {
   chromium: boolean;
   /** Left out, a single server. */
   redis?: RedisKind;
+  /** Simulated browsers of another project; left out, none. */
+  beside?: number;
   /** Name of a seeded bug. */
   bug?: string;
   /** From the start of the run, s; without it nothing is tried twice. */
@@ -122,11 +125,12 @@ export const readOptions = (argv: string[]): Options => {
   if (values.help) return { do: "help" };
   if (values.replay !== undefined) return { do: "replay", file: values.replay };
   if (values.bugs) return { do: "bugs", only: values.only?.split(",") ?? [] };
-  const { chromium, bug, "second-try-within": within } = values;
+  const { chromium, bug, beside, "second-try-within": within } = values;
   const redis = values.redis === undefined ? undefined : redisKind(values.redis);
   const run: RunOptions = {
     chromium,
     ...(redis !== undefined && { redis }),
+    ...(beside !== undefined && { beside: number("beside", beside, 5000) }),
     ...(bug !== undefined && { bug }),
     ...(within !== undefined && { secondTryWithin: number("second-try-within", within, 86_400) }),
   };
@@ -152,6 +156,7 @@ const parse = (argv: string[]) => {
         seconds: { type: "string", default: "20" },
         faults: { type: "string" },
         redis: { type: "string" },
+        beside: { type: "string" },
         chromium: { type: "boolean", default: false },
         replay: { type: "string" },
         bug: { type: "string" },

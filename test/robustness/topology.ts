@@ -24,6 +24,7 @@ import { startNodeProcess } from "../support/simulated-node/node-process.ts";
 import { hookArguments } from "./hook/hook-options.ts";
 import type { Recorder } from "./recorder/recorder.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
+import { type BesidePools, startBesidePools } from "./topology/beside-pools.ts";
 import { type RobustNode, startChromiumNode } from "./topology/chromium-node.ts";
 import { openKubeDoor } from "./topology/kube-door.ts";
 import { startLinks } from "./topology/links.ts";
@@ -47,6 +48,8 @@ export type Topology = {
   operators: Replica[];
   /** The operator that holds the lead; any of them while nobody does. */
   leader(): Promise<Replica>;
+  /** Pools that nobody uses, if the run has some. */
+  beside: BesidePools | undefined;
   node: RobustNode;
   /** Of its object. */
   nodeName: string;
@@ -68,6 +71,8 @@ export type TopologyOptions = {
   chromium?: boolean;
   /** Left out, a single server. */
   redis?: RedisKind | undefined;
+  /** How many browsers of another project are idle meanwhile; left out, none. */
+  beside?: number | undefined;
   recorder: Recorder;
 };
 
@@ -76,7 +81,7 @@ const settings = (projectId: string): Record<string, string> => ({
   BROWSERPOOL_SYSTEM_NAMESPACE: systemNamespace,
   BROWSERPOOL_DEFAULT_PROJECT: projectId,
   BROWSERPOOL_FILL_RATE_CAP: "6000",
-  BROWSERPOOL_POOLED_SESSIONS: "500",
+  BROWSERPOOL_POOLED_SESSIONS: "20000",
   // Few keys make the load of many callers.
   BROWSERPOOL_KEY_REQUESTS_PER_SECOND: "5000",
   BROWSERPOOL_PROJECT_REQUESTS_PER_SECOND: "5000",
@@ -98,6 +103,7 @@ export const startTopology = async ({
   bug,
   chromium = false,
   redis: kind = "single",
+  beside: besideCount = 0,
   recorder,
 }: TopologyOptions): Promise<Topology> => {
   await using parts = new AsyncDisposableStack();
@@ -140,7 +146,7 @@ export const startTopology = async ({
     chromium
       ? startChromiumNode({ kube, namespace, nodeName, dataDir, programs, eventsFile: agentEventsFile })
       : startNodeProcess(
-          { kubeconfigPath, nodeName, eventsFile: agentEventsFile, starts: normalStarts },
+          { kubeconfigPath, nodeName, namespace, eventsFile: agentEventsFile, starts: normalStarts },
           { ...hooked, logPath: logOf("simulated-node") },
         );
   const node = await part(startNode());
@@ -167,6 +173,9 @@ export const startTopology = async ({
   };
   const apis = await Promise.all([replica("api", "a"), replica("api", "b")]);
   const operators = await Promise.all([replica("operator", "a"), replica("operator", "b")]);
+  const startBeside = () =>
+    startBesidePools({ count: besideCount, url: apis[0]?.url ?? "", apiKey, kubeconfigPath, logPath: logOf("beside") });
+  const beside = besideCount > 0 ? await part(startBeside()) : undefined;
   const kept = parts.move();
   return {
     kube,
@@ -177,6 +186,7 @@ export const startTopology = async ({
     aimLinks: links.aim,
     apis,
     operators,
+    beside,
     async leader() {
       const ref = { namespace: systemNamespace, name: "browserpool-operator" };
       // Another fault may have the API server away just now.
