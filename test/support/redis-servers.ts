@@ -16,6 +16,8 @@ export type Login = { username?: string; password?: string };
 export type RedisServer = {
   port: number;
   pid: number;
+  /** Kills it and starts it with what its files hold; resolves when it listens. */
+  restart(): Promise<void>;
   /** Of its own process. */
   signal(name: "SIGKILL" | "SIGSTOP" | "SIGCONT"): void;
   /** A connection that queues commands until it is open; it is closed with the server. */
@@ -45,16 +47,25 @@ export const startRedisServer = async (
   const text = lines.join("\n").replaceAll("%port", `${port}`).replaceAll("%bus", `${bus}`);
   await writeFile(file, `${text}\n`, { mode: 0o600 });
   const program = requiredProgram(locatePrograms(process.env), "redis-server");
-  const child = spawn(program, [file, ...(isSentinel ? ["--sentinel"] : [])], { stdio: "ignore" });
-  const exited = once(child, "exit");
-  await eventually("redis-server listens", () => {
-    if (child.exitCode !== null) throw new Error(`redis-server ended with ${child.exitCode}`);
-    return accepts(port);
-  });
+  const startProcess = async () => {
+    const child = spawn(program, [file, ...(isSentinel ? ["--sentinel"] : [])], { stdio: "ignore" });
+    const exited = once(child, "exit");
+    await eventually("redis-server listens", () => {
+      if (child.exitCode !== null) throw new Error(`redis-server ended with ${child.exitCode}`);
+      return accepts(port);
+    });
+    return { child, exited };
+  };
+  let { child, exited } = await startProcess();
   const connections: Redis[] = [];
   return {
     port,
     pid: child.pid ?? 0,
+    async restart() {
+      child.kill("SIGKILL");
+      await exited;
+      ({ child, exited } = await startProcess());
+    },
     signal: (name) => void child.kill(name),
     admin() {
       const redis = new Redis({ port, host: "localhost", ...login, ...(ca !== undefined && { tls: { ca } }) });

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Offers a browser whose agent has ended the lease and confirmed Chromium: the first waiter gets it, or it becomes idle. A
 -- browser with a leaving mark is retired.
--- @include keys now notify browsers beats match
+-- @include keys now notify browsers beats server match
 -- ARGV[1] browser id
 -- ARGV[2] session of the ended lease; a late offer finds another session in the record and does nothing
 -- Returns 1 when offered, 0 when not.  O(log n)

@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
 -- Corrects a browser's record by its agent's state, if nothing has changed since the record was examined.
--- @include keys now notify browsers beats match ended end-lease
+-- @include keys now notify browsers beats server match ended end-lease
 -- ARGV[1] browser id
 -- ARGV[2] epoch under which the agent was asked
 -- ARGV[3] the examined record, "" for none

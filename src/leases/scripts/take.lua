@@ -1,5 +1,5 @@
 -- Takes a browser for a new session, or queues its caller.
--- @include keys now notify browsers beats match queue ticket
+-- @include keys now notify browsers beats server match queue ticket
 -- ARGV[1] session id, made by the caller; the same id again gets the same answer and never a second browser
 -- ARGV[2] channel on which the caller's API replica receives a later grant
 -- ARGV[3] request, opaque text that is kept with the lease
@@ -10,7 +10,10 @@ local session = ARGV[1]
 local known = redis.call("HGET", LEASES, session)
 if known then return { "granted", known } end
 local ticket = redis.call("ZSCORE", WAITERS, session)
-if ticket then return { "waiting", ticket } end
+if ticket then
+  confirmWaiter(session)
+  return { "waiting", ticket }
+end
 if redis.call("HEXISTS", ENDED, session) == 1 then return { "ended" } end
 if redis.call("HEXISTS", POOL, "draining") == 1 then return { "draining" } end
 

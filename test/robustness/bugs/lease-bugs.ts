@@ -112,8 +112,8 @@ export const leaseBugs: readonly SeededBug[] = [
     patches: [
       {
         file: "leases/scripts/includes/match.lua",
-        find: "if session == own or isListening(session, request, lease) then",
-        replace: "if session == own or isListening(session, request, lease) or true then",
+        find: "and isListening(session, request, lease)) then",
+        replace: "and (isListening(session, request, lease) or true)) then",
       },
     ],
   },

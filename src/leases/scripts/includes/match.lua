@@ -22,6 +22,14 @@ local function isListening(session, request, lease)
   return redis.call("SPUBLISH", request.channel, cjson.encode({ session = session, wake = "granted", lease = lease })) > 0
 end
 
+-- Data to which Redis fell back may have a caller in the queue that has got its browser since. So a waiter that has not been heard of
+-- in this run of the server is asked to take again: one who really waits does, and has the place back by its ticket.
+local function isOfThisRun(session, request)
+  if not request.server or request.server == serverRun() then return true end
+  redis.call("SPUBLISH", request.channel, cjson.encode({ session = session, wake = "recheck" }))
+  return false
+end
+
 local function match(own, ownRequest)
   local ownLease
   while true do
@@ -34,7 +42,7 @@ local function match(own, ownRequest)
     local browser = getBrowser(id)
     local lease = cjson.encode(leaseOf(browser, session, request))
     if session == own then ownLease = lease end
-    if session == own or isListening(session, request, lease) then
+    if session == own or (isOfThisRun(session, request) and isListening(session, request, lease)) then
       browser.seq = browser.seq + 1
       setState(browser, "leased", session)
       redis.call("HSET", LEASES, session, lease)
