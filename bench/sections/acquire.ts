@@ -3,13 +3,19 @@ import { join } from "node:path";
 import { loadAgentMasterKey } from "../../src/bootstrap/agent-master-key.ts";
 import type { SigningKey } from "../../src/bootstrap/signing-key.ts";
 import { loadSigningKey } from "../../src/bootstrap/signing-key.ts";
+import { type Cluster, startCluster } from "../../test/support/cluster.ts";
+import { viewLeases } from "../../test/support/lease-view.ts";
+import { fullPool } from "../../test/support/pool-client.ts";
 import type { AcquireLoad, AcquireTimes, Timed, Times } from "../leases/acquire-load.ts";
-import { startService } from "../leases/service.ts";
+import { type Service, startService } from "../leases/service.ts";
 import { runInOwnProcess } from "../own-process.ts";
 import type { Bench, Row, Section } from "../section.ts";
 import { type Summary, summarize } from "../statistics.ts";
 
 const size = 10;
+const realSize = 4;
+/** One key makes the load of many callers. */
+const unbounded = { BROWSERPOOL_KEY_REQUESTS_PER_SECOND: "100000", BROWSERPOOL_PROJECT_REQUESTS_PER_SECOND: "100000" };
 const loadFile = join(import.meta.dirname, "../leases/acquire-load.ts");
 const emptyRoute = join(import.meta.dirname, "../leases/empty-route.ts");
 
@@ -57,20 +63,61 @@ const stepRows = (what: "acquire" | "release", steps: Timed[], of: Summaries): R
 const summariesOf = (times: Times): Summaries =>
   Object.fromEntries(Object.entries(times).map(([name, series]) => [name, summarize(series)])) as Summaries;
 
-const measure = async (bench: Bench) => {
-  await using service = await startService({ size, apiArgs: ["--import", emptyRoute] }, bench);
-  const { cluster, target, poolUid } = service;
+/** The times of every call, of one caller of this pool. */
+const timesAt = async (
+  { cluster, target, poolUid }: Pick<Service, "target" | "poolUid"> & { cluster: Cluster },
+  bench: Bench,
+): Promise<{ mixed: Summaries; inRows: Summaries }> => {
   const signingKey = pemOf(await loadSigningKey({ kube: cluster.kube, namespace: "browserpool-system" }));
   const master = await loadAgentMasterKey({ kube: cluster.kube, namespace: "browserpool-system" });
   const masterKey = master.key.export().toString("base64");
   const seconds = bench.seconds(15);
   bench.say(`acquiring for ${seconds} s, every call in turn, then for ${seconds} s in rows`);
-  const times = await runInOwnProcess<AcquireLoad, AcquireTimes>(
+  const { mixed, inRows } = await runInOwnProcess<AcquireLoad, AcquireTimes>(
     loadFile,
     { target, poolUid, redisUrl: cluster.redisUrl, signingKey, masterKey, seconds, seed: bench.random()() * 2 ** 32 },
     bench,
   );
-  const [mixed, inRows] = [summariesOf(times.mixed), summariesOf(times.inRows)];
+  return { mixed: summariesOf(mixed), inRows: summariesOf(inRows) };
+};
+
+/** With the agents and browsers of a cluster, four of them. */
+const measureReal = async (bench: Bench): Promise<Summaries> => {
+  bench.say("starting a cluster with real browsers");
+  await using cluster = await startCluster({ env: unbounded });
+  await cluster.startOperator("operator").logged("leading");
+  const api = await cluster.startApi("api", ["--import", emptyRoute]);
+  const { id: poolId } = await fullPool(api.call, realSize);
+  const leases = await viewLeases(cluster.redisUrl, cluster.kube, cluster.namespace);
+  const poolUid = await leases.uidOf(poolId).finally(() => leases.close());
+  const target = { url: api.url, apiKey: cluster.apiKey, poolId };
+  return (await timesAt({ cluster, target, poolUid }, bench)).mixed;
+};
+
+const realRows = ({ acquire, evalsha }: Summaries): Row[] =>
+  (
+    [
+      ["p50", 10],
+      ["p99", 20],
+    ] as const
+  ).map(
+    ([share, atMost]): Row => ({
+      what: `acquire ${share}, ${realSize} real browsers`,
+      unit: "ms",
+      measured: acquire[share],
+      floor: { what: `EVALSHA ${share}`, value: evalsha[share] },
+      target: { of: "ratio", atMost },
+    }),
+  );
+
+const measureSimulated = async (bench: Bench) => {
+  await using service = await startService({ size, apiArgs: ["--import", emptyRoute] }, bench);
+  return timesAt(service, bench);
+};
+
+const measure = async (bench: Bench) => {
+  const { mixed, inRows } = await measureSimulated(bench);
+  const real = await measureReal(bench);
   return {
     rows: [
       ...rowsOf("acquire", "", mixed),
@@ -79,8 +126,9 @@ const measure = async (bench: Bench) => {
       ...stepRows("release", ["empty", "releaseScript", "end", "offer"], mixed),
       ...rowsOf("acquire", ", in rows", inRows),
       ...rowsOf("release", ", in rows", inRows),
+      ...realRows(real),
     ],
-    detail: { mixed, inRows },
+    detail: { mixed, inRows, real },
   };
 };
 
