@@ -40,8 +40,8 @@ export type ChangeOutcome =
 export type Browser = {
   /** Of the present Chromium: each new start gives another place. */
   devTools(): DevToolsPlace;
-  /** As `Chromium.isHealthy`; false also while a new one starts. */
-  isHealthy(atMostMs?: number): Promise<boolean>;
+  /** Makes one CDP round trip; false when Chromium does not answer within 2 s, and while a new one starts. */
+  isHealthy(): Promise<boolean>;
   /** Opens a URL in the first page in the background, best effort. */
   open(url: string): void;
   /**
@@ -188,7 +188,7 @@ export const startBrowser = async (
 
   return {
     devTools: () => running.present().devTools,
-    isHealthy: async (atMostMs) => !resetting && !changes.isStarting() && (await running.present().isHealthy(atMostMs)),
+    isHealthy: async () => !resetting && !changes.isStarting() && (await running.present().isHealthy()),
     open: (url) => running.present().open(url),
     async change(wanted, archives, onStart) {
       const stop = new AbortController();

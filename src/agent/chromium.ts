@@ -43,11 +43,8 @@ const longestTempDir = 60;
 /** One run of Chromium, with the screen and the folder that it has for itself. */
 export type Chromium = {
   devTools: DevToolsPlace;
-  /**
-   * Makes one CDP round trip, unless the last answer is at most `atMostMs` old; left out, always. False when Chromium does not answer within
-   * 2 s. Concurrent calls share one round trip.
-   */
-  isHealthy(atMostMs?: number): Promise<boolean>;
+  /** Makes one CDP round trip; false when Chromium does not answer within 2 s. Concurrent calls share one round trip. */
+  isHealthy(): Promise<boolean>;
   /** Opens a URL in the first page in the background, best effort. */
   open(url: string): void;
   /** While it runs (windows.ts, browser-parts.ts). */
@@ -98,18 +95,11 @@ const processEnv = (config: AgentConfig, { folder, temp }: Folders, mark: string
   DBUS_SESSION_BUS_ADDRESS: "disabled:",
 });
 
-const createHealthCheck = (cdp: CdpConnection): Chromium["isHealthy"] => {
+const createHealthCheck = (cdp: CdpConnection): (() => Promise<boolean>) => {
   let running: Promise<boolean> | undefined;
-  /** When the last answered round trip began: what Chromium did later, the answer does not tell. */
-  let healthyAtMs = Number.NEGATIVE_INFINITY;
-  void cdp.closed.then(() => {
-    healthyAtMs = Number.NEGATIVE_INFINITY;
-  });
   const check = async (): Promise<boolean> => {
-    const beganMs = performance.now();
     try {
       await cdp.send("Browser.getVersion", undefined, { timeoutMs: healthTimeoutMs });
-      healthyAtMs = beganMs;
       return true;
     } catch {
       return false;
@@ -117,8 +107,7 @@ const createHealthCheck = (cdp: CdpConnection): Chromium["isHealthy"] => {
       running = undefined;
     }
   };
-  return async (atMostMs = 0) => {
-    if (performance.now() - healthyAtMs < atMostMs) return true;
+  return () => {
     running ??= check();
     return running;
   };

@@ -13,12 +13,6 @@ import type { Browser } from "./browser.ts";
 /** How long a bind waits for a reset, ms: less than its caller waits for the agent (leases/agent-client.ts). */
 const bindWaitMs = 2000;
 
-/**
- * How old Chromium's last answer may be for a bind, ms. An idle agent asks more often than that (watch-health.ts), so that no caller waits
- * for it.
- */
-const recentMs = 1000;
-
 export type CleanBrowser = {
   /** A client begins to use the browser. */
   use(): void;
@@ -75,7 +69,7 @@ export const createCleanBrowser = (browser: Pick<Browser, "isHealthy" | "reset">
       reset();
       if (resetting !== undefined) await Promise.race([resetting, sleep(bindWaitMs, undefined, { ref: false })]);
       if (resetting !== undefined) return "resetting";
-      return (await browser.isHealthy(recentMs)) ? undefined : "browser_unhealthy";
+      return (await browser.isHealthy()) ? undefined : "browser_unhealthy";
     },
   };
 };

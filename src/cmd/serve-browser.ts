@@ -13,7 +13,6 @@ import { replayRoutes } from "../agent/replay/replay-routes.ts";
 import { createReplays, type Replays } from "../agent/replay/replays.ts";
 import { createFillTimes } from "../agent/shown-pages.ts";
 import { createSessionTelemetry } from "../agent/telemetry/session-telemetry.ts";
-import { watchHealth } from "../agent/watch-health.ts";
 import { LeaseEnd, type Termination } from "../protocol/agent-api.ts";
 import { createAgentTokenVerifier } from "../protocol/agent-token.ts";
 import { leaseOver, stopped } from "./agent-ends.ts";
@@ -31,9 +30,6 @@ const whenAborted = (signal: AbortSignal): Promise<void> =>
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve(), { once: true });
   });
-
-/** One reason for all: `abort()` without one makes an error with a stack. */
-const whyNoMore = new Error("the browser has ended");
 
 type Serving = AgentLogs & {
   leases: LeaseKeeper;
@@ -108,8 +104,6 @@ export const serveBrowser = async (
     log,
   };
   const leases = createLeaseKeeper(keeping);
-  const served = new AbortController();
-  watchHealth(browser, () => leases.state().lease !== null, served.signal);
   const server = await startAgentServer({
     address: config.address,
     port: config.port,
@@ -134,7 +128,6 @@ export const serveBrowser = async (
     over.promise.then((reason): Termination => ({ reason, message: leaseOver[reason] })),
     whenAborted(signals.asked).then(() => endInOrder({ leases, replays, server, config, saving, signals, log })),
   ]);
-  served.abort(whyNoMore);
   const isUsed = leases.isUsed();
   if (end.reason === "browser_crashed")
     telemetry.emit("service_crashed", { service_name: "chromium", phase: "running" }, { kind: "local_process" });
