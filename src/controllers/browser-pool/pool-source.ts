@@ -10,6 +10,7 @@ import { type ResourceType, typeMeta } from "../../kube/resource-type.ts";
 import type { Logger } from "../../log.ts";
 import { type BrowserPool, type BrowserPoolStatus, browserPoolKind } from "../../resources/browser-pool.ts";
 import type { Condition } from "../../resources/conditions.ts";
+import { drainFinalizer } from "../../resources/finalizers.ts";
 import { dropFinalizer, withFinalizer } from "../finalizers.ts";
 import type { Observed } from "./observe/observed.ts";
 
@@ -23,9 +24,6 @@ export type PoolView<T extends Statused> = {
   /** The object with a round's result in its status. */
   withStatus(object: T, status: BrowserPoolStatus, observed: Observed): T;
 };
-
-/** The finalizer that keeps an object until its browsers are gone; the operator does not rely on garbage collection. */
-export const drainFinalizer = "browserpool.dev/drain";
 
 export type PoolSource<T = unknown> = Pick<Reflector<BrowserPool>, "get" | "list" | "synced" | "stop"> & {
   /** The object behind a pool. Throws for a pool that this source did not return. */

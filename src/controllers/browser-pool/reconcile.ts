@@ -1,6 +1,7 @@
 import { refOf } from "../../kube/objects.ts";
 import type { Requeue } from "../../kube/work-queue.ts";
 import type { OperatorMetrics } from "../../metrics/operator-metrics.ts";
+import { drainFinalizer } from "../../resources/finalizers.ts";
 import { type ApplyDeps, applyPlan } from "./apply/apply.ts";
 import type { StartCount } from "./apply/start-count.ts";
 import type { ForeignPods } from "./foreign-pods.ts";
@@ -8,7 +9,7 @@ import { type ObserveDeps, observePool } from "./observe/observe.ts";
 import { settleDoubts } from "./observe/settle-doubts.ts";
 import { planPool } from "./plan/plan.ts";
 import { recoveryProgress } from "./plan/recovery-progress.ts";
-import { drainFinalizer, type PoolSource } from "./pool-source.ts";
+import type { PoolSource } from "./pool-source.ts";
 
 export type ReconcileDeps = ObserveDeps &
   ApplyDeps & {

@@ -12,6 +12,7 @@ import { sessionReport } from "../../registry/session-report.ts";
 import { type Browser, type BrowserSpec, browserKind, isOver } from "../../resources/browser.ts";
 import type { CreateBrowser } from "../../resources/browser-wire.ts";
 import { refusalIn } from "../../resources/conditions.ts";
+import { drainFinalizer } from "../../resources/finalizers.ts";
 import { wireName } from "../../resources/identity.ts";
 import { newId } from "../objects/new-id.ts";
 import { requireReferences } from "../objects/references.ts";
@@ -99,7 +100,8 @@ export const createBrowser = async (
   const served = await serveFromPool({ spec, project, baseUrl }, deps, signal);
   deps.metrics.onDemand.inc({ source: served ? "pool" : "start" });
   if (served) return served;
-  const metadata = { name: newId(), namespace: project.namespace };
+  // With its finalizer, which the operator would else add before it starts anything.
+  const metadata = { name: newId(), namespace: project.namespace, finalizers: [drainFinalizer] };
   const room = await reserveRoom(metadata.name, project, deps);
   const free = (): Promise<void> => deps.sessionRoom.free(room).catch(() => undefined);
   const browser = await deps.kube.create(browserKind, { metadata, spec }).catch(async (error: unknown) => {
