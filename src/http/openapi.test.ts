@@ -186,7 +186,7 @@ describe("the document of the API", () => {
   });
 
   test("describes requests as they may be sent and answers as they come", () => {
-    expect(document.components.schemas?.CreateBrowserPool?.required).toEqual(["size"]);
+    expect(document.components.schemas?.CreateTelemetryDestination?.required).toEqual(["name", "endpoint"]);
     const { browser_pool_config: config } = propertiesOf(document, "BrowserPool");
     expect(config?.required).toEqual(expect.arrayContaining(["size", "timeout_seconds", "headless"]));
     expect(JSON.stringify(document.components.schemas?.BrowserPool)).not.toContain('"default"');

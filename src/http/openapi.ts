@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 document of the API, made from the routes' contracts. */
 import type { z } from "zod";
 import packageJson from "../../package.json" with { type: "json" };
+import { documentRules } from "../resources/document-rules.ts";
 import { nameAnswers, requestName } from "./openapi/answer-names.ts";
 import { errorAnswers, errorHeaderSchemas, errorSchema } from "./openapi/error-answers.ts";
 import { examples } from "./openapi/examples.ts";
@@ -101,13 +102,21 @@ const formOf = ({ upload, body }: Route, schemas: SchemaSet): Json => {
   };
 };
 
+/** Whether rules between fields ask for some field in any case. */
+const asksForField = (schema: unknown): boolean => {
+  if (!isObject(schema)) return false;
+  const { required = [], allOf = [], oneOf = [] } = schema as Record<string, unknown[]>;
+  return required.length > 0 || allOf.some(asksForField) || (oneOf.length > 0 && oneOf.every(asksForField));
+};
+
 const requestBodyOf = (route: Route, schemas: SchemaSet): Json => {
   if (route.upload) return { requestBody: { required: true, content: formOf(route, schemas) } };
   const schema: z.ZodType | undefined = route.body;
   if (!schema) return {};
   const content = { "application/json": { schema: schemas.add(schema, "request", requestName(route)) } };
   // An absent body counts as {} (middleware/parse-body.ts).
-  return { requestBody: { required: !schema.safeParse({}).success, content } };
+  const required = !schema.safeParse({}).success || asksForField(documentRules(schema));
+  return { requestBody: { required, content } };
 };
 
 /** The route's own answers, 2xx before the errors, as OpenAPI readers expect. */
