@@ -41,8 +41,8 @@ export type Fleet = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Node's heap in a container with the chart's limit of 512 MiB; on a large machine it would leave garbage of gigabytes. */
-const heapAsInContainer = "--max-old-space-size=256";
+/** Node's heap in a container with a limit of 1 GiB; on a large machine it would leave garbage of gigabytes. */
+const heapAsInContainer = "--max-old-space-size=512";
 /** Percent a minute: a browser of a pool of 20 comes back every 3 s. */
 const fillRate = 100;
 /** Creations of pools count against limits one after another; more at once only try again. */

@@ -54,6 +54,8 @@ export const createAgentClient = (
   const dispatcher = new Agent({
     connect: { timeout: connectMs },
     keepAliveTimeout: keepAliveMs,
+    // Else the time that the agent's server tells counts, however long it is.
+    keepAliveMaxTimeout: keepAliveMs,
     connections: 8,
     maxResponseSize: maxAnswerBytes,
   });

@@ -49,6 +49,27 @@ test("many calls to one agent, binds and ends, share a kept-alive connection", a
   }
 });
 
+test("a connection is kept for as long as its caller wants, however long the agent would keep it", async () => {
+  const server = createServer((request, response) => request.resume().on("end", () => response.end("{}")));
+  server.keepAliveTimeout = 60_000;
+  const closed = Promise.withResolvers<void>();
+  server.on("connection", (socket) => socket.once("close", () => closed.resolve()));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const tokens = createAgentTokens(generateKeyPairSync("ed25519").privateKey);
+  const keys = createAgentKeys(createSecretKey(randomBytes(32)));
+  const agents = createAgentClient({ tokens, keys }, { keepAliveMs: 100 });
+  try {
+    const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await agents.state({ browser: "uid", pod: "pod", address }, 1);
+    // Fails by the limit of a test when the agent's time counts.
+    await closed.promise;
+  } finally {
+    await agents.close();
+    server.close();
+  }
+});
+
 /** A server in the agent's place, and a client whose clock is an hour behind. */
 const withServer = async (answer: RequestListener) => {
   const server = createServer(answer);
