@@ -112,7 +112,8 @@ const realRows = ({ acquire, evalsha }: Summaries): Row[] =>
 
 const measureSimulated = async (bench: Bench) => {
   await using service = await startService({ size, apiArgs: ["--import", emptyRoute] }, bench);
-  return timesAt(service, bench);
+  // Awaited here: the service ends with this function.
+  return await timesAt(service, bench);
 };
 
 const measure = async (bench: Bench) => {
