@@ -1,4 +1,4 @@
-/** CPU time of processes, from /proc. */
+/** CPU time and memory of processes, from /proc. */
 import { readdir, readFile } from "node:fs/promises";
 
 /** Clock ticks a second in `/proc/<pid>/stat`, on every Linux that Node runs on. */
@@ -38,3 +38,7 @@ export const processesBelow = async (root: number): Promise<Usage[]> => {
 
 /** Seconds of CPU that a process and its descendants have used so far. */
 export const cpuSecondsBelow = async (root: number): Promise<number> => sumOf(await processesBelow(root));
+
+/** Resident memory of a process, bytes. Rejects for one that has ended. */
+export const residentBytesOf = async (pid: number): Promise<number> =>
+  1024 * Number(/^VmRSS:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { residentBytesOf } from "../process-time.ts";
 import { usageOf } from "../scale/operator-usage.ts";
 import { type Fleet, whenCounts } from "./fleet.ts";
-import { residentBytesOf } from "./parts.ts";
 import { row, type Stage } from "./stage.ts";
 
 const operatorUsage = ({ operator }: Fleet) => usageOf(operator().replica.process.pid ?? 0, operator().opsUrl);

@@ -10,6 +10,7 @@ import { type ApiReplica, type Cluster, type Replica, startCluster } from "../..
 import { viewLeases } from "../../test/support/lease-view.ts";
 import { type NodeProcess, startNodeProcess } from "../../test/support/simulated-node/node-process.ts";
 import { unboundedCallers } from "../../test/support/simulated-node/simulated-cluster.ts";
+import { forAll } from "../for-all.ts";
 import type { Bench } from "../section.ts";
 import { findInfrastructure, type Parts } from "./parts.ts";
 
@@ -50,21 +51,6 @@ const createAtOnce = 2;
 const mostTries = 30;
 /** Limit of a wait for the whole fleet, ms. */
 export const giveUpMs = 3_600_000;
-
-/** Does `work` for all items, `atOnce` at a time; the results keep the order. */
-export const forAll = async <T, R>(
-  items: readonly T[],
-  atOnce: number,
-  work: (item: T) => Promise<R>,
-): Promise<R[]> => {
-  const results: R[] = [];
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    for (let index = next++; index < items.length; index = next++) results[index] = await work(items[index] as T);
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
-  return results;
-};
 
 /** Resolves when each pool's counts fit, with the time that it took, ms. */
 export const whenCounts = async (

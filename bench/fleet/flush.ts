@@ -2,9 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createLogger } from "../../src/log.ts";
 import { connectRedis, whenReady } from "../../src/redis/connection.ts";
 import { type Cdp, openCdp } from "../../test/support/pool-client.ts";
+import { forAll } from "../for-all.ts";
 import { createLoadClient, type LoadClient, type Session } from "../leases/client.ts";
 import type { Bench } from "../section.ts";
-import { type Fleet, type FleetPool, forAll, whenCounts } from "./fleet.ts";
+import { type Fleet, type FleetPool, whenCounts } from "./fleet.ts";
 import { row, type Stage } from "./stage.ts";
 
 type Held = { pool: FleetPool; client: LoadClient; session: Session; cdp: Cdp | undefined };

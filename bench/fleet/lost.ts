@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { forAll } from "../for-all.ts";
 import { runInOwnProcess } from "../own-process.ts";
 import type { Bench } from "../section.ts";
 import { type Summary, summarize } from "../statistics.ts";
-import { type Fleet, forAll, giveUpMs } from "./fleet.ts";
+import { type Fleet, giveUpMs } from "./fleet.ts";
 import { row, type Stage } from "./stage.ts";
 import type { SteadyLoad } from "./steady-load.ts";
 

@@ -1,5 +1,4 @@
 /** What each part of the installation uses of the machine, from /proc. */
-import { readFile } from "node:fs/promises";
 import { cpuSecondsOf, processesBelow } from "../process-time.ts";
 
 /** Pids by the name of the part that they are. */
@@ -18,9 +17,6 @@ export const findInfrastructure = async (): Promise<Map<string, number[]>> => {
   }
   return parts;
 };
-
-export const residentBytesOf = async (pid: number): Promise<number> =>
-  1024 * Number(/^VmRSS:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]);
 
 const secondsOf = async (parts: Parts): Promise<Cores> =>
   Object.fromEntries(

@@ -1,6 +1,5 @@
 /** What one of our processes uses, from the kernel's accounting and the process's own metrics. */
-import { readFile } from "node:fs/promises";
-import { cpuSecondsOf } from "../process-time.ts";
+import { cpuSecondsOf, residentBytesOf } from "../process-time.ts";
 
 export type Usage = {
   /** Since the process started. */
@@ -9,9 +8,6 @@ export type Usage = {
   /** Requests to the API server since the process started; a watch counts once. */
   kubeRequests: number;
 };
-
-const residentBytes = async (pid: number): Promise<number> =>
-  1024 * Number(/^VmRSS:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]);
 
 const kubeRequests = async (opsUrl: string): Promise<number> => {
   const text = await (await fetch(`${opsUrl}/metrics`)).text();
@@ -24,6 +20,6 @@ const kubeRequests = async (opsUrl: string): Promise<number> => {
 
 export const usageOf = async (pid: number, opsUrl: string): Promise<Usage> => ({
   cpuSeconds: await cpuSecondsOf(pid),
-  residentBytes: await residentBytes(pid),
+  residentBytes: await residentBytesOf(pid),
   kubeRequests: await kubeRequests(opsUrl),
 });

@@ -6,6 +6,7 @@ import { loadSigningKey } from "../../src/bootstrap/signing-key.ts";
 import { type Cluster, startCluster } from "../../test/support/cluster.ts";
 import { viewLeases } from "../../test/support/lease-view.ts";
 import { fullPool } from "../../test/support/pool-client.ts";
+import { unboundedCallers } from "../../test/support/simulated-node/simulated-cluster.ts";
 import type { AcquireLoad, AcquireTimes, Timed, Times } from "../leases/acquire-load.ts";
 import { type Service, startService } from "../leases/service.ts";
 import { runInOwnProcess } from "../own-process.ts";
@@ -14,8 +15,6 @@ import { type Summary, summarize } from "../statistics.ts";
 
 const size = 10;
 const realSize = 4;
-/** One key makes the load of many callers. */
-const unbounded = { BROWSERPOOL_KEY_REQUESTS_PER_SECOND: "100000", BROWSERPOOL_PROJECT_REQUESTS_PER_SECOND: "100000" };
 const loadFile = join(import.meta.dirname, "../leases/acquire-load.ts");
 const emptyRoute = join(import.meta.dirname, "../leases/empty-route.ts");
 
@@ -84,7 +83,7 @@ const timesAt = async (
 /** With the agents and browsers of a cluster, four of them. */
 const measureReal = async (bench: Bench): Promise<Summaries> => {
   bench.say("starting a cluster with real browsers");
-  await using cluster = await startCluster({ env: unbounded });
+  await using cluster = await startCluster({ env: unboundedCallers });
   await cluster.startOperator("operator").logged("leading");
   const api = await cluster.startApi("api", ["--import", emptyRoute]);
   const { id: poolId } = await fullPool(api.call, realSize);

@@ -2,14 +2,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { startCluster } from "../../test/support/cluster.ts";
 import { fullPool } from "../../test/support/pool-client.ts";
+import { unboundedCallers } from "../../test/support/simulated-node/simulated-cluster.ts";
 import { interleaved } from "../interleaved.ts";
 import { bareLaunch, directTo, launch, onDemand, pooled, type Way } from "../on-demand/usable-page.ts";
 import type { Bench, Row, Section } from "../section.ts";
 import { type Summary, summarize } from "../statistics.ts";
 
 const atOnce = 4;
-/** Callers take more turns than one key may by default. */
-const unbounded = { BROWSERPOOL_KEY_REQUESTS_PER_SECOND: "100000", BROWSERPOOL_PROJECT_REQUESTS_PER_SECOND: "100000" };
 /** The machine has calmed down after an end and a refill, ms. */
 const calmMs = 700;
 
@@ -44,7 +43,7 @@ const ratio = (what: string, measured: Summary, floor: { what: string; of: Summa
 
 const measure = async (bench: Bench) => {
   bench.say("starting a cluster with real browsers");
-  await using cluster = await startCluster({ env: unbounded });
+  await using cluster = await startCluster({ env: unboundedCallers });
   await cluster.startOperator("operator").logged("leading");
   const { call } = await cluster.startApi("api");
   const seconds = bench.seconds(40);

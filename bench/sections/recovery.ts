@@ -4,6 +4,7 @@ import { createLogger } from "../../src/log.ts";
 import { connectRedis, whenReady } from "../../src/redis/connection.ts";
 import { viewLeases } from "../../test/support/lease-view.ts";
 import { type Cdp, openCdp } from "../../test/support/pool-client.ts";
+import { forAll } from "../for-all.ts";
 import { createLoadClient, type LoadClient, type Session } from "../leases/client.ts";
 import { type Service, startService } from "../leases/service.ts";
 import type { Bench, Section } from "../section.ts";
@@ -15,14 +16,6 @@ const atOnce = 32;
 const giveUpMs = 120_000;
 
 type Held = { session: Session; cdp: Cdp };
-
-/** Does `work` for all items, some at a time. */
-const forAll = async <T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> => {
-  const results: R[] = [];
-  for (let from = 0; from < items.length; from += atOnce)
-    results.push(...(await Promise.all(items.slice(from, from + atOnce).map(work))));
-  return results;
-};
 
 const hold = async (client: LoadClient): Promise<Held> => {
   const session = await client.acquire();
@@ -54,19 +47,19 @@ const measure = async (bench: Bench) => {
   const client = createLoadClient(service.target, atOnce);
   try {
     bench.say(`holding ${leased} browsers, each with a CDP connection`);
-    const held = await forAll(Array.from({ length: leased }), () => hold(client));
+    const held = await forAll(Array.from({ length: leased }), atOnce, () => hold(client));
     const before = await service.cluster.node.pods();
     bench.say("deleting all data of Redis");
     const recoveryMs = await loseEverything(service, bench.signal);
     const after = new Map((await service.cluster.node.pods()).map((pod) => [pod.uid, pod.holder]));
     const moved = before.filter(({ uid, holder }) => after.get(uid) !== holder).length;
-    const answers = await forAll(held, ({ cdp }) =>
+    const answers = await forAll(held, atOnce, ({ cdp }) =>
       cdp.version().then(
         () => true,
         () => false,
       ),
     );
-    const releases = await forAll(held, ({ session }) =>
+    const releases = await forAll(held, atOnce, ({ session }) =>
       client.release(session).then(
         () => true,
         () => false,

@@ -5,9 +5,10 @@ import { createLogger } from "../../src/log.ts";
 import { connectRedis, whenReady } from "../../src/redis/connection.ts";
 import { fullPool } from "../../test/support/pool-client.ts";
 import { startSimulatedCluster } from "../../test/support/simulated-node/simulated-cluster.ts";
-import { findInfrastructure, type Parts, residentBytesOf } from "../fleet/parts.ts";
+import { findInfrastructure, type Parts } from "../fleet/parts.ts";
 import type { WeekLoad, WeekTimes } from "../leases/week-load.ts";
 import { runInOwnProcess } from "../own-process.ts";
+import { residentBytesOf } from "../process-time.ts";
 import type { Bench, Row, Section } from "../section.ts";
 import { summarize } from "../statistics.ts";
 
