@@ -13,8 +13,7 @@ const run = async (config: AgentConfig, signals: StopSignals, { logs, log }: Age
     const received = config.browser.awaits_setup
       ? await (await import("./wait-for-setup.ts")).waitForSetup(config, signals.asked, log)
       : undefined;
-    let loading: Promise<typeof import("./serve-browser.ts")> | undefined;
-    const load = () => (loading ??= import("./serve-browser.ts"));
+    const load = () => import("./serve-browser.ts");
     const browser = await startBrowser(config, received, signals.asked, { logs, onSpawn: load });
     parts.defer(() =>
       browser

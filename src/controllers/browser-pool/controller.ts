@@ -226,7 +226,7 @@ const createMemory = ({ metrics }: Pick<ControllerDeps, "metrics">) => ({
 });
 
 /** What is remembered of each pool. */
-const pools = ({ expectations, keySweeps, autoscaling }: ReturnType<typeof createMemory>) => [
+const poolMemories = ({ expectations, keySweeps, autoscaling }: ReturnType<typeof createMemory>) => [
   expectations,
   keySweeps,
   autoscaling,
@@ -255,7 +255,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
       predicate.forget(pool);
       acceptedSizes.delete(uid);
       deps.metrics.recovering(uid, 0);
-      for (const part of [...pools(memory), watched.foreignPods, inspections, refused]) part.forget(uid);
+      for (const part of [...poolMemories(memory), watched.foreignPods, inspections, refused]) part.forget(uid);
       refused.retry(); // a name, or room under a limit, may be free now
       return;
     }
