@@ -87,6 +87,16 @@ test("a project's connections, an address' failures and a ticket's uses have bou
     expect(text).toContain(`{limit="${limit}"} 1`);
 });
 
+// LEASE-61
+test("a project looks for 20 unknown names at once, and for 20 a second then", () => {
+  const { clock, limits } = made();
+  const looks = (projectId: string): number =>
+    Array.from({ length: 50 }, () => limits.mayLookFor(projectId)).filter(Boolean).length;
+  expect([looks("p"), looks("p"), looks("q")]).toEqual([20, 0, 20]);
+  clock.ms += 500;
+  expect(looks("p")).toBe(10);
+});
+
 test("a flood from very many addresses is forgotten, and forgets no caller with a key", () => {
   const { limits } = made();
   while (enters(limits));

@@ -35,6 +35,8 @@ export type CallerLimits = {
   failed(address: string): AppError | undefined;
   /** Counts an answer that goes on (HTTP events). Throws `rate_limited`. */
   enterStream(caller: Caller): Leave;
+  /** Counts a look at the API server for a name of the project that nobody may have. False: it has had its share of them. */
+  mayLookFor(projectId: string): boolean;
   /** Counts the use of a login's ticket by its digest. Throws `rate_limited`. */
   countTicket(digest: string): void;
   /** The error for a bound that was found elsewhere, which it counts for the metrics. */
@@ -46,6 +48,9 @@ const burstSeconds = 2;
 
 /** Requests in a minute with one ticket of a hosted login: a person needs a few. */
 const ticketUsesPerMinute = 30;
+
+/** Looks at the API server for unknown names, of one project. Who waits for an object of its own needs a few. */
+const looksPerSecond = 20;
 
 /**
  * Uploads at once in one replica. Each takes at most a minute and 51 MiB of the disk, for which the chart has room. A project leaves
@@ -138,6 +143,8 @@ export const createCallerLimits = (
   const failures = createBuckets({ perSecond: failedAttemptsPerMinute / 60, burst: failedAttemptsPerMinute }, nowMs);
   const tickets = createBuckets({ perSecond: ticketUsesPerMinute / 60, burst: ticketUsesPerMinute }, nowMs);
 
+  const looks = createBuckets({ perSecond: looksPerSecond, burst: looksPerSecond }, nowMs);
+
   const refusal: CallerLimits["refusal"] = (limit, message, retryAfterSeconds) => {
     limited.inc({ limit });
     return new AppError("rate_limited", message, { retryAfterSeconds });
@@ -190,6 +197,7 @@ export const createCallerLimits = (
       if (waitMs === 0) return undefined;
       return refusal("failed_attempts", "too many attempts failed; check what you send, and wait", waitMs / 1000);
     },
+    mayLookFor: (projectId) => looks(projectId) === 0,
     countTicket(digest) {
       const waitMs = tickets(digest);
       if (waitMs > 0) throw refusal("login_ticket", "this login link was used too often; wait", waitMs / 1000);

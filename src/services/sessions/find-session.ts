@@ -11,11 +11,11 @@ import type { ServiceDeps } from "../service-deps.ts";
 export type FoundSession = { lease: AnyLease; poolUid: string };
 
 /**
- * The on-demand browser with this id that this replica's watch does not show yet. What can't be the id of one costs the API server no
- * request.
+ * The on-demand browser with this id that this replica's watch does not show yet. One from YAML may have any id; names that nobody has
+ * look like one, so a flood of them costs the API server a few requests only.
  */
 const fetchBrowser = async (id: string, project: Project, deps: ServiceDeps): Promise<Browser | undefined> =>
-  isId(id) ? fetchObject(browserKind, { id, project }, deps) : undefined;
+  isId(id) || deps.callerLimits.mayLookFor(project.id) ? fetchObject(browserKind, { id, project }, deps) : undefined;
 
 type Lookup = (poolUid: string) => Promise<AnyLease | undefined>;
 

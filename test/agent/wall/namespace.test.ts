@@ -11,6 +11,14 @@ import { ownAddress } from "../../support/wall/machine.ts";
 const agents = createTestAgents();
 afterEach(() => agents[Symbol.asyncDispose]());
 
+/** Kills a process of Chromium. One that has ended meanwhile is as good. */
+const killChromium = (pid: number): void => {
+  try {
+    if (/chrom/.test(readFileSync(`/proc/${pid}/comm`, "utf8"))) process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (!/ENOENT|ESRCH/.test(String(error))) throw error;
+  }
+};
 const namespaceOf = (pid: number | "self"): string => readlinkSync(`/proc/${pid}/ns/net`);
 
 /** The rights and the namespace of a process; undefined when it has ended meanwhile. */
@@ -64,8 +72,7 @@ test("an agent that is told to stop ends every process and removes every socket"
 test("a browser that crashes takes every process and socket with it", async () => {
   const agent = await walled();
   const groups = agent.groups();
-  for (const pid of runningIn(groups))
-    if (/chrom/.test(readFileSync(`/proc/${pid}/comm`, "utf8"))) process.kill(pid, "SIGKILL");
+  runningIn(groups).forEach(killChromium);
   expect(await agent.exited).toBe(1);
   expect(runningIn(groups)).toEqual([]);
   expect(socketsOf(agent)).toEqual([]);
