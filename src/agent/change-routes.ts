@@ -30,8 +30,10 @@ export const changeRoutes = ({ leases, agentKey, folder }: ChangeRouteDeps): Rou
     const { session_id, epoch, seq } = change;
     const isSame = prepared?.lease.session_id === session_id && prepared.lease.seq === seq;
     const archives = prepared && isSame ? prepared.archives : createArchiveFolder(folder, agentKey);
-    // Whoever uses it sees the failure.
-    archives.catch(() => undefined);
+    // Whoever uses it sees the failure; the next change tries again.
+    archives.catch(() => {
+      if (prepared?.archives === archives) prepared = undefined;
+    });
     prepared = { lease: { session_id, epoch, seq }, archives, change };
     return prepared;
   };

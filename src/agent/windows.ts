@@ -87,9 +87,9 @@ export const createWindows = ({ cdp, screen, viewport: first, sizeFor }: Windows
 
   const follow = async (): Promise<void> => {
     if (follows) return;
-    follows = true;
     cdp.onPage((targetId) => void place(targetId).catch(() => undefined));
     await cdp.send("Target.setDiscoverTargets", { discover: true }, { timeoutMs });
+    follows = true;
   };
 
   const resizeScreen = async (viewport: AgentViewport, signal: AbortSignal): Promise<ResizeOutcome> => {

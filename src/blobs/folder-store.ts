@@ -123,7 +123,10 @@ export const openFolderStore = async (root: string): Promise<BlobStore> => {
         signal,
       );
       if (!file) return undefined;
-      const { size } = await orStoreError(file.stat(), signal);
+      const { size } = await orStoreError(file.stat(), signal).catch(async (error: unknown) => {
+        await file.close();
+        throw error;
+      });
       if (!range) return { bytes: size, body: blobBody(file.createReadStream(), signal) };
       const { start, end } = range;
       return { bytes: end - start, body: blobBody(file.createReadStream({ start, end: end - 1 }), signal) };

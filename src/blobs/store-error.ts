@@ -28,7 +28,8 @@ export const blobBody = (stream: Readable, signal: AbortSignal): AsyncIterable<U
   const close = (): void => void stream.destroy();
   stream.on("error", () => undefined); // the reader gets it; without a listener it would end the process
   stream.once("close", () => signal.removeEventListener("abort", close));
-  signal.addEventListener("abort", close, { once: true });
+  if (signal.aborted) close();
+  else signal.addEventListener("abort", close, { once: true });
   return (async function* () {
     try {
       signal.throwIfAborted();

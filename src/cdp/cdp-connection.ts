@@ -85,6 +85,12 @@ export const connectCdp = async (
     closed.resolve();
   });
 
+  const detach = (parent: string, session: string): void => {
+    const left = (below.get(parent) ?? []).filter((other) => other !== session);
+    if (left.length > 0) below.set(parent, left);
+    else below.delete(parent);
+  };
+
   let pageListener: ((targetId: string) => void) | undefined;
   let eventListener: ((event: CdpEvent) => void) | undefined;
   const noteEvent = ({ method, params, sessionId }: z.infer<typeof Message>): void => {
@@ -92,8 +98,10 @@ export const connectCdp = async (
     const [session, parent] = [String(params?.sessionId ?? ""), sessionId ?? ""];
     if (method === "Target.attachedToTarget") below.set(parent, [...(below.get(parent) ?? []), session]);
     // What a session was asked and has not answered when it ends, it never answers.
-    if (method === "Target.detachedFromTarget")
+    if (method === "Target.detachedFromTarget") {
       pending.rejectAll(() => new CdpRefused("the session has ended"), session);
+      detach(parent, session);
+    }
     const made = method === "Target.targetCreated" ? params?.targetInfo : undefined;
     if (made?.type === "page") pageListener?.(made.targetId);
     eventListener?.({ method, params, sessionId });

@@ -11,7 +11,7 @@ export type HttpHead = { text: string; status: number; headers: Record<string, s
 
 const parseHead = (text: string): HttpHead => {
   const [statusLine = "", ...lines] = text.slice(0, -headEnd.length).split("\r\n");
-  const status = Number(/^HTTP\/1\.1 (\d{3})(?: |$)/.exec(statusLine)?.[1]);
+  const status = Number(/^HTTP\/1\.[01] (\d{3})(?: |$)/.exec(statusLine)?.[1]);
   if (Number.isNaN(status)) throw new Error("the answer is not HTTP");
   const headers: Record<string, string> = {};
   for (const line of lines) {

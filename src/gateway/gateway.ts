@@ -159,10 +159,16 @@ export const attachGateway = (
     throw noAnswer();
   };
 
-  const join = async (request: IncomingMessage, client: Socket, head: Buffer): Promise<void> => {
+  const requireRoom = (): void => {
     if (isClosing || open.size >= maxConnections)
       throw new AppError("unavailable", "no new connections here now; connect again", { retryAfterSeconds: 1 });
+  };
+
+  const join = async (request: IncomingMessage, client: Socket, head: Buffer): Promise<void> => {
+    requireRoom();
     const target = await openTarget(request, deps);
+    // A replica that stops has cut all that it knew of.
+    requireRoom();
     const leave = deps.callerLimits.connect(target.projectId);
     if (client.destroyed) return leave();
     client.once("close", leave);

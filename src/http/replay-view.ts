@@ -3,7 +3,7 @@
  * token in the URL opens this recording and nothing else, for as long as it is kept.
  */
 import type { Express, Request, Response } from "express";
-import { AppError, httpStatus } from "../errors.ts";
+import { httpStatus } from "../errors.ts";
 import { openReplay, replayByToken } from "../services/replays/open-replay.ts";
 import type { AppDeps } from "./app-deps.ts";
 import { failedAttempt } from "./failed-attempt.ts";
@@ -11,6 +11,8 @@ import { answerError, asAppError } from "./middleware/error-answer.ts";
 import { replayFile } from "./replay-file.ts";
 import { factsOf, logOf, setRoute } from "./request-locals.ts";
 import { sendFile } from "./send-file.ts";
+import { callerGone } from "./serve-route.ts";
+import { whenClosed } from "./when-closed.ts";
 
 const route = "/gateway/{session}/replays/{replay}";
 
@@ -31,9 +33,9 @@ const serve = async (request: Request, response: Response, { services, stopping 
     token: textOf(request.query.jwt),
   };
   const record = await replayByToken(asked, services);
-  response.once("close", services.callerLimits.enter("project", record.projectId));
+  whenClosed(response, services.callerLimits.enter("project", record.projectId));
   const gone = new AbortController();
-  response.once("close", () => gone.abort(new AppError("unavailable", "the caller has hung up")));
+  whenClosed(response, () => gone.abort(callerGone()));
   const signal = AbortSignal.any([gone.signal, stopping]);
   const options = { name: `${record.id}.webm`, range: request.get("range"), signal };
   const { status, file, headers } = replayFile(openReplay(record, services), options);

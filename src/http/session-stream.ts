@@ -11,6 +11,7 @@ import { logOf, setRoute } from "./request-locals.ts";
 import { telemetryEvents } from "./routes/browser-telemetry.ts";
 import { callerGone } from "./serve-route.ts";
 import { sendEvents } from "./sse.ts";
+import { whenClosed } from "./when-closed.ts";
 
 const path = "/gateway/:session/telemetry/stream";
 
@@ -32,9 +33,9 @@ export const mountSessionStream = (app: Express, deps: AppDeps): void => {
     setRoute(response, "/gateway/{session}/telemetry/stream");
     const { projectId, ...found } = await authorize(request, deps);
     const { session } = found.lease;
-    response.once("close", deps.services.callerLimits.enterStream({ keyId: `session/${session}`, projectId }));
+    whenClosed(response, deps.services.callerLimits.enterStream({ keyId: `session/${session}`, projectId }));
     const gone = new AbortController();
-    response.once("close", () => gone.abort(callerGone()));
+    whenClosed(response, () => gone.abort(callerGone()));
     const signal = AbortSignal.any([gone.signal, deps.stopping, deps.draining]);
     const asked = { lastEventId: request.get("last-event-id"), replay: one(request.query.replay) };
     const events = await telemetryEvents(found, asked, deps.services, signal);

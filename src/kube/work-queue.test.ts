@@ -148,6 +148,18 @@ describe("in time", () => {
     expect(timesMs.length).toBe(3);
   });
 
+  test("a delay of years waits, and does not become a flood of rounds", async () => {
+    let rounds = 0;
+    const queue = start(async () => {
+      rounds += 1;
+      return { requeueAfterMs: 100 * 365 * 86_400_000 };
+    });
+    queue.add("a");
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(rounds).toBe(1);
+    await queue.stop();
+  });
+
   test("a round may ask to be called again", async () => {
     let rounds = 0;
     const queue = start(async () => {

@@ -52,6 +52,9 @@ export type WorkQueueOptions = {
 const firstBackOffMs = 100;
 const lastBackOffMs = 30_000;
 
+/** A key comes back after a day at the latest, ms: Node fires a timer of more than 24 days at once. */
+const longestDelayMs = 86_400_000;
+
 /**
  * A queue that works on each key by one call at a time. A key whose work throws comes back after 0.1 s, doubling up to
  * 30 s.
@@ -69,7 +72,8 @@ export const startWorkQueue = ({ name, work, concurrency, log, meter }: WorkQueu
     clearTimeout(delayed.get(key)?.timer);
     delayed.delete(key);
   };
-  const delay = (key: string, delayMs: number): void => {
+  const delay = (key: string, askedMs: number): void => {
+    const delayMs = Math.min(askedMs, longestDelayMs);
     const atMs = performance.now() + delayMs;
     const earlier = delayed.get(key);
     if (earlier && earlier.atMs <= atMs) return;

@@ -9,7 +9,7 @@ import { endOnAgent, type ReleaseDeps } from "./release-lease.ts";
 export type AbandonedSessions = {
   /** Begins to take a session back and returns at once. */
   add(poolUid: string, session: string): void;
-  /** Waits until all sessions are taken back, `withinMs` at most. The operator's audit finds the rest. */
+  /** Waits until all sessions are taken back; no try begins after `withinMs`. The operator's audit finds the rest. */
   drain(withinMs: number): Promise<void>;
 };
 

@@ -7,6 +7,9 @@ import { sealStream, sealText } from "../protocol/sealed-bytes.ts";
 import type { MaskValues } from "../protocol/telemetry-api.ts";
 import { type AgentCallDeps, type AgentPlace, type Called, createCallAgent } from "./agent-call.ts";
 
+/** Longest answer, bytes: the digests of a setup's archives are far below it. What is at a pod's address may be anything. */
+const maxAnswerBytes = 64 * 1024;
+
 /** Deadline for a connection, ms. */
 const connectMs = 2000;
 
@@ -42,7 +45,11 @@ export type SetupClientDeps = AgentCallDeps & { keys: Pick<AgentKeys, "challenge
 
 /** The caller must call `close`. */
 export const createSetupClient = (deps: SetupClientDeps): SetupClient => {
-  const dispatcher = new Agent({ connect: { timeout: connectMs }, connections: 2 });
+  const dispatcher = new Agent({
+    connect: { timeout: connectMs },
+    connections: 2,
+    maxResponseSize: maxAnswerBytes,
+  });
   const call = createCallAgent(dispatcher, deps);
   const read = (answer: unknown): MissingArchives => MissingArchives.parse(answer);
   const keyOf = (agent: AgentPlace) => deps.keys.keyOf(agent.pod);

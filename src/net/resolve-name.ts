@@ -40,7 +40,8 @@ export const createResolveName = (servers?: string[]): ResolveName => {
   const ask = async (name: string): Promise<string[]> => {
     const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
     const found = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
-    if (found.length === 0 && !answers.some(saysNone)) throw new Error("no DNS server has answered");
+    // A name without IPv6 may still have an IPv4 address that no server has told.
+    if (found.length === 0 && !answers.every(saysNone)) throw new Error("no DNS server has answered");
     return found.slice(0, maxAddresses);
   };
   const askAll = async (host: string): Promise<string[]> => {

@@ -33,6 +33,12 @@ const problemOf = async (response: Response): Promise<string> => {
   return `${response.status} ${code}: ${message}`;
 };
 
+/** Seconds to wait before a request is repeated. What stands between may answer with a date. */
+const retryAfterOf = ({ headers }: Response): number => {
+  const seconds = Number(headers.get("retry-after") ?? 1);
+  return Number.isNaN(seconds) ? 1 : seconds;
+};
+
 /** Every call ends when `signal` is aborted. Errors contain the request and the answer, but never the key. */
 export const createPoolClient = ({ url, apiKey }: ProbeConfig, signal: AbortSignal): PoolClient => {
   const send = async (method: string, path: string, body?: object): Promise<Response> => {
@@ -53,7 +59,7 @@ export const createPoolClient = ({ url, apiKey }: ProbeConfig, signal: AbortSign
       const problem = await problemOf(response);
       if (left === 0 || (response.status !== 503 && response.status !== 429))
         throw new Error(`${method} ${path} was answered with ${problem}`);
-      await sleep(1000 * Number(response.headers.get("retry-after") ?? 1), undefined, { signal });
+      await sleep(1000 * retryAfterOf(response), undefined, { signal });
     }
   };
   const pathOf = (id: string): string => `/browser_pools/${encodeURIComponent(id)}`;

@@ -97,6 +97,7 @@ const begin = async (redis: RedisConnection, key: string, entry: Entry): Promise
 export const createIdempotentAnswers = (redis: RedisConnection): IdempotentAnswers => {
   const change = (digest: string, mark: string, next: string, seconds: number): Promise<unknown> =>
     orUnavailable(runScript(redis, changeMark, [idempotencyKey(digest)], [mark, next, seconds]));
+  /** Where an answer of Redis is lost, the bytes count twice, or are given back twice, for a day. */
   const chargeOne = async ({ id, mostBytes }: AnswerHolder, bytes: number): Promise<boolean> => {
     const argv = [bytes, mostBytes, keptSeconds / 3600];
     return (await retryBriefly(() => orUnavailable(runScript(redis, chargeBytes, [keptBytesKey(id)], argv)))) === 1;

@@ -64,14 +64,15 @@ const read = (text: string | null): ReplayRecord | undefined => {
 
 /** Recordings in this Redis. */
 export const createReplayStore = (redis: RedisConnection): ReplayStore => {
-  const put = async (record: ReplayRecord): Promise<void> => {
-    const key = replaysKey(record.poolUid, record.session);
-    await orUnavailable(redis.hset(key, record.id, JSON.stringify(record)));
-    // Those of one session go with the last of them; `goesMs` says when each is out of sight.
-    const seconds = Math.max(1, Math.ceil((record.goesMs - Date.now()) / 1000));
+  /** Sets a field of a hash that goes with the last of its recordings; `goesMs` says when each is out of sight. */
+  const set = async (key: string, { id, goesMs }: ReplayRecord, text: string): Promise<void> => {
+    await orUnavailable(redis.hset(key, id, text));
+    const seconds = Math.max(1, Math.ceil((goesMs - Date.now()) / 1000));
     await orUnavailable(redis.expire(key, seconds, "NX"));
     await orUnavailable(redis.expire(key, seconds, "GT"));
   };
+  const put = (record: ReplayRecord): Promise<void> =>
+    set(replaysKey(record.poolUid, record.session), record, JSON.stringify(record));
   const release = async ({ id, projectId }: Pick<ReplayRecord, "id" | "projectId">): Promise<void> => {
     await orUnavailable(redis.hdel(replayRoomKey(projectId), id));
   };
@@ -84,7 +85,7 @@ export const createReplayStore = (redis: RedisConnection): ReplayStore => {
     put,
     async finish(record, bytes) {
       await put(record);
-      await orUnavailable(redis.hset(replayRoomKey(record.projectId), record.id, `${record.goesMs}:${bytes}`));
+      await set(replayRoomKey(record.projectId), record, `${record.goesMs}:${bytes}`);
     },
     async drop(record) {
       await orUnavailable(redis.hdel(replaysKey(record.poolUid, record.session), record.id));

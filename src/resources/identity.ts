@@ -19,6 +19,10 @@ export const wireName = (object: KubeObject & { spec: { name?: string | undefine
   return generatedId.test(object.metadata.name) ? undefined : object.metadata.name;
 };
 
+/** The name that an object claims among those of its kind. One without a name claims its id, which no other has. */
+export const claimedName = (object: KubeObject & { spec: { name?: string | undefined } }): string =>
+  wireName(object) ?? object.metadata.name;
+
 /** RFC 3339. Throws for an object that was not read from the API server, which sets the time. */
 export const createdAt = (object: KubeObject): string => {
   const { creationTimestamp, name } = object.metadata;

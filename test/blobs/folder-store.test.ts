@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, readlink, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
@@ -30,6 +30,17 @@ test("only the service's own user may read what is in the folder", async () => {
   expect(await readFile(join(folder, "profiles/modes/1"), "utf8")).toBe("private");
   expect([await modeOf(""), await modeOf("profiles"), await modeOf("profiles/modes")]).toEqual(["700", "700", "700"]);
   expect(await modeOf("profiles/modes/1")).toBe("600");
+});
+
+test("a get whose caller hung up meanwhile keeps no file open", async () => {
+  await put("profiles/aborted/1", "x");
+  const openFiles = async (): Promise<number> => {
+    const fds = await readdir("/proc/self/fd");
+    const paths = await Promise.all(fds.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => "")));
+    return paths.filter((path) => path.startsWith(folder)).length;
+  };
+  await store.get("profiles/aborted/1", { signal: AbortSignal.abort(new Error("the caller is gone")) });
+  await expect.poll(openFiles).toBe(0);
 });
 
 test("the last blob of a folder takes the folder with it", async () => {

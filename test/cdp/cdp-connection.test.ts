@@ -66,3 +66,18 @@ test("when the browser closes the connection every pending command rejects with 
   expect(cdp.isOpen()).toBe(false);
   await expect(reloadPage()).rejects.toMatchObject({ name: "CdpClosed" });
 });
+
+test("the sessions below one are those that are attached now, however many there were", async () => {
+  const say = (method: string, sessionId: string): void => {
+    for (const socket of browser.clients)
+      socket.send(JSON.stringify({ method, params: { sessionId }, sessionId: "page" }));
+  };
+  for (const frame of ["a", "b"]) say("Target.attachedToTarget", frame);
+  await cdp.send("Page.enable", {});
+  expect(cdp.attachedBelow("page")).toEqual(["a", "b"]);
+  say("Target.detachedFromTarget", "a");
+  for (let n = 0; n < 100; n++)
+    for (const method of ["Target.attachedToTarget", "Target.detachedFromTarget"]) say(method, `frame-${n}`);
+  await cdp.send("Page.enable", {});
+  expect(cdp.attachedBelow("page")).toEqual(["b"]);
+});

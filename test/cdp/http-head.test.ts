@@ -43,3 +43,9 @@ test.each<[string, (socket: Socket) => void, RegExp]>([
   act(far);
   await expect(reading).rejects.toThrow(message);
 });
+
+test("a proxy of the older kind is understood", async () => {
+  const reading = readHttpHead(near, 1000);
+  far.write("HTTP/1.0 200 Connection established\r\n\r\n");
+  expect(await reading).toMatchObject({ status: 200, headers: {} });
+});

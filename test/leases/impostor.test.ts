@@ -1,10 +1,16 @@
 /** Programs that answer on a browser's address without its agent's key: whatever they say, no caller gets that browser. */
+import { generateKeyPairSync } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { acquireLease } from "../../src/leases/acquire-lease.ts";
 import { inspect } from "../../src/leases/inspect.ts";
 import type { LeaseRecord } from "../../src/leases/records.ts";
 import { releaseLease } from "../../src/leases/release-lease.ts";
+import { createSetupClient } from "../../src/leases/setup-client.ts";
+import { listeningPort } from "../../src/listening-port.ts";
 import { newPodSuffix } from "../../src/protocol/agent-key.ts";
+import { createAgentTokens } from "../../src/protocol/agent-token.ts";
 import { createSessionNames } from "../../src/redis/session-names.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { type Impostor, type ImpostorKind, startImpostor } from "../support/impostor.ts";
@@ -54,6 +60,37 @@ const inspectAt = async (id: string, pod: string, address: string) => {
   const names = createSessionNames(parts.redis, parts.store);
   return inspect({ poolUid, epoch, browser }, { ...parts, names, check: () => undefined });
 };
+
+test("one that answers without end is cut off, and fills no memory", async () => {
+  let sent = 0;
+  const flood = createServer((_, response) => {
+    const chunk = Buffer.alloc(64 * 1024, " ");
+    const send = (): void => {
+      sent += chunk.length;
+      if (!response.destroyed && sent < 64 * 2 ** 20) response.write(chunk, () => setImmediate(send));
+    };
+    send();
+  }).listen(0, "127.0.0.1");
+  stack.defer(() => void flood.close().closeAllConnections());
+  await once(flood, "listening");
+  const client = createSetupClient({
+    tokens: createAgentTokens(generateKeyPairSync("ed25519").privateKey),
+    keys: agentKeys,
+  });
+  stack.defer(() => client.close());
+  const address = `127.0.0.1:${listeningPort(flood)}`;
+  const answer = await client.sendMasks(
+    { browser: newId(), pod: newPod(), address },
+    {
+      session_id: "s",
+      epoch: 1,
+      seq: 1,
+      values: [],
+    },
+  );
+  expect(answer.kind).not.toBe("ok");
+  expect(sent).toBeLessThan(16 * 2 ** 20);
+});
 
 describe.each(kinds)("an impostor whose proof is of the kind %s", (kind) => {
   // POD-2

@@ -211,6 +211,23 @@ describe("close", () => {
     expect(await store.lease(pool, "a")).toBeDefined();
   });
 
+  test.each(["dropped", "browser_lost"] as const)(
+    "or a repair (%s) of it leaves the lease of that other browser alone",
+    async (former) => {
+      const refused = await addBrowser();
+      const lease = await held("a");
+      const other = await addBrowser();
+      expect(await store.reject(pool, lease, "stale_fence")).toMatchObject({ kind: "granted" });
+      const examined = await parts.repairs.examine(pool, refused);
+      const { since: _, session: __, ...before } = examined.record ?? expect.fail("it has a record");
+      const record = { ...before, state: "retired" as const, reason: "gone" };
+      expect(await parts.repairs.repair(pool, examined, { record, former })).toBe(true);
+      expect(await stateOf(refused)).toBe("retired");
+      expect(await store.lease(pool, "a")).toMatchObject({ browser: other });
+      expect(await store.endedLease(pool, "a")).toBeUndefined();
+    },
+  );
+
   test("of an idle browser ends no session, and no caller gets the browser", async () => {
     const browser = await addBrowser();
     expect(await store.close(pool, browser, "browser_crashed")).toBeUndefined();

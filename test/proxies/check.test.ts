@@ -26,6 +26,7 @@ const addresses: Record<string, string[]> = {
   "site.test": ["203.0.113.5"],
   "rebound.test": ["203.0.113.5", "10.0.0.1"],
   "inside.test": ["10.0.0.1"],
+  "named.test": [own],
   "loop.test": ["127.0.0.1"],
   "meta.test": ["169.254.169.254"],
 };
@@ -203,11 +204,10 @@ describe("nothing of the network behind the service can be asked", () => {
   });
 
   test("but what the installation names", async () => {
-    const named = createProxyChecks({ ...settings, privateHosts: ["10.0.0.0/8"] }, resolve);
-    // It ends before the connection to that network, and after the judgement.
-    const asked = { url: undefined, projectId: "project", signal: AbortSignal.abort() };
-    expect(await named.check(parentOf({ port: 1 }, { host: "inside.test" }), asked)).toEqual(unavailable);
-    await expect(checks.check(parentOf({ port: 1 }, { host: "inside.test" }), asked)).rejects.toThrow("private");
+    const named = createProxyChecks({ ...settings, privateHosts: ["named.test"] }, resolve);
+    const asked = { url: undefined, projectId: "project", signal: new AbortController().signal };
+    expect(await named.check(parentOf({ port: 1 }, { host: "named.test" }), asked)).toEqual(unavailable);
+    await expect(named.check(parentOf({ port: 1 }, { host: "inside.test" }), asked)).rejects.toThrow("private");
   });
 });
 

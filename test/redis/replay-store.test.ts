@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connectRedis, type RedisConnection, whenReady } from "../../src/redis/connection.ts";
+import { replayRoomKey, replaysKey } from "../../src/redis/keys.ts";
 import { createReplayStore, type ReplayRecord, type ReplayStore } from "../../src/redis/replay-store.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { sharedServers } from "../support/control-plane.ts";
@@ -50,6 +51,13 @@ test("room is free when its recording is kept no longer", async () => {
   expect(await reserve(50)).toBe(true);
   expect(await reserve(50)).toBe(false);
   await expect.poll(() => reserve(60_000)).toBe(true);
+});
+
+test("nothing is kept for ever of a recording that ends after Redis has lost its room", async () => {
+  const lost = record();
+  await store.finish(lost, 10);
+  for (const key of [replayRoomKey(lost.projectId), replaysKey(lost.poolUid, lost.session)])
+    expect(await redis.ttl(key)).toBeGreaterThan(0);
 });
 
 // REPLAY-7

@@ -59,12 +59,11 @@ const firstOf = async (look: () => Seen, signal: AbortSignal): Promise<Seen> => 
   }
 };
 
-/** Gives the encoder its pictures until `signal` is aborted, and the last one at that moment. */
+/** Gives the encoder its pictures until it is ended, and the last one at that moment. */
 const feed = (
   encoder: Pick<Encoder, "write">,
   { first, look, everyMs }: { first: Seen; look(): Seen; everyMs: number },
-  signal: AbortSignal,
-): Pick<Recording, "counts"> => {
+): Pick<Recording, "counts"> & { end(): void } => {
   let [frames, dropped] = [0, 0];
   let last = greyPicture;
   let encodedMs = Number.NEGATIVE_INFINITY;
@@ -84,15 +83,14 @@ const feed = (
   };
   take(first);
   const timer = setInterval(() => take(look()), everyMs);
-  signal.addEventListener(
-    "abort",
-    () => {
-      clearInterval(timer);
-      encoder.write(last);
-    },
-    { once: true },
-  );
-  return { counts: () => ({ frames, dropped }) };
+  let isOver = false;
+  const end = (): void => {
+    if (isOver) return;
+    isOver = true;
+    clearInterval(timer);
+    encoder.write(last);
+  };
+  return { counts: () => ({ frames, dropped }), end };
 };
 
 const endOf = (video: VideoEnd, asked: ReplayEnd | undefined): ReplayEnd =>
@@ -110,13 +108,14 @@ export const startRecording = async (
   const first = await firstOf(look, noMore);
   const size = fitted(first.is === "picture" ? first.page : usualSize);
   const encoder = startEncoder({ ffmpeg, size, file, maxBytes: Math.min(max_bytes, mostReplayBytes) });
+  const pictures = feed(encoder, { first, look, everyMs: 1000 / framerate });
   let asked: ReplayEnd | undefined;
   const end = async (why: ReplayEnd): Promise<void> => {
     asked ??= why;
+    pictures.end();
     stopped.abort();
     await encoder.stop();
   };
-  const { counts } = feed(encoder, { first, look, everyMs: 1000 / framerate }, noMore);
   const tooLong = setTimeout(() => void end("too_long"), seconds * 1000);
   const onOver = (): void => void end("lease_over");
   over.addEventListener("abort", onOver, { once: true });
@@ -124,8 +123,9 @@ export const startRecording = async (
   const ended = encoder.ended.then((video) => {
     clearTimeout(tooLong);
     over.removeEventListener("abort", onOver);
+    pictures.end();
     stopped.abort();
     return endOf(video, asked);
   });
-  return { size: videoSize(size), written: encoder.written, stop: end, ended, counts };
+  return { size: videoSize(size), written: encoder.written, stop: end, ended, counts: pictures.counts };
 };

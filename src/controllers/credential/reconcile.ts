@@ -1,7 +1,7 @@
 import { refOf } from "../../kube/objects.ts";
 import { credentialKind, ownSecretName } from "../../resources/credential.ts";
 import { secretFinalizer } from "../../resources/finalizers.ts";
-import { wireName } from "../../resources/identity.ts";
+import { claimedName } from "../../resources/identity.ts";
 import { deleteOwnSecret } from "../delete-own-secret.ts";
 import { withFinalizer } from "../finalizers.ts";
 import { holderOf, liveIn, type ObjectDeps, writeStatus } from "../object-deps.ts";
@@ -21,7 +21,7 @@ export const reconcileCredential = async (key: string, deps: ObjectDeps): Promis
   const credential = await withFinalizer(credentialKind, { object: known, finalizer: secretFinalizer }, deps.kube);
   credentials.put(credential);
   const rivals = liveIn(credential.metadata.namespace, credentials);
-  const holder = holderOf(credential, rivals, (other) => wireName(other) ?? "") ?? credential;
+  const holder = holderOf(credential, rivals, claimedName) ?? credential;
   const status = credentialStatus(credential, { holder, nowMs: deps.now() });
   await writeStatus(credentialKind, { object: credential, status, cache: credentials }, deps);
 };

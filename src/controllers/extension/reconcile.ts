@@ -3,7 +3,7 @@ import { refOf } from "../../kube/objects.ts";
 import type { Requeue } from "../../kube/work-queue.ts";
 import { archiveKey, type Extension, extensionKind, uploadUntilAnnotation } from "../../resources/extension.ts";
 import { blobsFinalizer } from "../../resources/finalizers.ts";
-import { wireName } from "../../resources/identity.ts";
+import { claimedName } from "../../resources/identity.ts";
 import { dropFinalizer, withFinalizer } from "../finalizers.ts";
 import { holderOf, liveIn, type ObjectDeps, writeStatus } from "../object-deps.ts";
 import { extensionStatus } from "./status.ts";
@@ -54,8 +54,7 @@ export const reconcileExtension = async (key: string, deps: ObjectDeps): Promise
   const extension = await withFinalizer(extensionKind, { object: known, finalizer: blobsFinalizer }, deps.kube);
   extensions.put(extension);
   const rivals = liveIn(extension.metadata.namespace, extensions);
-  // An extension without a name claims none: its id, which no other has.
-  const holder = holderOf(extension, rivals, (other) => wireName(other) ?? other.metadata.name) ?? extension;
+  const holder = holderOf(extension, rivals, claimedName) ?? extension;
   const status = extensionStatus(extension, {
     holder,
     isStored: await isStored(extension, deps.blobs),

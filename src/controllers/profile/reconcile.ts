@@ -1,6 +1,6 @@
 import { refOf } from "../../kube/objects.ts";
 import { blobsFinalizer } from "../../resources/finalizers.ts";
-import { wireName } from "../../resources/identity.ts";
+import { claimedName } from "../../resources/identity.ts";
 import { profileKind } from "../../resources/profile.ts";
 import { dropFinalizer, withFinalizer } from "../finalizers.ts";
 import { holderOf, liveIn, type ObjectDeps, writeStatus } from "../object-deps.ts";
@@ -26,8 +26,7 @@ export const reconcileProfile = async (key: string, deps: ObjectDeps): Promise<u
   const profile = await withFinalizer(profileKind, { object: known, finalizer: blobsFinalizer }, deps.kube);
   profiles.put(profile);
   const rivals = liveIn(profile.metadata.namespace, profiles);
-  // A profile without a name claims none: its id, which no other has.
-  const holder = holderOf(profile, rivals, (other) => wireName(other) ?? other.metadata.name) ?? profile;
+  const holder = holderOf(profile, rivals, claimedName) ?? profile;
   const status = profileStatus(profile, { holder, nowMs: deps.now() });
   await writeStatus(profileKind, { object: profile, status, cache: profiles }, deps);
   await sweepVersions(profile, deps);

@@ -87,6 +87,9 @@ export const reconcileProject = async (name: string, deps: ReconcileProjectDeps)
     return { requeueAfterMs: lookAgainMs };
   }
   const failures = await applyAll(name, deps);
+  // What is no project any more was closed meanwhile, and stays so.
+  const now = projects.get({ name });
+  if (!now || now.metadata.deletionTimestamp) return undefined;
   if (failures.length === 0) {
     if (!isOpen) log.info({ namespace: name }, "the project's objects are in place");
     gate.open(name);

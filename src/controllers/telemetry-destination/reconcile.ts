@@ -1,6 +1,6 @@
 import { refOf } from "../../kube/objects.ts";
 import { secretFinalizer } from "../../resources/finalizers.ts";
-import { wireName } from "../../resources/identity.ts";
+import { claimedName } from "../../resources/identity.ts";
 import { ownDestinationSecretName, telemetryDestinationKind } from "../../resources/telemetry-destination.ts";
 import { deleteOwnSecret } from "../delete-own-secret.ts";
 import { withFinalizer } from "../finalizers.ts";
@@ -22,7 +22,7 @@ export const reconcileDestination = async (key: string, deps: ObjectDeps): Promi
   const destination = await withFinalizer(telemetryDestinationKind, finalizer, deps.kube);
   destinations.put(destination);
   const rivals = liveIn(destination.metadata.namespace, destinations);
-  const holder = holderOf(destination, rivals, (other) => wireName(other) ?? "") ?? destination;
+  const holder = holderOf(destination, rivals, claimedName) ?? destination;
   const status = destinationStatus(destination, { holder, judge: deps.destinationJudge, nowMs: deps.now() });
   await writeStatus(telemetryDestinationKind, { object: destination, status, cache: destinations }, deps);
 };

@@ -1,7 +1,7 @@
 import { refOf } from "../../kube/objects.ts";
 import type { Requeue } from "../../kube/work-queue.ts";
 import { itemsFinalizer } from "../../resources/finalizers.ts";
-import { wireName } from "../../resources/identity.ts";
+import { claimedName } from "../../resources/identity.ts";
 import { type Vault, vaultKind } from "../../resources/vault.ts";
 import { vaultItemKind } from "../../resources/vault-item.ts";
 import { dropFinalizer, withFinalizer } from "../finalizers.ts";
@@ -33,7 +33,7 @@ export const reconcileVault = async (key: string, deps: ObjectDeps): Promise<Req
   lead.check();
   const vault = await withFinalizer(vaultKind, { object: known, finalizer: itemsFinalizer }, kube);
   caches.vaults.put(vault);
-  const holder = holderOf(vault, liveIn(namespace, caches.vaults), (other) => wireName(other) ?? "") ?? vault;
+  const holder = holderOf(vault, liveIn(namespace, caches.vaults), claimedName) ?? vault;
   const status = vaultStatus(vault, { holder, nowMs: deps.now() });
   await writeStatus(vaultKind, { object: vault, status, cache: caches.vaults }, deps);
   return undefined;

@@ -15,6 +15,7 @@ import type { AppDeps } from "../app-deps.ts";
 import { failedAttempt } from "../failed-attempt.ts";
 import { asAppError, errorHeaders } from "../middleware/error-answer.ts";
 import { factsOf, logOf, setRoute } from "../request-locals.ts";
+import { whenClosed } from "../when-closed.ts";
 import { noticePage, viewPage } from "./pages.ts";
 
 const route = "/gateway/{session}/live";
@@ -69,7 +70,7 @@ export const mountLiveView = (app: Express, { services }: AppDeps): void => {
       readOnly: request.query.readOnly === "true",
     };
     const { readOnly, projectId } = await openLiveView(asked, services);
-    response.once("close", callerLimits.enter("project", projectId));
+    whenClosed(response, callerLimits.enter("project", projectId));
     return viewPage({ readOnly });
   };
   app.get("/gateway/:session/live", async (request, response) => {

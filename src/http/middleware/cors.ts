@@ -13,6 +13,7 @@ const exposedHeaders = [
   "X-Has-More",
   "X-Next-Offset",
   "X-Request-Id",
+  "X-Search-Cut",
   "retry-after-ms",
   "x-should-retry",
 ].join(", ");

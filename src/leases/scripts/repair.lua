@@ -9,9 +9,9 @@
 -- ARGV[6] the lease to restore, "" for none
 -- ARGV[7] the browser that Redis lists for the restored session until now, "" for none
 -- Returns 1 when corrected, 0 when something has changed, or when the restored session is over or has another browser.  O(log n)
-local text = redis.call("HGET", BROWSERS, ARGV[1]) or ""
-if text ~= ARGV[3] or redis.call("HGET", POOL, "epoch") ~= ARGV[2] then return 0 end
-local before = text ~= "" and cjson.decode(text) or {}
+local examined = redis.call("HGET", BROWSERS, ARGV[1]) or ""
+if examined ~= ARGV[3] or redis.call("HGET", POOL, "epoch") ~= ARGV[2] then return 0 end
+local before = examined ~= "" and cjson.decode(examined) or {}
 local browser = cjson.decode(ARGV[4])
 if browser.leaving and not browser.leaving_since then browser.leaving_since = nowMs() end
 
@@ -22,11 +22,11 @@ if ARGV[6] ~= "" then
   if otherBrowser ~= ARGV[7] or redis.call("HEXISTS", ENDED, restored) == 1 then return 0 end
 end
 
-local former = ARGV[5] ~= "kept" and before.session and redis.call("HGET", LEASES, before.session)
-if former and ARGV[5] == "dropped" then
-  redis.call("HDEL", LEASES, before.session)
-elseif former then
-  endLease(cjson.decode(former), ARGV[5])
+local text = ARGV[5] ~= "kept" and before.session and redis.call("HGET", LEASES, before.session)
+local former = text and cjson.decode(text)
+-- The session may have another browser by now: what happened to this one does not concern its lease.
+if former and former.browser == browser.id then
+  if ARGV[5] == "dropped" then redis.call("HDEL", LEASES, before.session) else endLease(former, ARGV[5]) end
 end
 if ARGV[6] ~= "" then
   redis.call("HSET", LEASES, restored, ARGV[6])

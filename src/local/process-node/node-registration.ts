@@ -83,12 +83,15 @@ export const registerNode = async (options: NodeRegistrationOptions): Promise<No
   };
 
   await beat();
+  let beating = Promise.resolve();
   const timer = setInterval(() => {
-    beat().catch((err: unknown) => log.warn({ err, node: nodeName }, "node heartbeat failed"));
+    beating = beat().catch((err: unknown) => log.warn({ err, node: nodeName }, "node heartbeat failed"));
   }, heartbeatMs);
   return {
     async stop() {
       clearInterval(timer);
+      // One that is under way would say afterwards that the node is ready.
+      await beating;
       await report(false).catch((err: unknown) => log.debug({ err, node: nodeName }, "node could not sign off"));
     },
   };

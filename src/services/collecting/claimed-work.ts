@@ -17,8 +17,8 @@ export type ClaimedWork = {
 };
 
 /**
- * `run`: collects until all is collected, and is repeated by another replica when this one is gone. Its rejection ends it here. `most`: at
- * once. `alsoLook`: further work of each look; it gets `ensure`.
+ * `run`: collects until all is collected, and is repeated by another replica when this one is gone. After its rejection nobody collects
+ * until `ensure` is asked to. `most`: at once. `alsoLook`: further work of each look; it gets `ensure`.
  */
 export type ClaimedWorkDeps = {
   claims: CollectClaims;
@@ -47,8 +47,14 @@ export const startClaimedWork = ({ claims, run, most, alsoLook, what, log }: Cla
   let confirmed = 0;
 
   const runToEnd = async (collected: Collected, signal: AbortSignal): Promise<void> => {
-    await run(collected, signal);
-    await whileUnavailable(() => claims.end(collected.session), { maxPauseMs: 2000, signal });
+    try {
+      await run(collected, signal);
+    } finally {
+      if (!signal.aborted)
+        await whileUnavailable(() => claims.end(collected.session), { maxPauseMs: 2000, signal }).catch(
+          () => undefined,
+        );
+    }
   };
   /** Of what this replica has claimed. */
   const begin = (collected: Collected): void => {

@@ -42,10 +42,18 @@ const writeLogin = async (
   return changeLogin(credential, changed(request), deps);
 };
 
-const patchSpec = async ({ metadata }: Credential, spec: object, { kube }: Deps): Promise<Credential> => {
-  const annotations = { [updatedAtAnnotation]: new Date().toISOString() };
+/** Annotation of a credential whose connections may still have its old name, which is the value. */
+const renamedFromAnnotation = "browserpool.dev/renamed-from";
+
+const patchSpec = async (
+  { metadata }: Credential,
+  spec: object,
+  { kube }: Deps,
+  annotations: Record<string, string | null> = {},
+): Promise<Credential> => {
+  const noted = { ...annotations, [updatedAtAnnotation]: new Date().toISOString() };
   try {
-    return await kube.patch(credentialKind, metadata, { metadata: { annotations }, spec });
+    return await kube.patch(credentialKind, metadata, { metadata: { annotations: noted }, spec });
   } catch (error) {
     if (hasReason(error, "NotFound")) throw new AppError("not_found", "the credential was deleted meanwhile");
     throw error;
@@ -71,7 +79,7 @@ const narrowOrigins = async (credential: Credential, request: UpdateCredential, 
 
 const writeSpec = (
   credential: Credential,
-  { request, login }: { request: UpdateCredential; login: Login | undefined },
+  { request, login, oldName }: { request: UpdateCredential; login: Login | undefined; oldName?: string | undefined },
   deps: Deps,
 ): Promise<Credential> => {
   const shape = login && shapeOf(login);
@@ -81,7 +89,20 @@ const writeSpec = (
     ...(request.allowed_origins !== undefined && { allowedOrigins: request.allowed_origins }),
     ...(shape && { valueKeys: shape.valueNames, totp: shape.hasTotp }),
   };
-  return patchSpec(credential, spec, deps);
+  return patchSpec(credential, spec, deps, oldName === undefined ? {} : { [renamedFromAnnotation]: oldName });
+};
+
+/**
+ * Gives connections the name that their credential has by now. The annotation says which one they have until then, so a change that broke
+ * off between the two is finished by the next one.
+ */
+const finishRename = async (credential: Credential, project: Project, deps: Deps): Promise<void> => {
+  const { metadata } = credential;
+  const from = metadata.annotations?.[renamedFromAnnotation];
+  const to = wireName(credential);
+  if (from === undefined || to === undefined) return;
+  await renameCredentialOfConnections({ from, to, project }, deps);
+  await deps.kube.patch(credentialKind, metadata, { metadata: { annotations: { [renamedFromAnnotation]: null } } });
 };
 
 /** Changes a credential. Only one change of it runs at a time, so that its spec always matches its Secret. */
@@ -92,10 +113,11 @@ export const changeCredential = (
 ): Promise<{ credential: Credential; login: Login | undefined }> =>
   deps.locks.hold(["change-credential", credential.metadata.uid], async () => {
     requireOrigins(request);
-    const write = async () => {
+    await finishRename(credential, project, deps);
+    const write = async (oldName?: string) => {
       await narrowOrigins(credential, request, deps);
       const login = await writeLogin(credential, request, deps);
-      return { login, credential: await writeSpec(credential, { request, login }, deps) };
+      return { login, credential: await writeSpec(credential, { request, login, oldName }, deps) };
     };
     const oldName = wireName(credential) ?? credential.metadata.name;
     const { name } = request;
@@ -104,9 +126,9 @@ export const changeCredential = (
       credentialKind,
       { name, what: "credential", project, ownId: credential.metadata.name },
       deps,
-      write,
+      () => write(oldName),
     );
-    await renameCredentialOfConnections({ from: oldName, to: name, project }, deps);
+    await finishRename(renamed.credential, project, deps);
     return renamed;
   });
 

@@ -4,6 +4,7 @@
  * installation names (`BROWSERPOOL_PROXY_CHECK_PRIVATE_HOSTS`). The answer tells nothing but whether it worked.
  */
 import type { Socket } from "node:net";
+import { awaitWith } from "../../await-with.ts";
 import type { ProxyCheckSettings } from "../../config.ts";
 import type { Target } from "../../domain/host-pattern.ts";
 import { parseAddress } from "../../domain/ip-range.ts";
@@ -43,15 +44,18 @@ const targetOf = (text: string, port: number): Target | undefined => {
   return host && { ...host, port };
 };
 
-/** The addresses of a target, each of them judged; undefined when it has none. Throws `bad_request` when one may not be asked. */
+/**
+ * The addresses of a target, each of them judged; undefined when it has none. Throws `bad_request` when one may not be asked. No server is
+ * waited for after `signal` was aborted.
+ */
 const judgedAddresses = async (
   target: Target | undefined,
-  { path, judge, resolve }: { path: string; judge: NetworkJudge; resolve: ResolveName },
+  { path, judge, resolve, signal }: { path: string; judge: NetworkJudge; resolve: ResolveName; signal: AbortSignal },
 ): Promise<string[] | undefined> => {
   if (!target) throw refuse(path, "is no host");
   const refusal = judge.host(target);
   if (refusal !== undefined) throw refuse(path, `is not checked: ${refusal}`);
-  const texts = target.address ? [target.host] : await resolve(target.host).catch(() => undefined);
+  const texts = target.address ? [target.host] : await awaitWith(resolve(target.host), signal).catch(() => undefined);
   for (const text of texts ?? []) {
     const address = parseAddress(text);
     const why = address ? judge.address(target, address) : "it has no address";
@@ -60,15 +64,16 @@ const judgedAddresses = async (
   return texts;
 };
 
-/** Connects to the first address that answers, with TLS for `https`. No address is tried after `signal` was aborted. */
+/** Connects to the first address that answers, with TLS for `https`. Nothing is tried any more after `signal` was aborted. */
 const connectTo = (parent: ParentProxy, addresses: string[], signal: AbortSignal): Promise<Socket> => {
   signal.throwIfAborted();
   const { protocol, host, port } = parent;
   const trusted = trusting(parent.ca_bundle);
   const name = host.replace(/^\[|\]$/g, "");
-  return dialFirst(addresses, (address, won) =>
-    protocol === "http" ? dial(address, port, won) : dialTls({ address, host: name, port }, trusted, won),
-  );
+  return dialFirst(addresses, (address, won) => {
+    const over = AbortSignal.any([won, signal]);
+    return protocol === "http" ? dial(address, port, over) : dialTls({ address, host: name, port }, trusted, over);
+  });
 };
 
 /** The address in the answer of a service that tells its caller's: as text, or as JSON with `ip`. */
@@ -118,18 +123,18 @@ export const createProxyChecks = (
   const targetJudge = createNetworkJudge({ privateHosts: [] });
   const counter = createCounter();
 
-  const judgeTarget = async (text: string): Promise<void> => {
+  const judgeTarget = async (text: string, signal: AbortSignal): Promise<void> => {
     const url = new URL(text);
     const target = targetOf(url.hostname, Number(url.port) || (url.protocol === "https:" ? 443 : 80));
     // The proxy resolves the name again; what it would reach by the answer that we get must be public at least.
-    const addresses = await judgedAddresses(target, { path: "url", judge: targetJudge, resolve });
+    const addresses = await judgedAddresses(target, { path: "url", judge: targetJudge, resolve, signal });
     if (!addresses) throw refuse("url", "its host has no public address");
   };
 
   const run = async (parent: ParentProxy, asked: string | undefined, signal: AbortSignal): Promise<CheckResult> => {
-    if (asked !== undefined) await judgeTarget(asked);
+    if (asked !== undefined) await judgeTarget(asked, signal);
     const target = targetOf(parent.host, parent.port);
-    const addresses = await judgedAddresses(target, { path: "config.host", judge: proxyJudge, resolve });
+    const addresses = await judgedAddresses(target, { path: "config.host", judge: proxyJudge, resolve, signal });
     const text = asked ?? settings.url;
     const url = text === undefined ? undefined : new URL(text);
     let socket: Socket | undefined;

@@ -53,15 +53,20 @@ const notStarted = (why: string): AppError =>
   new AppError("browser_not_started", `the browser could not be started: ${why}`, { retryAfterSeconds: 5 });
 
 /** A signal that is aborted when the operator reports that the browser is refused, failed or ended, or when the object is deleted. */
-const failureOf = (uid: string, deps: ServiceDeps): { signal: AbortSignal; stop: () => void } => {
+const failureOf = (made: Browser, deps: ServiceDeps): { signal: AbortSignal; stop: () => void } => {
   const failed = new AbortController();
-  const stop = deps.browsers.listen(uid, (browser) => {
+  const { uid } = made.metadata;
+  const look = (browser: Browser): void => {
     const refusal = refusalIn(browser.status?.conditions);
     // The operator's copies may be a moment behind: the request has asked for the objects that it refers to.
     if (refusal && refusal.reason !== "ReferenceNotFound") failed.abort(noRoom(refusal.message, deps));
     else if (isOver(browser)) failed.abort(notStarted(browser.status?.message ?? "it ended at once"));
     else if (browser.metadata.deletionTimestamp) failed.abort(notStarted("it was deleted"));
-  });
+  };
+  const stop = deps.browsers.listen(uid, look);
+  // The watch may have shown the operator's word before this process had the answer to its own write.
+  const known = deps.browsers.get(made.metadata);
+  if (known?.metadata.uid === uid) look(known);
   return { signal: failed.signal, stop };
 };
 
@@ -111,7 +116,7 @@ export const createBrowser = async (
   deps.browsers.put(browser);
   const owner = { poolUid: browser.metadata.uid, session: browser.metadata.name };
   const allowedSeconds = deps.config.limits.sessionSeconds;
-  const failure = failureOf(owner.poolUid, deps);
+  const failure = failureOf(browser, deps);
   try {
     if (spec.name && !(await retryBriefly(() => deps.names.reserve(project.id, spec.name ?? "", owner), signal)))
       throw sessionNameTaken(spec.name);

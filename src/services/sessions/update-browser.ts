@@ -78,13 +78,13 @@ const write = async (
   });
 };
 
-/** `change`: what `running` was planned of. */
-type RunningUpdate = Update & { change: RunningChange | undefined };
+/** `change`: what `running` was planned of. `onSend`: called before the browser's agent gets the change. */
+type RunningUpdate = Update & { change: RunningChange | undefined; onSend: () => void };
 
 /** Carries out what was planned in the browser. What is captured goes back to what it was when that fails. */
 const apply = async (
   found: FoundSession,
-  { request, running, change, ...update }: RunningUpdate,
+  { request, running, change, onSend, ...update }: RunningUpdate,
   deps: ServiceDeps,
 ): Promise<void> => {
   const present = requestOf(found.lease);
@@ -92,6 +92,7 @@ const apply = async (
   if (running && change) await refuseSecondProfile(found, change, deps);
   if (request.telemetry) await applyCapture(next, found, deps);
   if (!running) return;
+  onSend();
   try {
     await applyChange(running, JSON.stringify(next), found, deps);
   } catch (error) {
@@ -115,6 +116,20 @@ const changeRunning = async (
     return write(found, update, deps);
   };
   return deps.locks.hold(["change-browser", session], work, { renews: true });
+};
+
+/** Whether the record of the session has this name, as far as Redis says. */
+const mayHaveName = async (
+  { lease, poolUid }: FoundSession,
+  name: string,
+  { store }: ServiceDeps,
+): Promise<boolean> => {
+  try {
+    const now = await store.lease(poolUid, lease.session);
+    return now !== undefined && requestOf(now).name === name;
+  } catch {
+    return true;
+  }
 };
 
 /**
@@ -145,13 +160,19 @@ export const updateBrowser = async (
   if (isRenamed && !(await deps.names.reserve(project.id, request.name ?? "", owner)))
     throw sessionNameTaken(request.name ?? "");
   const free = (name: string): Promise<void> => deps.names.free(project.id, name, owner).catch(() => undefined);
+  let isSent = false;
+  const onSend = (): void => {
+    isSent = true;
+  };
   const work =
     running || telemetry
-      ? changeRunning(found, { request, config, running, change }, deps)
+      ? changeRunning(found, { request, config, running, change, onSend }, deps)
       : write(found, { request }, deps);
   const lease = await work.catch(async (error: unknown) => {
-    // The name of a session whose record may have changed stays taken until it has ended.
-    if (isRenamed && running && error instanceof AppError && error.code === "conflict") await free(request.name ?? "");
+    // The new name stays taken until the session has ended, if the agent's copy or the record may have it.
+    const isRefused = error instanceof AppError && error.code === "conflict";
+    if (isRenamed && (isRefused || !isSent) && !(await mayHaveName(found, request.name ?? "", deps)))
+      await free(request.name ?? "");
     throw error;
   });
   if (telemetry) await deps.telemetry.collector.ensure(owner).catch(() => undefined);

@@ -22,6 +22,9 @@ export type ExporterDeps = Deps & Pick<ConnectDeps, "resolve"> & { now: () => nu
 /** How long a destination counts as unchanged, ms. After a request that failed it is read again at once. */
 const freshMs = 10_000;
 
+/** The reason of a batch that was rejected because its destination is no more. */
+export const destinationDeleted = "destination_deleted";
+
 /** A destination that was deleted and made anew under its id is another one. */
 export type DestinationRef = { id: string; uid: string; namespace: string };
 
@@ -69,7 +72,7 @@ export const createDestinationExporter = (
     try {
       const exporter = await current();
       if (exporter) return await exporter.export(session, records, signal);
-      return { rejected: records.length, reason: "destination_deleted", message: "" };
+      return { rejected: records.length, reason: destinationDeleted, message: "" };
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof AppError)) throw error;

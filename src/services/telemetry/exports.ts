@@ -11,7 +11,11 @@ import { createDestinationGate, type DestinationGate } from "../../telemetry/des
 import { createSessionExport, type ReadRecords, type SessionExport } from "../../telemetry/export-queue.ts";
 import type { OtlpExporter } from "../../telemetry/otlp-exporter.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { createDestinationExporter, type ExporterDeps } from "../telemetry-destinations/destination-exporter.ts";
+import {
+  createDestinationExporter,
+  destinationDeleted,
+  type ExporterDeps,
+} from "../telemetry-destinations/destination-exporter.ts";
 import { fetchDestination } from "../telemetry-destinations/fetch-destination.ts";
 import { recordOf } from "./record.ts";
 
@@ -37,8 +41,14 @@ export type Exports = { of(session: string, signal: AbortSignal): Exporting };
 
 type Shared = { exporter: Pick<OtlpExporter, "export" | "close">; gate: DestinationGate; users: number };
 
-/** `wanted`: the destination by its id or name, as the settings say it. */
-type Running = { wanted: string; export: SessionExport; stop: AbortController; done: Promise<void> };
+/** `wanted`: the destination by its id or name, as the settings say it. `isOrphaned`: that destination was deleted since. */
+type Running = {
+  wanted: string;
+  isOrphaned: () => boolean;
+  export: SessionExport;
+  stop: AbortController;
+  done: Promise<void>;
+};
 
 const wantedBy = (settings: Telemetry | undefined): string | undefined => {
   const { enabled = false, destination } = settings?.export?.otlp ?? {};
@@ -81,6 +91,7 @@ export const createExports = (deps: ExportsDeps): Exports => {
     const read: ReadRecords = async (after, count) =>
       (await deps.events.read(session, { order: "asc", after, count })).events.map(recordOf);
     const ofPool = on_demand ? {} : { poolId: pool.id, poolName: pool.name };
+    let isOrphaned = false;
     const running = createSessionExport({
       session: { sessionId: session, projectId, ...ofPool },
       read,
@@ -88,7 +99,9 @@ export const createExports = (deps: ExportsDeps): Exports => {
       exporter,
       gate,
       onDropped: deps.onDropped,
-      onOutcome: () => undefined,
+      onOutcome: (outcome) => {
+        if (outcome !== "sent" && outcome.reason === destinationDeleted) isOrphaned = true;
+      },
       onError: (err) => deps.log.warn({ err, session_id: session }, "events of a session can't be exported now"),
     });
     const stop = new AbortController();
@@ -96,7 +109,7 @@ export const createExports = (deps: ExportsDeps): Exports => {
       .run(AbortSignal.any([signal, stop.signal]))
       .catch(() => undefined)
       .finally(leave);
-    return { wanted, export: running, stop, done };
+    return { wanted, isOrphaned: () => isOrphaned, export: running, stop, done };
   };
 
   return {
@@ -110,7 +123,8 @@ export const createExports = (deps: ExportsDeps): Exports => {
       return {
         async follow(lease, settings) {
           const wanted = wantedBy(settings);
-          if (wanted === present?.wanted) return;
+          // Another one may have the name by now.
+          if (wanted === present?.wanted && !present?.isOrphaned()) return;
           await end();
           if (wanted === undefined) return;
           try {

@@ -1,4 +1,5 @@
 import type { Pod } from "../../../kube/objects.ts";
+import { agentEnd } from "./pod-state.ts";
 
 /**
  * What the operator keeps of a pod in its memory: the fields that the loop reads. The environment, volumes and tolerations of a browser's
@@ -19,8 +20,8 @@ export const keptPod = ({ metadata, spec, status }: Pod): Pod => ({
       ...(status.reason !== undefined && { reason: status.reason }),
       ...(status.message !== undefined && { message: status.message }),
       ...(status.conditions && { conditions: status.conditions }),
-      // Only of a container that has ended is its status read.
-      ...(status.containerStatuses?.[0]?.state?.terminated && { containerStatuses: status.containerStatuses }),
+      // Containers are read of a pod whose agent has ended.
+      ...(agentEnd({ status }) && { containerStatuses: status.containerStatuses }),
     },
   }),
 });

@@ -3,7 +3,8 @@ import { aRecord } from "../../../../test/support/observed-pool.ts";
 import { storedMeta } from "../../../../test/support/stored-meta.ts";
 import type { Pod } from "../../../kube/objects.ts";
 import type { BrowserRecord } from "../../../leases/records.ts";
-import { podState } from "./pod-state.ts";
+import { keptPod } from "./kept-pod.ts";
+import { isOver, podState } from "./pod-state.ts";
 
 type PodOptions = { phase?: string; ready?: boolean; deleted?: boolean; message?: string };
 
@@ -71,4 +72,17 @@ describe("a pod that is being deleted", () => {
       message: "told to",
     });
   });
+});
+
+test("a pod whose agent has ended is over with the agent's words, whatever a further container does", () => {
+  const message = JSON.stringify({ reason: "browser_crashed", message: "it crashed" });
+  const pod = aPod({ message });
+  const status = { name: "aside", image: "", imageID: "", ready: true, restartCount: 0, state: { running: {} } };
+  pod.status?.containerStatuses?.unshift(status);
+  expect(isOver(pod)).toBe(true);
+  expect(stateOf(pod, record("leased"), false)).toMatchObject({ is: "ended", reason: "browser_crashed" });
+  expect(keptPod(pod).status?.containerStatuses).toHaveLength(2);
+  const running = aPod();
+  if (running.status) running.status.containerStatuses = [{ ...status, state: { terminated: { exitCode: 0 } } }];
+  expect(isOver(running)).toBe(false);
 });

@@ -1,10 +1,15 @@
 import type { Pod } from "../../../kube/objects.ts";
 import type { BrowserRecord } from "../../../leases/lease-store.ts";
 import { Termination } from "../../../protocol/agent-api.ts";
+import { agentName } from "../pod/pod-template.ts";
 import type { PodState } from "./observed.ts";
 
+/** How the agent's container has ended, if it has. The pods of a template may have further containers, in any order. */
+export const agentEnd = ({ status }: Pick<Pod, "status">) =>
+  status?.containerStatuses?.find(({ name }) => name === agentName)?.state?.terminated;
+
 const endedState = (pod: Pod): PodState => {
-  const terminated = pod.status?.containerStatuses?.[0]?.state?.terminated;
+  const terminated = agentEnd(pod);
   const message = terminated?.message ?? "";
   try {
     const said = Termination.parse(JSON.parse(message));
@@ -16,8 +21,9 @@ const endedState = (pod: Pod): PodState => {
   }
 };
 
-/** Whether the pod's process has ended. */
-export const isOver = ({ status }: Pod): boolean => status?.phase === "Succeeded" || status?.phase === "Failed";
+/** Whether the pod's agent has ended. A further container may run on, and with it the pod. */
+export const isOver = (pod: Pod): boolean =>
+  pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed" || agentEnd(pod) !== undefined;
 
 /** Whether the pod's probe succeeds. */
 export const isReady = (pod: Pod): boolean =>
