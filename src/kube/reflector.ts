@@ -7,7 +7,8 @@
  *    └──────────── 410 Expired: the version is too old, so list again
  *
  * Rules: only `stop` ends a reflector, a failure never does. A list replaces the copy, so objects that are missing from it are
- * reported as DELETED. An older version never replaces a newer one, so `put` with the answer to an own write is safe.
+ * reported as DELETED. An older version never replaces a newer one, nor brings back what is gone, so `put` with the answer to an own
+ * write is safe. An object that was made anew under its name is reported as DELETED and ADDED.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { awaitWith } from "../await-with.ts";
@@ -46,6 +47,9 @@ const lastRetryMs = 5000;
 const isOlder = (a: KubeObject, b: KubeObject): boolean =>
   Number(a.metadata.resourceVersion) < Number(b.metadata.resourceVersion);
 
+/** Of so many objects that are gone it is remembered since which version: answers to own writes come late by a moment. */
+const maxGone = 1000;
+
 /** Starts a list and a watch, which retry for ever until `stop`. Reads before `synced` find an incomplete copy. */
 export const startReflector = <T extends KubeObject>(options: ReflectorOptions<T>): Reflector<T> => {
   const { kube, type, keep = (object) => object, onChange, log, ...selection } = options;
@@ -61,21 +65,38 @@ export const startReflector = <T extends KubeObject>(options: ReflectorOptions<T
       log.error({ err, kind: type.kind, object: keyOf(object.metadata) }, "a watch handler threw");
     }
   };
+  /** Uid → the version since which the object is gone, or does not match the selection. */
+  const gone = new Map<string, number>();
+  const forget = (object: T, sinceVersion: string): void => {
+    objects.delete(keyOf(object.metadata));
+    gone.delete(object.metadata.uid);
+    gone.set(object.metadata.uid, Number(sinceVersion));
+    for (const [oldest] of gone) if (gone.size > maxGone) gone.delete(oldest);
+    report(object, "DELETED");
+  };
+  const isLate = (object: T, known: T | undefined): boolean => {
+    if (Number(object.metadata.resourceVersion) <= (gone.get(object.metadata.uid) ?? 0)) return true;
+    if (!known) return false;
+    return known.metadata.uid === object.metadata.uid ? !isOlder(known, object) : isOlder(object, known);
+  };
   const put = (object: T): void => {
     const key = keyOf(object.metadata);
-    const known = objects.get(key);
-    if (known && known.metadata.uid === object.metadata.uid && !isOlder(known, object)) return;
+    const before = objects.get(key);
+    if (isLate(object, before)) return;
+    const isAnew = before !== undefined && before.metadata.uid !== object.metadata.uid;
+    if (isAnew) forget(before, before.metadata.resourceVersion);
+    const known = isAnew ? undefined : before;
     // managedFields are half of an object's size, and nothing here reads them. `delete` would leave a dictionary, of twice the size.
     const { managedFields: _, ...metadata } = object.metadata as ObjectMeta & { managedFields?: unknown };
     const slim = { ...object, metadata };
     objects.set(key, keep(slim));
     report(slim, known ? "MODIFIED" : "ADDED");
   };
-  const remove = (object: T): void => {
+  /** `sinceVersion`: of its deletion. */
+  const remove = (object: T, sinceVersion: string): void => {
     const known = objects.get(keyOf(object.metadata));
     if (!known || (known.metadata.uid !== object.metadata.uid && isOlder(object, known))) return;
-    objects.delete(keyOf(object.metadata));
-    report(object, "DELETED");
+    forget(object, sinceVersion);
   };
   const relist = async (): Promise<string> => {
     const { items, resourceVersion } = await kube.list(type, selection);
@@ -83,7 +104,7 @@ export const startReflector = <T extends KubeObject>(options: ReflectorOptions<T
     for (const object of [...objects.values()]) {
       // An object that was put after the list was made is newer than the list and stays.
       const isNewer = Number(object.metadata.resourceVersion) > Number(resourceVersion);
-      if (!listed.has(keyOf(object.metadata)) && !isNewer) remove(object);
+      if (!listed.has(keyOf(object.metadata)) && !isNewer) remove(object, resourceVersion);
     }
     for (const item of items) put(item);
     firstList.resolve();
@@ -92,7 +113,7 @@ export const startReflector = <T extends KubeObject>(options: ReflectorOptions<T
   const follow = async (from: string, onProgress: (version: string) => void): Promise<void> => {
     const stream = kube.watch(type, { ...selection, resourceVersion: from }, stopping.signal);
     for await (const { type: change, object } of stream) {
-      if (change === "DELETED") remove(object);
+      if (change === "DELETED") remove(object, object.metadata.resourceVersion);
       else if (change !== "BOOKMARK") put(object);
       onProgress(object.metadata.resourceVersion);
     }

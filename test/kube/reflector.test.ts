@@ -69,6 +69,37 @@ test("a process sees its own write at once, and no older event reverts it", asyn
   expect(reflector.get({ namespace, name: "own" })?.metadata.labels).toEqual({ value: "2" });
 });
 
+test("the answer to an own write that comes after the object's deletion brings nothing back", async () => {
+  const reflector = start();
+  await reflector.synced();
+  await create("a");
+  const written = await label("a", "1");
+  await remove("a");
+  await seen("DELETED a");
+  reflector.put(written);
+  expect(reflector.get({ namespace, name: "a" })).toBeUndefined();
+  const anew = await create("a");
+  await eventually(
+    "it is there anew",
+    () => reflector.get({ namespace, name: "a" })?.metadata.uid === anew.metadata.uid,
+  );
+  reflector.put(written);
+  expect(reflector.get({ namespace, name: "a" })?.metadata.uid).toBe(anew.metadata.uid);
+});
+
+test("an object that was made anew while nobody watched is reported as gone and as new", async () => {
+  const reflector = start();
+  await reflector.synced();
+  const first = await create("a");
+  await seen("ADDED a");
+  changes.splice(0);
+  const later = String(Number(first.metadata.resourceVersion) + 1_000_000_000);
+  reflector.put({ ...first, metadata: { ...first.metadata, uid: "another", resourceVersion: later } });
+  expect(changes).toEqual(["DELETED a", "ADDED a"]);
+  reflector.put(first);
+  expect(reflector.get({ namespace, name: "a" })?.metadata.uid).toBe("another");
+});
+
 test("it misses no change while its connections break", async () => {
   await using behind = await kubeconfigBehindLink(kubeconfigPath);
   const far = connectKube({ kubeconfigPath: behind.path, requestTimeoutMs: 2000 });

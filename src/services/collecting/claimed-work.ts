@@ -46,23 +46,25 @@ export const startClaimedWork = ({ claims, run, most, alsoLook, what, log }: Cla
   const stopped = new AbortController();
   let confirmed = 0;
 
-  const runToEnd = async (collected: Collected, signal: AbortSignal): Promise<void> => {
+  const runToEnd = async (collected: Collected, claimed: Promise<void>, signal: AbortSignal): Promise<void> => {
     try {
       await run(collected, signal);
     } finally {
+      // A claim that came after its end would stay.
+      await claimed.catch(() => undefined);
       if (!signal.aborted)
         await whileUnavailable(() => claims.end(collected.session), { maxPauseMs: 2000, signal }).catch(
           () => undefined,
         );
     }
   };
-  /** Of what this replica has claimed. */
-  const begin = (collected: Collected): void => {
+  /** Of what this replica has claimed, or claims now. */
+  const begin = (collected: Collected, claimed = Promise.resolve()): void => {
     const { session } = collected;
     if (running.has(session) || stopped.signal.aborted) return;
     const stop = new AbortController();
     const signal = AbortSignal.any([stop.signal, stopped.signal]);
-    const done = runToEnd(collected, signal)
+    const done = runToEnd(collected, claimed, signal)
       .catch((err: unknown) => {
         if (!signal.aborted) log.error({ err, session_id: session }, `${what} are not collected`);
       })
@@ -71,12 +73,13 @@ export const startClaimedWork = ({ claims, run, most, alsoLook, what, log }: Cla
   };
   const claim = async (collected: Collected): Promise<void> => {
     const hasRoom = running.size < most;
-    if (hasRoom) begin(collected);
-    await whileUnavailable(() => (hasRoom ? claims.claim(collected) : claims.offer(collected)), {
+    const claimed = whileUnavailable(() => (hasRoom ? claims.claim(collected) : claims.offer(collected)), {
       maxPauseMs: 2000,
       tries: 5,
       signal: stopped.signal,
     });
+    if (hasRoom) begin(collected, claimed);
+    await claimed;
   };
   const ensure = async (collected: Collected): Promise<void> => {
     if (!running.has(collected.session) && (await claims.claimFree(collected))) begin(collected);

@@ -116,6 +116,7 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Obser
   const { uid } = known.metadata;
   const owner = { ...known, ...deps.source.meta };
   const leases = await deps.store.snapshot(uid);
+  const offsetMs = leases.nowMs - deps.monotonicMs();
   const nodes = await deps.nodes.find(podsOf(owner, deps).own.flatMap(({ spec }) => spec?.nodeName ?? []));
   const setups = await setupStates(podsOf(owner, deps).own, deps);
   const profile = deps.profileOf(known);
@@ -127,7 +128,6 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Obser
   const pool = deps.source.get(refOf(key));
   if (pool?.metadata.uid !== uid) return undefined;
 
-  const offsetMs = leases.nowMs - deps.monotonicMs();
   const records = new Map(leases.browsers.map((browser) => [browser.id, browser]));
   const { refusal, scaling } = acceptSize(pool, leases, deps);
 
