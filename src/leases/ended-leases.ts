@@ -41,11 +41,15 @@ export const createEndedLeases = (redis: RedisConnection) => ({
   async countSince(poolUid: string, sinceMs: number): Promise<number> {
     return orUnavailable(redis.zcount(poolKey(poolUid, "ended_at"), sinceMs, "+inf"));
   },
-  /** The latest ends before `beforeMs`, `count` of them at most. */
-  async entries(poolUid: string, beforeMs: number, count: number): Promise<EndedEntry[]> {
+  /** The latest ends before `beforeMs`, `count` of them at most, without the first `skip`; of one millisecond the last id first. */
+  async entries(
+    poolUid: string,
+    beforeMs: number,
+    { skip, count }: { skip: number; count: number },
+  ): Promise<EndedEntry[]> {
     const key = poolKey(poolUid, "ended_at");
     const flat = await orUnavailable(
-      redis.zrevrangebyscore(key, `(${beforeMs}`, "-inf", "WITHSCORES", "LIMIT", 0, count),
+      redis.zrevrangebyscore(key, `(${beforeMs}`, "-inf", "WITHSCORES", "LIMIT", skip, count),
     );
     return flat.flatMap((session, index) => (index % 2 === 0 ? [{ session, endedMs: Number(flat[index + 1]) }] : []));
   },

@@ -12,10 +12,13 @@ import type { ServiceDeps } from "../service-deps.ts";
 
 type Place = EndedEntry & { poolUid: string };
 
-/** Ended sessions in order. `before`: the latest ones that ended before this time, `count` at most. */
+/** A part of an order: so many places after the first `skip` ones. */
+type Part = { skip: number; count: number };
+
+/** Ended sessions in the order of `byEnd`. `before`: those that ended before this time. */
 type Source = {
   countSince(sinceMs: number): number | Promise<number>;
-  before(beforeMs: number, count: number): Place[] | Promise<Place[]>;
+  before(beforeMs: number, part: Part): Place[] | Promise<Place[]>;
 };
 
 export type EndedDeps = Pick<ServiceDeps, "pools" | "browsers" | "endedLeases">;
@@ -23,21 +26,23 @@ export type EndedDeps = Pick<ServiceDeps, "pools" | "browsers" | "endedLeases">;
 /** Later than every end, ms. */
 const endOfTimeMs = 8.64e15;
 
-/** By their end, the latest first. Those of one millisecond: in an order that is the same at each reading. */
-const byEnd = (a: Place, b: Place): number =>
-  b.endedMs - a.endedMs || (a.poolUid + a.session < b.poolUid + b.session ? -1 : 1);
+/** By their end, the latest first. Those of one pool and one millisecond in the order in which Redis has them: the last id first. */
+const byEnd = (a: Place, b: Place): number => {
+  if (a.endedMs !== b.endedMs) return b.endedMs - a.endedMs;
+  return a.poolUid === b.poolUid ? (a.session > b.session ? -1 : 1) : a.poolUid < b.poolUid ? -1 : 1;
+};
 
 const poolSource = (poolUid: string, { endedLeases }: EndedDeps): Source => ({
   countSince: (sinceMs) => endedLeases.countSince(poolUid, sinceMs),
-  before: async (beforeMs, count) =>
-    (await endedLeases.entries(poolUid, beforeMs, count)).map((entry) => ({ ...entry, poolUid })),
+  before: async (beforeMs, part) =>
+    (await endedLeases.entries(poolUid, beforeMs, part)).map((entry) => ({ ...entry, poolUid })),
 });
 
 const listSource = (places: Place[]): Source => {
   const sorted = places.toSorted(byEnd);
   return {
     countSince: (sinceMs) => sorted.filter(({ endedMs }) => endedMs >= sinceMs).length,
-    before: (beforeMs, count) => sorted.filter(({ endedMs }) => endedMs < beforeMs).slice(0, count),
+    before: (beforeMs, { skip, count }) => sorted.filter(({ endedMs }) => endedMs < beforeMs).slice(skip, skip + count),
   };
 };
 
@@ -46,7 +51,10 @@ const placesOf = async (browser: Browser, { endedLeases }: EndedDeps): Promise<P
   const { metadata, status } = browser;
   const poolUid = metadata.uid;
   if (!isOver(browser))
-    return (await endedLeases.entries(poolUid, endOfTimeMs, 1)).map((entry) => ({ ...entry, poolUid }));
+    return (await endedLeases.entries(poolUid, endOfTimeMs, { skip: 0, count: 1 })).map((entry) => ({
+      ...entry,
+      poolUid,
+    }));
   if (status?.phase !== "Ended") return [];
   return [{ poolUid, session: metadata.name, endedMs: Date.parse(status.endTime ?? metadata.creationTimestamp ?? "") }];
 };
@@ -67,7 +75,7 @@ const startOf = async (sources: Source[], offset: number): Promise<{ beforeMs: n
   if (offset === 0) return { beforeMs: endOfTimeMs, skipped: 0 };
   const countSince = async (sinceMs: number): Promise<number> =>
     (await Promise.all(sources.map((source) => source.countSince(sinceMs)))).reduce((sum, count) => sum + count, 0);
-  const newest = (await Promise.all(sources.map((source) => source.before(endOfTimeMs, 1)))).flat();
+  const newest = (await Promise.all(sources.map((source) => source.before(endOfTimeMs, { skip: 0, count: 1 })))).flat();
   // More than `offset` have ended since `low`, or it is the first of all times; not more since `high`.
   let high = Math.max(0, ...newest.map(({ endedMs }) => endedMs)) + 1;
   let skipped = 0;
@@ -87,16 +95,12 @@ const startOf = async (sources: Source[], offset: number): Promise<{ beforeMs: n
 /** What a source gives, one by one. It is asked for `chunk` at a time. */
 async function* walk(source: Source, fromMs: number, chunk: number): AsyncGenerator<Place> {
   let beforeMs = fromMs;
-  for (;;) {
-    const places = (await source.before(beforeMs, chunk)).toSorted(byEnd);
-    const last = places.at(-1);
-    if (!last) return;
-    const isAll = places.length < chunk;
-    // The chunk may end amid the ends of one millisecond; these come with the next chunk.
-    const whole = isAll ? places : places.filter(({ endedMs }) => endedMs > last.endedMs);
-    yield* whole.length > 0 ? whole : places;
-    if (isAll) return;
-    beforeMs = whole.length > 0 ? last.endedMs + 1 : last.endedMs;
+  for (let skip = 0; ; skip += chunk) {
+    const places = await source.before(beforeMs, { skip, count: chunk });
+    yield* places;
+    if (places.length < chunk) return;
+    // Sessions that end meanwhile would move the others.
+    if (skip === 0) beforeMs = Math.min(beforeMs, (places[0]?.endedMs ?? 0) + 1);
   }
 }
 

@@ -1,0 +1,158 @@
+/**
+ * Every route of what is kept, with each of its calls to Kubernetes, Redis and the blob store failing in turn: what the caller is told, that
+ * the same request works once all is well, and that nothing is left behind.
+ */
+import { createServer, type Server } from "node:http";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { type RunningApi, startApi } from "../../src/cmd/api.ts";
+import { readConfig } from "../../src/config.ts";
+import type { Route } from "../../src/http/route.ts";
+import { routeTable } from "../../src/http/route-table.ts";
+import { secrets } from "../../src/kube/resource-type.ts";
+import { listeningPort } from "../../src/listening-port.ts";
+import { createLogger } from "../../src/log.ts";
+import { credentialKind, ownSecretName } from "../../src/resources/credential.ts";
+import type { ServiceDeps } from "../../src/services/service-deps.ts";
+import { eventually } from "../support/eventually.ts";
+import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
+import { createRouteRequests, type RouteRequest, type RouteRequests, textOf } from "../support/route-requests.ts";
+import { type FaultKind, faultKinds, injected, serviceFailures, tryEveryFault } from "./injector.ts";
+
+let stack: LocalStack;
+let site: Server;
+let api: RunningApi;
+let requests: RouteRequests;
+/** The parts of the replica as they are without faults. */
+let whole: ServiceDeps;
+beforeAll(async () => {
+  site = createServer((_request, response) => {
+    response.setHeader("content-type", "text/html").end(`<input id="user">`);
+  });
+  await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
+  stack = await startLocalStack();
+  const config = readConfig({
+    REDIS_URL: stack.redis_url,
+    BROWSERPOOL_PORT: "0",
+    BROWSERPOOL_AUDIT_LOG: "/dev/null",
+    BROWSERPOOL_STOP_GRACE_SECONDS: "0.1",
+    BROWSERPOOL_DEFAULT_PROJECT: "default",
+    BROWSERPOOL_BLOBS: pathToFileURL(join(stack.dataDir, "blobs")).href,
+    BROWSERPOOL_KEY_REQUESTS_PER_SECOND: "1000",
+  });
+  api = await startApi({ config, kubeconfigPath: stack.kubeconfig }, createLogger("silent", "test"));
+  whole = { ...api.services };
+  requests = await createRouteRequests({ ...stack, namespace: "default" }, `http://127.0.0.1:${listeningPort(site)}/`);
+});
+afterAll(async () => {
+  await api?.stop();
+  await stack?.[Symbol.asyncDispose]();
+  site?.close();
+});
+/** A project may have so many pools and destinations. */
+afterEach(async () => {
+  await requests.endSessions();
+  for await (const { id, browser_pool_config: config } of stack.kernel.browserPools.list())
+    if (config.size === 1) await stack.kernel.browserPools.delete(id, { force: true });
+  const destinations = (await (await stack.call("GET", "/telemetry/destinations?limit=100")).json()) as {
+    id: string;
+  }[];
+  for (const { id } of destinations) await stack.call("DELETE", `/telemetry/destinations/${id}`);
+});
+
+type Answer = { status: number; headers: Headers; text: string };
+
+const send = async ({ method }: Route, { path, body }: RouteRequest): Promise<Answer> => {
+  const isForm = body instanceof FormData;
+  const response = await fetch(api.url + path, {
+    method: method.toUpperCase(),
+    headers: {
+      authorization: `Bearer ${stack.api_key}`,
+      ...(body !== undefined && !isForm && { "content-type": "application/json" }),
+    },
+    ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
+  });
+  const text = await textOf(response);
+  const session = /"session_id":"([^"]+)"/.exec(text)?.[1];
+  if (response.ok && session !== undefined) requests.own(session);
+  return { status: response.status, headers: response.headers, text };
+};
+
+/** The same, on parts of which some may fail. */
+const sendWith = async (route: Route, request: RouteRequest, parts: ServiceDeps): Promise<Answer> => {
+  Object.assign(api.services, parts);
+  try {
+    return await send(route, request);
+  } finally {
+    Object.assign(api.services, whole);
+  }
+};
+
+/** What a request may be answered with when it is repeated: it may have been carried out the first time. */
+const isFine = ({ method }: Route, { status }: Answer): boolean =>
+  status < 300 || (method === "delete" && status === 404) || status === 409;
+
+/** Of sessions, the leases' own tests tell: a request for each fault would need a browser for each. */
+const ofSessions = /^\/browsers|\/(acquire|release|flush|operations)$|^\/config-registry/;
+
+const kindsOf = ({ method }: Route): readonly FaultKind[] => (method === "get" ? ["refused"] : faultKinds);
+
+const routes = routeTable.filter(
+  ({ path, operationId }) => !ofSessions.test(path) && operationId !== "downloadExtensionFromChromeStore",
+);
+
+test.each(routes.map((route) => [`${route.method.toUpperCase()} ${route.path}`, route] as const))(
+  "%s",
+  async (_name, route) => {
+    const usual = await send(route, await requests.of(route));
+    await tryEveryFault({
+      parts: whole,
+      failures: serviceFailures,
+      kinds: kindsOf(route),
+      prepare: () => requests.of(route),
+      work: (request, parts) => sendWith(route, request, parts),
+      async check(request, ended) {
+        if ("error" in ended) throw ended.error;
+        const { status, headers, text } = ended.result;
+        if (status !== usual.status) {
+          const { code } = JSON.parse(text) as { code?: string };
+          expect([status, code]).toEqual([503, "unavailable"]);
+          expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+        }
+        const again = await send(route, request);
+        expect(isFine(route, again) || again.status === usual.status, `again: ${again.status} ${again.text}`).toBe(
+          true,
+        );
+      },
+    });
+  },
+);
+
+test("nothing is left behind of all that", async () => {
+  await eventually("every Secret of a credential has its credential", async () => {
+    const [own, all] = await Promise.all([
+      stack.kube.list(credentialKind, { namespace: "default" }),
+      stack.kube.list(secrets, { namespace: "default" }),
+    ]);
+    const wanted = new Set(own.items.map(({ metadata }) => ownSecretName(metadata.name)));
+    const prefix = ownSecretName("");
+    return all.items.every(({ metadata: { name } }) => !name.startsWith(prefix) || wanted.has(name));
+  });
+  expect((await stack.kernel.browsers.list()).items ?? []).toEqual([]);
+});
+
+test("a fault that the work repeats by itself is no failure, and one that lasts is one", async () => {
+  let done = 0;
+  const parts = { kube: { get: async () => (done += 1) } };
+  const work = injected(parts, { kube: serviceFailures.kube }).parts.kube;
+  await work.get();
+  const lost = injected(parts, { kube: serviceFailures.kube }, { kind: "lost", call: 0 });
+  await expect(lost.parts.kube.get()).rejects.toMatchObject({ code: "unavailable" });
+  expect([done, await lost.parts.kube.get(), lost.calls]).toEqual([2, 3, ["kube.get", "kube.get"]]);
+  const away = injected(parts, { kube: serviceFailures.kube }, { kind: "away", call: 1 });
+  await away.parts.kube.get();
+  for (let again = 0; again < 2; again++)
+    await expect(away.parts.kube.get()).rejects.toMatchObject({ code: "unavailable" });
+  expect(done).toBe(4);
+});
