@@ -14,6 +14,7 @@ import { secrets } from "../../src/kube/resource-type.ts";
 import { listeningPort } from "../../src/listening-port.ts";
 import { createLogger } from "../../src/log.ts";
 import { credentialKind, ownSecretName } from "../../src/resources/credential.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
 import type { ServiceDeps } from "../../src/services/service-deps.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
@@ -128,6 +129,37 @@ test.each(routes.map((route) => [`${route.method.toUpperCase()} ${route.path}`, 
     });
   },
 );
+
+// CREDENTIAL-13
+test("a credential that gets another name takes its connections along, whatever fails on the way, once it is asked again", async () => {
+  const route = routeTable.find(({ operationId }) => operationId === "updateCredential");
+  if (!route) throw new Error("there is no such route");
+  const connectionName = async (id: string): Promise<unknown> =>
+    ((await stack.kernel.auth.connections.retrieve(id)) as { credential?: { name?: string } }).credential?.name;
+  const prepare = async () => {
+    const { id, name } = await stack.kernel.credentials.create({
+      name: `before-${newId()}`,
+      domain: "shop.example",
+      values: { user: "alice" },
+    });
+    const connection = await stack.kernel.auth.connections.create({
+      domain: "shop.example",
+      profile_name: `profile-${newId()}`,
+      credential: { name },
+    });
+    return { path: `/credentials/${id}`, body: { name: `after-${newId()}` }, connection: connection.id };
+  };
+  await tryEveryFault({
+    parts: whole,
+    failures: serviceFailures,
+    prepare,
+    work: (request, parts) => sendWith(route, request, parts),
+    async check(request) {
+      expect(await send(route, request)).toMatchObject({ status: 200 });
+      expect(await connectionName(request.connection)).toBe(request.body.name);
+    },
+  });
+});
 
 test("nothing is left behind of all that", async () => {
   await eventually("every Secret of a credential has its credential", async () => {

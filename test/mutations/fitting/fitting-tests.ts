@@ -1,0 +1,80 @@
+/** Which tests fit a mistake: those that run the function in which it is, by what was measured. */
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { Mutation } from "../mutation.ts";
+import { root } from "../tree.ts";
+import { functionsOf, hitOf } from "./instrument.ts";
+import type { Coverage } from "./measured-coverage.ts";
+
+/** Time that the tests of one mistake may take, one after the other, s. */
+const budgetSeconds = 150;
+/** What each file costs beside its tests, s. */
+const startSeconds = 1;
+
+const sourceOf = (file: string): string => readFileSync(join(root, "src", file), "utf8");
+
+/** Scripts that contain an include; a script's own name is the one it is run by. */
+const scriptsWith = (file: string): string[] => {
+  const name = basename(file, ".lua");
+  if (basename(dirname(file)) !== "includes") return [name];
+  const folder = join(root, "src", dirname(dirname(file)));
+  return readdirSync(folder)
+    .filter((script) => script.endsWith(".lua"))
+    .filter((script) =>
+      /^-- @include (.+)$/m
+        .exec(readFileSync(join(folder, script), "utf8"))?.[1]
+        ?.split(" ")
+        .includes(name),
+    )
+    .map((script) => basename(script, ".lua"));
+};
+
+/** The functions that name a file: what reads a page's script, or rules. */
+const readersOf = (name: string): string[] =>
+  (readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }) as string[])
+    .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && sourceOf(file).includes(name))
+    .flatMap((file) => [
+      hitOf(file, "loaded"),
+      ...functionsOf(file, sourceOf(file)).map(({ number }) => hitOf(file, number)),
+    ]);
+
+/** What a test must run so that it may notice the mistake: any of these. */
+export const hitsOfMutation = ({ file, find }: Pick<Mutation, "file" | "find">): string[] => {
+  if (file.endsWith(".lua")) return scriptsWith(file).map((name) => `lua:${name}`);
+  if (!file.endsWith(".ts")) return readersOf(basename(file));
+  const text = sourceOf(file);
+  const at = text.indexOf(find);
+  const around = functionsOf(file, text).filter(({ start, end }) => start <= at && at < end);
+  // Functions come in the order in which they begin: the last one is the innermost.
+  const innermost = around.at(-1);
+  return [hitOf(file, innermost?.number ?? "loaded")];
+};
+
+/** Whether a test file stands beside what it tests, and needs no server. */
+export const isUnitTest = (file: string): boolean => file.startsWith("src/");
+
+/**
+ * The test files for a mistake, in the order in which they run: unit tests, then the quickest. Of more than time allows, those that run
+ * most of the mistake's file for their time.
+ */
+export const fittingTests = (mutation: Pick<Mutation, "file" | "find" | "tests">, coverage: Coverage): string[] => {
+  if (mutation.tests) return [...mutation.tests];
+  const wanted = new Set(hitsOfMutation(mutation));
+  const sameFile = `${mutation.file}#`;
+  const fitting = Object.entries(coverage)
+    .filter(([, { hits }]) => hits.some((hit) => wanted.has(hit)))
+    .map(([file, { seconds, hits }]) => {
+      const cost = seconds + startSeconds;
+      return { file, cost, worth: (1 + hits.filter((hit) => hit.startsWith(sameFile)).length) / cost };
+    });
+  const chosen: typeof fitting = [];
+  let left = budgetSeconds;
+  for (const test of fitting.toSorted((a, b) => b.worth - a.worth)) {
+    if (test.cost > left && !isUnitTest(test.file)) continue;
+    left -= test.cost;
+    chosen.push(test);
+  }
+  return chosen
+    .toSorted((a, b) => Number(isUnitTest(b.file)) - Number(isUnitTest(a.file)) || a.cost - b.cost)
+    .map(({ file }) => file);
+};

@@ -1,0 +1,69 @@
+/** Runs all tests once in copies of the tree whose functions say that they run. */
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { applyPatches } from "../../robustness/hook/source-patch.ts";
+import { runTests } from "../run-tests.ts";
+import { copyTree, type Tree } from "../tree.ts";
+import { instrumented } from "./instrument.ts";
+import type { Coverage } from "./measured-coverage.ts";
+
+/** Copies that share out the test files: tests wait a lot. */
+const trees = 4;
+/** Limit of the whole, ms. */
+const timeoutMs = 7_200_000;
+
+/** Scripts in Redis say by this that they run. */
+const scriptNote = {
+  file: "redis/script.ts",
+  find: "  try {\n    return await redis.evalsha(",
+  replace: '  globalThis.noteHit?.("lua:" + script.name);\n  try {\n    return await redis.evalsha(',
+};
+
+const isSource = (path: string): boolean => path.endsWith(".ts") && !path.endsWith(".test.ts");
+
+const instrumentTree = async ({ folder }: Tree): Promise<void> => {
+  const source = join(folder, "src");
+  for (const file of (await readdir(source, { recursive: true })).filter(isSource)) {
+    const text = await readFile(join(source, file), "utf8");
+    await writeFile(join(source, file), instrumented(file, applyPatches(file, text, [scriptNote])));
+  }
+};
+
+const hitsIn = async ({ folder }: Tree): Promise<[file: string, hits: string[]][]> => {
+  const hits = join(folder, ".browserpool/hits");
+  const names = (await readdir(hits)).filter((name) => name !== "current");
+  const read = names.map(async (name) => {
+    const lines = (await readFile(join(hits, name), "utf8")).split("\n").filter((line) => line !== "");
+    return [decodeURIComponent(name), [...new Set(lines)]] as [string, string[]];
+  });
+  return Promise.all(read);
+};
+
+const measureShard = async (shard: number, say: (text: string) => void, signal: AbortSignal): Promise<Coverage> => {
+  await using tree = await copyTree();
+  await instrumentTree(tree);
+  const args = [`--shard=${shard}/${trees}`];
+  const end = await runTests(tree, {
+    files: [],
+    config: "test/mutations/fitting/vitest.config.ts",
+    args,
+    timeoutMs,
+    signal,
+  });
+  if (end.kind === "unfinished") throw new Error(`the tests of shard ${shard} came to no end: ${end.why}`);
+  for (const { file, name, error } of end.failed) say(`failed: ${file}: ${name}: ${error}`);
+  return Object.fromEntries(
+    (await hitsIn(tree)).map(([file, lines]) => [file, { seconds: end.seconds.get(file) ?? 0, hits: lines }]),
+  );
+};
+
+/** What each test file runs, and how long it takes. Takes about as long as all tests. `say`: hears of tests that fail. */
+export const measureCoverage = async (say: (text: string) => void, signal: AbortSignal): Promise<Coverage> => {
+  const failing = new AbortController();
+  const either = AbortSignal.any([signal, failing.signal]);
+  const shards = Array.from({ length: trees }, (_, index) => measureShard(index + 1, say, either));
+  for (const shard of shards) shard.catch(() => failing.abort());
+  // Each removes its copy.
+  await Promise.allSettled(shards);
+  return Object.assign({}, ...(await Promise.all(shards))) as Coverage;
+};

@@ -1,0 +1,74 @@
+/** `npm run test:mutations`: argv → run → exit code. The only place that handles signals and ends the process. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { inspect } from "node:util";
+import { allMutations, areaOf } from "./all-mutations.ts";
+import { fittingTests } from "./fitting/fitting-tests.ts";
+import { measureCoverage } from "./fitting/measure.ts";
+import { type Coverage, readCoverage, writeCoverage } from "./fitting/measured-coverage.ts";
+import { tableByArea, tableOfUnfound, writeTables } from "./mutation-table.ts";
+import { type Options, readOptions, UsageError, usage } from "./options.ts";
+import { keptResults } from "./results.ts";
+import { fittingTestsPath, runMutations } from "./run-mutations.ts";
+import { selectMutations } from "./select-mutations.ts";
+import { root } from "./tree.ts";
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+const stopSignal = (): AbortSignal => {
+  const stop = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort());
+  return stop.signal;
+};
+
+const writeFittingTests = async (coverage: Coverage): Promise<void> => {
+  const fitting = Object.fromEntries(allMutations.map((mutation) => [mutation.name, fittingTests(mutation, coverage)]));
+  await writeFile(fittingTestsPath, `${JSON.stringify(fitting, undefined, 2)}\n`);
+  const none = allMutations.filter(({ name }) => fitting[name]?.length === 0);
+  say(`fitting tests of ${allMutations.length} mistakes are in ${fittingTestsPath.slice(root.length + 1)}`);
+  for (const { name, file } of none) say(`no test runs ${file} where ${name} is`);
+};
+
+const tryAll = async (options: Extract<Options, { do: "try" }>): Promise<number> => {
+  const mutations = selectMutations(options);
+  if (options.sample !== undefined) say(`seed ${options.seed}`);
+  const signal = stopSignal();
+  const results = await runMutations(mutations, { atOnce: options.atOnce, say, signal });
+  const missed = results.filter(({ mutation, outcome }) => outcome.found === "no" && mutation.mayStay === undefined);
+  say(`\n${tableByArea(results)}\n\nnot found:\n\n${tableOfUnfound(results)}`);
+  const kept = await keptResults();
+  if (kept.length === allMutations.length) say(`\nwritten into ${await writeTables(kept)}`);
+  return missed.length === 0 && results.length === mutations.length ? 0 : 1;
+};
+
+const carryOut = async (options: Options): Promise<number> => {
+  await mkdir(join(root, ".browserpool/mutations"), { recursive: true });
+  switch (options.do) {
+    case "help":
+      say(usage);
+      return 0;
+    case "list":
+      for (const mutation of allMutations)
+        say([areaOf(mutation), mutation.kind, mutation.name, mutation.file, mutation.breaks].join("\t"));
+      return 0;
+    case "find-tests": {
+      const coverage = await measureCoverage(say, stopSignal());
+      await writeCoverage(coverage);
+      await writeFittingTests(coverage);
+      return 0;
+    }
+    case "fit":
+      await writeFittingTests(await readCoverage());
+      return 0;
+    case "try":
+      return tryAll(options);
+  }
+};
+
+try {
+  process.exit(await carryOut(readOptions(process.argv.slice(2))));
+} catch (error) {
+  const isUsage = error instanceof UsageError;
+  process.stderr.write(`test:mutations: ${isUsage ? `${error.message}\n\n${usage}` : inspect(error)}\n`);
+  process.exit(isUsage ? 2 : 1);
+}

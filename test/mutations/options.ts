@@ -1,0 +1,85 @@
+import { parseArgs } from "node:util";
+import { freshSeed } from "../robustness/options.ts";
+import { type Area, areaNames } from "./all-mutations.ts";
+
+export const usage = `usage: npm run test:mutations -- [options]
+
+Makes realistic mistakes in copies of the product, one at a time, and runs the tests that fit each: those that run the function in
+which it is. A mistake that no test notices is a finding.
+
+  --area a,b      mistakes of these areas only: ${areaNames.join(", ")}
+  --only a,b      these mistakes only, by name
+  --sample N      N of them, drawn by chance; those that are known to stay unnoticed are left out
+  --seed N        seed of the draw (default: drawn by chance, and printed)
+  --at-once N     mistakes tried at the same time (default 2)
+  --list          names the mistakes, and runs nothing
+  --find-tests    runs all tests once, to find those that fit each mistake, and writes fitting-tests.json. Takes as long as npm test
+  --fit           writes fitting-tests.json by what --find-tests measured on this machine before
+  --help          this text
+
+Results are kept in .browserpool/mutations/results.json. When all mistakes have one, docs/mutations.md gets its tables.
+
+exit code: 0 all were found, or may stay; 1 one was not, 2 a wrong command line
+`;
+
+/** A wrong command line; its message says what is wrong. */
+export class UsageError extends Error {
+  override name = "UsageError";
+}
+
+export type Selection = { area: Area[]; only: string[]; sample: number | undefined; seed: number };
+export type Options = { do: "help" | "list" | "find-tests" | "fit" } | ({ do: "try"; atOnce: number } & Selection);
+
+const mostAtOnce = 16;
+
+const number = (name: string, text: string, max: number): number => {
+  const value = Number(text);
+  if (!/^[1-9]\d*$/.test(text) || value > max)
+    throw new UsageError(`--${name} ${text}: give a whole number from 1 to ${max}`);
+  return value;
+};
+
+const areaList = (text: string | undefined): Area[] =>
+  (text?.split(",") ?? []).map((name) => {
+    const area = areaNames.find((one) => one === name);
+    if (!area) throw new UsageError(`--area ${name}: give one of ${areaNames.join(", ")}`);
+    return area;
+  });
+
+/** Throws a `UsageError`. */
+export const readOptions = (argv: string[]): Options => {
+  const values = parse(argv);
+  if (values.help) return { do: "help" };
+  if (values.list) return { do: "list" };
+  if (values["find-tests"]) return { do: "find-tests" };
+  if (values.fit) return { do: "fit" };
+  return {
+    do: "try",
+    area: areaList(values.area),
+    only: values.only?.split(",") ?? [],
+    sample: values.sample === undefined ? undefined : number("sample", values.sample, 10_000),
+    seed: values.seed === undefined ? freshSeed() : number("seed", values.seed, 999_999),
+    atOnce: number("at-once", values["at-once"], mostAtOnce),
+  };
+};
+
+const parse = (argv: string[]) => {
+  try {
+    return parseArgs({
+      args: argv,
+      options: {
+        area: { type: "string" },
+        only: { type: "string" },
+        sample: { type: "string" },
+        seed: { type: "string" },
+        "at-once": { type: "string", default: "2" },
+        list: { type: "boolean", default: false },
+        "find-tests": { type: "boolean", default: false },
+        fit: { type: "boolean", default: false },
+        help: { type: "boolean", default: false },
+      },
+    }).values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+};

@@ -1,0 +1,38 @@
+/** What came of each mistake, kept on this machine from run to run. */
+import { createHash } from "node:crypto";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { allMutations } from "./all-mutations.ts";
+import type { Mutation } from "./mutation.ts";
+import type { Result } from "./mutation-table.ts";
+import { root } from "./tree.ts";
+import type { Outcome } from "./try-mutation.ts";
+
+const path = join(root, ".browserpool/mutations/results.json");
+
+/** A result holds for this change only. */
+const keyOf = ({ name, file, find, replace }: Mutation): string =>
+  createHash("sha256")
+    .update(JSON.stringify([name, file, find, replace]))
+    .digest("hex")
+    .slice(0, 16);
+
+const readAll = async (): Promise<Record<string, Outcome>> =>
+  JSON.parse(await readFile(path, "utf8").catch(() => "{}")) as Record<string, Outcome>;
+
+/** Keeps one more. One call at a time. */
+export const keepResult = async ({ mutation, outcome }: Result): Promise<void> => {
+  const all = await readAll();
+  all[keyOf(mutation)] = outcome;
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, JSON.stringify(all, undefined, 1));
+};
+
+/** Those of the present mistakes that have a result. */
+export const keptResults = async (): Promise<Result[]> => {
+  const all = await readAll();
+  return allMutations.flatMap((mutation) => {
+    const outcome = all[keyOf(mutation)];
+    return outcome ? [{ mutation, outcome }] : [];
+  });
+};

@@ -1,0 +1,110 @@
+/** Runs test files in a copy of the tree, in a process namespace of their own: whatever they leave behind ends with it. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { text } from "node:stream/consumers";
+import type { Tree } from "./tree.ts";
+
+/** A test that failed, by its file and name. `error`: the first line of what it said. */
+export type FailedTest = { file: string; name: string; error: string };
+
+/** `seconds`: of each file. `unfinished`: the time was over first, or vitest itself failed. */
+export type TestsEnd =
+  | { kind: "ran"; failed: FailedTest[]; seconds: ReadonlyMap<string, number> }
+  | { kind: "unfinished"; why: string };
+
+export type TestRun = {
+  files: readonly string[];
+  /** Path of vitest's configuration, below the tree. */
+  config?: string;
+  /** Further arguments of vitest. */
+  args: readonly string[];
+  timeoutMs: number;
+  signal: AbortSignal;
+};
+
+type Assertion = { status: string; fullName: string; failureMessages?: string[] };
+type FileReport = {
+  name: string;
+  status: string;
+  message?: string;
+  startTime: number;
+  endTime: number;
+  assertionResults: Assertion[];
+};
+
+/** Enough of what vitest says to see why it has no report. */
+const keptChars = 2000;
+
+const namespaceArguments = [
+  "--pid",
+  "--fork",
+  "--mount-proc",
+  "--kill-child=SIGKILL",
+  ...(process.getuid?.() === 0 ? [] : ["--map-root-user"]),
+];
+
+const failedIn = ({ name, status, message = "", assertionResults }: FileReport, folder: string): FailedTest[] => {
+  const file = relative(folder, name);
+  const firstLine = (text: string): string => text.split("\n")[0] ?? "";
+  const failed = assertionResults
+    .filter((one) => one.status === "failed")
+    .map(({ fullName, failureMessages }) => ({
+      file,
+      name: fullName,
+      error: firstLine(failureMessages?.[0] ?? message),
+    }));
+  // A file that fails during its own set-up has no failed test.
+  if (failed.length === 0 && status === "failed")
+    return [{ file, name: "(the file itself)", error: firstLine(message) }];
+  return failed;
+};
+
+/** The first process of a namespace gets all orphans: a shell takes note of their ends, as Node would not. */
+const inShell = (command: readonly string[]): string[] => ["bash", "-c", '"$@" & wait "$!"', "bash", ...command];
+
+const endOf = (reports: FileReport[], folder: string): TestsEnd => ({
+  kind: "ran",
+  failed: reports.flatMap((report) => failedIn(report, folder)),
+  seconds: new Map(
+    reports.map(({ name, startTime, endTime }) => [relative(folder, name), (endTime - startTime) / 1000]),
+  ),
+});
+
+/** Runs the files, all of them when there are none. Never rejects because of a test. */
+export const runTests = async (
+  { folder }: Tree,
+  { files, config, args, timeoutMs, signal }: TestRun,
+): Promise<TestsEnd> => {
+  const scratch = await mkdtemp(join(tmpdir(), "browserpool-mutation-run-"));
+  const report = join(scratch, "report.json");
+  const vitest = [
+    join(folder, "node_modules/vitest/vitest.mjs"),
+    "run",
+    ...["--root", folder],
+    ...(config === undefined ? [] : ["--config", join(folder, config)]),
+    ...["--retry=0", "--maxWorkers=1", "--reporter=json", `--outputFile=${report}`],
+    ...args,
+    ...files,
+  ];
+  try {
+    const child = spawn("unshare", [...namespaceArguments, ...inShell([process.execPath, ...vitest])], {
+      cwd: folder,
+      env: { ...process.env, TMPDIR: scratch, CI: "" },
+      stdio: ["ignore", "pipe", "pipe"],
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      killSignal: "SIGKILL",
+    });
+    const said = Promise.all([text(child.stdout), text(child.stderr)]);
+    const exited = once(child, "exit").catch((error: unknown) => String(error));
+    await exited;
+    const output = (await said).join("").slice(-keptChars);
+    const known = await readFile(report, "utf8").catch(() => undefined);
+    if (known === undefined) return { kind: "unfinished", why: output };
+    return endOf((JSON.parse(known) as { testResults: FileReport[] }).testResults, folder);
+  } finally {
+    await rm(scratch, { recursive: true, force: true, maxRetries: 10 });
+  }
+};

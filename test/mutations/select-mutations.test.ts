@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { allMutations } from "./all-mutations.ts";
+import { readOptions, UsageError } from "./options.ts";
+import { selectMutations } from "./select-mutations.ts";
+
+const select = (...argv: string[]) => {
+  const options = readOptions(argv);
+  if (options.do !== "try") throw new Error(`${argv} tries nothing`);
+  return selectMutations(options);
+};
+
+test("all are tried, or those of an area, or those that are named", () => {
+  expect(select()).toEqual(allMutations);
+  const [first, last] = [allMutations[0]?.name ?? "", allMutations.at(-1)?.name ?? ""];
+  expect(select("--only", `${last},${first}`).map(({ name }) => name)).toEqual([first, last]);
+  const ofLeases = select("--area", "leases");
+  expect(ofLeases.length).toBeGreaterThan(10);
+  expect(ofLeases.length).toBeLessThan(allMutations.length);
+});
+
+test("a sample is another one with another seed, and the same with the same", () => {
+  const sample = (seed: string) => select("--sample", "10", "--seed", seed).map(({ name }) => name);
+  expect(sample("1")).toHaveLength(10);
+  expect(sample("1")).toEqual(sample("1"));
+  expect(sample("1")).not.toEqual(sample("2"));
+  expect(select("--sample", "9999").filter(({ mayStay }) => mayStay !== undefined)).toEqual([]);
+});
+
+test.each([
+  [["--only", "no-such-mistake"], /no mistake no-such-mistake/],
+  [["--area", "moon"], /--area moon: give one of/],
+  [["--sample", "0"], /--sample 0/],
+  [["--seed", "x"], /--seed x/],
+  [["--nonsense"], /nonsense/],
+])("%j is refused", (argv, message) => {
+  expect(() => select(...argv)).toThrow(UsageError);
+  expect(() => select(...argv)).toThrow(message);
+});

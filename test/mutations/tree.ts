@@ -1,0 +1,54 @@
+/**
+ * Copies of the project's tree, in which mistakes are made and tests run: the tree that people work in stays as it is, and several
+ * mistakes can be tried at once. A copy has what git knows and would know, and shares `node_modules`.
+ */
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { applyPatches, type SourcePatch } from "../robustness/hook/source-patch.ts";
+
+/** The project's tree. */
+export const root = resolve(import.meta.dirname, "../..");
+
+export type Tree = AsyncDisposable & {
+  folder: string;
+  /** Makes a mistake, until the returned function is called. Rejects when the patch does not fit. */
+  make(patch: SourcePatch): Promise<() => Promise<void>>;
+};
+
+const filesOf = async (folder: string): Promise<string[]> => {
+  const command = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+  const { stdout } = await promisify(execFile)("git", command, { cwd: folder, maxBuffer: 2 ** 26 });
+  return stdout.split("\0").filter((path) => path !== "");
+};
+
+/** Copies the tree. Disposing removes the copy. */
+export const copyTree = async (): Promise<Tree> => {
+  const folder = await mkdtemp(join(tmpdir(), "browserpool-mutations-"));
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 10 });
+  try {
+    for (const path of await filesOf(root)) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      // A file that git knows may have been deleted.
+      await cp(join(root, path), join(folder, path)).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== "ENOENT") throw error;
+      });
+    }
+    await symlink(join(root, "node_modules"), join(folder, "node_modules"));
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return {
+    folder,
+    async make(patch) {
+      const path = join(folder, "src", patch.file);
+      const text = await readFile(path, "utf8");
+      await writeFile(path, applyPatches(patch.file, text, [patch]));
+      return () => writeFile(path, text);
+    },
+    [Symbol.asyncDispose]: remove,
+  };
+};

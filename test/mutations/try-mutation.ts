@@ -1,0 +1,66 @@
+/** Whether the tests notice a mistake. */
+import { isUnitTest } from "./fitting/fitting-tests.ts";
+import type { Mutation } from "./mutation.ts";
+import { type FailedTest, runTests, type TestsEnd } from "./run-tests.ts";
+import type { Tree } from "./tree.ts";
+
+/** `by`: the test that failed. `unsteady`: it failed without the mistake, too, and no other one did with it. */
+export type Outcome = { name: string; seconds: number } & (
+  | { found: "unit" | "integration"; by: string; error: string }
+  | { found: "no"; why: "no test fits" | "tests pass" | "unsteady" | "time is over" }
+);
+
+/** Limit for the tests of one mistake, ms. */
+const timeoutMs = 180_000;
+/** Tests that may fail for another reason than the mistake, before it counts as not found. */
+const mostUnsteady = 2;
+
+/** Runs the tests of a mistake in a tree, which is as before afterwards. `tests`: in the order in which they run. */
+export const tryMutation = async (
+  mutation: Mutation,
+  { tests, tree, signal }: { tests: readonly string[]; tree: Tree; signal: AbortSignal },
+): Promise<Outcome> => {
+  const beganMs = performance.now();
+  const seconds = (): number => Math.round((performance.now() - beganMs) / 100) / 10;
+  const { name } = mutation;
+  const run = (files: readonly string[], leftMs: number): Promise<TestsEnd> =>
+    runTests(tree, { files, args: ["--bail=1"], timeoutMs: Math.max(1, Math.round(leftMs)), signal });
+  const runMutated = async (files: readonly string[]): Promise<TestsEnd> => {
+    const undo = await tree.make(mutation);
+    try {
+      return await run(files, timeoutMs - (performance.now() - beganMs));
+    } finally {
+      await undo();
+    }
+  };
+  const foundBy = ({ file, name: test, error }: FailedTest, found: "unit" | "integration"): Outcome => ({
+    name,
+    seconds: seconds(),
+    found,
+    by: `${file}: ${test}`,
+    error: error.slice(0, 200),
+  });
+
+  const firstFailed = (end: TestsEnd): FailedTest | undefined => (end.kind === "ran" ? end.failed[0] : undefined);
+  const passesWithout = async (file: string): Promise<boolean> => {
+    const end = await run([file], timeoutMs);
+    return end.kind === "ran" && end.failed.length === 0;
+  };
+
+  if (tests.length === 0) return { name, seconds: 0, found: "no", why: "no test fits" };
+  const unit = tests.filter(isUnitTest);
+  const failedUnit = unit.length > 0 ? firstFailed(await runMutated(unit)) : undefined;
+  if (failedUnit) return foundBy(failedUnit, "unit");
+  let others = tests.filter((file) => !isUnitTest(file));
+  for (let unsteady = 0; others.length > 0; unsteady++) {
+    const end = await runMutated(others);
+    if (end.kind === "unfinished") return { name, seconds: seconds(), found: "no", why: "time is over" };
+    const failed = firstFailed(end);
+    if (!failed) break;
+    // Real servers on a loaded machine: only what passes without the mistake tells of it.
+    if (await passesWithout(failed.file)) return foundBy(failed, "integration");
+    if (unsteady === mostUnsteady) return { name, seconds: seconds(), found: "no", why: "unsteady" };
+    others = others.filter((file) => file !== failed.file);
+  }
+  return { name, seconds: seconds(), found: "no", why: "tests pass" };
+};
