@@ -17,10 +17,14 @@ test.skipIf(!findOnPath("zip", process.env))("the examples of docs/extensions.md
   stack.defer(() => rm(folder, { recursive: true }));
   const examples = docExamples("extensions.md", "sh");
   expect(examples).toHaveLength(2);
-  const { stdout, stderr } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", examples.join("\n")], {
-    cwd: folder,
-    env: { ...process.env, KERNEL_BASE_URL: parts.client().baseURL, KERNEL_API_KEY: parts.apiKey },
-  });
+  const { stdout, stderr } = await promisify(execFile)(
+    "bash",
+    ["--norc", "-euo", "pipefail", "-c", examples.join("\n")],
+    {
+      cwd: folder,
+      env: { ...process.env, KERNEL_BASE_URL: parts.client().baseURL, KERNEL_API_KEY: parts.apiKey },
+    },
+  );
   expect(stderr).toBe("");
   const made = await parts.client().extensions.get("docs-helper");
   expect(stdout).toContain(made.checksum);
