@@ -9,6 +9,7 @@
  * reader notices. A reader that takes nothing costs one line and the socket's buffer, and is cut after a minute.
  */
 import type { ServerResponse } from "node:http";
+import { whenClosed } from "../net/when-closed.ts";
 import { pause, withPauses } from "../net/with-pauses.ts";
 import { writeText } from "../net/write-text.ts";
 
@@ -65,11 +66,10 @@ export const createLineStreams = (): LineStreams => {
     send(response, reply) {
       const gone = new AbortController();
       open.add(gone);
-      response.once("close", () => {
+      whenClosed(response, () => {
         open.delete(gone);
         gone.abort();
       });
-      if (response.closed) gone.abort();
       void run(response, reply, gone);
     },
     end() {

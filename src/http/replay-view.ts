@@ -4,6 +4,7 @@
  */
 import type { Express, Request, Response } from "express";
 import { httpStatus } from "../errors.ts";
+import { whenClosed } from "../net/when-closed.ts";
 import { openReplay, replayByToken } from "../services/replays/open-replay.ts";
 import type { AppDeps } from "./app-deps.ts";
 import { failedAttempt } from "./failed-attempt.ts";
@@ -12,7 +13,6 @@ import { replayFile } from "./replay-file.ts";
 import { factsOf, logOf, setRoute } from "./request-locals.ts";
 import { sendFile } from "./send-file.ts";
 import { callerGone } from "./serve-route.ts";
-import { whenClosed } from "./when-closed.ts";
 
 const route = "/gateway/{session}/replays/{replay}";
 

@@ -4,6 +4,7 @@
  */
 import type { Express, Request } from "express";
 import { AppError } from "../errors.ts";
+import { whenClosed } from "../net/when-closed.ts";
 import { type SessionByToken, sessionByToken } from "../services/sessions/authorize-session.ts";
 import type { AppDeps } from "./app-deps.ts";
 import { failedAttempt } from "./failed-attempt.ts";
@@ -11,7 +12,6 @@ import { logOf, setRoute } from "./request-locals.ts";
 import { telemetryEvents } from "./routes/browser-telemetry.ts";
 import { callerGone } from "./serve-route.ts";
 import { sendEvents } from "./sse.ts";
-import { whenClosed } from "./when-closed.ts";
 
 const path = "/gateway/:session/telemetry/stream";
 

@@ -71,7 +71,8 @@ export const startReflector = <T extends KubeObject>(options: ReflectorOptions<T
     objects.delete(keyOf(object.metadata));
     gone.delete(object.metadata.uid);
     gone.set(object.metadata.uid, Number(sinceVersion));
-    for (const [oldest] of gone) if (gone.size > maxGone) gone.delete(oldest);
+    const [oldest] = gone.keys();
+    if (gone.size > maxGone && oldest !== undefined) gone.delete(oldest);
     report(object, "DELETED");
   };
   const isLate = (object: T, known: T | undefined): boolean => {

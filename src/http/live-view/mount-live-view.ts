@@ -10,12 +10,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { Express, Request, Response } from "express";
 import type { Config } from "../../config.ts";
 import { AppError, httpStatus } from "../../errors.ts";
+import { whenClosed } from "../../net/when-closed.ts";
 import { openLiveView } from "../../services/sessions/open-live-view.ts";
 import type { AppDeps } from "../app-deps.ts";
 import { failedAttempt } from "../failed-attempt.ts";
 import { asAppError, errorHeaders } from "../middleware/error-answer.ts";
 import { factsOf, logOf, setRoute } from "../request-locals.ts";
-import { whenClosed } from "../when-closed.ts";
 import { noticePage, viewPage } from "./pages.ts";
 
 const route = "/gateway/{session}/live";

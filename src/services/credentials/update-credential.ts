@@ -96,13 +96,12 @@ const writeSpec = (
  * Gives connections the name that their credential has by now. The annotation says which one they have until then, so a change that broke
  * off between the two is finished by the next one.
  */
-const finishRename = async (credential: Credential, project: Project, deps: Deps): Promise<void> => {
-  const { metadata } = credential;
-  const from = metadata.annotations?.[renamedFromAnnotation];
+const finishRename = async (credential: Credential, project: Project, deps: Deps): Promise<Credential> => {
+  const from = credential.metadata.annotations?.[renamedFromAnnotation];
   const to = wireName(credential);
-  if (from === undefined || to === undefined) return;
+  if (from === undefined || to === undefined) return credential;
   await renameCredentialOfConnections({ from, to, project }, deps);
-  await deps.kube.patch(credentialKind, metadata, { metadata: { annotations: { [renamedFromAnnotation]: null } } });
+  return patchSpec(credential, {}, deps, { [renamedFromAnnotation]: null });
 };
 
 /** Changes a credential. Only one change of it runs at a time, so that its spec always matches its Secret. */
@@ -128,8 +127,7 @@ export const changeCredential = (
       deps,
       () => write(oldName),
     );
-    await finishRename(renamed.credential, project, deps);
-    return renamed;
+    return { ...renamed, credential: await finishRename(renamed.credential, project, deps) };
   });
 
 /** Changes the given fields. Throws `not_found`, `bad_request`, `name_taken`, and `conflict` for values in a user's own Secret. */
