@@ -1,6 +1,7 @@
 /** The pure parts of the cluster tests. */
 import { describe, expect, test } from "vitest";
-import { readOptions, UsageError } from "./options.ts";
+import { UsageError } from "../support/command-line.ts";
+import { readOptions } from "./options.ts";
 import { createReport, Skipped, totals } from "./report.ts";
 import { phasesToRepeat, unsteadyIn } from "./second-try.ts";
 import { kindNameOf } from "./setup/cluster.ts";

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { orUsageError, UsageError } from "../support/command-line.ts";
 
 export const usage = `usage: npm run test:cluster -- [options]
 
@@ -21,11 +22,6 @@ Environment:
 
 Without KUBECONFIG the cluster is kind's own, if Docker reaches an image registry, and that program's otherwise.
 `;
-
-/** A wrong command line; its message says what is wrong. */
-export class UsageError extends Error {
-  override name = "UsageError";
-}
 
 export type Options = {
   help: boolean;
@@ -52,21 +48,19 @@ export const readOptions = (argv: string[], names: readonly string[]): Options =
   return { help, only: wanted, keep, tag, ifPossible, suiteWhen, secondTryWithin };
 };
 
-const parse = (argv: string[]) => {
-  try {
-    return parseArgs({
-      args: argv,
-      options: {
-        only: { type: "string" },
-        keep: { type: "boolean", default: false },
-        tag: { type: "string" },
-        "suite-when": { type: "string" },
-        "second-try-within": { type: "string" },
-        "if-possible": { type: "boolean", default: false },
-        help: { type: "boolean", default: false },
-      },
-    }).values;
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-};
+const parse = (argv: string[]) =>
+  orUsageError(
+    () =>
+      parseArgs({
+        args: argv,
+        options: {
+          only: { type: "string" },
+          keep: { type: "boolean", default: false },
+          tag: { type: "string" },
+          "suite-when": { type: "string" },
+          "second-try-within": { type: "string" },
+          "if-possible": { type: "boolean", default: false },
+          help: { type: "boolean", default: false },
+        },
+      }).values,
+  );

@@ -1,7 +1,5 @@
 /** The audit stream of a real service: which calls have a line, what it says, and what it never contains. */
 import { readFile } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { AuditLine, SuppressedLine } from "../../src/audit/audit-line.ts";
@@ -11,26 +9,22 @@ import type { Permission } from "../../src/resources/permission.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { emptyPool } from "../support/filled-pool.ts";
+import { type FormSite, startFormSite } from "../support/form-site.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { rawRequest, upgrade } from "../support/raw-http.ts";
 import { createRouteRequests, type RouteRequests, textOf } from "../support/route-requests.ts";
 
 let stack: LocalStack;
-let site: Server;
-let siteUrl: string;
+let site: FormSite;
 let requests: RouteRequests;
 beforeAll(async () => {
-  site = createServer((_request, response) => {
-    response.setHeader("content-type", "text/html").end(`<input id="user">`);
-  });
-  await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
-  siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}/`;
+  site = await startFormSite();
   stack = await startLocalStack();
-  requests = await createRouteRequests({ ...stack, namespace: "default" }, siteUrl);
+  requests = await createRouteRequests({ ...stack, namespace: "default" }, site.url);
 });
 afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();
-  site?.close();
+  await site?.[Symbol.asyncDispose]();
 });
 afterEach(() => requests.endSessions());
 

@@ -1,6 +1,4 @@
 /** The permissions of API keys, route by route, with real browsers. The routes' own declarations say what is tried. */
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { agentKeyType } from "../../src/controllers/browser-pool/pod/agent-key-secret.ts";
 import type { Route } from "../../src/http/route.ts";
@@ -12,23 +10,21 @@ import { type Permission, permissions } from "../../src/resources/permission.ts"
 import { newId } from "../../src/services/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { filledPool } from "../support/filled-pool.ts";
+import { type FormSite, startFormSite } from "../support/form-site.ts";
 import { createRouteRequests, type RouteRequest, type RouteRequests, textOf } from "../support/route-requests.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
 let stack: Stack;
-let site: Server;
+let site: FormSite;
 let requests: RouteRequests;
 beforeAll(async () => {
-  site = createServer((_request, response) => {
-    response.setHeader("content-type", "text/html").end(`<input id="user">`);
-  });
-  await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
+  site = await startFormSite();
   stack = await startStack();
-  requests = await createRouteRequests(stack, `http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
+  requests = await createRouteRequests(stack, site.url);
 });
 afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();
-  site?.close();
+  await site?.[Symbol.asyncDispose]();
 });
 afterEach(() => requests.endSessions());
 

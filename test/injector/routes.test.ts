@@ -2,7 +2,6 @@
  * Every route of what is kept, with each of its calls to Kubernetes, Redis and the blob store failing in turn: what the caller is told, that
  * the same request works once all is well, and that nothing is left behind.
  */
-import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
@@ -11,27 +10,24 @@ import { readConfig } from "../../src/config.ts";
 import type { Route } from "../../src/http/route.ts";
 import { routeTable } from "../../src/http/route-table.ts";
 import { secrets } from "../../src/kube/resource-type.ts";
-import { listeningPort } from "../../src/listening-port.ts";
 import { createLogger } from "../../src/log.ts";
 import { credentialKind, ownSecretName } from "../../src/resources/credential.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import type { ServiceDeps } from "../../src/services/service-deps.ts";
 import { eventually } from "../support/eventually.ts";
+import { type FormSite, startFormSite } from "../support/form-site.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { createRouteRequests, type RouteRequest, type RouteRequests, textOf } from "../support/route-requests.ts";
 import { type FaultKind, faultKinds, injected, serviceFailures, tryEveryFault } from "./injector.ts";
 
 let stack: LocalStack;
-let site: Server;
+let site: FormSite;
 let api: RunningApi;
 let requests: RouteRequests;
 /** The parts of the replica as they are without faults. */
 let whole: ServiceDeps;
 beforeAll(async () => {
-  site = createServer((_request, response) => {
-    response.setHeader("content-type", "text/html").end(`<input id="user">`);
-  });
-  await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
+  site = await startFormSite();
   stack = await startLocalStack();
   const config = readConfig({
     REDIS_URL: stack.redis_url,
@@ -44,12 +40,12 @@ beforeAll(async () => {
   });
   api = await startApi({ config, kubeconfigPath: stack.kubeconfig }, createLogger("silent", "test"));
   whole = { ...api.services };
-  requests = await createRouteRequests({ ...stack, namespace: "default" }, `http://127.0.0.1:${listeningPort(site)}/`);
+  requests = await createRouteRequests({ ...stack, namespace: "default" }, site.url);
 });
 afterAll(async () => {
   await api?.stop();
   await stack?.[Symbol.asyncDispose]();
-  site?.close();
+  await site?.[Symbol.asyncDispose]();
 });
 /** A project may have so many pools and destinations. */
 afterEach(async () => {

@@ -2,12 +2,13 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { inspect } from "node:util";
+import { UsageError } from "../support/command-line.ts";
 import { allMutations, areaOf } from "./all-mutations.ts";
 import { fittingTests } from "./fitting/fitting-tests.ts";
 import { measureCoverage } from "./fitting/measure.ts";
 import { type Coverage, readCoverage, writeCoverage } from "./fitting/measured-coverage.ts";
 import { tableByArea, tableOfUnfound, writeTables } from "./mutation-table.ts";
-import { type Options, readOptions, UsageError, usage } from "./options.ts";
+import { type Options, readOptions, usage } from "./options.ts";
 import { keptResults } from "./results.ts";
 import { fittingTestsPath, runMutations } from "./run-mutations.ts";
 import { selectMutations } from "./select-mutations.ts";

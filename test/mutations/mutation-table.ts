@@ -2,7 +2,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { table, withPart } from "../../scripts/marked-part.ts";
-import { areaNames, areaOf, areas } from "./all-mutations.ts";
+import { areaNames, areaOf } from "./all-mutations.ts";
 import type { Mutation } from "./mutation.ts";
 import { root } from "./tree.ts";
 import type { Outcome } from "./try-mutation.ts";
@@ -48,6 +48,3 @@ export const writeTables = async (results: readonly Result[]): Promise<string> =
   await writeFile(path, withPart(first, { page, marker: "not-found", part: tableOfUnfound(results) }));
   return page;
 };
-
-/** How many mistakes each area has. */
-export const sizes = (): string => areaNames.map((area) => `${area} ${areas[area].length}`).join(", ");

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { freshSeed } from "../robustness/options.ts";
+import { orUsageError, UsageError } from "../support/command-line.ts";
 import { type Area, areaNames } from "./all-mutations.ts";
 
 export const usage = `usage: npm run test:mutations -- [options]
@@ -21,11 +22,6 @@ Results are kept in .browserpool/mutations/results.json. When all mistakes have 
 
 exit code: 0 all were found, or may stay; 1 one was not, 2 a wrong command line
 `;
-
-/** A wrong command line; its message says what is wrong. */
-export class UsageError extends Error {
-  override name = "UsageError";
-}
 
 export type Selection = { area: Area[]; only: string[]; sample: number | undefined; seed: number };
 export type Options = { do: "help" | "list" | "find-tests" | "fit" } | ({ do: "try"; atOnce: number } & Selection);
@@ -63,23 +59,21 @@ export const readOptions = (argv: string[]): Options => {
   };
 };
 
-const parse = (argv: string[]) => {
-  try {
-    return parseArgs({
-      args: argv,
-      options: {
-        area: { type: "string" },
-        only: { type: "string" },
-        sample: { type: "string" },
-        seed: { type: "string" },
-        "at-once": { type: "string", default: "2" },
-        list: { type: "boolean", default: false },
-        "find-tests": { type: "boolean", default: false },
-        fit: { type: "boolean", default: false },
-        help: { type: "boolean", default: false },
-      },
-    }).values;
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-};
+const parse = (argv: string[]) =>
+  orUsageError(
+    () =>
+      parseArgs({
+        args: argv,
+        options: {
+          area: { type: "string" },
+          only: { type: "string" },
+          sample: { type: "string" },
+          seed: { type: "string" },
+          "at-once": { type: "string", default: "2" },
+          list: { type: "boolean", default: false },
+          "find-tests": { type: "boolean", default: false },
+          fit: { type: "boolean", default: false },
+          help: { type: "boolean", default: false },
+        },
+      }).values,
+  );

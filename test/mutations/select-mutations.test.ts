@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { UsageError } from "../support/command-line.ts";
 import { allMutations } from "./all-mutations.ts";
-import { readOptions, UsageError } from "./options.ts";
+import { readOptions } from "./options.ts";
 import { selectMutations } from "./select-mutations.ts";
 
 const select = (...argv: string[]) => {

@@ -6,8 +6,9 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { locateSchemathesis } from "../../scripts/setup/schemathesis.mjs";
+import { UsageError } from "../support/command-line.ts";
 import { startLocalStack } from "../support/local-stack.ts";
-import { type Options, parseOptions, UsageError, usage } from "./options.ts";
+import { type Options, parseOptions, usage } from "./options.ts";
 
 const root = join(import.meta.dirname, "../..");
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { parseOptions, UsageError } from "./options.ts";
+import { UsageError } from "../support/command-line.ts";
+import { parseOptions } from "./options.ts";
 
 test("without arguments it is two seeds of 45 s each", () => {
   expect(parseOptions([])).toEqual({ help: false, seed: undefined, seconds: 45, ifPossible: false });

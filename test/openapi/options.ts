@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { orUsageError, UsageError } from "../support/command-line.ts";
 
 export const usage = `usage: npm run test:openapi -- [options]
 
@@ -12,11 +13,6 @@ Sends requests that Schemathesis makes from docs/openapi.json to local mode, and
 Exit code: 0, all answers were in order; 1, some were not; 3, a new seed was refused by a rule that neither the document nor the list in
 test/openapi/checks.py has: write it into one of them.
 `;
-
-/** A wrong command line; its message says what is wrong. */
-export class UsageError extends Error {
-  override name = "UsageError";
-}
 
 export type Options = { help: boolean; seed: number | undefined; seconds: number; ifPossible: boolean };
 
@@ -33,7 +29,7 @@ export const parseOptions = (args: readonly string[]): Options => {
     seconds: { type: "string", default: "45" },
     "if-possible": { type: "boolean", default: false },
   } as const;
-  try {
+  return orUsageError(() => {
     const { values } = parseArgs({ args: [...args], options: known });
     const { help, seed, seconds, "if-possible": ifPossible } = values;
     return {
@@ -42,8 +38,5 @@ export const parseOptions = (args: readonly string[]): Options => {
       seconds: Math.max(1, whole("seconds", seconds)),
       ifPossible,
     };
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError((error as Error).message);
-  }
+  });
 };

@@ -204,10 +204,11 @@ describe("nothing of the network behind the service can be asked", () => {
   });
 
   test("but what the installation names", async () => {
-    const named = createProxyChecks({ ...settings, privateHosts: ["named.test"] }, resolve);
+    const named = createProxyChecks({ ...settings, privateHosts: [`${own}/32`] }, resolve);
     const asked = { url: undefined, projectId: "project", signal: new AbortController().signal };
     expect(await named.check(parentOf({ port: 1 }, { host: "named.test" }), asked)).toEqual(unavailable);
-    await expect(named.check(parentOf({ port: 1 }, { host: "inside.test" }), asked)).rejects.toThrow("private");
+    for (const each of [named, checks])
+      await expect(each.check(parentOf({ port: 1 }, { host: "inside.test" }), asked)).rejects.toThrow("private");
   });
 });
 

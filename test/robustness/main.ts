@@ -2,8 +2,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { inspect } from "node:util";
+import { UsageError } from "../support/command-line.ts";
 import { runBugs } from "./bugs/run-bugs.ts";
-import { leftOut, type Options, possibleFaults, type RunOptions, readOptions, UsageError, usage } from "./options.ts";
+import { leftOut, type Options, possibleFaults, type RunOptions, readOptions, usage } from "./options.ts";
 import { replayHistory } from "./replay.ts";
 import { BrokenOff, type HistoryRequest, type HistoryResult, type RunResults, runHistories } from "./run-histories.ts";
 import { isUnsafe, type Outcome, runWithSecondTry } from "./second-try.ts";

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
+import { orUsageError, UsageError } from "../support/command-line.ts";
 import { allFaults, type FaultName, faultNames, faultsWith } from "./faults/all-faults.ts";
 import type { Fault } from "./faults/fault.ts";
 import { type RedisKind, redisKinds } from "./topology/redis-host.ts";
@@ -39,11 +40,6 @@ function wrapped(words: readonly string[]): string {
     lines[lines.length - 1] += ` ${word}`;
   }
   return lines.map((line) => ` ${line}`).join("\n");
-}
-
-/** A wrong command line; its message says what is wrong. */
-export class UsageError extends Error {
-  override name = "UsageError";
 }
 
 export type Options =
@@ -145,9 +141,9 @@ export const readOptions = (argv: string[]): Options => {
   };
 };
 
-const parse = (argv: string[]) => {
-  try {
-    return parseArgs({
+const parse = (argv: string[]) =>
+  orUsageError(() =>
+    parseArgs({
       args: argv,
       options: {
         short: { type: "boolean", default: false },
@@ -165,8 +161,5 @@ const parse = (argv: string[]) => {
         only: { type: "string" },
         help: { type: "boolean", default: false },
       },
-    });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-};
+    }),
+  );
