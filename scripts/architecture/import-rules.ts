@@ -31,7 +31,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   audit: { may: [] },
   blobs: { may: ["await-with.ts"], types: ["config.ts"] },
   metrics: { may: [] },
-  kube: { may: ["await-with.ts", "retry.ts"] },
+  kube: { may: ["await-with.ts", "environment.ts", "retry.ts"] },
   redis: { may: ["retry.ts"] },
   net: { may: ["await-with.ts"] },
   process: { may: [] },
@@ -132,6 +132,6 @@ export const packageHomes: Readonly<Record<string, readonly string[]>> = {
   undici: ["kube", "leases", "telemetry"],
   ws: ["agent/bidi", "agent/view", "cdp"],
   yauzl: ["extension-zip"],
-  yaml: ["controllers/yaml-file.ts", "local", "registry"],
+  yaml: ["controllers/yaml-file.ts", "kube", "local", "registry"],
   zod: ["*"],
 };

@@ -1,10 +1,11 @@
-import { KubeConfig, RequestContext } from "@kubernetes/client-node";
 import { type Dispatcher, request } from "undici";
 import { awaitWith } from "../await-with.ts";
+import type { Proof } from "./access/access.ts";
+import { openAccess } from "./access/open-access.ts";
 import { KubeError } from "./kube-error.ts";
 
-/** How long the authentication headers of a kubeconfig are reused, ms: Kubernetes renews bound tokens on disk every few minutes. */
-const headersLifeMs = 60_000;
+/** How long a proof is used again, ms: Kubernetes renews bound tokens on disk every few minutes. */
+const proofLifeMs = 60_000;
 
 export type KubeRequest = {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -20,13 +21,6 @@ export type KubeResponse = Dispatcher.ResponseData;
 /** Sends one request to the API server of a kubeconfig over kept-alive connections. */
 export type Transport = { send(request: KubeRequest): Promise<KubeResponse>; close(): Promise<void> };
 
-const loadConfig = (path: string | undefined): KubeConfig => {
-  const config = new KubeConfig();
-  if (path) config.loadFromFile(path);
-  else config.loadFromDefault();
-  return config;
-};
-
 const queryString = (query: KubeRequest["query"]): string => {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined) params.set(name, String(value));
@@ -34,36 +28,27 @@ const queryString = (query: KubeRequest["query"]): string => {
 };
 
 /**
- * `kubeconfigPath`: the file to use; by default `KUBECONFIG`, the home folder, the pod's service account, in this order.
- * client-node authenticates (files, exec plug-ins, service accounts). Its generated client is not used: it opens a new connection
- * pool for every call, and its errors contain whole responses.
+ * `kubeconfigPath`: see `openAccess`; it is read at once, and an error in it is thrown. client-node's generated client is not used: it opens a
+ * new connection pool for every call, and its errors contain whole responses.
  */
 export const openTransport = (kubeconfigPath?: string): Transport => {
-  const config = loadConfig(kubeconfigPath);
-  const server = config.getCurrentCluster()?.server;
-  if (!server) throw new KubeError("Unreachable", 0, "no current cluster in the kubeconfig");
-  let dispatcher: Dispatcher | undefined;
-  let headers: { values: Record<string, string>; untilMs: number } | undefined;
-
-  const authenticate = async (): Promise<Record<string, string>> => {
-    if (headers && headers.untilMs > performance.now()) return headers.values;
-    const context = new RequestContext(server, "GET");
-    await config.applySecurityAuthentication(context);
-    const fresh = context.getDispatcher();
-    if (dispatcher) await fresh?.close();
-    else dispatcher = fresh;
-    headers = { values: context.getHeaders(), untilMs: performance.now() + headersLifeMs };
-    return headers.values;
+  const access = openAccess(kubeconfigPath);
+  let proof: { value: Proof; untilMs: number } | undefined;
+  const prove = async (): Promise<Proof> => {
+    if (proof && proof.untilMs > performance.now()) return proof.value;
+    const value = await access.prove();
+    proof = { value, untilMs: performance.now() + proofLifeMs };
+    return value;
   };
 
   return {
     async send({ method, path, query, body, contentType, signal }) {
       try {
-        const auth = await authenticate();
+        const { server, headers, dispatcher } = await prove();
         const response = request(server + path + queryString(query), {
           method,
           headers: {
-            ...auth,
+            ...headers,
             accept: "application/json",
             ...(body && { "content-type": contentType ?? "application/json" }),
           },
@@ -81,6 +66,6 @@ export const openTransport = (kubeconfigPath?: string): Transport => {
         throw new KubeError("Unreachable", 0, `the Kubernetes API did not answer ${method} ${path}`, { cause });
       }
     },
-    close: async () => dispatcher?.destroy(),
+    close: access.close,
   };
 };

@@ -2,7 +2,7 @@
  * Puppeteer's connection to a browser, without its pages: one session of one page, in which we enable what a visit needs. Puppeteer's own
  * pages enable the domain `Runtime`, which sites can measure, and put worlds into each document (docs/adr/0037-visiting-pages.md).
  */
-import { type CDPSession, type Connection, connect } from "puppeteer-core";
+import type { CDPSession, Connection } from "puppeteer-core";
 import type { CdpAddress } from "../../cdp/cdp-socket.ts";
 import { openCdpTransport } from "../../cdp/cdp-transport.ts";
 
@@ -62,6 +62,8 @@ export const connectBrowser = async (
   cut.addEventListener("abort", abort);
   parts.defer(() => cut.removeEventListener("abort", abort));
   const bounds = { messageBytes: maxMessageBytes, bytes: maxBytes };
+  // Loaded by the first visit: it is a fifth of what an operator would load, and most operators make none.
+  const { connect } = await import("puppeteer-core");
   const transport = await openCdpTransport(address, bounds, given.signal);
   parts.defer(async () => {
     transport.close();

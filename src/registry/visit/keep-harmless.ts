@@ -1,6 +1,5 @@
 /** Keeps a site from doing what a visit does not want: windows, dialogs, downloads, more bytes than its limit, and very many frames. */
 import type { CDPSession } from "puppeteer-core";
-import { CDPSessionEvent } from "puppeteer-core";
 import { maxSeenText, type VisitError } from "../visit.ts";
 import type { BrowserPage } from "./connect-browser.ts";
 import { maxChildren, maxWindows } from "./limits.ts";
@@ -53,7 +52,7 @@ export const keepHarmless = async (
       if (!local.has(requestId)) count(dataLength);
     });
     session.on("Network.webSocketFrameReceived", ({ response }) => count(response.payloadData.length));
-    session.on(CDPSessionEvent.SessionAttached, guardChild);
+    session.on("sessionattached", guardChild);
     return Promise.all([
       session.send("Network.enable", buffers[kept]),
       session.send("Target.setAutoAttach", { autoAttach: true, waitForDebuggerOnStart: true, flatten: true }),

@@ -8,7 +8,7 @@
 
 import { AppError } from "../../errors.ts";
 import { telemetryDestinationKind } from "../../resources/telemetry-destination.ts";
-import { createOtlpExporter, type ExportOutcome, type OtlpExporter } from "../../telemetry/otlp-exporter.ts";
+import type { ExportOutcome, OtlpExporter } from "../../telemetry/otlp-exporter.ts";
 import type { ConnectDeps } from "../../telemetry/pinned-connector.ts";
 import { fetchObject } from "../objects/fetch-object.ts";
 import type { ServiceDeps } from "../service-deps.ts";
@@ -48,6 +48,8 @@ export const createDestinationExporter = (
   };
 
   const open = async (): Promise<void> => {
+    // OTLP is much code, and most installations have no destination.
+    const { createOtlpExporter } = await import("../../telemetry/otlp-exporter.ts");
     const destination = await fetchObject(telemetryDestinationKind, { id, project: { namespace } }, deps);
     if (destination?.metadata.uid !== uid) return replace(undefined);
     const settings = await openDestination(destination, deps);
