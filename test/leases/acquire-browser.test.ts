@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
@@ -21,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => parts[Symbol.asyncDispose]());
 
 /** A pool without browsers, and what its callers need. */
-const setUp = async (poolUid: string, store: Partial<ServiceDeps["store"]>) => {
+const setUp = async (poolUid: string, store: Partial<ServiceDeps["store"]>, projectId = newId()) => {
   const pool = aPool({}, undefined, { uid: poolUid });
   const names = createSessionNames(parts.redis, parts.store);
   const totals = () => ({ size: 0, available: 0, acquired: 0, starting: 0, waiting: 0 });
@@ -41,7 +42,7 @@ const setUp = async (poolUid: string, store: Partial<ServiceDeps["store"]>) => {
     telemetry: { collector: { collect: (session: Collected) => collected.push(session) } },
     log: silent,
   } as unknown as ServiceDeps;
-  const project = { id: newId(), namespace: "project" } as never;
+  const project = { id: projectId, namespace: "project" } as never;
   const acquire = (request: { name?: string; tags?: Record<string, string> }) =>
     acquireBrowser(
       { idOrName: "pool", request, project, keyId: "key", baseUrl: "http://127.0.0.1" },
@@ -106,4 +107,28 @@ test("the answer has the fields that the request or the browser's configuration 
   const handedOut = await acquire({ name: "n", tags: { team: "a" } });
   expect(handedOut?.session).toMatchObject({ ...set, name: "n", tags: { team: "a" } });
   expect(collected).toEqual([{ poolUid, session: handedOut?.session.session_id }]);
+});
+
+// LEASE-6
+test("of callers who ask at once for sessions of one name, at two replicas, one gets a browser and no other keeps one", async () => {
+  const poolUid = newId();
+  await using agents = new AsyncDisposableStack();
+  for (let browser = 0; browser < 4; browser++) {
+    const agent = agents.use(await startSmallAgent());
+    await parts.addBrowser(poolUid, agent.address, newId());
+  }
+  const projectId = newId();
+  const replica = () => setUp(poolUid, { config: async () => "{}" }, projectId);
+  const replicas = [await replica(), await replica()];
+  const answers = await Promise.all(
+    [0, 1, 0, 1].map((index) =>
+      replicas[index]?.acquire({ name: "n" }).then(
+        () => "held",
+        (error) => error.code,
+      ),
+    ),
+  );
+  expect(answers.toSorted()).toEqual(["held", "name_taken", "name_taken", "name_taken"]);
+  const given = { acquired: 1, available: 3 };
+  await eventually("the others are idle", async () => isDeepStrictEqual(await parts.store.counts(poolUid), given));
 });

@@ -117,9 +117,13 @@ export const createBrowser = async (
   const owner = { poolUid: browser.metadata.uid, session: browser.metadata.name };
   const allowedSeconds = deps.config.limits.sessionSeconds;
   const failure = failureOf(browser, deps);
+  const reserveName = async (): Promise<void> => {
+    const { name } = spec;
+    if (name && !(await retryBriefly(() => deps.names.reserve(project.id, name, owner), signal)))
+      throw sessionNameTaken(name);
+  };
   try {
-    if (spec.name && !(await retryBriefly(() => deps.names.reserve(project.id, spec.name ?? "", owner), signal)))
-      throw sessionNameTaken(spec.name);
+    await reserveName();
     const report = spec.reportOutcome
       ? await sessionReport(onDemandPoolSpec(spec), project.namespace, deps)
       : undefined;
@@ -134,6 +138,8 @@ export const createBrowser = async (
     };
     const acquired = await acquireLease(wanted, deps, AbortSignal.any([signal, failure.signal]));
     if (acquired.kind !== "held") throw notStarted("it was not up in time");
+    // Until its take the session was not alive, so another caller may have got its name.
+    await reserveName();
     const session = await retryBriefly(() => sessionAnswer(acquired.lease, baseUrl, deps), signal);
     signal.throwIfAborted();
     if (session.telemetry) deps.telemetry.collector.collect(owner);

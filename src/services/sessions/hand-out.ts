@@ -32,7 +32,8 @@ export const answerHeld = async (
 
 /**
  * Reserves the name, then lets `acquire` get a browser for the session; undefined when it got none. The name is free again then, and when it
- * throws. Throws `name_taken`, and what `acquire` throws.
+ * throws. Throws `name_taken`, and what `acquire` throws. Until its take the session is not alive, so that another caller may have got its
+ * name; then the name is not found to be its own afterwards, and its browser goes back.
  */
 export const handOut = async (
   { owner, name, project }: { owner: SessionOwner; name: string | undefined; project: Project },
@@ -40,14 +41,22 @@ export const handOut = async (
   deps: Pick<ServiceDeps, "names" | "abandonedSessions" | "telemetry">,
   signal: AbortSignal,
 ): Promise<HandedOut | undefined> => {
-  if (name && !(await retryBriefly(() => deps.names.reserve(project.id, name, owner), signal)))
-    throw sessionNameTaken(name);
+  const reserveName = async (): Promise<void> => {
+    if (name && !(await retryBriefly(() => deps.names.reserve(project.id, name, owner), signal)))
+      throw sessionNameTaken(name);
+  };
+  await reserveName();
   const freeName = async (): Promise<void> => {
     if (name) await deps.names.free(project.id, name, owner).catch(() => undefined);
   };
   let session: Session | undefined;
   try {
     session = await acquire();
+    if (session) await reserveName();
+  } catch (error) {
+    if (session) deps.abandonedSessions.add(owner.poolUid, owner.session);
+    session = undefined;
+    throw error;
   } finally {
     if (!session) await freeName();
   }
