@@ -1,12 +1,16 @@
 /** A Redis whose memory is full refuses what needs room, and everything that ends or frees something goes on. */
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { createEndedLeases } from "../../src/leases/ended-leases.ts";
 import type { Grants } from "../../src/leases/grants.ts";
 import { createLeavingMarks } from "../../src/leases/leaving-marks.ts";
 import { createIdempotentAnswers } from "../../src/redis/idempotent-answers.ts";
+import { lockKey } from "../../src/redis/keys.ts";
+import { createLocks } from "../../src/redis/locks.ts";
 import { createSessionNames } from "../../src/redis/session-names.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
+import { eventually } from "../support/eventually.ts";
 import { leaseCalls } from "../support/lease-calls.ts";
 import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
 import { type RedisServer, startRedisServer } from "../support/redis-servers.ts";
@@ -144,6 +148,24 @@ describe("while Redis is full", () => {
     const names = createSessionNames(parts.redis, parts.store);
     await expect(names.reserve("p", "n", { poolUid: pool, session: "a" })).rejects.toMatchObject(refused);
     expect(await parts.store.lease(pool, "a")).toEqual(lease);
+  });
+
+  test("the lock of long work lives on", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const renewMs = 5000;
+    const what = [newId()];
+    const key = lockKey(createHash("sha256").update(JSON.stringify(what)).digest("hex"));
+    await createLocks(parts.redis).hold(
+      what,
+      async () => {
+        await fill();
+        await parts.redis.expire(key, 3);
+        vi.advanceTimersByTime(renewMs);
+        await eventually("it is renewed", async () => (await parts.redis.pttl(key)) > renewMs);
+      },
+      { renews: true },
+    );
   });
 
   // HTTP-21

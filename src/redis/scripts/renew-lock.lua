@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Lets a lock live on, if this holder still has it.
 -- KEYS[1] the lock
 -- ARGV[1] the holder
