@@ -14,7 +14,8 @@
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call("ZREMRANGEBYSCORE", KEYS[1], "-inf", now)
-local counted = {}
+-- Made again, a reservation takes the place of the former one.
+local counted = { [ARGV[2]] = true }
 for i = 9, #ARGV do counted[ARGV[i]] = true end
 local project, all = tonumber(ARGV[3]), tonumber(ARGV[3])
 for _, member in ipairs(redis.call("ZRANGE", KEYS[1], 0, -1)) do
