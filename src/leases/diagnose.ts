@@ -262,6 +262,7 @@ const free = (facts: Facts, why: Correction, seq: number, former: Repair["former
   };
 };
 
+/** `former`: what happens to the lease of the record. One of the same session is replaced: the session goes on. */
 const restore = (facts: Facts, held: Held, request: string, former: Repair["former"]): Correct => {
   const known = bare(facts);
   const seq = Math.max(known.seq, held.seq);
@@ -280,7 +281,9 @@ const restore = (facts: Facts, held: Held, request: string, former: Repair["form
     channel: recheckChannel(facts.poolUid),
     request,
   };
-  const { elsewhere } = facts;
+  const { elsewhere, lease } = facts;
+  if (lease?.session === held.session_id)
+    return { is: "correct", why: "Restored", to: { record, restored, former: "kept", displaced: record.id } };
   const displaced = elsewhere.is === "before" ? { displaced: elsewhere.browser } : {};
   return { is: "correct", why: "Restored", to: { record, restored, former, ...displaced } };
 };

@@ -443,6 +443,26 @@ describe("writes that a failover has lost", () => {
     expect(await parts.store.lease(pool, "a")).toMatchObject({ browser: owner });
   });
 
+  // LEASE-40, LEASE-45
+  test("a second lease of the same browser by the same session: it is restored in place of the first, and has not ended", async () => {
+    await inspectBrowser();
+    const first = await granted("a");
+    await losing(async () => {
+      expect((await parts.store.reject(pool, first, "agent TimeoutError")).kind).toBe("waiting");
+      expect(await corrections()).toEqual(["Cleared"]);
+      await bindGranted("a");
+    });
+    expect(await parts.store.lease(pool, "a")).toMatchObject({ seq: 1 });
+    expect(await names.reserve(pool, "name-a", { poolUid: pool, session: "a" })).toBe(true);
+    await begin(2);
+    expect(await corrections()).toEqual(["Restored"]);
+    expect(await parts.store.lease(pool, "a")).toMatchObject({ browser: browser.id, epoch: 1, seq: 2 });
+    expect(await parts.store.endedLease(pool, "a")).toBeUndefined();
+    expect(await names.find(pool, "name-a")).toEqual({ poolUid: pool, session: "a" });
+    expect(agent.holder()).toBe("a");
+    expect(await corrections()).toEqual([]);
+  });
+
   test("leases that began and ended: the next fence is above theirs", async () => {
     await inspectBrowser();
     await losing(async () => {
