@@ -7,7 +7,7 @@ import { type AnyLease, type BrowserRecord, EndedLease, type EndReason, LeaseRec
 
 /**
  * The outcome of `take` and `reject`. `full`: the queue has no place for a new caller; `ended`: the session ended before its caller had a browser; `unknown`: the session does
- * not hold the browser that it rejects.
+ * not hold the browser by the lease that it rejects.
  */
 export type TakeOutcome =
   | { kind: "granted"; lease: LeaseRecord }
@@ -144,8 +144,8 @@ export const createLeaseStore = (redis: RedisConnection) => {
       const { session, channel, request, ticket = "", mostWaiting } = taking;
       return takeOutcome(await run(scripts.take, poolUid, [session, channel, request, ticket, mostWaiting ?? ""]));
     },
-    async reject(poolUid: string, lease: LeaseRecord, reason: string): Promise<TakeOutcome> {
-      return takeOutcome(await run(scripts.reject, poolUid, [lease.session, lease.browser, reason]));
+    async reject(poolUid: string, { session, browser, epoch, seq }: LeaseRecord, reason: string): Promise<TakeOutcome> {
+      return takeOutcome(await run(scripts.reject, poolUid, [session, browser, epoch, seq, reason]));
     },
     async cancel(poolUid: string, session: string): Promise<CancelOutcome> {
       return cancelOutcome(await run(scripts.cancel, poolUid, [session]));

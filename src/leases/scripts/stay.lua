@@ -7,7 +7,7 @@
 local staying = 0
 for i = 2, #ARGV do
   local browser = getBrowser(ARGV[i])
-  if browser and browser.leaving == ARGV[1] then
+  if browser and browser.state ~= "retired" and browser.leaving == ARGV[1] then
     browser.leaving, browser.leaving_since = nil, nil
     redis.call("HSET", BROWSERS, browser.id, cjson.encode(browser))
     staying = staying + 1

@@ -17,8 +17,8 @@ export const leasesMistakes: readonly Mutation[] = [
     breaks:
       "a browser whose bind was not answered becomes idle again without using up that fence, so the late bind still takes it",
     file: "leases/scripts/reject.lua",
-    find: 'setState(browser, "suspect", session, ARGV[3])',
-    replace: 'setState(browser, "suspect", nil, ARGV[3])',
+    find: 'setState(browser, "suspect", session, ARGV[5])',
+    replace: 'setState(browser, "suspect", nil, ARGV[5])',
   },
   {
     name: "cancel-leaves-request",
