@@ -1,0 +1,78 @@
+/** Sessions that want one name at the same time, whichever of their calls comes first. */
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createSessionNames } from "../../src/redis/session-names.ts";
+import type { Session } from "../../src/resources/session-wire.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
+import type { Project } from "../../src/services/projects/projects.ts";
+import { handOut } from "../../src/services/sessions/hand-out.ts";
+import { createInTurn, type InTurn } from "../support/in-turn.ts";
+import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
+
+let parts: LeaseParts;
+beforeAll(async () => {
+  parts = await startLeaseParts();
+});
+afterAll(() => parts[Symbol.asyncDispose]());
+
+/** Callers of one pool without browsers: a session that waits is alive, too. */
+const startCallers = ({ begin, turn }: InTurn) => {
+  const { store, redis } = parts;
+  const [poolUid, project] = [newId(), { id: newId() } as Project];
+  const isAlive: typeof store.isAlive = (...asked) => turn().then(() => store.isAlive(...asked));
+  const reserved = createSessionNames(redis, { isAlive });
+  const names: typeof reserved = {
+    ...reserved,
+    reserve: (...asked) => turn().then(() => reserved.reserve(...asked)),
+    free: (...asked) => turn().then(() => reserved.free(...asked)),
+  };
+  const leaveQueue = async (session: string): Promise<void> => {
+    await turn();
+    await store.cancel(poolUid, session);
+  };
+  const abandonedSessions = {
+    add: (_: string, session: string) => begin(() => leaveQueue(session)),
+    drain: async () => undefined,
+  };
+  const having = new Set<string>();
+  const outcomes: string[] = [];
+  const call = async (session: string): Promise<void> => {
+    const owner = { poolUid, session };
+    const acquire = async (): Promise<Session> => {
+      await turn();
+      await store.take(poolUid, { session, channel: "none", request: JSON.stringify({ name: "n" }) });
+      return { session_id: session } as Session;
+    };
+    const deps = { names, abandonedSessions, telemetry: {} as never };
+    const handedOut = await handOut({ owner, name: "n", project }, acquire, deps, new AbortController().signal).catch(
+      (error) => void outcomes.push(error.code),
+    );
+    if (!handedOut) return;
+    having.add(session);
+    outcomes.push(having.size === 1 ? "begun" : "begun beside another");
+    await turn();
+    having.delete(session);
+    await leaveQueue(session);
+    await names.free(project.id, "n", owner);
+  };
+  const left = async () => [await names.find(project.id, "n"), (await store.snapshot(poolUid)).waiting];
+  return { call, outcomes, left };
+};
+
+// LEASE-6, LEASE-56
+test("one of them at a time begins, at least one does, and none leaves its name or its place in the queue", async () => {
+  const anyOrder = fc.array(fc.nat({ max: 11 }), { minLength: 30, maxLength: 60 });
+  await fc.assert(
+    fc.asyncProperty(anyOrder, fc.integer({ min: 2, max: 4 }), async (choices, count) => {
+      const inTurn = createInTurn(choices);
+      const { call, outcomes, left } = startCallers(inTurn);
+      for (let n = 0; n < count; n++) inTurn.begin(() => call(`s${n}`));
+      await inTurn.ended();
+      expect(outcomes).toHaveLength(count);
+      expect(new Set(outcomes).difference(new Set(["begun", "name_taken"]))).toEqual(new Set());
+      expect(outcomes).toContain("begun");
+      expect(await left()).toEqual([undefined, 0]);
+    }),
+    { numRuns: 60 },
+  );
+});
