@@ -51,6 +51,18 @@ test("room is free when its recording is kept no longer", async () => {
   expect(await reserve(50)).toBe(true);
   expect(await reserve(50)).toBe(false);
   await expect.poll(() => reserve(60_000)).toBe(true);
+  expect(await redis.hlen(replayRoomKey(projectId))).toBe(1);
+});
+
+test("room goes by itself with the last of its recordings, though a later one is kept for a shorter time", async () => {
+  const [projectId, most] = [newId(), { bytes: 100, count: 10 }];
+  const expiresIn = async (ms: number): Promise<number> => {
+    await store.reserve(record({ projectId }), { bytes: 1, ms }, most);
+    return redis.ttl(replayRoomKey(projectId));
+  };
+  expect(await expiresIn(60_000)).toBeGreaterThan(50);
+  expect(await expiresIn(600_000)).toBeGreaterThan(500);
+  expect(await expiresIn(1000)).toBeGreaterThan(500);
 });
 
 test("nothing is kept for ever of a recording that ends after Redis has lost its room", async () => {

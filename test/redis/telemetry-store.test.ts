@@ -3,6 +3,7 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createCollectClaims } from "../../src/redis/collect-claims.ts";
 import { connectRedis, type RedisConnection, whenReady } from "../../src/redis/connection.ts";
+import { endedTelemetryBytesKey, endedTelemetryKey, telemetryKey, telemetryStateKey } from "../../src/redis/keys.ts";
 import { createTelemetryStore, type KeptEvent, type TelemetryStore } from "../../src/redis/telemetry-store.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { sharedServers } from "../support/control-plane.ts";
@@ -134,4 +135,36 @@ test("events of ended sessions go when a project has too many bytes, the oldest 
   } finally {
     monitor.disconnect();
   }
+});
+
+// TELEMETRY-10
+test("a session that has ended says so, its events go sooner, and an end that comes twice counts its bytes once", async () => {
+  const [projectId, session] = [newId(), newId()];
+  const endOf = (ended: string, mostBytes = 1e6) => store.end(ended, { projectId, seconds: 60, mostBytes });
+  const ttls = () => Promise.all([telemetryKey(session), telemetryStateKey(session)].map((key) => plain.ttl(key)));
+  await store.append(session, [event(1, 1000)], roomy);
+  expect(await store.read(session, { order: "asc", count: 10 })).toMatchObject({ hasEnded: false, last: 1 });
+  for (const ttl of await ttls()) expect(ttl).toBeGreaterThan(60);
+  await endOf(session);
+  const { "": once } = await plain.hgetall(endedTelemetryBytesKey(projectId));
+  await endOf(session);
+  expect(await store.read(session, { order: "asc", count: 10 })).toMatchObject({ hasEnded: true, last: 1 });
+  for (const ttl of await ttls()) expect(ttl).toBeLessThanOrEqual(60);
+  expect(await plain.hgetall(endedTelemetryBytesKey(projectId))).toEqual({ "": once, [session]: once });
+  expect(await plain.zrange(endedTelemetryKey(projectId), "0", "-1")).toEqual([session]);
+  for (const key of [endedTelemetryKey(projectId), endedTelemetryBytesKey(projectId)])
+    expect(await plain.ttl(key)).toBeGreaterThan(0);
+});
+
+test("what a project has of sessions whose events are gone is forgotten with its bytes", async () => {
+  const [projectId, gone, later] = [newId(), newId(), newId()];
+  const kept = { projectId, seconds: 60, mostBytes: 1e6 };
+  await store.append(gone, [event(1, 1000)], roomy);
+  await store.end(gone, kept);
+  await plain.zadd(endedTelemetryKey(projectId), Date.now() - 1, gone);
+  await store.append(later, [event(1, 10)], roomy);
+  await store.end(later, kept);
+  const { "": sum, ...sessions } = await plain.hgetall(endedTelemetryBytesKey(projectId));
+  expect(sessions).toEqual({ [later]: sum });
+  expect(await plain.zrange(endedTelemetryKey(projectId), "0", "-1")).toEqual([later]);
 });
