@@ -4,8 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Grants } from "../../src/leases/grants.ts";
 import type { LeaseStore } from "../../src/leases/lease-store.ts";
+import { createLeavingMarks } from "../../src/leases/leaving-marks.ts";
 import { followPoolChanges } from "../../src/leases/pool-changes.ts";
-import { poolKeys, poolsChannel } from "../../src/leases/pool-keys.ts";
+import { poolKey, poolKeys, poolsChannel } from "../../src/leases/pool-keys.ts";
 import { connectRedis, whenReady } from "../../src/redis/connection.ts";
 import { loadScript, runScript } from "../../src/redis/script.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
@@ -113,6 +114,74 @@ describe("messages to the operators", () => {
     });
     expect(urgencies.filter(Boolean)).toHaveLength(2);
   });
+
+  const urgent: { when: string; prepare: () => Promise<() => Promise<unknown>> }[] = [
+    {
+      when: "a browser has refused its lease",
+      async prepare() {
+        await addBrowser();
+        const lease = await held("a");
+        return () => store.reject(pool, lease, "stale_fence");
+      },
+    },
+    {
+      when: "an agent has not confirmed an end",
+      async prepare() {
+        await addBrowser();
+        const lease = await held("a");
+        await store.release(pool, "a", "releasing", "released");
+        return () => store.suspect(pool, lease, "unreachable");
+      },
+    },
+    {
+      when: "idle browsers are retired",
+      async prepare() {
+        await addBrowser();
+        return () => store.retire(pool, { reason: "Surplus" });
+      },
+    },
+    {
+      when: "an idle browser must leave",
+      async prepare() {
+        const browser = await addBrowser();
+        return () => createLeavingMarks(parts.redis).leave(pool, [browser], "NodeLeaving");
+      },
+    },
+    {
+      when: "an inspection retires a browser",
+      async prepare() {
+        const browser = await addBrowser();
+        const examined = await parts.repairs.examine(pool, browser);
+        const { since: _, ...before } = examined.record ?? expect.fail("it has a record");
+        const record = { ...before, state: "retired" as const, reason: "gone" };
+        return () => parts.repairs.repair(pool, examined, { record, former: "kept" });
+      },
+    },
+    {
+      when: "an epoch begins",
+      async prepare() {
+        await addBrowser();
+        return () => parts.repairs.establish(pool, 2);
+      },
+    },
+  ];
+  test.each(urgent)("report at once that $when", async ({ prepare }) => {
+    const call = await prepare();
+    expect((await urgenciesDuring(call)).filter(Boolean)).toHaveLength(1);
+  });
+
+  test("report that a browser is gone with its lease, or that one is offered, as a change of counts", async () => {
+    const browser = await addBrowser();
+    await addBrowser();
+    await held("a");
+    const other = await held("b");
+    await store.release(pool, "b", "releasing", "released");
+    const forget = () => parts.redis.hdel(poolKey(pool, "pool"), "told_at");
+    await forget();
+    expect(await urgenciesDuring(() => store.close(pool, browser, "browser_lost"))).toEqual([false]);
+    await forget();
+    expect(await urgenciesDuring(() => store.offer(pool, other))).toEqual([false]);
+  });
 });
 
 describe("a late end", () => {
@@ -190,6 +259,19 @@ test("unpaced starts are spent at most as often as they were allowed", async () 
   ]);
   expect(spent.reduce((sum, count) => sum + count, 0)).toBe(2);
 });
+
+test.each(["release", "reject"] as const)(
+  "a %s frees the session also where its browser has no record",
+  async (call) => {
+    const browser = await addBrowser();
+    const lease = await held("a");
+    await parts.redis.hdel(poolKey(pool, "browsers"), browser);
+    if (call === "release") expect(await store.release(pool, "a", "releasing", "released")).toEqual(lease);
+    else expect((await store.reject(pool, lease, "x")).kind).toBe("waiting");
+    expect(await store.lease(pool, "a")).toBeUndefined();
+    expect(await recordOf(browser)).toBeUndefined();
+  },
+);
 
 describe("close", () => {
   test("ends the lease together with the browser, and removes the browser's record", async () => {
