@@ -52,7 +52,8 @@ describe("what is kept of an ended lease", () => {
 
   // LIMIT-26
   test("is a few hundred bytes, with the whole request of a usual session", async () => {
-    const usual = { ...request, tags: { team: "shop", run: "4711" }, start_url: "https://shop.example/cart" };
+    const report = { config: "0a1b2c", recipe: { hosts: [] } };
+    const usual = { ...request, report, tags: { team: "shop", run: "4711" }, start_url: "https://shop.example/cart" };
     expect(await stored(usual)).toEqual(usual);
     const text = await parts.redis.hget(poolKey(pool, "ended"), "a");
     expect(text?.length).toBeLessThan(600);

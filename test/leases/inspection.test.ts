@@ -216,6 +216,22 @@ describe("a browser with a leaving mark", () => {
     expect(await recordOf(browser.id)).toMatchObject({ state: "retired", reason: "Evicted" });
   });
 
+  // LEASE-51
+  test("gets the time of its mark with its record, and keeps it through later repairs", async () => {
+    await inspectBrowser();
+    const lease = await held("a");
+    await parts.store.drop(pool);
+    await begin(2);
+    browser = { ...browser, leaving: "NodeLeaving" };
+    expect(await corrections()).toEqual(["Restored"]);
+    const { leaving_since: since = 0, ...record } = (await recordOf(browser.id)) ?? expect.fail("it has a record");
+    expect(since).toBeGreaterThanOrEqual(lease.created_at);
+    const examined = await parts.repairs.examine(pool, browser.id);
+    const earlier = { ...record, seq: record.seq + 1, leaving_since: since - 60_000 };
+    expect(await parts.repairs.repair(pool, examined, { record: earlier, former: "kept" })).toBe(true);
+    expect(await recordOf(browser.id)).toEqual(earlier);
+  });
+
   test("is retired when an inspection finishes a step that was stuck on the way to idle", async () => {
     await inspectBrowser();
     await held("a");

@@ -170,17 +170,22 @@ describe("messages to the operators", () => {
     expect((await urgenciesDuring(call)).filter(Boolean)).toHaveLength(1);
   });
 
-  test("report that a browser is gone with its lease, or that one is offered, as a change of counts", async () => {
+  test("report that a browser is gone with its lease or is offered, or that a caller has left, as a change of counts", async () => {
     const browser = await addBrowser();
     await addBrowser();
     await held("a");
     const other = await held("b");
     await store.release(pool, "b", "releasing", "released");
+    expect(await urgenciesDuring(() => createLeavingMarks(parts.redis).leave(pool, [browser], "x"))).toEqual([]);
     const forget = () => parts.redis.hdel(poolKey(pool, "pool"), "told_at");
     await forget();
     expect(await urgenciesDuring(() => store.close(pool, browser, "browser_lost"))).toEqual([false]);
     await forget();
     expect(await urgenciesDuring(() => store.offer(pool, other))).toEqual([false]);
+    await take("c");
+    await take("d");
+    await forget();
+    expect(await urgenciesDuring(() => store.cancel(pool, "d"))).toEqual([false]);
   });
 });
 

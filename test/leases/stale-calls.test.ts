@@ -272,7 +272,8 @@ describe("a caller that is late", () => {
       async prepare() {
         await addBrowser();
         const lease = await held("a");
-        await store.rewrite(pool, lease, '{"name":"other"}');
+        const request = '{"name":"other"}';
+        expect(await store.rewrite(pool, lease, request)).toEqual({ ...lease, request });
         return () => store.rewrite(pool, lease, '{"name":"mine"}');
       },
       answers: "changed",

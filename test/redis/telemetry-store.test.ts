@@ -168,3 +168,55 @@ test("what a project has of sessions whose events are gone is forgotten with its
   expect(sessions).toEqual({ [later]: sum });
   expect(await plain.zrange(endedTelemetryKey(projectId), "0", "-1")).toEqual([later]);
 });
+
+// TELEMETRY-10
+test("a project with many ended sessions gives no more than it must, and a hundred of them at a time", async () => {
+  const projectId = newId();
+  const count = async (): Promise<number> => plain.zcard(endedTelemetryKey(projectId));
+  const [last, kept] = [newId(), { projectId, seconds: 60, mostBytes: 1e6 }];
+  await Promise.all(Array.from({ length: 103 }, () => store.end(newId(), kept)));
+  await store.append(last, [event(1)], roomy);
+  await store.end(last, kept);
+  const sum = Number((await plain.hgetall(endedTelemetryBytesKey(projectId)))[""]);
+  await store.trimEnded(projectId, sum);
+  expect(await count()).toBe(104);
+  await store.trimEnded(projectId, 0);
+  expect(await count()).toBe(4);
+  await store.trimEnded(projectId, 0);
+  expect(await count()).toBe(0);
+});
+
+test("bytes of sessions that Redis has lost are forgotten when they are in the way", async () => {
+  const [projectId, session] = [newId(), newId()];
+  await plain.hset(endedTelemetryBytesKey(projectId), "", 5000, newId(), 5000);
+  await store.append(session, [event(1)], roomy);
+  await store.end(session, { projectId, seconds: 60, mostBytes: 1000 });
+  await store.trimEnded(projectId, 1000);
+  expect(await plain.exists(endedTelemetryBytesKey(projectId))).toBe(0);
+});
+
+test("events are kept again after Redis has lost their state, and old ones do not outlive the end when they come again", async () => {
+  const session = newId();
+  const first = [1, 2, 3].map((seq) => event(seq));
+  await store.append(session, first, roomy);
+  await plain.del(telemetryStateKey(session));
+  await store.append(session, first, roomy);
+  expect(await seqsOf(session)).toEqual([1, 2, 3]);
+  await store.end(session, { projectId: newId(), seconds: 60, mostBytes: 1e6 });
+  await store.append(session, first, roomy);
+  expect(await plain.ttl(telemetryKey(session))).toBeLessThanOrEqual(60);
+  expect(await store.read(session, { order: "asc", count: 10 })).toMatchObject({ hasEnded: true });
+});
+
+test("a large event pushes out as many small ones as it needs, and no more", async () => {
+  const session = newId();
+  const eventBytes = event(1).event.length + 80;
+  const bounds = { bytes: 120 * eventBytes, seconds: 3600 };
+  await store.append(
+    session,
+    Array.from({ length: 120 }, (_, index) => event(index + 1)),
+    bounds,
+  );
+  await store.append(session, [event(121, 60 * eventBytes - 80 - 2)], bounds);
+  expect(await seqsOf(session)).toEqual(Array.from({ length: 61 }, (_, index) => 61 + index));
+});
