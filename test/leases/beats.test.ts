@@ -100,6 +100,6 @@ test("beats of replicas that are gone for an hour are forgotten", async () => {
   const nowMs = Date.now();
   for (let index = 0; index < 70; index++) await parts.redis.hset(key, `gone-${index}`, nowMs - 3_700_000);
   await parts.redis.hset(key, "a-minute-ago", nowMs - 60_000);
-  await parts.store.beat(pool, replica.channel(pool));
+  expect(await parts.store.beat(pool, replica.channel(pool))).toBe(false);
   expect((await parts.redis.hkeys(key)).sort()).toEqual([replica.channel(pool), "a-minute-ago"].sort());
 });

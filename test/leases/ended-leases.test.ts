@@ -127,6 +127,12 @@ describe("ended leases", () => {
     expect(await kept()).toEqual(["a", "b"]);
   });
 
+  test("from before Redis' clock was set back go, too: their age says nothing", async () => {
+    await end("a");
+    await parts.redis.zincrby(poolKey(pool, "ended_at"), 3_600_000, "a");
+    expect(await trim({ count: 0, bytes: 0 })).toMatchObject({ dropped: 1, count: 0 });
+  });
+
   test("are dropped in steps, and counted down to nothing", async () => {
     await endMany(12, minutesMs(10));
     expect(await ended.trim(pool, { most: many, now: { count: 0, bytes: 0 }, steps: 5 })).toMatchObject({

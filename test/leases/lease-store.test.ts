@@ -1,11 +1,10 @@
 /** All scripts but those of take.test.ts, on a real Redis: what they answer and how they leave the pool. */
 
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Grants } from "../../src/leases/grants.ts";
 import type { LeaseStore } from "../../src/leases/lease-store.ts";
 import { createLeavingMarks } from "../../src/leases/leaving-marks.ts";
-import { followPoolChanges } from "../../src/leases/pool-changes.ts";
+import { followPoolChanges, type PoolChange } from "../../src/leases/pool-changes.ts";
 import { poolKey, poolKeys, poolsChannel } from "../../src/leases/pool-keys.ts";
 import { connectRedis, whenReady } from "../../src/redis/connection.ts";
 import { loadScript, runScript } from "../../src/redis/script.ts";
@@ -69,21 +68,21 @@ describe("messages to the operators", () => {
     const urgencies: boolean[] = [];
     const subscriber = connectRedis((await sharedServers()).redisUrl, silent);
     await whenReady(subscriber, 10_000);
-    await followPoolChanges(
-      subscriber,
-      ({ poolUid, urgent }) => void (poolUid === pool && urgencies.push(urgent)),
-      silent,
-    );
+    // A message that is sent last tells when all before it have come.
+    const last = newId();
+    const hasCome = Promise.withResolvers<void>();
+    const onChange = ({ poolUid, urgent }: PoolChange): void => {
+      if (poolUid === last) hasCome.resolve();
+      if (poolUid === pool) urgencies.push(urgent);
+    };
+    await followPoolChanges(subscriber, onChange, silent);
     await eventually("it is subscribed", async () => {
       const [, count] = (await parts.redis.pubsub("NUMSUB", poolsChannel)) as [string, number];
       return count > 0;
     });
     await work();
-    await eventually("no more messages come", async () => {
-      const before = urgencies.length;
-      await sleep(100);
-      return urgencies.length === before;
-    });
+    await parts.redis.publish(poolsChannel, JSON.stringify({ pool: last, urgent: false }));
+    await hasCome.promise;
     subscriber.disconnect();
     return urgencies;
   };
@@ -154,6 +153,16 @@ describe("messages to the operators", () => {
         const examined = await parts.repairs.examine(pool, browser);
         const { since: _, ...before } = examined.record ?? expect.fail("it has a record");
         const record = { ...before, state: "retired" as const, reason: "gone" };
+        return () => parts.repairs.repair(pool, examined, { record, former: "kept" });
+      },
+    },
+    {
+      when: "an inspection suspects a browser",
+      async prepare() {
+        const browser = await addBrowser();
+        const examined = await parts.repairs.examine(pool, browser);
+        const { since: _, ...before } = examined.record ?? expect.fail("it has a record");
+        const record = { ...before, state: "suspect" as const, reason: "not_genuine" };
         return () => parts.repairs.repair(pool, examined, { record, former: "kept" });
       },
     },
@@ -277,6 +286,30 @@ test.each(["release", "reject"] as const)(
     expect(await recordOf(browser)).toBeUndefined();
   },
 );
+
+test("a lease that is restored in place of another begins its own step, and the other has ended", async () => {
+  const browser = await addBrowser();
+  const lease = await held("a");
+  const key = poolKey(pool, "browsers");
+  const { since, ...before } = (await recordOf(browser)) ?? expect.fail("it has a record");
+  await parts.redis.hset(key, browser, JSON.stringify({ ...before, since: since - 60_000 }));
+  const examined = await parts.repairs.examine(pool, browser);
+  const record = { ...before, session: "b", seq: 2 };
+  const restored = { ...lease, session: "b", seq: 2 };
+  expect(await parts.repairs.repair(pool, examined, { record, former: "released", restored })).toBe(true);
+  expect((await recordOf(browser))?.since).toBeGreaterThanOrEqual(since);
+  expect(await store.lease(pool, "b")).toEqual(restored);
+  expect(await store.endedLease(pool, "a")).toMatchObject({ reason: "released" });
+});
+
+// LEASE-46
+test("a session that is not found may live when another run of the server answers than that of the pool's epoch", async () => {
+  await addBrowser();
+  expect(await store.isRecovering(pool)).toBe(false);
+  await parts.redis.hset(poolKey(pool, "pool"), "server", "another");
+  expect(await store.isRecovering(pool)).toBe(true);
+  expect((await store.snapshot(pool)).isSameServer).toBe(false);
+});
 
 describe("close", () => {
   test("ends the lease together with the browser, and removes the browser's record", async () => {

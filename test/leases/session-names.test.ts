@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createNamesWhole } from "../../src/leases/names-whole.ts";
 import { createIdempotentAnswers } from "../../src/redis/idempotent-answers.ts";
-import { idempotencyKey } from "../../src/redis/keys.ts";
+import { idempotencyKey, sessionNamesKey } from "../../src/redis/keys.ts";
 import { createSessionNames, type SessionNames } from "../../src/redis/session-names.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
@@ -63,6 +64,21 @@ describe("the name of a session", () => {
     await names.reserve(project, "n", { poolUid, session });
     expect(await names.reserve(project, "n", { poolUid, session: newId() })).toBe(false);
   });
+});
+
+test("a check of names that are all there leaves nothing behind that does not expire, and holds once it is confirmed", async () => {
+  const whole = createNamesWhole(parts.redis);
+  const [first, second] = [await whole.check(project), await whole.check(project)];
+  expect(await parts.redis.ttl(sessionNamesKey(project))).toBeGreaterThan(0);
+  // A later check has taken its place.
+  if (!first.isWhole) await first.confirm();
+  expect((await whole.check(project)).isWhole).toBe(false);
+  if (!second.isWhole) await second.confirm();
+  const last = await whole.check(project);
+  expect(last.isWhole).toBe(false);
+  if (!last.isWhole) await last.confirm();
+  expect(await whole.check(project)).toEqual({ isWhole: true });
+  expect(await parts.redis.hkeys(sessionNamesKey(project))).toEqual(["!whole"]);
 });
 
 describe("the kept answer of a repeated request", () => {
