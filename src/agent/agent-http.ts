@@ -11,6 +11,7 @@ import type { z } from "zod";
 import { listeningPort } from "../listening-port.ts";
 import type { Logger } from "../log.ts";
 import { nonceIn, proofHeader, proofOf, streamedBody } from "../protocol/agent-proof.ts";
+import type { ForRoutes } from "../protocol/agent-routes.ts";
 import type { VerifyAgentToken } from "../protocol/agent-token.ts";
 import { type AgentReply, refusal, refusals, unauthorized } from "./agent-reply.ts";
 import { type AgentLines, createLineStreams, type LineStreams } from "./line-streams.ts";
@@ -28,8 +29,11 @@ const maxSockets = 256;
 /** Answers one request; its body is still unread. */
 export type Handler = (request: IncomingMessage) => Promise<AgentReply | AgentLines>;
 
+/** The handlers of some of the agent's routes. */
+export type Routes = ForRoutes<Handler>;
+
 /** Path → method → handler. A path that ends with `/` has handlers for all paths below it. */
-export type Routes = Record<string, Record<string, Handler>>;
+type Handlers = Record<string, Record<string, Handler>>;
 
 export type AgentHttpDeps = {
   address: string;
@@ -37,7 +41,7 @@ export type AgentHttpDeps = {
   verify: VerifyAgentToken;
   /** The key of this pod's agent, with which it proves its answers. */
   agentKey: KeyObject;
-  routes: Routes;
+  routes: Handlers;
   /** Takes upgrades; left out, they are closed. It must ask `isAuthorized` itself. */
   upgrade?: (request: IncomingMessage, socket: Socket, head: Buffer, isAuthorized: Authorizer) => Promise<void>;
   /** Time for a whole request, ms. */
@@ -151,7 +155,7 @@ const listen = (server: ReturnType<typeof createServer>, port: number, address: 
     });
   });
 
-const handlersOf = (routes: Routes, path: string): Record<string, Handler> | undefined => {
+const handlersOf = (routes: Handlers, path: string): Record<string, Handler> | undefined => {
   const wanted = Object.hasOwn(routes, path) ? path : path.slice(0, path.lastIndexOf("/") + 1);
   return Object.hasOwn(routes, wanted) ? routes[wanted] : undefined;
 };

@@ -26,3 +26,7 @@ export const MaskValues = Fence.extend({
   values: z.array(z.string()).max(200),
 });
 export type MaskValues = z.infer<typeof MaskValues>;
+
+/** The path of the stream with its query. `after`: the number of the last event that the caller has. */
+export const telemetryPath = ({ session, after }: { session: string; after: number }): string =>
+  `/telemetry?session=${encodeURIComponent(session)}&after=${after}`;

@@ -14,6 +14,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AgentStreamBroken, type AgentStreams } from "../../leases/agent-stream.ts";
 import { type AnyLease, SessionRequest } from "../../leases/records.ts";
+import { telemetryPath } from "../../protocol/telemetry-api.ts";
 import type { Collected } from "../../redis/collect-claims.ts";
 import type { KeptEvent, TelemetryBounds, TelemetryStore } from "../../redis/telemetry-store.ts";
 import { whileUnavailable } from "../../redis/while-unavailable.ts";
@@ -153,7 +154,7 @@ const readAgent = async (
   });
   collection.last = Math.max(collection.last, last);
   const over = new AbortController();
-  const path = `/telemetry?session=${encodeURIComponent(session)}&after=${collection.last}`;
+  const path = telemetryPath({ session, after: collection.last });
   const whole = AbortSignal.any([signal, over.signal]);
   try {
     const opened = await deps.streams.open(lease, path, whole);
