@@ -1,0 +1,101 @@
+/** What calls the Lua scripts, by the names that the examples of scripts/ give the methods. */
+import { createEndedLeases } from "../../src/leases/ended-leases.ts";
+import { createLeaseStore } from "../../src/leases/lease-store.ts";
+import { createLeavingMarks } from "../../src/leases/leaving-marks.ts";
+import { createNamesInUse } from "../../src/leases/names-in-use.ts";
+import { createNamesWhole } from "../../src/leases/names-whole.ts";
+import { createRepairStore } from "../../src/leases/repair-store.ts";
+import { createCollectClaims } from "../../src/redis/collect-claims.ts";
+import type { RedisConnection } from "../../src/redis/connection.ts";
+import { createIdempotentAnswers } from "../../src/redis/idempotent-answers.ts";
+import { createItemEvents } from "../../src/redis/item-events.ts";
+import { createLocks } from "../../src/redis/locks.ts";
+import { createReplayStore } from "../../src/redis/replay-store.ts";
+import { createSessionNames } from "../../src/redis/session-names.ts";
+import { createSessionRoom } from "../../src/redis/session-room.ts";
+import { createTelemetryStore } from "../../src/redis/telemetry-store.ts";
+import { asText, at, type Moment } from "./redis-state.ts";
+import { scriptNames, scriptOf } from "./script-examples.ts";
+
+type Method = (...args: never[]) => unknown;
+
+const storesOn = (redis: RedisConnection): Record<string, Record<string, unknown>> => {
+  const namesWhole = createNamesWhole(redis);
+  return {
+    leases: createLeaseStore(redis),
+    repairs: createRepairStore(redis),
+    namesInUse: { ask: createNamesInUse(redis) },
+    namesWhole: {
+      check: async (project: string) => (await namesWhole.check(project)).isWhole,
+      async confirm(project: string) {
+        const check = await namesWhole.check(project);
+        if (!check.isWhole) await check.confirm();
+      },
+    },
+    leavingMarks: createLeavingMarks(redis),
+    endedLeases: createEndedLeases(redis),
+    names: createSessionNames(redis, { isAlive: async () => false }),
+    room: createSessionRoom(redis, "system"),
+    claims: createCollectClaims(redis, "replica-1", "telemetry"),
+    answers: createIdempotentAnswers(redis),
+    itemEvents: {
+      ...createItemEvents(redis),
+      read: (item: string) => createItemEvents(redis).read(item, { limit: 10, waitMs: 0 }, AbortSignal.timeout(10_000)),
+    },
+    locks: { hold: (what: string[]) => createLocks(redis).hold(what, async () => "done") },
+    replays: createReplayStore(redis),
+    telemetry: createTelemetryStore(redis),
+  };
+};
+
+/** Calls the method over this connection. */
+export const callMethod = async (redis: RedisConnection, [name, ...args]: [string, ...unknown[]]): Promise<unknown> => {
+  const [store = "", method = ""] = name.split(".");
+  const found = storesOn(redis)[store]?.[method];
+  if (typeof found !== "function") throw new Error(`script-callers.ts has no ${name}`);
+  return (found as Method)(...(args as never[]));
+};
+
+/** The keys and arguments of one call of a script. */
+export type Evaluated = { keys: string[]; argv: (string | number)[] };
+
+/** What a script answers: objects are JSON there. */
+const answerOf = (answer: unknown, now: Moment): unknown => {
+  const text = (part: unknown): unknown =>
+    typeof part === "object" && !Array.isArray(part) && part ? asText(part) : part;
+  const said = at(answer, now);
+  return Array.isArray(said) ? said.map(text) : text(said);
+};
+
+type Replayed = {
+  script: string;
+  call: [string, ...unknown[]];
+  answer?: unknown;
+  others?: Record<string, unknown> | undefined;
+};
+
+/** Makes the call of an example over a connection that answers as recorded. Also for a method that makes something of a refusal. */
+export const replayed = async (
+  { script, call, answer, others = {} }: Replayed,
+  now: Moment,
+  onCall?: (calls: Evaluated[]) => void,
+): Promise<{ calls: Evaluated[]; result: unknown }> => {
+  const { sha } = scriptOf(script);
+  const bySha = new Map(scriptNames.map((name) => [scriptOf(name).sha, others[name.slice(name.indexOf("/") + 1)]]));
+  const calls: Evaluated[] = [];
+  const commands = Object.fromEntries(Object.entries(others).map(([name, said]) => [name, async () => said]));
+  const evalsha = async (asked: string, count: number, ...rest: (string | number)[]): Promise<unknown> => {
+    if (asked !== sha) return bySha.get(asked);
+    calls.push({ keys: rest.slice(0, count).map(String), argv: rest.slice(count) });
+    onCall?.(calls);
+    return answerOf(answer, now);
+  };
+  const result = await callMethod({ ...commands, evalsha } as unknown as RedisConnection, at(call, now) as [string]);
+  return { calls, result: JSON.parse(JSON.stringify(result ?? null)) as unknown };
+};
+
+/** The call that the method makes first, whatever comes of it. */
+export const firstCall = (example: Replayed, now: Moment): Promise<{ calls: Evaluated[] }> =>
+  new Promise((resolve, reject) => {
+    replayed(example, now, (calls) => resolve({ calls })).catch(reject);
+  });
