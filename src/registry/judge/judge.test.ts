@@ -132,11 +132,25 @@ test.each([
   ["ERR_TIMED_OUT", "connection_failed"],
   ["ERR_NAME_NOT_RESOLVED", "name_not_resolved"],
   ["ERR_CERT_DATE_INVALID", "tls_failed"],
+  ["ERR_CONNECTION_REFUSED", "connection_failed"],
   ["ERR_BLOCKED_BY_CLIENT", "address_refused"],
+  ["ERR_TOO_MANY_REDIRECTS", "redirect_loop"],
   ["ERR_UNEXPECTED", "navigation_failed"],
   ["TIMED_OUT", "timed_out"],
+  ["TOO_LARGE", "too_large"],
+  ["CRASHED", "crashed"],
+  ["DOWNLOAD", "download"],
+  ["BROWSER_GONE", "browser_gone"],
+  ["ROBOTS_DISALLOWED", "robots_disallowed"],
 ] as const)("%s is %s", (error, reason) => {
   expect(judge({ ...visit, error }, target)).toMatchObject({ verdict: "inconclusive", reason });
+});
+
+test.each<[string, Partial<Visit>]>([
+  ["server_error", { status: 500, text: "Internal Server Error" }],
+  ["other_domain", { ...page, url: "https://www.other.example/" }],
+])("%s says nothing of the site", (reason, seen) => {
+  expect(judge({ ...visit, ...seen }, target)).toMatchObject({ verdict: "inconclusive", reason });
 });
 
 test("an answer of 4xx without a body is judged by its status", () => {

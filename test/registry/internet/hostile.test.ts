@@ -54,9 +54,6 @@ const cases: SiteCase[] = [
   },
   cannotTell("silent", "timed_out"),
   cannotTell("gigabyte", "too_large"),
-  cannotTell("endless-alerts", "too_large"),
-  cannotTell("a-download", "download"),
-  cannotTell("redirects-for-ever", "redirect_loop"),
 ];
 
 // LOOKUP-53, LOOKUP-61, LOOKUP-62, LOOKUP-91

@@ -37,7 +37,6 @@ const nothingToTell = (site: string, reason: string, path = "/"): SiteCase => ({
 
 const cases: SiteCase[] = [
   nobody("hard-wall", "challenge"),
-  nobody("captcha-shop", "captcha"),
   {
     ...nobody("flaky-shop", "denied"),
     // It refuses the first request, answers the second one, and so on: whether a configuration begins with a refusal is chance. Two
@@ -53,10 +52,7 @@ const cases: SiteCase[] = [
       ),
     },
   },
-  nothingToTell("moved-shop", "other_domain"),
-  nothingToTell("failing-shop", "server_error"),
   nothingToTell("dead", "connection_failed"),
-  nothingToTell("dead-secure", "connection_failed"),
   nothingToTell("leads-inside", "address_refused"),
   nothingToTell("polite-shop", "robots_disallowed", "/private"),
 ];

@@ -60,16 +60,11 @@ const cases: SiteCase[] = [
   open("open-shop"),
   // Neither the user agent's name nor a missing header of the headless shell.
   needsStealth("no-headless", "denied", ["Bot protection"]),
-  // The page's own script asks the browser.
-  needsStealth("no-drivers", "denied", ["Bot protection"]),
-  // With 200 and a sentence.
-  needsStealth("soft-refusal", "soft_block", ["Bot protection"]),
   // A whole page, with 200: only the rule of this installation tells that it is a refusal.
   needsStealth("own-gate", "company_gate", ["Gate"]),
   // Its challenge passes by itself after two seconds.
   open("soft-wall"),
   open("consent-first", { guidance: ["Consent"] }),
-  open("slow-shop"),
 ];
 
 // LOOKUP-52, LOOKUP-54, LOOKUP-55, LOOKUP-75

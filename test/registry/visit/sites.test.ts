@@ -85,6 +85,7 @@ describe("the headless shell", () => {
     ["unusual-traffic", "/", { status: 200, text: expect.stringMatching(/unusual traffic/) }],
     ["consent-first", "/", { status: 200, title: "Before you continue" }],
     ["slow-shop", "/", goods],
+    ["soft-refusal", "/", { status: 200, text: expect.stringMatching(/automated/) }],
     [
       "moved-shop",
       "/",
