@@ -3,18 +3,16 @@
  *
  *   an object changes ──► it and all with its scope and target are worked on: of these the oldest is in force
  */
-import { isDeepStrictEqual } from "node:util";
 import type { EligibleRules } from "../../domain/registry/recommend.ts";
 import type { Kube } from "../../kube/client.ts";
 import type { Lead } from "../../kube/leader-election.ts";
 import { startReflector } from "../../kube/reflector.ts";
 import { startWorkQueue, type WorkMeter } from "../../kube/work-queue.ts";
 import type { Logger } from "../../log.ts";
-import { byAge } from "../../resources/identity.ts";
 import { type SiteConfig, siteConfigKind } from "../../resources/site-config.ts";
 import { createSpecPredicate } from "../predicates.ts";
 import { whenLeadEnds } from "../when-lead-ends.ts";
-import { siteConfigStatus } from "./status.ts";
+import { reconcileSiteConfig } from "./reconcile.ts";
 
 const concurrency = 4;
 
@@ -62,15 +60,13 @@ export const runSiteConfigController = async (
     meter,
     async work(name) {
       await configs.synced(lead.signal);
-      const config = configs.get({ name });
-      if (!config || config.metadata.deletionTimestamp) return undefined;
-      const rivals = [...(claims.get(claimOf(config)) ?? [])].flatMap((rival) => configs.get({ name: rival }) ?? []);
-      const holder = rivals.filter(({ metadata }) => !metadata.deletionTimestamp).sort(byAge)[0] ?? config;
-      const status = siteConfigStatus(config, { holder, rules, nowMs: Date.now() });
-      if (isDeepStrictEqual(config.status, status)) return undefined;
-      lead.check();
-      configs.put(await kube.replace(siteConfigKind, { ...config, status }, { subresource: "status" }));
-      return undefined;
+      return reconcileSiteConfig(name, {
+        kube,
+        configs,
+        rivalsOf: (config) => claims.get(claimOf(config)) ?? [],
+        rules,
+        lead,
+      });
     },
   });
   await whenLeadEnds(lead);
