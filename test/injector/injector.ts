@@ -4,13 +4,17 @@
  *   refused   the call does nothing, and an error comes
  *   lost      the call is done, and its answer is lost: an error comes
  *   away      the call and all later ones to the same part do nothing
+ *   death     the call and all later ones to every part do nothing: the process has died
  *
  * The work runs once without faults, which tells its calls; then once for each of them and each kind of fault.
  */
+import { setImmediate as afterThis } from "node:timers/promises";
 import { unavailable } from "../../src/errors.ts";
+import { KubeError } from "../../src/kube/kube-error.ts";
 
+/** What the parts of a process that lives on may do. */
 export const faultKinds = ["refused", "lost", "away"] as const;
-export type FaultKind = (typeof faultKinds)[number];
+export type FaultKind = (typeof faultKinds)[number] | "death";
 
 /** `call`: the number of the call, from 0. */
 export type Fault = { kind: FaultKind; call: number };
@@ -39,8 +43,28 @@ export const serviceFailures = {
   setupClient: unreachable,
 } satisfies Failures;
 
-/** Settle, and are no calls of the work: they take work, or wait for ever. */
-const notCounted = new Set(["locks.hold", "kube.watch", "agents.close", "setupClient.close"]);
+const kubeFails = (reason: string, status: number) => (): never => {
+  throw new KubeError(reason, status, 'pods "x" is forbidden: by a fault of the test');
+};
+
+/** Parts of the operator whose methods go outside, and how each fails when it does not answer. */
+export const operatorFailures = {
+  ...serviceFailures,
+  kube: kubeFails("Unreachable", 0),
+  repairs: away("Redis"),
+  leavingMarks: away("Redis"),
+  setupRequests: away("Redis"),
+} satisfies Failures;
+
+/** The same where the API server answers, and refuses for good. */
+export const operatorRefusals = { ...operatorFailures, kube: kubeFails("Forbidden", 403) } satisfies Failures;
+
+/** Settle, and are no calls of the work: they take work, wait for ever, or have nothing to do as a rule. */
+const notCounted = new Set(["locks.hold", "kube.watch", "agents.close", "setupClient.close", "store.dropConfigs"]);
+
+/** Change nothing: with these calls a lost answer or a death is what it is with the call after them, or with a refusal. */
+const isRead = (name: string): boolean =>
+  /\.(get|list|snapshot|examine|session|stateOf|find|page|resources|endedLease|lease|state)$/.test(name);
 
 export type Injected<Parts> = {
   parts: Parts;
@@ -56,11 +80,17 @@ const outside = new Set<string>();
 /** `parts` whose calls are counted; with a fault, one of them fails. */
 export const injected = <Parts extends object>(parts: Parts, failures: Failures, fault?: Fault): Injected<Parts> => {
   const calls: string[] = [];
-  let awayPart: string | undefined;
+  let away = new Set<string>();
+  const goesAway: Record<FaultKind, (part: string) => string[]> = {
+    refused: () => [],
+    lost: () => [],
+    away: (part) => [part],
+    death: () => Object.keys(failures),
+  };
   const wrap = (part: string, method: string, call: Method): Method => {
     const name = `${part}.${method}`;
     if (notCounted.has(name)) return call;
-    const fail = failures[part] ?? away(part);
+    const fail = failures[part] as () => unknown;
     const watched: Method = (...args) => {
       const answer = call(...args);
       if (!(answer instanceof Promise)) return answer;
@@ -71,8 +101,8 @@ export const injected = <Parts extends object>(parts: Parts, failures: Failures,
     const failing = ({ kind, call: at }: Fault, args: unknown[]): unknown => {
       const isNow = calls.length === at;
       calls.push(name);
-      if (isNow && kind === "away") awayPart = part;
-      if (awayPart === part || (isNow && kind === "refused")) return Promise.resolve().then(fail);
+      if (isNow) away = new Set(goesAway[kind](part));
+      if (away.has(part) || (isNow && kind === "refused")) return Promise.resolve().then(fail);
       const answer = call(...args) as Promise<unknown>;
       return isNow && kind === "lost" ? answer.then(fail) : answer;
     };
@@ -103,6 +133,8 @@ export type EveryFault<State, Result, Parts extends object> = {
   parts: Parts;
   failures: Failures;
   kinds?: readonly FaultKind[];
+  /** Of calls that change nothing; left out, the same. */
+  readKinds?: readonly FaultKind[];
   /** What the work begins with, made anew each time and without faults. */
   prepare(): Promise<State>;
   work(state: State, parts: Parts): Promise<Result>;
@@ -110,12 +142,28 @@ export type EveryFault<State, Result, Parts extends object> = {
   check(state: State, ended: Ended<Result>, fault: Fault & { name: string }): Promise<void>;
 };
 
-const endOf = async <Result>(work: Promise<Result>): Promise<Ended<Result>> => {
+/** How the work ends. Never rejects. */
+export const endOf = async <Result>(work: Promise<Result>): Promise<Ended<Result>> => {
   try {
     return { result: await work };
   } catch (error) {
     return { error };
   }
+};
+
+/** Calls `run`; rejects also when it leaves a rejection that nobody handles. */
+const withoutUnhandled = async (run: () => Promise<void>): Promise<void> => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown): void => void unhandled.push(reason);
+  process.on("unhandledRejection", note);
+  try {
+    await run();
+    // Node tells of a rejection when all that was ready has run.
+    await afterThis();
+  } finally {
+    process.off("unhandledRejection", note);
+  }
+  if (unhandled.length > 0) throw new Error(`nobody handles the rejection: ${unhandled.map(String).join("; ")}`);
 };
 
 /**
@@ -126,6 +174,7 @@ export const tryEveryFault = async <State, Result, Parts extends object>({
   parts,
   failures,
   kinds = faultKinds,
+  readKinds = kinds,
   prepare,
   work,
   check,
@@ -134,15 +183,22 @@ export const tryEveryFault = async <State, Result, Parts extends object>({
   await work(await prepare(), plain.parts);
   const names = [...plain.calls];
   for (const [call, name] of names.entries())
-    for (const kind of kinds) {
+    for (const kind of isRead(name) ? readKinds : kinds) {
       const fault = { kind, call, name };
       const state = await prepare();
-      const ended = await endOf(work(state, injected(parts, failures, fault).parts));
       try {
-        await check(state, ended, fault);
+        await withoutUnhandled(async () => {
+          const ended = await endOf(work(state, injected(parts, failures, fault).parts));
+          await check(state, ended, fault);
+        });
       } catch (cause) {
         throw new Error(`with call ${call} (${name}) of [${names.join(", ")}] ${kind}: ${String(cause)}`, { cause });
       }
     }
   return names;
 };
+
+/** The same for rounds, of which there are many: a read is only refused. */
+export const tryEveryFaultOfRounds = <State, Result, Parts extends object>(
+  options: EveryFault<State, Result, Parts>,
+): Promise<string[]> => tryEveryFault({ readKinds: ["refused"], ...options });

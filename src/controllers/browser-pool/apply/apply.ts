@@ -12,6 +12,7 @@ import type { RecordEvent } from "../../../kube/event-recorder.ts";
 import type { Expectations } from "../../../kube/expectations.ts";
 import { hasReason, isTransient, KubeError } from "../../../kube/kube-error.ts";
 import type { Lead } from "../../../kube/leader-election.ts";
+import type { ObjectGroups } from "../../../kube/object-groups.ts";
 import { keyOf, type Pod } from "../../../kube/objects.ts";
 import type { Reflector } from "../../../kube/reflector.ts";
 import { pods as podType } from "../../../kube/resource-type.ts";
@@ -58,6 +59,7 @@ export type ApplyDeps = {
   lead: Lead;
   source: Pick<PoolSource, "meta" | "writeStatus" | "dropFinalizer">;
   pods: Reflector<Pod>;
+  podsByOwner: Pick<ObjectGroups<Pod>, "of">;
   expectations: Expectations;
   dying: Set<string>;
   starts: Pick<StartCount, "begun">;
@@ -280,6 +282,15 @@ const unusedConfigs = ({ leases, pods, configHash }: Observed): string[] => {
   return leases.configs.filter((hash) => !used.has(hash));
 };
 
+/**
+ * The names of a pool's pods as they are at this moment, not as the round has observed them: a pod that has gone since then asks for no further
+ * sweep, and one that has come since then needs its key.
+ */
+const livingPods = ({ metadata: { uid } }: BrowserPool, { podsByOwner, expectations }: ApplyDeps): string[] => [
+  ...podsByOwner.of(uid).map(({ metadata }) => metadata.name),
+  ...expectations.pendingNames(uid),
+];
+
 const last: readonly PoolAction["do"][] = ["create", "drop", "raise"];
 
 /** One action for each browser, each with a call that may take seconds: they run side by side. */
@@ -299,11 +310,7 @@ export const applyPlan = async (observed: Observed, plan: PoolPlan, deps: ApplyD
   for (const action of plan.actions.filter((action) => !isLast(action) && !isMany(action)))
     await carryOut(action, observed, deps);
   await sideBySide("mark", "unmark", "delete");
-  const living = [
-    ...observed.pods.map(({ name }) => name),
-    ...deps.expectations.pendingNames(observed.pool.metadata.uid),
-  ];
-  await sweepAgentKeys(observed.pool, living, deps);
+  await sweepAgentKeys(observed.pool, livingPods(observed.pool, deps), deps);
   deps.lead.check();
   await deps.store.dropConfigs(observed.pool.metadata.uid, unusedConfigs(observed));
   const drops = plan.actions.some((action) => action.do === "drop");
