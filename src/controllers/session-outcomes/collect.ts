@@ -62,6 +62,10 @@ const waitingOf = ({ session, project, recipe, target, verdict }: SiteReport, { 
   return { project, recipe: data, session: { runId: session, target: found, run } };
 };
 
+const dropSession = (counted: Map<string, SessionRun>, session: SessionRun): void => {
+  for (const [key, its] of counted) if (its === session) counted.delete(key);
+};
+
 /** Collects for one lead. */
 export const createCollector = (deps: CollectDeps): Collector => {
   const hourly = createHourlyCounts();
@@ -72,9 +76,13 @@ export const createCollector = (deps: CollectDeps): Collector => {
     const of = new Map(group.map((one) => [one.session, one]));
     let counted = new Map<string, SessionRun>();
     const begin = (): MayCount => {
-      const mine = new Map<string, SessionRun>();
+      // A try may have written although no answer came. What it counted stays, but for sessions that this try is asked about again.
+      const mine = new Map(counted);
+      const asked = new Set<SessionRun>();
       counted = mine;
       return (session, place, known) => {
+        if (!asked.has(session)) dropSession(mine, session);
+        asked.add(session);
         const { project = "", recipe } = of.get(session) ?? {};
         if (!recipe) return false;
         const key = stableHash([project, place.scope, place.target, recipeKey(recipe)]);
