@@ -8,8 +8,6 @@ import type { ServeUpgrade } from "./upgrades.ts";
 export const createCdpProxy =
   ({ devTools: placeNow }: { devTools(): DevToolsPlace }): ServeUpgrade =>
   (upgrade) => {
-    // Its "close" is over.
-    if (upgrade.client.destroyed) return;
     const place = placeNow();
     const devTools = connect({ ...place.at, noDelay: true });
     const failed = (): void => upgrade.refuse(refusals.browser_unhealthy);

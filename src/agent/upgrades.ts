@@ -32,7 +32,7 @@ export type AdmittedUpgrade = {
   refuse(reply: AgentReply): void;
 };
 
-/** Serves an admitted upgrade: it answers the handshake. */
+/** Serves an admitted upgrade: it answers the handshake. Called while the client is open, so that its "close" is still to come. */
 export type ServeUpgrade = (upgrade: AdmittedUpgrade) => void | Promise<void>;
 
 export type UpgradeDeps = {
@@ -74,12 +74,7 @@ export const createUpgrades = ({ leases, agentKey, paths, telemetry }: UpgradeDe
   const serverAt = (path: UpgradePath): ServeUpgrade | undefined =>
     Object.hasOwn(paths, path) ? paths[path] : undefined;
 
-  const whyRefused = async (
-    request: IncomingMessage,
-    client: Socket,
-    isAuthorized: Authorizer,
-  ): Promise<AgentReply | undefined> => {
-    if (!(await isAuthorized(request))) return unauthorized();
+  const whyRefused = (request: IncomingMessage, client: Socket): AgentReply | undefined => {
     if (!isWebSocketUpgrade(request)) return refusal("bad_request", "only a WebSocket upgrade of version 13 is taken");
     const session = request.headers[sessionHeader];
     const purpose = isFill(request) ? "fill" : undefined;
@@ -99,10 +94,14 @@ export const createUpgrades = ({ leases, agentKey, paths, telemetry }: UpgradeDe
     const refuse = (reply: AgentReply): void => writeRefusal(client, reply, prove(reply.status));
     const serve = serverAt(path);
     if (!serve) return refuse(refusals.not_found);
-    const refused = await whyRefused(request, client, isAuthorized);
+    if (!(await isAuthorized(request))) return refuse(unauthorized());
+    // A client that has hung up meanwhile brings no further "close": it would count for ever.
+    if (client.destroyed) return;
+    const refused = whyRefused(request, client);
     if (refused) return refuse(refused);
     if (isFill(request)) telemetry?.fill(client);
     else await telemetry?.client(kindAt[path], client, head);
+    if (client.destroyed) return;
     await serve({ request, client, head, prove, refuse });
   };
 };

@@ -35,7 +35,6 @@ export const createBidiServer = ({
       if (how !== "0" && how !== "SIGKILL") log.warn({ how }, "a process for WebDriver BiDi has failed");
     });
     upgrade.client.once("close", kill);
-    if (upgrade.client.destroyed) return kill();
     const place = { path: "/", headers: { [devToolsHeader]: url }, timeoutMs: answerMs };
     await joinServer(upgrade, socket, place, refusals.browser_unhealthy);
   };
