@@ -206,6 +206,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/view/tab-cast.ts",
     find: '    const mine = checks;\n    change("checking");',
     replace: "    const mine = checks;",
+    tests: ["src/agent/view/tab-cast.test.ts"],
   },
   {
     name: "copies-passwords",
@@ -346,9 +347,20 @@ export const agentMistakes: readonly Mutation[] = [
     name: "process-without-a-client",
     kind: "missing check",
     breaks: "a WebDriver client that hangs up early leaves a process of 90 MB; eight of them lock everybody else out",
-    file: "agent/bidi/serve-bidi.ts",
-    find: "    if (upgrade.client.destroyed) return kill();\n",
-    replace: "",
+    file: "agent/upgrades.ts",
+    find: "client, head);\n    if (client.destroyed) return;\n",
+    replace: "client, head);\n",
+    tests: ["test/agent/leaving-clients.test.ts"],
+  },
+  {
+    name: "counted-after-it-has-hung-up",
+    kind: "missing check",
+    breaks:
+      "a client that hangs up while its token is checked keeps its lease in use for ever, which then never times out",
+    file: "agent/upgrades.ts",
+    find: "    if (client.destroyed) return;\n    const refused",
+    replace: "    const refused",
+    tests: ["test/agent/leaving-clients.test.ts"],
   },
 
   // Connections of CDP, and the gateway.

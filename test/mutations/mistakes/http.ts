@@ -52,6 +52,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "http/session-stream.ts",
     find: "AbortSignal.any([gone.signal, deps.stopping, deps.draining])",
     replace: "AbortSignal.any([gone.signal, deps.stopping])",
+    tests: ["test/gateway/stopping.test.ts"],
   },
   {
     name: "viewed-replay-counts-for-ever",

@@ -1,0 +1,18 @@
+import { signSessionToken } from "../../src/protocol/session-token.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
+import type { ServiceDeps } from "../../src/services/service-deps.ts";
+import type { LeaseParts } from "./lease-parts.ts";
+
+export type HeldSession = { session: string; jwt: string };
+
+/** A session in Redis alone, with the token of its URLs. `address`: where its browser's agent is; its pod has no key. */
+export const holdSession = async (
+  { parts, signingKey }: { parts: LeaseParts; signingKey: ServiceDeps["signingKey"] },
+  { project, address }: { project: string; address?: string },
+): Promise<HeldSession> => {
+  const [poolUid, session] = [newId(), newId()];
+  await parts.addBrowser(poolUid, address);
+  const request = JSON.stringify({ timeout_seconds: 60, project, pool: { id: "p", uid: poolUid } });
+  await parts.store.take(poolUid, { session, channel: "none", request });
+  return { session, jwt: await signSessionToken(signingKey, { sessionId: session, poolUid }) };
+};
