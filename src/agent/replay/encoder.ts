@@ -55,7 +55,8 @@ const argsOf = (size: EncoderOptions["size"]): string[] => {
   const { width: w, height: h } = videoSize(size);
   const fitted = `scale=${w}:${h}:force_original_aspect_ratio=decrease,pad=${w}:${h}:-1:-1:color=gray,setsar=1`;
   return [
-    ...["-loglevel", "error", "-nostdin", "-filter_threads", "1", "-threads", "1"],
+    // Of a recording that ends as it begins ffmpeg can decode no picture: that is no failure.
+    ...["-loglevel", "error", "-nostdin", "-filter_threads", "1", "-threads", "1", "-max_error_rate", "1"],
     // Without these it would look at the pictures of some seconds before it begins.
     ...["-probesize", "32", "-analyzeduration", "0", "-fflags", "nobuffer"],
     ...["-f", "matroska", "-i", "pipe:0"],

@@ -47,8 +47,8 @@ type Started = {
   ended: Promise<string>;
 };
 
-const start = async (): Promise<Started> => {
-  const [fills, over] = [createFillTimes(), new AbortController()];
+const start = async (over = new AbortController()): Promise<Started> => {
+  const fills = createFillTimes();
   const file = await openVideoFile(tmpdir());
   parts.defer(() => file.close());
   const deps = {
@@ -124,4 +124,14 @@ test("nothing is seen once the lease is over", async () => {
   await page.goto(pageOf("blue"));
   expect(await ended).toBe("lease_over");
   expect(has(await finish(), blue)).toBe(false);
+});
+
+// REPLAY-5
+test("a recording whose lease ends while it starts ends with it, before any picture", async () => {
+  await page.goto(pageOf("red"));
+  const over = new AbortController();
+  over.abort();
+  const { ended, finish } = await start(over);
+  expect(await ended).toBe("lease_over");
+  expect(has(await finish(), red)).toBe(false);
 });
