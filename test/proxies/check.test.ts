@@ -1,10 +1,12 @@
 /** Checks through real proxies: plain and TLS, with and without a login, to sites of both sorts. */
 import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcpServer, type Server } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ParentProxy } from "../../src/protocol/browser-setup.ts";
 import { createProxyChecks, type ProxyChecks } from "../../src/services/proxies/proxy-checks.ts";
+import { eventually } from "../support/eventually.ts";
 import {
   type ForwardingProxy,
   type ForwardingProxyOptions,
@@ -74,6 +76,9 @@ const parentOf = ({ port }: Pick<ForwardingProxy, "port">, more: Partial<ParentP
 
 const check = (parent: ParentProxy, url?: string, by: ProxyChecks = checks) =>
   by.check(parent, { url, projectId: "project", signal: new AbortController().signal });
+
+const connectionsOf = (server: Server): Promise<number> =>
+  new Promise((tell, fail) => server.getConnections((error, count) => (error ? fail(error) : tell(count))));
 
 const refusalOf = (parent: ParentProxy, url?: string) =>
   check(parent, url).then(
@@ -231,6 +236,35 @@ test("one project has five checks at once, and others go on", async () => {
   for (const end of waiting) end();
   expect(await Promise.all(five)).toEqual(Array(5).fill(unavailable));
   expect(await check(parentOf(quick))).toEqual(available);
+});
+
+// PROXY-19
+test("a check ends with its caller, and gives its place back: for a name that no server tells, and a proxy that says nothing", async () => {
+  const silent = createTcpServer((socket) => void socket.on("error", () => undefined).resume());
+  silent.listen(0, own);
+  await new Promise((done) => silent.once("listening", done));
+  stack.defer(() => void silent.close());
+  const never = new Promise<string[]>(() => undefined);
+  const hanging = createProxyChecks(settings, (host) => (host === "silence.test" ? never : resolve(host)));
+  const parent = parentOf(silent.address() as AddressInfo, { protocol: "https" });
+  const waits: [string, ParentProxy, (leave: () => void) => void][] = [
+    ["its proxy's name", { ...parent, host: "silence.test" }, (leave) => setImmediate(leave)],
+    ["its proxy", parent, (leave) => silent.once("connection", leave)],
+  ];
+  for (const [what, waiting, begun] of waits) {
+    const gone = new AbortController();
+    begun(() => gone.abort());
+    const asked = { url: undefined, projectId: what, signal: gone.signal };
+    const late = sleep(8000, "late", { ref: false });
+    expect(await Promise.race([hanging.check(waiting, asked), late]), what).toEqual(unavailable);
+  }
+  await eventually("no connection to the proxy is left", async () => (await connectionsOf(silent)) === 0);
+
+  const left = AbortSignal.abort();
+  for (let checked = 0; checked < 6; checked += 1)
+    expect(
+      await hanging.check({ ...parent, host: "silence.test" }, { url: undefined, projectId: "left", signal: left }),
+    ).toEqual(unavailable);
 });
 
 test("where checks are off, none is made", async () => {

@@ -2,8 +2,8 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 
-/** Answers for one name: addresses, or the name that it is an alias of. */
-export type Answer = { a?: string[]; aaaa?: string[]; cname?: string };
+/** Answers for one name: addresses, or the name that it is an alias of. `failsIpv4`: asked for IPv4, the server says that it has failed. */
+export type Answer = { a?: string[]; aaaa?: string[]; cname?: string; failsIpv4?: boolean };
 
 export type DnsServer = {
   /** For `BROWSERPOOL_DNS_SERVERS`. */
@@ -14,6 +14,8 @@ export type DnsServer = {
 };
 
 const types = { A: 1, CNAME: 5, AAAA: 28 } as const;
+
+const [noError, serverFailure, noSuchName] = [0, 2, 3];
 
 const nameIn = (packet: Buffer): { name: string; end: number } => {
   const labels: string[] = [];
@@ -73,7 +75,8 @@ export const startDnsServer = async (answer: (name: string) => Answer | undefine
     const records = found ? recordsOf(name, type, found) : [];
     const head = Buffer.alloc(12);
     packet.copy(head, 0, 0, 2);
-    head.writeUInt16BE(found ? 0x8180 : 0x8183, 2);
+    const failure = type === types.A && found?.failsIpv4 ? serverFailure : noError;
+    head.writeUInt16BE(0x8180 + (found ? failure : noSuchName), 2);
     head.writeUInt16BE(1, 4);
     head.writeUInt16BE(records.length, 6);
     socket.send(Buffer.concat([head, packet.subarray(12, end + 4), ...records]), peer.port, peer.address);
