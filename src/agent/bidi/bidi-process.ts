@@ -6,6 +6,7 @@
  * with it. It may read its own program and nothing else, write nowhere, and start nothing.
  */
 import { spawn } from "node:child_process";
+import { realpathSync } from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -16,7 +17,9 @@ const maxMegabytes = 256;
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const program = fileURLToPath(new URL("main.ts", import.meta.url));
-const readable = ["src", "node_modules", "package.json"].map((name) => `--allow-fs-read=${join(root, name)}`);
+/** `node_modules` may be a link: Node asks by its name and by what it leads to. */
+const pathsOf = (name: string): string[] => [...new Set([join(root, name), realpathSync(join(root, name))])];
+const readable = ["src", "node_modules", "package.json"].flatMap(pathsOf).map((path) => `--allow-fs-read=${path}`);
 
 export type BidiProcess = {
   /** To its WebSocket server. */
