@@ -3,7 +3,7 @@ import { newId } from "../../src/services/objects/new-id.ts";
 import type { ServiceDeps } from "../../src/services/service-deps.ts";
 import type { LeaseParts } from "./lease-parts.ts";
 
-export type HeldSession = { session: string; jwt: string };
+export type HeldSession = { session: string; poolUid: string; jwt: string };
 
 /** A session in Redis alone, with the token of its URLs. `address`: where its browser's agent is; its pod has no key. */
 export const holdSession = async (
@@ -14,5 +14,5 @@ export const holdSession = async (
   await parts.addBrowser(poolUid, address);
   const request = JSON.stringify({ timeout_seconds: 60, project, pool: { id: "p", uid: poolUid } });
   await parts.store.take(poolUid, { session, channel: "none", request });
-  return { session, jwt: await signSessionToken(signingKey, { sessionId: session, poolUid }) };
+  return { session, poolUid, jwt: await signSessionToken(signingKey, { sessionId: session, poolUid }) };
 };
