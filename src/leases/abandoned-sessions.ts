@@ -4,7 +4,7 @@
  */
 import type { Logger } from "../log.ts";
 import { whileUnavailable } from "../redis/while-unavailable.ts";
-import { endOnAgent, type ReleaseDeps } from "./release-lease.ts";
+import { type ReleaseDeps, releaseLease } from "./release-lease.ts";
 
 export type AbandonedSessions = {
   /** Begins to take a session back and returns at once. */
@@ -25,8 +25,7 @@ export const createAbandonedSessions = (deps: ReleaseDeps & { log: Logger }): Ab
     const { kind } = await deps.store.cancel(poolUid, session);
     if (kind !== "granted") return;
     // The bind may have reached the agent, so release the browser like any other: the agent confirms before the offer.
-    const lease = await deps.store.release(poolUid, session, "releasing", "released");
-    if (lease) await endOnAgent(poolUid, lease, "reset", deps);
+    await releaseLease({ poolUid, session, reuse: "reset", reason: "released" }, deps);
   };
   return {
     add(poolUid, session) {

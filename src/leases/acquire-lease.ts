@@ -152,7 +152,7 @@ const waitForGrant = async (
     return await whileUnavailable(() => take(wanted, deps, ticket), { maxPauseMs: 1000, signal: until });
   } catch (error) {
     if (signal.aborted || !deadline.aborted) throw error;
-    const cancelled = await deps.store.cancel(wanted.poolUid, wanted.session);
+    const cancelled = await retryBriefly(() => deps.store.cancel(wanted.poolUid, wanted.session));
     return cancelled.kind === "granted" ? cancelled : { kind: "timeout" };
   }
 };

@@ -52,7 +52,7 @@ const endSession = ({ poolUid, session, reuse, reason }: Release, { store }: Rel
  * Asks the agent to end the lease. The browser is offered when the agent confirms, at once or after its reset, else it becomes
  * suspect. When Redis fails before that is written, the session has ended anyway, and an inspection finishes the release.
  */
-export const endOnAgent = async (
+const endOnAgent = async (
   poolUid: string,
   lease: AnyLease,
   reuse: "reset" | "keep",

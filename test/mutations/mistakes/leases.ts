@@ -138,7 +138,7 @@ export const leasesMistakes: readonly Mutation[] = [
       "a browser that is granted in the moment of the caller's time-out stays leased to nobody until an inspection finds it",
     file: "leases/acquire-lease.ts",
     find: [
-      "    const cancelled = await deps.store.cancel(wanted.poolUid, wanted.session);",
+      "    const cancelled = await retryBriefly(() => deps.store.cancel(wanted.poolUid, wanted.session));",
       '    return cancelled.kind === "granted" ? cancelled : { kind: "timeout" };',
     ].join("\n"),
     replace: ["    await deps.store.cancel(wanted.poolUid, wanted.session);", '    return { kind: "timeout" };'].join(
