@@ -5,6 +5,8 @@ import { referencesOf } from "../../domain/references.ts";
 import { mergeTelemetry } from "../../domain/telemetry-merge.ts";
 import { AppError, invalidInput } from "../../errors.ts";
 import { type LeaseRecord, SessionRequest } from "../../leases/records.ts";
+import type { NameOwner } from "../../redis/session-names.ts";
+import { retryBriefly } from "../../redis/while-unavailable.ts";
 import { BrowserPoolSpec } from "../../resources/browser-pool.ts";
 import type { UpdateBrowser } from "../../resources/browser-wire.ts";
 import { Telemetry } from "../../resources/telemetry.ts";
@@ -69,7 +71,9 @@ const write = async (
   for (let tries = 0; tries < writeTries; tries++) {
     const now = tries === 0 ? lease : await store.lease(poolUid, lease.session);
     if (!now) throw sessionGone(lease.session);
-    const outcome = await store.rewrite(poolUid, now, JSON.stringify(after(requestOf(now), update)));
+    // If only the answer to an earlier try was lost, the request is another one by now, and the same change is written on it.
+    const next = JSON.stringify(after(requestOf(now), update));
+    const outcome = await retryBriefly(() => store.rewrite(poolUid, now, next));
     if (outcome === "gone") throw sessionGone(lease.session);
     if (outcome !== "changed") return outcome;
   }
@@ -90,12 +94,13 @@ const apply = async (
   const present = requestOf(found.lease);
   const next = after(present, { request, running, ...update });
   if (running && change) await refuseSecondProfile(found, change, deps);
-  if (request.telemetry) await applyCapture(next, found, deps);
-  if (!running) return;
-  onSend();
   try {
+    if (request.telemetry) await applyCapture(next, found, deps);
+    if (!running) return;
+    onSend();
     await applyChange(running, JSON.stringify(next), found, deps);
   } catch (error) {
+    // Also when its own answer was lost: it may be carried out.
     if (request.telemetry) await applyCapture(present, found, deps).catch(() => undefined);
     throw error;
   }
@@ -132,6 +137,21 @@ const mayHaveName = async (
   }
 };
 
+/** Throws `name_taken`. */
+const reserveName = async (
+  name: string,
+  owner: NameOwner,
+  project: Project,
+  { names }: Pick<ServiceDeps, "names">,
+): Promise<void> => {
+  const reserved = await retryBriefly(() => names.reserve(project.id, name, owner)).catch((error: unknown) => {
+    // It may be reserved all the same. The caller waits no longer for it.
+    void names.free(project.id, name, owner).catch(() => undefined);
+    throw error;
+  });
+  if (!reserved) throw sessionNameTaken(name);
+};
+
 /**
  * Changes an active session: name, tags, telemetry, and its running browser, all that was asked for or nothing. Throws `bad_request`,
  * `not_found`, `not_supported_here`, `name_taken`, and `conflict` for what this browser can't do while it runs. The agent's copy of
@@ -157,8 +177,7 @@ export const updateBrowser = async (
   const owner = { poolUid: found.poolUid, session: found.lease.session };
   const { name: before } = present;
   const isRenamed = typeof request.name === "string" && request.name !== "" && request.name !== before;
-  if (isRenamed && !(await deps.names.reserve(project.id, request.name ?? "", owner)))
-    throw sessionNameTaken(request.name ?? "");
+  if (isRenamed) await reserveName(request.name ?? "", owner, project, deps);
   const free = (name: string): Promise<void> => deps.names.free(project.id, name, owner).catch(() => undefined);
   let isSent = false;
   const onSend = (): void => {
