@@ -53,6 +53,7 @@ import { startSiteIndex } from "../services/registry/site-index.ts";
 import { startReplayCollector } from "../services/replays/replay-collector.ts";
 import type { ReplayParts } from "../services/replays/replays.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
+import { createAbandonedBrowsers } from "../services/sessions/abandoned-browsers.ts";
 import { startOnDemandBrowsers } from "../services/sessions/on-demand-browsers.ts";
 import { createDeliveries } from "../services/setups/deliver-setups.ts";
 import { type CollectorDeps, startTelemetryCollector } from "../services/telemetry/collector.ts";
@@ -227,10 +228,9 @@ export const startServices = async (
   const policies = createPolicyReader({ kube: requestKube, log });
   await Promise.all(Object.values(caches).map((cache) => cache.synced(signal)));
   const blobs = await startBlobs({ config, log }, stack);
-  const { apiKeys } = caches;
   const apiMetrics = createApiMetrics(metrics.registry, () => totals(caches.pools.list()));
   createPoolMetrics(metrics.registry, { most: config.metricsPools, pools: () => poolFigures(caches) });
-  await leaveInitialKey({ kube, namespace, secretName: config.initialKeySecret, apiKeys, log });
+  await leaveInitialKey({ kube, namespace, secretName: config.initialKeySecret, apiKeys: caches.apiKeys, log });
   const exporting = {
     config,
     store,
@@ -262,6 +262,7 @@ export const startServices = async (
     agentStreams,
     // They saw nothing that a caller has asked for.
     abandonedSessions: createAbandonedSessions({ store, agents, returningBrowsers, log }),
+    abandonedBrowsers: createAbandonedBrowsers({ kube: requestKube, log }),
     names: createSessionNames(redis, store),
     locks: createLocks(redis),
     sessionRoom: createSessionRoom(redis, namespace),

@@ -81,7 +81,7 @@ const serve = async (
       stopping.abort(thisReplica());
       gateway.close();
       await closeServer(server, lastAnswersMs);
-      await services.abandonedSessions.drain(giveBackMs);
+      await Promise.all([services.abandonedSessions.drain(giveBackMs), services.abandonedBrowsers.drain(giveBackMs)]);
       await services.returningBrowsers.drain(giveBackMs);
     },
   };

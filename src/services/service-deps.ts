@@ -35,6 +35,7 @@ import type { Projects } from "./projects/projects.ts";
 import type { ProxyChecks } from "./proxies/proxy-checks.ts";
 import type { SiteIndex } from "./registry/site-index.ts";
 import type { ReplayParts } from "./replays/replays.ts";
+import type { AbandonedBrowsers } from "./sessions/abandoned-browsers.ts";
 import type { OnDemandBrowsers } from "./sessions/on-demand-browsers.ts";
 import type { TelemetryParts } from "./telemetry/telemetry.ts";
 
@@ -61,6 +62,7 @@ export type ServiceDeps = {
   agents: AgentClient;
   grants: Grants;
   abandonedSessions: AbandonedSessions;
+  abandonedBrowsers: AbandonedBrowsers;
   returningBrowsers: ReturningBrowsers;
   /** Where sessions report what they reach. */
   siteReports: SiteReports;

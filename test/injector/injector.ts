@@ -5,8 +5,11 @@
  *   lost      the call is done, and its answer is lost: an error comes
  *   away      the call and all later ones to the same part do nothing
  *   death     the call and all later ones to every part do nothing: the process has died
+ *   last      the call is done, its answer is lost, and all later ones to the same part do nothing
+ *   gone      the call is done, and whoever wants the work has gone when its answer comes
  *
- * The work runs once without faults, which tells its calls; then once for each of them and each kind of fault.
+ * The work runs once without faults, which tells its calls; then once for each of them and each kind of fault. When the work has ended,
+ * all parts are well again, so that what goes on behind it can end; but those of a process that has died.
  */
 import { setImmediate as afterThis } from "node:timers/promises";
 import { unavailable } from "../../src/errors.ts";
@@ -14,10 +17,13 @@ import { KubeError } from "../../src/kube/kube-error.ts";
 
 /** What the parts of a process that lives on may do. */
 export const faultKinds = ["refused", "lost", "away"] as const;
-export type FaultKind = (typeof faultKinds)[number] | "death";
+export type FaultKind = (typeof faultKinds)[number] | "death" | "last" | "gone";
 
-/** `call`: the number of the call, from 0. */
-export type Fault = { kind: FaultKind; call: number };
+/** `call`: the number of the call, from 0. `leave`: has whoever wants the work go. */
+export type Fault = { kind: FaultKind; call: number; leave?: (() => Promise<void>) | undefined };
+
+/** A fault that was tried, with the name of its call; `none` where the work ran without one. */
+export type TriedFault = { kind: FaultKind | "none"; call: number; name: string };
 
 /** What the calls of each part answer when it does not: most throw, calls to agents never do. */
 export type Failures = Record<string, () => unknown>;
@@ -70,6 +76,8 @@ export type Injected<Parts> = {
   parts: Parts;
   /** Names of the calls so far, such as `kube.create`, in their order. */
   calls: readonly string[];
+  /** Ends the fault. */
+  heal(): void;
 };
 
 type Method = (...args: unknown[]) => unknown;
@@ -77,15 +85,34 @@ type Method = (...args: unknown[]) => unknown;
 /** Names of the methods that go outside: they answer with a promise. Grows with what is seen. */
 const outside = new Set<string>();
 
+/** Whether the call itself is done. */
+const isDoneWith: Record<FaultKind, boolean> = {
+  refused: false,
+  lost: true,
+  away: false,
+  death: false,
+  last: true,
+  gone: true,
+};
+
+/** What comes of the answer to a call that is done. */
+const answered = (
+  answer: Promise<unknown>,
+  fault: FaultKind | undefined,
+  { fail, leave }: Pick<Fault, "leave"> & { fail: () => unknown },
+): Promise<unknown> => {
+  if (fault === undefined) return answer;
+  return fault === "gone" ? answer.finally(leave) : answer.then(fail);
+};
+
 /** `parts` whose calls are counted; with a fault, one of them fails. */
 export const injected = <Parts extends object>(parts: Parts, failures: Failures, fault?: Fault): Injected<Parts> => {
   const calls: string[] = [];
-  let away = new Set<string>();
-  const goesAway: Record<FaultKind, (part: string) => string[]> = {
-    refused: () => [],
-    lost: () => [],
-    away: (part) => [part],
-    death: () => Object.keys(failures),
+  let away: readonly string[] = [];
+  let isHealed = false;
+  const goesAway = (kind: FaultKind | undefined, part: string): readonly string[] => {
+    if (kind === "death") return Object.keys(failures);
+    return kind === "away" || kind === "last" ? [part] : away;
   };
   const wrap = (part: string, method: string, call: Method): Method => {
     const name = `${part}.${method}`;
@@ -98,13 +125,13 @@ export const injected = <Parts extends object>(parts: Parts, failures: Failures,
       calls.push(name);
       return answer;
     };
-    const failing = ({ kind, call: at }: Fault, args: unknown[]): unknown => {
-      const isNow = calls.length === at;
+    const failing = ({ kind, call: at, leave }: Fault, args: unknown[]): unknown => {
+      const now = calls.length === at ? kind : undefined;
       calls.push(name);
-      if (isNow) away = new Set(goesAway[kind](part));
-      if (away.has(part) || (isNow && kind === "refused")) return Promise.resolve().then(fail);
-      const answer = call(...args) as Promise<unknown>;
-      return isNow && kind === "lost" ? answer.then(fail) : answer;
+      if (isHealed) return call(...args);
+      const isDone = !away.includes(part) && (now === undefined || isDoneWith[now]);
+      away = goesAway(now, part);
+      return isDone ? answered(call(...args) as Promise<unknown>, now, { fail, leave }) : Promise.resolve().then(fail);
     };
     return (...args) => (fault && outside.has(name) ? failing(fault, args) : watched(...args));
   };
@@ -123,7 +150,10 @@ export const injected = <Parts extends object>(parts: Parts, failures: Failures,
         return [part, proxy];
       }),
   );
-  return { parts: { ...parts, ...wrapped }, calls };
+  const heal = (): void => {
+    isHealed = fault?.kind !== "death";
+  };
+  return { parts: { ...parts, ...wrapped }, calls, heal };
 };
 
 /** How the work ended: its result or what it threw. */
@@ -135,11 +165,17 @@ export type EveryFault<State, Result, Parts extends object> = {
   kinds?: readonly FaultKind[];
   /** Of calls that change nothing; left out, the same. */
   readKinds?: readonly FaultKind[];
+  /** Whether this fault is tried; left out, each is. */
+  isTried?(fault: TriedFault): boolean;
   /** What the work begins with, made anew each time and without faults. */
   prepare(): Promise<State>;
   work(state: State, parts: Parts): Promise<Result>;
-  /** What must hold then, whatever has failed. Throws when it does not. */
-  check(state: State, ended: Ended<Result>, fault: Fault & { name: string }): Promise<void>;
+  /** Has whoever wants the work go, for faults of the kind `gone`. */
+  leave?(state: State): Promise<void>;
+  /** Waits until nothing goes on behind the work any more. */
+  settle?(state: State): Promise<void>;
+  /** What must hold then, whatever has failed, and also when nothing has. Throws when it does not. */
+  check(state: State, ended: Ended<Result>, fault: TriedFault): Promise<void>;
 };
 
 /** How the work ends. Never rejects. */
@@ -175,20 +211,30 @@ export const tryEveryFault = async <State, Result, Parts extends object>({
   failures,
   kinds = faultKinds,
   readKinds = kinds,
+  isTried = () => true,
   prepare,
   work,
+  leave = async () => undefined,
+  settle = async () => undefined,
   check,
 }: EveryFault<State, Result, Parts>): Promise<string[]> => {
   const plain = injected(parts, failures);
-  await work(await prepare(), plain.parts);
+  const first = await prepare();
+  const result = await work(first, plain.parts);
+  await settle(first);
   const names = [...plain.calls];
+  await check(first, { result }, { kind: "none", call: -1, name: "none" });
   for (const [call, name] of names.entries())
     for (const kind of isRead(name) ? readKinds : kinds) {
       const fault = { kind, call, name };
+      if (!isTried(fault)) continue;
       const state = await prepare();
+      const run = injected(parts, failures, { ...fault, leave: () => leave(state) });
       try {
         await withoutUnhandled(async () => {
-          const ended = await endOf(work(state, injected(parts, failures, fault).parts));
+          const ended = await endOf(work(state, run.parts));
+          run.heal();
+          await settle(state);
           await check(state, ended, fault);
         });
       } catch (cause) {

@@ -90,7 +90,7 @@ const sendWith = async (route: Route, request: RouteRequest, parts: ServiceDeps)
 const isFine = ({ method }: Route, { status }: Answer): boolean =>
   status < 300 || (method === "delete" && status === 404) || status === 409;
 
-/** Of sessions, the leases' own tests tell: a request for each fault would need a browser for each. */
+/** Of sessions, sessions.test.ts tells, on simulated browsers: a request for each fault would need a browser for each. */
 const ofSessions = /^\/browsers|\/(acquire|release|flush|operations)$|^\/config-registry/;
 
 const kindsOf = ({ method }: Route): readonly FaultKind[] => (method === "get" ? ["refused"] : faultKinds);

@@ -39,13 +39,24 @@ const noRoom = (message: string, { metrics }: ServiceDeps): AppError => {
   return new AppError("too_many_requests", `${message}; end one and repeat the request`, { retryAfterSeconds: 5 });
 };
 
-/** Reserves room for the browser of this name in the project and the organization. Throws `too_many_requests`. */
-const reserveRoom = async (name: string, project: Project, deps: ServiceDeps): Promise<Reservation> => {
+/**
+ * Reserves room for the browser of this name in the project and the organization; returns how to give it back. Throws
+ * `too_many_requests`.
+ */
+const reserveRoom = async (name: string, project: Project, deps: ServiceDeps): Promise<() => Promise<void>> => {
   const use = await sessionUse(project, deps);
   const room = onDemandRoom(use);
   if (room.project === 0 || room.organization === 0) throw noRoom(noOnDemandRoom(use, room), deps);
   const reservation: Reservation = { projectId: project.id, id: name, sessions: 1, kind: "browser" };
-  if (await deps.sessionRoom.reserve(reservation, { ...room, counted: countedSessions(deps) })) return reservation;
+  const free = (): Promise<void> => deps.sessionRoom.free(reservation).catch(() => undefined);
+  // Its own id counts as counted: an earlier try may have reserved, and only its answer was lost.
+  const seen = { ...room, counted: [name, ...countedSessions(deps)] };
+  const isReserved = await retryBriefly(() => deps.sessionRoom.reserve(reservation, seen)).catch((error: unknown) => {
+    // The caller waits no longer for it.
+    void free();
+    throw error;
+  });
+  if (isReserved) return free;
   throw noRoom("others start browsers now, and there is no room for one more", deps);
 };
 
@@ -70,18 +81,18 @@ const failureOf = (made: Browser, deps: ServiceDeps): { signal: AbortSignal; sto
   return { signal: failed.signal, stop };
 };
 
-/** Deletes the browser, its name and its session. If that fails, the browser ends by its idle timeout. */
+/** Deletes the browser, its name and its session, in the background what fails at first. */
 const undo = async (
   browser: Browser,
-  { kube, names, abandonedSessions, log }: ServiceDeps,
+  { kube, names, abandonedSessions, abandonedBrowsers }: ServiceDeps,
   project: Project,
 ): Promise<void> => {
   const { metadata, spec } = browser;
   const poolUid = metadata.uid;
   abandonedSessions.add(poolUid, metadata.name);
   if (spec.name) await names.free(project.id, spec.name, { poolUid, session: metadata.name }).catch(() => undefined);
-  await retryBriefly(() => kube.delete(browserKind, metadata, { uid: poolUid })).catch((err: unknown) =>
-    log.warn({ err, browser: metadata.name }, "an abandoned browser could not be deleted; it ends by its idle timeout"),
+  await retryBriefly(() => kube.delete(browserKind, metadata, { uid: poolUid })).catch(() =>
+    abandonedBrowsers.add(metadata),
   );
 };
 
@@ -107,9 +118,11 @@ export const createBrowser = async (
   if (served) return served;
   // With its finalizer, which the operator would else add before it starts anything.
   const metadata = { name: newId(), namespace: project.namespace, finalizers: [drainFinalizer] };
-  const room = await reserveRoom(metadata.name, project, deps);
-  const free = (): Promise<void> => deps.sessionRoom.free(room).catch(() => undefined);
+  const free = await reserveRoom(metadata.name, project, deps);
   const browser = await deps.kube.create(browserKind, { metadata, spec }).catch(async (error: unknown) => {
+    // Then nobody knows whether it is there.
+    if (error instanceof AppError && error.code === "unavailable")
+      deps.abandonedBrowsers.add(metadata, { inDoubt: true });
     await free();
     throw error;
   });
