@@ -114,6 +114,13 @@ const idle = async (): Promise<{ browser: Browser; agent: SmallAgent }> => {
   return { browser, agent };
 };
 
+/** Rounds until the operator has taken the browser for its session, and its agent knows. */
+const active = ({ browser, agent }: { browser: Browser; agent: SmallAgent }): Promise<void> =>
+  eventually("its session is active", async () => {
+    await round(browser);
+    return (await statusOf(browser))?.phase === "Active" && agent.holder() === browser.metadata.name;
+  });
+
 test("it starts once", async () => {
   const calls = await tryEveryFaultOfRounds({
     parts: setting.parts,
@@ -140,10 +147,7 @@ test("when no caller waits, it is taken for its session, again until its agent h
     prepare: idle,
     work: ({ browser }, parts) => work(browser, parts, 1),
     async check({ browser, agent }) {
-      await eventually("its session is active", async () => {
-        await round(browser);
-        return (await statusOf(browser))?.phase === "Active" && agent.holder() === browser.metadata.name;
-      });
+      await active({ browser, agent });
       expect(ever(browser)).toHaveLength(1);
       const owner = { poolUid: browser.metadata.uid, session: browser.metadata.name };
       expect(await setting.parts.names.find(setting.projectId, `it-${browser.metadata.name}`)).toEqual(owner);
@@ -158,8 +162,9 @@ test("when its session has ended, it says why, and neither pod nor key is left",
     failures: operatorFailures,
     kinds: ["refused", "lost", "death"],
     async prepare() {
-      const { browser } = await idle();
-      await rest(browser);
+      const made = await idle();
+      await active(made);
+      const { browser } = made;
       const { uid, name } = browser.metadata;
       await setting.parts.store.release(uid, name, "retired", "released");
       return browser;

@@ -23,6 +23,9 @@ const doubtMs = 15_000;
 /** Longest outage of the API server that is waited for, ms. */
 const outageMs = 10 * 60_000;
 
+/** Browsers at a time. In an outage callers may leave more; those end by their idle timeout. */
+const mostAtOnce = 1000;
+
 /** Does nothing before `add`. `kube`: its outages are `unavailable` (objects/kube-for-requests.ts). */
 export const createAbandonedBrowsers = ({
   kube,
@@ -42,6 +45,10 @@ export const createAbandonedBrowsers = ({
   };
   return {
     add({ namespace, name }, { inDoubt } = { inDoubt: false }) {
+      if (running.size >= mostAtOnce) {
+        log.warn({ browser: name }, "too many abandoned browsers to delete; this one ends by its idle timeout");
+        return;
+      }
       const browser = { ...(namespace && { namespace }), name };
       const doubtUntilMs = inDoubt ? performance.now() + doubtMs : 0;
       const limits = { withinMs: outageMs, signal: stopping.signal };

@@ -49,8 +49,7 @@ const reserveRoom = async (name: string, project: Project, deps: ServiceDeps): P
   if (room.project === 0 || room.organization === 0) throw noRoom(noOnDemandRoom(use, room), deps);
   const reservation: Reservation = { projectId: project.id, id: name, sessions: 1, kind: "browser" };
   const free = (): Promise<void> => deps.sessionRoom.free(reservation).catch(() => undefined);
-  // Its own id counts as counted: an earlier try may have reserved, and only its answer was lost.
-  const seen = { ...room, counted: [name, ...countedSessions(deps)] };
+  const seen = { ...room, counted: countedSessions(deps) };
   const isReserved = await retryBriefly(() => deps.sessionRoom.reserve(reservation, seen)).catch((error: unknown) => {
     // The caller waits no longer for it.
     void free();

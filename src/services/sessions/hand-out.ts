@@ -53,6 +53,7 @@ export const handOut = async (
   try {
     session = await acquire();
     if (session) await reserveName();
+    signal.throwIfAborted();
   } catch (error) {
     if (session) deps.abandonedSessions.add(owner.poolUid, owner.session);
     session = undefined;
