@@ -1,8 +1,8 @@
 import type { KeyObject } from "node:crypto";
 import { crc32 } from "node:zlib";
-import { jwtVerify } from "jose";
 import { LRUCache } from "lru-cache";
 import { signJwt } from "./sign-jwt.ts";
+import { verifyJwt } from "./verify-jwt.ts";
 
 /**
  * Lifetime of a token for an agent, s. A new one is made every half of it. Until then all callers make the same one, so an agent that
@@ -79,19 +79,16 @@ export const createAgentTokenVerifier = (publicKey: KeyObject, podUid: string): 
   return async (token) => {
     if ((goodUntilMs.get(token) ?? 0) > performance.now()) return true;
     goodUntilMs.delete(token);
-    try {
-      const { payload } = await jwtVerify(token, publicKey, {
-        algorithms: ["EdDSA"],
-        audience: audience(podUid),
-        clockTolerance: clockToleranceSeconds,
-        requiredClaims: ["exp"],
-      });
-      // Not longer than a token lives, however far in the future the clock of its signer is.
-      const leftMs = Math.min((payload.exp ?? 0) * 1000 - Date.now(), agentTokenSeconds * 1000);
-      goodUntilMs.set(token, performance.now() + leftMs);
-      return true;
-    } catch {
-      return false;
-    }
+    const payload = await verifyJwt(publicKey, token, {
+      algorithms: ["EdDSA"],
+      audience: audience(podUid),
+      clockTolerance: clockToleranceSeconds,
+      requiredClaims: ["exp"],
+    });
+    if (!payload) return false;
+    // Not longer than a token lives, however far in the future the clock of its signer is.
+    const leftMs = Math.min((payload.exp ?? 0) * 1000 - Date.now(), agentTokenSeconds * 1000);
+    goodUntilMs.set(token, performance.now() + leftMs);
+    return true;
   };
 };

@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto";
-import { jwtVerify } from "jose";
 import { derivedKey } from "./derived-key.ts";
 import { algorithmOf, signJwt } from "./sign-jwt.ts";
+import { verifyJwt } from "./verify-jwt.ts";
 
 /** The content of a session's token: the lease that it opens. */
 export type SessionClaims = { sessionId: string; poolUid: string };
@@ -37,13 +37,9 @@ export const signReplayToken = (privateKey: KeyObject, { sessionId, poolUid, rep
   signJwt(privateKey, { pool: poolUid, aud: replayAudience, sub: sessionId, replay: replayId });
 
 const verifiedPayload = async (key: KeyObject, token: string, wanted: string) => {
-  try {
-    const { payload } = await jwtVerify(token, key, { algorithms: [algorithmOf(key)], audience: wanted });
-    if (!payload.sub || typeof payload.pool !== "string") return undefined;
-    return { sessionId: payload.sub, poolUid: payload.pool, payload };
-  } catch {
-    return undefined;
-  }
+  const payload = await verifyJwt(key, token, { algorithms: [algorithmOf(key)], audience: wanted });
+  if (!payload?.sub || typeof payload.pool !== "string") return undefined;
+  return { sessionId: payload.sub, poolUid: payload.pool, payload };
 };
 
 /** The claims of a token signed by `signSessionToken`, or undefined when it is forged, malformed or for another audience. */
