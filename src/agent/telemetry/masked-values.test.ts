@@ -21,6 +21,16 @@ test("a value is masked in every text, also percent-encoded or escaped", () => {
   expect([masked.mask("123"), masked.mask("at 12345")]).toEqual(["[filled]", "at 12345"]);
 });
 
+test("a value is masked as a browser writes it into each part of an address", () => {
+  const value = "p@ss w0rd/é?=1&\"'<>";
+  const masked = createMaskedValues();
+  masked.add([value, "abc/../d"]);
+  for (const before of ["https://a.example/", "https://a.example/?q=", "https://a.example/#", "https://a.example/a;"])
+    expect(masked.mask(new URL(before + value).href)).toBe(`${before}[filled]`);
+  // Of the second one an address leaves a letter.
+  expect(masked.mask("https://a.example/d")).toBe("https://a.example/d");
+});
+
 test("the longer of two values goes first, and a lease has a thousand of them", () => {
   const masked = createMaskedValues();
   masked.add(["abcd", "abcdefgh"]);

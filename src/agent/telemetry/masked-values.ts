@@ -18,11 +18,20 @@ export type MaskedValues = {
   mask(data: unknown): unknown;
 };
 
+/** What a browser makes of an address that ends with the value: it encodes less than `encodeURIComponent`, and other characters in each part. */
+const inAddresses = (value: string): string[] =>
+  ["", "?", "#"].map((part) => {
+    const before = `http://h/${part}`;
+    return URL.parse(before + value)?.href.slice(before.length) ?? "";
+  });
+
 const formsOf = (value: string): string[] => {
   const wellFormed = value.toWellFormed();
   const encoded = encodeURIComponent(wellFormed);
   const form = new URLSearchParams({ v: wellFormed }).toString().slice("v=".length);
-  return [value, encoded, encoded.toLowerCase(), form, JSON.stringify(value).slice(1, -1)];
+  const all = [value, encoded, encoded.toLowerCase(), form, JSON.stringify(value).slice(1, -1), ...inAddresses(value)];
+  // Of a value with dots an address may leave little.
+  return all.filter(({ length }) => length >= minPartLength);
 };
 
 /** Nothing is masked yet. */
