@@ -11,7 +11,8 @@ const errors: Readonly<Record<RefusedBy, `ERR_${string}`>> = {
 /** Why an answer with these headers, names in lower case, is none of the site; undefined when it is. */
 export const wallError = (headers: Visit["headers"]): Visit["error"] => {
   const by = headers[refusedByHeader];
-  return by === undefined ? undefined : errors[by as RefusedBy];
+  // Within TLS the header may be the site's, with any value.
+  return by !== undefined && Object.hasOwn(errors, by) ? errors[by as RefusedBy] : undefined;
 };
 
 /** A tunnel that does not open is a matter of the proxy, if there is one; else the wall has not reached the host. */
