@@ -80,13 +80,21 @@ export const observeSession = async (
     }
     followed?.take(event);
   };
-  cdp.onEvent((event) => {
+  const handle = (event: CdpEvent): void => {
     take(event);
     const attached = event.method === "Target.attachedToTarget" ? Attached.safeParse(event.params).data : undefined;
     if (!attached) return;
     const { sessionId, targetInfo } = attached;
     finder.addPage(sessionId, targetInfo.targetId);
     enableEvents(cdp, sessionId);
+  };
+  cdp.onEvent((event) => {
+    try {
+      handle(event);
+    } catch {
+      // A browser that does not keep to its protocol must not end the agent.
+      done.resolve();
+    }
   });
   const ended = new Promise<void>((resolve) => {
     if (signal.aborted) resolve();

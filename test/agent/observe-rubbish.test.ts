@@ -1,0 +1,44 @@
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { expect, test } from "vitest";
+import { WebSocketServer } from "ws";
+import { observeSession } from "../../src/agent/observe/observe-session.ts";
+
+/** A browser with one page, which begins to navigate and then tells events that CDP does not have. */
+const startRubbishBrowser = async (events: object[]): Promise<WebSocketServer> => {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  server.on("connection", (socket) => {
+    const tell = (event: object): void => socket.send(JSON.stringify(event));
+    socket.on("message", (data) => {
+      const { id, method } = JSON.parse(String(data)) as { id: number; method: string };
+      socket.send(JSON.stringify({ id, result: method === "Browser.getVersion" ? { userAgent: "x" } : {} }));
+      if (method !== "Target.setAutoAttach") return;
+      const targetInfo = { targetId: "page", type: "page" };
+      tell({ method: "Target.attachedToTarget", params: { sessionId: "s", targetInfo } });
+      const request = { url: "https://example.com/", method: "GET", headers: {} };
+      const params = { requestId: "1", frameId: "page", type: "Document", request };
+      tell({ method: "Network.requestWillBeSent", params, sessionId: "s" });
+      for (const event of events) tell({ ...event, sessionId: "s" });
+    });
+  });
+  await once(server, "listening");
+  return server;
+};
+
+test.each([
+  ["no frame", { method: "Page.frameNavigated", params: {} }],
+  ["no parameters", { method: "Network.loadingFinished" }],
+])("an event with %s ends the observation, not the agent", async (_what, event) => {
+  const server = await startRubbishBrowser([event]);
+  const { port } = server.address() as AddressInfo;
+  try {
+    const place = { at: { host: "127.0.0.1", port }, path: "/" };
+    const options = { place, ignored: [], isProxied: false, exampleAddress: undefined, note: () => undefined };
+    // An error that nobody catches would fail this test.
+    await expect(observeSession(options, AbortSignal.timeout(20_000))).resolves.toBeUndefined();
+    expect(server.clients.size).toBeLessThanOrEqual(1);
+  } finally {
+    for (const client of server.clients) client.terminate();
+    server.close();
+  }
+});
