@@ -61,6 +61,23 @@ const pathOf = (entry: ReadEntry, limits: ArchiveLimits): string => {
   return path;
 };
 
+/** Codes of the file system for a path whose place another entry has taken. */
+const taken = ["EEXIST", "ENOTDIR", "EISDIR"];
+
+/** Does what makes a path, which only the entries before it can stand in the way of. */
+const inFreePlace = async (path: string, make: () => Promise<unknown>): Promise<void> => {
+  try {
+    await make();
+  } catch (cause) {
+    const { code = "" } = cause as NodeJS.ErrnoException;
+    if (!taken.includes(code)) throw cause;
+    const shown = JSON.stringify(path.slice(0, 100));
+    throw new ProfileArchiveError(`the archive has a path where it has another one already (${code}): ${shown}`, {
+      cause,
+    });
+  }
+};
+
 const exclusive = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 const writeEntry = async (entry: ReadEntry, target: string): Promise<void> => {
@@ -94,9 +111,11 @@ export const unpackProfile = async (
     bytes += entry.size;
     if (entries > limits.entries || bytes > limits.bytes)
       throw new ProfileArchiveError(`the archive has more than ${limits.entries} files or ${limits.bytes} bytes`);
-    if (isFolder(entry) && !isLeftOut(path)) await mkdir(join(folder, path), { recursive: true, mode: 0o700 });
+    const target = join(folder, path);
+    if (isFolder(entry) && !isLeftOut(path))
+      await inFreePlace(path, () => mkdir(target, { recursive: true, mode: 0o700 }));
     if (isFolder(entry) || isLeftOut(path)) entry.resume();
-    else await writeEntry(entry, join(folder, path));
+    else await inFreePlace(path, () => writeEntry(entry, target));
   };
   const packed = counted(archive, { most: limits.packedBytes, what: "the archive" });
   const tar = counted(decompressed(packed), { most: tarBytes(limits), what: "the unpacked archive" });

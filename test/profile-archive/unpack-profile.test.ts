@@ -5,7 +5,7 @@ import { constants, gzipSync, zstdCompressSync } from "node:zlib";
 import fc from "fast-check";
 import { Header, Pax } from "tar";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { archiveLimits } from "../../src/profile-archive/limits.ts";
+import { archiveLimits, ProfileArchiveError } from "../../src/profile-archive/limits.ts";
 import { unpackProfile } from "../../src/profile-archive/unpack-profile.ts";
 
 let parent: string;
@@ -87,6 +87,18 @@ test("an entry never writes over another one, nor below a file", async () => {
   await expect(unpack(tarOf(file, { ...file, contents: "second" }))).rejects.toThrow("EEXIST");
   expect(await readFile(join(folder, "Default/Cookies"), "utf8")).toBe("first");
   await expect(unpack(tarOf({ path: "Default/Cookies/x", contents: "x" }))).rejects.toThrow(/ENOTDIR|EEXIST/);
+});
+
+// PROFILE-19
+test.each<[string, Entry[]]>([
+  ["twice", [{ path: "a/b" }, { path: "a/b" }]],
+  ["below a file", [{ path: "a" }, { path: "a/b" }]],
+  ["as a folder below a file", [{ path: "a" }, { path: "a/b/", type: "Directory" }]],
+  ["as a folder and as a file", [{ path: "a/b/", type: "Directory" }, { path: "a/b" }]],
+])("an archive that has a path %s is refused as an archive, not as trouble with the disk", async (_how, entries) => {
+  const error = await unpack(tarOf(...entries)).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(ProfileArchiveError);
+  expect(`${error}`).not.toContain(folder);
 });
 
 // PROFILE-17
