@@ -15,6 +15,12 @@ const formLimits = { files: 1, fields: 20, parts: 21, fieldSize: 4096, headerPai
 /** What headers and fields of a form may take besides the file, bytes. */
 const formBytes = 256 * 1024;
 
+/**
+ * Time for the parser and the disk to take some bytes, or the end, ms. Of a form that goes on after its end the parser tells the end too
+ * early, and a pipeline then waits for ever.
+ */
+const takeMs = 10_000;
+
 const tooLarge = ({ mostBytes }: UploadContract): AppError =>
   new AppError("payload_too_large", `file: larger than ${mostBytes} bytes`);
 
@@ -43,13 +49,21 @@ const keep = async (file: BusboyFileStream, handle: FileHandle, upload: UploadCo
   return { handle, sha256: hash.digest("hex") };
 };
 
-const boundedBody = async function* (request: Readable, upload: UploadContract): AsyncGenerator<Buffer> {
+/** `isAwaited`: called with true before bytes are given, and after the last ones; with false when they are taken. */
+const boundedBody = async function* (
+  request: Readable,
+  upload: UploadContract,
+  isAwaited: (is: boolean) => void,
+): AsyncGenerator<Buffer> {
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > upload.mostBytes + formBytes) throw tooLarge(upload);
+    isAwaited(true);
     yield chunk;
+    isAwaited(false);
   }
+  isAwaited(true);
 };
 
 /** An error of ours as it is; anything else is the parser's about the form. */
@@ -105,8 +119,15 @@ export const receiveUpload = async (
     parser.on(event, () =>
       parser.destroy(invalidInput([{ path: "file", message: "give one file and its fields, not more" }])),
     );
+  const stuck = Promise.withResolvers<never>();
+  let timer: NodeJS.Timeout | undefined;
+  const isAwaited = (is: boolean): void => {
+    clearTimeout(timer);
+    if (is) timer = setTimeout(() => stuck.reject(new Error("the parser does not go on")), takeMs);
+  };
   try {
-    await pipeline(boundedBody(request, upload), parser, { signal });
+    const parsed = pipeline(boundedBody(request, upload, isAwaited), parser, { signal });
+    await Promise.race([parsed, stuck.promise]);
     const file = await kept;
     if (!file) throw invalidInput([{ path: "file", message: "the form has no file in the field file" }]);
     if (problems.length > 0)
@@ -118,5 +139,7 @@ export const receiveUpload = async (
     await kept?.catch(() => undefined);
     await handle.close();
     throw formError(error, signal);
+  } finally {
+    clearTimeout(timer);
   }
 };
