@@ -1,0 +1,174 @@
+import fc from "fast-check";
+import { authConnectionStatus } from "../../../src/controllers/auth-connection/status.ts";
+import { refusalOf } from "../../../src/controllers/browser-pool/observe/refusal.ts";
+import { onDemandView } from "../../../src/controllers/browser-pool/on-demand/browser-as-pool.ts";
+import { planPool } from "../../../src/controllers/browser-pool/plan/plan.ts";
+import { buildPod, type PodOwner } from "../../../src/controllers/browser-pool/pod/pod.ts";
+import { credentialStatus } from "../../../src/controllers/credential/status.ts";
+import { extensionStatus } from "../../../src/controllers/extension/status.ts";
+import { profileStatus } from "../../../src/controllers/profile/status.ts";
+import { proxyStatus } from "../../../src/controllers/proxy/status.ts";
+import { siteConfigStatus } from "../../../src/controllers/site-config/status.ts";
+import { destinationStatus } from "../../../src/controllers/telemetry-destination/status.ts";
+import { vaultStatus } from "../../../src/controllers/vault/status.ts";
+import { itemStatus } from "../../../src/controllers/vault-item/status.ts";
+import { agentConfigOf, configHash } from "../../../src/domain/browser-config.ts";
+import { createNetworkJudge } from "../../../src/domain/network-judge.ts";
+import { browserPoolRecord } from "../../../src/domain/pool-record.ts";
+import type { Browser } from "../../../src/resources/browser.ts";
+import type { BrowserPool } from "../../../src/resources/browser-pool.ts";
+import { structuralSchema } from "../../../src/resources/crd.ts";
+import type { AnyKind } from "../../../src/resources/kind.ts";
+import { kinds } from "../../../src/resources/kinds.ts";
+import { anObserved, nowMs, type PodKind, podKinds, podsOf } from "../../support/observed-pool.ts";
+import { fromSchema } from "../inputs/from-schema.ts";
+import { anyJson, type Json } from "../inputs/mutated-json.ts";
+import { type FuzzTarget, must } from "../target.ts";
+
+type Schema = { [key: string]: unknown };
+
+/** As the API server does it: a field that is left out gets its default, also inside of defaults and lists. */
+const withDefaults = (schema: Schema, value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map((one) => withDefaults((schema.items ?? {}) as Schema, one));
+  if (typeof value !== "object" || value === null) return value;
+  const fields = (schema.properties ?? {}) as Record<string, Schema>;
+  const given = value as Record<string, unknown>;
+  const missing = Object.entries(fields).flatMap(([name, field]) =>
+    !Object.hasOwn(given, name) && field.default !== undefined ? [[name, field.default] as const] : [],
+  );
+  return Object.fromEntries(
+    [...Object.entries(given), ...missing].map(([name, one]) => {
+      const inner = Object.hasOwn(fields, name) ? fields[name] : schema.additionalProperties;
+      return [name, withDefaults((inner ?? {}) as Schema, one)];
+    }),
+  );
+};
+
+const partsOf = (kind: AnyKind) => {
+  const [spec, status] = [structuralSchema(kind.spec, "spec"), structuralSchema(kind.status, "status")];
+  return fc
+    .record({
+      kind: fc.constant(kind.kind),
+      spec: fromSchema(spec).map((value) => withDefaults(spec, value) as Json),
+      status: fc.option(
+        fromSchema(status).map((value) => withDefaults(status, value) as Json),
+        { nil: undefined },
+      ),
+    })
+    .map((one) => one);
+};
+
+/** An object of a kind, and what else a round of its controller sees. */
+type Input = {
+  kind: string;
+  spec: Json;
+  status: Json | undefined;
+  isHolder: boolean;
+  generation: number | undefined;
+  pods: PodKind[];
+  annotations: { [name: string]: string } | undefined;
+};
+
+const inputs: fc.Arbitrary<Input> = fc
+  .tuple(
+    fc.oneof(...kinds.map(partsOf)),
+    fc.record({
+      isHolder: fc.boolean(),
+      generation: fc.constantFrom(undefined, 1, 7),
+      pods: fc.array(fc.constantFrom(...(Object.keys(podKinds) as PodKind[])), { maxLength: 4 }),
+      annotations: fc.option(
+        fc.dictionary(
+          fc.constantFrom(
+            "browserpool.dev/checked-at",
+            "browserpool.dev/last-check",
+            "browserpool.dev/force-delete",
+            "browserpool.dev/hidden",
+          ),
+          anyJson.map((json) => JSON.stringify(json)),
+          { maxKeys: 3 },
+        ),
+        { nil: undefined },
+      ),
+    }),
+  )
+  .map(([one, more]) => ({ ...one, ...more }));
+
+const use = {
+  cap: undefined,
+  inProject: { pooled: 0, onDemand: 0 },
+  onDemandInAll: 0,
+  limits: { pooledSessions: 10, onDemandSessions: 2, projectOnDemandSessions: 1 },
+};
+const settings = { image: "browser:1", agentPublicKey: "key", template: undefined };
+const judge = createNetworkJudge({});
+
+const planOf = (pool: BrowserPool, pods: PodKind[]): unknown => {
+  const limits = { pooledSessions: 10, fillRatePerMinute: 25 };
+  const refusal = refusalOf({ pool, pools: [pool], acceptedSizes: new Map(), limits, use, objects: {}, features: [] });
+  const hash = configHash(pool.spec);
+  agentConfigOf(pool.spec);
+  JSON.stringify(
+    buildPod({ apiVersion: "v", kind: "BrowserPool", ...pool } as PodOwner, { suffix: "abcdefgh" }, settings),
+  );
+  return planPool(anObserved({ pool, pods: podsOf(...pods), refusal, configHash: hash }), nowMs).status;
+};
+
+type Round = (object: never, holder: never, input: Input) => unknown;
+
+/** The pure part of a round, by kind: it gives the next status, which the API server must take. */
+const rounds: Record<string, Round> = {
+  BrowserPool: (pool: BrowserPool, _holder, { pods }) => {
+    browserPoolRecord(pool, { acquired: 0, available: 0 }, { profileId: undefined, extensionIds: [] } as never);
+    return planOf(pool, pods);
+  },
+  Browser: (browser: Browser, _holder, { pods }) => {
+    planOf(onDemandView.toPool(browser), pods);
+    return undefined;
+  },
+  Vault: (vault, holder) => vaultStatus(vault, { holder, nowMs }),
+  VaultItem: (item, holder) =>
+    itemStatus({ item, hasVault: true, holder, connection: undefined, source: { is: "none" } as never, nowMs }),
+  Credential: (credential, holder) => credentialStatus(credential, { holder, nowMs }),
+  AuthConnection: (connection, holder) =>
+    authConnectionStatus({ connection, holder, source: { is: "none" } as never, nowMs }),
+  Proxy: (proxy) => proxyStatus(proxy, { provider: {}, nowMs }),
+  TelemetryDestination: (destination, holder) => destinationStatus(destination, { holder, judge, nowMs }),
+  Profile: (profile, holder) => profileStatus(profile, { holder, nowMs }),
+  Extension: (extension, holder) => extensionStatus(extension, { holder, isStored: true, nowMs }),
+  SiteConfig: (config, holder) => siteConfigStatus(config, { holder, rules: { minTrials: 3, minRate: 0.8 }, nowMs }),
+};
+
+const kindOf = new Map(kinds.map((kind) => [kind.kind, kind]));
+
+const check = (input: Input): void => {
+  const { kind, spec, status, isHolder, generation, annotations } = input;
+  const round = rounds[kind];
+  const metadata = {
+    name: "one",
+    namespace: "p",
+    uid: "one",
+    resourceVersion: "1",
+    creationTimestamp: "2030-01-01T00:00:00Z",
+    ...(generation !== undefined && { generation }),
+    ...(annotations && { annotations }),
+  };
+  const object = { metadata, spec, ...(status !== undefined && { status }) };
+  const holder = isHolder ? object : { ...object, metadata: { ...metadata, name: "other", uid: "other" } };
+  const next = round?.(object as never, holder as never, input);
+  if (next === undefined) return;
+  const { error } = (kindOf.get(kind) as AnyKind).status.safeParse(JSON.parse(JSON.stringify(next)));
+  must(
+    !error,
+    `the API server refuses the status of a ${kind}: ${error?.issues
+      .map((issue) => `${issue.path.join(".")} ${issue.message}`)
+      .join("; ")
+      .slice(0, 300)}`,
+  );
+};
+
+export const target: FuzzTarget<Input> = {
+  about:
+    "Objects of every kind that their CRD lets through, with any status: the pure parts of the controllers' rounds take them, and make a status that the CRD lets through.",
+  inputs,
+  open: () => ({ check }),
+};
