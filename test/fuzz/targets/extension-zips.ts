@@ -116,7 +116,7 @@ const check = async (bytes: Buffer, scratch: ScratchFolder): Promise<void> => {
   const message = "refused" in checked ? (checked.refused as Error).message : "";
   if (message !== "")
     must(
-      /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]+$/u.test(message) && message.length < 600,
+      /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]+$/u.test(message) && message.length < 1300,
       "a message that is not fit to be shown",
     );
   if (message !== "" && bytes.length % unpackedShare !== 0) return;
