@@ -115,7 +115,7 @@ const idle = async (): Promise<{ browser: Browser; agent: SmallAgent }> => {
 };
 
 /** Rounds until the operator has taken the browser for its session, and its agent knows. */
-const active = ({ browser, agent }: { browser: Browser; agent: SmallAgent }): Promise<void> =>
+const active = ({ browser, agent }: { browser: Browser; agent: SmallAgent }): Promise<unknown> =>
   eventually("its session is active", async () => {
     await round(browser);
     return (await statusOf(browser))?.phase === "Active" && agent.holder() === browser.metadata.name;
