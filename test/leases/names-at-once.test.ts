@@ -1,13 +1,17 @@
 /** Sessions that want one name at the same time, whichever of their calls comes first. */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type HandOverDeps, handOver } from "../../src/controllers/browser-pool/on-demand/hand-over.ts";
 import { createSessionNames } from "../../src/redis/session-names.ts";
+import type { Browser } from "../../src/resources/browser.ts";
+import { projectLabel } from "../../src/resources/identity.ts";
 import type { Session } from "../../src/resources/session-wire.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import type { Project } from "../../src/services/projects/projects.ts";
 import { handOut } from "../../src/services/sessions/hand-out.ts";
 import { createInTurn, type InTurn } from "../support/in-turn.ts";
-import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
+import { type LeaseParts, silent, startLeaseParts } from "../support/lease-parts.ts";
+import { storedMeta } from "../support/stored-meta.ts";
 
 let parts: LeaseParts;
 beforeAll(async () => {
@@ -75,4 +79,37 @@ test("one of them at a time begins, at least one does, and none leaves its name 
     }),
     { numRuns: 60 },
   );
+});
+
+// LEASE-6
+test("a session from YAML whose name another one has got before its take does not begin with it", async () => {
+  const { store, redis } = parts;
+  const names = createSessionNames(redis, store);
+  const [poolUid, project] = [newId(), newId()];
+  await parts.addBrowser(poolUid);
+  const other = { poolUid: newId(), session: newId() };
+  await store.take(other.poolUid, { session: other.session, channel: "none", request: "{}" });
+  const bound: unknown[] = [];
+  const deps: HandOverDeps = {
+    kube: { get: async () => ({ metadata: { labels: { [projectLabel]: project } } }) } as never,
+    store: {
+      ...store,
+      async take(...taking) {
+        expect(await names.reserve(project, "n", other)).toBe(true);
+        return store.take(...taking);
+      },
+    },
+    agents: { bind: async (lease) => void bound.push(lease) as never },
+    names,
+    sessionSeconds: 3600,
+    log: silent,
+  };
+  const metadata = { ...storedMeta(newId()), uid: poolUid };
+  const browser: Browser = {
+    metadata,
+    spec: { name: "n", timeoutSeconds: 60, headless: true, stealth: false, kioskMode: false, gpu: false, vaults: [] },
+  } as never;
+  expect([await handOver(browser, deps), bound]).toEqual([false, []]);
+  expect(await names.find(project, "n")).toEqual(other);
+  expect(await store.lease(poolUid, metadata.name)).toBeUndefined();
 });

@@ -28,6 +28,9 @@ export type HandOverDeps = {
   log: Logger;
 };
 
+/** For the operator: why the browser of such a session is looked at again. */
+const nameTaken = "another session has got the name";
+
 const projectOf = async ({ metadata }: Browser, { kube }: HandOverDeps): Promise<string> => {
   const namespace = await kube.get(namespaces, { name: metadata.namespace });
   return namespace?.metadata.labels?.[projectLabel] ?? "";
@@ -48,7 +51,9 @@ export const handOver = async (browser: Browser, deps: HandOverDeps): Promise<bo
   const owner = { id: metadata.name, uid: metadata.uid };
   const context = { owner, name: wireName(browser), project, allowedSeconds: deps.sessionSeconds, report };
   const { name, ...request } = onDemandRequest(spec, context);
-  const isNamed = name !== undefined && (await deps.names.reserve(request.project, name, { poolUid, session }));
+  const reserveName = async (): Promise<boolean> =>
+    name !== undefined && (await deps.names.reserve(request.project, name, { poolUid, session }));
+  const isNamed = await reserveName();
   const outcome = await deps.store.take(poolUid, {
     session,
     // No replica waits for a message about this session.
@@ -56,7 +61,9 @@ export const handOver = async (browser: Browser, deps: HandOverDeps): Promise<bo
     request: JSON.stringify({ ...request, ...(isNamed && { name }) }),
   });
   if (outcome.kind === "granted") {
-    const refusal = await bindLease(outcome.lease, request, deps);
+    // Until its take the session was not alive, so another one may have got its name. The next round begins without it.
+    const hasName = !isNamed || (await reserveName());
+    const refusal = hasName ? await bindLease(outcome.lease, request, deps) : nameTaken;
     if (refusal === undefined) return true;
     await deps.store.reject(poolUid, outcome.lease, refusal);
   }
