@@ -18,8 +18,8 @@ import { connectKube, type Kube } from "../../src/kube/client.ts";
 import type { EventNote } from "../../src/kube/event-recorder.ts";
 import { createExpectations } from "../../src/kube/expectations.ts";
 import { createObjectGroups } from "../../src/kube/object-groups.ts";
-import { keyOf, type Pod } from "../../src/kube/objects.ts";
-import { pods as podType, secrets } from "../../src/kube/resource-type.ts";
+import { type KubeObject, keyOf, type Pod } from "../../src/kube/objects.ts";
+import { pods as podType, type ResourceType, secrets } from "../../src/kube/resource-type.ts";
 import type { Requeue } from "../../src/kube/work-queue.ts";
 import type { AgentClient } from "../../src/leases/agent-client.ts";
 import type { LeaseStore } from "../../src/leases/lease-store.ts";
@@ -229,9 +229,19 @@ export const startPoolSetting = async <T extends Statused>(loop: Loop<T>): Promi
       await replica.stop();
       await Promise.all([pods.stop(), objects.stop(), nodes.stop()]);
       await lease[Symbol.asyncDispose]();
+      await removeAll(loop.view.type, namespace, kube);
       await kube.close();
     },
   };
+};
+
+/** Without a namespace controller they would stay, and their browsers would count against the organization's limits in other tests. */
+const removeAll = async <T extends KubeObject>(type: ResourceType<T>, namespace: string, kube: Kube): Promise<void> => {
+  const { items } = await kube.list(type, { namespace });
+  for (const { metadata } of items) {
+    await kube.patch(type, metadata, { metadata: { finalizers: null } });
+    await kube.delete(type, metadata);
+  }
 };
 
 /** The pods of an object, and the pods for which it has Secrets with agents' keys. */

@@ -14,6 +14,7 @@ import { createLogger } from "../../src/log.ts";
 import { credentialKind, ownSecretName } from "../../src/resources/credential.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import type { ServiceDeps } from "../../src/services/service-deps.ts";
+import { clientsOf } from "../support/clients.ts";
 import { eventually } from "../support/eventually.ts";
 import { type FormSite, startFormSite } from "../support/form-site.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
@@ -37,10 +38,13 @@ beforeAll(async () => {
     BROWSERPOOL_DEFAULT_PROJECT: "default",
     BROWSERPOOL_BLOBS: pathToFileURL(join(stack.dataDir, "blobs")).href,
     BROWSERPOOL_KEY_REQUESTS_PER_SECOND: "1000",
+    BROWSERPOOL_FILL_RATE_CAP: "6000",
   });
   api = await startApi({ config, kubeconfigPath: stack.kubeconfig }, createLogger("silent", "test"));
   whole = { ...api.services };
-  requests = await createRouteRequests({ ...stack, namespace: "default" }, site.url);
+  // By the same replica, which knows at once what it has made.
+  const made = clientsOf({ ...stack, url: api.url });
+  requests = await createRouteRequests({ ...stack, ...made, namespace: "default" }, site.url);
 });
 afterAll(async () => {
   await api?.stop();
