@@ -3,7 +3,7 @@
  * of the queue, or ends its lease. It works in the background and repeats while Redis is away, so no caller waits for it.
  */
 import type { Logger } from "../log.ts";
-import { whileUnavailable } from "../redis/while-unavailable.ts";
+import { createBackgroundRetries } from "../redis/background-retries.ts";
 import { type ReleaseDeps, releaseLease } from "./release-lease.ts";
 
 export type AbandonedSessions = {
@@ -18,8 +18,7 @@ const tries = 16;
 
 /** Does nothing before `add`. When all tries for a session fail, it logs that and leaves the session to the operator. */
 export const createAbandonedSessions = (deps: ReleaseDeps & { log: Logger }): AbandonedSessions => {
-  const running = new Set<Promise<void>>();
-  const stopping = new AbortController();
+  const { add, drain } = createBackgroundRetries();
 
   const takeBack = async (poolUid: string, session: string): Promise<void> => {
     const { kind } = await deps.store.cancel(poolUid, session);
@@ -28,17 +27,12 @@ export const createAbandonedSessions = (deps: ReleaseDeps & { log: Logger }): Ab
     await releaseLease({ poolUid, session, reuse: "reset", reason: "released" }, deps);
   };
   return {
-    add(poolUid, session) {
-      const work = whileUnavailable(() => takeBack(poolUid, session), { tries, signal: stopping.signal })
-        .catch((err: unknown) => deps.log.warn({ err, session }, "an abandoned session is left to the audit"))
-        .finally(() => running.delete(work));
-      running.add(work);
-    },
-    async drain(withinMs) {
-      const deadline = setTimeout(() => stopping.abort(new Error("the service stops")), withinMs);
-      // Requests that end meanwhile may add further sessions.
-      while (running.size > 0) await Promise.all(running);
-      clearTimeout(deadline);
-    },
+    add: (poolUid, session) =>
+      add(
+        () => takeBack(poolUid, session),
+        { tries },
+        (err) => deps.log.warn({ err, session }, "an abandoned session is left to the audit"),
+      ),
+    drain,
   };
 };

@@ -7,7 +7,7 @@ import { unavailable } from "../../errors.ts";
 import type { Kube } from "../../kube/client.ts";
 import type { Ref } from "../../kube/objects.ts";
 import type { Logger } from "../../log.ts";
-import { whileUnavailable } from "../../redis/while-unavailable.ts";
+import { createBackgroundRetries } from "../../redis/background-retries.ts";
 import { browserKind } from "../../resources/browser.ts";
 
 export type AbandonedBrowsers = {
@@ -34,8 +34,7 @@ export const createAbandonedBrowsers = ({
   kube: Pick<Kube, "get" | "delete">;
   log: Logger;
 }): AbandonedBrowsers => {
-  const running = new Set<Promise<void>>();
-  const stopping = new AbortController();
+  const retries = createBackgroundRetries();
 
   /** Names of these browsers are never given twice, so no uid is needed. */
   const remove = async (browser: Ref, doubtUntilMs: number): Promise<void> => {
@@ -45,25 +44,19 @@ export const createAbandonedBrowsers = ({
   };
   return {
     add({ namespace, name }, { inDoubt } = { inDoubt: false }) {
-      if (running.size >= mostAtOnce) {
+      if (retries.size() >= mostAtOnce) {
         log.warn({ browser: name }, "too many abandoned browsers to delete; this one ends by its idle timeout");
         return;
       }
       const browser = { ...(namespace && { namespace }), name };
       const doubtUntilMs = inDoubt ? performance.now() + doubtMs : 0;
-      const limits = { withinMs: outageMs, signal: stopping.signal };
-      const work = whileUnavailable(() => remove(browser, doubtUntilMs), limits)
-        .catch((err: unknown) =>
+      retries.add(
+        () => remove(browser, doubtUntilMs),
+        { withinMs: outageMs },
+        (err) =>
           log.warn({ err, browser: name }, "an abandoned browser could not be deleted; it ends by its idle timeout"),
-        )
-        .finally(() => running.delete(work));
-      running.add(work);
+      );
     },
-    async drain(withinMs) {
-      const deadline = setTimeout(() => stopping.abort(new Error("the service stops")), withinMs);
-      // Requests that end meanwhile may add further browsers.
-      while (running.size > 0) await Promise.all(running);
-      clearTimeout(deadline);
-    },
+    drain: retries.drain,
   };
 };

@@ -23,7 +23,7 @@ import type { ServiceDeps } from "../service-deps.ts";
 import type { HandedOut } from "./hand-out.ts";
 import { serveFromPool } from "./serve-from-pool.ts";
 import { sessionAnswer } from "./session-answer.ts";
-import { sessionNameTaken } from "./session-name.ts";
+import { reserveSessionName } from "./session-name.ts";
 
 /** Longest wait for a browser, ms. The operator gives a start up after three minutes and reports the reason. */
 const startWaitMs = 185_000;
@@ -129,11 +129,7 @@ export const createBrowser = async (
   const owner = { poolUid: browser.metadata.uid, session: browser.metadata.name };
   const allowedSeconds = deps.config.limits.sessionSeconds;
   const failure = failureOf(browser, deps);
-  const reserveName = async (): Promise<void> => {
-    const { name } = spec;
-    if (name && !(await retryBriefly(() => deps.names.reserve(project.id, name, owner), signal)))
-      throw sessionNameTaken(name);
-  };
+  const reserveName = () => reserveSessionName(spec.name, { owner, projectId: project.id }, deps, signal);
   try {
     await reserveName();
     const report = spec.reportOutcome

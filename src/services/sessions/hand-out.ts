@@ -1,9 +1,8 @@
 /** How a browser of a pool goes to a caller: under a name, if one is wanted, and so that it can be taken back. */
-import { retryBriefly } from "../../redis/while-unavailable.ts";
 import type { Session } from "../../resources/session-wire.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { sessionNameTaken } from "./session-name.ts";
+import { reserveSessionName } from "./session-name.ts";
 
 export type HandedOut = {
   session: Session;
@@ -41,10 +40,7 @@ export const handOut = async (
   deps: Pick<ServiceDeps, "names" | "abandonedSessions" | "telemetry">,
   signal: AbortSignal,
 ): Promise<HandedOut | undefined> => {
-  const reserveName = async (): Promise<void> => {
-    if (name && !(await retryBriefly(() => deps.names.reserve(project.id, name, owner), signal)))
-      throw sessionNameTaken(name);
-  };
+  const reserveName = () => reserveSessionName(name, { owner, projectId: project.id }, deps, signal);
   await reserveName();
   const freeName = async (): Promise<void> => {
     if (name) await deps.names.free(project.id, name, owner).catch(() => undefined);

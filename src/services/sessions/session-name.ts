@@ -1,5 +1,18 @@
 import { AppError } from "../../errors.ts";
+import type { NameOwner } from "../../redis/session-names.ts";
+import { retryBriefly } from "../../redis/while-unavailable.ts";
+import type { ServiceDeps } from "../service-deps.ts";
 
 /** The error for a name that another active session of the project has (LEASE-6). */
 export const sessionNameTaken = (name: string): AppError =>
   new AppError("name_taken", `name: ${name} is the name of another active session of this project`);
+
+/** Reserves the name, if one is wanted, for a session of the project. Throws `name_taken`. */
+export const reserveSessionName = async (
+  name: string | undefined,
+  { owner, projectId }: { owner: NameOwner; projectId: string },
+  { names }: Pick<ServiceDeps, "names">,
+  signal?: AbortSignal,
+): Promise<void> => {
+  if (name && !(await retryBriefly(() => names.reserve(projectId, name, owner), signal))) throw sessionNameTaken(name);
+};

@@ -19,7 +19,7 @@ import { telemetryOf } from "./lease-telemetry.ts";
 import { type PlannedChange, planChange, refuseSecondProfile } from "./plan-change.ts";
 import { applyCapture, applyChange, prepareChange, sessionGone } from "./send-change.ts";
 import { configOf } from "./session-config.ts";
-import { sessionNameTaken } from "./session-name.ts";
+import { reserveSessionName } from "./session-name.ts";
 
 /** How often a write is tried while others change the same session. */
 const writeTries = 8;
@@ -142,14 +142,15 @@ const reserveName = async (
   name: string,
   owner: NameOwner,
   project: Project,
-  { names }: Pick<ServiceDeps, "names">,
+  deps: Pick<ServiceDeps, "names">,
 ): Promise<void> => {
-  const reserved = await retryBriefly(() => names.reserve(project.id, name, owner)).catch((error: unknown) => {
-    // It may be reserved all the same. The caller waits no longer for it.
-    void names.free(project.id, name, owner).catch(() => undefined);
+  try {
+    await reserveSessionName(name, { owner, projectId: project.id }, deps);
+  } catch (error) {
+    // Its answer may have been lost alone. Freeing takes the name from no other session. The caller waits no longer for it.
+    void deps.names.free(project.id, name, owner).catch(() => undefined);
     throw error;
-  });
-  if (!reserved) throw sessionNameTaken(name);
+  }
 };
 
 /**

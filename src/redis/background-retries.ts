@@ -1,0 +1,36 @@
+import { whileUnavailable } from "./while-unavailable.ts";
+
+/** Work that nobody waits for, repeated while a server is away. */
+export type BackgroundRetries = {
+  /** Pieces of work that are not done yet. */
+  size(): number;
+  /** Begins the work and returns at once. `onGivenUp`: told why the work is not done, once no try follows. */
+  add(
+    work: () => Promise<void>,
+    limits: { tries?: number; withinMs?: number },
+    onGivenUp: (why: unknown) => void,
+  ): void;
+  /** Waits until all of it is done or given up; no try begins after `withinMs`. */
+  drain(withinMs: number): Promise<void>;
+};
+
+/** Does nothing before `add`. */
+export const createBackgroundRetries = (): BackgroundRetries => {
+  const running = new Set<Promise<void>>();
+  const stopping = new AbortController();
+  return {
+    size: () => running.size,
+    add(work, limits, onGivenUp) {
+      const done = whileUnavailable(work, { ...limits, signal: stopping.signal })
+        .catch(onGivenUp)
+        .finally(() => running.delete(done));
+      running.add(done);
+    },
+    async drain(withinMs) {
+      const deadline = setTimeout(() => stopping.abort(new Error("the service stops")), withinMs);
+      // Requests that end meanwhile may add more.
+      while (running.size > 0) await Promise.all(running);
+      clearTimeout(deadline);
+    },
+  };
+};
