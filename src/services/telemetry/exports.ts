@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type AnyLease, SessionRequest } from "../../leases/records.ts";
 import type { ExportCursors } from "../../redis/export-cursors.ts";
 import type { TelemetryStore } from "../../redis/telemetry-store.ts";
+import { whileUnavailable } from "../../redis/while-unavailable.ts";
 import type { Telemetry } from "../../resources/telemetry.ts";
 import { createDestinationGate, type DestinationGate } from "../../telemetry/destination-gate.ts";
 import { createSessionExport, type ReadRecords, type SessionExport } from "../../telemetry/export-queue.ts";
@@ -115,6 +116,8 @@ export const createExports = (deps: ExportsDeps): Exports => {
   return {
     of(session, signal) {
       let present: Running | undefined;
+      /** What could not begin, until a look at the session tries once more. */
+      let missed: { lease: AnyLease; wanted: string } | undefined;
       const end = async (): Promise<void> => {
         present?.stop.abort();
         await present?.done;
@@ -126,19 +129,28 @@ export const createExports = (deps: ExportsDeps): Exports => {
           // Another one may have the name by now.
           if (wanted === present?.wanted && !present?.isOrphaned()) return;
           await end();
+          missed = undefined;
           if (wanted === undefined) return;
           try {
             present = await begin({ session, lease, wanted }, signal);
           } catch (err) {
-            // It may be made again, and Kubernetes may answer again: the next look tries once more.
+            // It may be made again, and Kubernetes may answer again.
+            missed = { lease, wanted };
             deps.log.warn({ err, session_id: session }, "the telemetry of a session is not exported");
           }
         },
         wake: () => present?.export.wake(),
         async finish(limitMs) {
+          const untilMs = performance.now() + limitMs;
+          if (missed) {
+            const last = { session, ...missed };
+            present = await whileUnavailable(() => begin(last, signal), { withinMs: limitMs, signal }).catch(
+              () => undefined,
+            );
+          }
           if (!present) return;
           present.export.end();
-          const late = sleep(limitMs, undefined, { signal }).catch(() => undefined);
+          const late = sleep(Math.max(0, untilMs - performance.now()), undefined, { signal }).catch(() => undefined);
           await Promise.race([present.done, late]);
           await end();
         },
