@@ -2,15 +2,10 @@
  * Every route of what is kept, with each of its calls to Kubernetes, Redis and the blob store failing in turn: what the caller is told, that
  * the same request works once all is well, and that nothing is left behind.
  */
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { type RunningApi, startApi } from "../../src/cmd/api.ts";
-import { readConfig } from "../../src/config.ts";
 import type { Route } from "../../src/http/route.ts";
 import { routeTable } from "../../src/http/route-table.ts";
 import { secrets } from "../../src/kube/resource-type.ts";
-import { createLogger } from "../../src/log.ts";
 import { credentialKind, ownSecretName } from "../../src/resources/credential.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import type { ServiceDeps } from "../../src/services/service-deps.ts";
@@ -20,34 +15,22 @@ import { type FormSite, startFormSite } from "../support/form-site.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { createRouteRequests, type RouteRequest, type RouteRequests, textOf } from "../support/route-requests.ts";
 import { type FaultKind, faultKinds, injected, serviceFailures, tryEveryFault } from "./injector.ts";
+import { type OwnReplica, startOwnReplica } from "./own-replica.ts";
 
 let stack: LocalStack;
 let site: FormSite;
-let api: RunningApi;
+let replica: OwnReplica;
 let requests: RouteRequests;
-/** The parts of the replica as they are without faults. */
-let whole: ServiceDeps;
 beforeAll(async () => {
   site = await startFormSite();
   stack = await startLocalStack();
-  const config = readConfig({
-    REDIS_URL: stack.redis_url,
-    BROWSERPOOL_PORT: "0",
-    BROWSERPOOL_AUDIT_LOG: "/dev/null",
-    BROWSERPOOL_STOP_GRACE_SECONDS: "0.1",
-    BROWSERPOOL_DEFAULT_PROJECT: "default",
-    BROWSERPOOL_BLOBS: pathToFileURL(join(stack.dataDir, "blobs")).href,
-    BROWSERPOOL_KEY_REQUESTS_PER_SECOND: "1000",
-    BROWSERPOOL_FILL_RATE_CAP: "6000",
-  });
-  api = await startApi({ config, kubeconfigPath: stack.kubeconfig }, createLogger("silent", "test"));
-  whole = { ...api.services };
+  replica = await startOwnReplica(stack);
   // By the same replica, which knows at once what it has made.
-  const made = clientsOf({ ...stack, url: api.url });
+  const made = clientsOf({ ...stack, url: replica.url });
   requests = await createRouteRequests({ ...stack, ...made, namespace: "default" }, site.url);
 });
 afterAll(async () => {
-  await api?.stop();
+  await replica?.[Symbol.asyncDispose]();
   await stack?.[Symbol.asyncDispose]();
   await site?.[Symbol.asyncDispose]();
 });
@@ -64,30 +47,19 @@ afterEach(async () => {
 
 type Answer = { status: number; headers: Headers; text: string };
 
-const send = async ({ method }: Route, { path, body }: RouteRequest): Promise<Answer> => {
+/** Sends it, on parts of which some may fail. */
+const send = async ({ method }: Route, { path, body }: RouteRequest, parts?: ServiceDeps): Promise<Answer> => {
   const isForm = body instanceof FormData;
-  const response = await fetch(api.url + path, {
+  const init = {
     method: method.toUpperCase(),
-    headers: {
-      authorization: `Bearer ${stack.api_key}`,
-      ...(body !== undefined && !isForm && { "content-type": "application/json" }),
-    },
+    headers: body !== undefined && !isForm ? { "content-type": "application/json" } : {},
     ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
-  });
+  };
+  const response = await replica.fetch(path, init, parts);
   const text = await textOf(response);
   const session = /"session_id":"([^"]+)"/.exec(text)?.[1];
   if (response.ok && session !== undefined) requests.own(session);
   return { status: response.status, headers: response.headers, text };
-};
-
-/** The same, on parts of which some may fail. */
-const sendWith = async (route: Route, request: RouteRequest, parts: ServiceDeps): Promise<Answer> => {
-  Object.assign(api.services, parts);
-  try {
-    return await send(route, request);
-  } finally {
-    Object.assign(api.services, whole);
-  }
 };
 
 /** What a request may be answered with when it is repeated: it may have been carried out the first time. */
@@ -108,11 +80,11 @@ test.each(routes.map((route) => [`${route.method.toUpperCase()} ${route.path}`, 
   async (_name, route) => {
     const usual = await send(route, await requests.of(route));
     await tryEveryFault({
-      parts: whole,
+      parts: replica.whole,
       failures: serviceFailures,
       kinds: kindsOf(route),
       prepare: () => requests.of(route),
-      work: (request, parts) => sendWith(route, request, parts),
+      work: (request, parts) => send(route, request, parts),
       async check(request, ended) {
         if ("error" in ended) throw ended.error;
         const { status, headers, text } = ended.result;
@@ -150,10 +122,10 @@ test("a credential that gets another name takes its connections along, whatever 
     return { path: `/credentials/${id}`, body: { name: `after-${newId()}` }, connection: connection.id };
   };
   await tryEveryFault({
-    parts: whole,
+    parts: replica.whole,
     failures: serviceFailures,
     prepare,
-    work: (request, parts) => sendWith(route, request, parts),
+    work: (request, parts) => send(route, request, parts),
     async check(request) {
       expect(await send(route, request)).toMatchObject({ status: 200 });
       expect(await connectionName(request.connection)).toBe(request.body.name);
