@@ -21,6 +21,7 @@ import { sealStream } from "../../src/protocol/sealed-bytes.ts";
 import { type Profile, profileKind } from "../../src/resources/profile.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { chunksOf } from "../blobs/blob-store-contract.ts";
+import { operatorFailures, tryEveryFault } from "../injector/injector.ts";
 import { createTestAgents, type TestAgent } from "../support/agent-process.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
@@ -92,12 +93,14 @@ const end = async ({ agent }: Pick<Saver, "agent">): Promise<void> => {
   await agent.release("s", 1, "none");
 };
 
+type Parts = { kube: Kube; blobs: BlobStore };
+
 /** One replica of the operator, while it leads. `stop`: it dies. */
-const operator = (privateKey: TestAgent["privateKey"], store = blobs): ProfileSaves => {
+const operator = (privateKey: TestAgent["privateKey"], parts: Partial<Parts> = {}): ProfileSaves => {
   const lead = new AbortController();
   const client = createProfileClient({ tokens: createAgentTokens(privateKey), keys });
   const saves = startProfileSaves({
-    ...{ kube, blobs: store, client, log, now: Date.now },
+    ...{ kube, blobs, ...parts, client, log, now: Date.now },
     lead: { signal: lead.signal, check: () => lead.signal.throwIfAborted() },
   });
   let stopping: Promise<void> | undefined;
@@ -165,7 +168,7 @@ test("an agent that dies in the middle of the save leaves the old version whole"
   const second = await saver(profile);
   await end(second);
   const { store, reached } = stalling();
-  const saves = operator(second.agent.privateKey, store);
+  const saves = operator(second.agent.privateKey, { blobs: store });
   saves.collect(second.pod);
   await reached;
   second.agent.child.kill("SIGKILL");
@@ -184,7 +187,7 @@ test("an operator that dies in the middle of the save, or behind it, is followed
   const one = await saver(profile);
   await end(one);
   const { store, reached } = stalling();
-  const dying = operator(one.agent.privateKey, store);
+  const dying = operator(one.agent.privateKey, { blobs: store });
   dying.collect(one.pod);
   await reached;
   await dying.stop();
@@ -213,8 +216,12 @@ test("the largest archive that an agent packs is the largest that is saved", () 
   expect(maxProfileBytes).toBe(archiveLimits.packedBytes);
 });
 
-/** Something that answers as an agent with the pod's key, but its archive is not what it said. */
-const lyingAgent = async (profile: Profile, archive: Buffer, said: Partial<ProfileSaveState & { is: "packed" }>) => {
+/** Something that answers as an agent with the pod's key. `said`: what it says of the archive, where that is not true. */
+const packedAgent = async (
+  profile: Profile,
+  archive: Buffer,
+  said: Partial<ProfileSaveState & { is: "packed" }> = {},
+) => {
   const name = `browser-${newPodSuffix()}`;
   const uid = randomUUID();
   const address = `127.${64 + (randomBytes(1).readUInt8() % 60)}.${randomBytes(1).readUInt8()}.2`;
@@ -248,11 +255,47 @@ test.each([
   ["other bytes than it said", { sha256: "0".repeat(64) }, "digest"],
 ])("an archive with %s becomes no version", async (_what, said, why) => {
   const profile = await newProfile();
-  const { privateKey, pod } = await lyingAgent(profile, randomBytes(100_000), said);
+  const { privateKey, pod } = await packedAgent(profile, randomBytes(100_000), said);
   expect(await whyWaiting(operator(privateKey), pod)).toContain(why);
   expect((await read(profile))?.version ?? 0).toBe(0);
   expect(await versionsOf(profile)).toEqual([]);
 });
+
+// PROFILE-16, PROFILE-21
+test("a save of which any call fails becomes one version, by the same operator or by the next one", async () => {
+  const archive = randomBytes(100_000);
+  const sha256 = createHash("sha256").update(archive).digest("hex");
+  /** After a second failure the operator counts as dead. */
+  let [failed, gone] = [0, Promise.withResolvers<void>()];
+  const counted = (fail: () => unknown) => (): unknown => {
+    failed += 1;
+    if (failed > 1) gone.resolve();
+    return fail();
+  };
+  const { kube: kubeFails, blobs: blobsFail } = operatorFailures;
+  const calls = await tryEveryFault<Awaited<ReturnType<typeof packedAgent>> & { profile: Profile }, void, Parts>({
+    parts: { kube, blobs },
+    failures: { kube: counted(kubeFails), blobs: counted(blobsFail) },
+    kinds: ["refused", "lost", "death"],
+    readKinds: ["refused"],
+    async prepare() {
+      [failed, gone] = [0, Promise.withResolvers<void>()];
+      const profile = await newProfile();
+      return { profile, ...(await packedAgent(profile, archive)) };
+    },
+    async work({ privateKey, pod }, parts) {
+      const saves = operator(privateKey, parts);
+      await Promise.race([outcome(saves, pod), gone.promise]);
+      await saves.stop();
+    },
+    async check({ profile, privateKey, pod }) {
+      const { version } = (await outcome(operator(privateKey), pod)) as { version: number };
+      expect(await read(profile)).toMatchObject({ version, sha256 });
+      expect(await versionsOf(profile)).toEqual([`${version}`]);
+    },
+  });
+  expect(calls).toEqual(expect.arrayContaining(["blobs.put", "kube.replace"]));
+}, 180_000);
 
 // PROFILE-21
 test.skipIf(process.getuid?.() === 0)(
@@ -284,7 +327,7 @@ describe.skipIf(withoutS3())("with S3", () => {
     const one = await saver(profile);
     await server.kill();
     await end(one);
-    const saves = operator(one.agent.privateKey, store);
+    const saves = operator(one.agent.privateKey, { blobs: store });
     expect(await whyWaiting(saves, one.pod)).toContain("blob store");
     await server.start();
     expect(await outcome(saves, one.pod)).toMatchObject({ is: "saved" });

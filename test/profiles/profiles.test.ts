@@ -1,5 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
-import { rename } from "node:fs/promises";
+import { once as event } from "node:events";
+import { readdir, readlink, rename } from "node:fs/promises";
+import { type ClientRequest, get, type IncomingMessage } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import { zstdCompressSync } from "node:zlib";
 import Kernel from "@onkernel/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -171,6 +174,36 @@ describe("the contents of a profile", () => {
       sizeBytes: packed.length,
       sha256: createHash("sha256").update(packed).digest("hex"),
     });
+  });
+
+  /** Blobs that this process, which is the API, has open. */
+  const openBlobs = async (): Promise<string[]> => {
+    const links = (await readdir("/proc/self/fd")).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ""));
+    return (await Promise.all(links)).filter((path) => path.startsWith(parts.blobsFolder));
+  };
+
+  // PROFILE-10
+  test.each(["tar", "tar.zst"])("stay open for nobody who hangs up, as %s, whenever that is", async (format) => {
+    const { id } = await sdk.profiles.create({});
+    await save(id, randomBytes(30_000_000));
+    const begin = async (): Promise<ClientRequest> => {
+      const url = `${sdk.baseURL}/profiles/${id}/download?format=${format}`;
+      const request = get(url, { headers: { authorization: `Bearer ${parts.apiKey}` } }).on("error", () => undefined);
+      await event(request, "socket");
+      return request;
+    };
+    const inTheMiddle = await begin();
+    const [answer] = (await event(inTheMiddle, "response")) as [IncomingMessage];
+    await event(answer, "readable");
+    expect(await openBlobs()).toHaveLength(1);
+    inTheMiddle.destroy();
+    // From before the request is read until the file is on its way.
+    for (const ms of [0, 1, 2, 3, 4, 6, 8, 12, 16, 24]) {
+      const request = await begin();
+      await sleep(ms);
+      request.destroy();
+    }
+    await eventually("no file is open", async () => (await openBlobs()).length === 0);
   });
 
   // PROFILE-10
