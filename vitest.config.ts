@@ -1,9 +1,12 @@
-import { defineConfig } from "vitest/config";
-import { SlowFirst } from "./test/support/slow-first.ts";
+import { configDefaults, defineConfig } from "vitest/config";
+import { notDrawn, readDraw, SlowFirst } from "./test/support/slow-tests.ts";
+
+const draw = readDraw(process.env);
 
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.ts"],
+    exclude: [...configDefaults.exclude, ...(draw ? notDrawn(import.meta.dirname, draw) : [])],
     globalSetup: ["test/support/control-plane-setup.ts"],
     pool: "forks",
     maxWorkers: 2,

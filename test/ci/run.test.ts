@@ -50,6 +50,15 @@ test("a test that passes at its second try, or in its file's second run, passes 
   expect([code, lastLine]).toEqual([0, "3 passed, 0 failed, 0 skipped"]);
 });
 
+test("slow tests are drawn by a seed that the run says, and a file that runs once more is not drawn again", async () => {
+  await using sandbox = await makeSandbox();
+  const note = 'appendFileSync("asked", [process.env.SLOW_TESTS_ONE_OF, process.env.SLOW_TESTS_SEED].join(" ") + ";");';
+  await sandbox.write("twice.test.mjs", testFile("fails twice", note + failsUntil(3)));
+  const { code, output } = await sandbox.run("tests");
+  const [, seed] = /^one of 3 files of slow tests, drawn with SLOW_TESTS_SEED=(\d+)$/m.exec(output) ?? [];
+  expect([code, await sandbox.read("asked")]).toEqual([0, `3 ${seed};3 ${seed}; ;`]);
+});
+
 test("a test that fails always fails the run", async () => {
   await using sandbox = await makeSandbox();
   await sandbox.write("always.test.mjs", testFile("fails always", failsUntil(99)));

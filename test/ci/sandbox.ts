@@ -22,6 +22,7 @@ export type CiRun = { code: number; output: string; lastLine: string; calls: str
 export type Sandbox = AsyncDisposable & {
   /** A file of the project. */
   write(path: string, text: string): Promise<void>;
+  read(path: string): Promise<string>;
   /** Exit codes of `npm run NAME`, one after the other; later calls succeed. */
   codes(name: string, ...codes: number[]): Promise<void>;
   run(...stages: string[]): Promise<CiRun>;
@@ -42,6 +43,7 @@ export const makeSandbox = async (): Promise<Sandbox> => {
   await write("calls", "");
   return {
     write,
+    read: (path) => readFile(join(folder, path), "utf8"),
     codes: (name, ...codes) => write(`codes/${name}`, codes.map((code) => `${code}\n`).join("")),
     async run(...stages) {
       const path = [join(folder, "bin"), dirname(process.execPath), process.env.PATH].join(":");

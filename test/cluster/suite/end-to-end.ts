@@ -1,6 +1,7 @@
 /** The end-to-end tests that local mode passes, done once more against the Service. */
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { drawn, readDraw } from "../../support/slow-tests.ts";
 import type { Phase } from "../lane.ts";
 import { programRunner } from "../setup/programs.ts";
 import { TimeOver } from "../time-over.ts";
@@ -46,11 +47,14 @@ export const endToEnd: Phase = {
   name: "end-to-end",
   summary: "pools by YAML and HTTP, on-demand browsers, the public SDK, against the Service",
   async run({ addressFile, cluster, folder, signal }, check) {
-    for (const file of files)
+    // The draw is made here: the run of one file draws nothing.
+    const { SLOW_TESTS_ONE_OF, SLOW_TESTS_SEED, ...rest } = process.env;
+    const draw = readDraw({ SLOW_TESTS_ONE_OF, SLOW_TESTS_SEED });
+    for (const file of draw ? drawn(files, draw) : files)
       await check(`${file}.test.ts`, async () => {
         const output = join(folder, `${file}.json`);
         const env = {
-          ...process.env,
+          ...rest,
           KUBECONFIG: cluster.kubeconfig,
           BROWSERPOOL_TEST_ADDRESS_FILE: addressFile,
           NO_COLOR: "1",
