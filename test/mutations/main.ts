@@ -13,6 +13,7 @@ import { keptResults } from "./results.ts";
 import { fittingTestsPath, runMutations } from "./run-mutations.ts";
 import { selectMutations } from "./select-mutations.ts";
 import { root } from "./tree.ts";
+import { isUnnoticed } from "./try-mutation.ts";
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
@@ -35,7 +36,7 @@ const tryAll = async (options: Extract<Options, { do: "try" }>): Promise<number>
   if (options.sample !== undefined) say(`seed ${options.seed}`);
   const signal = stopSignal();
   const results = await runMutations(mutations, { atOnce: options.atOnce, say, signal });
-  const missed = results.filter(({ mutation, outcome }) => outcome.found === "no" && mutation.mayStay === undefined);
+  const missed = results.filter(({ mutation, outcome }) => isUnnoticed(outcome) && mutation.mayStay === undefined);
   say(`\n${tableByArea(results)}\n\nnot found:\n\n${tableOfUnfound(results)}`);
   const kept = await keptResults();
   if (kept.length === allMutations.length) say(`\nwritten into ${await writeTables(kept)}`);

@@ -20,7 +20,8 @@ which it is. A mistake that no test notices is a finding.
 
 Results are kept in .browserpool/mutations/results.json. When all mistakes have one, docs/mutations.md gets its tables.
 
-exit code: 0 all were found, or may stay; 1 one was not, 2 a wrong command line
+exit code: 0 all were found, may stay, or came to no answer (time, unsteady tests); 1 the tests of one pass with it, 2 a wrong
+command line
 `;
 
 export type Selection = { area: Area[]; only: string[]; sample: number | undefined; seed: number };

@@ -10,6 +10,10 @@ export type Outcome = { name: string; seconds: number } & (
   | { found: "no"; why: "no test fits" | "tests pass" | "unsteady" | "time is over" }
 );
 
+/** Whether its tests came to their end and noticed nothing. What came to no answer says nothing of the tests. */
+export const isUnnoticed = (outcome: Outcome): boolean =>
+  outcome.found === "no" && (outcome.why === "tests pass" || outcome.why === "no test fits");
+
 /** Limit for the tests of one mistake, ms. */
 const timeoutMs = 180_000;
 /** Tests that may fail for another reason than the mistake, before it counts as not found. */
