@@ -5,16 +5,18 @@ const file = "domain/token-bucket.ts";
 const inTake = { file, find: "if (tokens >= 1)" };
 const [hit = ""] = hitsOfMutation(inTake);
 
-test("tests fit that run the function around the mistake; unit tests come first, then the quickest", () => {
+test("tests fit that run the function around the mistake; unit tests come first, then those that tell most for their time", () => {
   const coverage = {
     "test/slow.test.ts": { seconds: 20, hits: [hit] },
     "test/quick.test.ts": { seconds: 2, hits: [hit] },
+    "test/thorough.test.ts": { seconds: 21, hits: [hit, `${file}#loaded`, `${file}#0`] },
     "src/domain/token-bucket.test.ts": { seconds: 4, hits: [hit] },
     "test/other.test.ts": { seconds: 1, hits: [`${file}#loaded`] },
   };
   expect(fittingTests(inTake, coverage)).toEqual([
     "src/domain/token-bucket.test.ts",
     "test/quick.test.ts",
+    "test/thorough.test.ts",
     "test/slow.test.ts",
   ]);
 });

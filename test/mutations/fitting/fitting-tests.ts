@@ -54,8 +54,8 @@ export const hitsOfMutation = ({ file, find }: Pick<Mutation, "file" | "find">):
 export const isUnitTest = (file: string): boolean => file.startsWith("src/");
 
 /**
- * The test files for a mistake, in the order in which they run: unit tests, then the quickest. Of more than time allows, those that run
- * most of the mistake's file for their time.
+ * The test files for a mistake, in the order in which they run: unit tests, then those that run most of the mistake's file for their time,
+ * as many as time allows.
  */
 export const fittingTests = (mutation: Pick<Mutation, "file" | "find" | "tests">, coverage: Coverage): string[] => {
   if (mutation.tests) return [...mutation.tests];
@@ -74,7 +74,5 @@ export const fittingTests = (mutation: Pick<Mutation, "file" | "find" | "tests">
     left -= test.cost;
     chosen.push(test);
   }
-  return chosen
-    .toSorted((a, b) => Number(isUnitTest(b.file)) - Number(isUnitTest(a.file)) || a.cost - b.cost)
-    .map(({ file }) => file);
+  return chosen.toSorted((a, b) => Number(isUnitTest(b.file)) - Number(isUnitTest(a.file))).map(({ file }) => file);
 };
