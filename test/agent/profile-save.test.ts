@@ -121,6 +121,18 @@ test("a crash packs nothing", async () => {
   expect(agent.termination()).toMatchObject({ reason: "browser_crashed" });
 });
 
+// PROFILE-7
+test("a Chromium that crashes while it closes packs nothing, and that is told", async () => {
+  const agent = await saver();
+  for (const group of agent.groups()) process.kill(-group, "SIGSTOP");
+  agent.child.kill("SIGTERM");
+  await agent.release("s", 1, "none");
+  await eventually("it is closed", async () => (await stateOf(agent)).is === "packing");
+  for (const group of agent.groups()) process.kill(-group, "SIGKILL");
+  expect(await ended(agent)).toMatchObject({ is: "failed", why: expect.stringContaining("did not close in order") });
+  expect((await agent.call("GET", "/profile/archive")).status).toBe(404);
+});
+
 // PROFILE-17, PROFILE-19
 test("links, pipes and sockets that a holder has put there lead nowhere", async () => {
   const agent = await saver();
