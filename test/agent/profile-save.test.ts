@@ -11,6 +11,7 @@ import { ProfileSaveState } from "../../src/protocol/profile-save.ts";
 import { openStream } from "../../src/protocol/sealed-bytes.ts";
 import { createTestAgents, type TestAgent } from "../support/agent-process.ts";
 import { eventually } from "../support/eventually.ts";
+import { freeze } from "../support/processes.ts";
 
 const agents = createTestAgents();
 let folder: string;
@@ -124,7 +125,7 @@ test("a crash packs nothing", async () => {
 // PROFILE-7
 test("a Chromium that crashes while it closes packs nothing, and that is told", async () => {
   const agent = await saver();
-  for (const group of agent.groups()) process.kill(-group, "SIGSTOP");
+  for (const group of agent.groups()) await freeze(-group);
   agent.child.kill("SIGTERM");
   await agent.release("s", 1, "none");
   await eventually("it is closed", async () => (await stateOf(agent)).is === "packing");

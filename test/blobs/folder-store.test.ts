@@ -1,10 +1,11 @@
-import { mkdtemp, readdir, readFile, readlink, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { BlobStore } from "../../src/blobs/blob-store.ts";
 import { openBlobStore } from "../../src/blobs/open-blob-store.ts";
+import { openFiles } from "../support/open-files.ts";
 import { blobStoreContract, call, chunksOf } from "./blob-store-contract.ts";
 
 let parent: string;
@@ -34,13 +35,9 @@ test("only the service's own user may read what is in the folder", async () => {
 
 test("a get whose caller hung up meanwhile keeps no file open", async () => {
   await put("profiles/aborted/1", "x");
-  const openFiles = async (): Promise<number> => {
-    const fds = await readdir("/proc/self/fd");
-    const paths = await Promise.all(fds.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => "")));
-    return paths.filter((path) => path.startsWith(folder)).length;
-  };
+  const openBlobs = async (): Promise<number> => (await openFiles()).filter((path) => path.startsWith(folder)).length;
   await store.get("profiles/aborted/1", { signal: AbortSignal.abort(new Error("the caller is gone")) });
-  await expect.poll(openFiles).toBe(0);
+  await expect.poll(openBlobs).toBe(0);
 });
 
 test("the last blob of a folder takes the folder with it", async () => {

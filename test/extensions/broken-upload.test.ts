@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import { readdir, readlink } from "node:fs/promises";
 import { createServer, request as httpRequest, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
@@ -8,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { AppError } from "../../src/errors.ts";
 import { receiveUpload } from "../../src/http/middleware/receive-upload.ts";
 import { eventually } from "../support/eventually.ts";
+import { openFiles } from "../support/open-files.ts";
 
 const contract = {
   mostBytes: 1024 * 1024,
@@ -40,12 +40,7 @@ beforeAll(async () => {
 afterAll(() => new Promise((resolve) => server.close(resolve)));
 
 /** Files of uploads that this process has open; they have no name on the disk. */
-const openFiles = async (): Promise<string[]> => {
-  const links = await Promise.all(
-    (await readdir("/proc/self/fd")).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => "")),
-  );
-  return links.filter((path) => path.includes("/upload-"));
-};
+const openUploads = async (): Promise<string[]> => (await openFiles()).filter((path) => path.includes("/upload-"));
 
 const begin = (contentType = "multipart/form-data; boundary=b") => {
   const request = httpRequest({ port, method: "POST", headers: { "content-type": contentType } });
@@ -79,9 +74,9 @@ test("fields that nobody knows are ignored, however often they are there", async
 test("a caller that hangs up in the middle of a file leaves no open file", async () => {
   const { request } = begin();
   request.write(`${fileHead}12345`);
-  await eventually("the file is open", async () => (await openFiles()).length === 1);
+  await eventually("the file is open", async () => (await openUploads()).length === 1);
   request.destroy();
-  await eventually("the file is closed", async () => (await openFiles()).length === 0);
+  await eventually("the file is closed", async () => (await openUploads()).length === 0);
 });
 
 // EXTENSION-8
@@ -100,7 +95,7 @@ test.each([
   ["a preamble without end", "x".repeat(1_500_000), "payload_too_large"],
 ])("%s is refused, and leaves no open file", async (_what, body, code) => {
   expect(await send(body)).toEqual({ code });
-  expect(await openFiles()).toEqual([]);
+  expect(await openUploads()).toEqual([]);
 });
 
 // HTTP-25

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { once as event } from "node:events";
-import { readdir, readlink, rename } from "node:fs/promises";
+import { rename } from "node:fs/promises";
 import { type ClientRequest, get, type IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { zstdCompressSync } from "node:zlib";
@@ -11,6 +11,7 @@ import { browserPoolKind } from "../../src/resources/browser-pool.ts";
 import { type Profile, profileBlobKey, profileKind } from "../../src/resources/profile.ts";
 import { call as store } from "../blobs/blob-store-contract.ts";
 import { eventually } from "../support/eventually.ts";
+import { openFiles } from "../support/open-files.ts";
 import { sdkRefusal } from "../support/refused-request.ts";
 import { fresh, startVaultParts, type VaultParts } from "../vault/vault-parts.ts";
 
@@ -177,10 +178,8 @@ describe("the contents of a profile", () => {
   });
 
   /** Blobs that this process, which is the API, has open. */
-  const openBlobs = async (): Promise<string[]> => {
-    const links = (await readdir("/proc/self/fd")).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ""));
-    return (await Promise.all(links)).filter((path) => path.startsWith(parts.blobsFolder));
-  };
+  const openBlobs = async (): Promise<string[]> =>
+    (await openFiles()).filter((path) => path.startsWith(parts.blobsFolder));
 
   // PROFILE-10
   test.each(["tar", "tar.zst"])("stay open for nobody who hangs up, as %s, whenever that is", async (format) => {
