@@ -20,11 +20,17 @@ const projectKubeconfig = async (kubeconfig: string, folder: string, run: Run): 
 /** On the release's namespace: it is that of cluster tests, which may take it away. */
 const ownLabel = "browserpool.dev/cluster-tests";
 
-/** Rejects when the cluster has an installation that is none of these tests. */
-const expectNoOther = async (kube: Kube): Promise<void> => {
+/**
+ * Removes what an earlier run has left with all that was made in it: with `--keep`, or because it was killed and the cluster outlived
+ * it. Rejects when the cluster has an installation that is none of these tests.
+ */
+const removeEarlier = async (kube: Kube, run: Run): Promise<string> => {
   const found = await kube.get(namespaces, { name: systemNamespace });
-  if (found && !(ownLabel in (found.metadata.labels ?? {})))
+  if (!found) return "";
+  if (!(ownLabel in (found.metadata.labels ?? {})))
     throw new Error(`the cluster has a namespace ${systemNamespace} already: these tests would take it away`);
+  await remove(run);
+  return ", after that of an earlier run was removed";
 };
 
 /** `isUpgraded`: first the version that an upgrade comes from. */
@@ -48,11 +54,11 @@ export const installRelease = async (ground: Ground, installation: Installation)
   const { cluster, isMade, images, kube, run, lastly } = ground;
   const { options, report, folder, signal, stack, names } = installation;
   await report.step("release", async () => {
-    await expectNoOther(kube);
+    const earlier = await removeEarlier(kube, run);
     if (!isMade && !options.keep) stack.defer(() => remove(lastly()));
     await install(images, names.includes("upgrade"), { kube, run, folder });
     const { items } = await kube.list(pods, { namespace: systemNamespace });
-    return [undefined, `${items.length} pods in ${systemNamespace}`];
+    return [undefined, `${items.length} pods in ${systemNamespace}${earlier}`];
   });
 
   const url = await reachableUrl(kube, signal);
