@@ -188,7 +188,7 @@ describe("a caller", () => {
 test("logs contain no token and no page", async () => {
   seq += 1;
   await agent.bind("quiet", seq, { start_url: "http://127.0.0.1:9/private-page" });
-  expect(agent.log()).toContain("lease bound");
+  await expect.poll(agent.log).toContain("lease bound");
   expect(agent.log()).not.toMatch(/eyJ|private-page|Bearer/);
 });
 

@@ -64,7 +64,7 @@ test("a bind whose caller hangs up while the browser does not answer leaves no l
   await gone;
   process.kill(-group, "SIGCONT");
   await expect.poll(async () => (await agent.call("GET", "/state")).body).toMatchObject({ binding: null, lease: null });
-  expect(agent.log()).toContain("lease ended");
+  await expect.poll(agent.log).toContain("lease ended");
   expect(await agent.bind("s", 1)).toMatchObject({ status: 409, body: { code: "stale_fence" } });
 });
 

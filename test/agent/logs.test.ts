@@ -75,7 +75,7 @@ test.each(["keep", "reset"] as const)(
     await complain(`first-${reuse}`);
     expect(await messages(`first-${reuse}`, "chromium")).toContainEqual(handshake);
     expect(await messages(`first-${reuse}`, "agent")).toEqual(["info lease bound"]);
-    expect(agent.log()).toContain(`first-${reuse}`);
+    await expect.poll(agent.log).toContain(`first-${reuse}`);
     await agent.release(`first-${reuse}`, first, reuse);
     expect((await ask(`first-${reuse}`, "chromium")).status).toBe(404);
     await agent.call("GET", "/reset");

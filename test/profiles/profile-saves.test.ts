@@ -26,6 +26,7 @@ import { createTestAgents, type TestAgent } from "../support/agent-process.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 import { type S3Server, startS3Server, withoutS3 } from "../support/s3-server.ts";
+import { createAddresses } from "../support/simulated-node/addresses.ts";
 
 const log = createLogger("fatal", "test");
 const keys = createAgentKeys(createSecretKey(randomBytes(32)));
@@ -216,6 +217,8 @@ test("the largest archive that an agent packs is the largest that is saved", () 
   expect(maxProfileBytes).toBe(archiveLimits.packedBytes);
 });
 
+const addresses = createAddresses();
+
 /** Something that answers as an agent with the pod's key. `said`: what it says of the archive, where that is not true. */
 const packedAgent = async (
   profile: Profile,
@@ -224,7 +227,7 @@ const packedAgent = async (
 ) => {
   const name = `browser-${newPodSuffix()}`;
   const uid = randomUUID();
-  const address = `127.${64 + (randomBytes(1).readUInt8() % 60)}.${randomBytes(1).readUInt8()}.2`;
+  const address = addresses.take();
   const { privateKey } = generateKeyPairSync("ed25519");
   const state: ProfileSaveState = {
     is: "packed",
