@@ -54,7 +54,9 @@ const carryOut = async (options: Options): Promise<number> => {
         say([areaOf(mutation), mutation.kind, mutation.name, mutation.file, mutation.breaks].join("\t"));
       return 0;
     case "find-tests": {
-      const coverage = await measureCoverage(say, stopSignal());
+      const before = options.of.length === 0 ? {} : await readCoverage();
+      const measured = await measureCoverage({ files: options.of, say, signal: stopSignal() });
+      const coverage = { ...before, ...measured };
       await writeCoverage(coverage);
       await writeFittingTests(coverage);
       return 0;

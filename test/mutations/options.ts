@@ -15,6 +15,7 @@ which it is. A mistake that no test notices is a finding.
   --at-once N     mistakes tried at the same time (default 2)
   --list          names the mistakes, and runs nothing
   --find-tests    runs all tests once, to find those that fit each mistake, and writes fitting-tests.json. Takes as long as npm test
+  --of a,b        with --find-tests: runs these test files only; of the others what was measured on this machine before holds
   --fit           writes fitting-tests.json by what --find-tests measured on this machine before
   --help          this text
 
@@ -25,7 +26,10 @@ command line
 `;
 
 export type Selection = { area: Area[]; only: string[]; sample: number | undefined; seed: number };
-export type Options = { do: "help" | "list" | "find-tests" | "fit" } | ({ do: "try"; atOnce: number } & Selection);
+export type Options =
+  | { do: "help" | "list" | "fit" }
+  | { do: "find-tests"; of: string[] }
+  | ({ do: "try"; atOnce: number } & Selection);
 
 const mostAtOnce = 16;
 
@@ -48,7 +52,8 @@ export const readOptions = (argv: string[]): Options => {
   const values = parse(argv);
   if (values.help) return { do: "help" };
   if (values.list) return { do: "list" };
-  if (values["find-tests"]) return { do: "find-tests" };
+  if (values.of !== undefined && !values["find-tests"]) throw new UsageError("--of is for --find-tests");
+  if (values["find-tests"]) return { do: "find-tests", of: values.of?.split(",") ?? [] };
   if (values.fit) return { do: "fit" };
   return {
     do: "try",
@@ -73,6 +78,7 @@ const parse = (argv: string[]) =>
           "at-once": { type: "string", default: "2" },
           list: { type: "boolean", default: false },
           "find-tests": { type: "boolean", default: false },
+          of: { type: "string" },
           fit: { type: "boolean", default: false },
           help: { type: "boolean", default: false },
         },

@@ -8,7 +8,7 @@ import { instrumented } from "./instrument.ts";
 import type { Coverage } from "./measured-coverage.ts";
 
 /** Copies that share out the test files: tests wait a lot. */
-const trees = 4;
+const mostTrees = 4;
 /** Limit of the whole, ms. */
 const timeoutMs = 7_200_000;
 
@@ -39,12 +39,15 @@ const hitsIn = async ({ folder }: Tree): Promise<[file: string, hits: string[]][
   return Promise.all(read);
 };
 
-const measureShard = async (shard: number, say: (text: string) => void, signal: AbortSignal): Promise<Coverage> => {
+/** What is measured, and who hears of it. `files`: the tests; empty: all. `say`: hears of tests that fail. */
+type Wanted = { files: string[]; say: (text: string) => void; signal: AbortSignal };
+
+const measureShard = async (shard: string, { files, say, signal }: Wanted): Promise<Coverage> => {
   await using tree = await copyTree();
   await instrumentTree(tree);
-  const args = [`--shard=${shard}/${trees}`];
+  const args = [`--shard=${shard}`];
   const end = await runTests(tree, {
-    files: [],
+    files,
     config: "test/mutations/fitting/vitest.config.ts",
     args,
     timeoutMs,
@@ -57,11 +60,14 @@ const measureShard = async (shard: number, say: (text: string) => void, signal: 
   );
 };
 
-/** What each test file runs, and how long it takes. Takes about as long as all tests. `say`: hears of tests that fail. */
-export const measureCoverage = async (say: (text: string) => void, signal: AbortSignal): Promise<Coverage> => {
+/** What each of these test files runs, and how long it takes. All of them take about as long as `npm test`. */
+export const measureCoverage = async (wanted: Wanted): Promise<Coverage> => {
   const failing = new AbortController();
-  const either = AbortSignal.any([signal, failing.signal]);
-  const shards = Array.from({ length: trees }, (_, index) => measureShard(index + 1, say, either));
+  const signal = AbortSignal.any([wanted.signal, failing.signal]);
+  const trees = wanted.files.length === 0 ? mostTrees : Math.min(mostTrees, wanted.files.length);
+  const shards = Array.from({ length: trees }, (_, index) =>
+    measureShard(`${index + 1}/${trees}`, { ...wanted, signal }),
+  );
   for (const shard of shards) shard.catch(() => failing.abort());
   // Each removes its copy.
   await Promise.allSettled(shards);
