@@ -78,6 +78,8 @@ export type Injected<Parts> = {
   calls: readonly string[];
   /** Ends the fault. */
   heal(): void;
+  /** Aborted when a second call fails: whoever did not end after the first one tries again and again. */
+  missedTwice: AbortSignal;
 };
 
 type Method = (...args: unknown[]) => unknown;
@@ -108,6 +110,8 @@ const answered = (
 /** `parts` whose calls are counted; with a fault, one of them fails. */
 export const injected = <Parts extends object>(parts: Parts, failures: Failures, fault?: Fault): Injected<Parts> => {
   const calls: string[] = [];
+  const missedTwice = new AbortController();
+  let missed = 0;
   let away: readonly string[] = [];
   let isHealed = false;
   const goesAway = (kind: FaultKind | undefined, part: string): readonly string[] => {
@@ -117,7 +121,11 @@ export const injected = <Parts extends object>(parts: Parts, failures: Failures,
   const wrap = (part: string, method: string, call: Method): Method => {
     const name = `${part}.${method}`;
     if (notCounted.has(name)) return call;
-    const fail = failures[part] as () => unknown;
+    const fail = (): unknown => {
+      missed += 1;
+      if (missed === 2) missedTwice.abort(new Error("two calls have failed: the process is gone"));
+      return failures[part]?.();
+    };
     const watched: Method = (...args) => {
       const answer = call(...args);
       if (!(answer instanceof Promise)) return answer;
@@ -153,7 +161,7 @@ export const injected = <Parts extends object>(parts: Parts, failures: Failures,
   const heal = (): void => {
     isHealed = fault?.kind !== "death";
   };
-  return { parts: { ...parts, ...wrapped }, calls, heal };
+  return { parts: { ...parts, ...wrapped }, calls, heal, missedTwice: missedTwice.signal };
 };
 
 /** How the work ended: its result or what it threw. */
@@ -169,7 +177,8 @@ export type EveryFault<State, Result, Parts extends object> = {
   isTried?(fault: TriedFault): boolean;
   /** What the work begins with, made anew each time and without faults. */
   prepare(): Promise<State>;
-  work(state: State, parts: Parts): Promise<Result>;
+  /** `missedTwice`: for work that tries again without an end (`Injected`). */
+  work(state: State, parts: Parts, missedTwice: AbortSignal): Promise<Result>;
   /** Has whoever wants the work go, for faults of the kind `gone`. */
   leave?(state: State): Promise<void>;
   /** Waits until nothing goes on behind the work any more. */
@@ -220,7 +229,7 @@ export const tryEveryFault = async <State, Result, Parts extends object>({
 }: EveryFault<State, Result, Parts>): Promise<string[]> => {
   const plain = injected(parts, failures);
   const first = await prepare();
-  const result = await work(first, plain.parts);
+  const result = await work(first, plain.parts, plain.missedTwice);
   await settle(first);
   const names = [...plain.calls];
   await check(first, { result }, { kind: "none", call: -1, name: "none" });
@@ -232,7 +241,7 @@ export const tryEveryFault = async <State, Result, Parts extends object>({
       const run = injected(parts, failures, { ...fault, leave: () => leave(state) });
       try {
         await withoutUnhandled(async () => {
-          const ended = await endOf(work(state, run.parts));
+          const ended = await endOf(work(state, run.parts, run.missedTwice));
           run.heal();
           await settle(state);
           await check(state, ended, fault);

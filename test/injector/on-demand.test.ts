@@ -143,10 +143,11 @@ test("when no caller waits, it is taken for its session, again until its agent h
   const calls = await tryEveryFaultOfRounds({
     parts: setting.parts,
     failures: operatorFailures,
-    kinds: ["refused"],
+    kinds: [...faultKinds, "death", "last"],
     prepare: idle,
     work: ({ browser }, parts) => work(browser, parts, 1),
-    async check({ browser, agent }) {
+    async check({ browser, agent }, _, { kind }) {
+      if (kind === "death") await setting.replace();
       await active({ browser, agent });
       expect(ever(browser)).toHaveLength(1);
       const owner = { poolUid: browser.metadata.uid, session: browser.metadata.name };

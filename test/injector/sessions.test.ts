@@ -419,23 +419,15 @@ test("a browser of a pool that serves on demand and that nobody got is idle agai
 
 // LEASE-5, LEASE-44
 test("a browser whose caller has gone goes to the next one, whatever fails while it is taken back", async () => {
-  let failed = 0;
-  const counted =
-    <T>(fail: () => T) =>
-    () => {
-      failed += 1;
-      return fail();
-    };
   await tryEveryFault<{ session: string; giveBack?: Promise<void> }, void, ServiceDeps>({
     parts: parts.whole,
-    failures: { store: counted(serviceFailures.store), agents: counted(serviceFailures.agents) },
+    failures: { store: serviceFailures.store, agents: serviceFailures.agents },
     kinds: [...faultKinds, "last"],
     async prepare() {
       await whenFull(single);
-      failed = 0;
       return { session: (await acquired(single)).session_id };
     },
-    async work(state, { store, agents, log }) {
+    async work(state, { store, agents, log }, missedTwice) {
       const returningBrowsers = createReturningBrowsers({ store, agents, log });
       const abandoned = createAbandonedSessions({ store, agents, returningBrowsers, log });
       abandoned.add(single.uid, state.session);
@@ -447,7 +439,7 @@ test("a browser whose caller has gone goes to the next one, whatever fails while
           isOver = true;
         });
       // What is away comes back when it was missed twice.
-      await eventually("it is given back, or tried again", () => isOver || failed > 1);
+      await eventually("it is given back, or tried again", () => isOver || missedTwice.aborted);
     },
     settle: ({ giveBack }) => giveBack ?? Promise.resolve(),
     check: async () => {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type Routes, startAgentHttp } from "../../src/agent/agent-http.ts";
+import { awaitWith } from "../../src/await-with.ts";
 import type { BlobStore } from "../../src/blobs/blob-store.ts";
 import { openBlobStore } from "../../src/blobs/open-blob-store.ts";
 import type { SaveState } from "../../src/controllers/browser-pool/observe/observed.ts";
@@ -268,27 +269,21 @@ test.each([
 test("a save of which any call fails becomes one version, by the same operator or by the next one", async () => {
   const archive = randomBytes(100_000);
   const sha256 = createHash("sha256").update(archive).digest("hex");
-  /** After a second failure the operator counts as dead. */
-  let [failed, gone] = [0, Promise.withResolvers<void>()];
-  const counted = (fail: () => unknown) => (): unknown => {
-    failed += 1;
-    if (failed > 1) gone.resolve();
-    return fail();
-  };
   const { kube: kubeFails, blobs: blobsFail } = operatorFailures;
   const calls = await tryEveryFault<Awaited<ReturnType<typeof packedAgent>> & { profile: Profile }, void, Parts>({
     parts: { kube, blobs },
-    failures: { kube: counted(kubeFails), blobs: counted(blobsFail) },
+    failures: { kube: kubeFails, blobs: blobsFail },
     kinds: ["refused", "lost", "death"],
     readKinds: ["refused"],
     async prepare() {
-      [failed, gone] = [0, Promise.withResolvers<void>()];
       const profile = await newProfile();
       return { profile, ...(await packedAgent(profile, archive)) };
     },
-    async work({ privateKey, pod }, parts) {
+    async work({ privateKey, pod }, parts, missedTwice) {
       const saves = operator(privateKey, parts);
-      await Promise.race([outcome(saves, pod), gone.promise]);
+      await awaitWith(outcome(saves, pod), missedTwice).catch((error: unknown) => {
+        if (error !== missedTwice.reason) throw error;
+      });
       await saves.stop();
     },
     async check({ profile, privateKey, pod }) {

@@ -1,9 +1,7 @@
 /** Videos in the store: in parts, by one replica after the other, and until they are too old. */
-import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { BlobStore } from "../../src/blobs/blob-store.ts";
 import { openFolderStore } from "../../src/blobs/folder-store.ts";
@@ -14,7 +12,7 @@ import { newId } from "../../src/services/objects/new-id.ts";
 import { openReplay } from "../../src/services/replays/open-replay.ts";
 import { sweepReplays } from "../../src/services/replays/replay-collector.ts";
 import { createVideoParts, type VideoParts } from "../../src/services/replays/video-parts.ts";
-import { countFrames } from "../support/replay-video.ts";
+import { agentVideo, countFrames } from "../support/replay-video.ts";
 
 let folder: string;
 let blobs: BlobStore;
@@ -25,14 +23,7 @@ const { signal } = new AbortController();
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "video-parts-"));
   blobs = await openFolderStore(join(folder, "store"));
-  const source = ["-f", "lavfi", "-i", "testsrc2=size=640x480:rate=10:duration=6,noise=alls=60:allf=t"];
-  const codec = ["-c:v", "libvpx", "-deadline", "realtime", "-cpu-used", "8", "-b:v", "4M", "-g", "20"];
-  const form = ["-f", "webm", "-live", "1", "-cluster_time_limit", "1000", "pipe:1"];
-  const { stdout } = await promisify(execFile)("ffmpeg", ["-v", "error", ...source, ...codec, ...form], {
-    encoding: "buffer",
-    maxBuffer: 50e6,
-  });
-  file = stdout;
+  file = await agentVideo(6);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 

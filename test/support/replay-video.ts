@@ -25,6 +25,16 @@ export const coloursOf = async (video: Buffer): Promise<Colour[]> => {
   });
 };
 
+/** A video as an agent writes it, of 640 × 480 and 10 pictures a second; one of 6 s has some megabytes. */
+export const agentVideo = async (seconds: number): Promise<Buffer> => {
+  const source = `testsrc2=size=640x480:rate=10:duration=${seconds},noise=alls=60:allf=t`;
+  const codec = ["-c:v", "libvpx", "-deadline", "realtime", "-cpu-used", "8", "-b:v", "4M", "-g", "20"];
+  const form = ["-f", "webm", "-live", "1", "-cluster_time_limit", "1000", "pipe:1"];
+  const args = ["-v", "error", "-f", "lavfi", "-i", source, ...codec, ...form];
+  const { stdout } = await run("ffmpeg", args, { encoding: "buffer", maxBuffer: 50e6 });
+  return stdout;
+};
+
 /** Whether a colour is nearly this one: encoders change colours a little. */
 export const isNear = (colour: Colour, wanted: Colour): boolean =>
   colour.every((part, at) => Math.abs(part - (wanted[at] ?? 0)) < 40);
