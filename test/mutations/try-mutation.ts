@@ -14,8 +14,11 @@ export type Outcome = { name: string; seconds: number } & (
 export const isUnnoticed = (outcome: Outcome): boolean =>
   outcome.found === "no" && (outcome.why === "tests pass" || outcome.why === "no test fits");
 
-/** Limit for the tests of one mistake, ms. */
-const timeoutMs = 180_000;
+/** So that its tests run in the given order. */
+const config = "test/mutations/vitest.config.ts";
+
+/** Limit for the tests of one mistake, ms: twice what they were measured to take, since a mistake makes tests wait. */
+const timeoutMs = 300_000;
 /** Tests that may fail for another reason than the mistake, before it counts as not found. */
 const mostUnsteady = 2;
 
@@ -28,7 +31,7 @@ export const tryMutation = async (
   const seconds = (): number => Math.round((performance.now() - beganMs) / 100) / 10;
   const { name } = mutation;
   const run = (files: readonly string[], leftMs: number): Promise<TestsEnd> =>
-    runTests(tree, { files, args: ["--bail=1"], timeoutMs: Math.max(1, Math.round(leftMs)), signal });
+    runTests(tree, { files, config, args: ["--bail=1"], timeoutMs: Math.max(1, Math.round(leftMs)), signal });
   const runMutated = async (files: readonly string[]): Promise<TestsEnd> => {
     const undo = await tree.make(mutation);
     try {
