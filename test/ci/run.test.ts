@@ -25,7 +25,14 @@ test("a run in which all is well says how long each stage took, and ends with it
   expect([code, lastLine]).toEqual([0, "1 passed, 0 failed, 0 skipped"]);
   expect(output).toMatch(/took \d+ s:\n {2}set-up: \d+ s\n(.*\n)* {2}tests: \d+ s\n(.*\n)* {2}robustness: \d+ s\n/);
   expect(output).not.toContain("unsteady");
-  for (const name of ["run check", "run test:openapi", "run test:fuzz", "run test:robustness", "run test:cluster"])
+  for (const name of [
+    "run check",
+    "run test:openapi",
+    "run test:fuzz",
+    "run test:mutations",
+    "run test:robustness",
+    "run test:cluster",
+  ])
     expect(callsOf(calls, name)).toBe(1);
 });
 
@@ -86,6 +93,15 @@ test("an input that finds something fails the run, which goes on, and is not loo
   expect(code).toBe(1);
   expect(output).toContain("failed stages: fuzz\n");
   expect([callsOf(calls, "run test:fuzz -- --short"), callsOf(calls, "run test:robustness")]).toEqual([1, 1]);
+});
+
+test("a mistake that its tests do not notice fails the run, which goes on", async () => {
+  await using sandbox = await makeSandbox();
+  await sandbox.codes("test:mutations", 1);
+  const { code, output, calls } = await sandbox.run("mutations", "robustness");
+  expect(code).toBe(1);
+  expect(output).toContain("failed stages: mutations\n");
+  expect([callsOf(calls, "run test:mutations -- --sample 10"), callsOf(calls, "run test:robustness")]).toEqual([1, 1]);
 });
 
 test("eleven unsteady tests fail the run, though each has passed", async () => {

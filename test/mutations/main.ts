@@ -9,11 +9,11 @@ import { measureCoverage } from "./fitting/measure.ts";
 import { type Coverage, readCoverage, writeCoverage } from "./fitting/measured-coverage.ts";
 import { tableByArea, tableOfUnfound, writeTables } from "./mutation-table.ts";
 import { type Options, readOptions, usage } from "./options.ts";
-import { keptResults } from "./results.ts";
+import { finders, keptResults } from "./results.ts";
 import { fittingTestsPath, runMutations } from "./run-mutations.ts";
 import { selectMutations } from "./select-mutations.ts";
 import { root } from "./tree.ts";
-import { isUnnoticed } from "./try-mutation.ts";
+import { isAnswer, isUnnoticed } from "./try-mutation.ts";
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
@@ -24,7 +24,10 @@ const stopSignal = (): AbortSignal => {
 };
 
 const writeFittingTests = async (coverage: Coverage): Promise<void> => {
-  const fitting = Object.fromEntries(allMutations.map((mutation) => [mutation.name, fittingTests(mutation, coverage)]));
+  const finderOf = await finders();
+  const fitting = Object.fromEntries(
+    allMutations.map((mutation) => [mutation.name, fittingTests(mutation, coverage, finderOf.get(mutation.name))]),
+  );
   await writeFile(fittingTestsPath, `${JSON.stringify(fitting, undefined, 2)}\n`);
   const none = allMutations.filter(({ name }) => fitting[name]?.length === 0);
   say(`fitting tests of ${allMutations.length} mistakes are in ${fittingTestsPath.slice(root.length + 1)}`);
@@ -40,6 +43,10 @@ const tryAll = async (options: Extract<Options, { do: "try" }>): Promise<number>
   say(`\n${tableByArea(results)}\n\nnot found:\n\n${tableOfUnfound(results)}`);
   const kept = await keptResults();
   if (kept.length === allMutations.length) say(`\nwritten into ${await writeTables(kept)}`);
+  if (!results.some(({ outcome }) => isAnswer(outcome))) {
+    say("no mistake came to an answer: do the tests run here?");
+    return 1;
+  }
   return missed.length === 0 && results.length === mutations.length ? 0 : 1;
 };
 

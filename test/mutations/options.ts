@@ -16,13 +16,14 @@ which it is. A mistake that no test notices is a finding.
   --list          names the mistakes, and runs nothing
   --find-tests    runs all tests once, to find those that fit each mistake, and writes fitting-tests.json. Takes as long as npm test
   --of a,b        with --find-tests: runs these test files only; of the others what was measured on this machine before holds
-  --fit           writes fitting-tests.json by what --find-tests measured on this machine before
+  --fit           writes fitting-tests.json by what --find-tests measured on this machine before; the test that found a mistake
+                  comes first
   --help          this text
 
 Results are kept in .browserpool/mutations/results.json. When all mistakes have one, docs/mutations.md gets its tables.
 
-exit code: 0 all were found, may stay, or came to no answer (time, unsteady tests); 1 the tests of one pass with it, 2 a wrong
-command line
+exit code: 0 all were found, may stay, or came to no answer (time, unsteady tests); 1 the tests of one pass with it, or none came to
+an answer, 2 a wrong command line
 `;
 
 export type Selection = { area: Area[]; only: string[]; sample: number | undefined; seed: number };

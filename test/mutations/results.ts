@@ -36,3 +36,11 @@ export const keptResults = async (): Promise<Result[]> => {
     return outcome ? [{ mutation, outcome }] : [];
   });
 };
+
+/** The test file that found each of them, by the mistake's name. */
+export const finders = async (): Promise<Map<string, string>> =>
+  new Map(
+    (await keptResults()).flatMap(({ mutation, outcome }) =>
+      outcome.found === "no" ? [] : [[mutation.name, outcome.by.split(": ")[0] ?? ""]],
+    ),
+  );

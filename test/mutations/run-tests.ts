@@ -10,10 +10,10 @@ import type { Tree } from "./tree.ts";
 /** A test that failed, by its file and name. `error`: the first line of what it said. */
 export type FailedTest = { file: string; name: string; error: string };
 
-/** `seconds`: of each file. `unfinished`: the time was over first, or vitest itself failed. */
+/** `seconds`: of each file. `late`: the time was over first. `broken`: vitest itself failed. */
 export type TestsEnd =
   | { kind: "ran"; failed: FailedTest[]; seconds: ReadonlyMap<string, number> }
-  | { kind: "unfinished"; why: string };
+  | { kind: "late" | "broken"; why: string };
 
 export type TestRun = {
   files: readonly string[];
@@ -89,12 +89,13 @@ export const runTests = async (
     ...args,
     ...files,
   ];
+  const late = AbortSignal.timeout(timeoutMs);
   try {
     const child = spawn("unshare", [...namespaceArguments, ...inShell([process.execPath, ...vitest])], {
       cwd: folder,
       env: { ...process.env, TMPDIR: scratch, CI: "" },
       stdio: ["ignore", "pipe", "pipe"],
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      signal: AbortSignal.any([signal, late]),
       killSignal: "SIGKILL",
     });
     const said = Promise.all([text(child.stdout), text(child.stderr)]);
@@ -102,7 +103,7 @@ export const runTests = async (
     await exited;
     const output = (await said).join("").slice(-keptChars);
     const known = await readFile(report, "utf8").catch(() => undefined);
-    if (known === undefined) return { kind: "unfinished", why: output };
+    if (known === undefined) return { kind: late.aborted || signal.aborted ? "late" : "broken", why: output };
     return endOf((JSON.parse(known) as { testResults: FileReport[] }).testResults, folder);
   } finally {
     await rm(scratch, { recursive: true, force: true, maxRetries: 10 });

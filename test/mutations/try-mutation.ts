@@ -4,7 +4,7 @@ import type { Mutation } from "./mutation.ts";
 import { type FailedTest, runTests, type TestsEnd } from "./run-tests.ts";
 import type { Tree } from "./tree.ts";
 
-/** `by`: the test that failed. `unsteady`: it failed without the mistake, too, and no other one did with it. */
+/** `by`: the test that failed, as `FILE: NAME`. `unsteady`: it failed without the mistake, too, and no other one did with it. */
 export type Outcome = { name: string; seconds: number } & (
   | { found: "unit" | "integration"; by: string; error: string }
   | { found: "no"; why: "no test fits" | "tests pass" | "unsteady" | "time is over" }
@@ -16,6 +16,9 @@ export const isUnnoticed = (outcome: Outcome): boolean =>
 
 /** So that its tests run in the given order. */
 const config = "test/mutations/vitest.config.ts";
+
+/** Whether it tells anything of the tests. */
+export const isAnswer = (outcome: Outcome): boolean => outcome.found !== "no" || isUnnoticed(outcome);
 
 /** Limit for the tests of one mistake, ms: twice what they were measured to take, since a mistake makes tests wait. */
 const timeoutMs = 300_000;
@@ -48,7 +51,12 @@ export const tryMutation = async (
     error: error.slice(0, 200),
   });
 
-  const firstFailed = (end: TestsEnd): FailedTest | undefined => (end.kind === "ran" ? end.failed[0] : undefined);
+  /** Where the mistake breaks the servers that tests share, no test begins. */
+  const firstFailed = (end: TestsEnd, [file = ""]: readonly string[]): FailedTest | undefined => {
+    if (end.kind === "broken")
+      return { file, name: "(the run itself)", error: end.why.trimEnd().split("\n").at(-1) ?? "" };
+    return end.kind === "ran" ? end.failed[0] : undefined;
+  };
   const passesWithout = async (file: string): Promise<boolean> => {
     const end = await run([file], timeoutMs);
     return end.kind === "ran" && end.failed.length === 0;
@@ -56,14 +64,14 @@ export const tryMutation = async (
 
   if (tests.length === 0) return { name, seconds: 0, found: "no", why: "no test fits" };
   const unit = tests.filter(isUnitTest);
-  const failedUnit = unit.length > 0 ? firstFailed(await runMutated(unit)) : undefined;
+  const failedUnit = unit.length > 0 ? firstFailed(await runMutated(unit), unit) : undefined;
   if (failedUnit) return foundBy(failedUnit, "unit");
   let others = tests.filter((file) => !isUnitTest(file));
   let unsteady = 0;
   for (; others.length > 0; unsteady++) {
     const end = await runMutated(others);
-    if (end.kind === "unfinished") return { name, seconds: seconds(), found: "no", why: "time is over" };
-    const failed = firstFailed(end);
+    if (end.kind === "late") return { name, seconds: seconds(), found: "no", why: "time is over" };
+    const failed = firstFailed(end, others);
     if (!failed) break;
     // Real servers on a loaded machine: only what passes without the mistake tells of it.
     if (await passesWithout(failed.file)) return foundBy(failed, "integration");

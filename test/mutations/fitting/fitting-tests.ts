@@ -8,8 +8,8 @@ import type { Coverage } from "./measured-coverage.ts";
 
 /** Time that the tests of one mistake may take, one after the other, s. */
 const budgetSeconds = 150;
-/** What each file costs beside its tests, s. */
-const startSeconds = 1;
+/** What a file costs beside its tests, s: most of those with servers begin by starting some. */
+const startSeconds = (file: string): number => (isUnitTest(file) ? 1 : 6);
 
 const sourceOf = (file: string): string => readFileSync(join(root, "src", file), "utf8");
 
@@ -54,22 +54,27 @@ export const hitsOfMutation = ({ file, find }: Pick<Mutation, "file" | "find">):
 export const isUnitTest = (file: string): boolean => file.startsWith("src/");
 
 /**
- * The test files for a mistake, in the order in which they run: unit tests, then those that run most of the mistake's file for their time,
- * as many as time allows.
+ * The test files for a mistake, in the order in which they run: the one that found it last, unit tests, then those that run most of the
+ * mistake's file for their time, as many as time allows.
  */
-export const fittingTests = (mutation: Pick<Mutation, "file" | "find" | "tests">, coverage: Coverage): string[] => {
+export const fittingTests = (
+  mutation: Pick<Mutation, "file" | "find" | "tests">,
+  coverage: Coverage,
+  finder?: string,
+): string[] => {
   if (mutation.tests) return [...mutation.tests];
   const wanted = new Set(hitsOfMutation(mutation));
   const sameFile = `${mutation.file}#`;
   const fitting = Object.entries(coverage)
     .filter(([, { hits }]) => hits.some((hit) => wanted.has(hit)))
     .map(([file, { seconds, hits }]) => {
-      const cost = seconds + startSeconds;
+      const cost = seconds + startSeconds(file);
       return { file, cost, worth: (1 + hits.filter((hit) => hit.startsWith(sameFile)).length) / cost };
     });
   const chosen: typeof fitting = [];
   let left = budgetSeconds;
-  for (const test of fitting.toSorted((a, b) => b.worth - a.worth)) {
+  const isFinder = ({ file }: { file: string }): number => Number(file === finder);
+  for (const test of fitting.toSorted((a, b) => isFinder(b) - isFinder(a) || b.worth - a.worth)) {
     if (test.cost > left && !isUnitTest(test.file)) continue;
     left -= test.cost;
     chosen.push(test);
