@@ -35,7 +35,8 @@ const writeFittingTests = async (coverage: Coverage): Promise<void> => {
 };
 
 const tryAll = async (options: Extract<Options, { do: "try" }>): Promise<number> => {
-  const mutations = selectMutations(options);
+  const answered = (await keptResults()).flatMap(({ outcome }) => (isAnswer(outcome) ? outcome.name : []));
+  const mutations = selectMutations(options, new Set(answered));
   if (options.sample !== undefined) say(`seed ${options.seed}`);
   const signal = stopSignal();
   const results = await runMutations(mutations, { atOnce: options.atOnce, say, signal });

@@ -10,6 +10,7 @@ which it is. A mistake that no test notices is a finding.
 
   --area a,b      mistakes of these areas only: ${areaNames.join(", ")}
   --only a,b      these mistakes only, by name
+  --left          those alone that have no answer on this machine yet
   --sample N      N of them, drawn by chance; those that are known to stay unnoticed are left out
   --seed N        seed of the draw (default: drawn by chance, and printed)
   --at-once N     mistakes tried at the same time (default 2)
@@ -26,7 +27,7 @@ exit code: 0 all were found, may stay, or came to no answer (time, unsteady test
 an answer, 2 a wrong command line
 `;
 
-export type Selection = { area: Area[]; only: string[]; sample: number | undefined; seed: number };
+export type Selection = { area: Area[]; only: string[]; left: boolean; sample: number | undefined; seed: number };
 export type Options =
   | { do: "help" | "list" | "fit" }
   | { do: "find-tests"; of: string[] }
@@ -60,6 +61,7 @@ export const readOptions = (argv: string[]): Options => {
     do: "try",
     area: areaList(values.area),
     only: values.only?.split(",") ?? [],
+    left: values.left,
     sample: values.sample === undefined ? undefined : number("sample", values.sample, 10_000),
     seed: values.seed === undefined ? freshSeed() : number("seed", values.seed, 999_999),
     atOnce: number("at-once", values["at-once"], mostAtOnce),
@@ -74,6 +76,7 @@ const parse = (argv: string[]) =>
         options: {
           area: { type: "string" },
           only: { type: "string" },
+          left: { type: "boolean", default: false },
           sample: { type: "string" },
           seed: { type: "string" },
           "at-once": { type: "string", default: "2" },

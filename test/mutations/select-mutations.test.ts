@@ -4,16 +4,19 @@ import { allMutations } from "./all-mutations.ts";
 import { readOptions } from "./options.ts";
 import { selectMutations } from "./select-mutations.ts";
 
-const select = (...argv: string[]) => {
+const selectAfter = (answered: string[], ...argv: string[]) => {
   const options = readOptions(argv);
   if (options.do !== "try") throw new Error(`${argv} tries nothing`);
-  return selectMutations(options);
+  return selectMutations(options, new Set(answered));
 };
+const select = (...argv: string[]) => selectAfter([], ...argv);
 
-test("all are tried, or those of an area, or those that are named", () => {
+test("all are tried, or those of an area, those that are named, or those that are left", () => {
   expect(select()).toEqual(allMutations);
   const [first, last] = [allMutations[0]?.name ?? "", allMutations.at(-1)?.name ?? ""];
   expect(select("--only", `${last},${first}`).map(({ name }) => name)).toEqual([first, last]);
+  expect(selectAfter([first], "--left")).toEqual(allMutations.slice(1));
+  expect(selectAfter([first], "--only", first)).toHaveLength(1);
   const ofLeases = select("--area", "leases");
   expect(ofLeases.length).toBeGreaterThan(10);
   expect(ofLeases.length).toBeLessThan(allMutations.length);

@@ -4,13 +4,20 @@ import { allMutations, areaOf } from "./all-mutations.ts";
 import type { Mutation } from "./mutation.ts";
 import type { Selection } from "./options.ts";
 
-/** The mistakes that a command line asks for, in their order. Throws a `UsageError` for a name that is not known. */
-export const selectMutations = ({ area, only, sample, seed }: Selection): Mutation[] => {
+/**
+ * The mistakes that a command line asks for, in their order; with `--left` none of `answered`, by name. Throws a `UsageError` for a name that
+ * is not known.
+ */
+export const selectMutations = (
+  { area, only, left, sample, seed }: Selection,
+  answered: ReadonlySet<string> = new Set(),
+): Mutation[] => {
   const unknown = only.find((name) => !allMutations.some((mutation) => mutation.name === name));
   if (unknown !== undefined) throw new UsageError(`--only: there is no mistake ${unknown}; see --list`);
   const asked = allMutations
     .filter((mutation) => area.length === 0 || area.includes(areaOf(mutation)))
-    .filter(({ name }) => only.length === 0 || only.includes(name));
+    .filter(({ name }) => only.length === 0 || only.includes(name))
+    .filter(({ name }) => !(left && answered.has(name)));
   if (sample === undefined) return asked;
   const drawn = new Set(
     randomOf(seed)

@@ -54,8 +54,8 @@ export const hitsOfMutation = ({ file, find }: Pick<Mutation, "file" | "find">):
 export const isUnitTest = (file: string): boolean => file.startsWith("src/");
 
 /**
- * The test files for a mistake, in the order in which they run: the one that found it last, unit tests, then those that run most of the
- * mistake's file for their time, as many as time allows.
+ * The test files for a mistake, in the order in which they run: the one that found it last, unit tests, then the others, as many as time
+ * allows. The larger the share that the mistake's file has of all that a test runs, the more that test is about it.
  */
 export const fittingTests = (
   mutation: Pick<Mutation, "file" | "find" | "tests">,
@@ -64,17 +64,18 @@ export const fittingTests = (
 ): string[] => {
   if (mutation.tests) return [...mutation.tests];
   const wanted = new Set(hitsOfMutation(mutation));
-  const sameFile = `${mutation.file}#`;
+  const isNear = (hit: string): boolean => wanted.has(hit) || hit.startsWith(`${mutation.file}#`);
   const fitting = Object.entries(coverage)
     .filter(([, { hits }]) => hits.some((hit) => wanted.has(hit)))
-    .map(([file, { seconds, hits }]) => {
-      const cost = seconds + startSeconds(file);
-      return { file, cost, worth: (1 + hits.filter((hit) => hit.startsWith(sameFile)).length) / cost };
-    });
+    .map(([file, { seconds, hits }]) => ({
+      file,
+      cost: seconds + startSeconds(file),
+      share: hits.filter(isNear).length / hits.length,
+    }));
   const chosen: typeof fitting = [];
   let left = budgetSeconds;
   const isFinder = ({ file }: { file: string }): number => Number(file === finder);
-  for (const test of fitting.toSorted((a, b) => isFinder(b) - isFinder(a) || b.worth - a.worth)) {
+  for (const test of fitting.toSorted((a, b) => isFinder(b) - isFinder(a) || b.share - a.share)) {
     if (test.cost > left && !isUnitTest(test.file)) continue;
     left -= test.cost;
     chosen.push(test);
