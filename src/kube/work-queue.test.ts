@@ -74,7 +74,7 @@ describe("in time", () => {
     const beganMs = performance.now();
     const queue = start(async () => {
       timesMs.push(performance.now() - beganMs);
-      if (timesMs.length < 4) throw new Error("not yet");
+      if (timesMs.length < 4 || timesMs.length === 5) throw new Error("not yet");
       return undefined;
     });
     queue.add("a");
@@ -82,7 +82,8 @@ describe("in time", () => {
     expect(timesMs).toEqual([0, 100, 300, 700]);
     queue.add("a");
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(timesMs.length).toBe(5);
+    const [fifth = 0, sixth] = timesMs.slice(4);
+    expect([sixth, timesMs.length]).toEqual([fifth + 100, 6]);
     await queue.stop();
   });
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { connectKube, type Kube } from "../../src/kube/client.ts";
 import { type Lead, type LeaderElection, startLeaderElection } from "../../src/kube/leader-election.ts";
@@ -72,6 +73,16 @@ test("one replica leads; when it stops, another takes over before the lease expi
   expect(performance.now() - stoppedMs).toBeLessThan(timing.durationMs);
   expect(history).toEqual(["a leads", "a ends", "b leads"]);
   expect([a.isLeader(), b.isLeader()]).toEqual([false, true]);
+});
+
+test("a replica that only waited leaves the lease to the leader when it stops", async () => {
+  const a = run("a");
+  await happened("a leads");
+  const b = run("b");
+  await sleep(2 * timing.renewMs);
+  await b.stop();
+  expect((await kube.get(leases, lease))?.spec?.holderIdentity).toBe("a");
+  expect([a.isLeader(), history]).toEqual([true, ["a leads"]]);
 });
 
 test("of many that start at once exactly one leads", async () => {

@@ -69,6 +69,20 @@ test("a process sees its own write at once, and no older event reverts it", asyn
   expect(reflector.get({ namespace, name: "own" })?.metadata.labels).toEqual({ value: "2" });
 });
 
+test("an own write that was made while a list was on its way stays, though the list lacks it", async () => {
+  const list: Kube["list"] = async (...asked) => {
+    const listed = await kube.list(...asked);
+    reflector.put(await create("own"));
+    return listed as never;
+  };
+  const reflector = start({ ...kube, list });
+  await reflector.synced();
+  await create("last");
+  await seen("ADDED last");
+  expect(changes).toEqual(["ADDED own", "ADDED last"]);
+  expect(reflector.get({ namespace, name: "own" })).toBeDefined();
+});
+
 test("the answer to an own write that comes after the object's deletion brings nothing back", async () => {
   const reflector = start();
   await reflector.synced();
