@@ -20,7 +20,7 @@ const start = async (
 };
 
 /** Sites that lead on by themselves, after 3 s at most; all others stay as they are. */
-const leadingOn = ["hard-wall", "soft-wall", "hopping-shop", "late-shop"];
+const leadingOn = ["hard-wall", "soft-wall", "hopping-shop", "late-shop", "stranded-shop"];
 const patienceFor = (site: string): number => (leadingOn.includes(site) ? 6000 : 300);
 
 const visit = (agent: TestAgent, site: string, path = "/", more: Partial<VisitRequest> = {}): Promise<VisitResult> =>
@@ -109,6 +109,11 @@ describe("the headless shell", () => {
     ["by-path", "/busy", { status: 429, headers: expect.objectContaining({ "retry-after": "60" }) }],
     ["by-path", "/challenge", { status: 403, title: "Just a moment..." }],
     ["by-path", "/captcha", { status: 200, title: "Are you a person?" }],
+    [
+      "stranded-shop",
+      "/",
+      { url: expect.stringMatching(/dead\.example/), title: "", text: "", error: expect.stringMatching(/^ERR_/) },
+    ],
     ["dead", "/", { status: undefined, headers: {}, text: "", isBlank: undefined, error: "ERR_CONNECTION_REFUSED" }],
     ["untrusted", "/", { status: undefined, text: "", error: "ERR_CERT_AUTHORITY_INVALID" }],
   ])("sees what %s%s shows it", async (site, path, expected) => {

@@ -90,6 +90,14 @@ export const sites: Readonly<Record<string, Site>> = {
           403,
           challengeHeaders,
         ),
+  "stranded-shop": (_, response) =>
+    // Nothing listens there.
+    answer(
+      response,
+      challenge('setTimeout(() => location.replace("http://dead.example:1/"), 500);'),
+      403,
+      challengeHeaders,
+    ),
   "captcha-shop": ({ port }, response) => answer(response, captcha(port)),
   "captcha-frames": (_, response) => answer(response, html("reCAPTCHA", "<p>I'm not a robot</p>")),
   "unusual-traffic": (_, response) =>
