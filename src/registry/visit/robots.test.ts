@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isAllowed, rulesFor } from "../../../src/registry/visit/robots.ts";
+import { isAllowed, rulesFor } from "./robots.ts";
 
 const mayVisit = (file: string, path: string, agent = "browserpool"): boolean =>
   isAllowed(rulesFor(file, agent), `https://site.example${path}`);
@@ -20,6 +20,8 @@ test.each([
     "/b",
     false,
   ],
+  ["not the group after ours", "User-agent: browserpool\nDisallow: /a\nUser-agent: other\nDisallow: /b", "/b", true],
+  ["not the group before ours", "User-agent: other\nDisallow: /b\nUser-agent: browserpool\nDisallow: /a", "/b", true],
   ["a group for several", "User-agent: other\nUser-agent: browserpool\nDisallow: /", "/a", false],
   ["lines of others part no group", "User-agent: browserpool\nSitemap: /s\nCrawl-delay: 3\nDisallow: /a", "/a", false],
   ["comments and spaces", " user-AGENT : * # all\r\n\tDISALLOW :  /a # here\r\n", "/a", false],
