@@ -37,13 +37,14 @@ const writeFittingTests = async (coverage: Coverage): Promise<void> => {
 const tryAll = async (options: Extract<Options, { do: "try" }>): Promise<number> => {
   const answered = (await keptResults()).flatMap(({ outcome }) => (isAnswer(outcome) ? outcome.name : []));
   const mutations = selectMutations(options, new Set(answered));
-  if (options.sample !== undefined) say(`seed ${options.seed}`);
+  const isSample = options.sample !== undefined;
+  if (isSample) say(`seed ${options.seed}`);
   const signal = stopSignal();
-  const results = await runMutations(mutations, { atOnce: options.atOnce, say, signal });
+  const results = await runMutations(mutations, { atOnce: options.atOnce, isKept: !isSample, say, signal });
   const missed = results.filter(({ mutation, outcome }) => isUnnoticed(outcome) && mutation.mayStay === undefined);
   say(`\n${tableByArea(results)}\n\nnot found:\n\n${tableOfUnfound(results)}`);
   const kept = await keptResults();
-  if (kept.length === allMutations.length) say(`\nwritten into ${await writeTables(kept)}`);
+  if (!isSample && kept.length === allMutations.length) say(`\nwritten into ${await writeTables(kept)}`);
   if (!results.some(({ outcome }) => isAnswer(outcome))) {
     say("no mistake came to an answer: do the tests run here?");
     return 1;

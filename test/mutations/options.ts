@@ -10,7 +10,7 @@ which it is. A mistake that no test notices is a finding.
 
   --area a,b      mistakes of these areas only: ${areaNames.join(", ")}
   --only a,b      these mistakes only, by name
-  --left          those alone that have no answer on this machine yet
+  --left          those alone that have no answer yet
   --sample N      N of them, drawn by chance; those that are known to stay unnoticed are left out
   --seed N        seed of the draw (default: drawn by chance, and printed)
   --at-once N     mistakes tried at the same time (default 2)
@@ -21,7 +21,8 @@ which it is. A mistake that no test notices is a finding.
                   comes first
   --help          this text
 
-Results are kept in .browserpool/mutations/results.json. When all mistakes have one, docs/mutations.md gets its tables.
+Results are kept in test/mutations/generated/results.json, those of a sample are not. When all mistakes have one, docs/mutations.md gets
+its tables.
 
 exit code: 0 all were found, may stay, or came to no answer (time, unsteady tests); 1 the tests of one pass with it, or none came to
 an answer, 2 a wrong command line

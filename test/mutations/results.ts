@@ -1,14 +1,13 @@
-/** What came of each mistake, kept on this machine from run to run. */
+/** What came of each mistake when it was tried last. */
 import { createHash } from "node:crypto";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { allMutations } from "./all-mutations.ts";
 import type { Mutation } from "./mutation.ts";
 import type { Result } from "./mutation-table.ts";
-import { root } from "./tree.ts";
 import type { Outcome } from "./try-mutation.ts";
 
-const path = join(root, ".browserpool/mutations/results.json");
+const path = join(import.meta.dirname, "generated/results.json");
 
 /** A result holds for this change only. */
 const keyOf = ({ name, file, find, replace }: Mutation): string =>
@@ -18,14 +17,13 @@ const keyOf = ({ name, file, find, replace }: Mutation): string =>
     .slice(0, 16);
 
 const readAll = async (): Promise<Record<string, Outcome>> =>
-  JSON.parse(await readFile(path, "utf8").catch(() => "{}")) as Record<string, Outcome>;
+  JSON.parse(await readFile(path, "utf8")) as Record<string, Outcome>;
 
 /** Keeps one more. One call at a time. */
 export const keepResult = async ({ mutation, outcome }: Result): Promise<void> => {
   const all = await readAll();
   all[keyOf(mutation)] = outcome;
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, JSON.stringify(all, undefined, 1));
+  await writeFile(path, `${JSON.stringify(all, undefined, 2)}\n`);
 };
 
 /** Those of the present mistakes that have a result. */

@@ -8,22 +8,23 @@ import { copyTree } from "./tree.ts";
 import { type Outcome, tryMutation } from "./try-mutation.ts";
 
 /** The test files that fit each mistake, by its name. */
-export const fittingTestsPath = join(import.meta.dirname, "fitting-tests.json");
+export const fittingTestsPath = join(import.meta.dirname, "generated/fitting-tests.json");
 
 export const readFittingTests = async (): Promise<Record<string, string[]>> =>
   z.record(z.string(), z.array(z.string())).parse(JSON.parse(await readFile(fittingTestsPath, "utf8")));
 
-export type MutationRun = { atOnce: number; say: (text: string) => void; signal: AbortSignal };
+/** `isKept`: whether the results are written into the tree. */
+export type MutationRun = { atOnce: number; isKept: boolean; say: (text: string) => void; signal: AbortSignal };
 
 const lineOf = ({ name, seconds, ...outcome }: Outcome): string => {
   const told = outcome.found === "no" ? `NOT FOUND (${outcome.why})` : `found by ${outcome.by}`;
   return `${name}  ${told}  ${seconds} s`;
 };
 
-/** Tries each mistake in a copy of the tree; as many copies as are tried at once. Each result is kept as soon as it is there. */
+/** Tries each mistake in a copy of the tree; as many copies as are tried at once. A result is kept as soon as it is there. */
 export const runMutations = async (
   mutations: readonly Mutation[],
-  { atOnce, say, signal }: MutationRun,
+  { atOnce, isKept, say, signal }: MutationRun,
 ): Promise<Result[]> => {
   const fitting = await readFittingTests();
   const left = [...mutations];
@@ -37,7 +38,7 @@ export const runMutations = async (
       const result = { mutation, outcome };
       results.push(result);
       say(`${results.length}/${mutations.length}  ${lineOf(outcome)}`);
-      kept = kept.then(() => keepResult(result));
+      if (isKept) kept = kept.then(() => keepResult(result));
     }
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, mutations.length) }, work));
