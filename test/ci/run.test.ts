@@ -62,8 +62,8 @@ test("slow tests are drawn by a seed that the run says, and a file that runs onc
   const note = 'appendFileSync("asked", [process.env.SLOW_TESTS_ONE_OF, process.env.SLOW_TESTS_SEED].join(" ") + ";");';
   await sandbox.write("twice.test.mjs", testFile("fails twice", note + failsUntil(3)));
   const { code, output } = await sandbox.run("tests");
-  const [, seed] = /^one of 3 files of slow tests, drawn with SLOW_TESTS_SEED=(\d+)$/m.exec(output) ?? [];
-  expect([code, await sandbox.read("asked")]).toEqual([0, `3 ${seed};3 ${seed}; ;`]);
+  const [, seed] = /^one of 4 files of slow tests, drawn with SLOW_TESTS_SEED=(\d+)$/m.exec(output) ?? [];
+  expect([code, await sandbox.read("asked")]).toEqual([0, `4 ${seed};4 ${seed}; ;`]);
 });
 
 test("a test that fails always fails the run", async () => {

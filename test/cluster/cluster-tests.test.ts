@@ -1,11 +1,13 @@
 /** The pure parts of the cluster tests. */
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../support/command-line.ts";
+import type { Phase } from "./lane.ts";
 import { readOptions } from "./options.ts";
 import { createReport, Skipped, totals } from "./report.ts";
 import { phasesToRepeat, unsteadyIn } from "./second-try.ts";
 import { kindNameOf } from "./setup/cluster.ts";
 import { exportsOf } from "./setup/programs.ts";
+import { allPhases, phasesOf, slowPhases } from "./suite/all-phases.ts";
 import { TimeOver } from "./time-over.ts";
 
 test("a phase that there is not is a wrong command line", () => {
@@ -14,6 +16,20 @@ test("a phase that there is not is a wrong command line", () => {
   expect(() => readOptions(["--nope"], [])).toThrow(UsageError);
   expect(readOptions(["--second-try-within", "60"], [])).toMatchObject({ secondTryWithin: 60 });
   expect(() => readOptions(["--second-try-within", "soon"], [])).toThrow(UsageError);
+});
+
+test("a draw leaves out slow phases only, each of them is done with some seed, and what is named is done", () => {
+  const namesOf = (phases: readonly Phase[]): string[] => phases.map(({ name }) => name);
+  expect(phasesOf(undefined, undefined)).toEqual(allPhases);
+  const seen = new Set<string>();
+  for (let seed = 0; seed < 40; seed++) {
+    const chosen = phasesOf(undefined, { oneOf: 4, seed: `${seed}` });
+    expect(chosen.filter((phase) => !slowPhases.includes(phase))).toHaveLength(allPhases.length - slowPhases.length);
+    expect(chosen.length).toBe(allPhases.length - slowPhases.length + 1);
+    for (const name of namesOf(chosen)) seen.add(name);
+  }
+  expect(seen).toEqual(new Set(namesOf(allPhases)));
+  expect(namesOf(phasesOf(["memory", "uninstall"], { oneOf: 4, seed: "1" }))).toEqual(["memory", "uninstall"]);
 });
 
 test("the environment that a program prints is read, and nothing else that it prints", () => {

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
 import { makeScratchFolder } from "../robustness/scratch-folder.ts";
 import { UsageError } from "../support/command-line.ts";
+import { readDraw } from "../support/slow-tests.ts";
 import type { Phase } from "./lane.ts";
 import { type Options, readOptions, usage } from "./options.ts";
 import { createReport, type Report, totals } from "./report.ts";
@@ -14,7 +15,7 @@ import { NoCluster, whyImpossible } from "./setup/cluster.ts";
 import { installRelease } from "./setup/install-release.ts";
 import { remove } from "./setup/release.ts";
 import { type Ground, setUp } from "./setup/set-up.ts";
-import { allPhases } from "./suite/all-phases.ts";
+import { allPhases, phasesOf } from "./suite/all-phases.ts";
 import { isTimeOver } from "./time-over.ts";
 
 /** Not in the repository: `.gitignore` names the folder above. */
@@ -69,7 +70,9 @@ const doPhases = async (ground: Ground, phases: readonly Phase[], { options, rep
 /** All phases, and once more those in which nothing failed but that a time was over. Resolves with those that have passed then. */
 const doSuite = async (ground: Ground, suite: Suite): Promise<Unsteady[]> => {
   const { options, report, signal, mayTryAgain } = suite;
-  const phases = allPhases.filter(({ name }) => options.only?.includes(name) ?? true);
+  const phases = phasesOf(options.only, readDraw(process.env));
+  const leftOut = allPhases.filter((phase) => !options.only && !phases.includes(phase)).map(({ name }) => name);
+  if (leftOut.length > 0) say(`not drawn this time: ${leftOut.join(", ")}`);
   const unsteady: Unsteady[] = [];
   await doPhases(ground, phases, suite).catch(async (error: unknown) => {
     if (!isTimeOver(error) || signal.aborted || !mayTryAgain()) throw error;

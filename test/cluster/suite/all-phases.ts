@@ -1,3 +1,4 @@
+import { type Draw, drawn } from "../../support/slow-tests.ts";
 import type { Phase } from "../lane.ts";
 import { drain } from "./drain.ts";
 import { endToEnd } from "./end-to-end.ts";
@@ -33,3 +34,15 @@ export const allPhases: readonly Phase[] = [
   nodeStopped,
   uninstall,
 ];
+
+/** Those that take a minute or more each, most of which they wait. */
+export const slowPhases: readonly Phase[] = [memory, registry, nodeStopped, uninstall];
+
+/** The phases of a run, in their order: those that are named, or else all; of the slow ones only those that are drawn. */
+export const phasesOf = (only: readonly string[] | undefined, draw: Draw | undefined): Phase[] => {
+  if (only) return allPhases.filter(({ name }) => only.includes(name));
+  if (!draw) return [...allPhases];
+  const names = slowPhases.map(({ name }) => name);
+  const chosen = drawn(names, draw);
+  return allPhases.filter(({ name }) => !names.includes(name) || chosen.includes(name));
+};
