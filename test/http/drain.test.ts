@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Drainable, drainable } from "../../src/http/drain.ts";
 
@@ -58,6 +59,20 @@ describe("a server that drains", () => {
     expect(isDone).toBe(false);
     isBusy = false;
     await drained;
+  });
+
+  test("serves what comes after its last answer, however late that was", async () => {
+    const graceMs = 2000;
+    const waiting = get("/wait", parts.agent);
+    while (taken.length === 0) await once(parts.server, "request");
+    const drained = drain(graceMs, () => false);
+    await sleep(600);
+    const answeredMs = performance.now();
+    for (const response of taken) response.end("at last");
+    await waiting;
+    await drained;
+    // A fifth of the grace; timers round down.
+    expect(performance.now() - answeredMs).toBeGreaterThan(graceMs / 5 - 5);
   });
 
   test("is done at its deadline, whatever is open", async () => {

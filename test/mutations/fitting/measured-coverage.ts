@@ -1,4 +1,5 @@
 /** What each test file runs, as it was measured last. */
+import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
@@ -11,7 +12,10 @@ export type Coverage = z.infer<typeof Coverage>;
 
 const path = join(root, ".browserpool/mutations/coverage.json");
 
-/** Rejects when it was never measured on this machine. */
-export const readCoverage = async (): Promise<Coverage> => Coverage.parse(JSON.parse(await readFile(path, "utf8")));
+/** Of the tests that there still are. Rejects when it was never measured on this machine. */
+export const readCoverage = async (): Promise<Coverage> => {
+  const all = Coverage.parse(JSON.parse(await readFile(path, "utf8")));
+  return Object.fromEntries(Object.entries(all).filter(([file]) => existsSync(join(root, file))));
+};
 
 export const writeCoverage = (coverage: Coverage): Promise<void> => writeFile(path, JSON.stringify(coverage));
