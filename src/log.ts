@@ -5,8 +5,13 @@ import { type Logger, pino } from "pino";
 
 export type { Logger } from "pino";
 
-/** Keys whose values are never logged, at any depth of the logged object. */
+/** Keys whose values are never logged, down to so many objects or lists inside of each other; nothing that is logged has more. */
 const secretKeys = ["authorization", "jwt", "token", "key", "password", "api_key", "apiKey", "cdp_ws_url", "url"];
+const deepest = 6;
+
+const secretPaths = secretKeys.flatMap((key) =>
+  Array.from({ length: deepest + 1 }, (_, depth) => `${"*.".repeat(depth)}${key}`),
+);
 
 /** A stream that also shows its lines to `onLine`. */
 const shownTo = (onLine: (json: string) => void, stream: { write(text: string): unknown }) => ({
@@ -33,7 +38,7 @@ export const createLogger = (
       base: { service },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      redact: { paths: secretKeys.flatMap((key) => [key, `*.${key}`]), censor: "[redacted]" },
+      redact: { paths: secretPaths, censor: "[redacted]" },
     },
     onLine ? shownTo(onLine, stream) : stream,
   );

@@ -404,8 +404,8 @@ export const httpMistakes: readonly Mutation[] = [
     kind: "secret in a log line",
     breaks: "passwords, tokens and session URLs inside of logged objects other than errors stand in the log",
     file: "log.ts",
-    find: "flatMap((key) => [key, `*.",
-    replace: "flatMap((key) => [key, `err.",
+    find: '"*.".repeat(depth)',
+    replace: 'depth === 0 ? "" : "err."',
   },
   {
     name: "already-aborted-waits-on",
