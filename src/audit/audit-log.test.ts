@@ -78,6 +78,17 @@ describe("a flood", () => {
   });
 
   // AUDIT-4
+  test("that begins again is counted again", () => {
+    const audit = start();
+    for (const _ of ["first", "second"]) {
+      flood(audit, 100, { key_id: "k" });
+      vi.advanceTimersByTime(10_000);
+      nowMs += 60_000;
+    }
+    expect(counts()).toMatchObject([{ suppressed: 50 }, { suppressed: 50 }]);
+  });
+
+  // AUDIT-4
   test("of one key hides nothing of another, and nothing that was done", () => {
     const audit = start();
     flood(audit, 1000, { key_id: "hostile", status: 403 });

@@ -1,3 +1,5 @@
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
 import { expect, test } from "vitest";
 import { createResolveName } from "../../src/net/resolve-name.ts";
 import { type Answer, startDnsServer } from "../support/wall/dns-server.ts";
@@ -25,3 +27,14 @@ test("a name of which no server has told all is looked for in no other domain: i
 test.each(["empty.test", "unknown.test"])("%s has no address", async (name) => {
   expect(await asked(name)).toMatchObject({ outcome: "the name has no address" });
 });
+
+test("names that are still being asked for have a bound, and make room when they are answered", async () => {
+  const silent = createSocket("udp4").bind(0, "127.0.0.1");
+  await once(silent, "listening");
+  const resolve = createResolveName([`127.0.0.1:${silent.address().port}`]);
+  const pending = Array.from({ length: 256 }, (_, n) => resolve(`name-${n}.test`).catch(({ message }) => message));
+  await expect(resolve("one-more.test")).rejects.toThrow("too many names are being resolved");
+  expect(new Set(await Promise.all(pending))).toEqual(new Set(["no DNS server has answered"]));
+  await expect(resolve("one-more.test")).rejects.toThrow("no DNS server has answered");
+  silent.close();
+}, 60_000);

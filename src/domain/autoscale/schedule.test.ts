@@ -34,6 +34,12 @@ describe("a window of a schedule", () => {
     expect(isOpen({ days: ["Fri"], start: "22:00", end: "06:00" }, time)).toBe(expected);
   });
 
+  test("of Sunday night goes on into Monday", () => {
+    const night = { days: ["Sun"], start: "22:00", end: "06:00" };
+    const times = ["2026-01-04T21:59:00Z", "2026-01-04T22:00:00Z", "2026-01-05T05:59:00Z", "2026-01-05T06:00:00Z"];
+    expect(times.map((time) => isOpen(night, time))).toEqual([false, true, true, false]);
+  });
+
   test("from a time to the same is a whole day", () => {
     const wholeDay = { days: ["Sun"], start: "00:00", end: "00:00" };
     expect([3, 4, 5].map((day) => isOpen(wholeDay, `2026-01-0${day}T13:00:00Z`))).toEqual([false, true, false]);
