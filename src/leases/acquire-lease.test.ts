@@ -45,7 +45,7 @@ const acquire = async ({ take = [], reject = [], cancel = [], bind = [], wakes =
 };
 const waiting = { kind: "waiting", ticket: "7" };
 
-// LEASE-41
+// LEASE-42
 test("a browser that is granted at the moment when the caller's time is up is handed out", async () => {
   const { ended, abandoned } = await acquire({ take: [waiting], cancel: [granted(2)], bind: [holds(2)] }, 20);
   expect(ended).toEqual({ kind: "held", lease: leaseOf(2) });

@@ -81,6 +81,11 @@ const holding = (
   },
 });
 
+/** The same by another session than that of the record. */
+const holdingAnother = (seq: number): AgentState => {
+  const { lease, ...state } = holding(seq);
+  return { ...state, lease: lease && { ...lease, session_id: "another" } };
+};
 const facts = (given: Partial<Facts>): Facts => ({
   poolUid: "uid",
   browser: { id: "b", ...place, configHash: "hash" },
@@ -177,6 +182,11 @@ describe.each<[string, BrowserRecord | undefined, [string, Partial<Facts>, strin
         "Restored: leased 5, restored s4, former dropped",
       ],
       [
+        "holds another one of its seq: Redis lost it, and granted the seq again",
+        { agentState: holdingAnother(5) },
+        "Restored: leased 5, restored another, former dropped",
+      ],
+      [
         "holds an older one that is over",
         { agentState: holding(4, { under: 3 }), elsewhere: { is: "over" } },
         "end s5 3.5, then NeverBound: idle 5, former dropped",
@@ -192,6 +202,7 @@ describe.each<[string, BrowserRecord | undefined, [string, Partial<Facts>, strin
       ["has not seen it", { agentState: free(at(1, 4)) }, "inspect again in 1"],
       ["has refused it", { agentState: free(at(1, 5)) }, "inspect again in 1"],
       ["holds an older one", { agentState: holding(4) }, "inspect again in 1"],
+      ["holds another one of its seq, which Redis lost", { agentState: holdingAnother(5) }, "inspect again in 1"],
       ["holds a newer one", { agentState: holding(6) }, "Restored: leased 6, restored s6, former released"],
     ],
   ],

@@ -38,6 +38,33 @@ const kept = async (): Promise<string[]> => {
 const many = { count: 1e6, bytes: 1e9 };
 const trim = (now = many, most = many) => ended.trim(pool, { most, now, steps: 1000 });
 
+// LEASE-22
+test("pages of what has ended are those before a time, the latest first, and follow each other without a gap", async () => {
+  for (const [session, agoMs] of [
+    ["a", 3000],
+    ["b", 3000],
+    ["c", 2000],
+  ] as const)
+    await end(session, { agoMs });
+  const [atA = 0, atC = 0] = await Promise.all(
+    ["a", "c"].map(async (session) => Number(await parts.redis.zscore(poolKey(pool, "ended_at"), session))),
+  );
+  await parts.redis.zadd(poolKey(pool, "ended_at"), atA, "b");
+  const before = async (ms: number, part = { skip: 0, count: 10 }) =>
+    (await ended.entries(pool, ms, part)).map(({ session, endedMs }) => [session, endedMs]);
+  expect(await before(atC + 1)).toEqual([
+    ["c", atC],
+    ["b", atA],
+    ["a", atA],
+  ]);
+  expect(await before(atC)).toEqual([
+    ["b", atA],
+    ["a", atA],
+  ]);
+  expect(await before(atA)).toEqual([]);
+  expect(await before(atC + 1, { skip: 1, count: 1 })).toEqual([["b", atA]]);
+});
+
 describe("what is kept of an ended lease", () => {
   const request = {
     timeout_seconds: 600,
