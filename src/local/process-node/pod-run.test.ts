@@ -1,0 +1,44 @@
+import { expect, test, vi } from "vitest";
+import type { Pod } from "../../kube/objects.ts";
+import { createLogger } from "../../log.ts";
+import { type PodRunOptions, startPodRun } from "./pod-run.ts";
+import { createStartSlots } from "./start-slots.ts";
+
+const pod = {
+  metadata: { name: "browser", namespace: "a", uid: "u" },
+  spec: { containers: [{ name: "agent", image: "x" }] },
+} as unknown as Pod;
+
+/** Options of a node with one slot, at which no pod can be started. */
+const failing = (why: string) => {
+  const release = vi.fn();
+  const options = {
+    dataDir: "/nonexistent/process-node",
+    addresses: { take: async () => "127.99.0.1", release },
+    slots: createStartSlots(1),
+    readSecretValues: () => Promise.reject(new Error(why)),
+    log: createLogger("silent", "test"),
+    onChange: () => undefined,
+  } as unknown as PodRunOptions;
+  return { options, release };
+};
+
+test("a pod that can't be started ends with the reason, and gives back its slot and its address", async () => {
+  const { options, release } = failing("there is no such Secret");
+  for (let n = 1; n <= 3; n++) {
+    const run = startPodRun(pod, options);
+    await run.ended;
+    expect(run.state()).toMatchObject({ phase: "ended", exitCode: 128, message: "there is no such Secret" });
+    expect(release).toHaveBeenCalledTimes(n);
+  }
+});
+
+test("a pod that is ended while it waits for a slot is never started", async () => {
+  const { options, release } = failing("not reached");
+  await options.slots.take(new AbortController().signal);
+  const run = startPodRun(pod, options);
+  run.end(1000);
+  await run.ended;
+  expect(run.state()).toMatchObject({ phase: "ended", message: "ended before its process was started" });
+  expect(release).not.toHaveBeenCalled();
+});
