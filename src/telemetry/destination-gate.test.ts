@@ -18,7 +18,7 @@ const held = () => {
 };
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-// TELEMETRY-33
+// TELEMETRY-9
 test("four run at once, and the next one begins when one has ended", async () => {
   const gate = gateNow();
   const { work, running, endOne } = held();

@@ -37,7 +37,7 @@ const read = async (given: ServiceDeps, after = 0): Promise<(number | string)[]>
   return seen;
 };
 
-// TELEMETRY-9
+// TELEMETRY-32
 test("a reader that is pages behind when the session has ended gets all of its events, and then the end", async () => {
   const kept = Array.from({ length: 350 }, (_, n) => n + 1);
   const { state, given } = deps({ kept, isOver: true });

@@ -23,7 +23,7 @@ const watching = () => {
   return { state, watches: createSessionWatches(deps as never) };
 };
 
-// TELEMETRY-9
+// TELEMETRY-32
 test("readers that share a loop, and one that comes when all others have left, hear of new events and of the end", async () => {
   const { state, watches } = watching();
   const [one, two] = [watches.join(collected), watches.join(collected)];
