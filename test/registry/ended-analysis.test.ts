@@ -70,7 +70,8 @@ test("where no site is analyzed, one that was ordered before fails, and goes whe
   );
   const deps = depsAt(Date.parse(endedAt));
   const { signal } = new AbortController();
-  await serveAnalysis(metadata.name, deps, signal);
+  // Its deletion a day later is asked for with its end.
+  expect(await serveAnalysis(metadata.name, deps, signal)).toEqual({ requeueAfterMs: endedAnalysisLifeMs });
   const failed = await kube.get(siteAnalysisKind, metadata);
   expect(failed?.status).toMatchObject({ phase: "Failed", run: 2, message: "this installation analyzes no sites" });
   expect(failed?.status?.outcome).toBeUndefined();

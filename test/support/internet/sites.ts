@@ -94,7 +94,7 @@ export const sites: Readonly<Record<string, Site>> = {
     // Nothing listens there.
     answer(
       response,
-      challenge('setTimeout(() => location.replace("http://dead.example:1/"), 500);'),
+      challenge('setTimeout(() => location.replace("http://dead.example:1/"), 2000);'),
       403,
       challengeHeaders,
     ),
