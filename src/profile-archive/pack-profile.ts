@@ -74,7 +74,10 @@ export const packProfile = async function* (
   const paths = await listPaths(folder, limits, signal);
   signal.throwIfAborted();
   const options = { cwd: folder, portable: true, noDirRecurse: true, strict: true };
-  const tar = Readable.from(create(options, [".", ...paths.map(asPlainPath)]), { objectMode: false });
+  const entries = create(options, [".", ...paths.map(asPlainPath)]);
+  // It tells of a file that can't be read twice: to whoever reads it, and when nobody does any more. Without a listener, the process ends.
+  entries.on("error", () => undefined);
+  const tar = Readable.from(entries, { objectMode: false });
   const packed = compressor();
   const stop = (): void => void tar.destroy(signal.reason);
   tar.on("error", (error) => packed.destroy(error));

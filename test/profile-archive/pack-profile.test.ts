@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { link, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
@@ -110,6 +111,16 @@ test.each([
     await write(name, Buffer.concat(Array.from({ length: 20 }, () => crypto.getRandomValues(new Uint8Array(60_000)))));
   const packed = collect(packProfile(source, { signal, limits: { ...archiveLimits, ...limit } }));
   await expect(packed).rejects.toThrow(message);
+});
+
+test("a file that goes while the profile is packed fails the archive: none is cut off and called whole", async () => {
+  // Some are opened ahead.
+  const names = Array.from({ length: 20 }, (_, n) => `Default/${String(n).padStart(2, "0")}`);
+  for (const name of names) await write(name, randomBytes(2_000_000));
+  const chunks = packProfile(source, { signal });
+  await chunks.next();
+  await rm(join(source, names.at(-1) ?? ""));
+  await expect(collect(chunks)).rejects.toMatchObject({ code: "ENOENT" });
 });
 
 test("a folder that is not there, and an aborted signal, are told", async () => {
