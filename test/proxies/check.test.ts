@@ -43,11 +43,14 @@ const settings = { enabled: true, url: undefined as string | undefined, privateH
 const checks = createProxyChecks(settings, resolve);
 
 let sites: ForwardingProxyOptions["sites"];
+/** The headers of each request that the https site has got. */
+const told: string[][] = [];
 beforeAll(async () => {
   const plain = createServer((_, answer) => answer.end(JSON.stringify({ ip: "198.51.100.7" })));
-  const secure = createTlsServer({ cert: trusted.certificate, key: trusted.key }, (asked, answer) =>
-    answer.writeHead(asked.url === "/broken" ? 500 : 200).end("198.51.100.8\n"),
-  );
+  const secure = createTlsServer({ cert: trusted.certificate, key: trusted.key }, (asked, answer) => {
+    told.push(asked.rawHeaders);
+    answer.writeHead(asked.url === "/broken" ? 500 : 200).end("198.51.100.8\n");
+  });
   for (const server of [plain, secure]) {
     server.listen(0, "127.0.0.1");
     await new Promise((done) => server.once("listening", done));
@@ -115,6 +118,16 @@ describe.each([
       expect(await check(wrong, url), url).toEqual(unavailable);
       expect(await check(parentOf(proxy, more), url), url).toEqual(unavailable);
     }
+  });
+
+  // PROXY-21
+  test("keeps its login from the site", async () => {
+    const proxy = await start({ ...(tls && { tls }), login });
+    told.length = 0;
+    const parent = parentOf(proxy, { ...more, username: "ann", password: "s3cret" });
+    expect(await check(parent, "https://site.test/")).toEqual(available);
+    expect(told).toHaveLength(1);
+    expect(told.flat().join().toLowerCase()).not.toMatch(/authorization|s3cret|YW5uOnMzY3JldA/i);
   });
 
   // PROXY-17
