@@ -11,7 +11,7 @@ which it is. A mistake that no test notices is a finding.
   --area a,b      mistakes of these areas only: ${areaNames.join(", ")}
   --only a,b      these mistakes only, by name
   --left          those alone that have no answer yet
-  --sample N      N of them, drawn by chance; those that are known to stay unnoticed are left out
+  --sample N      N of them, drawn by chance from those that were found when they were tried last
   --seed N        seed of the draw (default: drawn by chance, and printed)
   --at-once N     mistakes tried at the same time (default 2)
   --list          names the mistakes, and runs nothing

@@ -65,13 +65,29 @@ const failedIn = ({ name, status, message = "", assertionResults }: FileReport, 
 /** The first process of a namespace gets all orphans: a shell takes note of their ends, as Node would not. */
 const inShell = (command: readonly string[]): string[] => ["bash", "-c", '"$@" & wait "$!"', "bash", ...command];
 
-const endOf = (reports: FileReport[], folder: string): TestsEnd => ({
-  kind: "ran",
-  failed: reports.flatMap((report) => failedIn(report, folder)),
-  seconds: new Map(
-    reports.map(({ name, startTime, endTime }) => [relative(folder, name), (endTime - startTime) / 1000]),
-  ),
-});
+type Report = { success: boolean; testResults: FileReport[] };
+
+/** What failed in a run in which no test did: an error that none has caught, or a process of vitest that has ended. */
+const uncaughtIn = (reports: FileReport[], folder: string): FailedTest[] => {
+  const broken = reports.filter(({ status }) => status === "failed");
+  return (broken.length > 0 ? broken : reports.slice(0, 1)).map(({ name }) => ({
+    file: relative(folder, name),
+    name: "(outside of its tests)",
+    error: "an error that no test caught",
+  }));
+};
+
+/** What a report of vitest says; `folder`: the tree's. */
+export const endOf = ({ success, testResults: reports }: Report, folder: string): TestsEnd => {
+  const failed = reports.flatMap((report) => failedIn(report, folder));
+  return {
+    kind: "ran",
+    failed: failed.length === 0 && !success ? uncaughtIn(reports, folder) : failed,
+    seconds: new Map(
+      reports.map(({ name, startTime, endTime }) => [relative(folder, name), (endTime - startTime) / 1000]),
+    ),
+  };
+};
 
 /** Runs the files, all of them when there are none. Never rejects because of a test. */
 export const runTests = async (
@@ -104,7 +120,7 @@ export const runTests = async (
     const output = (await said).join("").slice(-keptChars);
     const known = await readFile(report, "utf8").catch(() => undefined);
     if (known === undefined) return { kind: late.aborted || signal.aborted ? "late" : "broken", why: output };
-    return endOf((JSON.parse(known) as { testResults: FileReport[] }).testResults, folder);
+    return endOf(JSON.parse(known) as Report, folder);
   } finally {
     await rm(scratch, { recursive: true, force: true, maxRetries: 10 });
   }

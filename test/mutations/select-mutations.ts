@@ -4,13 +4,16 @@ import { allMutations, areaOf } from "./all-mutations.ts";
 import type { Mutation } from "./mutation.ts";
 import type { Selection } from "./options.ts";
 
+/** What is known of mistakes, by name: those that came to an answer, and of these those that were found. */
+export type KnownMutations = { answered: ReadonlySet<string>; found: ReadonlySet<string> };
+
 /**
- * The mistakes that a command line asks for, in their order; with `--left` none of `answered`, by name. Throws a `UsageError` for a name that
- * is not known.
+ * The mistakes that a command line asks for, in their order: with `--left` none that came to an answer; a sample is of those that were found,
+ * so that what it does not find is news. Throws a `UsageError` for a name that is not known.
  */
 export const selectMutations = (
   { area, only, left, sample, seed }: Selection,
-  answered: ReadonlySet<string> = new Set(),
+  { answered, found }: KnownMutations,
 ): Mutation[] => {
   const unknown = only.find((name) => !allMutations.some((mutation) => mutation.name === name));
   if (unknown !== undefined) throw new UsageError(`--only: there is no mistake ${unknown}; see --list`);
@@ -21,7 +24,7 @@ export const selectMutations = (
   if (sample === undefined) return asked;
   const drawn = new Set(
     randomOf(seed)
-      .shuffle(asked.filter(({ mayStay }) => mayStay === undefined))
+      .shuffle(asked.filter(({ name }) => found.has(name)))
       .slice(0, sample),
   );
   return asked.filter((mutation) => drawn.has(mutation));
