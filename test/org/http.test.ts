@@ -86,6 +86,22 @@ describe("projects", () => {
   });
 });
 
+// HTTP-21
+test("an Idempotency-Key is one project's: the same key, sent to another project, is another request", async () => {
+  const { projects } = api.client();
+  const headers = { "Idempotency-Key": newId() };
+  const made = [];
+  for (const name of [newName(), newName()]) {
+    const { browserPools } = api.client(undefined, (await projects.create({ name })).id);
+    const create = () => browserPools.create({ size: 1, headless: true, fill_rate_per_minute: 0 }, { headers });
+    const [first, again] = [await create(), await create()];
+    expect(again.id).toBe(first.id);
+    made.push(first.id);
+    await browserPools.delete(first.id, { force: true });
+  }
+  expect(new Set(made).size).toBe(2);
+});
+
 describe("limits", () => {
   // PROJECT-7
   test("of a project can be set and removed", async () => {
