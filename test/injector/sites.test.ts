@@ -82,8 +82,10 @@ const isStored = async (key: string): Promise<boolean> => {
 const targetOf = (domain: string) => ({ normalized: `https://${domain}/`, host: domain, domain });
 
 /** An analysis with this status. */
-const analysis = async (status: Partial<SiteAnalysisStatus>): Promise<SiteAnalysis> => {
-  const target = targetOf(`shop-${newId()}.example`);
+const analysis = async (
+  status: Partial<SiteAnalysisStatus>,
+  target = targetOf(`shop-${newId()}.example`),
+): Promise<SiteAnalysis> => {
   const metadata = { name: analysisName(target.normalized) };
   const made = await kube.create(siteAnalysisKind, { metadata, spec: { target, run: 1, requestedAt: at } });
   const all = { conditions: [], run: 1, trials: [], phase: "Running" as const, ...status };
@@ -152,6 +154,19 @@ test("an analysis makes each trial once, counts once, and leaves no browser, wha
     },
   });
   expect(calls).toContain("kube.create");
+});
+
+test("the runs of an analysis that is ordered again after its deletion are counted, too", async () => {
+  const status = () => ({ trials: almostAll(), startedAt: new Date().toISOString() });
+  const first = await analysis(status());
+  await rest(first, { result: undefined });
+  expect(await known(first)).toBe(5);
+  await kube.delete(siteAnalysisKind, first.metadata);
+  await round(first);
+  const second = await analysis(status(), first.spec.target);
+  expect([second.metadata.name, second.spec.run]).toEqual([first.metadata.name, first.spec.run]);
+  await rest(second, { result: undefined });
+  expect(await known(second)).toBe(10);
 });
 
 test("an ended analysis goes after its day, with its pictures", () =>
