@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { TelemetryRecord } from "../../resources/telemetry-event.ts";
+import { maxEventText, TelemetryRecord } from "../../resources/telemetry-event.ts";
 import { createRecorder } from "./recorder.ts";
 
 const unmasked = { mask: (data: unknown) => data };
@@ -25,6 +25,16 @@ test("events are numbered, and a reader goes on where it was", async () => {
   await closed;
   recorder.emit("cdp_connect", {});
   expect(recorder.after(2)).toEqual([]);
+});
+
+// TELEMETRY-17
+test("a filled value that crosses the end of what is kept of a text is masked, and no part of it is kept", () => {
+  const secret = "s3cret-of-a-vault";
+  const mask = (data: unknown): unknown => JSON.parse(JSON.stringify(data).replaceAll(secret, "[filled]"));
+  const recorder = createRecorder({ mask });
+  for (let before = maxEventText - secret.length; before <= maxEventText; before += 1)
+    recorder.emit("console_log", { text: "x".repeat(before) + secret });
+  expect(JSON.stringify(recorder.after(0))).not.toContain("s3");
 });
 
 // TELEMETRY-15
