@@ -36,8 +36,11 @@ const switching = (head: string): string => {
 const startDevTools = async () => {
   const open = new Set<Socket>();
   let held: (() => void)[] | undefined;
+  let hangs = false;
   const server = createServer((socket) => {
     open.add(socket);
+    // What hangs does not even end its side when the other side has ended.
+    socket.allowHalfOpen = hangs;
     socket.on("error", () => undefined).once("close", () => open.delete(socket));
     socket.once("data", (head) => {
       const answer = (): void => void socket.write(switching(String(head)));
@@ -59,6 +62,10 @@ const startDevTools = async () => {
         for (const answer of held ?? []) answer();
         held = undefined;
       };
+    },
+    /** From now on connections that were answered get nothing more, not even an end. */
+    hang() {
+      hangs = true;
     },
     /** Resolves when all connections that were begun by now have come. */
     async come() {
@@ -219,4 +226,16 @@ test.each(cases)("nothing is kept of a client of %s that %s %s", async (path, wa
   await eventually("no process runs", async () => (await bidiProcesses()).length === 0);
   await eventually("nobody counts", () => connections() === 0);
   if (wasAdmitted) await eventually("the lease is over without a client", () => onOver.mock.calls.length > 0);
+});
+
+// LEASE-31, LEASE-14
+test("a client that leaves a browser which hangs does not keep the lease in use", async () => {
+  devTools.hang();
+  const client = connectTo("/cdp");
+  await once(client, "data");
+  onOver.mockClear();
+  client.end();
+  await eventually("nobody counts", () => connections() === 0);
+  await eventually("the lease is over without a client", () => onOver.mock.calls.length > 0);
+  client.destroy();
 });

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { readdir } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { WebSocketServer } from "ws";
@@ -25,20 +26,41 @@ const startRubbishBrowser = async (events: object[]): Promise<WebSocketServer> =
   return server;
 };
 
+const observe = async (server: WebSocketServer): Promise<void> => {
+  const { port } = server.address() as AddressInfo;
+  const place = { at: { host: "127.0.0.1", port }, path: "/" };
+  const options = { place, ignored: [], isProxied: false, exampleAddress: undefined, note: () => undefined };
+  await observeSession(options, AbortSignal.timeout(20_000));
+};
+const close = (server: WebSocketServer): void => {
+  for (const client of server.clients) client.terminate();
+  server.close();
+};
+
 test.each([
   ["no frame", { method: "Page.frameNavigated", params: {} }],
   ["no parameters", { method: "Network.loadingFinished" }],
 ])("an event with %s ends the observation, not the agent", async (_what, event) => {
   const server = await startRubbishBrowser([event]);
-  const { port } = server.address() as AddressInfo;
   try {
-    const place = { at: { host: "127.0.0.1", port }, path: "/" };
-    const options = { place, ignored: [], isProxied: false, exampleAddress: undefined, note: () => undefined };
     // An error that nobody catches would fail this test.
-    await expect(observeSession(options, AbortSignal.timeout(20_000))).resolves.toBeUndefined();
+    await expect(observe(server)).resolves.toBeUndefined();
     expect(server.clients.size).toBeLessThanOrEqual(1);
   } finally {
-    for (const client of server.clients) client.terminate();
-    server.close();
+    close(server);
+  }
+});
+
+test("an observation leaves no thread", async () => {
+  const server = await startRubbishBrowser([{ method: "Network.loadingFinished" }]);
+  const threads = async (): Promise<number> => (await readdir("/proc/self/task")).length;
+  try {
+    // The first one may start threads of the process that stay.
+    await observe(server);
+    const before = await threads();
+    for (let session = 0; session < 5; session += 1) await observe(server);
+    expect(await threads()).toBeLessThan(before + 5);
+  } finally {
+    close(server);
   }
 });
