@@ -42,6 +42,14 @@ test("a child that ends by itself reports its exit code and its last lines, and 
   expect(await readdir(join(dataDir, "run"))).toEqual([]);
 });
 
+test.each([
+  ["exit 0", 0],
+  ["exit 1", 1],
+  ["kill -KILL $$", 137],
+])("a child that does %s ends with the exit code %i", async (script, exitCode) => {
+  expect((await (await startShell(script)).ended).exitCode).toBe(exitCode);
+});
+
 test("a living child is registered and leads its own group", async () => {
   const child = await startShell("sleep 60");
   expect(await readFile(join(dataDir, "run/child.process"), "utf8")).toMatch(new RegExp(`^${child.pid} \\d+\n$`));

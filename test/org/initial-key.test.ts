@@ -11,7 +11,9 @@ import { deleteApiKey } from "../../src/services/api-keys/delete-api-key.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { sharedServers } from "../support/control-plane.ts";
 
-const log = createLogger("silent", "test");
+/** What replicas have logged. */
+const lines: string[] = [];
+const log = createLogger("trace", "test", "/dev/null", (line) => lines.push(line));
 
 let kube: Kube;
 let namespace: string;
@@ -19,6 +21,7 @@ beforeAll(async () => {
   kube = connectKube({ kubeconfigPath: (await sharedServers()).kubeconfigPath });
 });
 beforeEach(async () => {
+  lines.length = 0;
   namespace = `initial-${newId()}`;
   await ensureNamespace(kube, namespace);
 });
@@ -50,6 +53,12 @@ describe("the first key", () => {
     const keys = await knownKeys();
     expect(keys.list()).toMatchObject([{ name: "initial", projectId: undefined, createdBy: "system" }]);
     expect(keys.authenticate(key)).toMatchObject({ scope: { kind: "organization" } });
+  });
+
+  test("is told by the name of its Secret alone", async () => {
+    await start();
+    expect(lines.join("")).toContain(`${namespace}/${secretName}`);
+    expect(lines.join("")).not.toContain((await leftKey()) ?? "");
   });
 
   test("is not made again after it was fetched and its Secret was deleted", async () => {

@@ -1,0 +1,71 @@
+/** Clients of a browser whose node goes by another time than the gateway. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { agentTokenSeconds } from "../../src/protocol/agent-token.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
+import { type OrgApi, startOrgApi } from "../org/org-api.ts";
+import { holdSession } from "../support/held-session.ts";
+import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
+
+let api: OrgApi;
+let parts: LeaseParts;
+beforeAll(async () => {
+  [api, parts] = await Promise.all([startOrgApi(), startLeaseParts()]);
+});
+afterAll(async () => {
+  await parts?.[Symbol.asyncDispose]();
+  await api?.[Symbol.asyncDispose]();
+});
+
+const unauthorized = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n";
+const switching = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+
+/** The time, s since 1970, at which the token of a request ends. */
+const endOf = (authorization = ""): number => {
+  const [, claims = ""] = authorization.split(".");
+  return JSON.parse(Buffer.from(claims, "base64url").toString()).exp;
+};
+
+/** An agent whose clock is ahead of ours. `asked`: the times at which the tokens of clients end. */
+const startAgentAhead = async (aheadSeconds: number) => {
+  const asked: number[] = [];
+  const nowMs = (): number => Date.now() + aheadSeconds * 1000;
+  const server = createServer((_request, response) => {
+    response.statusCode = 401;
+    response.end(JSON.stringify({ code: "unauthorized", message: "no", now: nowMs() }));
+  });
+  server.on("upgrade", ({ headers }, socket) => {
+    const end = endOf(headers.authorization);
+    asked.push(end);
+    socket.on("error", () => undefined).end(end * 1000 > nowMs() ? switching : unauthorized);
+  });
+  server.listen(0, "127.0.0.1");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server, "listening");
+  return { address: `127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+};
+
+// LEASE-55
+test("a client reaches its browser, whose agent takes the second token: one by its own time", async () => {
+  const aheadSeconds = 10 * agentTokenSeconds;
+  const { address, asked } = await startAgentAhead(aheadSeconds);
+  const { session, jwt } = await holdSession(
+    { parts, signingKey: api.services.signingKey },
+    { project: newId(), address },
+  );
+  const { hostname, port, host } = new URL(api.url);
+  const client = connect(Number(port), hostname);
+  const lines = [`GET /gateway/${session}/cdp?jwt=${jwt} HTTP/1.1`, `Host: ${host}`, "Connection: Upgrade"];
+  client.write(`${lines.join("\r\n")}\r\nUpgrade: websocket\r\n\r\n`);
+  const [answer] = await once(client, "data");
+  client.destroy();
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 101 /);
+  const [first = 0, second = 0] = asked;
+  expect(asked).toHaveLength(2);
+  expect(second - first).toBeGreaterThan(aheadSeconds - agentTokenSeconds);
+});
