@@ -1,5 +1,6 @@
 import { signSessionToken } from "../../src/protocol/session-token.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
+import { newSessionId } from "../../src/services/objects/session-id.ts";
 import type { ServiceDeps } from "../../src/services/service-deps.ts";
 import type { LeaseParts } from "./lease-parts.ts";
 
@@ -10,7 +11,8 @@ export const holdSession = async (
   { parts, signingKey }: { parts: LeaseParts; signingKey: ServiceDeps["signingKey"] },
   { project, address }: { project: string; address?: string },
 ): Promise<HeldSession> => {
-  const [poolUid, session] = [newId(), newId()];
+  const poolUid = newId();
+  const session = newSessionId(poolUid);
   await parts.addBrowser(poolUid, address);
   const request = JSON.stringify({ timeout_seconds: 60, project, pool: { id: "p", uid: poolUid } });
   await parts.store.take(poolUid, { session, channel: "none", request });
