@@ -4,6 +4,7 @@ import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { unavailable } from "../../src/errors.ts";
+import { acquireRoute } from "../../src/http/routes/browser-pools.ts";
 import { createApiMetrics } from "../../src/metrics/api-metrics.ts";
 import type { Collected } from "../../src/redis/collect-claims.ts";
 import { createSessionNames } from "../../src/redis/session-names.ts";
@@ -43,13 +44,16 @@ const setUp = async (poolUid: string, store: Partial<ServiceDeps["store"]>, proj
     log: silent,
   } as unknown as ServiceDeps;
   const project = { id: projectId, namespace: "project" } as never;
+  const baseUrl = "http://127.0.0.1";
+  const { signal } = new AbortController();
   const acquire = (request: { name?: string; tags?: Record<string, string> }) =>
-    acquireBrowser(
-      { idOrName: "pool", request, project, keyId: "key", baseUrl: "http://127.0.0.1" },
-      deps,
-      new AbortController().signal,
-    );
-  return { acquire, collected, names, project: project as { id: string } };
+    acquireBrowser({ idOrName: "pool", request, project, keyId: "key", baseUrl }, deps, signal);
+  /** The same by the HTTP API. */
+  const answer = (body: { name?: string }) =>
+    acquireRoute.handle({
+      ...{ params: { id_or_name: "pool" }, body, principal: { keyId: "key" }, project, baseUrl, deps, signal },
+    } as never);
+  return { acquire, answer, collected, names, project: project as { id: string } };
 };
 
 test("when the caller can't be answered, its browser goes back to the pool and the session's name is free", async () => {
@@ -70,10 +74,10 @@ test("when the answer did not reach the caller, its browser goes back to the poo
   const poolUid = newId();
   await using agent = await startSmallAgent();
   await parts.addBrowser(poolUid, agent.address, newId());
-  const { acquire, names, project } = await setUp(poolUid, { config: async () => "{}" });
-  const handedOut = await acquire({ name: "n" });
+  const { answer, names, project } = await setUp(poolUid, { config: async () => "{}" });
+  const { undelivered } = await answer({ name: "n" });
   expect(await names.find(project.id, "n")).toMatchObject({ poolUid });
-  handedOut?.takeBack();
+  undelivered?.();
   await eventually("the browser is idle", async () => (await parts.store.counts(poolUid)).available === 1);
   await eventually("the name is free", async () => (await names.find(project.id, "n")) === undefined);
 });
