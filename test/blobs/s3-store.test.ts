@@ -80,19 +80,30 @@ describe.skipIf(withoutS3())("with S3", () => {
     await store.check(call());
   });
 
-  test("a server that stands still holds a caller no longer than the caller's signal", async () => {
-    await freeze(server.child().pid);
-    try {
-      const caller = new AbortController();
-      const put = store.put("profiles/still/1", chunksOf(Buffer.from("x")), { signal: caller.signal });
-      await turn();
-      const reason = new Error("the caller is gone");
-      caller.abort(reason);
-      await expect(put).rejects.toBe(reason);
-    } finally {
-      server.child().kill("SIGCONT");
-    }
-  });
+  const calls: Record<string, (signal: AbortSignal) => Promise<unknown>> = {
+    put: (signal) => store.put("profiles/still/1", chunksOf(Buffer.from("x")), { signal }),
+    get: (signal) => store.get("profiles/still/1", { signal }),
+    delete: (signal) => store.delete("profiles/still/1", { signal }),
+    list: (signal) => store.list("profiles", { signal })[Symbol.asyncIterator]().next(),
+    check: (signal) => store.check({ signal }),
+  };
+  test.each(Object.keys(calls))(
+    "%s at a server that stands still lasts no longer than its caller waits",
+    async (name) => {
+      await freeze(server.child().pid);
+      try {
+        const caller = new AbortController();
+        const called = calls[name]?.(caller.signal);
+        await turn();
+        const reason = new Error("the caller is gone");
+        caller.abort(reason);
+        await expect(called).rejects.toBe(reason);
+      } finally {
+        server.child().kill("SIGCONT");
+      }
+    },
+    20_000,
+  );
 
   test("a bucket that is not there and a wrong login are told by the check, without what was signed", async () => {
     const other = await openBlobStore({ ...server.settings, bucket: "no-such-bucket" });

@@ -334,6 +334,17 @@ describe("an inspection that is late", () => {
       });
   };
 
+  test("sees the lease that a browser has, and not that which its session has elsewhere by now", async () => {
+    const first = await addBrowser();
+    const { lease } = await parts.repairs.examine(pool, (await held("a")).browser);
+    expect(lease).toMatchObject({ session: "a", browser: first });
+    const moved = await restoring("a", first);
+    expect(await moved()).toBe(true);
+    const examined = await parts.repairs.examine(pool, first);
+    expect(examined.record).toMatchObject({ session: "a" });
+    expect(examined.lease).toBeUndefined();
+  });
+
   changesNothing([
     {
       what: "a repair of a browser that was granted meanwhile",

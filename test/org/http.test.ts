@@ -93,7 +93,8 @@ test("an Idempotency-Key is one project's: the same key, sent to another project
   const made = [];
   for (const name of [newName(), newName()]) {
     const { browserPools } = api.client(undefined, (await projects.create({ name })).id);
-    const create = () => browserPools.create({ size: 1, headless: true, fill_rate_per_minute: 0 }, { headers });
+    const body = { size: 1, headless: true, fill_rate_per_minute: 0 };
+    const create = () => browserPools.create(body, { headers, maxRetries: 5 });
     const [first, again] = [await create(), await create()];
     expect(again.id).toBe(first.id);
     made.push(first.id);
