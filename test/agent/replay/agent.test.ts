@@ -1,9 +1,12 @@
 /** Recordings of leases, from a real agent to the API's client. */
 import { createSecretKey, randomBytes } from "node:crypto";
-import { readdir, readFile, readlink } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, readlink, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type AgentStreams, createAgentStreams } from "../../../src/leases/agent-stream.ts";
+import { createAgentStreams } from "../../../src/leases/agent-stream.ts";
 import { createReplayClient, type ReplayClient } from "../../../src/leases/replay-client.ts";
+import { locatePrograms } from "../../../src/local/locate-programs.mjs";
 import { createAgentKeys, newPodSuffix } from "../../../src/protocol/agent-key.ts";
 import { createAgentTokens } from "../../../src/protocol/agent-token.ts";
 import { newId } from "../../../src/services/objects/new-id.ts";
@@ -13,22 +16,29 @@ import { type Colour, coloursOf, isNear } from "../../support/replay-video.ts";
 
 const agents = createTestAgents();
 const keys = createAgentKeys(createSecretKey(randomBytes(32)));
-const pod = `pool-${newPodSuffix()}`;
+const clients = new AsyncDisposableStack();
+/** An agent, where it is, and the API's client of it. */
+type Recorder = { agent: TestAgent; place: { browser: string; pod: string; address: string }; client: ReplayClient };
+const startRecorder = async (env: Record<string, string> = {}): Promise<Recorder> => {
+  const pod = `pool-${newPodSuffix()}`;
+  const agent = await agents.start({}, { agentKey: keys.keyOf(pod), env });
+  const deps = { tokens: createAgentTokens(agent.privateKey), keys };
+  const streams = clients.adopt(createAgentStreams(deps), (each) => each.close());
+  const client = clients.adopt(createReplayClient(deps, streams), (each) => each.close());
+  return { agent, place: { browser: agent.podUid, pod, address: new URL(agent.baseUrl).host }, client };
+};
+
+let recorder: Recorder;
 let agent: TestAgent;
-let streams: AgentStreams;
 let client: ReplayClient;
-let place: { browser: string; pod: string; address: string };
+let place: Recorder["place"];
 let seq = 0;
 beforeAll(async () => {
-  agent = await agents.start({}, { agentKey: keys.keyOf(pod) });
-  place = { browser: agent.podUid, pod, address: new URL(agent.baseUrl).host };
-  const deps = { tokens: createAgentTokens(agent.privateKey), keys };
-  streams = createAgentStreams(deps);
-  client = createReplayClient(deps, streams);
+  recorder = await startRecorder();
+  ({ agent, client, place } = recorder);
 });
 afterAll(async () => {
-  await client?.close();
-  await streams?.close();
+  await clients.disposeAsync();
   await agents[Symbol.asyncDispose]();
 });
 
@@ -53,7 +63,7 @@ const red: Colour = [255, 0, 0];
 const blue: Colour = [0, 0, 255];
 
 /** Reads a recording from now on. */
-const follow = (session: string, id: string) => {
+const follow = (session: string, id: string, { client, place } = recorder) => {
   let bytes = Buffer.alloc(0);
   const end = (async () => {
     const opened = await client.read(place, { session, id, after: 0 }, AbortSignal.timeout(30_000));
@@ -137,4 +147,26 @@ test("a browser has one recording at a time, and three videos that nobody has st
   const refused = await client.start(place, newId(), { ...wanted(session, ofSeq), framerate: 25 });
   expect(refused).toEqual({ kind: "refused", code: "bad_request" });
   await agent.release(session, ofSeq);
+});
+
+/** ffmpeg on a slow disk: the end of the video comes late. */
+const writeSlowFfmpeg = async (seconds: number): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), "slow-ffmpeg-"));
+  clients.defer(() => rm(folder, { recursive: true }));
+  const path = join(folder, "ffmpeg");
+  const { ffmpeg } = locatePrograms(process.env);
+  await writeFile(path, `#!/bin/sh\n${ffmpeg} "$@"\nsleep ${seconds}\nprintf the-last-part\n`, { mode: 0o755 });
+  return path;
+};
+
+// REPLAY-5
+test("the recording of a session that ends by its time limit is read to its last part before its agent is gone", async () => {
+  const limited = await startRecorder({ BROWSERPOOL_FFMPEG: await writeSlowFfmpeg(1.4) });
+  const [session, id] = ["limited", newId()];
+  expect((await limited.agent.bind(session, 1, { max_seconds: 3 })).status).toBe(200);
+  expect(await limited.client.start(limited.place, id, wanted(session, 1))).toMatchObject({ kind: "ok" });
+  const { end, bytes } = follow(session, id, limited);
+  expect(await end).toBe("lease_over");
+  expect(String(bytes().subarray(-"the-last-part".length))).toBe("the-last-part");
+  expect(await limited.agent.exited).toBe(0);
 });
