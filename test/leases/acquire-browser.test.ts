@@ -29,6 +29,7 @@ const setUp = async (poolUid: string, store: Partial<ServiceDeps["store"]>, proj
   const totals = () => ({ size: 0, available: 0, acquired: 0, starting: 0, waiting: 0 });
   const metrics = createApiMetrics(new Registry(), totals);
   const config = readConfig();
+  const callerLimits = createCallerLimits(config.callers, metrics);
   const collected: Collected[] = [];
   const deps = {
     ...parts,
@@ -38,7 +39,7 @@ const setUp = async (poolUid: string, store: Partial<ServiceDeps["store"]>, proj
     pools: { get: () => pool, list: () => [pool] },
     metrics,
     config,
-    callerLimits: createCallerLimits(config.callers, metrics),
+    callerLimits,
     signingKey: generateKeyPairSync("ed25519").privateKey,
     telemetry: { collector: { collect: (session: Collected) => collected.push(session) } },
     log: silent,
@@ -53,7 +54,18 @@ const setUp = async (poolUid: string, store: Partial<ServiceDeps["store"]>, proj
     acquireRoute.handle({
       ...{ params: { id_or_name: "pool" }, body, principal: { keyId: "key" }, project, baseUrl, deps, signal },
     } as never);
-  return { acquire, answer, collected, names, project: project as { id: string } };
+  /** How many more callers of this one may wait. */
+  const placesToWait = (): number => {
+    const taken: (() => void)[] = [];
+    for (;;) {
+      const leave = callerLimits.enterQueue({ keyId: "key", projectId });
+      if (!leave) break;
+      taken.push(leave);
+    }
+    for (const leave of taken) leave();
+    return taken.length;
+  };
+  return { acquire, answer, placesToWait, collected, names, project: project as { id: string } };
 };
 
 test("when the caller can't be answered, its browser goes back to the pool and the session's name is free", async () => {
@@ -80,6 +92,20 @@ test("when the answer did not reach the caller, its browser goes back to the poo
   undelivered?.();
   await eventually("the browser is idle", async () => (await parts.store.counts(poolUid)).available === 1);
   await eventually("the name is free", async () => (await names.find(project.id, "n")) === undefined);
+});
+
+// LIMIT-14
+test.each([
+  ["has got a browser", async () => "{}"],
+  ["has failed", () => Promise.reject(unavailable("Redis"))],
+])("an acquire that %s does not count as a waiting one any more", async (_what, config) => {
+  const poolUid = newId();
+  await using agent = await startSmallAgent();
+  await parts.addBrowser(poolUid, agent.address, newId());
+  const { acquire, placesToWait } = await setUp(poolUid, { config });
+  const places = placesToWait();
+  await acquire({}).catch((error) => expect(error).toMatchObject({ code: "unavailable" }));
+  expect(placesToWait()).toBe(places);
 });
 
 test("the answer describes the browser that was bound, not one that refused", async () => {
