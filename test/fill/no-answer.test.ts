@@ -117,7 +117,8 @@ describe("before the first write", () => {
     caller.abort(new Error("the caller is gone"));
     await expect(filling).rejects.toThrow("the caller is gone");
     await untilSockets(1);
-  });
+    // Sooner than at the fill's own deadline.
+  }, 20_000);
 });
 
 // FILL-7, FILL-30, FILL-31, FILL-32, FILL-36

@@ -6,7 +6,7 @@ import type { LeaseRecord } from "../../src/leases/records.ts";
 import { createResolveName } from "../../src/net/resolve-name.ts";
 import { createExportCursors } from "../../src/redis/export-cursors.ts";
 import { createTelemetryStore } from "../../src/redis/telemetry-store.ts";
-import { telemetryDestinationKind } from "../../src/resources/telemetry-destination.ts";
+import { TelemetryDestinationSpec, telemetryDestinationKind } from "../../src/resources/telemetry-destination.ts";
 import type { TelemetryRecord } from "../../src/resources/telemetry-event.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { createExports } from "../../src/services/telemetry/exports.ts";
@@ -76,38 +76,78 @@ test("an exporter takes what its destination has become, tells users how it goes
   expect([first.hits.length, second.hits.length]).toEqual([2, 1]);
   await parts.call("DELETE", path);
   expect(await send()).toMatchObject({ rejected: 1, reason: "destination_deleted" });
+
+  // By YAML another one under its id: the events of the old one's sessions are not for it.
+  await eventually("it is gone", async () => !(await parts.kube.get(telemetryDestinationKind, place)));
+  await parts.kube.create(telemetryDestinationKind, {
+    metadata: place,
+    spec: TelemetryDestinationSpec.parse({ name, endpoint: first.endpoint }),
+  });
+  nowMs = 60_000;
+  expect(await send()).toMatchObject({ rejected: 1, reason: "destination_deleted" });
+  expect(first.hits.length).toBe(2);
+});
+
+/** Sessions that export on this replica. `session`: begins one to the destination of this name. */
+const exporting = async (more: { now?: () => number; onDropped?: (count: number, reason: string) => void } = {}) => {
+  const { redis } = stack.use(await startLeaseParts());
+  const events = createTelemetryStore(redis);
+  const exports = createExports({
+    ...parts.services,
+    ...{ events, cursors: createExportCursors(redis), resolve: createResolveName() },
+    ...{ now: () => 0, onDropped: () => undefined, ...more },
+  });
+  const over = new AbortController();
+  const session = (name: string) => {
+    const id = newId();
+    const own = exports.of(id, over.signal);
+    const request = { timeout_seconds: 60, project: parts.projectId, pool: { id: "p", uid: newId() } };
+    const lease = { session: id, request: JSON.stringify(request) } as LeaseRecord;
+    return {
+      finish: own.finish,
+      follow: () => own.follow(lease, { export: { otlp: { enabled: true, destination: { name } } } }),
+      async happen(seq: number) {
+        const kept = { seq, ts: seq, event: JSON.stringify({ ...record.event, ts: seq }) };
+        await events.append(id, [kept], { bytes: 1e6, seconds: 600 });
+        own.wake();
+      },
+    };
+  };
+  return { session, over };
+};
+const makeDestination = async (name: string, { endpoint }: { endpoint: string }, key: string): Promise<string> =>
+  (await parts.call("POST", "/telemetry/destinations", { name, endpoint, headers: { "x-key": key } })).body.id;
+
+// TELEMETRY-23
+test("a session that ends leaves the exports of others to its destination alone", async () => {
+  const { hits, endpoint } = await receiver("key");
+  const name = fresh("d");
+  await makeDestination(name, { endpoint }, "key");
+  const { session, over } = await exporting();
+  const [first, second] = [session(name), session(name)];
+  for (const each of [first, second]) {
+    await each.follow();
+    await each.happen(1);
+  }
+  await eventually("both have sent", () => hits.length === 2);
+  await first.finish(5000);
+  await second.happen(2);
+  await eventually("the other one goes on", () => hits.length === 3);
+  over.abort();
+  await second.finish(0);
 });
 
 // TELEMETRY-23, TELEMETRY-27
 test("a session goes on to export when its destination is made anew under its name", async () => {
-  const { redis } = stack.use(await startLeaseParts());
   const [hitsOfFirst, hitsOfSecond] = [await receiver("first"), await receiver("second")];
-  const [name, session] = [fresh("d"), newId()];
-  const make = async ({ endpoint }: { endpoint: string }, key: string): Promise<string> =>
-    (await parts.call("POST", "/telemetry/destinations", { name, endpoint, headers: { "x-key": key } })).body.id;
-  const events = createTelemetryStore(redis);
+  const name = fresh("d");
   const dropped: string[] = [];
   let nowMs = 0;
-  const exports = createExports({
-    ...parts.services,
-    events,
-    cursors: createExportCursors(redis),
-    resolve: createResolveName(),
-    now: () => nowMs,
-    onDropped: (_count, reason) => dropped.push(reason),
-  });
-  const over = new AbortController();
-  const exporting = exports.of(session, over.signal);
-  const request = JSON.stringify({ timeout_seconds: 60, project: parts.projectId, pool: { id: "p", uid: newId() } });
-  const lease = { session, request } as LeaseRecord;
-  const follow = () => exporting.follow(lease, { export: { otlp: { enabled: true, destination: { name } } } });
-  const happen = async (seq: number): Promise<void> => {
-    const kept = { seq, ts: seq, event: JSON.stringify({ ...record.event, ts: seq }) };
-    await events.append(session, [kept], { bytes: 1e6, seconds: 600 });
-    exporting.wake();
-  };
+  const onDropped = (_count: number, reason: string): void => void dropped.push(reason);
+  const { session, over } = await exporting({ now: () => nowMs, onDropped });
+  const { follow, happen, finish } = session(name);
   try {
-    const id = await make(hitsOfFirst, "first");
+    const id = await makeDestination(name, hitsOfFirst, "first");
     await follow();
     await happen(1);
     await eventually("the first one has an event", () => hitsOfFirst.hits.length === 1);
@@ -124,7 +164,7 @@ test("a session goes on to export when its destination is made anew under its na
       await happen(seq);
       return dropped.includes("destination_deleted");
     });
-    await make(hitsOfSecond, "second");
+    await makeDestination(name, hitsOfSecond, "second");
     await eventually("the second one has an event", async () => {
       await follow();
       seq += 1;
@@ -134,6 +174,6 @@ test("a session goes on to export when its destination is made anew under its na
     expect(hitsOfSecond.hits.every((key) => key === "second")).toBe(true);
   } finally {
     over.abort();
-    await exporting.finish(0);
+    await finish(0);
   }
 });
