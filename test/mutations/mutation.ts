@@ -27,7 +27,7 @@ export type Mutation = SourcePatch & {
   kind: (typeof mistakeKinds)[number];
   /** What goes wrong for a caller, an operator of the service, or the cluster; one sentence. */
   breaks: string;
-  /** The tests that fit, where what runs can't be measured: the BiDi process takes no changed file. */
+  /** The tests that fit, where what runs tells nothing of it: of a process that takes no changed file, or of a function that all tests run. */
   tests?: readonly string[];
   /** Why it is all right that no test notices it; for those that a full run did not find. */
   mayStay?: string;

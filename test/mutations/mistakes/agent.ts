@@ -339,7 +339,6 @@ export const agentMistakes: readonly Mutation[] = [
     kind: "forgotten clean-up",
     breaks: "a WebDriver client that has sent 1024 commands gets errors only from then on",
     file: "agent/bidi/bidi-session.ts",
-    tests: ["test/e2e/webdriver-wall.test.ts", "test/e2e/webdriver.test.ts"],
     find: '      if (message.type !== "event") unanswered -= 1;\n',
     replace: "",
   },
