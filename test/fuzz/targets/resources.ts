@@ -27,35 +27,42 @@ import { type FuzzTarget, must } from "../target.ts";
 
 type Schema = { [key: string]: unknown };
 
-/** As the API server does it: a field that is left out gets its default, also inside of defaults and lists. */
-const withDefaults = (schema: Schema, value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map((one) => withDefaults((schema.items ?? {}) as Schema, one));
-  if (typeof value !== "object" || value === null) return value;
+/**
+ * As the API server stores a value: a field that is left out has its default, also inside of defaults and lists; one that the schema does
+ * not have is dropped, and so is an entry of a map that is null and may not be.
+ */
+const asStored = (schema: Schema, value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map((one) => asStored((schema.items ?? {}) as Schema, one));
+  if (typeof value !== "object" || value === null || schema["x-kubernetes-preserve-unknown-fields"] === true)
+    return value;
   const fields = (schema.properties ?? {}) as Record<string, Schema>;
-  const given = value as Record<string, unknown>;
+  const others = schema.additionalProperties as Schema | undefined;
+  const given = Object.entries(value as Record<string, unknown>).filter(
+    ([name, one]) =>
+      Object.hasOwn(fields, name) || (others !== undefined && (one !== null || others.nullable === true)),
+  );
   const missing = Object.entries(fields).flatMap(([name, field]) =>
-    !Object.hasOwn(given, name) && field.default !== undefined ? [[name, field.default] as const] : [],
+    !Object.hasOwn(value, name) && field.default !== undefined ? [[name, field.default] as const] : [],
   );
   return Object.fromEntries(
-    [...Object.entries(given), ...missing].map(([name, one]) => {
-      const inner = Object.hasOwn(fields, name) ? fields[name] : schema.additionalProperties;
-      return [name, withDefaults((inner ?? {}) as Schema, one)];
+    [...given, ...missing].map(([name, one]) => {
+      const inner = Object.hasOwn(fields, name) ? fields[name] : others;
+      return [name, asStored((inner ?? {}) as Schema, one)];
     }),
   );
 };
 
-const partsOf = (kind: AnyKind) => {
+/** Specs of a kind, and statuses, that its CRD lets through but for its CEL rules; as the API server stores them. */
+export const partsOf = (kind: AnyKind) => {
   const [spec, status] = [structuralSchema(kind.spec, "spec"), structuralSchema(kind.status, "status")];
-  return fc
-    .record({
-      kind: fc.constant(kind.kind),
-      spec: fromSchema(spec).map((value) => withDefaults(spec, value) as Json),
-      status: fc.option(
-        fromSchema(status).map((value) => withDefaults(status, value) as Json),
-        { nil: undefined },
-      ),
-    })
-    .map((one) => one);
+  return fc.record({
+    kind: fc.constant(kind.kind),
+    spec: fromSchema(spec).map((value) => asStored(spec, value) as Json),
+    status: fc.option(
+      fromSchema(status).map((value) => asStored(status, value) as Json),
+      { nil: undefined },
+    ),
+  });
 };
 
 /** An object of a kind, and what else a round of its controller sees. */
@@ -113,10 +120,10 @@ const planOf = (pool: BrowserPool, pods: PodKind[]): unknown => {
   return planPool(anObserved({ pool, pods: podsOf(...pods), refusal, configHash: hash }), nowMs).status;
 };
 
-type Round = (object: never, holder: never, input: Input) => unknown;
+type Round = (object: never, holder: never, input: Pick<Input, "pods">) => unknown;
 
 /** The pure part of a round, by kind: it gives the next status, which the API server must take. */
-const rounds: Record<string, Round> = {
+export const rounds: Record<string, Round> = {
   BrowserPool: (pool: BrowserPool, _holder, { pods }) => {
     browserPoolRecord(pool, { acquired: 0, available: 0 }, { profileId: undefined, extensionIds: [] } as never);
     return planOf(pool, pods);

@@ -448,4 +448,22 @@ export const agentMistakes: readonly Mutation[] = [
     find: "code ?? 128 + (signal",
     replace: "code || 128 + (signal",
   },
+  {
+    name: "tab-url-cut-before-mask",
+    kind: "wrong order",
+    breaks:
+      "a long tab URL is cut to its limit before filled values are masked, so a password that lies across the cut is no longer recognized and viewers of the live view read its beginning",
+    file: "agent/view/tab-list.ts",
+    find: "url: mask(url).slice(0, maxUrl),",
+    replace: "url: mask(url.slice(0, maxUrl)),",
+  },
+  {
+    name: "hung-up-client-keeps-its-place",
+    kind: "forgotten clean-up",
+    breaks:
+      "a client that hangs up while its upgrade is being authorized counts as a connection for ever, until the project is refused all new connections at this replica",
+    file: "gateway/gateway.ts",
+    find: "if (client.destroyed) return leave();",
+    replace: "if (client.destroyed) return;",
+  },
 ];

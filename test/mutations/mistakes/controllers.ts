@@ -437,4 +437,23 @@ export const controllersMistakes: readonly Mutation[] = [
     find: "if (!isKnown || mine.has(key) || !hourly.mayCount(key, nowMs)) return false;",
     replace: "if (!isKnown || !hourly.mayCount(key, nowMs)) return false;",
   },
+  {
+    name: "screenshot-delete-best-effort",
+    kind: "swallowed error",
+    breaks:
+      "when the blob store is away or refuses, the analysis loses its finalizer all the same, and its screenshots stay in the store for ever with nobody left who knows of them",
+    file: "controllers/site-analysis/screenshots.ts",
+    find: "if (screenshot) await blobs.delete(screenshot, { signal: AbortSignal.timeout(deleteMs) });",
+    replace:
+      "if (screenshot)\n      await blobs.delete(screenshot, { signal: AbortSignal.timeout(deleteMs) }).catch(() => undefined);",
+  },
+  {
+    name: "synced-ignores-its-signal",
+    kind: "missing signal",
+    breaks:
+      "while the API server is away, work that waits for the first list does not end when the lead is lost or the process stops: the queue's stop waits for it, and the operator hangs until it is killed",
+    file: "kube/reflector.ts",
+    find: "synced: (signal) => awaitWith(firstList.promise, signal),",
+    replace: "synced: () => firstList.promise,",
+  },
 ];

@@ -415,4 +415,22 @@ export const httpMistakes: readonly Mutation[] = [
     find: "  signal.throwIfAborted();\n",
     replace: "",
   },
+  {
+    name: "busy-stream-never-rechecks-key",
+    kind: "stale input",
+    breaks:
+      "each event restarts the time until the key is checked again, so the holder of a deleted or restricted API key reads a stream with an event every few seconds on for as long as it lasts",
+    file: "http/sse.ts",
+    find: "    if (performance.now() - askedMs >= aliveMs) {\n      requireAllowed();\n      askedMs = performance.now();\n    }\n",
+    replace: "    if (performance.now() - askedMs >= aliveMs) requireAllowed();\n    askedMs = performance.now();\n",
+  },
+  {
+    name: "sessions-decide-where-others-know",
+    kind: "inverted condition",
+    breaks:
+      "as soon as a trial or a person has made a configuration known, the counts of sessions decide about it too, so anyone who holds sessions can make a good configuration of a site ineligible for all, or a bad one eligible",
+    file: "domain/registry/session-evidence.ts",
+    find: "evidence.every(isOfOthers) ? total",
+    replace: "evidence.some(isOfOthers) ? total",
+  },
 ];

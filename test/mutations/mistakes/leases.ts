@@ -448,4 +448,31 @@ export const leasesMistakes: readonly Mutation[] = [
     find: "sleep(1000 * retryAfterOf(response)",
     replace: "sleep(retryAfterOf(response)",
   },
+  {
+    name: "release-answers-before-sockets-are-cut",
+    kind: "forgotten await",
+    breaks:
+      "a release is answered before the agent has cut the session's sockets, so a client that was told that its browser is given back can still drive it, and a failure of the end becomes an unhandled rejection",
+    file: "leases/release-lease.ts",
+    find: "else await endOnAgent(release.poolUid, lease, release.reuse, deps);",
+    replace: "else endOnAgent(release.poolUid, lease, release.reuse, deps);",
+  },
+  {
+    name: "close-ends-lease-of-another-browser",
+    kind: "missing check",
+    breaks:
+      "a suspect browser still names the session that was rejected at it; when its pod ends, the running lease of that session at another browser is ended, and the user loses a working browser",
+    file: "leases/scripts/close.lua",
+    find: 'if not lease or lease.browser ~= browser.id then return "" end',
+    replace: 'if not lease then return "" end',
+  },
+  {
+    name: "s3-range-includes-its-end",
+    kind: "off by one",
+    breaks:
+      "a part of a recording that is read from S3 has a byte more than the answer's headers say, so players that seek get a broken answer; the folder store is right",
+    file: "blobs/s3-store.ts",
+    find: "range.end - 1}",
+    replace: "range.end}",
+  },
 ];

@@ -431,4 +431,13 @@ export const servicesMistakes: readonly Mutation[] = [
     find: "if (matching > offset) found.push(place);",
     replace: "if (matching >= offset) found.push(place);",
   },
+  {
+    name: "destination-known-by-name",
+    kind: "name instead of id",
+    breaks:
+      "a telemetry destination that was deleted and made anew under the same name, maybe by somebody else with another receiver, gets the events of sessions that were to export to the old one",
+    file: "services/telemetry-destinations/destination-exporter.ts",
+    find: "if (destination?.metadata.uid !== uid) return replace(undefined);",
+    replace: "if (destination?.metadata.name !== id) return replace(undefined);",
+  },
 ];
