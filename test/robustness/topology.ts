@@ -90,6 +90,8 @@ const settings = (projectId: string): Record<string, string> => ({
   BROWSERPOOL_ENDED_BYTES_PER_POOL: "1000000000",
   BROWSERPOOL_ENDED_LEASES: "1000000",
   BROWSERPOOL_ENDED_BYTES: "1000000000",
+  // Clients keep their sockets, so a replica that is told to stop waits all of it, and the history with it.
+  BROWSERPOOL_STOP_GRACE_SECONDS: "3",
   BROWSERPOOL_LOG_LEVEL: "info",
 });
 
