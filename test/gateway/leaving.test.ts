@@ -10,10 +10,9 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { newId } from "../../src/services/objects/new-id.ts";
-import { type OrgApi, startOrgApi } from "../org/org-api.ts";
+import { type ApiWithLeases, startApiWithLeases } from "../org/api-with-leases.ts";
 import { eventually as wait } from "../support/eventually.ts";
 import { holdSession } from "../support/held-session.ts";
-import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
 import { freeze } from "../support/processes.ts";
 
 const switching = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
@@ -38,19 +37,13 @@ const startAgent = async () => {
   };
 };
 
-let api: OrgApi;
-let parts: LeaseParts;
+let api: ApiWithLeases;
 let agent: Awaited<ReturnType<typeof startAgent>>;
 beforeAll(async () => {
-  [api, parts, agent] = await Promise.all([
-    startOrgApi({ BROWSERPOOL_PROJECT_CONNECTIONS: "1" }),
-    startLeaseParts(),
-    startAgent(),
-  ]);
+  [api, agent] = await Promise.all([startApiWithLeases({ BROWSERPOOL_PROJECT_CONNECTIONS: "1" }), startAgent()]);
 });
 afterAll(async () => {
   agent?.close();
-  await parts?.[Symbol.asyncDispose]();
   await api?.[Symbol.asyncDispose]();
 });
 
@@ -58,7 +51,7 @@ afterAll(async () => {
 const connectClient = async (address = agent.address) => {
   const project = newId();
   const { signingKey } = api.services;
-  const { session, jwt } = await holdSession({ parts, signingKey }, { project, address });
+  const { session, jwt } = await holdSession({ parts: api.parts, signingKey }, { project, address });
   const { hostname, port, host } = new URL(api.url);
   let told = "";
   const socket = connect(Number(port), hostname).on("error", () => undefined);

@@ -5,19 +5,14 @@ import { type AddressInfo, connect } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { agentTokenSeconds } from "../../src/protocol/agent-token.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
-import { type OrgApi, startOrgApi } from "../org/org-api.ts";
+import { type ApiWithLeases, startApiWithLeases } from "../org/api-with-leases.ts";
 import { holdSession } from "../support/held-session.ts";
-import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
 
-let api: OrgApi;
-let parts: LeaseParts;
+let api: ApiWithLeases;
 beforeAll(async () => {
-  [api, parts] = await Promise.all([startOrgApi(), startLeaseParts()]);
+  api = await startApiWithLeases();
 });
-afterAll(async () => {
-  await parts?.[Symbol.asyncDispose]();
-  await api?.[Symbol.asyncDispose]();
-});
+afterAll(() => api?.[Symbol.asyncDispose]());
 
 const unauthorized = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n";
 const switching = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
@@ -55,7 +50,7 @@ test("a client reaches its browser, whose agent takes the second token: one by i
   const aheadSeconds = 10 * agentTokenSeconds;
   const { address, asked } = await startAgentAhead(aheadSeconds);
   const { session, jwt } = await holdSession(
-    { parts, signingKey: api.services.signingKey },
+    { parts: api.parts, signingKey: api.services.signingKey },
     { project: newId(), address },
   );
   const { hostname, port, host } = new URL(api.url);

@@ -5,20 +5,15 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { signLiveViewToken, signReplayToken } from "../../src/protocol/session-token.ts";
 import type { ReplayRecord } from "../../src/redis/replay-store.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
-import { type OrgApi, startOrgApi } from "../org/org-api.ts";
+import { type ApiWithLeases, startApiWithLeases } from "../org/api-with-leases.ts";
 import { eventually } from "../support/eventually.ts";
 import { type HeldSession, holdSession } from "../support/held-session.ts";
-import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
 
-let api: OrgApi;
-let parts: LeaseParts;
+let api: ApiWithLeases;
 beforeAll(async () => {
-  [api, parts] = await Promise.all([startOrgApi({ BROWSERPOOL_PROJECT_OPEN_REQUESTS: "1" }), startLeaseParts()]);
+  api = await startApiWithLeases({ BROWSERPOOL_PROJECT_OPEN_REQUESTS: "1" });
 });
-afterAll(async () => {
-  await parts?.[Symbol.asyncDispose]();
-  await api?.[Symbol.asyncDispose]();
-});
+afterAll(() => api?.[Symbol.asyncDispose]());
 
 /** Makes a look wait. `asked` resolves when it begins; `goOn` lets it end. */
 const held = () => {
@@ -98,7 +93,7 @@ test.each(Object.entries(paths))("nothing is left of a caller of %s who has hung
   const { callerLimits, signingKey } = api.services;
   const project = api.defaultProject;
   const hold = held();
-  const session = await holdSession({ parts, signingKey }, { project });
+  const session = await holdSession({ parts: api.parts, signingKey }, { project });
   const keyId = `session/${session.session}`;
   const places = () => [
     countOf(() => callerLimits.enter("project", project)),

@@ -1,19 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Permission } from "../../src/resources/permission.ts";
-import { type OrgApi, startOrgApi } from "../org/org-api.ts";
+import { type ApiWithLeases, startApiWithLeases } from "../org/api-with-leases.ts";
 import { holdSession } from "../support/held-session.ts";
-import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
 import { aPool } from "../support/observed-pool.ts";
 
-let api: OrgApi;
-let parts: LeaseParts;
+let api: ApiWithLeases;
 beforeAll(async () => {
-  [api, parts] = await Promise.all([startOrgApi(), startLeaseParts()]);
+  api = await startApiWithLeases();
 });
-afterAll(async () => {
-  await parts?.[Symbol.asyncDispose]();
-  await api?.[Symbol.asyncDispose]();
-});
+afterAll(() => api?.[Symbol.asyncDispose]());
 
 const keyWith = async (permissions: Permission[]): Promise<string> => {
   const { body } = await api.call("POST", "/org/api_keys", { body: { name: "k", permissions } });
@@ -27,7 +22,7 @@ const links = (session: unknown): string[] =>
 // AUTH-13
 test("a key that may only read gets sessions without their URLs", async () => {
   const { signingKey, pools, projects } = api.services;
-  const held = await holdSession({ parts, signingKey }, { project: api.defaultProject });
+  const held = await holdSession({ parts: api.parts, signingKey }, { project: api.defaultProject });
   const namespace = projects.find(api.defaultProject)?.namespace ?? "";
   const pool = aPool({}, undefined, { uid: held.poolUid, namespace });
   api.services.pools = { ...pools, list: () => [pool] };

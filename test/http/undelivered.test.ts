@@ -14,18 +14,14 @@ import { defineRoute } from "../../src/http/route.ts";
 import { serveRoute } from "../../src/http/serve-route.ts";
 import { createIdempotentAnswers } from "../../src/redis/idempotent-answers.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
-import { type OrgApi, startOrgApi } from "../org/org-api.ts";
-import { type LeaseParts, silent, startLeaseParts } from "../support/lease-parts.ts";
+import { type ApiWithLeases, startApiWithLeases } from "../org/api-with-leases.ts";
+import { silent } from "../support/lease-parts.ts";
 
-let api: OrgApi;
-let parts: LeaseParts;
+let api: ApiWithLeases;
 beforeAll(async () => {
-  [api, parts] = await Promise.all([startOrgApi(), startLeaseParts()]);
+  api = await startApiWithLeases();
 });
-afterAll(async () => {
-  await parts?.[Symbol.asyncDispose]();
-  await api?.[Symbol.asyncDispose]();
-});
+afterAll(() => api?.[Symbol.asyncDispose]());
 
 /** More than a connection takes while its reader stands still. */
 const largeAnswer = { text: "x".repeat(16 * 1024 * 1024) };
@@ -51,7 +47,7 @@ const serve = async () => {
   const never = new AbortController().signal;
   const serveThings = serveRoute(route, {
     services: api.services,
-    answers: createIdempotentAnswers(parts.redis),
+    answers: createIdempotentAnswers(api.parts.redis),
     audit: createAuditLog({ replica: "test", write: () => true, onSuppressed: () => undefined }),
     health: createHealth({ redis: async () => true, kubernetes: async () => true }),
     registry: new Registry(),
