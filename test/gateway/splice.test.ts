@@ -2,6 +2,8 @@
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { Duplex } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { splice } from "../../src/cdp/splice.ts";
 import { answerOf, spliceToAgent } from "../../src/gateway/agent-socket.ts";
@@ -92,6 +94,32 @@ test("with closeAtFirstEnd the first end closes both sides, without a wait for t
   expect(String((await once(agent, "data"))[0])).toBe("last words");
   await allClosed();
   expect(agent.writableEnded).toBe(false);
+});
+
+test("with closeAtFirstEnd, what came before the first end is written whole, however slow its reader is", async () => {
+  let written = "";
+  let goOn: (() => void) | undefined;
+  const near = new Duplex({
+    read: () => undefined,
+    write(chunk, _encoding, done) {
+      written += chunk;
+      goOn = done;
+    },
+  });
+  const far = new Duplex({ read: () => undefined, write: (_chunk, _encoding, done) => done() });
+  splice(near as Socket, far as Socket, { closeAtFirstEnd: true });
+  far.push("first ");
+  far.push("last");
+  far.push(null);
+  await once(far, "end");
+  expect(near.destroyed).toBe(false);
+  const closed = once(near, "close");
+  while (!near.destroyed) {
+    goOn?.();
+    await nextTurn();
+  }
+  await closed;
+  expect(written).toBe("first last");
 });
 
 test("an agent that never answers an upgrade is given up after 30 s", async () => {
