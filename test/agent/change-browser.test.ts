@@ -1,9 +1,12 @@
 /** A browser that is changed for its holder: who may do it, and what is left when something goes wrong. */
 import { existsSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
+import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { sealText } from "../../src/protocol/sealed-bytes.ts";
 import { createTestAgents, type TestAgent } from "../support/agent-process.ts";
 import { changeBrowser, refOf, sendArchive } from "../support/change-agent.ts";
@@ -130,20 +133,36 @@ test("a profile that can't be loaded changes nothing: its holder goes on as befo
   expect(await page?.evaluate("innerWidth")).toBe(800);
 });
 
+/** A Chromium that starts only when it is let; `path`: of the program. */
+const heldChromium = async () => {
+  const folder = await mkdtemp(join(tmpdir(), "held-chromium-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const [path, held] = [join(folder, "chromium"), join(folder, "held")];
+  const program = locatePrograms(process.env).chromium;
+  const waits = `while [ -e ${held} ]; do sleep 0.02; done`;
+  await writeFile(path, `#!/bin/sh\n${waits}\nexec ${program} "$@"\n`, { mode: 0o755 });
+  return { path, hold: () => writeFile(held, ""), letGo: () => rm(held) };
+};
+
 // BROWSER-28
 test("a caller that hangs up has the change carried out, and the end of the lease breaks it off", async () => {
-  const agent = await agents.start({ headless: true });
+  const chromium = await heldChromium();
+  // With a profile it is the full one; each lease begins in the other one.
+  const agent = await agents.start({ headless: true }, { env: { BROWSERPOOL_CHROMIUM: chromium.path } });
   for (const seq of [1, 2]) {
     await agent.bind(`s${seq}`, seq);
     await prepare(agent, seq);
     const client = await agent.connect(`s${seq}`);
     const cut = new Promise((resolve) => client.once("disconnected", resolve));
+    await chromium.hold();
     const asked = changeBrowser(agent, seq, load());
     await cut;
     expect(await agent.upgrade(`s${seq}`)).toBe(503);
     if (seq === 1) {
       // Another caller repeats the call: it waits for the first.
-      expect(await changeBrowser(agent, 1, load())).toMatchObject({ status: 200 });
+      const again = changeBrowser(agent, 1, load());
+      await chromium.letGo();
+      expect(await again).toMatchObject({ status: 200 });
       expect(await asked).toMatchObject({ status: 200 });
       expect(await cookiesIn(agent, 1)).toBe("login=1");
     }
