@@ -11,7 +11,7 @@ const page = "docs/mutations.md";
 
 export type Result = { mutation: Mutation; outcome: Outcome };
 
-const percent = (part: number, whole: number): string => (whole === 0 ? "" : `${Math.round((100 * part) / whole)} %`);
+const percent = (part: number, whole: number): string => (whole === 0 ? "" : `${Math.floor((100 * part) / whole)} %`);
 
 /** One row for each area and one for all: mistakes, found by unit tests, by others, not found. */
 export const tableByArea = (results: readonly Result[]): string => {

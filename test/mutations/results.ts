@@ -19,10 +19,11 @@ const keyOf = ({ name, file, find, replace }: Mutation): string =>
 const readAll = async (): Promise<Record<string, Outcome>> =>
   JSON.parse(await readFile(path, "utf8")) as Record<string, Outcome>;
 
-/** Keeps one more. One call at a time. */
+/** Keeps one more, and drops those of changes that there are no more. One call at a time. */
 export const keepResult = async ({ mutation, outcome }: Result): Promise<void> => {
-  const all = await readAll();
-  all[keyOf(mutation)] = outcome;
+  const present = new Set(allMutations.map(keyOf));
+  const kept = Object.entries(await readAll()).filter(([key]) => present.has(key));
+  const all = { ...Object.fromEntries(kept), [keyOf(mutation)]: outcome };
   await writeFile(path, `${JSON.stringify(all, undefined, 2)}\n`);
 };
 
