@@ -48,6 +48,22 @@ test("tokens of several callers, and the one that a caller had before, are good 
   }
 });
 
+test("a token that was first seen shortly before its end is good no longer than that", async () => {
+  vi.useFakeTimers({ now: 1_700_000_000_000 });
+  try {
+    const token = createAgentTokens(privateKey).tokenFor("a");
+    const { exp } = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as { exp: number };
+    vi.setSystemTime((exp - 10) * 1000);
+    const verify = createAgentTokenVerifier(publicKey, "a");
+    expect(await verify(token)).toBe(true);
+    // Two nodes' clocks may differ by half a minute.
+    vi.advanceTimersByTime(60_000);
+    expect(await verify(token)).toBe(false);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 // LEASE-55
 test("a caller whose clock is wrong goes by the agent's, for this agent alone, also when its own clock is set again", async () => {
   let wallMs = Date.now() - 3_600_000;

@@ -1,4 +1,8 @@
-import { expect, test, vi } from "vitest";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { Pod } from "../../kube/objects.ts";
 import { createLogger } from "../../log.ts";
 import { type PodRunOptions, startPodRun } from "./pod-run.ts";
@@ -31,6 +35,20 @@ test("a pod that can't be started ends with the reason, and gives back its slot 
     expect(run.state()).toMatchObject({ phase: "ended", exitCode: 128, message: "there is no such Secret" });
     expect(release).toHaveBeenCalledTimes(n);
   }
+});
+
+test("a pod has ended when nothing of its folder is left", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "pod-run-"));
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
+  const folder = join(dataDir, "pods", pod.metadata.uid);
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "left"), "by the browser");
+  const { options } = failing("there is no such Secret");
+  const states: [phase: string, isThere: boolean][] = [];
+  const onChange = (): void => void states.push([run.state().phase, existsSync(folder)]);
+  const run = startPodRun(pod, { ...options, dataDir, onChange });
+  await run.ended;
+  expect(states).toEqual([["ended", false]]);
 });
 
 test("a pod that is ended while it waits for a slot is never started", async () => {

@@ -433,4 +433,50 @@ export const httpMistakes: readonly Mutation[] = [
     find: "evidence.every(isOfOthers) ? total",
     replace: "evidence.some(isOfOthers) ? total",
   },
+  {
+    name: "item-connection-can-change",
+    kind: "missing check",
+    breaks:
+      "whoever may edit a vault item can point it at another connection, so that agents that were given one login fill another",
+    file: "resources/vault-item.ts",
+    find: '      .max(maxIdLength)\n      .meta(fixed("the connection"))\n',
+    replace: "      .max(maxIdLength)\n",
+  },
+  {
+    name: "pools-keep-browsers-by-default",
+    kind: "wrong default",
+    breaks:
+      "in pools without a reuse policy the next holder of a browser finds the cookies, tabs and logins of the holder before",
+    file: "resources/browser-pool.ts",
+    find: '      .enum(["reset", "keep"])\n      .default("reset")',
+    replace: '      .enum(["reset", "keep"])\n      .default("keep")',
+  },
+  {
+    name: "remembered-token-outlives-its-expiry",
+    kind: "other",
+    breaks:
+      "an agent accepts a token that it has seen once for up to twenty minutes after the first use, although the token has expired meanwhile, so a stolen one is good for longer",
+    file: "protocol/agent-token.ts",
+    find: "    const leftMs = Math.min((payload.exp ?? 0) * 1000 - Date.now(), agentTokenSeconds * 1000);",
+    replace: "    const leftMs = agentTokenSeconds * 1000;",
+  },
+  {
+    name: "open-requests-of-key-and-project-swapped",
+    kind: "limit on the wrong side",
+    breaks:
+      "one API key may take all open requests of its project and shut out the other keys, and the project's own bound is the smaller one",
+    file: "config.ts",
+    find: "      openRequests: { key: env.BROWSERPOOL_KEY_OPEN_REQUESTS, project: env.BROWSERPOOL_PROJECT_OPEN_REQUESTS },",
+    replace:
+      "      openRequests: { key: env.BROWSERPOOL_PROJECT_OPEN_REQUESTS, project: env.BROWSERPOOL_KEY_OPEN_REQUESTS },",
+  },
+  {
+    name: "retry-pause-ignores-stop",
+    kind: "missing signal",
+    breaks:
+      "a caller that has hung up or a process that is told to stop waits out the whole pause and then tries once more",
+    file: "retry.ts",
+    find: "      await sleep(waitMs, undefined, signal && { signal }).catch(() => {",
+    replace: "      await sleep(waitMs).catch(() => {",
+  },
 ];

@@ -475,4 +475,66 @@ export const leasesMistakes: readonly Mutation[] = [
     find: "range.end - 1}",
     replace: "range.end}",
   },
+  {
+    name: "given-up-start-keeps-its-place-in-line",
+    kind: "forgotten clean-up",
+    breaks:
+      "a pod that is deleted while it waits for a start slot later takes a slot that nobody gives back, so after four of them local mode starts no browser any more",
+    file: "local/process-node/start-slots.ts",
+    find: "          waiting.delete(proceed);\n          resolve(undefined);",
+    replace: "          resolve(undefined);",
+  },
+  {
+    name: "pod-ends-before-its-clean-up",
+    kind: "forgotten await",
+    breaks:
+      "a pod is reported as ended and its object deleted while its browser and folder are still there, and an error of the clean-up ends the whole process",
+    file: "local/process-node/pod-run.ts",
+    find: "      await cleanPodProcess(dataDir, pod);",
+    replace: "      void cleanPodProcess(dataDir, pod);",
+  },
+  {
+    name: "status-noted-before-it-is-written",
+    kind: "wrong order",
+    breaks:
+      "when one write of a pod's status fails, the status counts as reported and is never written again, so a browser that is up never becomes ready",
+    file: "local/process-node/pod-reports.ts",
+    find: "      await write(pod, status);\n      last.status = status;",
+    replace: "      last.status = status;\n      await write(pod, status);",
+  },
+  {
+    name: "reboot-told-from-same-boot-id",
+    kind: "inverted condition",
+    breaks:
+      "after a killed run of local mode its programs and browsers are left alive beside the new ones, and after a reboot recorded process ids are taken for those of the former run",
+    file: "local/data-dir-lock.ts",
+    find: "former.bootId !== undefined && former.bootId !== bootId",
+    replace: "former.bootId !== undefined && former.bootId === bootId",
+  },
+  {
+    name: "profile-of-crashed-browser-saved",
+    kind: "missing check",
+    breaks: "a browser that crashed saves its half-written profile over the good one, so users lose their logins",
+    file: "cmd/serve-browser.ts",
+    find: "  if (saving && ended) await saving.run(",
+    replace: "  if (saving) await saving.run(",
+  },
+  {
+    name: "redis-url-in-ready-line",
+    kind: "secret in a log line",
+    breaks: "the password of Redis is in the api's log at each start, for everybody who may read logs",
+    file: "cmd/api.ts",
+    tests: ["test/ops/logged.test.ts"],
+    find: '  log.info({ listen: url }, "api is ready");',
+    replace: '  log.info({ listen: url, redis: config.redisUrl }, "api is ready");',
+  },
+  {
+    name: "dependents-not-told-of-deletion",
+    kind: "stale input",
+    breaks:
+      "when a credential or connection is deleted, the objects that refer to it are not looked at again and go on telling that they are ready",
+    file: "cmd/run-object-controllers.ts",
+    find: '        if (change !== "DELETED" && !predicate.specChanged(object)) return;',
+    replace: '        if (change === "DELETED" || !predicate.specChanged(object)) return;',
+  },
 ];
