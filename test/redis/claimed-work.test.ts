@@ -18,9 +18,12 @@ afterAll(() => redis.disconnect());
 test("work that failed is no longer claimed: who needs it has it done again, by any replica", async () => {
   const collected = { session: newId(), poolUid: newId() };
   const runs: string[] = [];
-  const start = (replica: string, fails: boolean) =>
-    startClaimedWork({
-      claims: createCollectClaims(redis, replica, "telemetry"),
+  const start = async (replica: string, fails: boolean) => {
+    const claims = createCollectClaims(redis, replica, "telemetry");
+    // What a replica claims that nobody has heard of yet is free to all others on this Redis.
+    await claims.takeOver(0);
+    return startClaimedWork({
+      claims,
       async run({ session }, signal) {
         if (session !== collected.session) return;
         runs.push(replica);
@@ -31,7 +34,8 @@ test("work that failed is no longer claimed: who needs it has it done again, by 
       what: "tests",
       log: silent,
     });
-  const [one, two] = [start(`one-${newId()}`, true), start(`two-${newId()}`, false)];
+  };
+  const [one, two] = [await start(`one-${newId()}`, true), await start(`two-${newId()}`, false)];
   try {
     one.collect(collected);
     await eventually("it has failed", () => runs.length === 1);
