@@ -12,10 +12,10 @@ const lease: BindLease = {
 };
 const seen = { target: "https://example.com", verdict: "reached" } as never;
 
-/** Watches and tells at once; `stopped` counts what it was told to leave. */
+/** Watches, and tells at once what it has seen. */
 const watcher = () => vi.fn<ObserveSession>(async (_lease, note) => note(seen));
 
-// LOOKUP-85
+// LOOKUP-81
 test.each([
   ["says nothing of it", {}],
   ["does not allow it", { observe: false }],

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
+import { requiredProgram } from "../../src/local/required-program.ts";
 import { sealText } from "../../src/protocol/sealed-bytes.ts";
 import { createTestAgents, type TestAgent } from "../support/agent-process.ts";
 import { changeBrowser, refOf, sendArchive } from "../support/change-agent.ts";
@@ -138,7 +139,7 @@ const heldChromium = async () => {
   const folder = await mkdtemp(join(tmpdir(), "held-chromium-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const [path, held] = [join(folder, "chromium"), join(folder, "held")];
-  const program = locatePrograms(process.env).chromium;
+  const program = requiredProgram(locatePrograms(process.env), "chromium");
   const waits = `while [ -e ${held} ]; do sleep 0.02; done`;
   await writeFile(path, `#!/bin/sh\n${waits}\nexec ${program} "$@"\n`, { mode: 0o755 });
   return { path, hold: () => writeFile(held, ""), letGo: () => rm(held) };

@@ -63,9 +63,12 @@ const startDevTools = async () => {
         held = undefined;
       };
     },
-    /** From now on connections that were answered get nothing more, not even an end. */
+    /** New connections get nothing more than the answer, not even an end, until the returned function is called. */
     hang() {
       hangs = true;
+      return () => {
+        hangs = false;
+      };
     },
     /** Resolves when all connections that were begun by now have come. */
     async come() {
@@ -230,9 +233,10 @@ test.each(cases)("nothing is kept of a client of %s that %s %s", async (path, wa
 
 // LEASE-31, LEASE-14
 test("a client that leaves a browser which hangs does not keep the lease in use", async () => {
-  devTools.hang();
+  const goOn = devTools.hang();
   const client = connectTo("/cdp");
   await once(client, "data");
+  goOn();
   onOver.mockClear();
   client.end();
   await eventually("nobody counts", () => connections() === 0);

@@ -1,12 +1,13 @@
 /** Clients of a browser whose node goes by another time than the gateway. */
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { agentTokenSeconds } from "../../src/protocol/agent-token.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { type ApiWithLeases, startApiWithLeases } from "../org/api-with-leases.ts";
 import { holdSession } from "../support/held-session.ts";
+import { upgrade } from "../support/raw-http.ts";
 
 let api: ApiWithLeases;
 beforeAll(async () => {
@@ -53,13 +54,7 @@ test("a client reaches its browser, whose agent takes the second token: one by i
     { parts: api.parts, signingKey: api.services.signingKey },
     { project: newId(), address },
   );
-  const { hostname, port, host } = new URL(api.url);
-  const client = connect(Number(port), hostname);
-  const lines = [`GET /gateway/${session}/cdp?jwt=${jwt} HTTP/1.1`, `Host: ${host}`, "Connection: Upgrade"];
-  client.write(`${lines.join("\r\n")}\r\nUpgrade: websocket\r\n\r\n`);
-  const [answer] = await once(client, "data");
-  client.destroy();
-  expect(String(answer)).toMatch(/^HTTP\/1\.1 101 /);
+  expect(await upgrade(`${api.url}/gateway/${session}/cdp?jwt=${jwt}`)).toMatchObject({ status: 101 });
   const [first = 0, second = 0] = asked;
   expect(asked).toHaveLength(2);
   expect(second - first).toBeGreaterThan(aheadSeconds - agentTokenSeconds);

@@ -22,7 +22,7 @@ export const watchRedis = async (url: string): Promise<{ lines: string[]; stop()
   await once(socket, "connect");
   const [watching, lines] = [Promise.withResolvers<void>(), [] as string[]];
   let answers = 0;
-  socket.on("close", () => watching.reject(new Error("Redis can't be watched")));
+  socket.on("error", () => undefined).on("close", () => watching.reject(new Error("Redis can't be watched")));
   createInterface(socket).on("line", (line) => {
     if (line.startsWith("-")) return watching.reject(new Error(line));
     if (line !== "+OK") return void lines.push(wordsOf(line).join(" "));

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createAgentStreams } from "../../../src/leases/agent-stream.ts";
 import { createReplayClient, type ReplayClient } from "../../../src/leases/replay-client.ts";
 import { locatePrograms } from "../../../src/local/locate-programs.mjs";
+import { requiredProgram } from "../../../src/local/required-program.ts";
 import { createAgentKeys, newPodSuffix } from "../../../src/protocol/agent-key.ts";
 import { createAgentTokens } from "../../../src/protocol/agent-token.ts";
 import { newId } from "../../../src/services/objects/new-id.ts";
@@ -154,7 +155,7 @@ const writeSlowFfmpeg = async (seconds: number): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), "slow-ffmpeg-"));
   clients.defer(() => rm(folder, { recursive: true }));
   const path = join(folder, "ffmpeg");
-  const { ffmpeg } = locatePrograms(process.env);
+  const ffmpeg = requiredProgram(locatePrograms(process.env), "ffmpeg");
   await writeFile(path, `#!/bin/sh\n${ffmpeg} "$@"\nsleep ${seconds}\nprintf the-last-part\n`, { mode: 0o755 });
   return path;
 };
