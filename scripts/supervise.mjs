@@ -1,0 +1,130 @@
+#!/usr/bin/env node
+/**
+ * Runs a program so that nothing of it is left behind, however it, this process or npm ends:
+ *
+ *   node scripts/supervise.mjs PROGRAM ARGS…
+ *
+ * Processes: the program runs in a process namespace (unshare(1) of util-linux). The kernel kills every process of a namespace when the
+ * first one ends, and the first one when this process is killed. A process that is still there when the program has ended is
+ * listed, and fails the run (supervise/init.sh).
+ *
+ * Files: TMPDIR names a folder of the run. A guard process in a session of its own removes it when the run is over: it reads
+ * from a pipe that closes when this process ends, even by SIGKILL.
+ *
+ * npm: when npm is killed, this process has another parent, and stops the program as if it had got SIGTERM.
+ *
+ * Where this user may make no namespaces, the run says so: then the program and its process group are ended, and what has left that group
+ * is not. Plain JavaScript, so that Node 20 can run it before the set-up.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { constants, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const init = fileURLToPath(new URL("supervise/init.sh", import.meta.url));
+
+/** A terminal and npm both send the signal of one Ctrl-C, ms. */
+const sameKeystrokeMs = 300;
+/** How often the parent is looked at, ms, and how long the program may take to stop when it is gone. */
+const parentCheckMs = 500;
+const orphanGraceMs = 10_000;
+
+const isRoot = process.getuid?.() === 0;
+const namespaceArguments = [
+  ...["--pid", "--fork", "--mount-proc", "--kill-child=SIGKILL"],
+  ...(isRoot ? [] : ["--user", "--map-current-user"]),
+];
+
+/** Waits for the pipe to close; then removes the folder, and once more what a process that was just being killed has written. */
+const guardScript = 'read -r _; for _ in 1 2 3 4 5; do rm -rf "$0"; sleep 0.2; [ -e "$0" ] || exit 0; done';
+
+/** @param {string} folder */
+const startGuard = (folder) => {
+  const guard = spawn("/bin/sh", ["-c", guardScript, folder], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
+  return {
+    async end() {
+      guard.stdin.end();
+      if (guard.exitCode === null) await once(guard, "exit");
+    },
+  };
+};
+
+/** The process id of the namespace's first process, seen from here; undefined until it is there. @param {number} pid of `unshare` */
+const firstProcessOf = (pid) => {
+  try {
+    const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ");
+    return child ? Number(child) : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** @param {string[]} command @param {NodeJS.ProcessEnv} env */
+const startProgram = (command, env) => {
+  const isIsolated = spawnSync("unshare", [...namespaceArguments, "true"], { stdio: "ignore" }).status === 0;
+  if (!isIsolated)
+    process.stderr.write("this user may make no process namespace: what a killed run leaves running stays\n");
+  const [program = "", ...args] = isIsolated
+    ? ["setpriv", "--pdeathsig", "KILL", "--", "unshare", ...namespaceArguments, "bash", init, ...command]
+    : command;
+  // In a session of its own a terminal's Ctrl-C reaches this process alone.
+  const child = spawn(program, args, { detached: true, stdio: "inherit", env });
+  return {
+    exited: once(child, "exit"),
+    /** @param {"SIGINT" | "SIGTERM" | "SIGKILL"} signal */
+    signal(signal) {
+      if (child.pid === undefined) return;
+      try {
+        if (!isIsolated) process.kill(-child.pid, signal);
+        else if (signal === "SIGKILL") process.kill(child.pid, signal);
+        else process.kill(firstProcessOf(child.pid) ?? child.pid, signal);
+      } catch {
+        // It has ended meanwhile.
+      }
+    },
+  };
+};
+
+/** @param {string[]} command @returns {Promise<number>} the exit code */
+const supervise = async (command) => {
+  const folder = mkdtempSync(join(tmpdir(), "bp-run-"));
+  const guard = startGuard(folder);
+  const program = startProgram(command, { ...process.env, TMPDIR: folder });
+  let signals = 0;
+  let lastMs = Number.NEGATIVE_INFINITY;
+  /** The third signal kills. @param {"SIGINT" | "SIGTERM"} signal */
+  const stop = (signal) => {
+    const nowMs = performance.now();
+    if (nowMs - lastMs < sameKeystrokeMs) return;
+    lastMs = nowMs;
+    signals += 1;
+    program.signal(signals < 3 ? signal : "SIGKILL");
+  };
+  process.on("SIGINT", () => stop("SIGINT"));
+  process.on("SIGTERM", () => stop("SIGTERM"));
+  process.on("SIGHUP", () => stop("SIGTERM"));
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    stop("SIGTERM");
+    setTimeout(() => program.signal("SIGKILL"), orphanGraceMs);
+  }, parentCheckMs);
+  try {
+    const [code, signal] = await program.exited;
+    return code ?? 128 + constants.signals[/** @type {NodeJS.Signals} */ (signal)];
+  } finally {
+    clearInterval(timer);
+    program.signal("SIGKILL");
+    await guard.end();
+  }
+};
+
+const command = process.argv.slice(2);
+if (command.length === 0) {
+  process.stderr.write("usage: node scripts/supervise.mjs PROGRAM ARGS…\n");
+  process.exit(2);
+}
+process.exit(await supervise(command));
