@@ -7,14 +7,15 @@ export type Clients = {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
 };
 
-/** Clients of a running service's HTTP API. */
-export const clientsOf = ({ url, api_key }: { url: string; api_key: string }): Clients => ({
-  kernel: new Kernel({ baseURL: url, apiKey: api_key }),
+/** Clients of a running service's HTTP API. `project`: the one that they work in; left out, the default project. */
+export const clientsOf = ({ url, api_key }: { url: string; api_key: string }, project?: string): Clients => ({
+  kernel: new Kernel({ baseURL: url, apiKey: api_key, projectID: project }),
   call: (method, path, body, headers = {}) =>
     fetch(url + path, {
       method,
       headers: {
         authorization: `Bearer ${api_key}`,
+        ...(project !== undefined && { "x-kernel-project-id": project }),
         ...(body !== undefined && !(body instanceof FormData) && { "content-type": "application/json" }),
         ...headers,
       },

@@ -1,6 +1,6 @@
 /**
- * One control plane and one Redis for a whole test run, started when the first test requests them: a run of pure tests starts
- * nothing. Tests run in other processes and ask over a socket (`control-plane.ts`).
+ * What the tests of a run share: one control plane and one Redis, and for each worker an installation. Each is started when the first test
+ * requests it, so a run of pure tests starts nothing. Tests run in other processes and ask over a socket (`control-plane.ts`).
  */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -9,15 +9,25 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { connectKube } from "../../src/kube/client.ts";
+import type { Connection } from "../../src/local/connection-file.ts";
 import { startControlPlane } from "../../src/local/control-plane.ts";
 import { crdsSettled, installCrds } from "../../src/local/install-crds.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { startRedis } from "../../src/local/redis.ts";
 import { createLogger } from "../../src/log.ts";
 import type { SharedServers } from "./control-plane.ts";
+import { copyControlPlaneData } from "./control-plane-data.ts";
+import { type LocalMode, startLocalMode } from "./local-mode.ts";
 
-/** What the tests ask for, by its path. */
-export type SetupAnswers = { "/servers": SharedServers; "/control-plane-data": string };
+/** An installation that files of one worker use, one after the other. */
+export type Installation = Connection & { dataDir: string };
+
+/** What the tests ask for, by its path. An installation's is followed by the number of the worker. */
+export type SetupAnswers = {
+  "/servers": SharedServers;
+  "/control-plane-data": string;
+  "/installation": Installation;
+};
 
 type Running = { servers: SharedServers; stop(): Promise<void> };
 
@@ -57,23 +67,53 @@ const makeControlPlaneData = async (dataDir: string): Promise<string> => {
   return dataDir;
 };
 
+/** An installation for each worker. One that has ended is replaced: what ended it has failed its own test. */
+const createInstallations = (folder: string, controlPlaneData: () => Promise<string>) => {
+  const running = new Map<string, Promise<LocalMode>>();
+  let started = 0;
+  const start = async (): Promise<LocalMode> => {
+    started += 1;
+    const dataDir = join(folder, `installation-${started}`);
+    await copyControlPlaneData(await controlPlaneData(), dataDir);
+    return startLocalMode({ dataDir });
+  };
+  const hasEnded = async (local: Promise<LocalMode> | undefined): Promise<boolean> => {
+    const child = await local?.then(({ process }) => process).catch(() => undefined);
+    return child === undefined || child.exitCode !== null || child.signalCode !== null;
+  };
+  return {
+    async of(worker: string): Promise<Installation> {
+      if (await hasEnded(running.get(worker))) running.set(worker, start());
+      const { url, api_key, kubeconfig, redis_url, pid, dataDir } = (await running.get(worker)) as LocalMode;
+      return { url, api_key, kubeconfig, redis_url, pid, dataDir };
+    },
+    async stop(): Promise<void> {
+      await Promise.allSettled([...running.values()].map(async (local) => (await local).stop()));
+    },
+  };
+};
+
 /** vitest calls this before the first test, and the function that it returns after the last one. */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   const dataDir = await mkdtemp(join(tmpdir(), "browserpool-test-"));
   let running: Promise<Running> | undefined;
   let data: Promise<string> | undefined;
-  const answers: { [Path in keyof SetupAnswers]: () => Promise<SetupAnswers[Path]> } = {
+  const controlPlaneData = (): Promise<string> => {
+    data ??= makeControlPlaneData(join(dataDir, "data"));
+    return data;
+  };
+  const installations = createInstallations(dataDir, controlPlaneData);
+  const answers: { [Path in keyof SetupAnswers]: (worker: string) => Promise<SetupAnswers[Path]> } = {
     "/servers": async () => {
       running ??= start(join(dataDir, "shared"));
       return (await running).servers;
     },
-    "/control-plane-data": () => {
-      data ??= makeControlPlaneData(join(dataDir, "data"));
-      return data;
-    },
+    "/control-plane-data": controlPlaneData,
+    "/installation": installations.of,
   };
   const server = createServer((request, response) => {
-    answers[request.url as keyof SetupAnswers]().then(
+    const [path, worker = ""] = (request.url ?? "").split("?");
+    answers[path as keyof SetupAnswers](worker).then(
       (answer) => response.end(JSON.stringify(answer)),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
@@ -87,6 +127,7 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
   return async () => {
     server.close();
     await running?.then((servers) => servers.stop()).catch(() => undefined);
+    await installations.stop();
     await data?.catch(() => undefined);
     // The last programs to end still write their compiled code.
     await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });

@@ -1,15 +1,12 @@
 /** The servers that all tests of a run share. Tests use namespaces and Redis keys of their own. */
-import { execFile } from "node:child_process";
-import { mkdir } from "node:fs/promises";
 import { request } from "node:http";
-import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { promisify } from "node:util";
 import { inject } from "vitest";
 import type { Kube } from "../../src/kube/client.ts";
 import { namespaces } from "../../src/kube/resource-type.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
-import type { SetupAnswers } from "./control-plane-setup.ts";
+import { copyControlPlaneData } from "./control-plane-data.ts";
+import type { Installation, SetupAnswers } from "./control-plane-setup.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -20,12 +17,12 @@ declare module "vitest" {
 /** `redisUrl` contains a password. The CRDs of `crds/` are established. */
 export type SharedServers = { kubeconfigPath: string; redisUrl: string };
 
-const ask = <Path extends keyof SetupAnswers>(path: Path): Promise<SetupAnswers[Path]> =>
+const ask = <Path extends keyof SetupAnswers>(path: Path, worker = ""): Promise<SetupAnswers[Path]> =>
   new Promise((resolve, reject) => {
-    const asked = request({ socketPath: inject("setupSocket"), path }, (response) => {
+    const asked = request({ socketPath: inject("setupSocket"), path: `${path}?${worker}` }, (response) => {
       text(response).then((answer) => {
         if (response.statusCode === 200) resolve(JSON.parse(answer));
-        else reject(new Error(`a control plane did not start: ${answer}`));
+        else reject(new Error(`${path} did not start: ${answer}`));
       }, reject);
     });
     asked.once("error", reject);
@@ -35,16 +32,16 @@ const ask = <Path extends keyof SetupAnswers>(path: Path): Promise<SetupAnswers[
 /** Real etcd, kube-apiserver and redis-server; the first call of a run starts them, which takes some seconds. */
 export const sharedServers = (): Promise<SharedServers> => ask("/servers");
 
+/** The running local mode of this worker: the first call of a worker starts it. Tests use a project of their own in it. */
+export const sharedInstallation = (): Promise<Installation> => ask("/installation", process.env.VITEST_POOL_ID);
+
 /**
  * Makes `dataDir` that of a control plane which ran before and has the CRDs of `crds/`: its next start is quicker than a first one.
  * Outside of vitest it stays as it is.
  */
 export const prepareDataDir = async (dataDir: string): Promise<void> => {
   if (!process.env.VITEST) return;
-  const from = join(await ask("/control-plane-data"), "etcd");
-  await mkdir(dataDir, { recursive: true });
-  // etcd reserves space that it has not written to.
-  await promisify(execFile)("cp", ["--recursive", "--sparse=always", from, dataDir]);
+  await copyControlPlaneData(await ask("/control-plane-data"), dataDir);
 };
 
 export type TestNamespace = { name: string; projectId: string };
