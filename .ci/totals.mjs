@@ -1,15 +1,16 @@
 /**
- * Reads the files that the stages of `.ci/run` leave in a folder. Every file but `first.json` may be missing:
+ * Reads the files that the stages of `.ci/run` leave in a folder:
  *
- *   first.json, second.json           vitest's reports; when a file is in both, the tests of the second count
- *   unhandled-errors                  errors that no test caught, one JSON text a line
- *   robustness.json, cluster.json     summaries; `unsteady` lists what passed only at the second try
+ *   tests.json, slow.json               vitest's reports, one of each stage that ran
+ *   tests-again.json, slow-again.json   reports of files that ran once more: their tests count in the place of the first ones
+ *   unhandled-errors                    errors that no test caught, one JSON text a line
+ *   robustness.json, cluster.json       summaries; `unsteady` lists what passed only at the second try
  *
- *   failed-files FOLDER     prints the files in which something failed, one a line; fails when there is none, or when a report is
- *                           missing
- *   totals FOLDER           prints the failures in their order, each with the first line of the error of every try,
- *                           because a first failure can cause the next ones; then what was unsteady, then the totals. Fails
- *                           when an error was caught by no test, or when more tests are unsteady than a run may have
+ *   failed-files REPORT       prints the files in which something failed, one a line; fails when there is none, or no report
+ *   totals FOLDER STAGE…      prints the failures in their order, each with the first line of the error of every try,
+ *                             because a first failure can cause the next ones; then what was unsteady, then the totals. Fails
+ *                             when one of the stages has no report, when an error was caught by no test, or when more tests are
+ *                             unsteady than a run may have
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -17,22 +18,17 @@ import { join, relative } from "node:path";
 /** How many unsteady tests a run may have. */
 const maxUnsteady = 10;
 
-const [command, folder = "."] = process.argv.slice(2);
+const [command, place = ".", ...stages] = process.argv.slice(2);
 
-const textOf = (name) => {
-  const path = join(folder, name);
-  return existsSync(path) ? readFileSync(path, "utf8") : "";
-};
+const textOf = (path) => (existsSync(path) ? readFileSync(path, "utf8") : "");
 
-const readReport = (name) => {
-  const text = textOf(name);
+const readReport = (path) => {
+  const text = textOf(path);
   if (text !== "") return JSON.parse(text).testResults;
-  console.error("no totals: the test run did not finish");
+  console.error(`${path}: the test run did not finish`);
   if (command === "totals") console.log("0 passed, 1 failed, 0 skipped");
   process.exit(1);
 };
-
-const readAgain = () => (existsSync(join(folder, "second.json")) ? readReport("second.json") : []);
 
 const pathOf = (file) => relative(process.cwd(), file.name);
 const testsOf = (file, ...states) => file.assertionResults.filter(({ status }) => states.includes(status));
@@ -79,7 +75,9 @@ const unsteadyOf = (all, again) => {
     return second ? mendedIn(file, second) : [];
   });
   const found = [...all.flatMap(retriedIn), ...mended, ...again.flatMap(retriedIn)];
-  const others = ["robustness.json", "cluster.json"].flatMap((name) => JSON.parse(textOf(name) || "{}").unsteady ?? []);
+  const others = ["robustness.json", "cluster.json"].flatMap(
+    (name) => JSON.parse(textOf(join(place, name)) || "{}").unsteady ?? [],
+  );
   return [...new Map([...found, ...others].toReversed().map((one) => [one.name, one])).values()].toReversed();
 };
 
@@ -95,17 +93,20 @@ const printUnsteady = (unsteady) => {
 
 const commands = {
   "failed-files": () => {
-    const paths = readReport("first.json")
+    const paths = readReport(place)
       .filter(({ status }) => status === "failed")
       .map(pathOf);
     for (const path of paths) console.log(path);
     if (paths.length === 0) process.exitCode = 1;
   },
   totals: () => {
-    const all = readReport("first.json");
-    const again = readAgain();
+    const all = stages.flatMap((stage) => readReport(join(place, `${stage}.json`)));
+    const again = stages
+      .map((stage) => join(place, `${stage}-again.json`))
+      .filter(existsSync)
+      .flatMap(readReport);
     const files = [...new Map([...all, ...again].map((file) => [file.name, file])).values()];
-    const unhandled = textOf("unhandled-errors")
+    const unhandled = textOf(join(place, "unhandled-errors"))
       .split("\n")
       .filter(Boolean)
       .map((line) => JSON.parse(line));

@@ -2,7 +2,7 @@
 /**
  * Runs a program so that nothing of it is left behind, however it, this process or npm ends:
  *
- *   node scripts/supervise.mjs PROGRAM ARGS…
+ *   node scripts/supervise.mjs [--no-namespace [--if-killed SCRIPT]] PROGRAM ARGS…
  *
  * Processes: the program runs in a process namespace (unshare(1) of util-linux). The kernel kills every process of a namespace when the
  * first one ends, and the first one when this process is killed. A process that is still there when the program has ended is
@@ -13,12 +13,15 @@
  *
  * npm: when npm is killed, this process has another parent, and stops the program as if it had got SIGTERM.
  *
- * Where this user may make no namespaces, the run says so: then the program and its process group are ended, and what has left that group
- * is not. Plain JavaScript, so that Node 20 can run it before the set-up.
+ * --no-namespace is for a program that others find by its process id, or that leaves something on purpose: it is told to stop when this
+ * process is killed, and ends what it has started itself. The same happens where this user may make no namespaces; the run says so.
+ * When the program itself is killed, Node runs the script of --if-killed, which takes back what that left on purpose.
+ *
+ * Plain JavaScript, so that Node 20 can run it before the set-up.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -61,25 +64,32 @@ const firstProcessOf = (pid) => {
   }
 };
 
-/** @param {string[]} command @param {NodeJS.ProcessEnv} env */
-const startProgram = (command, env) => {
-  const isIsolated = spawnSync("unshare", [...namespaceArguments, "true"], { stdio: "ignore" }).status === 0;
-  if (!isIsolated)
-    process.stderr.write("this user may make no process namespace: what a killed run leaves running stays\n");
-  const [program = "", ...args] = isIsolated
-    ? ["setpriv", "--pdeathsig", "KILL", "--", "unshare", ...namespaceArguments, "bash", init, ...command]
-    : command;
+/** Whether this user may make process namespaces; says so when not. */
+const mayIsolate = () => {
+  const isAllowed = spawnSync("unshare", [...namespaceArguments, "true"], { stdio: "ignore" }).status === 0;
+  if (!isAllowed)
+    process.stderr.write("no process namespace can be made here: what a killed run leaves running stays\n");
+  return isAllowed;
+};
+
+/** @param {string[]} command @param {{ isIsolated: boolean, env: NodeJS.ProcessEnv }} how */
+const startProgram = (command, { isIsolated, env }) => {
+  const whenKilled = ["--pdeathsig", isIsolated ? "KILL" : "TERM", "--"];
+  const inNamespace = isIsolated ? ["unshare", ...namespaceArguments, "bash", init] : [];
   // In a session of its own a terminal's Ctrl-C reaches this process alone.
-  const child = spawn(program, args, { detached: true, stdio: "inherit", env });
+  const child = spawn("setpriv", [...whenKilled, ...inNamespace, ...command], {
+    detached: true,
+    stdio: "inherit",
+    env,
+  });
   return {
     exited: once(child, "exit"),
     /** @param {"SIGINT" | "SIGTERM" | "SIGKILL"} signal */
     signal(signal) {
       if (child.pid === undefined) return;
       try {
-        if (!isIsolated) process.kill(-child.pid, signal);
-        else if (signal === "SIGKILL") process.kill(child.pid, signal);
-        else process.kill(firstProcessOf(child.pid) ?? child.pid, signal);
+        const isWhole = !isIsolated || signal === "SIGKILL";
+        process.kill(isWhole ? child.pid : (firstProcessOf(child.pid) ?? child.pid), signal);
       } catch {
         // It has ended meanwhile.
       }
@@ -87,11 +97,13 @@ const startProgram = (command, env) => {
   };
 };
 
-/** @param {string[]} command @returns {Promise<number>} the exit code */
-const supervise = async (command) => {
+/** @param {string[]} command @param {{ isIsolated: boolean, ifKilled: string | undefined }} how @returns {Promise<number>} the exit code */
+const supervise = async (command, { isIsolated, ifKilled }) => {
   const folder = mkdtempSync(join(tmpdir(), "bp-run-"));
+  // A program may start others as another user, below this folder.
+  chmodSync(folder, 0o711);
   const guard = startGuard(folder);
-  const program = startProgram(command, { ...process.env, TMPDIR: folder });
+  const program = startProgram(command, { isIsolated, env: { ...process.env, TMPDIR: folder } });
   let signals = 0;
   let lastMs = Number.NEGATIVE_INFINITY;
   /** The third signal kills. @param {"SIGINT" | "SIGTERM"} signal */
@@ -110,21 +122,24 @@ const supervise = async (command) => {
     if (process.ppid === parent) return;
     clearInterval(timer);
     stop("SIGTERM");
-    setTimeout(() => program.signal("SIGKILL"), orphanGraceMs);
+    if (isIsolated) setTimeout(() => program.signal("SIGKILL"), orphanGraceMs);
   }, parentCheckMs);
   try {
     const [code, signal] = await program.exited;
+    if (signal === "SIGKILL" && ifKilled) await once(spawn(process.execPath, [ifKilled], { stdio: "inherit" }), "exit");
     return code ?? 128 + constants.signals[/** @type {NodeJS.Signals} */ (signal)];
   } finally {
     clearInterval(timer);
-    program.signal("SIGKILL");
     await guard.end();
   }
 };
 
-const command = process.argv.slice(2);
-if (command.length === 0) {
-  process.stderr.write("usage: node scripts/supervise.mjs PROGRAM ARGS…\n");
+const usage = "usage: node scripts/supervise.mjs [--no-namespace [--if-killed SCRIPT]] PROGRAM ARGS…\n";
+const words = process.argv.slice(2);
+const wantsNone = words[0] === "--no-namespace" && words.shift() !== undefined;
+const ifKilled = words[0] === "--if-killed" ? words.splice(0, 2)[1] : undefined;
+if (words.length === 0) {
+  process.stderr.write(usage);
   process.exit(2);
 }
-process.exit(await supervise(command));
+process.exit(await supervise(words, { isIsolated: !wantsNone && mayIsolate(), ifKilled }));

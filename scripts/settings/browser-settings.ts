@@ -2,7 +2,7 @@
 import type { FieldPath, Setting } from "./setting.ts";
 
 const policyAndNetwork = {
-  "test/e2e/settings.test.ts": [
+  "test/e2e/settings.slow.test.ts": [
     "a pool's browser keeps to its policy and its network rules, and so does the one after a reset",
     "an on-demand browser keeps to its policy and its network rules",
   ],
@@ -25,10 +25,10 @@ const profile: Setting = {
     "test/profile-archive/chromium.test.ts": [
       "an agent starts its browser with the profile, each time anew; headless: %s",
     ],
-    "test/e2e/patch-profile.test.ts": [
+    "test/e2e/patch-profile.slow.test.ts": [
       "browsers start with the profile and never write to it, whatever save_changes says, with the reuse policy %s (1)",
     ],
-    "test/e2e/change-browser.test.ts": ["is loaded into a browser that runs, headless: %s"],
+    "test/e2e/change-browser.slow.test.ts": ["is loaded into a browser that runs, headless: %s"],
     "test/profiles/profiles.test.ts": [
       "has its id in the pool's answer, and can't be deleted",
       "is needed to download a profile, and to give it to a pool or a browser; not to see, clear or delete it",
@@ -43,8 +43,8 @@ const extension: Setting = {
   shownBy: {
     "test/e2e/patch-rules.test.ts": ["replaces the list of extensions, and an empty one clears it (3)"],
     "test/extensions/upload.test.ts": ["a pool answers its extensions in their order, and one that is in use stays"],
-    "test/e2e/settings.test.ts": ["a pool's extensions work in its browsers, headless: %s"],
-    "test/agent/extensions.test.ts": [
+    "test/e2e/settings.slow.test.ts": ["a pool's extensions work in its browsers, headless: %s"],
+    "test/agent/extensions.slow.test.ts": [
       "content scripts and workers of all extensions work, in every context and after a reset",
     ],
   },
@@ -53,7 +53,7 @@ const extension: Setting = {
 const route: Setting = {
   ...network,
   shownBy: {
-    "test/e2e/everything/everything.test.ts": ["a pool with everything at once, headless: %s"],
+    "test/e2e/everything/everything.slow.test.ts": ["a pool with everything at once, headless: %s"],
     "src/domain/references.test.ts": ["lead to ids, by id, by name and by the name of an object from YAML"],
     "test/e2e/patch-rules.test.ts": [
       "replaces the network block, an empty one removes it, an empty list stays a list (9)",
@@ -65,10 +65,10 @@ const viewport: Setting = {
   by: "agent (`--window-size`, the screen of Xvfb)",
   takesHold: changes,
   shownBy: {
-    "test/agent/change-viewport.test.ts": [
+    "test/agent/change-viewport.slow.test.ts": [
       "%s changes in all pages and in later ones, and is the first one again after the lease",
     ],
-    "test/agent/browser-settings.test.ts": [
+    "test/agent/browser-settings.slow.test.ts": [
       "a headless browser gives every page the viewport",
       "has a screen of the viewport's size, and its window fills all but the last row",
     ],
@@ -82,7 +82,7 @@ export const browserSettings = {
     by: "agent (`--headless`, or a screen of Xvfb)",
     takesHold,
     shownBy: {
-      "test/agent/browser-settings.test.ts": [
+      "test/agent/browser-settings.slow.test.ts": [
         "a headless browser gives every page the viewport",
         "has a screen of the viewport's size, and its window fills all but the last row",
       ],
@@ -101,7 +101,7 @@ export const browserSettings = {
   kioskMode: {
     by: "agent (`--kiosk`)",
     takesHold,
-    shownBy: { "test/agent/browser-settings.test.ts": ["in kiosk mode shows the page alone"] },
+    shownBy: { "test/agent/browser-settings.slow.test.ts": ["in kiosk mode shows the page alone"] },
   },
   "viewport.width": viewport,
   "viewport.height": viewport,
@@ -109,8 +109,8 @@ export const browserSettings = {
     by: "agent (the mode of a headful browser's screen); a headless one draws at 60 Hz",
     takesHold: changes,
     shownBy: {
-      "test/agent/change-viewport.test.ts": ["of a headful browser changes its refresh rate, too"],
-      "test/agent/browser-settings.test.ts": ["a headful browser draws at the viewport's refresh rate, %d Hz"],
+      "test/agent/change-viewport.slow.test.ts": ["of a headful browser changes its refresh rate, too"],
+      "test/agent/browser-settings.slow.test.ts": ["a headful browser draws at the viewport's refresh rate, %d Hz"],
       "src/domain/viewport.test.ts": ["%i x %i without a refresh rate has %i Hz", "a refresh rate that is given stays"],
     },
   },
@@ -120,7 +120,7 @@ export const browserSettings = {
     needs: ["chrome_policy"],
     shownBy: {
       ...policyAndNetwork,
-      "test/e2e/policies.test.ts": [
+      "test/e2e/policies.slow.test.ts": [
         "two browsers obey each its own policy, and so do those after a reset",
         "a policy of 5 MiB holds whole",
         "%s is refused as such: %s",
@@ -129,7 +129,7 @@ export const browserSettings = {
         "Chromium heeds every policy that may be set, with a value of its type",
         "Chromium complains of every policy with a value of another type, and so does the API",
       ],
-      "test/agent/policies/holder.test.ts": [
+      "test/agent/policies/holder.slow.test.ts": [
         "no download gets into a browser's folder of policies, its own or a neighbour's",
       ],
     },
@@ -138,7 +138,7 @@ export const browserSettings = {
   "network.privateHosts": {
     ...network,
     shownBy: {
-      "test/e2e/settings.test.ts": ["a browser reaches the private hosts that its pool names, and no others"],
+      "test/e2e/settings.slow.test.ts": ["a browser reaches the private hosts that its pool names, and no others"],
     },
   },
   "network.proxyRoutes[].hosts": route,
@@ -149,13 +149,13 @@ export const browserSettings = {
     takesHold: changes,
     needs: ["network", "provider of proxies"],
     shownBy: {
-      "test/e2e/everything/everything.test.ts": ["a pool with everything at once, headless: %s"],
-      "test/e2e/change-browser.test.ts": [
+      "test/e2e/everything/everything.slow.test.ts": ["a pool with everything at once, headless: %s"],
+      "test/e2e/change-browser.slow.test.ts": [
         "takes the traffic of a walled browser from now on, and open connections are cut",
         "gives a pool's browser a wall, which its next holder does not find, with the reuse policy %s",
       ],
-      "test/e2e/patch-settings.test.ts": ["a proxy stays when it is left out, and is cleared by an empty id (5)"],
-      "test/e2e/on-demand.test.ts": ["a %s that names nothing is 404, and nothing is started"],
+      "test/e2e/patch-settings.slow.test.ts": ["a proxy stays when it is left out, and is cleared by an empty id (5)"],
+      "test/e2e/on-demand.slow.test.ts": ["a %s that names nothing is 404, and nothing is started"],
     },
   },
   "profile.id": { ...profile, effect: "The profile that browsers start with, by its id." },
@@ -168,7 +168,9 @@ export const browserSettings = {
       "src/domain/browser-features.test.ts": [
         "a browser can save its profile where there is a store, and not elsewhere: over HTTP and by YAML",
       ],
-      "test/e2e/profile-saves.test.ts": ["what a browser leaves in its profile is there in the next one, headless: %s"],
+      "test/e2e/profile-saves.slow.test.ts": [
+        "what a browser leaves in its profile is there in the next one, headless: %s",
+      ],
     },
   },
   "extensions[].id": { ...extension, effect: "Extensions to load, in the order of the list; this one by its id." },
@@ -176,6 +178,6 @@ export const browserSettings = {
   startUrl: {
     by: "agent (over CDP, once Chromium answers)",
     takesHold,
-    shownBy: { "test/agent/browser-settings.test.ts": ["of the pool is open in the browser's first page"] },
+    shownBy: { "test/agent/browser-settings.slow.test.ts": ["of the pool is open in the browser's first page"] },
   },
 } satisfies Partial<Record<FieldPath, Setting>>;

@@ -6,7 +6,7 @@ const largePolicy: Setting = {
   takesHold: { pool: "new browsers" },
   needs: ["chrome_policy"],
   shownBy: {
-    "test/e2e/large-policies.test.ts": [
+    "test/e2e/large-policies.slow.test.ts": [
       "a policy of 5 MiB is stored whole, read back, changed, cleared, and deleted with its pool",
       "when it refers to parts that do not exist; writing the policy again repairs it",
     ],
@@ -19,7 +19,7 @@ const autoscaled = (test: string): Setting => ({
   needs: ["organization's limits"],
   shownBy: {
     "src/domain/autoscale/decide-size.test.ts": [test],
-    "test/e2e/autoscale.test.ts": ["a pool at size zero wakes for a caller who waits, and goes to zero again"],
+    "test/e2e/autoscale.slow.test.ts": ["a pool at size zero wakes for a caller who waits, and goes to zero again"],
   },
 });
 
@@ -45,7 +45,7 @@ export const poolSettings = {
     takesHold: { pool: "at once" },
     needs: ["organization's limits"],
     shownBy: {
-      "test/e2e/pacing.test.ts": [
+      "test/e2e/pacing.slow.test.ts": [
         "grows at its rate and does not start replacements for browsers in use",
         "removes idle browsers first, and one in use only when its lease ends",
       ],
@@ -72,7 +72,7 @@ export const poolSettings = {
     takesHold: { pool: "at once" },
     needs: ["organization's limits"],
     shownBy: {
-      "test/e2e/pacing.test.ts": [
+      "test/e2e/pacing.slow.test.ts": [
         "starts its browsers one by one, and replaces destroyed ones at the same rate",
         "follows a raised rate at once, and does not wait for the start that the old rate had planned",
       ],
@@ -92,7 +92,7 @@ export const poolSettings = {
     by: "API (`POST /browsers`)",
     takesHold: { pool: "at once" },
     shownBy: {
-      "test/e2e/serve-on-demand.test.ts": [
+      "test/e2e/serve-on-demand.slow.test.ts": [
         "an on-demand browser of that configuration comes from the pool at once, and is destroyed and replaced at its end",
       ],
     },
@@ -117,7 +117,7 @@ export const poolSettings = {
       "src/controllers/browser-pool/plan/profile-refresh.test.ts": [
         "a new version of the profile replaces what is idle and what starts, and leaves what is in use",
       ],
-      "test/e2e/patch-profile.test.ts": [
+      "test/e2e/patch-profile.slow.test.ts": [
         "renews idle browsers when their profile has a new version, and never one in use",
       ],
     },
@@ -146,7 +146,7 @@ export const onDemandSettings = {
     by: "API",
     takesHold: { browser: "at once" },
     shownBy: {
-      "test/e2e/on-demand.test.ts": ["name, tags and telemetry can change while it runs; omitted fields stay"],
+      "test/e2e/on-demand.slow.test.ts": ["name, tags and telemetry can change while it runs; omitted fields stay"],
       "test/e2e/sdk-sessions.test.ts": ["are listed by tags, by name and by status"],
     },
   },
@@ -169,7 +169,7 @@ export const onDemandSettings = {
     takesHold: { browser: "at its start" },
     needs: ["session_outcomes"],
     shownBy: {
-      "test/registry/session-outcomes.test.ts": [
+      "test/registry/session-outcomes.slow.test.ts": [
         "a session with consent adds its first navigation to what is known, and no second one within the hour",
         "nothing is added without consent, by addresses inside, by other settings, or for what nobody knows",
         "an installation that has not turned it on refuses the consent by name, over HTTP and by YAML",
@@ -180,8 +180,8 @@ export const onDemandSettings = {
     by: "API (fills)",
     takesHold: { browser: "at its start" },
     shownBy: {
-      "test/e2e/on-demand.test.ts": ["vaults can't be changed, added or taken away"],
-      "test/vault/fill-item.test.ts": ["a vault that is not attached is refused, and a pooled browser has none"],
+      "test/e2e/on-demand.slow.test.ts": ["vaults can't be changed, added or taken away"],
+      "test/vault/fill-item.slow.test.ts": ["a vault that is not attached is refused, and a pooled browser has none"],
     },
   },
   "proxy.id": {
@@ -190,7 +190,7 @@ export const onDemandSettings = {
     takesHold: { browser: "at its start" },
     needs: ["network", "provider of proxies"],
     shownBy: {
-      "test/e2e/on-demand.test.ts": ["a %s that names nothing is 404, and nothing is started"],
+      "test/e2e/on-demand.slow.test.ts": ["a %s that names nothing is 404, and nothing is started"],
       "src/domain/browser-create.test.ts": [
         "a request may have every setting, and has the defaults for what it leaves out",
       ],
@@ -200,7 +200,7 @@ export const onDemandSettings = {
     effect: "`direct`: no proxy, which is the same as none given.",
     by: "API",
     takesHold: { browser: "at its start" },
-    shownBy: { "test/e2e/on-demand.test.ts": ['a proxy of the mode "direct" is none'] },
+    shownBy: { "test/e2e/on-demand.slow.test.ts": ['a proxy of the mode "direct" is none'] },
   },
 } satisfies Partial<Record<FieldPath, Setting>>;
 
@@ -212,7 +212,7 @@ export const sessionSettings = {
     takesHold: { pool: "at once", browser: "at once" },
     shownBy: {
       "test/e2e/patch-rules.test.ts": ["reads an empty name as no name (7)"],
-      "test/e2e/on-demand.test.ts": [
+      "test/e2e/on-demand.slow.test.ts": [
         "names are unique among active sessions",
         "name, tags and telemetry can change while it runs; omitted fields stay",
       ],
@@ -222,10 +222,10 @@ export const sessionSettings = {
     by: "agent (from the bind on)",
     takesHold: { pool: "next lease", browser: "at its start" },
     shownBy: {
-      "test/e2e/idle-timeout.test.ts": [
+      "test/e2e/idle-timeout.slow.test.ts": [
         "a browser in use ends after its timeout without a connection, and one with a connection continues",
       ],
-      "test/e2e/on-demand.test.ts": ["it ends after its timeout without a connection"],
+      "test/e2e/on-demand.slow.test.ts": ["it ends after its timeout without a connection"],
     },
   },
   maxSessionSeconds: {
@@ -233,7 +233,7 @@ export const sessionSettings = {
     takesHold: { pool: "next lease", browser: "at its start" },
     needs: ["organization's limits"],
     shownBy: {
-      "test/e2e/idle-timeout.test.ts": [
+      "test/e2e/idle-timeout.slow.test.ts": [
         "a session ends at its greatest age, also with a connection, and no request may ask for more than the installation allows",
       ],
     },

@@ -71,7 +71,7 @@ export const telemetrySettings = {
     by: "API (collects events into Redis)",
     takesHold: { pool: "new browsers", browser: "at once" },
     shownBy: {
-      "test/telemetry/read.test.ts": [
+      "test/telemetry/read.slow.test.ts": [
         "stay after the session when it asked for storage, and the oldest sessions of a project go first",
       ],
     },

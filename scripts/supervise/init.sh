@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The first process of a supervised run's process namespace (scripts/supervise.mjs): runs a program, passes SIGINT and SIGTERM on to
-# it, and collects orphans. When the program has ended, what it left running is listed, and the kernel ends that with this process.
-# Exits with the program's code, or with 1 when the program succeeded and left something.
+# it, and collects orphans. What the program leaves running the kernel ends with this process. Unless the program was told to stop, that
+# is listed, and the exit code is 1 when the program's own is 0.
 #
 #   init.sh PROGRAM ARGS…
 
@@ -11,9 +11,13 @@ readonly grace=30
 # The program gets a process group of its own: without one, a program in the background ignores SIGINT.
 set -m
 "$@" <&0 &
-program=$!
-trap 'kill -INT "$program" 2>/dev/null' INT
-trap 'kill -TERM "$program" 2>/dev/null' TERM
+program=$! is_told=
+tell() {
+  is_told=1
+  kill -"$1" "$program" 2>/dev/null
+}
+trap 'tell INT' INT
+trap 'tell TERM' TERM
 
 # A signal interrupts the wait.
 wait "$program"
@@ -36,6 +40,7 @@ list_left() {
   done
 }
 
+[ -z "$is_told" ] || exit "$code"
 left=$(list_left)
 for ((waited = 0; waited < grace; waited++)); do
   [ -n "$left" ] || exit "$code"

@@ -6,10 +6,14 @@ import { dirname, join } from "node:path";
 
 const root = join(import.meta.dirname, "../..");
 
-/** In the place of npm. `test` is the real vitest; any other command ends with the next line of the file of its name. */
+/** In the place of npm. `test` is the real vitest, without our own options; any other command ends with the next line of the file of its name. */
 const npm = `#!/usr/bin/env bash
 echo "$*" >>calls
-if [ "$1" = test ]; then shift 2; exec "${process.execPath}" node_modules/vitest/vitest.mjs run "$@"; fi
+if [ "$1" = test ]; then
+  shift 2
+  case "$*" in *--slow-of*) filter=slow; set -- "\${@:1:$#-4}" ;; *.test.mjs*) filter= ;; *) filter='--exclude=*.slow.*' ;; esac
+  exec "${process.execPath}" node_modules/vitest/vitest.mjs run $filter "$@"
+fi
 codes="codes/$2"
 [ -e "$codes" ] || exit 0
 code=$(head -n 1 "$codes")

@@ -1,4 +1,5 @@
 import type { Kube } from "../../src/kube/client.ts";
+import type { Draw } from "../support/draw.ts";
 import type { Stack } from "../support/stack.ts";
 import type { Check } from "./report.ts";
 
@@ -40,6 +41,8 @@ export type Lane = {
   stack: Stack;
   /** File with `stack`'s address, for tests in processes of their own. */
   addressFile: string;
+  /** Of the end-to-end files; left out, all of them run. */
+  draw: Draw | undefined;
   /** Folder of this run; it goes with it. */
   folder: string;
   signal: AbortSignal;

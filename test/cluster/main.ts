@@ -6,13 +6,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
 import { makeScratchFolder } from "../robustness/scratch-folder.ts";
 import { UsageError } from "../support/command-line.ts";
-import { readDraw } from "../support/slow-tests.ts";
 import type { Phase } from "./lane.ts";
 import { type Options, readOptions, usage } from "./options.ts";
 import { createReport, type Report, totals } from "./report.ts";
 import { phasesToRepeat, type Unsteady, unsteadyIn } from "./second-try.ts";
 import { NoCluster, whyImpossible } from "./setup/cluster.ts";
 import { installRelease } from "./setup/install-release.ts";
+import { takeBackLeft } from "./setup/made.ts";
+import { programRunner } from "./setup/programs.ts";
 import { remove } from "./setup/release.ts";
 import { type Ground, setUp } from "./setup/set-up.ts";
 import { allPhases, phasesOf } from "./suite/all-phases.ts";
@@ -70,7 +71,7 @@ const doPhases = async (ground: Ground, phases: readonly Phase[], { options, rep
 /** All phases, and once more those in which nothing failed but that a time was over. Resolves with those that have passed then. */
 const doSuite = async (ground: Ground, suite: Suite): Promise<Unsteady[]> => {
   const { options, report, signal, mayTryAgain } = suite;
-  const phases = phasesOf(options.only, readDraw(process.env));
+  const phases = phasesOf(options.only, options.draw);
   const leftOut = allPhases.filter((phase) => !options.only && !phases.includes(phase)).map(({ name }) => name);
   if (leftOut.length > 0) say(`not drawn this time: ${leftOut.join(", ")}`);
   const unsteady: Unsteady[] = [];
@@ -106,6 +107,7 @@ const carryOut = async (options: Options, report: Report): Promise<{ end: End; u
   await using parts = new AsyncDisposableStack();
   const scratch = parts.use(await makeScratchFolder("browserpool-cluster"));
   const mayTryAgain = (): boolean => performance.now() - startMs < (options.secondTryWithin ?? 0) * 1000;
+  await takeBackLeft(programRunner(process.env, { logFile, signal }));
   const suite: Suite = { options, report, folder: scratch.path, signal, mayTryAgain };
   try {
     const ground = await tryToSetUp(suite).catch((error: unknown) => {

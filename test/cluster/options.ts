@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { orUsageError, UsageError } from "../support/command-line.ts";
+import { type Draw, readDraw } from "../support/draw.ts";
 
 export const usage = `usage: npm run test:cluster -- [options]
 
@@ -11,6 +12,7 @@ Brings up a Kubernetes cluster of three nodes, builds the images, installs the c
   --suite-when FILE      sets everything up, and begins the suite once this file is there
   --second-try-within N  does once more, if that begins before N s are over: bringing up the cluster, when that fails;
                          phases in which nothing failed but that a time was over
+  --one-of N --seed S    one of N of the slow phases and of the end-to-end files alone; the seed, any text, draws them
   --if-possible says so and succeeds where the machine gives no cluster
   --help        this text
 
@@ -30,6 +32,8 @@ export type Options = {
   tag: string | undefined;
   ifPossible: boolean;
   suiteWhen: string | undefined;
+  /** Of slow phases and end-to-end files; left out, all. */
+  draw: Draw | undefined;
   /** From the start of the run, s; without it nothing is tried twice. */
   secondTryWithin: number | undefined;
 };
@@ -45,7 +49,8 @@ export const readOptions = (argv: string[], names: readonly string[]): Options =
   const unknown = wanted?.find((name) => !names.includes(name));
   if (unknown !== undefined)
     throw new UsageError(`--only: there is no phase ${unknown}; there are ${names.join(", ")}`);
-  return { help, only: wanted, keep, tag, ifPossible, suiteWhen, secondTryWithin };
+  const draw = readDraw(["--one-of", rest["one-of"]], ["--seed", rest.seed]);
+  return { help, only: wanted, keep, tag, ifPossible, suiteWhen, draw, secondTryWithin };
 };
 
 const parse = (argv: string[]) =>
@@ -59,6 +64,8 @@ const parse = (argv: string[]) =>
           tag: { type: "string" },
           "suite-when": { type: "string" },
           "second-try-within": { type: "string" },
+          "one-of": { type: "string" },
+          seed: { type: "string" },
           "if-possible": { type: "boolean", default: false },
           help: { type: "boolean", default: false },
         },

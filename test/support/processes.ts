@@ -3,14 +3,15 @@ import { eventually } from "./eventually.ts";
 
 export type SeenProcess = { pid: number; commandLine: string };
 
-const read = async (pid: string): Promise<SeenProcess & { cwd: string; state: string }> => {
-  const [commandLine, cwd, stat] = await Promise.all([
+const read = async (pid: string): Promise<SeenProcess & { cwd: string; environment: string; state: string }> => {
+  const [commandLine, cwd, environment, stat] = await Promise.all([
     readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => ""),
     readlink(`/proc/${pid}/cwd`).catch(() => ""),
+    readFile(`/proc/${pid}/environ`, "latin1").catch(() => ""),
     readFile(`/proc/${pid}/stat`, "utf8").catch(() => ""),
   ]);
   const state = stat.slice(stat.lastIndexOf(")") + 2, stat.lastIndexOf(")") + 3);
-  return { pid: Number(pid), commandLine: commandLine.replaceAll("\0", " "), cwd, state };
+  return { pid: Number(pid), commandLine: commandLine.replaceAll("\0", " "), cwd, environment, state };
 };
 
 const isOver = (state: string): boolean => state === "" || state === "Z";
@@ -29,14 +30,22 @@ export const freeze = async (pid: number | undefined): Promise<void> => {
   await eventually(`process ${pid} stands`, async () => (await read(`${Math.abs(pid)}`)).state === "T");
 };
 
-/** Living processes that run in the folder or name it on their command line, except this one. */
-export const processesOf = async (folder: string): Promise<SeenProcess[]> => {
+type Process = Awaited<ReturnType<typeof read>>;
+
+const livingProcesses = async (isWanted: (process: Process) => boolean): Promise<SeenProcess[]> => {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
-  const all = await Promise.all(pids.map(read));
-  return all.filter(
-    ({ commandLine, cwd, state }) => !isOver(state) && (cwd.startsWith(folder) || commandLine.includes(folder)),
-  );
+  return (await Promise.all(pids.map(read))).filter((one) => !isOver(one.state) && isWanted(one));
 };
+
+/** Living processes that run in the folder or name it on their command line, except this one. */
+export const processesOf = (folder: string): Promise<SeenProcess[]> =>
+  livingProcesses(({ commandLine, cwd }) => cwd.startsWith(folder) || commandLine.includes(folder));
+
+/** Also those that have the folder in their environment. */
+export const processesAround = (folder: string): Promise<SeenProcess[]> =>
+  livingProcesses(({ commandLine, cwd, environment }) =>
+    [commandLine, cwd, environment].some((text) => text.includes(folder)),
+  );
 
 /** The one process of the folder whose program has this name. */
 export const processNamed = async (folder: string, name: string): Promise<SeenProcess> => {

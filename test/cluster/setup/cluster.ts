@@ -28,8 +28,8 @@ export type Ground = {
   run: Run;
   /** Of this run. */
   folder: string;
-  /** Notes how to take back what is about to be made, whether or not that succeeds. */
-  takeBack(undo: (run: Run) => Promise<unknown>): void;
+  /** Notes how to take back what is about to be made, whether or not that succeeds. `ifKilled`: commands for the case that this run is killed. */
+  takeBack(undo: (run: Run) => Promise<unknown>, ifKilled: string[][]): Promise<void>;
 };
 
 /** The program of the environment, else the one that stands beside this project where several share it. */
@@ -61,7 +61,8 @@ const byKind = async (env: Variables, { run, folder, takeBack }: Ground): Promis
   const isThere = (await kindClusters(run)).includes(name);
   if (isThere) await run("kind", "export", "kubeconfig", "--name", name, "--kubeconfig", kubeconfig);
   else {
-    takeBack((again) => again("kind", "delete", "cluster", "--name", name));
+    const down = ["delete", "cluster", "--name", name];
+    await takeBack((again) => again("kind", ...down), [["kind", ...down]]);
     await run("kind", "create", "cluster", "--config", config, "--kubeconfig", kubeconfig, "--wait", "180s");
   }
   const how = isThere ? "kind's, found" : "kind's, made";
@@ -77,7 +78,7 @@ const byProgram = async (up: string, env: Variables, { run, takeBack }: Ground):
     await again(down, "--name", name);
     if (!hadDocker && (await kindClusters(again)).length === 0) await again(down, "--all");
   };
-  if (!isThere) takeBack(takeDown);
+  if (!isThere) await takeBack(takeDown, [[down, ...(hadDocker ? ["--name", name] : ["--all"])]]);
   const printed = await run(up, "--name", name, "--config", config).catch((error: unknown) => {
     throw new NoCluster(`${up} brings up none: ${error instanceof Error ? error.message : error}`, { cause: error });
   });

@@ -80,6 +80,7 @@ export const installRelease = async (ground: Ground, installation: Installation)
     kube,
     stack: service,
     addressFile,
+    draw: options.draw,
     folder,
     signal,
   };

@@ -9,6 +9,7 @@ import type { Report } from "../report.ts";
 import { provideBaseImages } from "./base-images.ts";
 import { bringUp, kindNameOf } from "./cluster.ts";
 import { buildImages, distribute, removeImages, sizesOf, tagPrevious } from "./images.ts";
+import { forgetMade, noteMade } from "./made.ts";
 import { programRunner } from "./programs.ts";
 import { buildStore, removeStore, startStore, storeImage } from "./store.ts";
 
@@ -82,7 +83,11 @@ export const setUp = async (setting: Setting): Promise<Ground> => {
     const up = await bringUp(own, {
       run: runnerFor(own),
       folder,
-      takeBack: (undo) => takeBack(() => undo(lastly(own))),
+      async takeBack(undo, ifKilled) {
+        if (options.keep) return;
+        await noteMade(ifKilled);
+        takeBack(() => undo(lastly(own)).then(forgetMade));
+      },
     });
     const kube = connectKube({ ...(up.env.KUBECONFIG && { kubeconfigPath: up.env.KUBECONFIG }) });
     stack.defer(() => kube.close());

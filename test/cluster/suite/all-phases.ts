@@ -1,4 +1,4 @@
-import { type Draw, drawn } from "../../support/slow-tests.ts";
+import { type Draw, drawn } from "../../support/draw.ts";
 import type { Phase } from "../lane.ts";
 import { drain } from "./drain.ts";
 import { endToEnd } from "./end-to-end.ts";

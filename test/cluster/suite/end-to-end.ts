@@ -1,7 +1,7 @@
 /** The end-to-end tests that local mode passes, done once more against the Service. */
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { drawn, readDraw } from "../../support/slow-tests.ts";
+import { drawn } from "../../support/draw.ts";
 import type { Phase } from "../lane.ts";
 import { programRunner } from "../setup/programs.ts";
 import { TimeOver } from "../time-over.ts";
@@ -12,15 +12,15 @@ const root = resolve(import.meta.dirname, "../../..");
 const files = [
   "sdk",
   "sdk-sessions",
-  "yaml",
-  "on-demand",
+  "yaml.slow",
+  "on-demand.slow",
   "hand-over",
-  "idle-timeout",
+  "idle-timeout.slow",
   "http-errors",
   "patch-rules",
   "limits",
-  "policies",
-  "settings",
+  "policies.slow",
+  "settings.slow",
 ];
 
 type Results = {
@@ -46,15 +46,12 @@ const failuresIn = ({ testResults }: Results): string[] =>
 export const endToEnd: Phase = {
   name: "end-to-end",
   summary: "pools by YAML and HTTP, on-demand browsers, the public SDK, against the Service",
-  async run({ addressFile, cluster, folder, signal }, check) {
-    // The draw is made here: the run of one file draws nothing.
-    const { SLOW_TESTS_ONE_OF, SLOW_TESTS_SEED, ...rest } = process.env;
-    const draw = readDraw({ SLOW_TESTS_ONE_OF, SLOW_TESTS_SEED });
+  async run({ addressFile, cluster, draw, folder, signal }, check) {
     for (const file of draw ? drawn(files, draw) : files)
       await check(`${file}.test.ts`, async () => {
         const output = join(folder, `${file}.json`);
         const env = {
-          ...rest,
+          ...process.env,
           KUBECONFIG: cluster.kubeconfig,
           BROWSERPOOL_TEST_ADDRESS_FILE: addressFile,
           NO_COLOR: "1",

@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { relatedTests } from "./related-tests.ts";
+import { drawnSlowTests, quickTests, root, slowTests } from "./test-files.ts";
+
+const textOf = (file: string): string => readFileSync(join(root, file), "utf8");
+
+/** The families of the rules that a text cites. */
+const familiesIn = (text: string): string[] =>
+  [...text.matchAll(/^\s*\/\/ .*$/gm)].flatMap(([line]) =>
+    [...line.matchAll(/\b([A-Z]+(?:-[A-Z]+)*)-\d+\b/g)].map(([, family = ""]) => family),
+  );
+
+test("of each family of promises a quick test on real servers shows a rule", () => {
+  const families = [...textOf("docs/rules.md").matchAll(/^- \*\*([A-Z-]+)-\d+\*\*/gm)].map(([, family = ""]) => family);
+  const onServers = quickTests().filter((file) => file.startsWith("test/"));
+  const shown = new Set(onServers.flatMap((file) => familiesIn(textOf(file))));
+  expect([...new Set(families)].filter((family) => !shown.has(family))).toEqual([]);
+});
+
+test("slow tests are drawn, and each of them sometime; no other ones are", () => {
+  const all = slowTests();
+  expect(all.length).toBeGreaterThan(20);
+  const draw = (oneOf: number, seed: number): string[] => drawnSlowTests({ oneOf, seed: `${seed}` });
+  expect(draw(1, 0).toSorted()).toEqual(all);
+  expect(draw(4, 0).length).toBeLessThan(all.length / 2);
+  expect(new Set(Array.from({ length: 60 }, (_, seed) => draw(4, seed)).flat()).size).toBe(all.length);
+  expect(quickTests().filter((file) => all.includes(file))).toEqual([]);
+});
+
+test("tests that load a file are found through imports, through programs that they start, and in the folder of its name", () => {
+  const related = relatedTests(["src/agent/lease-fence.ts"]);
+  expect(related).toContain("src/agent/lease-fence.test.ts");
+  expect(related).toContain("test/agent/lease.test.ts");
+  expect(related).not.toContain("src/domain/fill-pacing.test.ts");
+});
