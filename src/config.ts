@@ -294,7 +294,7 @@ export type BlobSettings = { kind: "folder"; path: string } | S3BlobSettings;
 export type ProxyCheckSettings = { enabled: boolean; url: string | undefined; privateHosts: readonly string[] };
 
 /** The config registry. `proxyCountries`: undefined for any. */
-export type RegistrySettings = {
+type RegistrySettings = {
   minTrials: number;
   minRate: number;
   proxyCountries: readonly string[] | undefined;
@@ -303,10 +303,10 @@ export type RegistrySettings = {
 };
 
 /** What is kept of telemetry: of a session with storage, and of a project's ended sessions. */
-export type KeptTelemetrySettings = { session: { bytes: number; seconds: number }; endedBytesPerProject: number };
+type KeptTelemetrySettings = { session: { bytes: number; seconds: number }; endedBytesPerProject: number };
 
 /** How long recordings are kept, s, and most bytes of those of a project. */
-export type KeptReplaySettings = { seconds: number; bytesPerProject: number };
+type KeptReplaySettings = { seconds: number; bytesPerProject: number };
 
 export type Config = {
   host: string;

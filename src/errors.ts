@@ -50,7 +50,7 @@ export type ErrorCode = keyof typeof httpStatus;
 /** One bad field or one further error. `path`: the field in the caller's spelling, e.g. `viewport.width`. */
 export type ErrorDetail = { code?: string; message: string; path?: string };
 
-export type AppErrorOptions = ErrorOptions & {
+type AppErrorOptions = ErrorOptions & {
   details?: ErrorDetail[];
   /** Seconds after which a retry can succeed; sent as `Retry-After`. */
   retryAfterSeconds?: number;

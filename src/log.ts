@@ -50,7 +50,7 @@ const maxWaitingBytes = 8 * 1024 * 1024;
 /** Longest wait for the last lines, ms: the reader of a pipe may stand still. */
 const lastLinesMs = 1000;
 
-export type LineSink = {
+type LineSink = {
   /** Takes one line without its end. Never waits. */
   write(line: string): void;
   /** Writes the lines that wait, for a second at most. */

@@ -27,7 +27,7 @@ const lastAnswersMs = 1000;
 const maxSockets = 256;
 
 /** Answers one request; its body is still unread. */
-export type Handler = (request: IncomingMessage) => Promise<AgentReply | AgentLines>;
+type Handler = (request: IncomingMessage) => Promise<AgentReply | AgentLines>;
 
 /** The handlers of some of the agent's routes. */
 export type Routes = ForRoutes<Handler>;
@@ -35,7 +35,7 @@ export type Routes = ForRoutes<Handler>;
 /** Path → method → handler. A path that ends with `/` has handlers for all paths below it. */
 type Handlers = Record<string, Record<string, Handler>>;
 
-export type AgentHttpDeps = {
+type AgentHttpDeps = {
   address: string;
   port: number;
   verify: VerifyAgentToken;

@@ -22,7 +22,7 @@ const requestTimeoutMs = 10 * 60_000;
 /** The largest body that is read. Most leases take a few hundred bytes; the longest request takes up to three bytes a character. */
 const maxBodyBytes = 512 * 1024;
 
-export type AgentServerDeps = {
+type AgentServerDeps = {
   address: string;
   port: number;
   verify: VerifyAgentToken;

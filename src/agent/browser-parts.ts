@@ -14,7 +14,7 @@ import type { ReceivedSetup } from "./receive-setup.ts";
 import { devToolsPort, inNamespace, type NamespaceOptions, socketsIn, wallFlags } from "./wall/namespace.ts";
 
 /** The folders of one run of Chromium. `short`: one whose path leaves room for the names of sockets. */
-export type RunFolders = { folder: string; short: string; profileDir: string };
+type RunFolders = { folder: string; short: string; profileDir: string };
 
 export type BrowserParts = {
   /** Whether only the full browser knows what the setup asks for: the headless shell takes no policies, extensions and profiles. */

@@ -142,7 +142,7 @@ const createChanges = (
   };
 };
 
-export type StartBrowserOptions = {
+type StartBrowserOptions = {
   /** Gets Chromium's lines. */
   logs?: Pick<LeaseLogs, "startChromium">;
   /** Called when the first Chromium has begun to start: time for other work. */

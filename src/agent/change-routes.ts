@@ -10,7 +10,7 @@ import { type ArchiveFolder, createArchiveFolder, isAt, missingIn } from "./arch
 import type { LeaseName } from "./lease-fence.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 
-export type ChangeRouteDeps = {
+type ChangeRouteDeps = {
   leases: Pick<LeaseKeeper, "change" | "isHeldBy" | "prepare">;
   agentKey: KeyObject;
   /** Where the archives are kept; a reset of the browser removes it. */

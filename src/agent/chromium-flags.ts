@@ -1,7 +1,7 @@
 import type { BrowserConfig } from "../protocol/agent-api.ts";
 import type { BrowserParts } from "./browser-parts.ts";
 
-export type ChromiumSetup = {
+type ChromiumSetup = {
   profileDir: string;
   /** Whether the program is the headless shell. */
   shell: boolean;

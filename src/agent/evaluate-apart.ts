@@ -4,7 +4,7 @@ import type { CdpConnection } from "../cdp/cdp-connection.ts";
 const worldName = "browserpool";
 
 /** `sessionId`: the caller's own, of the page. `timeoutMs`: for each of the two commands. */
-export type Apart = { sessionId: string; frameId: string; timeoutMs: number };
+type Apart = { sessionId: string; frameId: string; timeoutMs: number };
 
 /** The value of an expression in a frame, in a world of the agent's own. Rejects when the frame is gone or gives no answer in time. */
 export const evaluateApart = async (

@@ -23,7 +23,7 @@ export type HolderChanges = {
 /** Is told when a change has an outcome. `restarted`: another Chromium was started for it. */
 export type ChangeFollower = { changed?(outcome: ChangeOutcome, restarted: boolean): void };
 
-export type HolderChangesDeps = {
+type HolderChangesDeps = {
   browser: Pick<Browser, "change">;
   /** Called when its holder begins to change it. */
   onChange: readonly (() => void)[];

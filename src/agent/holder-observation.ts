@@ -11,7 +11,7 @@ export type ObserveSession = (
   signal: AbortSignal,
 ) => Promise<void>;
 
-export type HolderObservation = {
+type HolderObservation = {
   /** Begins with a lease: forgets the one before, and watches if this one allows it. */
   begin(lease: BindLease): void;
   /** The lease is over: what was seen so far stays. */

@@ -7,7 +7,7 @@ import { type AgentReply, refusals } from "./agent-reply.ts";
 import type { AdmittedUpgrade } from "./upgrades.ts";
 
 /** `path`: of the upgrade at the server. `headers`: more for it. `timeoutMs`: for its answer; left out, only its end ends the wait. */
-export type ServerPlace = { path: string; headers?: Record<string, string>; timeoutMs?: number };
+type ServerPlace = { path: string; headers?: Record<string, string>; timeoutMs?: number };
 
 /**
  * The upgrade for the server: the client's key, version and subprotocols. It has no Origin, which Chromium refuses, and

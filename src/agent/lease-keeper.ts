@@ -9,8 +9,8 @@ import { createHolderObservation, type ObserveSession } from "./holder-observati
 import { createLeaseFence, type LeaseName } from "./lease-fence.ts";
 import { createFillTimes, type FillTimes } from "./shown-pages.ts";
 
-export type BindOutcome = "bound" | "stale_fence" | "browser_unhealthy" | "resetting" | "stopping";
-export type EndOutcome = "ended" | "not_holder" | "browser_unhealthy" | "stopping";
+type BindOutcome = "bound" | "stale_fence" | "browser_unhealthy" | "resetting" | "stopping";
+type EndOutcome = "ended" | "not_holder" | "browser_unhealthy" | "stopping";
 
 export type LeaseKeeper = HolderChanges & {
   /**
@@ -47,7 +47,7 @@ export type LeaseKeeper = HolderChanges & {
 /** Goes along with a lease, as its logs do. */
 export type LeaseFollower = ChangeFollower & { begin(lease: BindLease): void; end(): void };
 
-export type LeaseKeeperDeps = {
+type LeaseKeeperDeps = {
   podUid: string;
   browser: Pick<Browser, "isHealthy" | "open" | "reset" | "change">;
   /** Called when the lease is over by itself. */

@@ -38,7 +38,7 @@ const archivesOf = ({ extensions, profile }: BrowserSetup): ArchiveRef[] => [
   ...(profile ? [profile] : []),
 ];
 
-export type ReceiveSetupDeps = { config: AgentConfig; verify: VerifyAgentToken; log: Logger };
+type ReceiveSetupDeps = { config: AgentConfig; verify: VerifyAgentToken; log: Logger };
 
 /** Serves until the setup is complete. Rejects when it can't listen, or `signal` is aborted. */
 export const receiveSetup = async (

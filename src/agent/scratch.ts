@@ -8,7 +8,7 @@ import type { AgentConfig } from "./agent-config.ts";
 import { archivesDir } from "./receive-setup.ts";
 
 /** `remove`: deletes what was moved away; rejects when something can't be deleted. */
-export type Cleared = { remove(): Promise<void> };
+type Cleared = { remove(): Promise<void> };
 
 const namesIn = async (folder: string): Promise<string[]> => {
   try {

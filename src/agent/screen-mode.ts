@@ -26,7 +26,7 @@ const frame = { columns: 1000, rows: 1000 };
 const highestRate = 1000;
 
 /** `rate`: Hz; more than 1000 counts as 1000. */
-export type ScreenMode = { width: number; height: number; rate: number };
+type ScreenMode = { width: number; height: number; rate: number };
 
 /** The size that the screen says it has in millimetres. Chromium reads none of it here; 0 is not allowed. */
 const millimetres = [300, 200] as const;

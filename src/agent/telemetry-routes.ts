@@ -23,7 +23,7 @@ const Query = z.object({
     .default(0),
 });
 
-export type TelemetryRouteDeps = {
+type TelemetryRouteDeps = {
   leases: Pick<LeaseKeeper, "isHeldBy" | "state">;
   telemetry: Pick<SessionTelemetry, "stream" | "change" | "mask">;
   agentKey: KeyObject;

@@ -35,7 +35,7 @@ export type AdmittedUpgrade = {
 /** Serves an admitted upgrade: it answers the handshake. Called while the client is open, so that its "close" is still to come. */
 export type ServeUpgrade = (upgrade: AdmittedUpgrade) => void | Promise<void>;
 
-export type UpgradeDeps = {
+type UpgradeDeps = {
   leases: Pick<LeaseKeeper, "admit">;
   /** The key of this pod's agent, with which it proves its answers. */
   agentKey: KeyObject;

@@ -24,7 +24,7 @@ export type VirtualScreen = {
   setMode(viewport: AgentViewport, signal: AbortSignal): Promise<boolean>;
 };
 
-export type VirtualScreenOptions = {
+type VirtualScreenOptions = {
   program: string;
   viewport: AgentViewport;
   /** Folder for the screen's secret. */

@@ -20,7 +20,7 @@ export type Windows = {
   resize(viewport: AgentViewport, signal: AbortSignal): Promise<ResizeOutcome>;
 };
 
-export type WindowsOptions = {
+type WindowsOptions = {
   cdp: CdpConnection;
   /** Of a headful browser. */
   screen: VirtualScreen | undefined;

@@ -11,7 +11,7 @@ export type AuditLog = {
   close(): void;
 };
 
-export type AuditLogOptions = {
+type AuditLogOptions = {
   replica: string;
   /** Takes one line without its end. */
   write(line: string): void;

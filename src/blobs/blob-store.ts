@@ -1,6 +1,6 @@
 /** The store of archives and videos: profiles, extensions, recordings. Two implementations, a folder and S3 (docs/adr/0030-the-blob-store.md). */
 
-export type BlobCall = { signal: AbortSignal };
+type BlobCall = { signal: AbortSignal };
 
 /** A part of a blob: from the byte `start` up to `end`, which is not part of it. Both are within the blob. */
 export type BlobRange = { start: number; end: number };

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { awaitWith } from "../await-with.ts";
 import type { StoredBlob } from "./blob-store.ts";
 
-export type MeasuredBody = {
+type MeasuredBody = {
   /** The bytes of the source; ends with the signal's reason when the signal is aborted. To be read once. */
   read(): AsyncGenerator<Uint8Array>;
   /** What was read. */

@@ -17,7 +17,7 @@ const partBytes = 8 * 1024 * 1024;
 /** Time to tell S3 that the parts of a failed upload may go, ms. */
 const abortMs = 5000;
 
-export type UploadTarget = { client: S3Client; place: { Bucket: string; Key: string }; signal: AbortSignal };
+type UploadTarget = { client: S3Client; place: { Bucket: string; Key: string }; signal: AbortSignal };
 
 type Part = { bytes: Buffer; isLast: boolean };
 

@@ -7,7 +7,7 @@ import { readOrCreateSecret } from "./own-secret.ts";
  * The key from which those of all agents are computed (src/protocol/agent-key.ts). `sinceMs`: when this installation began to have
  * one, ms since 1970 by the API server's clock; browsers that are older have no key.
  */
-export type AgentMasterKey = { key: KeyObject; sinceMs: number };
+type AgentMasterKey = { key: KeyObject; sinceMs: number };
 
 const secretName = "agent-master-key";
 const dataKey = "key";

@@ -7,7 +7,7 @@ import { grantedTo, isUsable, newApiKey } from "../services/api-keys/api-key-sec
 import type { ApiKeys } from "../services/api-keys/api-keys.ts";
 import { ensureOrganizationKey } from "./ensure-organization-key.ts";
 
-export type InitialKeyOptions = {
+type InitialKeyOptions = {
   kube: Kube;
   /** The system namespace. */
   namespace: string;

@@ -16,7 +16,7 @@ export type CdpAddress = {
 };
 
 /** `maxMessageBytes`: a longer message from the browser closes the connection. Left out, it is the default of `ws`. */
-export type CdpSocketOptions = { maxMessageBytes?: number };
+type CdpSocketOptions = { maxMessageBytes?: number };
 
 /** Throws `CdpBusy` when the guard takes no second connection of this purpose. */
 const opened = async (socket: WebSocket, signal: AbortSignal): Promise<void> => {

@@ -1,7 +1,7 @@
 import { type CdpAddress, closeCdpSocket, openCdpSocket } from "./cdp-socket.ts";
 
 /** A connection to a browser as clients of CDP like Puppeteer take it: messages as text. The client sets `onmessage` and `onclose`. */
-export type CdpTransport = {
+type CdpTransport = {
   send(message: string): void;
   /** Closes the connection; `closed` says when that is done. */
   close(): void;
@@ -12,7 +12,7 @@ export type CdpTransport = {
 };
 
 /** `messageBytes`: of one message. `bytes`: of all of them. A page can have the browser send very many: what it loads becomes events. */
-export type CdpTransportBounds = { messageBytes: number; bytes: number };
+type CdpTransportBounds = { messageBytes: number; bytes: number };
 
 /** Connects. The connection is cut when `signal` is aborted, and when the browser sends more than the bounds allow, or no messages. */
 export const openCdpTransport = async (

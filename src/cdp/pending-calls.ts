@@ -8,7 +8,7 @@ export type CdpCall = {
 };
 
 /** The commands that were sent and have no answer yet. */
-export type PendingCalls = {
+type PendingCalls = {
   /** To be called when a command is sent: the stack of its errors begins here. */
   add(method: string, call: CdpCall): { id: number; answer: Promise<unknown> };
   /** Does nothing for an id that is not pending any more. */

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 
-export type SpliceOptions = {
+type SpliceOptions = {
   /**
    * Closes both sides as soon as one side has ended and its last byte is passed on. Without it, the other side may go on
    * sending, and both stay open until it ends, too.

@@ -65,7 +65,7 @@ import { readProxyProvider } from "./read-proxy-provider.ts";
 import { startBlobs } from "./start-blobs.ts";
 import { startLimitMs } from "./start-limit.ts";
 
-export type ApiParts = {
+type ApiParts = {
   config: Config;
   kube: Kube;
   redis: RedisConnection;

@@ -35,7 +35,7 @@ export type RunningApi = {
   stop(): Promise<void>;
 };
 
-export type ApiOptions = {
+type ApiOptions = {
   config: Config;
   /** Default: the usual places. */
   kubeconfigPath?: string;

@@ -30,7 +30,7 @@ import { startApi } from "./api.ts";
 import { leaderLease, startOperator } from "./operator.ts";
 import { readAnalysisSettings } from "./read-analysis-settings.ts";
 
-export type LocalOptions = {
+type LocalOptions = {
   port: number;
   /** Absolute. */
   dataDir: string;

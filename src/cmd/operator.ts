@@ -52,14 +52,14 @@ import { runObjectControllers } from "./run-object-controllers.ts";
 import { startBlobs } from "./start-blobs.ts";
 import { startLimitMs, withinStartLimit } from "./start-limit.ts";
 
-export type RunningOperator = {
+type RunningOperator = {
   isLeader(): boolean;
   /** The URL of probes and metrics; undefined without an ops port. */
   opsUrl: string | undefined;
   stop(): Promise<void>;
 };
 
-export type OperatorOptions = {
+type OperatorOptions = {
   config: Config;
   /** Default: the usual places. */
   kubeconfigPath?: string;

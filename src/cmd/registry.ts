@@ -12,7 +12,7 @@ const sayEvery = 32;
 /** Deadline of one call, ms: the largest object has half a megabyte. */
 const requestTimeoutMs = 30_000;
 
-export type RegistryOptions = {
+type RegistryOptions = {
   verb: "export" | "import";
   /** Undefined: standard output or input. */
   file: string | undefined;

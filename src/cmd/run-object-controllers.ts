@@ -69,7 +69,7 @@ const reconcilers: Record<Name, (key: string, deps: ObjectDeps) => Promise<Reque
   destinations: reconcileDestination,
 };
 
-export type ObjectControllersDeps = {
+type ObjectControllersDeps = {
   kube: Kube;
   blobs: BlobStore;
   proxyProvider: ProxyProvider;

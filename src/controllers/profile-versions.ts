@@ -97,7 +97,7 @@ export const sweepVersions = async (profile: Profile, deps: ProfileVersionsDeps)
 const rfc3339 = (ms: number): string => new Date(ms).toISOString();
 
 /** `sha256`: of `body`, in hex. `endMs`: when the browser ended whose state this is, ms since the epoch. */
-export type ProfileSave = {
+type ProfileSave = {
   profile: { uid: string } & Ref;
   body: AsyncIterable<Uint8Array>;
   sha256: string;

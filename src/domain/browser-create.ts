@@ -8,7 +8,7 @@ import { chooseProfile, profileProblems } from "./pool-profile.ts";
 import { type Problem, problemAt, type SpecProblem, wireProblems } from "./problem.ts";
 import { mergeTelemetry } from "./telemetry-merge.ts";
 
-export type CreatedBrowser = { ok: true; spec: BrowserSpec } | { ok: false; problems: Problem[] };
+type CreatedBrowser = { ok: true; spec: BrowserSpec } | { ok: false; problems: Problem[] };
 
 /** Largest policy that fits into the object, bytes; pools store larger ones in ConfigMaps (ADR 0009). */
 const maxPolicyBytes = 256 * 1024;

@@ -12,7 +12,7 @@ import { resolveViewport } from "./viewport.ts";
 /** `proxyId`: empty to take the proxy away. */
 export type RunningChange = { viewport?: Required<Wire<Viewport>>; profile?: Selector; proxyId?: string };
 
-export type UpdatedBrowser = { ok: true; change: RunningChange | undefined } | { ok: false; problems: Problem[] };
+type UpdatedBrowser = { ok: true; change: RunningChange | undefined } | { ok: false; problems: Problem[] };
 
 const problemsOf = ({ profile }: UpdateBrowser): Problem[] => {
   if (!profile) return [];

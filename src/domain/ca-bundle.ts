@@ -4,7 +4,7 @@ import { maxBundleLength } from "../resources/proxy.ts";
 const block = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g;
 
 /** A bundle of certificates in PEM form, or what is wrong with it. */
-export type CaBundle = { ok: true; certificates: string } | { ok: false; problem: string };
+type CaBundle = { ok: true; certificates: string } | { ok: false; problem: string };
 
 const refuse = (problem: string): CaBundle => ({ ok: false, problem });
 

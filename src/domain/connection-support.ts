@@ -8,7 +8,7 @@ import { problemAt, type SpecProblem } from "./problem.ts";
 import { mergeTelemetry } from "./telemetry-merge.ts";
 
 /** The settings that are not carried out, of a spec or of a request; null means none. */
-export type UnsupportedSettings = { [Key in UnsupportedKey]?: AuthConnectionSpec[Key] | null | undefined };
+type UnsupportedSettings = { [Key in UnsupportedKey]?: AuthConnectionSpec[Key] | null | undefined };
 
 type UnsupportedKey =
   | "allowedDomains"

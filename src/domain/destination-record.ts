@@ -5,7 +5,7 @@ import type { TelemetryDestinationRecord } from "../resources/telemetry-destinat
 import { canonicalHeader } from "./destination-problems.ts";
 
 /** What came of the requests to a destination. Times are RFC 3339. */
-export type ExportedSoFar = {
+type ExportedSoFar = {
   consecutiveFailures: number;
   lastError?: string | undefined;
   lastErrorAt?: string | undefined;

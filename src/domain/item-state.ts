@@ -18,7 +18,7 @@ export type ItemSource =
   | { is: "noCredential" }
   | { is: "stored"; login: StoredLogin };
 
-export type FieldType = "text" | "email" | "password" | "totp";
+type FieldType = "text" | "email" | "password" | "totp";
 export type StatusReason = "no_credential" | "connection_not_found" | "external_credential";
 
 export type ItemState =

@@ -14,7 +14,7 @@ export type NetworkRules = {
 };
 
 /** Why a connection is refused, as text for users; undefined when it is allowed. */
-export type Refusal = string | undefined;
+type Refusal = string | undefined;
 
 export type NetworkJudge = {
   /** Judges what is asked for, before its name is resolved. */

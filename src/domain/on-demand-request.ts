@@ -2,7 +2,7 @@ import type { BrowserSpec } from "../resources/browser.ts";
 import type { Recipe } from "../resources/site-recipe.ts";
 
 /** The request of an on-demand browser's lease (leases/records.ts). */
-export type OnDemandRequest = {
+type OnDemandRequest = {
   timeout_seconds: number;
   max_session_seconds: number;
   /** The owner of the lease: the on-demand browser itself, or the pool that serves it. */
@@ -23,7 +23,7 @@ export type SessionReport = { config: string; recipe: Recipe };
  * What is known besides the spec. `owner`: of the lease, by id and uid. `name`: of the session. `project`: the project's id.
  * `allowedSeconds`: the longest session here.
  */
-export type OnDemandContext = {
+type OnDemandContext = {
   owner: { id: string; uid: string };
   name: string | undefined;
   project: string;

@@ -23,7 +23,7 @@ type List = Extract<PolicyType, { type: "array" }>;
 type Entries = Extract<PolicyType, { type: "object" }>;
 
 /** Types that contain themselves, by name. */
-export type SharedTypes = Readonly<Record<string, PolicyType>>;
+type SharedTypes = Readonly<Record<string, PolicyType>>;
 
 /** Chromium's whole numbers have 32 bits. */
 const least = -(2 ** 31);

@@ -9,7 +9,7 @@ import { chooseProfile, profileProblems } from "./pool-profile.ts";
 import { type Problem, wireProblems } from "./problem.ts";
 import { mergeTelemetry } from "./telemetry-merge.ts";
 
-export type CreatedPool = { ok: true; spec: BrowserPoolSpec } | { ok: false; problems: Problem[] };
+type CreatedPool = { ok: true; spec: BrowserPoolSpec } | { ok: false; problems: Problem[] };
 
 const profileOf = (request: PoolRequest): Pick<BrowserPoolSpec, "profile" | "refreshOnProfileUpdate"> => {
   const choice = request.profile && chooseProfile(request.profile);

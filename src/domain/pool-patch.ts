@@ -16,12 +16,10 @@ import { type Problem, problemAt, type SpecProblem, wireProblems } from "./probl
 import { mergeTelemetry } from "./telemetry-merge.ts";
 
 /** `discardIdle`: the caller asked to discard the idle browsers (rule 14). */
-export type PatchedPool =
-  | { ok: true; spec: BrowserPoolSpec; discardIdle: boolean }
-  | { ok: false; problems: Problem[] };
+type PatchedPool = { ok: true; spec: BrowserPoolSpec; discardIdle: boolean } | { ok: false; problems: Problem[] };
 
 /** `isSameProfile`: the request names the profile of the pool, maybe by its id instead of its name (10). */
-export type PatchFacts = { isSameProfile: boolean };
+type PatchFacts = { isSameProfile: boolean };
 
 /** Fields to set; an optional key with the value undefined clears its field. */
 type Changes = {

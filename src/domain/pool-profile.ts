@@ -3,7 +3,7 @@ import type { Selector } from "../resources/selector.ts";
 import { problemAt, type SpecProblem } from "./problem.ts";
 
 /** `none` clears the profile; `invalid` is `{}` or both id and name. */
-export type ProfileChoice = { kind: "profile"; profile: Selector } | { kind: "none" } | { kind: "invalid" };
+type ProfileChoice = { kind: "profile"; profile: Selector } | { kind: "none" } | { kind: "invalid" };
 
 /** An empty string beside a value counts as not given: `{id: "", name: "work"}` names `work`. */
 export const chooseProfile = ({ id, name }: Selector): ProfileChoice => {

@@ -10,9 +10,9 @@ import type { ResolvedReferences } from "./references.ts";
 import { resolveTelemetry } from "./telemetry-merge.ts";
 
 /** Present numbers of the pool's browsers, from the lease store. */
-export type PoolCounts = { acquired: number; available: number };
+type PoolCounts = { acquired: number; available: number };
 /** The ids of the objects that the pool's selectors refer to. */
-export type PoolRefs = Pick<ResolvedReferences, "profileId" | "extensionIds">;
+type PoolRefs = Pick<ResolvedReferences, "profileId" | "extensionIds">;
 
 /** A request names the destination by an object; the record has only its id or name. */
 const telemetryRecord = ({ export: exported, ...rest }: Telemetry) => {

@@ -15,7 +15,7 @@ const ProxyCheck = z.object({
   /** Of what was checked: a later change of it makes the result void. */
   hash: z.string(),
 });
-export type ProxyCheck = z.infer<typeof ProxyCheck>;
+type ProxyCheck = z.infer<typeof ProxyCheck>;
 
 const hashOf = ({ spec: { name: _, bypassHosts: __, ...checked } }: WebProxy): string => stableHash(checked);
 

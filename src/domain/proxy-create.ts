@@ -11,7 +11,7 @@ import { loginProblem, proxyProblems } from "./proxy-problems.ts";
 type Config = NonNullable<CreateProxy["config"]>;
 type Field = keyof Config;
 
-export type CreatedProxy = { ok: true; spec: ProxySpec; secret: ProxySecret } | { ok: false; problems: Problem[] };
+type CreatedProxy = { ok: true; spec: ProxySpec; secret: ProxySecret } | { ok: false; problems: Problem[] };
 
 const at = (field: string, message: string): Problem => ({ path: `config.${field}`, message });
 

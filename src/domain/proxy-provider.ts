@@ -12,7 +12,7 @@ import { problemAt, type SpecProblem } from "./problem.ts";
 import { neededValues, parseTemplate, renderTemplate, type UsernameTemplate, valuesOf } from "./username-template.ts";
 
 /** The types whose proxies come from the provider. */
-export type ManagedType = Exclude<ProxyType, "custom">;
+type ManagedType = Exclude<ProxyType, "custom">;
 
 /** The values of username templates. Capitals: the value in capitals. */
 const templateValues = ["country", "COUNTRY", "city", "state", "STATE", "asn", "zip", "session"] as const;

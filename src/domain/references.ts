@@ -29,7 +29,7 @@ export type ResolvedReferences = {
 };
 
 /** `missing`: there is no such object. `ambiguous`: several have the name. */
-export type ReferenceProblem = SpecProblem & { is: "missing" | "ambiguous" };
+type ReferenceProblem = SpecProblem & { is: "missing" | "ambiguous" };
 
 const nouns: Record<ReferencedKind, string> = {
   Profile: "profile",

@@ -21,7 +21,7 @@ export type SessionUse = {
  * The room for further on-demand browsers, 0 or more: in the project, and in the organization. `countsPools`: the project's room
  * is that of a cap, which pools use up too.
  */
-export type OnDemandRoom = { project: number; organization: number; countsPools: boolean };
+type OnDemandRoom = { project: number; organization: number; countsPools: boolean };
 
 /** The room that is left for on-demand browsers. */
 export const onDemandRoom = ({ cap, inProject, onDemandInAll, limits }: SessionUse): OnDemandRoom => {

@@ -22,7 +22,7 @@ import {
 } from "../resources/telemetry.ts";
 import { problemAt, type SpecProblem } from "./problem.ts";
 
-export type MergedTelemetry = { ok: true; telemetry: Telemetry | undefined } | { ok: false; problems: SpecProblem[] };
+type MergedTelemetry = { ok: true; telemetry: Telemetry | undefined } | { ok: false; problems: SpecProblem[] };
 
 type Categories = NonNullable<Telemetry["browser"]>;
 type Otlp = NonNullable<NonNullable<Telemetry["export"]>["otlp"]>;

@@ -6,7 +6,7 @@ const mebibyte = 1024 * 1024;
 export const maxArchiveBytes = 50 * mebibyte;
 
 /** Most bytes that the files of one archive have together, counted as they are inflated. */
-export const maxUnpackedBytes = 200 * mebibyte;
+const maxUnpackedBytes = 200 * mebibyte;
 
 /** Most files and folders of one archive together, also folders that only the names of files imply. */
 export const maxNodes = 10_000;

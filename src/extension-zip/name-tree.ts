@@ -15,7 +15,7 @@ type Node = {
 /** Equal for names that some file system takes for one: in any case, composed or not, ß or ss, full or half width. */
 const foldedName = (segment: string): string => segment.normalize("NFKD").toUpperCase().toLowerCase().normalize("NFKC");
 
-export type NameTree = {
+type NameTree = {
   /** Adds an entry and the folders that its name implies. Throws `ArchiveRefused` when the archive can't have it too. */
   add(name: EntryName): void;
 };

@@ -6,7 +6,7 @@ import { unpackedBudget } from "./limits.ts";
 import type { Archive, CheckedEntry } from "./open-archive.ts";
 
 /** Counts what comes out of one archive, all its entries together. */
-export type Meter = { count(bytes: number, entry: string): void; total(): number };
+type Meter = { count(bytes: number, entry: string): void; total(): number };
 
 /** Throws `ArchiveRefused` from the first byte too many. */
 export const createMeter = (archiveBytes: number): Meter => {

@@ -15,7 +15,7 @@ const Findings = z.object({
 /** The findings of one frame for each selector. */
 export type FrameFields = z.infer<typeof Findings> & { frame: Frame };
 
-export type LocateRequest = {
+type LocateRequest = {
   selectors: string[];
   /**
    * Time from now in which the page accepts writes, ms: a page that hangs for longer must not write after the caller has given up.

@@ -25,7 +25,7 @@ import type { ServiceDeps } from "../services/service-deps.ts";
 import { type AskedSession, authorizeSession, type SessionTarget } from "../services/sessions/authorize-session.ts";
 import { answerOf, connectTo, spliceToAgent } from "./agent-socket.ts";
 
-export type Gateway = {
+type Gateway = {
   /** Number of open connections. */
   size(): number;
   /**

@@ -1,5 +1,5 @@
 /** The part of a file that a request asks for: from the byte `start` up to `end`, which is not part of it. */
-export type ByteRange = { start: number; end: number };
+type ByteRange = { start: number; end: number };
 
 /**
  * The range of a `Range` header within so many bytes; undefined for none, for several, and for one outside of the file: a server may

@@ -7,7 +7,7 @@ import type { Logger } from "../log.ts";
 import type { AnswerHolder, Begun, IdempotentAnswers } from "../redis/idempotent-answers.ts";
 import type { CallerLimits } from "../services/limits/caller-limits.ts";
 
-export type Repeatable = {
+type Repeatable = {
   /** The caller's `Idempotency-Key`. */
   key: string;
   /** The caller's API key; a kept answer can be read only with both keys. */

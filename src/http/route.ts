@@ -44,7 +44,7 @@ export type Answer = {
  * One successful answer, for OpenAPI. In the place of `schema`, `files`: the content types of a file; `events`: the data of one event
  * of a stream.
  */
-export type Answers = Record<
+type Answers = Record<
   number,
   { description: string; schema?: z.ZodType; files?: readonly string[]; events?: z.ZodType }
 >;
@@ -52,7 +52,7 @@ export type Answers = Record<
 type Infer<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 
 /** Whose rights are needed: any key within its project, or a key of the organization. */
-export type Scope = "project" | "organization";
+type Scope = "project" | "organization";
 
 /** The permission of a route: routes of the organization need `organization`, all others one that keys of a project can have. */
 type PermissionOf<Of extends Scope> = Of extends "organization" ? "organization" : ProjectPermission;
@@ -74,7 +74,7 @@ export type UploadContract = { mostBytes: number; type: string; description: str
 /** A file that a caller has sent, on this replica's disk until the answer is sent. */
 export type UploadedFile = { handle: FileHandle; sha256: string };
 
-export type RouteContract<Params, Query, Body, Of extends Scope = Scope> = {
+type RouteContract<Params, Query, Body, Of extends Scope = Scope> = {
   method: Method;
   /** In OpenAPI's form: `/browser_pools/{id_or_name}`. */
   path: string;

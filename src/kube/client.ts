@@ -9,7 +9,7 @@ import { openTransport } from "./transport.ts";
 import { readWatch, type WatchEvent } from "./watch.ts";
 
 /** One entry of API discovery. `name`: the plural, with `/<subresource>` for one. */
-export type ApiResource = z.infer<typeof ApiResource>;
+type ApiResource = z.infer<typeof ApiResource>;
 const ApiResource = z.object({ name: z.string(), kind: z.string(), namespaced: z.boolean() });
 const ApiResourceList = z.object({ resources: z.array(ApiResource) });
 
@@ -74,7 +74,7 @@ export type Kube = {
   close(): Promise<void>;
 };
 
-export type KubeOptions = {
+type KubeOptions = {
   /** Default: `KUBECONFIG`, the home folder, the pod's service account, in this order. */
   kubeconfigPath?: string;
   /** Deadline of each call but `watch`, ms. */

@@ -14,7 +14,7 @@ import type { Kube } from "./client.ts";
 import type { Lease, NamespacedRef } from "./objects.ts";
 import { leases } from "./resource-type.ts";
 
-export type LeaderElectionOptions = {
+type LeaderElectionOptions = {
   kube: Kube;
   lease: NamespacedRef;
   /** Unique among the replicas. */
@@ -36,7 +36,7 @@ export type Lead = {
   check(): void;
 };
 
-export type ElectionTiming = { durationMs: number; renewDeadlineMs: number; renewMs: number };
+type ElectionTiming = { durationMs: number; renewDeadlineMs: number; renewMs: number };
 
 /** client-go's defaults. */
 const defaultTiming: ElectionTiming = { durationMs: 15_000, renewDeadlineMs: 10_000, renewMs: 2000 };

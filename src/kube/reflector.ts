@@ -31,7 +31,7 @@ export type Reflector<T extends KubeObject> = {
   stop(): Promise<void>;
 };
 
-export type ReflectorOptions<T extends KubeObject> = Selection & {
+type ReflectorOptions<T extends KubeObject> = Selection & {
   kube: Kube;
   type: ResourceType<T>;
   /** What the copy keeps of an object; all by default. `onChange` gets the whole. */

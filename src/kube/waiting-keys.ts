@@ -4,7 +4,7 @@ export type Lanes<Lane extends string = string> = { limits: Readonly<Record<Lane
 type Taken = { key: string; leave(): void };
 
 /** The keys that wait, each once, and how many of each lane are worked on. */
-export type WaitingKeys = {
+type WaitingKeys = {
   /** A key that waits in another lane changes over to its present one. */
   add(key: string): void;
   /** The keys for which there is room now. `leave` makes room again. */

@@ -40,7 +40,7 @@ export type WorkMeter = {
   waiting(queue: string, count: number): void;
 };
 
-export type WorkQueueOptions = {
+type WorkQueueOptions = {
   name: string;
   work: Work;
   /** Keys worked on at the same time, in all or by lane. */

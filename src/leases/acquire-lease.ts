@@ -32,7 +32,7 @@ export type AcquireDeps = {
   log: Logger;
 };
 
-export type AcquireRequest = {
+type AcquireRequest = {
   poolUid: string;
   /** New for every acquire, also the request id of the scripts. */
   session: string;

@@ -38,7 +38,7 @@ export type AgentCall<Result> = {
 export type AgentCallDeps = { tokens: AgentTokens; keys: Pick<AgentKeys, "challenge"> };
 
 /** Makes one call; never throws. Every call may be repeated: the agent answers the same one alike. */
-export type CallAgent = <Result extends object>(call: AgentCall<Result>) => Promise<Called<Result>>;
+type CallAgent = <Result extends object>(call: AgentCall<Result>) => Promise<Called<Result>>;
 
 const Refusal = z.object({ code: z.string(), now: z.int().min(0).optional() });
 

@@ -11,7 +11,7 @@ const refusalOf = (answer: AgentAnswer): string => {
   return answer.kind === "refused" ? answer.code : `agent ${answer.reason}`;
 };
 
-export type BindDeps = { agents: Pick<AgentClient, "bind">; log: Logger };
+type BindDeps = { agents: Pick<AgentClient, "bind">; log: Logger };
 
 /**
  * Asks the agent of a granted browser to take the lease (docs/design.md, The lease protocol, step 2). Returns undefined when the

@@ -13,10 +13,10 @@ import type { EndedLease } from "./records.ts";
 export type EndedBounds = { count: number; bytes: number };
 
 /** `most`: of the pool, also held whenever one of its leases ends. `now`: to be reached by this call, not above `most`. */
-export type Trim = { most: EndedBounds; now: EndedBounds; steps: number };
+type Trim = { most: EndedBounds; now: EndedBounds; steps: number };
 
 /** What a trim leaves. `server`: the run id of the Redis server that the pool is on, as far as known. */
-export type Trimmed = EndedBounds & { dropped: number; server: string };
+type Trimmed = EndedBounds & { dropped: number; server: string };
 
 /** An ended lease by its place. `endedMs`: by Redis' clock. */
 export type EndedEntry = { session: string; endedMs: number };

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 
-export type JsonCall = {
+type JsonCall = {
   /** `http://host:port` */
   origin: string;
   path: string;

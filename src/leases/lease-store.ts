@@ -17,10 +17,10 @@ export type TakeOutcome =
   | { kind: "ended" }
   | { kind: "unknown" };
 
-export type CancelOutcome = { kind: "cancelled" } | { kind: "granted"; lease: LeaseRecord } | { kind: "unknown" };
+type CancelOutcome = { kind: "cancelled" } | { kind: "granted"; lease: LeaseRecord } | { kind: "unknown" };
 
 /** `mostWaiting`: callers that the queue may have; left out: any number. */
-export type TakeRequest = { session: string; channel: string; request: string; ticket?: string; mostWaiting?: number };
+type TakeRequest = { session: string; channel: string; request: string; ticket?: string; mostWaiting?: number };
 
 /** What the operator plans with, read at one moment. `unpaced`: the unpaced starts that discarded browsers left. */
 export type PoolSnapshot = {
@@ -49,7 +49,7 @@ export type NewBrowser = {
   leaving?: string;
 };
 
-export type Retirement = {
+type Retirement = {
   reason: string;
   /** The operator may rebuild these browsers at once, not paced by the fill rate. */
   unpaced?: boolean;

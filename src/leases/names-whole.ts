@@ -15,7 +15,7 @@ import { orUnavailable } from "../redis/or-unavailable.ts";
 import { loadScript, runScript, type Script } from "../redis/script.ts";
 
 /** `confirm`: call it when no pool of the project is being recovered; it holds only if nothing was lost since the check. */
-export type NamesCheck = { isWhole: true } | { isWhole: false; confirm(): Promise<void> };
+type NamesCheck = { isWhole: true } | { isWhole: false; confirm(): Promise<void> };
 
 export type NamesWhole = { check(projectId: string): Promise<NamesCheck> };
 

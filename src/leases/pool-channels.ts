@@ -17,7 +17,7 @@ import { grantsChannel, poolOf, recheckChannel } from "./pool-keys.ts";
 /** Tries within about a second: a cluster node that has just received a slot may not know it yet. */
 const renewTries = 5;
 
-export type PoolChannels = {
+type PoolChannels = {
   /** Resolves when the replica is subscribed to the pool's channels; throws `unavailable`. */
   follow(poolUid: string): Promise<void>;
   /** Subscribes again to a followed pool, then calls `onMissed`. Never rejects. */

@@ -20,7 +20,7 @@ const callTimeoutMs = 10_000;
 const maxAnswerBytes = 16 * 1024;
 
 /** The recording of a session. */
-export type ReplayName = { session: string; id: string };
+type ReplayName = { session: string; id: string };
 
 /** A piece of the video, in order, or its end. */
 export type ReplayPiece = { bytes: Buffer } | { end: ReplayEnd; frames: number; dropped: number };

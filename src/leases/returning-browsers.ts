@@ -16,7 +16,7 @@ export type ReturningBrowsers = {
   drain(withinMs: number): Promise<void>;
 };
 
-export type ReturnDeps = { store: Pick<LeaseStore, "offer" | "suspect">; agents: AgentClient; log: Logger };
+type ReturnDeps = { store: Pick<LeaseStore, "offer" | "suspect">; agents: AgentClient; log: Logger };
 
 /**
  * Offers the browser of an ended lease, or makes it suspect, as its agent said. One whose agent did not take this process' token is

@@ -13,7 +13,7 @@ const readKey = async (path: string): Promise<string | undefined> => {
   }
 };
 
-export type LocalKeyOptions = { dataDir: string; kube: Kube; namespace: string };
+type LocalKeyOptions = { dataDir: string; kube: Kube; namespace: string };
 
 /**
  * The organization's key of this data directory, in a file that only its owner can read. It is made at the first start, and again

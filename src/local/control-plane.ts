@@ -3,7 +3,7 @@ import { startEtcd } from "./etcd.ts";
 import { startApiServer } from "./kube-apiserver.ts";
 import type { Programs } from "./locate-programs.mjs";
 
-export type ControlPlaneOptions = {
+type ControlPlaneOptions = {
   /** Absolute; keeps the data across starts. Only one run at a time may use it (`lockDataDir`). */
   dataDir: string;
   programs: Programs;

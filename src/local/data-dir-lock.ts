@@ -9,7 +9,7 @@ import { mkdir, readFile, realpath, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 
-export type DataDirLock = {
+type DataDirLock = {
   /** True when the machine was rebooted since the last run on this directory: none of that run's processes can be alive. */
   isAfterReboot: boolean;
   release(): Promise<void>;

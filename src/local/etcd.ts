@@ -19,7 +19,7 @@ export type Etcd = SupervisedChild & {
   socketDir: string;
 };
 
-export type EtcdOptions = {
+type EtcdOptions = {
   dataDir: string;
   programs: Programs;
   log: Logger;

@@ -11,9 +11,9 @@ import { startOnFreePort } from "./free-port.ts";
 import type { Programs } from "./locate-programs.mjs";
 import { requiredProgram } from "./required-program.ts";
 
-export type ApiServer = SupervisedChild & { kubeconfigPath: string; serverUrl: string };
+type ApiServer = SupervisedChild & { kubeconfigPath: string; serverUrl: string };
 
-export type ApiServerOptions = {
+type ApiServerOptions = {
   dataDir: string;
   programs: Programs;
   etcd: Pick<Etcd, "endpoint" | "socketDir">;

@@ -8,7 +8,7 @@ import type { Programs } from "./locate-programs.mjs";
 import { pingRedis } from "./ping-redis.ts";
 import { requiredProgram } from "./required-program.ts";
 
-export type RedisOptions = {
+type RedisOptions = {
   /** Absolute; keeps the data across starts. */
   dataDir: string;
   programs: Programs;

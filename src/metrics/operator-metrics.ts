@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
-export type StartResult = "ready" | "failed";
+type StartResult = "ready" | "failed";
 
 /** What came of a trial; the same as in src/resources. */
 type TrialVerdict = "accessed" | "blocked" | "inconclusive";
@@ -9,7 +9,7 @@ type TrialVerdict = "accessed" | "blocked" | "inconclusive";
  * `counted`; `skipped`: of what is not known, or too soon after another of its project; `dropped`: there was no room, or it could not be
  * written.
  */
-export type ReportResult = "counted" | "skipped" | "dropped";
+type ReportResult = "counted" | "skipped" | "dropped";
 
 /** `pool`: a day old, or beyond the pool's own bound; `all`: beyond the bound of all pools; `memory`: Redis is nearly full. */
 export type EndedDropReason = "pool" | "all" | "memory";

@@ -5,7 +5,7 @@ const parts = ["redis", "kubernetes"] as const;
 export type Part = (typeof parts)[number];
 
 /** One finished call of the Kubernetes API; the same shape as in src/kube. */
-export type KubeCall = { method: string; resource: string; status: number };
+type KubeCall = { method: string; resource: string; status: number };
 
 export type ProcessMetrics = ReturnType<typeof createProcessMetrics>;
 

@@ -7,7 +7,7 @@ const Pool = z.object({ id: z.string(), available_count: z.number() });
 export type Pool = z.infer<typeof Pool>;
 
 const Session = z.object({ session_id: z.string(), cdp_ws_url: z.url() });
-export type Session = z.infer<typeof Session>;
+type Session = z.infer<typeof Session>;
 
 export type PoolClient = {
   find(idOrName: string): Promise<Pool>;

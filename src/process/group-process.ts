@@ -25,7 +25,7 @@ const lastWordsMs = 200;
 
 const never = /(?!)/;
 
-export type GroupProcessOptions = {
+type GroupProcessOptions = {
   /** What the program is called in messages, e.g. `Chromium`. */
   name: string;
   program: string;

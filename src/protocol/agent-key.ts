@@ -26,7 +26,7 @@ export const hasAgentKey = (podName: string): boolean => keyedName.test(podName)
 const maxKept = 10_000;
 
 /** One question to an agent. `headers`: to send with it. */
-export type Challenge = {
+type Challenge = {
   headers: Record<string, string>;
   /** Whether the answer came from the pod's agent. True for every answer of a pod that has no key. */
   isMetBy(answer: Omit<Proven, "nonce">, proof: string | undefined): boolean;

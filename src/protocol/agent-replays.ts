@@ -15,7 +15,7 @@ import { z } from "zod";
 import { Fence, maxSessionId } from "./agent-api.ts";
 
 /** Pictures in a second: more need a GPU. */
-export const mostFramerate = 20;
+const mostFramerate = 20;
 
 /** The longest recording, s. */
 export const mostReplaySeconds = 4 * 3600;

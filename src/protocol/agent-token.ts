@@ -31,7 +31,7 @@ export type AgentTokens = {
 };
 
 /** `wall`: ms since 1970, may be set at any time. `monotonic`: ms since whenever, is never set. */
-export type Clocks = { wall(): number; monotonic(): number };
+type Clocks = { wall(): number; monotonic(): number };
 
 const ownClocks: Clocks = { wall: () => Date.now(), monotonic: () => performance.now() };
 

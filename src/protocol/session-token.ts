@@ -7,10 +7,10 @@ import { verifyJwt } from "./verify-jwt.ts";
 export type SessionClaims = { sessionId: string; poolUid: string };
 
 /** The content of a live view's token. `readOnly`: it shows the browser and takes no input. */
-export type LiveViewClaims = SessionClaims & { readOnly: boolean };
+type LiveViewClaims = SessionClaims & { readOnly: boolean };
 
 /** The content of a token that opens one recording. */
-export type ReplayClaims = SessionClaims & { replayId: string };
+type ReplayClaims = SessionClaims & { replayId: string };
 
 const audience = "gateway";
 /** Another audience, so that who may watch a browser can't open its CDP. */

@@ -1,7 +1,7 @@
 import { whileUnavailable } from "./while-unavailable.ts";
 
 /** Work that nobody waits for, repeated while a server is away. */
-export type BackgroundRetries = {
+type BackgroundRetries = {
   /** Pieces of work that are not done yet. */
   size(): number;
   /** Begins the work and returns at once. `onGivenUp`: told why the work is not done, once no try follows. */

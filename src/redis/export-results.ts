@@ -5,7 +5,7 @@ import { exportResultsKey } from "./keys.ts";
 import { orUnavailable } from "./or-unavailable.ts";
 
 /** Times are RFC 3339. `lastError`: one word; it stays after a success. */
-export type KnownExports = {
+type KnownExports = {
   consecutiveFailures: number;
   lastError?: string | undefined;
   lastErrorAt?: string | undefined;

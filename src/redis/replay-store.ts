@@ -28,7 +28,7 @@ export const ReplayRecord = z.object({
 export type ReplayRecord = z.infer<typeof ReplayRecord>;
 
 /** Most bytes and recordings of a project. */
-export type ReplayRoom = { bytes: number; count: number };
+type ReplayRoom = { bytes: number; count: number };
 
 /** Every method throws `unavailable` when Redis does not answer. */
 export type ReplayStore = {

@@ -8,7 +8,7 @@ import { loadScript, runScript } from "./script.ts";
 export type NameOwner = { poolUid: string; session: string };
 
 /** Tells whether a session still has its lease (src/leases/lease-store.ts). */
-export type Sessions = { isAlive(poolUid: string, session: string): Promise<boolean> };
+type Sessions = { isAlive(poolUid: string, session: string): Promise<boolean> };
 
 /** A name of a project, and the session that it is reserved for. */
 export type ReservedName = { name: string; owner: NameOwner };

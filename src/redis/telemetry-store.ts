@@ -15,7 +15,7 @@ export type KeptEvent = { seq: number; ts: number; event: string };
 export type TelemetryBounds = { bytes: number; seconds: number };
 
 /** `after`: the number before the first event, in this order; left out, the oldest or the newest is the first. */
-export type TelemetryPlace = { order: "asc" | "desc"; after?: number | undefined; count: number };
+type TelemetryPlace = { order: "asc" | "desc"; after?: number | undefined; count: number };
 
 /** `last`: the number of the last event that there is or was; 0 for none. `hasEnded`: no further event comes. */
 export type TelemetryPage = { last: number; hasEnded: boolean; events: Omit<KeptEvent, "ts">[] };

@@ -1,7 +1,7 @@
 import { AppError } from "../errors.ts";
 import { doubling, type RetryOptions, retry } from "../retry.ts";
 
-export type Patience = Pick<RetryOptions, "tries" | "withinMs" | "signal"> & {
+type Patience = Pick<RetryOptions, "tries" | "withinMs" | "signal"> & {
   /** Longest time between two tries, ms; the first ones follow after 0.1, 0.2, 0.4 s. */
   maxPauseMs?: number;
 };

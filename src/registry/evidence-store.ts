@@ -22,9 +22,9 @@ const tries = 10;
 const pauseOf = doubling(20, 1000);
 
 /** What a write did: `left`: sites that left a full object. */
-export type Written = { left: number };
+type Written = { left: number };
 
-export type MergeOptions = {
+type MergeOptions = {
   signal?: AbortSignal | undefined;
   onProgress?: ((done: number, all: number) => void) | undefined;
 };

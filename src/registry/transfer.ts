@@ -83,7 +83,7 @@ const withoutOwnGiven = (site: SiteLine, origin: string): SiteLine => ({
 });
 
 /** What an import did. `left`: sites that found no room. */
-export type Imported = { sites: number; left: number };
+type Imported = { sites: number; left: number };
 
 /**
  * Merges lines into what is known. Throws an Error that names bad lines, before anything is written. `onProgress`: called after each

@@ -51,8 +51,7 @@ const CredentialFields = z
   .describe("The credential with the login's values.");
 
 /** Where the login's values are: a credential of the project, or one that an external provider keeps. */
-export const ConnectionCredential = documentedForms(CredentialFields, credentialForms);
-export type ConnectionCredential = z.infer<typeof ConnectionCredential>;
+const ConnectionCredential = documentedForms(CredentialFields, credentialForms);
 
 export const AuthConnectionSpec = z
   .object({
@@ -106,7 +105,7 @@ export const AuthConnectionSpec = z
   .describe("The profile to log in, the domain, and how to log in.");
 export type AuthConnectionSpec = z.infer<typeof AuthConnectionSpec>;
 
-export const AuthConnectionStatus = z
+const AuthConnectionStatus = z
   .object({
     observedGeneration,
     conditions: Conditions,

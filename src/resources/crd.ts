@@ -52,7 +52,7 @@ const versionOf = (kind: AnyKind): object => ({
 });
 
 /** The name of a kind's CRD, e.g. `browserpools.browserpool.dev`. */
-export const crdName = (kind: AnyKind): string => `${kind.plural}.${kind.group}`;
+const crdName = (kind: AnyKind): string => `${kind.plural}.${kind.group}`;
 
 /** The CRD of a kind. Throws as `structuralSchema` does. */
 export const crdOf = (kind: AnyKind): object => ({

@@ -42,9 +42,8 @@ export const CredentialSpec = z
     ssoProvider: z.string().min(1).max(255).optional().describe("The SSO provider to log in with, e.g. google."),
   })
   .describe("The metadata of the login. Only the Secret contains its values.");
-export type CredentialSpec = z.infer<typeof CredentialSpec>;
 
-export const CredentialStatus = z
+const CredentialStatus = z
   .object({ observedGeneration, conditions: Conditions })
   .describe("The observed state of the credential. Written by the operator.");
 

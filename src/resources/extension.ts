@@ -25,7 +25,7 @@ export const ExtensionSpec = z
   .describe("The extension. Its archive is uploaded over HTTP.");
 export type ExtensionSpec = z.infer<typeof ExtensionSpec>;
 
-export const ExtensionStatus = z
+const ExtensionStatus = z
   .object({ observedGeneration, conditions: Conditions })
   .describe("The observed state of the extension. Written by the operator.");
 

@@ -10,10 +10,10 @@ import type { ResourceType } from "../kube/resource-type.ts";
 export const apiGroup = { group: "browserpool.dev", version: "v1alpha1" } as const;
 
 /** One column of `kubectl get`; `kubectl` writes the name in capitals. `jsonPath` starts at the object, e.g. `.spec.size`. */
-export type PrinterColumn = { name: string; type: "string" | "integer" | "date"; jsonPath: string };
+type PrinterColumn = { name: string; type: "string" | "integer" | "date"; jsonPath: string };
 
 /** The paths of the scale subresource's fields, e.g. `.spec.size`. */
-export type Scale = { specReplicasPath: string; statusReplicasPath: string; labelSelectorPath: string };
+type Scale = { specReplicasPath: string; statusReplicasPath: string; labelSelectorPath: string };
 
 /** An object of a kind as the API server returns it, with the defaults of the schema. */
 export type CustomResource<Spec extends z.ZodType, Status extends z.ZodType> = NamespacedObject & {

@@ -5,7 +5,7 @@ import { apiGroup, type CustomResource, type Kind } from "./kind.ts";
 import { observedGeneration } from "./observed-generation.ts";
 import { namePattern } from "./selector.ts";
 
-export const ProfileSpec = z
+const ProfileSpec = z
   .object({
     name: z
       .string()

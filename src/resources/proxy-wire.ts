@@ -96,7 +96,6 @@ export type CreateProxy = z.infer<typeof CreateProxy>;
 
 /** A proxy keeps everything but its name. */
 export const UpdateProxy = z.object({ name });
-export type UpdateProxy = z.infer<typeof UpdateProxy>;
 
 export const CheckProxy = z.object({
   url: z

@@ -37,7 +37,7 @@ const city = z
   .describe("The provider's name of the city, without spaces, e.g. sanfrancisco.");
 
 /** The countries of ISP proxies. */
-export const ispCountries = ["US", "GB", "FR", "DE", "SG", "KR"] as const;
+const ispCountries = ["US", "GB", "FR", "DE", "SG", "KR"] as const;
 
 const Datacenter = z
   .object({ country: country.default("US") })
@@ -150,7 +150,7 @@ export const ProxySpec = z
   .describe("The proxy: its type, and the settings of that type.");
 export type ProxySpec = z.infer<typeof ProxySpec>;
 
-export const ProxyStatus = z
+const ProxyStatus = z
   .object({
     observedGeneration,
     conditions: Conditions,
@@ -162,7 +162,6 @@ export const ProxyStatus = z
     ipAddress: z.string().max(64).optional().describe("The address that sites see, as the last check found it."),
   })
   .describe("The observed state of the proxy. Written by the operator.");
-export type ProxyStatus = z.infer<typeof ProxyStatus>;
 
 export type WebProxy = CustomResource<typeof ProxySpec, typeof ProxyStatus>;
 

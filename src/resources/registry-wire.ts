@@ -6,7 +6,7 @@ import { managedProxyTypes, maxGuidance, maxUrlLength, recipeFields, siteScopes 
 import { wireSchema } from "./wire.ts";
 
 /** Most countries of a lookup (LOOKUP-4). */
-export const maxCountries = 10;
+const maxCountries = 10;
 
 const countries = z
   .array(z.string().regex(/^[A-Za-z]{2}$/, "must be an ISO 3166 code such as US"))
@@ -22,7 +22,7 @@ export const LookupRequest = z.object({
 });
 export type LookupRequest = z.infer<typeof LookupRequest>;
 
-export const TargetRecord = z.object({
+const TargetRecord = z.object({
   normalized: z.string().describe("Scheme, host, port and path that are looked up."),
   host: z.string().describe("The whole host name."),
   domain: z.string().describe("The registrable domain, by the Public Suffix List with its private section."),
@@ -30,7 +30,7 @@ export const TargetRecord = z.object({
 
 const count = z.int().min(0);
 
-export const EvidenceRecord = z.object({
+const EvidenceRecord = z.object({
   success_rate: z.number().min(0).max(1).describe("Accessed trials by judged ones."),
   sample_size: count.describe("Judged trials: accessed and blocked ones."),
   accessed: count,

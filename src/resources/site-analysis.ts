@@ -31,7 +31,7 @@ export const analysisOutcomes = [
 ] as const;
 export type AnalysisOutcome = (typeof analysisOutcomes)[number];
 
-export const SiteAnalysisSpec = z
+const SiteAnalysisSpec = z
   .object({
     target: z
       .object({
@@ -50,7 +50,6 @@ export const SiteAnalysisSpec = z
       .describe("Countries of the proxies that are tried. Left out: any."),
   })
   .describe("What is to be found out.");
-export type SiteAnalysisSpec = z.infer<typeof SiteAnalysisSpec>;
 
 const Trial = z
   .object({

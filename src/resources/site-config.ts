@@ -63,7 +63,7 @@ export const SiteConfigSpec = z
 
 export type SiteConfigSpec = z.infer<typeof SiteConfigSpec>;
 
-export const SiteConfigStatus = z
+const SiteConfigStatus = z
   .object({ observedGeneration, conditions: Conditions })
   .describe("The observed state. Written by the operator.");
 

@@ -23,7 +23,7 @@ export const maxPackedSites = 524_288;
 export const maxRememberedRuns = 256;
 
 /** Where evidence comes from: trials of the registry, first navigations of sessions, a platform team's YAML. */
-export const evidenceSources = ["trial", "session", "given"] as const;
+const evidenceSources = ["trial", "session", "given"] as const;
 
 /** Origins of one configuration's evidence that are kept, e.g. clusters. */
 export const maxOrigins = 16;
@@ -57,9 +57,9 @@ export const SiteLine = z.object({
 });
 export type SiteLine = z.infer<typeof SiteLine>;
 
-export const SiteEvidenceSpec = z.object({}).describe("Has no fields.");
+const SiteEvidenceSpec = z.object({}).describe("Has no fields.");
 
-export const SiteEvidenceStatus = z
+const SiteEvidenceStatus = z
   .object({
     sites: z
       .string()

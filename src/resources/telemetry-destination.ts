@@ -57,7 +57,7 @@ export const TelemetryDestinationSpec = z
   .describe("The receiver, and how requests to it are.");
 export type TelemetryDestinationSpec = z.infer<typeof TelemetryDestinationSpec>;
 
-export const TelemetryDestinationStatus = z
+const TelemetryDestinationStatus = z
   .object({ observedGeneration, conditions: Conditions })
   .describe("The observed state of the destination. Written by the operator.");
 

@@ -5,7 +5,7 @@ import { apiGroup, type CustomResource, type Kind, validations } from "./kind.ts
 import { observedGeneration } from "./observed-generation.ts";
 import { namePattern } from "./selector.ts";
 
-export const VaultSpec = z
+const VaultSpec = z
   .object({
     name: z
       .string()
@@ -22,7 +22,7 @@ export const VaultSpec = z
   )
   .describe("The vault's name. Its items are separate objects.");
 
-export const VaultStatus = z
+const VaultStatus = z
   .object({ observedGeneration, conditions: Conditions })
   .describe("The observed state of the vault. Written by the operator.");
 

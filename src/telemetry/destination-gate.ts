@@ -12,7 +12,7 @@ export type DestinationGate = {
 };
 
 /** `now`: ms since any moment; `random`: from 0 to 1. */
-export type GateDeps = { now: () => number; random: () => number };
+type GateDeps = { now: () => number; random: () => number };
 
 /** Batches to one destination at the same time. */
 const mostAtOnce = 4;

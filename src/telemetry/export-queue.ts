@@ -20,9 +20,9 @@ import type { ExportOutcome, OtlpExporter } from "./otlp-exporter.ts";
 export type ReadRecords = (afterSeq: number, limit: number) => Promise<readonly TelemetryRecord[]>;
 
 /** Where it stands: the number of the last event that is done with, 0 before the first. */
-export type CursorStore = { get(): Promise<number>; set(seq: number): Promise<void> };
+type CursorStore = { get(): Promise<number>; set(seq: number): Promise<void> };
 
-export type SessionExportDeps = {
+type SessionExportDeps = {
   session: ExportedSession;
   read: ReadRecords;
   cursor: CursorStore;

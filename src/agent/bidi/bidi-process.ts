@@ -21,7 +21,7 @@ const program = fileURLToPath(new URL("main.ts", import.meta.url));
 const pathsOf = (name: string): string[] => [...new Set([join(root, name), realpathSync(join(root, name))])];
 const readable = ["src", "node_modules", "package.json"].flatMap(pathsOf).map((path) => `--allow-fs-read=${path}`);
 
-export type BidiProcess = {
+type BidiProcess = {
   /** To its WebSocket server. */
   socket: Socket;
   /** Resolves with how it ended, e.g. `SIGKILL` or `0`; never rejects. */

@@ -24,7 +24,7 @@ export type BidiSession = {
   tell(message: Message): void;
 };
 
-export type BidiSessionDeps = {
+type BidiSessionDeps = {
   mapper: Mapper;
   /** Sends to the client. */
   send(message: Message): void;

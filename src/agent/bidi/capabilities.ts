@@ -9,7 +9,7 @@ const Capabilities = z.looseObject({
   platformName: z.string().optional(),
   unhandledPromptBehavior: z.union([z.string(), z.record(z.string(), z.unknown())]).optional(),
 });
-export type Capabilities = z.infer<typeof Capabilities>;
+type Capabilities = z.infer<typeof Capabilities>;
 
 const Request = z.object({
   capabilities: z.object({
@@ -28,9 +28,7 @@ const whyNot = ({ browserName, platformName, ...rest }: Capabilities): string | 
   return "proxy" in rest ? "the browser runs already; browser.createUserContext takes a proxy" : undefined;
 };
 
-export type Matched =
-  | { capabilities: Capabilities }
-  | { refused: "invalid argument" | "session not created"; why: string };
+type Matched = { capabilities: Capabilities } | { refused: "invalid argument" | "session not created"; why: string };
 
 /** The first alternative that this browser can be, or why none is. */
 export const matchCapabilities = (params: unknown): Matched => {

@@ -11,7 +11,7 @@ const closeMs = 2000;
 /** Codes of RFC 6455. */
 const codes = { done: 1000, notText: 1003, tooSlow: 1008, failed: 1011 } as const;
 
-export type ClientSocket = {
+type ClientSocket = {
   /** Sends, or closes the connection when the client reads too slowly. */
   send(message: Message): void;
   /** Closes after what was sent, and at the latest after 2 s. */

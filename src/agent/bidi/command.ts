@@ -14,7 +14,7 @@ export type Command = z.infer<typeof Command>;
 export type Message = Record<string, unknown>;
 
 /** The error codes of the specification that this process answers with by itself. */
-export type ErrorCode = "invalid argument" | "invalid session id" | "session not created" | "unknown error";
+type ErrorCode = "invalid argument" | "invalid session id" | "session not created" | "unknown error";
 
 const channelOf = (command: Pick<Command, "goog:channel">): Message =>
   command["goog:channel"] ? { "goog:channel": command["goog:channel"] } : {};

@@ -7,7 +7,7 @@
 import { z } from "zod";
 import type { Command, Message } from "./command.ts";
 
-export type ReadyTabs = {
+type ReadyTabs = {
   /** A command that is given to the mapper. */
   given(command: Command): void;
   /** An answer or event of the mapper. */

@@ -6,7 +6,7 @@ const maxBytes = 512 * 1024;
 const lineBytes = 150;
 
 /** How a reader sees a line that was added at this time, ms since 1970; undefined: not at all. */
-export type LineOf = (text: string, atMs: number) => LogLine | undefined;
+type LineOf = (text: string, atMs: number) => LogLine | undefined;
 
 /** The last lines of a log. They are kept as they came: most logs are read by nobody. */
 export type LogRing = {

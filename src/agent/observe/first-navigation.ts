@@ -32,9 +32,9 @@ export type FirstNavigation = {
 };
 
 /** `ignored`: URLs of start pages. `userAgent`: the browser's own. */
-export type FirstNavigationOptions = { ignored: readonly string[]; userAgent: string };
+type FirstNavigationOptions = { ignored: readonly string[]; userAgent: string };
 
-export type FirstNavigationFinder = {
+type FirstNavigationFinder = {
   /** Tells of a page whose events come from now on. */
   addPage(page: string, frame: string): void;
   /** Takes the next event. Returns the navigation that it begins; `missed`: one had begun before its page was watched. */

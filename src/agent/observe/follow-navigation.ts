@@ -29,7 +29,7 @@ const answerMs = 3000;
 
 export type Verdict = "accessed" | "blocked";
 
-export type FollowDeps = Pick<WatchNavigationDeps, "isPublic"> &
+type FollowDeps = Pick<WatchNavigationDeps, "isPublic"> &
   Pick<JudgeApart, "judge"> & {
     cdp: Pick<CdpConnection, "send">;
     /** Called with each verdict that takes the place of the one before; undefined: there is none. */

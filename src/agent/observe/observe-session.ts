@@ -20,13 +20,13 @@ const Attached = z.object({
   targetInfo: z.object({ targetId: z.string(), type: z.literal("page") }),
 });
 
-export type SessionSeen = { target: string; verdict: Verdict };
+type SessionSeen = { target: string; verdict: Verdict };
 
 /**
  * `ignored`: URLs of start pages. `isProxied`: sites are reached by a proxy, so the browser does not know their addresses.
  * `exampleAddress`: for tests, an address that counts as public. `note`: called with each outcome that takes the place of the one before.
  */
-export type ObserveOptions = {
+type ObserveOptions = {
   place: DevToolsPlace;
   ignored: readonly string[];
   isProxied: boolean;

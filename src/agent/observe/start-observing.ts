@@ -4,7 +4,7 @@ import type { Browser } from "../browser.ts";
 import type { ObserveSession } from "../holder-observation.ts";
 import type { ReceivedSetup } from "../receive-setup.ts";
 
-export type ObservingDeps = {
+type ObservingDeps = {
   config: Pick<AgentConfig, "browser" | "exampleAddress">;
   received: ReceivedSetup | undefined;
   browser: Pick<Browser, "devTools">;

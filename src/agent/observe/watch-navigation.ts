@@ -29,7 +29,7 @@ export type WatchNavigationDeps = {
   onLeft(how: { isPrivate: boolean }): void;
 };
 
-export type WatchedNavigation = {
+type WatchedNavigation = {
   watch: PageWatch;
   /** To be called with every event, the one that began the navigation first, until `onLeft`. */
   take(event: CdpEvent): void;

@@ -11,7 +11,7 @@ import type { ReplayPart, Replays } from "./replays.ts";
 
 const maxBodyBytes = 4096;
 
-export type ReplayRouteDeps = {
+type ReplayRouteDeps = {
   leases: Pick<LeaseKeeper, "isHeldBy" | "isStarting">;
   replays: Pick<Replays, "start" | "stop" | "forget" | "read">;
   agentKey: KeyObject;

@@ -53,7 +53,7 @@ export type Replays = Required<Pick<LeaseFollower, "begin" | "end">> & {
 };
 
 /** `dataDir`: a folder of the agent. */
-export type ReplaysDeps = RecordingDeps & { dataDir: string; log: Logger };
+type ReplaysDeps = RecordingDeps & { dataDir: string; log: Logger };
 
 const readOn = async function* (mine: Kept, after: number, signal: AbortSignal): AsyncGenerator<ReplayPart> {
   const { file, started, done } = mine;

@@ -20,7 +20,7 @@ const dialogMs = 2000;
 /** What is to be seen now. `hidden`: it may not be shown; `same`: nothing else than before. */
 export type Seen = { is: "picture"; jpeg: Buffer; page: { width: number; height: number } } | { is: "hidden" | "same" };
 
-export type Front = {
+type Front = {
   /** Each picture is given once. */
   look(): Seen;
 };

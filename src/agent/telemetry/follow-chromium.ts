@@ -9,7 +9,7 @@ const retryMs = [100, 300, 1000, 3000, 5000];
 /** Largest message that is read from Chromium, bytes: a page can log a text of any length. */
 const maxMessageBytes = 16 * 1024 * 1024;
 
-export type FollowDeps = Omit<CaptureDeps, "cdp"> & { devTools(): DevToolsPlace };
+type FollowDeps = Omit<CaptureDeps, "cdp"> & { devTools(): DevToolsPlace };
 
 /** Captures until Chromium is gone or the signal is aborted. `started`: called when pages are watched. */
 const captureOnce = async (deps: FollowDeps, signal: AbortSignal, started: () => void): Promise<void> => {

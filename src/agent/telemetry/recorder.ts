@@ -22,7 +22,7 @@ const maxPerSecond = 500;
 /** Text and lists as long as the schema has them. */
 const maxListed = 20;
 
-export type EventSource = TelemetryEvent["source"];
+type EventSource = TelemetryEvent["source"];
 
 export type Emit = <Type extends TelemetryEventType>(
   type: Type,

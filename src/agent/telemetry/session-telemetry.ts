@@ -48,7 +48,7 @@ export type SessionTelemetry = {
   stream(session: string, after: number): ((signal: AbortSignal) => AsyncIterable<Kept>) | undefined;
 };
 
-export type SessionTelemetryDeps = {
+type SessionTelemetryDeps = {
   /** The settings that the browser was made with, in their wire form. */
   base: object | undefined;
   browser: { devTools(): DevToolsPlace };

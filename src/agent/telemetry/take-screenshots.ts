@@ -17,7 +17,7 @@ const limitMs = 3000;
 /** Width of a picture at most, pixels. */
 const maxWidth = 800;
 
-export type Screenshots = {
+type Screenshots = {
   /** This tab has changed, and is the one that is pictured next. */
   changed(tab: Tab): void;
   forget(tab: Tab): void;

@@ -10,7 +10,7 @@ const captchas: readonly [type: "hcaptcha" | "recaptcha" | "turnstile" | "geetes
 ];
 
 /** The kind of captcha that a frame of this URL shows. */
-export const captchaOf = (url: string): (typeof captchas)[number][0] | undefined => {
+const captchaOf = (url: string): (typeof captchas)[number][0] | undefined => {
   const { protocol, hostname = "", pathname = "" } = URL.parse(url) ?? {};
   if (protocol !== "https:") return undefined;
   return captchas.find(([, host, path]) => host.test(hostname) && path.test(pathname))?.[0];

@@ -24,7 +24,7 @@ const standardKey = /^[+/0-9A-Za-z]{22}==$/;
 type Watched = { session: string; viewers: number; opened: Promise<ViewedBrowser>; close(): void };
 
 /** `mask`: as of `WatchedTabDeps`. */
-export type LiveViewDeps = { devTools(): DevToolsPlace; shownPages: ShownPages; mask(text: string): string };
+type LiveViewDeps = { devTools(): DevToolsPlace; shownPages: ShownPages; mask(text: string): string };
 
 const openWatched = (session: string, { devTools, shownPages, mask }: LiveViewDeps): Watched => {
   const connected = connectDevTools(devTools());

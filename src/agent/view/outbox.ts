@@ -5,7 +5,7 @@ import type { ViewMessage } from "./view-message.ts";
  * What waits to be sent to one viewer: the newest message of each type, and nothing else. So a viewer that does not read costs one
  * message of each type, and gets the newest ones when it reads again.
  */
-export type Outbox = {
+type Outbox = {
   /** Sends the message as soon as the socket has room, unless a newer one of its type comes before. */
   put(message: ViewMessage): void;
   /** Sends a picture now. Only when `isDrained`. */

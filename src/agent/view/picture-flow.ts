@@ -13,7 +13,7 @@ const missedMs = 100;
 /** `number`: of this tab's pictures, from 1. */
 export type Picture = { number: number; bytes: Buffer };
 
-export type PictureFlow = {
+type PictureFlow = {
   /** Keeps a picture, and calls `onPicture` if it is news. */
   add(event: ScreencastFrame): void;
   /** The newest picture, if it is another than the one of this number. */
@@ -22,7 +22,7 @@ export type PictureFlow = {
   forget(): void;
 };
 
-export type PictureFlowDeps = { acknowledge(id: number): void; askAgain(): void; onPicture(): void };
+type PictureFlowDeps = { acknowledge(id: number): void; askAgain(): void; onPicture(): void };
 
 /** No picture yet. */
 export const createPictureFlow = ({ acknowledge, askAgain, onPicture }: PictureFlowDeps): PictureFlow => {

@@ -22,7 +22,7 @@ export type ShownTab = {
  * `onShow`: another tab is shown, which is not attached yet. `onNews`: the shown tab is attached, or has a new picture, another state or
  * another dialog. `onTabs`: the list of tabs has changed.
  */
-export type ShownTabDeps = { viewed: ViewedBrowser; onShow(): void; onNews(): void; onTabs?(): void };
+type ShownTabDeps = { viewed: ViewedBrowser; onShow(): void; onNews(): void; onTabs?(): void };
 
 type Showing = { id: string | undefined; watching: Watching | undefined };
 

@@ -46,7 +46,7 @@ export type TabCast = {
 };
 
 /** `sessionId`: of the tab. `onNews`: called when there is a new picture or another state. */
-export type TabCastDeps = { cdp: CdpConnection; sessionId: string; shownPages: ShownPages; onNews(): void };
+type TabCastDeps = { cdp: CdpConnection; sessionId: string; shownPages: ShownPages; onNews(): void };
 
 /** Begins with the check of the present document. */
 export const startTabCast = ({ cdp, sessionId, shownPages, onNews }: TabCastDeps): TabCast => {

@@ -15,7 +15,7 @@ export type InputMessage = Extract<ActingMessage, { type: "mouse" | "wheel" | "t
 type MouseMessage = Extract<ActingMessage, { type: "mouse" }>;
 type KeyMessage = Extract<ActingMessage, { type: "key" }>;
 
-export type TabInput = {
+type TabInput = {
   /** Sends an input to the page, after those before it; leaves it out when the page is far behind. */
   send(message: InputMessage): void;
   /** Chromium would begin to drag something out of the page: it is dragged by the next moves. */

@@ -17,7 +17,7 @@ const maxTabs = 100;
 const maxTitle = 200;
 const maxUrl = 1000;
 
-export type TabsListener = {
+type TabsListener = {
   /** The list has changed. */
   onTabs(): void;
   /** A page has opened another tab, which is in the list. */

@@ -19,7 +19,7 @@ const rate = { perSecond: 400, burst: 800 };
 /** Why a viewer's socket is closed, as WebSocket close codes. */
 const closeCodes = { wrongData: 1003, refused: 1008, browserGone: 1011 } as const;
 
-export type ViewerDeps = { viewed: ViewedBrowser; readOnly: boolean };
+type ViewerDeps = { viewed: ViewedBrowser; readOnly: boolean };
 
 const isTabMessage = (message: ActingMessage): message is TabMessage =>
   ["navigate", "history", "reload", "dialog"].includes(message.type);

@@ -38,7 +38,7 @@ const createPool = (connect: Connect): Pool => {
   return { kept: connectBy(kept, connect), fresh: connectBy(new Agent({ keepAlive: false }), connect) };
 };
 
-export type Pools = {
+type Pools = {
   /** The pool of this parent proxy; undefined: that of servers. */
   of(parent: ParentProxy | undefined): Pool;
   /** Cuts every connection. */

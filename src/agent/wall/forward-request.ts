@@ -139,7 +139,7 @@ const sendBy = ({ kept, fresh }: Pool, exchange: Exchange): Promise<IncomingMess
   });
 };
 
-export type ForwardRequest = {
+type ForwardRequest = {
   /** Rejects, before or after the answer has begun. */
   serve(request: IncomingMessage, response: ServerResponse): Promise<void>;
   close(): void;

@@ -10,7 +10,7 @@
 import { join } from "node:path";
 
 /** The sockets of a namespace, in a folder of the agent. */
-export type NamespaceSockets = { proxy: string; devTools: string };
+type NamespaceSockets = { proxy: string; devTools: string };
 
 /** The sockets in this folder. Their paths must stay below 108 bytes. */
 export const socketsIn = (folder: string): NamespaceSockets => ({

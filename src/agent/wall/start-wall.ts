@@ -4,7 +4,7 @@ import type { AgentConfig } from "../agent-config.ts";
 import { startForwardProxy } from "./forward-proxy.ts";
 import { createWayOut } from "./way-out.ts";
 
-export type Wall = {
+type Wall = {
   /** Returns the function by which connections follow these rules, and all that are open are cut. */
   prepare(network: NetworkSetup): () => void;
   [Symbol.asyncDispose](): Promise<void>;

@@ -4,7 +4,7 @@ import { type AuthConnection, connectionStatus } from "../../resources/auth-conn
 import { storesLogin } from "../../resources/credential.ts";
 import { acceptedDraft, conditionsOf, type Draft, notSupportedHere } from "../conditions.ts";
 
-export type ObservedConnection = {
+type ObservedConnection = {
   connection: AuthConnection;
   /** The oldest connection of this profile and domain, which may be the connection itself. */
   holder: AuthConnection;

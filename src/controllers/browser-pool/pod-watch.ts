@@ -14,7 +14,7 @@ import { ownerUidOf } from "./pod/own-pod.ts";
 import { browserPodSelector, poolLabel } from "./pod/pod.ts";
 import type { PoolSource } from "./pool-source.ts";
 
-export type PodWatchOptions = {
+type PodWatchOptions = {
   kube: Kube;
   source: Pick<PoolSource, "meta">;
   /** The objects of this kind. */
@@ -30,7 +30,7 @@ export type PodWatchOptions = {
   log: Logger;
 };
 
-export type PodWatch = {
+type PodWatch = {
   pods: Reflector<Pod>;
   /** The pods that carry the label of an owner, by its uid: its own ones, and such as imitate them. */
   podsByOwner: Pick<ObjectGroups<Pod>, "of" | "size">;

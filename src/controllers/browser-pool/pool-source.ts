@@ -39,7 +39,7 @@ export type PoolSource<T = unknown> = Pick<Reflector<BrowserPool>, "get" | "list
 
 export type StatusChange = { before: Condition[]; after: Condition[] };
 
-export type PoolSourceOptions<T extends Statused> = {
+type PoolSourceOptions<T extends Statused> = {
   kube: Kube;
   view: PoolView<T>;
   onChange: (pool: BrowserPool, change: Change) => void;

@@ -17,7 +17,7 @@ export const fieldManager = "browserpool-operator";
 /** Pods that are read to find another's, at most: the operator must not load a large namespace that is none of its own. */
 const maxPods = 500;
 
-export type AdoptionDeps = { kube: Pick<Kube, "get" | "list">; types: ResourceTypes; wanted: ProjectObjects };
+type AdoptionDeps = { kube: Pick<Kube, "get" | "list">; types: ResourceTypes; wanted: ProjectObjects };
 
 type Managed = { managedFields?: { manager?: string; operation?: string }[] };
 

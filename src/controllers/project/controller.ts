@@ -21,7 +21,7 @@ import { whenLeadEnds } from "../when-lead-ends.ts";
 import type { ProjectObjects } from "./project-objects.ts";
 import { reconcileProject } from "./reconcile.ts";
 
-export type ProjectControllerDeps = {
+type ProjectControllerDeps = {
   kube: Kube;
   wanted: ProjectObjects;
   gate: ProjectGate;

@@ -15,7 +15,7 @@ import { type CollectDeps, createCollector, type IsGiven } from "./collect.ts";
 /** Between two writes of what has come, ms. */
 const flushEveryMs = 10_000;
 
-export type SessionOutcomesDeps = Pick<CollectDeps, "origin" | "reported"> & {
+type SessionOutcomesDeps = Pick<CollectDeps, "origin" | "reported"> & {
   kube: Kube;
   subscriber: RedisConnection;
   log: Logger;

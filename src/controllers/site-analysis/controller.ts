@@ -8,7 +8,7 @@ import { whenLeadEnds } from "../when-lead-ends.ts";
 import { type LifeDeps, serveAnalysis } from "./life.ts";
 
 /** `atOnce`: how many analyses are worked off at a time. */
-export type SiteAnalysisDeps = LifeDeps & { atOnce: number; meter?: WorkMeter | undefined; log: Logger };
+type SiteAnalysisDeps = LifeDeps & { atOnce: number; meter?: WorkMeter | undefined; log: Logger };
 
 /** Resolves when this replica no longer leads, and the trials, the queue and the watch have stopped. */
 export const runSiteAnalysisController = async (deps: SiteAnalysisDeps): Promise<void> => {

@@ -158,7 +158,7 @@ const visited = async (
 };
 
 /** `number`: of the trial in its run, from 0. */
-export type TrialRequest = { analysis: SiteAnalysis; recipe: Recipe; number: number };
+type TrialRequest = { analysis: SiteAnalysis; recipe: Recipe; number: number };
 
 /** Ends what an operator that died has left of an analysis. */
 export const deleteLeftovers = async (name: string, { kube, settings }: TrialDeps): Promise<void> => {

@@ -16,7 +16,7 @@ import { reconcileSiteConfig } from "./reconcile.ts";
 
 const concurrency = 4;
 
-export type SiteConfigControllerDeps = {
+type SiteConfigControllerDeps = {
   kube: Kube;
   rules: EligibleRules;
   meter?: WorkMeter | undefined;

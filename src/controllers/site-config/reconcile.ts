@@ -7,7 +7,7 @@ import { byAge } from "../../resources/identity.ts";
 import { type SiteConfig, siteConfigKind } from "../../resources/site-config.ts";
 import { siteConfigStatus } from "./status.ts";
 
-export type ReconcileSiteConfigDeps = {
+type ReconcileSiteConfigDeps = {
   kube: Pick<Kube, "replace">;
   configs: Pick<Reflector<SiteConfig>, "get" | "put">;
   /** The names of all objects with the scope and target of this one. */

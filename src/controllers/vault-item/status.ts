@@ -5,7 +5,7 @@ import { hasUnusableTotp } from "../../resources/credential.ts";
 import type { VaultItem, VaultItemStatus } from "../../resources/vault-item.ts";
 import { acceptedDraft, conditionsOf, type Draft } from "../conditions.ts";
 
-export type ObservedItem = {
+type ObservedItem = {
   item: VaultItem;
   hasVault: boolean;
   /** The oldest item with this key in the vault, which may be the item itself. */

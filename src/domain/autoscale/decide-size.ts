@@ -13,7 +13,7 @@ import { beginQuietTime, highestOf, type QuietTime, remember } from "./quiet-tim
 import { boundsAt, nextBoundsMs, type SizeBounds } from "./schedule.ts";
 
 /** The limits that may hold a pool back, as reasons of its condition. */
-export type LimitReason = "PooledSessionsLimit" | "SessionsLimit";
+type LimitReason = "PooledSessionsLimit" | "SessionsLimit";
 
 /** The largest size that the limits of organization and project leave to a pool, and which of them does. */
 export type Room = { size: number; limit: LimitReason };

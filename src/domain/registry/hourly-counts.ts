@@ -8,7 +8,7 @@ const hourMs = 3_600_000;
 /** Most that are remembered. When there are more, nothing counts until older ones are an hour old. */
 const maxRemembered = 100_000;
 
-export type HourlyCounts = {
+type HourlyCounts = {
   /** Whether this one counts now. */
   mayCount(key: string, nowMs: number): boolean;
   /** It has counted. */

@@ -16,7 +16,7 @@ import { type RunResult, recipeKey } from "./site.ts";
 /** `proxies`: those that an installation tries, besides none. */
 export type PlanRules = EligibleRules & { proxies: readonly ManagedProxy[]; countries: readonly string[] | undefined };
 
-export type NextStep = { do: "try"; recipe: Recipe } | { do: "end"; outcome: AnalysisOutcome; message: string };
+type NextStep = { do: "try"; recipe: Recipe } | { do: "end"; outcome: AnalysisOutcome; message: string };
 
 type Counts = { accessed: number; blocked: number; inconclusive: number };
 type Standing = "open" | "works" | "blocked" | "inconclusive";

@@ -10,7 +10,7 @@ import { type ClusterContent, endOfCluster, readCluster } from "./read-cluster.t
 /** A whole cluster. */
 export type Cluster = ClusterContent & { bytes: Buffer };
 
-export type ClusterReader = {
+type ClusterReader = {
   /** The clusters that are whole with these bytes. Throws `NotWebm`. */
   add(bytes: Uint8Array): Cluster[];
   /** The cluster at the end of the file, which may have no length of its own; undefined when there is none or it is not whole. */

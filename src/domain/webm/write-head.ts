@@ -9,7 +9,7 @@ import { videoTracks } from "./video-track.ts";
 export type IndexedCluster = { offset: number; startMs: number };
 
 /** `clusterBytes`: of all clusters. `index`: those with which a player can begin. */
-export type WebmVideo = {
+type WebmVideo = {
   width: number;
   height: number;
   durationMs: number;

@@ -43,7 +43,7 @@ const fieldInput = (field: string): Html =>
         </label>
 `;
 
-export type FormPage = { projectName: string; domain: string; fields: string[]; csrf: string; problem?: string };
+type FormPage = { projectName: string; domain: string; fields: string[]; csrf: string; problem?: string };
 
 /** The form for the login of a domain. The name of a project may have signs that turn the text around, so it is isolated. It never shows values that were typed before. */
 export const formPage = ({ projectName, domain, fields, csrf, problem }: FormPage): string =>

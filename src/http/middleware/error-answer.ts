@@ -16,7 +16,7 @@ const retryable = new Set<ErrorCode>([
 ]);
 
 /** The wire shape of an error (HTTP-1). */
-export type ErrorBody = {
+type ErrorBody = {
   code: string;
   message: string;
   details?: { code: string; message: string }[];

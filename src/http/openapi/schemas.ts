@@ -9,7 +9,7 @@ import { wireSchema } from "../../resources/wire.ts";
 export type Json = Record<string, unknown>;
 
 /** The direction of a schema: a caller's request, or the answer to it. */
-export type Direction = "request" | "answer";
+type Direction = "request" | "answer";
 
 /** Shapes inside other schemas. Each place has its own derived schema, so they are found by their JSON Schema. */
 const innerShapes: [string, z.ZodType][] = [

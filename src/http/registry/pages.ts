@@ -67,7 +67,7 @@ const pager = (path: string, query: Record<string, string>, { offset, limit, has
 `;
 };
 
-export type Page = { offset: number; limit: number; hasMore: boolean };
+type Page = { offset: number; limit: number; hasMore: boolean };
 
 /** The list of sites, with a search. `size`: all that are known. */
 export const sitesPage = ({

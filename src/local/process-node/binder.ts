@@ -5,7 +5,7 @@ import { pods } from "../../kube/resource-type.ts";
 import { whyNotPlaced } from "./placement.ts";
 import { isOver } from "./pod-status.ts";
 
-export type BinderOptions = {
+type BinderOptions = {
   kube: Kube;
   nodeName: string;
   maxPods: number;

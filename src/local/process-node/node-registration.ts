@@ -11,7 +11,7 @@ const leaseSeconds = 40;
 /** The host address in the status of every pod of this node. */
 export const hostAddress = "127.0.0.1";
 
-export type NodeRegistrationOptions = { kube: Kube; nodeName: string; maxPods: number; log: Logger };
+type NodeRegistrationOptions = { kube: Kube; nodeName: string; maxPods: number; log: Logger };
 
 export type NodeRegistration = {
   /** Ends the heartbeat and, if the API still answers, reports that the node is not ready. */

@@ -2,7 +2,7 @@ import type { Pod } from "../../kube/objects.ts";
 import type { SecretValues } from "./pod-secrets.ts";
 
 /** The command line and the variables of a pod's one container. */
-export type PodEnvironment = { args: string[]; env: Record<string, string> };
+type PodEnvironment = { args: string[]; env: Record<string, string> };
 
 /**
  * Expands text as a kubelet does: `$(NAME)` becomes the variable's value if there is one, `$$` becomes a plain `$`.

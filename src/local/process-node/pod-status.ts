@@ -7,7 +7,7 @@ type Conditions = NonNullable<PodStatus["conditions"]>;
 type StartedState = Exclude<PodRunState, { phase: "starting" }>;
 
 /** Why a pod has failed, if its process's exit code does not show it. */
-export type FailureReason = "NodeRestart" | "NodeShutdown" | "UnsupportedPod";
+type FailureReason = "NodeRestart" | "NodeShutdown" | "UnsupportedPod";
 export type Failure = { reason: FailureReason; message: string };
 
 /** True when the pod's phase says that it has ended. */

@@ -25,7 +25,7 @@ import type { PodRun } from "./pod-run.ts";
 import { type Failure, isOver } from "./pod-status.ts";
 import { whyUnsupported } from "./supported-pod.ts";
 
-export type PodSyncOptions = {
+type PodSyncOptions = {
   kube: Kube;
   nodeName: string;
   binder: Binder;
@@ -36,7 +36,7 @@ export type PodSyncOptions = {
   removeLog: (ref: Ref) => Promise<void>;
 };
 
-export type PodSync = {
+type PodSync = {
   sync(key: string): Promise<Requeue | undefined>;
   /** Reports a pod of a former run of this node as failed, or finishes its deletion. */
   reportLeftover(pod: Pod): Promise<void>;

@@ -7,8 +7,7 @@ import { readSecretValues } from "./pod-secrets.ts";
 import { createStartSlots } from "./start-slots.ts";
 
 /** `dataDir`: absolute, locked by this run and without leftovers of a former run (`lockDataDir`, `endLeftovers`). */
-export type ProcessNodeOptions = PodProcessOptions &
-  Pick<NodeOptions, "kube" | "namespace" | "log"> & { nodeName?: string };
+type ProcessNodeOptions = PodProcessOptions & Pick<NodeOptions, "kube" | "namespace" | "log"> & { nodeName?: string };
 
 export type ProcessNode = RunningNode;
 

@@ -9,9 +9,9 @@ import type { Pod } from "../../kube/objects.ts";
 
 const firstPeriodMs = 25;
 
-export type Probe = { host: string; port: number; path: string; periodMs: number; timeoutMs: number; failures: number };
+type Probe = { host: string; port: number; path: string; periodMs: number; timeoutMs: number; failures: number };
 
-export type ReadinessProbe = { stop(): void };
+type ReadinessProbe = { stop(): void };
 
 type Container = NonNullable<Pod["spec"]>["containers"][number];
 

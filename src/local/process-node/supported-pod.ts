@@ -17,7 +17,7 @@ const unsupportedVariable = (container: Container): string | undefined =>
   )?.name;
 
 /** The pod's fields that can be the source of a variable. */
-export const supportedFields = new Set(["metadata.name", "metadata.namespace", "metadata.uid", "status.podIP"]);
+const supportedFields = new Set(["metadata.name", "metadata.namespace", "metadata.uid", "status.podIP"]);
 
 const containerRefusal = (container: Container): string | undefined => {
   if (container.command?.length) return "a container with a command of its own";

@@ -4,7 +4,7 @@
 export const maxRobotsBytes = 500 * 1024;
 
 /** `pattern`: as compared, so percent-encoded in one way. */
-export type RobotsRule = { allows: boolean; pattern: string };
+type RobotsRule = { allows: boolean; pattern: string };
 
 type Line = { key: string; value: string };
 

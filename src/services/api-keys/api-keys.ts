@@ -14,8 +14,6 @@ import {
   readDigest,
 } from "./api-key-secret.ts";
 
-export type { ApiKeyRecord } from "./api-key-secret.ts";
-
 /** The identity and rights of an API key. A project key can only use its project. */
 export type Principal = {
   keyId: string;
@@ -35,7 +33,7 @@ export type ApiKeys = {
   put(secret: Secret): void;
 };
 
-export type ApiKeysOptions = {
+type ApiKeysOptions = {
   kube: Kube;
   /** The system namespace. */
   namespace: string;

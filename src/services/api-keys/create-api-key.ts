@@ -6,7 +6,7 @@ import type { ServiceDeps } from "../service-deps.ts";
 import { type ApiKeyRecord, apiKeySecret, maskApiKey, newApiKey } from "./api-key-secret.ts";
 import { fetchGrantable, refuseForeignLevel, requireGrant } from "./grants.ts";
 
-export type NewApiKey = {
+type NewApiKey = {
   name: string;
   /** Undefined: a key of the organization. */
   projectId: string | undefined;

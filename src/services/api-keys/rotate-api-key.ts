@@ -4,7 +4,7 @@ import { type ApiKeyRecord, apiKeyAnnotations, apiKeySecretName, readApiKey } fr
 import { apiKeyNotFound, changeApiKey } from "./change-api-key.ts";
 import { type CreatedApiKey, createApiKey, msPerDay } from "./create-api-key.ts";
 
-export type Rotation = {
+type Rotation = {
   /** Lifetime of the new key; null: for ever; undefined: the same as the old key's. */
   daysToExpire: number | null | undefined;
   /** Days for which the old key still works; 0 ends it now. */

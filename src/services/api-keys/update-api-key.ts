@@ -6,7 +6,7 @@ import { type ApiKeyRecord, apiKeyAnnotations, grantedTo } from "./api-key-secre
 import { changeApiKey } from "./change-api-key.ts";
 import { fetchGrantable, refuseForeignLevel, requireGrant } from "./grants.ts";
 
-export type ApiKeyUpdate = {
+type ApiKeyUpdate = {
   name?: string | undefined;
   /** Null: all of the key's level. */
   permissions?: readonly Permission[] | null | undefined;

@@ -20,7 +20,7 @@ export type ClaimedWork = {
  * `run`: collects until all is collected, and is repeated by another replica when this one is gone. After its rejection nobody collects
  * until `ensure` is asked to. `most`: at once. `alsoLook`: further work of each look; it gets `ensure`.
  */
-export type ClaimedWorkDeps = {
+type ClaimedWorkDeps = {
   claims: CollectClaims;
   run(collected: Collected, signal: AbortSignal): Promise<void>;
   most: number;

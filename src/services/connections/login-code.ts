@@ -24,7 +24,7 @@ type Deps = Pick<ServiceDeps, "kube" | "signingKey">;
 /** Time for a person to log in, ms. */
 const lifetimeMs = 10 * 60 * 1000;
 
-export type LoginCode = { code: string; expiresAtMs: number };
+type LoginCode = { code: string; expiresAtMs: number };
 
 const digest = (code: string): Buffer => createHash("sha256").update(code).digest();
 

@@ -7,7 +7,7 @@ import { fetchLoginShape } from "../secrets/stored-login.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
 /** The parts of a credential that an answer shows. `newTotpSecret`: the one that the request has just stored. */
-export type Shown = { valueKeys: boolean; newTotpSecret?: Sensitive | undefined };
+type Shown = { valueKeys: boolean; newTotpSecret?: Sensitive | undefined };
 
 /** A credential as HTTP answers show it; reads the names of its values from its Secret. */
 export const credentialAnswer = async (

@@ -4,7 +4,7 @@ import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { fetchCredentials } from "./fetch-credential.ts";
 
-export type CredentialQuery = {
+type CredentialQuery = {
   /** Exact. */
   name?: string | undefined;
   /** Exact. */

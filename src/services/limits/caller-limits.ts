@@ -14,13 +14,13 @@ import { AppError } from "../../errors.ts";
 import type { ApiMetrics, LimitName } from "../../metrics/api-metrics.ts";
 
 /** Whose requests are counted together. */
-export type CallerKind = keyof CallerBound;
+type CallerKind = keyof CallerBound;
 
 /** Who asks. `projectId`: undefined for requests to the organization. */
-export type Caller = { keyId: string; projectId: string | undefined };
+type Caller = { keyId: string; projectId: string | undefined };
 
 /** Ends a count. A second call does nothing. */
-export type Leave = () => void;
+type Leave = () => void;
 
 export type CallerLimits = {
   /** Counts a request of this key or project, from now until `Leave`. Throws `rate_limited`. */

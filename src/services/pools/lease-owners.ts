@@ -24,9 +24,3 @@ export const liveOwnersOf = (project: Project, deps: Pick<ServiceDeps, "pools" |
   ...poolsOf(project, deps),
   ...browsersOf(project, deps).filter((browser) => !isOver(browser)),
 ];
-
-/** All lease owners of a project. */
-export const leaseOwnersOf = (project: Project, deps: Pick<ServiceDeps, "pools" | "browsers">): LeaseOwner[] => [
-  ...poolsOf(project, deps),
-  ...browsersOf(project, deps),
-];

@@ -13,7 +13,7 @@ import { fetchProfile } from "./fetch-profile.ts";
 type Deps = Pick<ServiceDeps, "kube" | "blobs">;
 
 /** `name`: a file name. `bytes`: undefined when it is not known before. */
-export type ProfileDownload = { name: string; bytes: number | undefined; body: AsyncIterable<Uint8Array> };
+type ProfileDownload = { name: string; bytes: number | undefined; body: AsyncIterable<Uint8Array> };
 
 /** Longest download, ms. A caller that takes it more slowly would hold a connection to the store for as long as it likes. */
 const downloadMs = 30 * 60_000;

@@ -5,7 +5,7 @@ import type { ServiceDeps } from "../service-deps.ts";
 import { fetchProfiles } from "./fetch-profile.ts";
 
 /** `name`: exact. `query`: part of the name or the id, in any case. */
-export type ProfileQuery = { name?: string | undefined; query?: string | undefined };
+type ProfileQuery = { name?: string | undefined; query?: string | undefined };
 
 /** The profiles that match the query, oldest first. */
 export const listProfiles = async (

@@ -4,7 +4,7 @@ import { changeObject } from "../objects/change-object.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { type Project, projectAnnotations, readProject } from "./project-namespace.ts";
 
-export type ProjectChange = { labels?: Record<string, string | null>; annotations?: Record<string, string | null> };
+type ProjectChange = { labels?: Record<string, string | null>; annotations?: Record<string, string | null> };
 
 /**
  * Writes labels and annotations of a project's namespace, and the time of the change. `change` gets the project as the API server

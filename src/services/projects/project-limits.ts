@@ -4,7 +4,7 @@ import { changeProject } from "./change-project.ts";
 import { type Project, projectAnnotations } from "./project-namespace.ts";
 
 /** 0 and null remove a cap; undefined keeps it. */
-export type ProjectLimitsUpdate = {
+type ProjectLimitsUpdate = {
   maxConcurrentSessions?: number | null | undefined;
   maxConcurrentInvocations?: number | null | undefined;
 };

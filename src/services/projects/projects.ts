@@ -18,7 +18,7 @@ export type Projects = {
   put(namespace: Namespace): void;
 };
 
-export type ProjectIndex = { all: Project[]; byId: Map<string, Project>; byName: Map<string, Project> };
+type ProjectIndex = { all: Project[]; byId: Map<string, Project>; byName: Map<string, Project> };
 
 const byAge = (a: Project, b: Project): number =>
   a.createdAt === b.createdAt ? (a.namespace < b.namespace ? -1 : 1) : a.createdAt < b.createdAt ? -1 : 1;

@@ -5,7 +5,7 @@ import { changeProject } from "./change-project.ts";
 import { requireFreeProjectName } from "./project-name.ts";
 import { type Project, projectAnnotations, projectStatusLabel } from "./project-namespace.ts";
 
-export type ProjectUpdate = { name?: string | undefined; status?: Project["status"] | undefined };
+type ProjectUpdate = { name?: string | undefined; status?: Project["status"] | undefined };
 
 type Deps = Pick<ServiceDeps, "kube" | "projects" | "config">;
 

@@ -5,7 +5,7 @@ import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { fetchProxies } from "./fetch-proxy.ts";
 
-export type ProxyQuery = {
+type ProxyQuery = {
   /** The whole name, in any case and with any accents. */
   name?: string | undefined;
   /** Part of the name, the host or the address, in any case, or the exact id. */

@@ -11,7 +11,7 @@ export const fetchAnalysis = async (id: string, { kube }: Pick<ServiceDeps, "kub
   return analysisRecord(analysis);
 };
 
-export type AnalysisQuery = { query?: string | undefined; status?: AnalysisRecord["status"] | undefined };
+type AnalysisQuery = { query?: string | undefined; status?: AnalysisRecord["status"] | undefined };
 
 /** The analyses that match, the one that was asked for last first. */
 export const listAnalyses = (

@@ -9,7 +9,7 @@ import { type SitePlace, siteDomain } from "./site-index.ts";
 /** Names that are looked at before others have their turn: about a millisecond. */
 const atOnce = 5000;
 
-export type SiteQuery = { query?: string | undefined; scope?: SiteScope | undefined; limit: number; offset: number };
+type SiteQuery = { query?: string | undefined; scope?: SiteScope | undefined; limit: number; offset: number };
 
 /** A site as answers show it; undefined when it has gone meanwhile. */
 export const siteRecord = (

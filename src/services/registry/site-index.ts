@@ -23,7 +23,7 @@ import type { Recipe, SiteScope } from "../../resources/site-recipe.ts";
 /** The name of a site. */
 export type SitePlace = { scope: SiteScope; target: string };
 
-export type SiteFinder = {
+type SiteFinder = {
   /** What is known of a site; undefined: nothing. */
   find(place: SitePlace): Site | undefined;
   /** The latest runs of its configurations, by `recipeKey`, each's oldest first. */

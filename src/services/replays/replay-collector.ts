@@ -19,7 +19,7 @@ const sweepLimitMs = 20 * 60_000;
 /** A part is older than its recording's end, by the longest recording at most; and an hour for clocks. */
 const marginMs = mostReplaySeconds * 1000 + 3_600_000;
 
-export type ReplayCollectorDeps = CollectReplayDeps & { claims: CollectClaims };
+type ReplayCollectorDeps = CollectReplayDeps & { claims: CollectClaims };
 
 /** Deletes videos that were stored so long ago that none of their recordings is kept. Rejects when the store does not serve. */
 export const sweepReplays = async (

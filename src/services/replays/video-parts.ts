@@ -38,7 +38,7 @@ export type VideoParts = {
   finish(): Promise<StoredVideo | undefined>;
 };
 
-export type VideoPartsDeps = Pick<ServiceDeps, "blobs"> & { id: string; mostBytes: number };
+type VideoPartsDeps = Pick<ServiceDeps, "blobs"> & { id: string; mostBytes: number };
 
 const createIndex = () => {
   const index: IndexedCluster[] = [];

@@ -61,7 +61,7 @@ const givesCodes = (text: string, isOwn: boolean): boolean =>
  * `names`: all values, also empty ones. An empty value is stored plain, so no key is needed to find out that it is empty.
  * `hasUnusableTotp`: a TOTP secret is stored that is no base32 text; it counts as none (CREDENTIAL-19).
  */
-export type LoginShape = StoredLogin & { names: string[]; hasUnusableTotp: boolean };
+type LoginShape = StoredLogin & { names: string[]; hasUnusableTotp: boolean };
 
 const shapeIn = (credential: Credential, data: Record<string, string>): LoginShape => {
   const entries = valueEntries(credential, data);

@@ -25,7 +25,7 @@ import type { ServiceDeps } from "../service-deps.ts";
 import { answerHeld, type HandedOut, handOut } from "./hand-out.ts";
 import { sessionAnswer } from "./session-answer.ts";
 
-export type AcquireInput = {
+type AcquireInput = {
   idOrName: string;
   request: AcquireBrowser;
   project: Project;

@@ -20,7 +20,7 @@ export type SessionTarget = {
   isGenuine(answer: UpgradeAnswer): boolean;
 };
 
-export type AuthorizeSessionDeps = Pick<
+type AuthorizeSessionDeps = Pick<
   ServiceDeps,
   "store" | "pools" | "browsers" | "agentTokens" | "agentKeys" | "verifyKey" | "signingKey"
 >;

@@ -21,7 +21,7 @@ type Source = {
   before(beforeMs: number, part: Part): Place[] | Promise<Place[]>;
 };
 
-export type EndedDeps = Pick<ServiceDeps, "pools" | "browsers" | "endedLeases">;
+type EndedDeps = Pick<ServiceDeps, "pools" | "browsers" | "endedLeases">;
 
 /** Later than every end, ms. */
 const endOfTimeMs = 8.64e15;
@@ -132,7 +132,7 @@ const read = async (places: Place[], { endedLeases }: EndedDeps): Promise<EndedL
   return places.flatMap(({ session }) => leases.get(session) ?? []);
 };
 
-export type EndedPage = { leases: EndedLease[]; hasMore: boolean };
+type EndedPage = { leases: EndedLease[]; hasMore: boolean };
 
 /** Page of a project's ended sessions. It reads the page, and as many end times of each pool at most. */
 export const endedPage = async (
@@ -153,7 +153,7 @@ export const endedPage = async (
 };
 
 /** How many of the latest ended sessions a search looks at, and how many at a time: each batch is some milliseconds of work. */
-export const searchedSessions = 5000;
+const searchedSessions = 5000;
 const batch = 500;
 
 /** The matching ones among the latest ended sessions. `isCut`: there are further ones, which were not looked at. */

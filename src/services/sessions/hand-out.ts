@@ -10,7 +10,7 @@ export type HandedOut = {
   takeBack(): void;
 };
 
-export type SessionOwner = { poolUid: string; session: string };
+type SessionOwner = { poolUid: string; session: string };
 
 /** The answer for a bound lease. When it can't be made, or the caller is gone by then, the session is abandoned. */
 export const answerHeld = async (

@@ -7,7 +7,7 @@ import type { ServiceDeps } from "../service-deps.ts";
 import { configOf } from "./session-config.ts";
 
 /** The telemetry settings that a lease was asked for with, if it was. */
-export const leaseTelemetry = ({ telemetry }: SessionRequest): Telemetry | undefined =>
+const leaseTelemetry = ({ telemetry }: SessionRequest): Telemetry | undefined =>
   // The schema of the request has checked them, and every answer reads them: not again.
   telemetry ? fromWire(Telemetry, telemetry as Wire<Telemetry>) : undefined;
 

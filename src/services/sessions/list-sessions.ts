@@ -11,7 +11,7 @@ export type SessionFilter = {
 };
 
 /** `isCut`: older ended sessions may match, too; the search did not look at them. */
-export type SessionPage = { leases: AnyLease[]; hasMore: boolean; isCut: boolean };
+type SessionPage = { leases: AnyLease[]; hasMore: boolean; isCut: boolean };
 
 type Paging = { offset: number; limit: number };
 type ListDeps = Pick<ServiceDeps, "store" | "pools" | "browsers" | "endedLeases">;

@@ -3,7 +3,7 @@ import type { ServiceDeps } from "../service-deps.ts";
 import { authorizeSession } from "./authorize-session.ts";
 
 /** What a live view's page is asked for. `readOnly`: it shall only show the browser, whatever its token allows. */
-export type AskedView = { sessionId: string; token: string; readOnly: boolean };
+type AskedView = { sessionId: string; token: string; readOnly: boolean };
 
 /** Whether the view of this token may be opened now, and whether it only shows the browser. Throws as `authorizeSession`. */
 export const openLiveView = async (

@@ -23,7 +23,7 @@ import { sessionAnswer } from "./session-answer.ts";
 /** Pools that are tried for one browser: the caller waits for each. */
 const mostTried = 3;
 
-export type Wanted = { spec: BrowserSpec; project: Project; baseUrl: string };
+type Wanted = { spec: BrowserSpec; project: Project; baseUrl: string };
 
 /** Those with the most idle browsers first. */
 const candidates = (config: string, project: Project, deps: ServiceDeps): BrowserPool[] =>

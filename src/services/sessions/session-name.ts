@@ -4,7 +4,7 @@ import { retryBriefly } from "../../redis/while-unavailable.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
 /** The error for a name that another active session of the project has (LEASE-6). */
-export const sessionNameTaken = (name: string): AppError =>
+const sessionNameTaken = (name: string): AppError =>
   new AppError("name_taken", `name: ${name} is the name of another active session of this project`);
 
 /** Reserves the name, if one is wanted, for a session of the project. Throws `name_taken`. */

@@ -24,7 +24,7 @@ const renewMs = 5000;
 const listenMs = 10_000;
 const retryMs = 100;
 
-export type Deliveries = {
+type Deliveries = {
   /** Delivers the setup unless this replica is busy, or another one is at it. */
   take(request: SetupRequest): void;
   /** Resolves when all that have begun are over; takes no more. */

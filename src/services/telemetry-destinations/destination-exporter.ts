@@ -26,7 +26,7 @@ const freshMs = 10_000;
 export const destinationDeleted = "destination_deleted";
 
 /** A destination that was deleted and made anew under its id is another one. */
-export type DestinationRef = { id: string; uid: string; namespace: string };
+type DestinationRef = { id: string; uid: string; namespace: string };
 
 type Opened = { exporter: OtlpExporter; text: string; readAtMs: number };
 

@@ -4,7 +4,7 @@ import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { fetchDestinations } from "./fetch-destination.ts";
 
-export type DestinationQuery = {
+type DestinationQuery = {
   /** The whole name, in any case and with any accents. */
   name?: string | undefined;
   /** Part of the name or the endpoint, in any case, or the exact id. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { awaitWith } from "../../await-with.ts";
 
 /** Bounds of a batch: items, and bytes, which the last item may go beyond. */
-export type BatchBounds = { items: number; bytes: number; lingerMs: number };
+type BatchBounds = { items: number; bytes: number; lingerMs: number };
 
 const late = Symbol("late");
 

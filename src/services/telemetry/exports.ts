@@ -20,7 +20,7 @@ import {
 import { fetchDestination } from "../telemetry-destinations/fetch-destination.ts";
 import { recordOf } from "./record.ts";
 
-export type ExportsDeps = ExporterDeps &
+type ExportsDeps = ExporterDeps &
   Pick<ServiceDeps, "projects"> & {
     events: Pick<TelemetryStore, "read">;
     cursors: ExportCursors;

@@ -6,7 +6,7 @@ import type { ServiceDeps } from "../service-deps.ts";
 import { recordOf } from "./record.ts";
 
 /** `offset`: of the answer before; left out for a first page. `category`: left out for all. */
-export type EventsQuery = {
+type EventsQuery = {
   order: "asc" | "desc";
   category?: readonly string[] | undefined;
   since?: string | undefined;
@@ -16,7 +16,7 @@ export type EventsQuery = {
 };
 
 /** `next`: the offset of the next page; 0 when there is none. */
-export type EventsPage = { records: TelemetryRecord[]; next: number };
+type EventsPage = { records: TelemetryRecord[]; next: number };
 
 /** Where a window begins that has no begin. */
 const defaultSince = "5m";

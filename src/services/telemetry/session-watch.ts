@@ -9,7 +9,7 @@ import type { TelemetryStore } from "../../redis/telemetry-store.ts";
 import { type LeaseStateDeps, leaseState } from "../collecting/lease-state.ts";
 
 /** What is known of a session. `last`: the number of its last event. `isOver`: no further event comes. */
-export type WatchedState = { last: number; isOver: boolean };
+type WatchedState = { last: number; isOver: boolean };
 
 export type SessionWatches = {
   /** Begins to look after this session, or shares the loop of another reader. The caller must call `leave`. */
@@ -17,7 +17,7 @@ export type SessionWatches = {
 };
 
 /** The session as one reader sees it. */
-export type SessionWatch = {
+type SessionWatch = {
   /** Resolves when there is an event after this number, or none comes any more. Rejects with the reason of `signal`. */
   next(after: number, signal: AbortSignal): Promise<WatchedState>;
   leave(): void;

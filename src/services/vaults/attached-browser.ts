@@ -12,7 +12,7 @@ import { findSession } from "../sessions/find-session.ts";
  * The URL of a browser's DevTools, and the headers that its agent requires. `accepts`: whether the answer to the upgrade came from
  * that agent; no value may be sent to anything else.
  */
-export type DevToolsAddress = {
+type DevToolsAddress = {
   url: string;
   headers: Record<string, string>;
   accepts(answer: UpgradeAnswer): boolean;

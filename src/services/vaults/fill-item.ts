@@ -28,7 +28,7 @@ import { noteRefusedFill } from "./note-refused-fill.ts";
 import { openItem, type ReadyItem } from "./open-item.ts";
 
 /** `arrivedAtMs`: when the request arrived, by `performance.now()`. */
-export type FillInput = {
+type FillInput = {
   path: ItemPath;
   request: FillItem;
   project: Project;

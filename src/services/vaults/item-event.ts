@@ -5,7 +5,7 @@ import type { Principal } from "../api-keys/api-keys.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
 /** The API key of a request, in the form of events. */
-export const actorOf = ({ keyId }: Principal, { apiKeys }: Pick<ServiceDeps, "apiKeys">): ItemEvent["actor"] => {
+const actorOf = ({ keyId }: Principal, { apiKeys }: Pick<ServiceDeps, "apiKeys">): ItemEvent["actor"] => {
   const name = apiKeys.find(keyId)?.name;
   return { id: keyId, ...(name !== undefined && { name }) };
 };

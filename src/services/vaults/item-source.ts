@@ -11,7 +11,7 @@ import type { ServiceDeps } from "../service-deps.ts";
 type Deps = Pick<ServiceDeps, "kube" | "secretsKeys">;
 
 /** The credential of an item, and the origins that it may be filled into; undefined: any. */
-export type FoundSource = { source: CredentialSource; allowedOrigins: string[] | undefined };
+type FoundSource = { source: CredentialSource; allowedOrigins: string[] | undefined };
 
 /** The credential and the origins of each item, in the order of the items. */
 export const findSources = async (items: VaultItem[], project: Project, deps: Deps): Promise<FoundSource[]> => {

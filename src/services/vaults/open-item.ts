@@ -16,7 +16,7 @@ export type ReadyItem = {
 };
 
 /** The present state of an item, with its values when it is ready. */
-export type OpenItem = ReadyItem | { state: Extract<ItemState, { status: "unavailable" }> };
+type OpenItem = ReadyItem | { state: Extract<ItemState, { status: "unavailable" }> };
 
 type Deps = Pick<ServiceDeps, "kube" | "secretsKeys">;
 

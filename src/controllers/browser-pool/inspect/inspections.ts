@@ -37,7 +37,7 @@ const crowdedMs = 1000;
 /** While Redis does not answer, each browser's inspection is tried again after this time, ms. */
 const redisAwayMs = 1000;
 
-export type InspectionRequest = { pool: PodOwner; pod: Pod; browser: NewBrowser; epoch: number; lane: InspectionLane };
+type InspectionRequest = { pool: PodOwner; pod: Pod; browser: NewBrowser; epoch: number; lane: InspectionLane };
 
 export type Inspections = Pick<InspectionMemory, "lastInspection" | "askedUnder" | "agentEpoch" | "forget"> & {
   /** Inspects a browser after `afterMs`, or earlier if an earlier request says so. The newest request gives the epoch. */
@@ -47,7 +47,7 @@ export type Inspections = Pick<InspectionMemory, "lastInspection" | "askedUnder"
 
 const nodeOf = ({ pod }: InspectionRequest): string => pod.spec?.nodeName ?? "";
 
-export type InspectionsDeps = Omit<InspectDeps, "check"> & {
+type InspectionsDeps = Omit<InspectDeps, "check"> & {
   pods: Pick<Reflector<Pod>, "get">;
   dying: ReadonlySet<string>;
   lead: Lead;

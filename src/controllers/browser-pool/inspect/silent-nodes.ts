@@ -17,7 +17,7 @@ const askedAtOnce = 2;
 /** What an inspection tells of its node. */
 export type NodeAnswer = "answered" | "silent" | "unknown";
 
-export type SilentNodes = {
+type SilentNodes = {
   isSilent(node: string): boolean;
   /** Begins an inspection; false when enough agents of this silent node are being asked, and this one can wait. */
   enter(node: string, canWait: boolean): boolean;

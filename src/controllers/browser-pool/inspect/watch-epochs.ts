@@ -7,7 +7,7 @@ import type { PoolSource } from "../pool-source.ts";
 /** How often each pool's epoch is read, ms. A FLUSHALL breaks no connection and sends no message; only this check notices it. */
 const intervalMs = 1000;
 
-export type WatchEpochsDeps = {
+type WatchEpochsDeps = {
   source: Pick<PoolSource, "list">;
   /** Whether a pool has nothing that Redis could lose: it is not asked about. */
   isSettled(pool: BrowserPool): boolean;

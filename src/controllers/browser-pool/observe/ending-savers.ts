@@ -18,7 +18,7 @@ export type EndingSavers = {
   stop(): Promise<void>;
 };
 
-export type EndingSaversDeps = {
+type EndingSaversDeps = {
   kube: Kube;
   store: Pick<LeaseStore, "snapshot">;
   /** Whether the save for the pod with this key is over, whatever became of it. */

@@ -10,7 +10,7 @@ import type { PoolScaling } from "./autoscaling.ts";
 export type ProfileVersion = { uid: string; name: string; version: number; lastUsedMs: number };
 
 /** What became of the save of a browser's profile. */
-export type SaveOutcome =
+type SaveOutcome =
   | { is: "saved"; version: number }
   /** No client has used the browser. */
   | { is: "unused" }

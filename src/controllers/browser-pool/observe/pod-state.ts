@@ -33,7 +33,7 @@ export const isReady = (pod: Pod): boolean =>
 const isEvicted = (pod: Pod, browser: BrowserRecord | undefined): boolean =>
   browser ? browser.state !== "retired" : isReady(pod);
 
-export type PodFacts = {
+type PodFacts = {
   /** The pod's record in Redis, if it has one. */
   browser: BrowserRecord | undefined;
   /** This replica has deleted the pod. */

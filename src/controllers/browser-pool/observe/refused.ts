@@ -3,7 +3,7 @@ import type { BrowserPool } from "../../../resources/browser-pool.ts";
 import type { Refusal } from "./observed.ts";
 
 /** The objects of a loop that are refused because of others, which get another round when there may be room for them. */
-export type Refused = {
+type Refused = {
   /** To be called in each round of an object; returns `refusal`. */
   note(pool: BrowserPool, refusal: Refusal | undefined): Refusal | undefined;
   forget(uid: string): void;

@@ -27,7 +27,7 @@ const sizeOf = ({ metadata, spec, status }: BrowserPool, accepted: ReadonlyMap<s
   spec.size === 0 ? 0 : (accepted.get(metadata.uid) ?? status?.acceptedSize ?? 0);
 
 /** `setAside`: the namespace of browsers that no limit of callers counts, and that none bounds: those of the config registry. */
-export type SessionBookOptions = { limits: SessionLimits; caps: SessionCaps; setAside?: string | undefined };
+type SessionBookOptions = { limits: SessionLimits; caps: SessionCaps; setAside?: string | undefined };
 
 const unlimited: SessionLimits = {
   pooledSessions: Infinity,

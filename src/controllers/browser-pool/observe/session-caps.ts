@@ -18,7 +18,7 @@ export type SessionCaps = {
 const annotationOf = (namespace: Namespace | undefined, name: string): string | undefined =>
   namespace?.metadata.annotations?.[name];
 
-export type SessionCapsOptions = { kube: Kube; log: Logger; systemNamespace: string; organizationSessions: number };
+type SessionCapsOptions = { kube: Kube; log: Logger; systemNamespace: string; organizationSessions: number };
 
 /** Watches the projects and the system namespace until `stop`. A changed cap counts from the next round of each object. */
 export const startSessionCaps = ({

@@ -10,7 +10,7 @@ import type { Draft } from "../../conditions.ts";
 import type { Observed, SaveState } from "../observe/observed.ts";
 
 /** The type of the condition. */
-export const profileSaved = "ProfileSaved";
+const profileSaved = "ProfileSaved";
 
 const final = new Set(["Saved", "Unchanged", "Superseded", "NotSaved", "NotStarted"]);
 

@@ -14,13 +14,12 @@ export type DeleteReason =
   | "Outdated"
   | "Retired"
   | "Unreachable"
-  | "Unready"
   | "Surplus"
   | "NodeLeaving"
   | "NodeLost"
   | "PoolDeleted";
 
-export type RetireReason = "Surplus" | "PoolDeleted" | "Unready" | "PodOutdated" | "ProfileUpdated";
+type RetireReason = "Surplus" | "PoolDeleted" | "Unready" | "PodOutdated" | "ProfileUpdated";
 
 export type PoolAction =
   | { do: "raise"; epoch: number }

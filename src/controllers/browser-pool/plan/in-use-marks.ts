@@ -17,7 +17,7 @@ export const unchangedMs = 5000;
 const marksPerRound = 10;
 const nextMarksMs = 1000;
 
-export type Marks = { actions: PoolAction[]; requeueAfterMs: number };
+type Marks = { actions: PoolAction[]; requeueAfterMs: number };
 
 /** The change that the pod needs; undefined: the pod keeps what it shows. */
 const wanted = ({ state, browser }: ObservedPod): "mark" | "unmark" | undefined => {

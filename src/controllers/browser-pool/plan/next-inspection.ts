@@ -39,7 +39,7 @@ export const lanes: Readonly<Record<InspectionReason, InspectionLane>> = {
 };
 
 /** `dueMs`: ms since the epoch; in the past when it is overdue. */
-export type NextInspection = { dueMs: number; why: InspectionReason };
+type NextInspection = { dueMs: number; why: InspectionReason };
 
 /** Each browser is audited once in this time, ms, so a lease that Redis has lost is found within it. */
 export const auditMs = 60_000;

@@ -14,7 +14,7 @@ import type { Observed, ObservedPod } from "../observe/observed.ts";
 import type { PoolAction } from "./actions.ts";
 import { resyncMs, type Slot } from "./starts.ts";
 
-export type Rollout = { actions: PoolAction[]; nextStartTime?: string; requeueAfterMs: number };
+type Rollout = { actions: PoolAction[]; nextStartTime?: string; requeueAfterMs: number };
 
 const bySince = (a: ObservedPod, b: ObservedPod): number => (a.browser?.since ?? 0) - (b.browser?.since ?? 0);
 

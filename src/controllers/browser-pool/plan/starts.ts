@@ -52,7 +52,7 @@ export const nextSlot = (observed: Observed, failedStarts: number, nowMs: number
 const unpacedAtOnce = 32;
 const nextBatchMs = 250;
 
-export type Starts = { actions: PoolAction[]; nextStartTime: string | undefined; requeueAfterMs: number };
+type Starts = { actions: PoolAction[]; nextStartTime: string | undefined; requeueAfterMs: number };
 
 /** `missing`: how many browsers the pool lacks. */
 export const starts = (observed: Observed, missing: number, { dueMs, everyMs }: Slot, nowMs: number): Starts => {

@@ -8,7 +8,7 @@ import type { BrowserPool } from "../../../resources/browser-pool.ts";
 import { agentName, applyPodTemplate, gpuTemplate, type PodTemplate } from "./pod-template.ts";
 
 /** The port on which every agent listens in its pod. */
-export const agentPort = 7510;
+const agentPort = 7510;
 
 /** Label on a browser's pod: the uid of its pool, or of the on-demand browser itself. */
 export const poolLabel = "browserpool.dev/pool";
@@ -101,7 +101,7 @@ const resourcesOf = ({ headless, memory }: BrowserPool["spec"]) =>
 export type PodOwner = BrowserPool & { apiVersion: string; kind: string; spec: PoolLikeSpec };
 
 /** A new pod. `suffix`: from `newPodSuffix`, new for every pod. `profile`: that of the pool, if it has one. */
-export type NewPod = { suffix: string; profile?: { uid: string; name: string } | undefined };
+type NewPod = { suffix: string; profile?: { uid: string; name: string } | undefined };
 
 /** The pod of one browser. */
 export const buildPod = (pool: PodOwner, made: NewPod, settings: PodSettings): NewObject<Pod> =>
