@@ -1,7 +1,7 @@
 /** Time that a loop runs before it measures, so that code is compiled and connections are open, s. */
 const warmUpSeconds = 1;
 
-export type ClosedLoop = {
+type ClosedLoop = {
   /** Number of concurrent callers; each makes one call at a time. */
   clients: number;
   seconds: number;

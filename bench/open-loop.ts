@@ -13,7 +13,7 @@ export const poissonArrivals = (
   }
 };
 
-export type OpenLoopResult = {
+type OpenLoopResult = {
   /** Latency of each answered call, from its scheduled arrival to its answer, ms. */
   latencies: number[];
   /** The errors of the other calls. */

@@ -4,7 +4,7 @@
 export type Unit = "ms" | "bytes" | "bytes/s" | "1/s" | "count";
 
 /** A bound on the figure itself, on its ratio to the floor, or on its difference from the floor. */
-export type Target = { of: "measured" | "ratio" | "added" } & ({ atMost: number } | { atLeast: number });
+type Target = { of: "measured" | "ratio" | "added" } & ({ atMost: number } | { atLeast: number });
 
 /** One line of the table. `floor`: the cost of the same thing without us, measured in the same run, in the same unit. */
 export type Row = {

@@ -5,7 +5,7 @@ export type Summary = { count: number; mean: number; min: number; p50: number; p
  * The smallest figure that at least the share `q` (0 to 1) of the figures does not exceed; NaN without figures. `sorted`:
  * ascending.
  */
-export const quantile = (sorted: ArrayLike<number>, q: number): number =>
+const quantile = (sorted: ArrayLike<number>, q: number): number =>
   sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)] ?? Number.NaN;
 
 /** Summarizes figures in any order; does not change the array. */

@@ -17,10 +17,10 @@ import { findInfrastructure, type Parts } from "./parts.ts";
 export const projectCount = 5;
 export const replicaCount = 5;
 /** A pool of the default project with this many browsers is what the others are compared with. */
-export const warmPoolSize = 10;
+const warmPoolSize = 10;
 
 export type FleetPool = { id: string; uid: string; projectId: string };
-export type Operator = { replica: Replica; opsUrl: string };
+type Operator = { replica: Replica; opsUrl: string };
 
 export type Fleet = {
   cluster: Cluster;

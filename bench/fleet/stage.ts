@@ -3,7 +3,7 @@ import type { Fleet } from "./fleet.ts";
 import { type Cores, countCores, describeCores } from "./parts.ts";
 
 /** What one stage of the section found. `detail`: further data for the JSON. */
-export type Found = { rows: Row[]; detail?: unknown };
+type Found = { rows: Row[]; detail?: unknown };
 export type Stage = { name: string; summary: string; run(fleet: Fleet, bench: Bench): Promise<Found> };
 export type StageDone = Found & { name: string; seconds: number; cores: Cores };
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-export type Splices = { port: number; [Symbol.asyncDispose](): Promise<void> };
+type Splices = { port: number; [Symbol.asyncDispose](): Promise<void> };
 
 /** The floor runs without Node's warnings and without the options of this process. */
 const startSplice = async (targetPort: number): Promise<Splices> => {

@@ -6,7 +6,7 @@ import type { Service } from "./service.ts";
 
 const loadFile = join(import.meta.dirname, "crowd-load.ts");
 
-export type Crowd = CrowdResult & {
+type Crowd = CrowdResult & {
   /** Browsers that two callers held at the same time, or that were handed out without a bind. */
   doubles: number;
 };

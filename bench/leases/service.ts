@@ -40,7 +40,7 @@ const fillPool = async (
   }
 };
 
-export type ServiceOptions = {
+type ServiceOptions = {
   size: number;
   /** Arguments of the api's Node. */
   apiArgs?: string[];

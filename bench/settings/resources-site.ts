@@ -9,7 +9,7 @@ import { ownAddress } from "../../test/support/wall/machine.ts";
 const files = 100;
 const fileBytes = 10_000;
 
-export type ResourcesSite = {
+type ResourcesSite = {
   /** A page with 100 resources that no cache keeps. */
   url: string;
   [Symbol.asyncDispose](): Promise<void>;

@@ -17,7 +17,7 @@ const fields = [
   { field: "code", selector: "#code" },
 ];
 
-export type Shop = {
+type Shop = {
   /** Fills three fields through the service. Throws unless the service answers that all are filled. */
   fill(): Promise<void>;
   /** Types three texts with puppeteer: no checks, no isolation, one frame. */

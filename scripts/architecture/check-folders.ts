@@ -3,7 +3,7 @@ import { composition, layers, split } from "./layers.ts";
 import type { SourceTree, Violation } from "./source-tree.ts";
 
 /** `kube/watch.ts` → `kube`; `services/pools/find-pool.ts` → `services/pools`; `main.ts` → `main.ts`. */
-export const folderOf = (file: string): string => {
+const folderOf = (file: string): string => {
   const [top = "", ...below] = file.split("/");
   return split.includes(top) && below.length > 1 ? `${top}/${below[0]}` : top;
 };

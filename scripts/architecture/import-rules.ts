@@ -4,7 +4,7 @@
  */
 
 /** `may`: other places that are imported. `types`: places of which only types are. A place may always import itself. */
-export type ImportRule = { may: readonly string[]; types?: readonly string[] };
+type ImportRule = { may: readonly string[]; types?: readonly string[] };
 
 /** Every place of src/. errors.ts, host-port.ts, sensitive.ts and the Logger type of log.ts are open to all of them. */
 export const importRules: Readonly<Record<string, ImportRule>> = {

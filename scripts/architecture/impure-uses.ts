@@ -2,7 +2,7 @@ import { lineAt, type Place, parseSource, type SyntaxNode, walk } from "./parse-
 import { impureGlobals, partlyPureGlobals } from "./purity-rules.ts";
 
 /** A use of a clock, of randomness or of I/O that needs no import. `what`: the code. `line`: from 1. */
-export type ImpureUse = { what: string; line: number };
+type ImpureUse = { what: string; line: number };
 
 /** Nodes of types that hold a value all the same. */
 const wrappers = ["TSAsExpression", "TSInstantiationExpression", "TSNonNullExpression", "TSSatisfiesExpression"];

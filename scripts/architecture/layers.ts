@@ -4,7 +4,7 @@
  */
 
 /** A layer: its name, and its folders or files. */
-export type Layer = { name: string; folders: readonly string[] };
+type Layer = { name: string; folders: readonly string[] };
 
 export const layers: readonly Layer[] = [
   {

@@ -11,7 +11,7 @@ import { BrowserPoolSpec } from "../../src/resources/browser-pool.ts";
 
 type ConfigMap = { kind?: string; data?: Record<string, string> } | null;
 
-export type EmbeddedObjects = {
+type EmbeddedObjects = {
   /** One browser pod for each region. */
   pods: NewObject<Pod>[];
   /** The labels of a project's namespace and the objects in it, without a `namespace` field. */

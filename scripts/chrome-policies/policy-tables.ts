@@ -86,7 +86,7 @@ const findTables = (elf: ElfFile): Tables => {
 };
 
 /** All policies' types by name. `shared`: types that contain themselves. */
-export type PolicyTypes = { policies: Record<string, PolicyType>; shared: Record<string, PolicyType> };
+type PolicyTypes = { policies: Record<string, PolicyType>; shared: Record<string, PolicyType> };
 
 /** Reads the types of a Chromium's policies. Throws an Error when its tables are not of the form that is known here. */
 export const readPolicyTypes = (elf: ElfFile): PolicyTypes => {

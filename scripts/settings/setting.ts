@@ -22,13 +22,13 @@ type PathsOf<T> = { [Key in keyof T & string]-?: Below<Key, NonNullable<T[Key]>>
 export type FieldPath = PathsOf<BrowserPoolSpec & PoolRequest & PoolPatch> | PathsOf<BrowserSpec & BrowserRequest>;
 
 /** When a change of a pool's field takes hold. */
-export type PoolTime = "at once" | "new browsers" | "next lease" | "next release" | "fixed";
+type PoolTime = "at once" | "new browsers" | "next lease" | "next release" | "fixed";
 
 /** When an on-demand browser's field takes hold. */
-export type BrowserTime = "at its start" | "at its start, and at once by a PATCH" | "at once";
+type BrowserTime = "at its start" | "at its start, and at once by a PATCH" | "at once";
 
 /** What an installation must have. Without a feature the field is refused as `not_supported_here` (HTTP-30). */
-export type Need = BrowserFeature | "blob store" | "provider of proxies" | "organization's limits";
+type Need = BrowserFeature | "blob store" | "provider of proxies" | "organization's limits";
 
 /** Tests that show the effect, by file: titles as they stand there. */
 export type ShownBy = Readonly<Record<string, readonly string[]>>;

@@ -5,7 +5,7 @@ import { canInstallDebianPackages, installDebianPackages } from "./debian-packag
 import { SetupError } from "./setup-error.mjs";
 
 /** The Go version to fetch when the machine's Go is too old. */
-export const pinnedGo = "1.26.8";
+const pinnedGo = "1.26.8";
 
 /** Node's architecture names → Go's. @type {{ [arch: string]: string }} */
 const architectures = { x64: "amd64", arm64: "arm64" };

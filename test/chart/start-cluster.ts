@@ -31,7 +31,7 @@ export type Cluster = {
 };
 
 /** An object of the chart. */
-export type Rendered = { kind: string; metadata: { name: string }; spec?: { template?: { spec: object } } };
+type Rendered = { kind: string; metadata: { name: string }; spec?: { template?: { spec: object } } };
 
 /** Admission policies take effect a moment after they are written. This policy then refuses the operator what its roles allow. */
 const policiesWork = async ({ kubectl }: Pick<Cluster, "kubectl">): Promise<void> => {

@@ -21,9 +21,9 @@ sed -i 1d "$codes"
 exit "\${code:-0}"
 `;
 
-export type CiRun = { code: number; output: string; lastLine: string; calls: string[] };
+type CiRun = { code: number; output: string; lastLine: string; calls: string[] };
 
-export type Sandbox = AsyncDisposable & {
+type Sandbox = AsyncDisposable & {
   /** A file of the project. */
   write(path: string, text: string): Promise<void>;
   read(path: string): Promise<string>;

@@ -34,7 +34,7 @@ const log = createLogger("silent", "test");
 const deps = { tokens: agentTokens, keys: agentKeys };
 
 /** Where an example is played. `most`: the lines after which a stream is read no longer. `seen`: how many requests have come. */
-export type Played = { address: string; most: number | undefined; seen(): number };
+type Played = { address: string; most: number | undefined; seen(): number };
 
 type Call = (args: never, played: Played) => Promise<unknown>;
 

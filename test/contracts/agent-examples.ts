@@ -35,7 +35,7 @@ const Exchange = z.strictObject({
   /** What the client's method resolves with. */
   result: z.unknown().optional(),
 });
-export type Exchange = z.infer<typeof Exchange>;
+type Exchange = z.infer<typeof Exchange>;
 
 const File = z.strictObject({ route: z.string(), exchanges: z.array(Exchange).min(1) });
 

@@ -25,7 +25,7 @@ import { sealStream, sealText } from "../../src/protocol/sealed-bytes.ts";
 import { eventually } from "../support/eventually.ts";
 import { agentKey, agentTokens, pod, session, verifyKey } from "./parties.ts";
 
-export type Sent = { method: string; path: string; headers?: Record<string, string>; body?: Buffer };
+type Sent = { method: string; path: string; headers?: Record<string, string>; body?: Buffer };
 
 export type AgentAtWork = {
   /** Sends a request, with a token unless `headers` has one. The answer's body is still unread. */

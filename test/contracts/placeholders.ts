@@ -14,7 +14,7 @@ const names = new RegExp(`\\{(${Object.keys(table).join("|")})\\}`, "g");
 const wholeName = new RegExp(`^${names.source}$`);
 
 /** Name → value, where it is not the one of the table. */
-export type Values = Record<string, string | number>;
+type Values = Record<string, string | number>;
 
 const walk = (value: unknown, change: (text: string) => unknown): unknown => {
   if (typeof value === "string") return change(value);

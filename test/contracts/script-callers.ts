@@ -49,7 +49,7 @@ const storesOn = (redis: RedisConnection): Record<string, Record<string, unknown
 };
 
 /** Calls the method over this connection. */
-export const callMethod = async (redis: RedisConnection, [name, ...args]: [string, ...unknown[]]): Promise<unknown> => {
+const callMethod = async (redis: RedisConnection, [name, ...args]: [string, ...unknown[]]): Promise<unknown> => {
   const [store = "", method = ""] = name.split(".");
   const found = storesOn(redis)[store]?.[method];
   if (typeof found !== "function") throw new Error(`script-callers.ts has no ${name}`);
@@ -57,7 +57,7 @@ export const callMethod = async (redis: RedisConnection, [name, ...args]: [strin
 };
 
 /** The keys and arguments of one call of a script. */
-export type Evaluated = { keys: string[]; argv: (string | number)[] };
+type Evaluated = { keys: string[]; argv: (string | number)[] };
 
 /** What a script answers: objects are JSON there. */
 const answerOf = (answer: unknown, now: Moment): unknown => {

@@ -47,7 +47,7 @@ export const ScriptCall = z.strictObject({
 export type ScriptCall = z.infer<typeof ScriptCall>;
 
 /** A file of examples. `script`: `leases/take`. */
-export const ScriptFile = z.strictObject({ script: z.string(), calls: z.array(ScriptCall).min(1) });
+const ScriptFile = z.strictObject({ script: z.string(), calls: z.array(ScriptCall).min(1) });
 
 /** The scripts that there are, by their names in examples. */
 export const scriptNames: string[] = homes.flatMap((home) =>
@@ -62,7 +62,7 @@ export const scriptOf = (name: string): Script => {
   return loadScript(file, pathToFileURL(join(repository, "src", home, "caller.ts")).href);
 };
 
-export type ScriptExample = ScriptCall & { script: string; title: string };
+type ScriptExample = ScriptCall & { script: string; title: string };
 
 /** All of them. */
 export const scriptExamples = (): ScriptExample[] =>

@@ -41,7 +41,7 @@ const withoutBytes = (value: unknown): unknown => {
 };
 
 /** What repeats it. */
-export const repeatCommand = ({ target, seed, number }: Pick<Finding, "target" | "seed" | "number">): string =>
+const repeatCommand = ({ target, seed, number }: Pick<Finding, "target" | "seed" | "number">): string =>
   `npm run test:fuzz -- --target ${target} --seed ${seed} --case ${number}`;
 
 /** A finding as text for people. */

@@ -20,13 +20,13 @@ export const faultKinds = ["refused", "lost", "away"] as const;
 export type FaultKind = (typeof faultKinds)[number] | "death" | "last" | "gone";
 
 /** `call`: the number of the call, from 0. `leave`: has whoever wants the work go. */
-export type Fault = { kind: FaultKind; call: number; leave?: (() => Promise<void>) | undefined };
+type Fault = { kind: FaultKind; call: number; leave?: (() => Promise<void>) | undefined };
 
 /** A fault that was tried, with the name of its call; `none` where the work ran without one. */
 export type TriedFault = { kind: FaultKind | "none"; call: number; name: string };
 
 /** What the calls of each part answer when it does not: most throw, calls to agents never do. */
-export type Failures = Record<string, () => unknown>;
+type Failures = Record<string, () => unknown>;
 
 const away = (what: string) => (): never => {
   throw unavailable(what);
@@ -72,7 +72,7 @@ const notCounted = new Set(["locks.hold", "kube.watch", "agents.close", "setupCl
 const isRead = (name: string): boolean =>
   /\.(get|list|snapshot|examine|session|stateOf|find|page|resources|endedLease|lease|state)$/.test(name);
 
-export type Injected<Parts> = {
+type Injected<Parts> = {
   parts: Parts;
   /** Names of the calls so far, such as `kube.create`, in their order. */
   calls: readonly string[];
@@ -167,7 +167,7 @@ export const injected = <Parts extends object>(parts: Parts, failures: Failures,
 /** How the work ended: its result or what it threw. */
 export type Ended<Result> = { result: Result } | { error: unknown };
 
-export type EveryFault<State, Result, Parts extends object> = {
+type EveryFault<State, Result, Parts extends object> = {
   parts: Parts;
   failures: Failures;
   kinds?: readonly FaultKind[];

@@ -37,7 +37,7 @@ export const poolSetting = (): void => {
 const slow = { size: 2, fillRatePerMinute: 25, headless: true };
 export const quick = { fillRatePerMinute: 6000 };
 
-export type Made = { pool: BrowserPool };
+type Made = { pool: BrowserPool };
 
 export const make = async (spec: object = slow): Promise<Made> => {
   const metadata = { name: newId(), namespace: setting.namespace };

@@ -45,7 +45,7 @@ export type PoolParts = {
 };
 
 /** What a round gets. */
-export type RoundDeps<T> = ReconcileDeps &
+type RoundDeps<T> = ReconcileDeps &
   PoolParts & {
     source: ReturnType<typeof startPoolSource<never>> & { objectOf(pool: BrowserPool): T };
     over: { of(namespace: string): BrowserPool[] };
@@ -53,7 +53,7 @@ export type RoundDeps<T> = ReconcileDeps &
   };
 
 /** One operator, while it leads. */
-export type PoolReplica = {
+type PoolReplica = {
   round(key: string, parts?: PoolParts): Promise<Requeue | undefined>;
   /** Creations of the pool's pods that it still waits for. */
   pending(poolUid: string): number;
@@ -93,7 +93,7 @@ const createMemory = (nowMs: () => number) => ({
   acceptedSizes: new Map<string, number>(),
 });
 
-export type Loop<T extends Statused> = {
+type Loop<T extends Statused> = {
   view: PoolView<T>;
   reconcile(key: string, deps: RoundDeps<T>): Promise<Requeue | undefined>;
 };

@@ -21,7 +21,7 @@ const mostRounds = 60;
 type WithConditions = KubeObject & { status?: { conditions?: readonly Condition[] } };
 
 /** The conditions of an object, without their times and texts. */
-export const conditionsText = (object: WithConditions | undefined): string =>
+const conditionsText = (object: WithConditions | undefined): string =>
   (object?.status?.conditions ?? []).map(({ type, status, reason }) => `${type}=${status} ${reason}`).join(", ");
 
 /** Resolves when a copy shows what it must: a moment later, mostly, so it is looked at often. */
@@ -81,7 +81,7 @@ export const watchObjects = <T extends KubeObject>(
   };
 };
 
-export type Rounds = {
+type Rounds = {
   /** One round, without faults. */
   round(): Promise<Requeue | undefined>;
   /** What the watch shows of all that makes the object's key come back. */

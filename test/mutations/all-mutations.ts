@@ -6,7 +6,7 @@ import { servicesMistakes } from "./mistakes/services.ts";
 import type { Mutation } from "./mutation.ts";
 
 /** All mistakes, by the area of the product that they are in. */
-export const areas = {
+const areas = {
   agent: agentMistakes,
   controllers: controllersMistakes,
   http: httpMistakes,

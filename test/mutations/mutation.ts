@@ -1,7 +1,7 @@
 import type { SourcePatch } from "../robustness/hook/source-patch.ts";
 
 /** The sorts of mistakes that people make, and reviewers miss. */
-export const mistakeKinds = [
+const mistakeKinds = [
   "off by one",
   "inverted condition",
   "forgotten await",

@@ -14,7 +14,7 @@ export const readFittingTests = async (): Promise<Record<string, string[]>> =>
   z.record(z.string(), z.array(z.string())).parse(JSON.parse(await readFile(fittingTestsPath, "utf8")));
 
 /** `isKept`: whether the results are written into the tree. */
-export type MutationRun = { atOnce: number; isKept: boolean; say: (text: string) => void; signal: AbortSignal };
+type MutationRun = { atOnce: number; isKept: boolean; say: (text: string) => void; signal: AbortSignal };
 
 const lineOf = ({ name, seconds, ...outcome }: Outcome): string => {
   const told = outcome.found === "no" ? `NOT FOUND (${outcome.why})` : `found by ${outcome.by}`;

@@ -15,7 +15,7 @@ export type TestsEnd =
   | { kind: "ran"; failed: FailedTest[]; seconds: ReadonlyMap<string, number> }
   | { kind: "late" | "broken"; why: string };
 
-export type TestRun = {
+type TestRun = {
   files: readonly string[];
   /** Path of vitest's configuration, below the tree. */
   config?: string;

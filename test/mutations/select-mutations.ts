@@ -5,7 +5,7 @@ import type { Mutation } from "./mutation.ts";
 import type { Selection } from "./options.ts";
 
 /** What is known of mistakes, by name: those that came to an answer, and of these those that were found. */
-export type KnownMutations = { answered: ReadonlySet<string>; found: ReadonlySet<string> };
+type KnownMutations = { answered: ReadonlySet<string>; found: ReadonlySet<string> };
 
 /**
  * The mistakes that a command line asks for, in their order: with `--left` none that came to an answer; a sample is of those that were found,

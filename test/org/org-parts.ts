@@ -10,7 +10,7 @@ import { sharedServers, testNamespace } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** What one replica keeps of the organization. */
-export type Replica = {
+type Replica = {
   kube: Kube;
   config: Readonly<Config>;
   projects: ReturnType<typeof startProjects>;

@@ -4,7 +4,7 @@ import type { HistoryEvent } from "./history/history.ts";
 import { checkLinearizable } from "./linearizability/check-linearizable.ts";
 
 /** `undecided`: pools on which the search for an order came to no end in its time. */
-export type HistoryFindings = { findings: Finding[]; undecided: number };
+type HistoryFindings = { findings: Finding[]; undecided: number };
 
 /**
  * What can be said of a history that broke off: that a safety check was violated before. Limits of time say nothing there, and

@@ -7,12 +7,12 @@ import type { Random } from "./random.ts";
 import type { Recorder } from "./recorder/recorder.ts";
 import type { Topology } from "./topology.ts";
 
-export type Clients = {
+type Clients = {
   /** Resolves when every client has ended its last turn; nobody holds a browser then but those whose client died. */
   stop(): Promise<void>;
 };
 
-export type ClientsOptions = { count: number; topology: Topology; pools: Pools; random: Random; recorder: Recorder };
+type ClientsOptions = { count: number; topology: Topology; pools: Pools; random: Random; recorder: Recorder };
 
 /** Between two turns of a client, at most, ms. */
 const thinkMs = 25;

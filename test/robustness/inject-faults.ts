@@ -8,7 +8,7 @@ import type { Recorder } from "./recorder/recorder.ts";
 import type { PlannedFault } from "./schedule.ts";
 import type { Topology } from "./topology.ts";
 
-export type FaultRun = {
+type FaultRun = {
   topology: Topology;
   pools: Pools;
   random: Random;

@@ -31,7 +31,7 @@ export type HistoryResult = {
   folder?: string;
 };
 
-export type RunOptions = Omit<TopologyOptions, "recorder" | "redis"> & {
+type RunOptions = Omit<TopologyOptions, "recorder" | "redis"> & {
   /** For what is kept. */
   keepFolder: string;
   onHistory: (result: HistoryResult) => void;

@@ -23,10 +23,10 @@ import type { Recorder } from "./recorder/recorder.ts";
 import { type PlanOptions, planHistory } from "./schedule.ts";
 import type { Topology } from "./topology.ts";
 
-export type HistoryOptions = PlanOptions & { seed: number; bug?: string | undefined; file: string };
+type HistoryOptions = PlanOptions & { seed: number; bug?: string | undefined; file: string };
 
 /** `unrest`: what was not as it should be when the time for that was over. */
-export type HistoryRun = { file: string; unrest: string[] };
+type HistoryRun = { file: string; unrest: string[] };
 
 /** How long the load goes on after the last fault, ms: long enough in some to see that everybody is served again. */
 const afterFaultsMs = [3000, 3000, 14_000];

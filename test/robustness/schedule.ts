@@ -12,7 +12,7 @@ export type PlannedFault = {
   lengthMs: number;
 };
 
-export type HistoryPlan = {
+type HistoryPlan = {
   pools: { size: number; fillRatePerMinute: number }[];
   clients: number;
   /** In the order of time. */

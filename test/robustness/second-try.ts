@@ -32,7 +32,7 @@ const unsteadyOf = ({ seed, findings }: HistoryResult): Unsteady => ({
 
 const growthOf = ({ check, what }: Finding): Unsteady => ({ name: `robustness: ${check}`, firstError: what });
 
-export type SecondTryOptions = {
+type SecondTryOptions = {
   /** Runs histories, and ends early when one of them is unsafe. */
   run: (requests: HistoryRequest[]) => Promise<RunResults>;
   /** Asked once, before a second try; it tells people of these requests. */

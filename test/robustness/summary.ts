@@ -2,7 +2,7 @@
 import type { HistoryResult } from "./run-histories.ts";
 import type { Outcome, Unsteady } from "./second-try.ts";
 
-export type RunSummary = {
+type RunSummary = {
   histories: number;
   acquires: number;
   held: number;

@@ -18,8 +18,8 @@ export const repository = fileURLToPath(new URL("../..", import.meta.url));
 /** Programs that the set-up searches on PATH. */
 export const systemPrograms = ["redis-server", "chromium", "chromium-headless-shell", "Xvfb", "socat", "ip", "ffmpeg"];
 
-export type SetupRun = { child: ChildProcess; stderr: () => string; ended: Promise<SetupResult> };
-export type SetupResult = { code: number | null; output: string };
+type SetupRun = { child: ChildProcess; stderr: () => string; ended: Promise<SetupResult> };
+type SetupResult = { code: number | null; output: string };
 
 /**
  * A machine of its own for one set-up: an empty home folder and cache, and a PATH that has only what the test puts there.

@@ -10,7 +10,7 @@ export type SentCommand = {
   params?: { functionDeclaration?: string; arguments?: { value?: unknown }[] };
 };
 
-export type CdpRelay = {
+type CdpRelay = {
   /** The address to connect to. */
   connect: CdpAddress;
   /** The commands and answers that passed, as text. */
@@ -19,7 +19,7 @@ export type CdpRelay = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-export type RelayOptions = {
+type RelayOptions = {
   /** Text to send before each of the browser's messages. */
   nonsense?: string;
   /** Runs to its end before the relay passes a command on. */

@@ -32,7 +32,7 @@ export type Replica = {
 export type ApiReplica = Replica & { url: string; call: Call };
 
 /** What a node of the cluster gets at its start. `dataDir`: a folder that is removed with the cluster. */
-export type NodeParts = { kube: Kube; kubeconfigPath: string; dataDir: string; log: Logger };
+type NodeParts = { kube: Kube; kubeconfigPath: string; dataDir: string; log: Logger };
 
 export type ClusterOptions = {
   /** Runs the pods. By default each agent is a process with a real browser. */

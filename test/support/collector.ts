@@ -7,7 +7,7 @@ import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { type RestartableProgram, startProgram } from "./restartable-program.ts";
 
 /** A log record as the collector printed it: `fields` by their names there, attributes of record and resource by theirs. */
-export type ReceivedRecord = {
+type ReceivedRecord = {
   fields: Record<string, string>;
   attributes: Record<string, string>;
   resource: Record<string, string>;

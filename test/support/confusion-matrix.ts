@@ -22,7 +22,7 @@ export const judgePages = async (
 };
 
 /** A row of the matrix: what pages are, and what they are judged as, in the order of the verdicts. */
-export type MatrixRow = { actual: Verdict; judged: number[] };
+type MatrixRow = { actual: Verdict; judged: number[] };
 
 /** The confusion matrix. */
 export const confusionMatrix = (judged: readonly JudgedPage[]): MatrixRow[] =>

@@ -44,7 +44,7 @@ export const prepareDataDir = async (dataDir: string): Promise<void> => {
   await copyControlPlaneData(await ask("/control-plane-data"), dataDir);
 };
 
-export type TestNamespace = { name: string; projectId: string };
+type TestNamespace = { name: string; projectId: string };
 
 /** Makes a new project with its namespace. Nothing removes namespaces: the whole control plane is removed after the run. */
 export const testNamespace = async (kube: Kube): Promise<TestNamespace> => {

@@ -22,7 +22,7 @@ export type Impostor = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-export type ImpostorOptions = {
+type ImpostorOptions = {
   kind: ImpostorKind;
   host?: string;
   port?: number;

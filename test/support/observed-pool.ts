@@ -17,7 +17,7 @@ import {
 /** The time of a round, ms since the epoch: any whole second. */
 export const nowMs = Date.parse("2030-01-01T00:00:00Z");
 
-export const currentHash = "current";
+const currentHash = "current";
 
 type Spec = Partial<BrowserPoolSpec>;
 

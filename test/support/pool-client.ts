@@ -9,7 +9,7 @@ import { eventually } from "./eventually.ts";
 export type Call = (method: string, path: string, body?: unknown) => Promise<Response>;
 
 export type Session = { session_id: string; cdp_ws_url: string };
-export type Counts = { acquired: number; available: number };
+type Counts = { acquired: number; available: number };
 
 export type PoolClient = {
   id: string;

@@ -9,7 +9,7 @@ export const recipePasswords = { servers: "secret", sentinels: "watch" };
 /** The name under which recipes know a machine. */
 const machine = /redis-\d\.example/g;
 
-export type RecipeValues = {
+type RecipeValues = {
   /** Of the first master, for `replicaof` and `sentinel monitor`. */
   masterPort?: number;
   /** Holds the certificates. */

@@ -11,7 +11,7 @@ import { requiredProgram } from "../../src/local/required-program.ts";
 import { accepts } from "./accepts.ts";
 import { eventually } from "./eventually.ts";
 
-export type Login = { username?: string; password?: string };
+type Login = { username?: string; password?: string };
 
 export type RedisServer = {
   port: number;

@@ -12,7 +12,7 @@ export type StartServer<Server> = (lines: string[], options: { isSentinel: boole
  * `tlsFolder`: holds tls.crt, tls.key and ca.crt for `localhost`; left out, there is no TLS. `password`: of the user `browserpool`.
  * `moreRights`: that it has besides those of docs/redis.md.
  */
-export type RedisSetOptions = { tlsFolder?: string; password: string; moreRights?: string[] };
+type RedisSetOptions = { tlsFolder?: string; password: string; moreRights?: string[] };
 
 /** Waits of the recipes that are shorter here, so that a failover takes no minute. */
 const quick = {
@@ -31,7 +31,7 @@ const everyServer = ({ tlsFolder, password, moreRights = [] }: RedisSetOptions):
   ...quick.server,
 ];
 
-export type SentinelSet<Server> = { master: Server; replicas: Server[]; sentinels: Server[] };
+type SentinelSet<Server> = { master: Server; replicas: Server[]; sentinels: Server[] };
 
 /** A master, two replicas and three Sentinels. Resolves before they all know each other. */
 export const startSentinelSet = async <Server extends { port: number }>(

@@ -25,7 +25,7 @@ export const sendRaw = (
     ...(body !== undefined && { body }),
   });
 
-export type Refusal = { status: number; code: string; path?: string; message?: string };
+type Refusal = { status: number; code: string; path?: string; message?: string };
 
 export const badRequest: Refusal = { status: 400, code: "bad_request" };
 export const notFound: Refusal = { status: 404, code: "not_found" };

@@ -46,7 +46,7 @@ export const countFrames = async (file: string): Promise<number> => {
   return Number(stdout.trim());
 };
 
-export type Played = {
+type Played = {
   duration: number;
   width: number;
   height: number;

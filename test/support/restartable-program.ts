@@ -14,7 +14,7 @@ export type RestartableProgram = AsyncDisposable & {
 };
 
 /** `folder`: where it runs; removed with it. `onOutput`: takes what it prints. */
-export type ProgramOptions = { args: string[]; port: number; folder: string; onOutput?: (text: string) => void };
+type ProgramOptions = { args: string[]; port: number; folder: string; onOutput?: (text: string) => void };
 
 /** Starts it and waits until it listens. It has no variables of the environment. */
 export const startProgram = async (

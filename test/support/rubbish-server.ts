@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { createServer as createTlsServer } from "node:tls";
 import type { TestCertificates } from "./test-certificates.ts";
 
-export type RubbishServer = {
+type RubbishServer = {
   port: number;
   /** How many have connected. */
   connections(): number;

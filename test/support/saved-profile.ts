@@ -31,7 +31,7 @@ export const loginArchive = async (value: string, domain = "cookies.test"): Prom
 };
 
 /** A local mode, by its data and its API server. */
-export type Target = { dataDir: string; kube: Kube };
+type Target = { dataDir: string; kube: Kube };
 
 /** The store of blobs of a local mode, opened a second time. */
 export const blobsOf = async ({ dataDir }: Pick<Target, "dataDir">) =>

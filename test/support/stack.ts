@@ -16,7 +16,7 @@ import { sharedInstallation } from "./control-plane.ts";
 import { eventually } from "./eventually.ts";
 
 /** The address of a running service and the rights of the test. */
-export type Address = {
+type Address = {
   url: string;
   /** In a shared installation a key of the test's project; the clients have one of the organization. */
   api_key: string;
@@ -28,7 +28,7 @@ export type Address = {
 export type Stack = Address & Clients & AsyncDisposable & { kube: Kube };
 
 /** A project in the installation of this worker: its files are at hand. */
-export type LocalProject = Stack & {
+type LocalProject = Stack & {
   /** The project's id, which is also the name of its namespace. */
   project: string;
   /** The data directory of the installation. */
@@ -99,7 +99,7 @@ const removeProject = async (stack: Omit<LocalProject, typeof Symbol.asyncDispos
 };
 
 /** A new project in the installation of this worker. Disposing removes the project; the installation stays for the next file. */
-export const startProject = async (): Promise<LocalProject> => {
+const startProject = async (): Promise<LocalProject> => {
   const { url, api_key: organizationKey, kubeconfig, redis_url, dataDir } = await sharedInstallation();
   const { kernel } = clientsOf({ url, api_key: organizationKey });
   const { id: project } = await kernel.projects.create({ name: `test ${newId()}` });

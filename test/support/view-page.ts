@@ -31,7 +31,7 @@ export const untilStatus = (view: Page, pattern: RegExp): Promise<string> =>
   });
 
 /** The colour of the middle of the picture, as `r,g,b`. */
-export const colourOf = (view: Page): Promise<string> =>
+const colourOf = (view: Page): Promise<string> =>
   view.evaluate(`(() => {
     const { width, height } = picture;
     return picture.getContext("2d").getImageData(width / 2, height / 2, 1, 1).data.slice(0, 3).join();

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { WebSocket } from "ws";
 import { eventually } from "./eventually.ts";
 
-export type SeenPicture = { number: number; width: number; height: number; jpeg: Buffer };
+type SeenPicture = { number: number; width: number; height: number; jpeg: Buffer };
 type Told = { type: string; tabs?: { id: string; title: string; url: string }[]; shown?: string | null } & {
   state?: string;
   text?: string;

@@ -2,7 +2,7 @@
 import { withCdp } from "./raw-cdp.ts";
 
 /** `error`: why the page did not load. `text`, `title`: what it says, a moment after it has loaded. */
-export type Visit = { error?: string; text: string; title: string };
+type Visit = { error?: string; text: string; title: string };
 
 /** Time for what extensions do to a page that has loaded, ms. */
 const settleMs = 300;

@@ -2,7 +2,7 @@
 import { crc32, deflateRawSync } from "node:zlib";
 
 /** The fields that a local header and an entry of the central directory share. */
-export type HeaderFields = {
+type HeaderFields = {
   name: Buffer;
   flag: number;
   method: number;

@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { sharedServers } from "../support/control-plane.ts";
 
-export type Ran = { code: number | null; out: string; err: string };
+type Ran = { code: number | null; out: string; err: string };
 
 /** A shell of a user that works with one namespace through kubectl. */
 export type Shell = {

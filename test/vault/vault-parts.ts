@@ -76,7 +76,7 @@ const caller =
   };
 
 /** `settings`: further variables of the service's environment. */
-export type PartsOptions = { encrypted?: boolean; settings?: Record<string, string> };
+type PartsOptions = { encrypted?: boolean; settings?: Record<string, string> };
 
 /** `encrypted`: with a key file; otherwise values are stored as they are. */
 export const startVaultParts = async ({ encrypted = false, settings = {} }: PartsOptions = {}): Promise<VaultParts> => {

@@ -21,7 +21,7 @@ export type Holder = {
   memory: { pids?: string[] };
 };
 
-export type Row = {
+type Row = {
   what: string;
   leave(holder: Holder): Promise<unknown>;
   /** Whether the next holder meets what was left. */

@@ -14,7 +14,7 @@ export class NoCluster extends Error {
   override name = "NoCluster";
 }
 
-export type BroughtUp = {
+type BroughtUp = {
   /** Variables that lead programs to the cluster. */
   env: Variables;
   /** Whether it is this run's own, and ends with it. */
@@ -24,7 +24,7 @@ export type BroughtUp = {
 };
 
 /** What bringing up is done with. */
-export type Ground = {
+type Ground = {
   run: Run;
   /** Of this run. */
   folder: string;

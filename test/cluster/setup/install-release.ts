@@ -47,7 +47,7 @@ const install = async (
 };
 
 /** `names`: of the phases that are to come. */
-export type Installation = Pick<Setting, "options" | "report" | "folder" | "signal" | "stack"> & { names: string[] };
+type Installation = Pick<Setting, "options" | "report" | "folder" | "signal" | "stack"> & { names: string[] };
 
 /** Installs the release anew; one that these tests have installed before is removed. The connections to it are on the stack. */
 export const installRelease = async (ground: Ground, installation: Installation): Promise<Lane> => {

@@ -17,7 +17,7 @@ const nodePort = 30_780;
 /** How long addresses are tried, ms: on a busy machine rules for a new Service take long to come to every node. */
 const reachableMs = 60_000;
 
-export type Version = {
+type Version = {
   /** `browserpool`, or what stands before it in a registry. */
   prefix: string;
   tag: string;

@@ -1,7 +1,7 @@
 import Kernel from "@onkernel/sdk";
 import { summarize } from "../../../bench/statistics.ts";
 
-export type AcquireHistory = {
+type AcquireHistory = {
   acquired: number;
   /** What went wrong, with how often. */
   failures: Record<string, number>;

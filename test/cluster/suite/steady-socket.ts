@@ -8,7 +8,7 @@ const commandEveryMs = 250;
 /** Longest search for a replica that takes the socket again, ms: well beyond the restart of one. */
 const reconnectLimitMs = 60_000;
 
-export type SocketHistory = {
+type SocketHistory = {
   commands: number;
   /** How often the connection was cut and made again. */
   cuts: number;

@@ -16,7 +16,7 @@ export const spare = 6;
 const isGone = async ({ kube }: Lane, name: string): Promise<boolean> =>
   (await kube.get(pods, { namespace: systemNamespace, name })) === undefined;
 
-export type LoadedPools = { held: TestPool; busy: TestPool; sessions: Session[] };
+type LoadedPools = { held: TestPool; busy: TestPool; sessions: Session[] };
 
 /**
  * Does `change` under load and checks that nobody has noticed: no acquire fails, no holder loses its browser. Sockets may be cut, as

@@ -3,7 +3,7 @@ import { dirname, relative } from "node:path";
 import { parseSource, type SyntaxNode, walk } from "../../../scripts/architecture/parse-source.ts";
 
 /** A function of a file: its number in the order in which they begin, and where its text is. */
-export type FunctionPlace = { number: number; start: number; end: number; body: SyntaxNode };
+type FunctionPlace = { number: number; start: number; end: number; body: SyntaxNode };
 
 const functionTypes = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
 

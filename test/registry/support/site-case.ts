@@ -178,7 +178,7 @@ const printTable = (rows: readonly Row[]): void => {
 };
 
 /** The sites that a file of tests has analyzed. */
-export type AnalyzedSites = {
+type AnalyzedSites = {
   /** Local mode and the local internet; not before the first test. */
   analyses(): Analyses;
   /** Has a site analyzed, and looks it up before, during and after. */

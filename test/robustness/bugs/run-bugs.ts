@@ -15,7 +15,7 @@ const seeds = [201, 202, 203];
 /** Load of each history, ms. */
 const loadMs = 10_000;
 
-export type BugRunOptions = {
+type BugRunOptions = {
   /** Names of bugs; empty: all, and then their table is written into docs/robustness.md. */
   only: string[];
   /** For the histories that are kept. */

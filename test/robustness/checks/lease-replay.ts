@@ -22,7 +22,7 @@ export type LeaseModel = {
   isWhole: boolean;
 };
 
-export type LeaseVisitor = {
+type LeaseVisitor = {
   /** Before each change is carried out; `model` may be read in this moment only. */
   before?(change: LeaseChange, model: LeaseModel, event: EventOf<"lease">): void;
   /** After all changes of one script. */

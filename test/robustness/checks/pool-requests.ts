@@ -39,7 +39,7 @@ const add = (
 };
 
 /** An operator may go by a setting for this long after it was replaced, ms: its watch may be late or cut for a while. */
-export const staleMs = 15_000;
+const staleMs = 15_000;
 
 /** The settings by which an operator may have acted at `atMs`. */
 export const settingsAt = (settings: PoolSetting[], atMs: number): PoolSetting[] =>

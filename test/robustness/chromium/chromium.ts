@@ -19,7 +19,7 @@ const callers = 6;
 /** Few enough callers that browsers are idle. */
 const quietCallers = 2;
 
-export type ChromiumLoad = {
+type ChromiumLoad = {
   /** Stays that end with an accepted release. */
   handOvers: number;
   crashes: number;
@@ -29,7 +29,7 @@ export type ChromiumLoad = {
   say?: (line: string) => void;
 };
 
-export type ChromiumResult = {
+type ChromiumResult = {
   handOvers: number;
   reused: number;
   destroyed: number;

@@ -11,7 +11,7 @@ export type Marks = { cookie: string | undefined; windowName: string | undefined
 
 export type Violation = { what: string; holder: string; pod: string; details?: Record<string, unknown> };
 
-export type Entry = {
+type Entry = {
   holder: string;
   /** Uid of the browser's pod. */
   pod: string;

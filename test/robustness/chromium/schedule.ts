@@ -2,7 +2,7 @@ import { seededRandom } from "../../support/seeded-random.ts";
 import type { Victim } from "./crash.ts";
 
 /** held: while a client uses it; idle: in the pool; handing-over: around the release, with others waiting. */
-export type Moment = "held" | "idle" | "handing-over";
+type Moment = "held" | "idle" | "handing-over";
 export type Crash = { victim: Victim; moment: Moment; afterMs: number };
 /** How one stay goes; `crash` comes on top of it, one of `idle` before it begins. */
 export type StayPlan = { reuse: boolean; pauseMs: number; crash: Crash | undefined };

@@ -8,7 +8,7 @@ import type { Random } from "../random.ts";
 import type { Cdp, Session } from "./cdp.ts";
 import type { Acquired, AcquireRequest, ServiceCalls } from "./service-calls.ts";
 
-export type Turn = { calls: ServiceCalls; pool: Pool; random: Random; signal: AbortSignal };
+type Turn = { calls: ServiceCalls; pool: Pool; random: Random; signal: AbortSignal };
 type Behaviour = (turn: Turn) => Promise<void>;
 
 /** Tries to release while no clear answer comes: longer than any fault lasts. */

@@ -17,7 +17,7 @@ export type AcquireRequest = {
 /** `retry`: nothing is held, and it may go better soon. */
 export type Acquired = { kind: "held"; session: Session } | { kind: "timeout" | "hung-up" | "retry" | "refused" };
 
-export type Released = "ok" | "gone" | "unclear";
+type Released = "ok" | "gone" | "unclear";
 
 export type ServiceCalls = {
   acquire(pool: Pool, request: AcquireRequest): Promise<Acquired>;
@@ -28,7 +28,7 @@ export type ServiceCalls = {
   connect(session: Session): Promise<Cdp | undefined>;
 };
 
-export type CallerOptions = {
+type CallerOptions = {
   client: string;
   /** The replica for the next request, as a load balancer would choose it. */
   nextUrl: () => string;

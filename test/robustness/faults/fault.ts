@@ -4,15 +4,7 @@ import type { RedisKind, SingleRedis } from "../topology/redis-host.ts";
 import type { Topology } from "../topology.ts";
 
 /** What a fault lays hands on. Two faults of one part never act at the same time. */
-export type Part =
-  | "redis-server"
-  | "redis-links"
-  | "kube-server"
-  | "kube-doors"
-  | "api"
-  | "operator"
-  | "agents"
-  | "pools";
+type Part = "redis-server" | "redis-links" | "kube-server" | "kube-doors" | "api" | "operator" | "agents" | "pools";
 
 export type FaultContext = {
   topology: Topology;

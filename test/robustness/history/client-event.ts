@@ -41,7 +41,6 @@ export const ClientCall = eventOf("call", {
   /** Cdp: unique text that the command carries, found again in the agent's log. */
   command: z.string().optional(),
 });
-export type ClientCall = z.infer<typeof ClientCall>;
 
 export const ClientReturn = eventOf("return", {
   ...identity,

@@ -52,7 +52,7 @@ export const LeaseChange = z.discriminatedUnion("what", [
 export type LeaseChange = z.infer<typeof LeaseChange>;
 
 /** An entry of a pool's stream, its only field `script`: JSON of this. */
-export const LeaseEntry = z.object({
+const LeaseEntry = z.object({
   script: z.string(),
   /** How many entries the stream had before: one that comes again shows that Redis lost all from there on. */
   n: z.int(),

@@ -26,7 +26,6 @@ export const AgentEvent = eventOf("agent", {
   /** Cdp: the text by which the client's call is found. */
   command: z.string().optional(),
 });
-export type AgentEvent = z.infer<typeof AgentEvent>;
 
 export const PodEvent = eventOf("pod", {
   change: z.enum(["ADDED", "MODIFIED", "DELETED"]),
@@ -42,4 +41,3 @@ export const PodEvent = eventOf("pod", {
   /** From the termination message, or the pod's `status.reason`; set when phase is Succeeded or Failed. */
   endedReason: z.string().optional(),
 });
-export type PodEvent = z.infer<typeof PodEvent>;

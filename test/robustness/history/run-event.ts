@@ -15,7 +15,6 @@ export const HeadEvent = eventOf("history", {
   commit: z.string().optional(),
   startedAt: z.string(),
 });
-export type HeadEvent = z.infer<typeof HeadEvent>;
 
 /**
  * The run changes a pool. `call` carries the request, `return` whether it was taken; after `error` it may have been.
@@ -36,7 +35,6 @@ export const PoolEvent = eventOf("pool", {
   outcome: z.enum(["ok", "refused", "error"]).optional(),
   status: z.int().optional(),
 });
-export type PoolEvent = z.infer<typeof PoolEvent>;
 
 /** `end` comes when the cause is gone, not when the service has recovered. */
 export const FaultEvent = eventOf("fault", {
@@ -48,7 +46,6 @@ export const FaultEvent = eventOf("fault", {
   /** What it hit: processes, pods, pools; for people and for the timeline. */
   details: z.record(z.string(), z.unknown()).optional(),
 });
-export type FaultEvent = z.infer<typeof FaultEvent>;
 
 /** Resources of a process, after a garbage collection. */
 export const ProcessSample = z.object({
@@ -78,7 +75,6 @@ export const ProcessEvent = eventOf("process", {
   message: z.string().optional(),
   sample: ProcessSample.optional(),
 });
-export type ProcessEvent = z.infer<typeof ProcessEvent>;
 
 /**
  * Moments of the run.
@@ -92,7 +88,6 @@ export type ProcessEvent = z.infer<typeof ProcessEvent>;
 export const MarkEvent = eventOf("mark", {
   mark: z.enum(["load-begin", "faults-over", "load-over", "converged", "quiet-begin", "quiet-end"]),
 });
-export type MarkEvent = z.infer<typeof MarkEvent>;
 
 const FinalPool = z.object({
   pool: z.string(),
@@ -128,4 +123,3 @@ export const EndEvent = eventOf("end", {
     redisWrites: z.array(z.string()),
   }),
 });
-export type EndEvent = z.infer<typeof EndEvent>;

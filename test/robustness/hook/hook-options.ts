@@ -11,7 +11,6 @@ export const HookOptions = z.object({
   /** Name of a seeded bug (bugs/). */
   bug: z.string().optional(),
 });
-export type HookOptions = z.infer<typeof HookOptions>;
 
 /**
  * How a process of the product is started with the hook: `args` stand before its script; `env` is added to its own. Give it

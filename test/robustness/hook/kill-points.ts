@@ -23,7 +23,7 @@ export type KillPoint = (typeof killPoints)[number];
 export const bindPoint = "before-bind";
 
 export const haltPoints = [...killPoints, bindPoint] as const;
-export type HaltPoint = (typeof haltPoints)[number];
+type HaltPoint = (typeof haltPoints)[number];
 
 /**
  * The points after which the round asks whether it still leads. Only there a process is frozen: between the question and the
@@ -39,7 +39,7 @@ export const freezePoints = {
 export type FreezePoint = keyof typeof freezePoints | typeof bindPoint;
 
 /** What the process does to itself when it comes to a point, once. */
-export type Halt = { point: HaltPoint; signal: "SIGKILL" | "SIGSTOP" };
+type Halt = { point: HaltPoint; signal: "SIGKILL" | "SIGSTOP" };
 
 let chosen: Halt | undefined;
 

@@ -22,13 +22,13 @@ const Verdicts = z.object({
     }),
   ),
 });
-export type Verdict = z.infer<typeof Verdicts>["pools"][number];
+type Verdict = z.infer<typeof Verdicts>["pools"][number];
 
 /** For one pool, ms; the search for an order may take for ever where many operations overlap. */
 const timeoutMs = 5000;
 
 /** Asks the program for a verdict on every pool; rejects when it fails. */
-export const checkPools = async (program: string, pools: PoolOperations[]): Promise<Verdict[]> => {
+const checkPools = async (program: string, pools: PoolOperations[]): Promise<Verdict[]> => {
   const child = spawn(program, { stdio: ["pipe", "pipe", "inherit"] });
   const exited = once(child, "exit");
   child.stdin.on("error", () => undefined); // it has ended before it read everything, and its exit code says so
@@ -38,7 +38,7 @@ export const checkPools = async (program: string, pools: PoolOperations[]): Prom
   return Verdicts.parse(JSON.parse(answer)).pools;
 };
 
-export type Linearizability = {
+type Linearizability = {
   findings: Finding[];
   /** Pools on which there is no verdict in time. */
   undecided: number;

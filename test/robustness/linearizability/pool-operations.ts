@@ -14,7 +14,7 @@ import { groupBy, type Operation, operationsOf } from "../checks/views.ts";
 import type { EventOf, HistoryEvent } from "../history/history.ts";
 import { ofKind } from "../history/history.ts";
 
-export type PoolOperation = {
+type PoolOperation = {
   id: string;
   kind: "grant" | "release";
   session: string;

@@ -5,7 +5,7 @@ import { leaseEventOf, leaseStreamKey } from "../history/lease-event.ts";
 import type { RedisHost } from "../topology/redis-host.ts";
 import type { Recorder } from "./recorder.ts";
 
-export type LeaseStreams = {
+type LeaseStreams = {
   /** Begins to read the stream of a pool. */
   follow(poolUid: string): void;
   /** Resolves when what the streams hold now is in the history; then they are deleted and no longer read. */

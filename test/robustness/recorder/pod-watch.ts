@@ -12,7 +12,7 @@ import { monotonicMs } from "../history/event-base.ts";
 import type { EventOf } from "../history/history.ts";
 import type { Recorder } from "./recorder.ts";
 
-export type PodWatch = { stop(): Promise<void> };
+type PodWatch = { stop(): Promise<void> };
 
 type PodEvent = EventOf<"pod">;
 type Pod = {

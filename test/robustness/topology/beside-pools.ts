@@ -12,7 +12,7 @@ export type BesidePools = {
   stop(): Promise<void>;
 };
 
-export type BesidePoolsOptions = {
+type BesidePoolsOptions = {
   /** Browsers in all. */
   count: number;
   /** Of an api replica. */

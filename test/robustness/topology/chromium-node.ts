@@ -13,7 +13,7 @@ import { realAgentHook } from "./real-agent-hook.ts";
 
 export type RobustNode = Pick<NodeProcess, "turn" | "happen" | "starts" | "stop">;
 
-export type ChromiumNodeOptions = {
+type ChromiumNodeOptions = {
   kube: Kube;
   namespace: string;
   nodeName: string;

@@ -7,7 +7,7 @@ import type { Recorder } from "../recorder/recorder.ts";
 import { startProgram } from "./program.ts";
 
 /** `downstream`: what Redis answers; `upstream`: what it is asked. Times in ms. */
-export type Toxic =
+type Toxic =
   | { type: "latency"; stream: "downstream" | "upstream"; attributes: { latency: number; jitter: number } }
   /** Nothing goes through; connections break when the toxic is taken off. */
   | { type: "timeout"; stream: "downstream" | "upstream"; attributes: { timeout: 0 } }
@@ -32,7 +32,7 @@ export type Links = {
   stop(): Promise<void>;
 };
 
-export type LinksOptions = { program: string; folder: string; logPath: string; target: number; recorder: Recorder };
+type LinksOptions = { program: string; folder: string; logPath: string; target: number; recorder: Recorder };
 
 /** For faults that poison links: why they can't be caused on this machine, if they can't. */
 export const withoutToxiproxy = (): string | undefined =>

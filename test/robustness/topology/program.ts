@@ -11,7 +11,7 @@ import { monotonicMs } from "../history/event-base.ts";
 import type { EventOf } from "../history/history.ts";
 import type { Recorder } from "../recorder/recorder.ts";
 
-export type ProgramOptions = {
+type ProgramOptions = {
   /** Left out: its start and end are no part of the history. */
   role?: EventOf<"process">["role"];
   /** The same after a new start. */

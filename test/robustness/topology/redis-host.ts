@@ -41,7 +41,7 @@ export type SingleRedis = {
 
 export type RedisHostOptions = { folder: string; program: string; logPath: string; recorder: Recorder };
 
-export type RedisServers = {
+type RedisServers = {
   start(options: Pick<RedisServerOptions, "lines" | "isSentinel" | "connection">): Promise<RedisServer>;
   /** Stops it and removes its data. */
   end(server: RedisServer): Promise<void>;

@@ -17,7 +17,7 @@ import type { KubeDoor } from "./kube-door.ts";
 import type { Link } from "./links.ts";
 import { type Program, startProgram } from "./program.ts";
 
-export type ReplicaOptions = {
+type ReplicaOptions = {
   role: "api" | "operator";
   name: string;
   link: Link;

@@ -138,4 +138,4 @@ export const commandTries = { browserTries, emulationTries, pageTries, networkTr
 type Tried = { [Group in keyof typeof commandTries]: keyof (typeof commandTries)[Group] }[keyof typeof commandTries];
 type IsComplete<Missing extends never> = Missing;
 /** What no group tries; it must be `never`. */
-export type Missing = IsComplete<Exclude<keyof Commands, Tried | Untried | Ending>>;
+type _Missing = IsComplete<Exclude<keyof Commands, Tried | Untried | Ending>>;

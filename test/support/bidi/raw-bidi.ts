@@ -2,7 +2,7 @@
 import { eventually } from "../eventually.ts";
 
 type Params = Record<string, unknown>;
-export type BidiEvent = { method: string; params: Params };
+type BidiEvent = { method: string; params: Params };
 type Answer = { type: string; id: number | null; result?: unknown; error?: string; message?: string };
 
 /** An answer with an error. `message`: the code. */

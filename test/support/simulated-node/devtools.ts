@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
 
 /** A command as it came in; `said` is what its client put into `params`. */
-export type Command = { id: number; method: string; said: { session?: string; command?: string } };
+type Command = { id: number; method: string; said: { session?: string; command?: string } };
 
 export type DevTools = {
   port: number;

@@ -2,7 +2,7 @@ import { createWriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
 import type { AgentEvent } from "./agent-event.ts";
 
-export type EventFile = {
+type EventFile = {
   add(event: AgentEvent): void;
   /** Resolves when all that was added until now is in the file. */
   flush(): Promise<void>;

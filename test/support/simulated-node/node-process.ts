@@ -23,7 +23,7 @@ export type NodeProcess = SimulatedNode & {
 };
 
 /** Of the node's own process, beside what every simulated node has. */
-export type NodeProcessSettings = {
+type NodeProcessSettings = {
   /** Options of its Node. */
   args?: string[];
   env?: Record<string, string>;

@@ -18,7 +18,7 @@ import { observedLeases } from "./observed-leases.ts";
 import { type PlayedTelemetry, playTelemetry } from "./played-telemetry.ts";
 import type { Switches } from "./switches.ts";
 
-export type SimulatedAgentOptions = {
+type SimulatedAgentOptions = {
   uid: string;
   address: string;
   port: number;

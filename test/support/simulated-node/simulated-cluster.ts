@@ -8,8 +8,7 @@ export type SimulatedCluster = Cluster & {
   eventsFile: string;
 };
 
-export type SimulatedClusterOptions = Pick<ClusterOptions, "env"> &
-  Pick<NodeProcessOptions, "starts" | "seed" | "ipv6">;
+type SimulatedClusterOptions = Pick<ClusterOptions, "env"> & Pick<NodeProcessOptions, "starts" | "seed" | "ipv6">;
 
 /** Settings of api and operator: one key of a bench or test makes the load of many callers. */
 export const unboundedCallers: Readonly<Record<string, string>> = Object.fromEntries(

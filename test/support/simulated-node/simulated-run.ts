@@ -24,7 +24,7 @@ import type { DevTools } from "./devtools.ts";
 import { type SimulatedAgent, startSimulatedAgent } from "./simulated-agent.ts";
 import type { Accident, Switches } from "./switches.ts";
 
-export type SimulatedRunOptions = {
+type SimulatedRunOptions = {
   addresses: Addresses;
   devTools: DevTools;
   observe: (event: AgentEvent) => void;

@@ -11,7 +11,7 @@ import type { ResolveName } from "../../../src/net/resolve-name.ts";
 import { NetworkSetup } from "../../../src/protocol/browser-setup.ts";
 import { ownAddress } from "./machine.ts";
 
-export type TestProxy = {
+type TestProxy = {
   /** Opens a connection to it. */
   open(): Promise<Socket>;
   /** Sends this text and returns all that comes until the proxy closes the connection. */
@@ -62,7 +62,7 @@ export const startTestProxy = async (
   };
 };
 
-export type RawServer = {
+type RawServer = {
   /** `address:port` on this machine's own address. */
   host: string;
   port: number;

@@ -11,9 +11,9 @@ import type { Canary, Trace } from "./canary.ts";
 import { tracesOf } from "./canary.ts";
 
 /** A finding: which secret, in which form, where. */
-export type Find = { canary: string; form: string; place: string };
+type Find = { canary: string; form: string; place: string };
 
-export type Hunted = {
+type Hunted = {
   /** The searched places, with their bytes. */
   places: Map<string, number>;
   finds: Find[];
@@ -91,7 +91,7 @@ const redisTexts = async (url: string): Promise<string> => {
   return dumps.join("\n");
 };
 
-export type HuntOptions = {
+type HuntOptions = {
   canaries: Canary[];
   /** GET of a path of the Kubernetes API as an administrator. */
   readKube(path: string): Promise<string>;
