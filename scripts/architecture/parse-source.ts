@@ -1,3 +1,4 @@
+import { extname } from "node:path";
 import { type ESTree, type ParseResult, parseSync } from "rolldown/utils";
 
 /** A node of a syntax tree, as far as all kinds of nodes agree: `type`, offsets in UTF-16 units, children by name. */
@@ -10,7 +11,7 @@ const parsed = new Map<string, ParsedSource>();
 
 /** Parses TypeScript or JavaScript by the ending of `file`; the same text is parsed once. Throws on a syntax error. */
 export const parseSource = (file: string, text: string): ParsedSource => {
-  const key = `${file}\n${text}`;
+  const key = `${extname(file)}\n${text}`;
   const known = parsed.get(key);
   if (known) return known;
   const { program, comments, errors } = parseSync(file, text);
@@ -27,17 +28,15 @@ export const lineAt = (text: string, offset: number): number => text.slice(0, of
 const isNode = (value: unknown): value is SyntaxNode =>
   typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
 
-/** The nodes right below `node`, with the names under which it holds them. */
-const childrenOf = (node: SyntaxNode): { child: SyntaxNode; name: string }[] =>
-  Object.entries(node).flatMap(([name, value]) =>
-    (Array.isArray(value) ? value : [value]).filter(isNode).map((child) => ({ child, name })),
-  );
-
 /** Where a node stands: the node above it, and the name under which that one holds it. */
 export type Place = { parent: SyntaxNode; name: string };
 
 /** Calls `visit` for `node` and everything below it, parents first. `false` leaves out what is below. */
 export const walk = (node: SyntaxNode, visit: (node: SyntaxNode, place?: Place) => boolean, place?: Place): void => {
   if (!visit(node, place)) return;
-  for (const { child, name } of childrenOf(node)) walk(child, visit, { parent: node, name });
+  for (const name of Object.keys(node)) {
+    const value = node[name];
+    for (const child of Array.isArray(value) ? value : [value])
+      if (isNode(child)) walk(child, visit, { parent: node, name });
+  }
 };
