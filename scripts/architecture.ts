@@ -14,6 +14,7 @@ import { checkMap } from "./architecture/check-map.ts";
 import { checkPurity } from "./architecture/check-purity.ts";
 import { checkRules } from "./architecture/check-rules.ts";
 import { checkStalePlaces } from "./architecture/check-stale-places.ts";
+import { checkUnused } from "./architecture/check-unused.ts";
 import { readRepository } from "./architecture/repository.ts";
 import { below, type SourceTree, type Violation } from "./architecture/source-tree.ts";
 import { root } from "./generated-file.ts";
@@ -29,7 +30,12 @@ const sourceChecks: readonly ((tree: SourceTree) => Violation[])[] = [
 ];
 
 /** What the whole repository is held to. */
-const repositoryChecks: readonly ((tree: SourceTree) => Violation[])[] = [checkCitations, checkRules, checkMap];
+const repositoryChecks: readonly ((tree: SourceTree) => Violation[])[] = [
+  checkCitations,
+  checkRules,
+  checkMap,
+  checkUnused,
+];
 
 /** Everything that the repository breaks, with paths from its root; empty when all is well. */
 export const checkArchitecture = (): Violation[] => {

@@ -53,12 +53,16 @@ const importOf = (
   }
 };
 
-/** `import.meta.resolve("x")`, which names a file of which the code makes use. */
+/** `require` itself, or `resolve` of `require` or `import.meta`. */
+const namesModule = ({ type, name, object, property }: SyntaxNode): boolean => {
+  if (type !== "MemberExpression") return name === "require";
+  const owner = object as SyntaxNode;
+  return (property as SyntaxNode).name === "resolve" && (owner.type === "MetaProperty" || owner.name === "require");
+};
+
+/** `import.meta.resolve("x")`, `require("x")` or `require.resolve("x")`: the code makes use of what they name. */
 const resolvedImport = (node: SyntaxNode): ReturnType<typeof importOf> => {
-  const callee = node.callee as SyntaxNode | undefined;
-  if (node.type !== "CallExpression" || callee?.type !== "MemberExpression") return undefined;
-  const [object, property] = [callee.object as SyntaxNode, callee.property as SyntaxNode];
-  if (object.type !== "MetaProperty" || property.name !== "resolve") return undefined;
+  if (node.type !== "CallExpression" || !namesModule(node.callee as SyntaxNode)) return undefined;
   return { specifier: textOf((node.arguments as SyntaxNode[])[0]), isType: false, names: ["*"] };
 };
 

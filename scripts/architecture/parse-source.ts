@@ -4,8 +4,20 @@ import { type ESTree, type ParseResult, parseSync } from "rolldown/utils";
 /** A node of a syntax tree, as far as all kinds of nodes agree: `type`, offsets in UTF-16 units, children by name. */
 export type SyntaxNode = { type: string; start: number; end: number; [child: string]: unknown };
 
-/** One parsed file: statements at its top level, and comments in their order. */
-export type ParsedSource = { statements: ESTree.Program["body"]; comments: ParseResult["comments"] };
+/** One parsed file: statements at its top level, comments in their order, and exports by the names that importers use. */
+export type ParsedSource = {
+  statements: ESTree.Program["body"];
+  comments: ParseResult["comments"];
+  exports: { name: string; start: number; isType: boolean }[];
+};
+
+const exportsOf = ({ staticExports }: ParseResult["module"]): ParsedSource["exports"] =>
+  staticExports.flatMap(({ entries }) =>
+    entries.flatMap(({ exportName: { kind, name }, start, isType }) =>
+      // `export * from "x"` gives no name of its own.
+      kind === "None" ? [] : [{ name: name ?? "default", start, isType }],
+    ),
+  );
 
 const parsed = new Map<string, ParsedSource>();
 
@@ -14,10 +26,10 @@ export const parseSource = (file: string, text: string): ParsedSource => {
   const key = `${extname(file)}\n${text}`;
   const known = parsed.get(key);
   if (known) return known;
-  const { program, comments, errors } = parseSync(file, text);
+  const { program, comments, module, errors } = parseSync(file, text);
   const [error] = errors;
   if (error) throw new Error(`${file}: ${error.message}`);
-  const source = { statements: program.body, comments };
+  const source = { statements: program.body, comments, exports: exportsOf(module) };
   parsed.set(key, source);
   return source;
 };
