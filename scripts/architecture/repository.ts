@@ -8,11 +8,11 @@ const notKept = [".browserpool", ".git", "bench/results", "coverage", "node_modu
 const filesBelow = (root: string, folder: string): string[] =>
   readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
-    if (notKept.includes(path) || notKept.includes(entry.name)) return [];
+    if (notKept.includes(path) || notKept.includes(entry.name) || entry.isSymbolicLink()) return [];
     return entry.isDirectory() ? filesBelow(root, path) : [path];
   });
 
-/** Every file of the repository: path → content, read as UTF-8. */
+/** Every file of the repository: path → content, read as UTF-8. What a link leads to stands there under its own path alone. */
 export const readRepository = (root: string): SourceTree =>
   new Map(
     filesBelow(root, "")

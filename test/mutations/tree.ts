@@ -31,10 +31,12 @@ export const copyTree = async (): Promise<Tree> => {
   try {
     for (const path of await filesOf(root)) {
       await mkdir(dirname(join(folder, path)), { recursive: true });
-      // A file that git knows may have been deleted.
-      await cp(join(root, path), join(folder, path)).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== "ENOENT") throw error;
-      });
+      // A file that git knows may have been deleted. Links of the tree stay in the copy.
+      await cp(join(root, path), join(folder, path), { verbatimSymlinks: true }).catch(
+        (error: NodeJS.ErrnoException) => {
+          if (error.code !== "ENOENT") throw error;
+        },
+      );
     }
     await symlink(join(root, "node_modules"), join(folder, "node_modules"));
   } catch (error) {
