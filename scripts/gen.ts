@@ -1,6 +1,5 @@
 /** Writes every generated file; with `--check`, compares instead and fails on any difference. */
 import { generateAudit } from "./gen-audit.ts";
-import { generateChartCrds } from "./gen-chart-crds.ts";
 import { generateConfigTable } from "./gen-config-table.ts";
 import { generateCrds } from "./gen-crds.ts";
 import { generateJudging } from "./gen-judging.ts";
@@ -16,7 +15,6 @@ export const generators: Record<string, (options: { check: boolean }) => Promise
     await generateCrds(options);
     return "crds/";
   },
-  "CRDs of the chart": generateChartCrds,
   "rendered chart": generateManifests,
   "OpenAPI document": generateOpenApi,
   "tables of permissions": generatePermissions,

@@ -44,8 +44,8 @@ const policiesWork = async ({ kubectl }: Pick<Cluster, "kubectl">): Promise<void
 };
 
 /**
- * A control plane of its own with the objects of manifests/install.yaml (the rendered chart), a project in the namespace
- * `team`, and a namespace `other` that is no project. No pod of it runs: the tests need only rights and policies.
+ * A control plane of its own with the definitions of crds/ and the objects of manifests/install.yaml (the rendered chart), a project in the
+ * namespace `team`, and a namespace `other` that is no project. No pod of it runs: the tests need only rights and policies.
  */
 export const startCluster = async (): Promise<Cluster> => {
   const dataDir = await mkdtemp(join(tmpdir(), "browserpool-chart-"));
@@ -72,6 +72,9 @@ export const startCluster = async (): Promise<Cluster> => {
     await rm(dataDir, { recursive: true, force: true });
   };
   try {
+    // As the head of manifests/install.yaml tells users.
+    await must("admin", "apply --server-side -f crds/");
+    await must("admin", "wait --for=condition=Established -f crds/");
     for (const name of [systemNamespace, "team", "other"]) await must("admin", `create namespace ${name}`);
     await must("admin", "label namespace team browserpool.dev/project=team");
     const resources = "pods,pods/eviction,secrets";
