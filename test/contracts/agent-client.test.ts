@@ -1,6 +1,6 @@
 /**
  * The side of the API and of the operator: their clients send what an example says, and make of its answer what it says. A server that
- * plays the agent notes each request and gives the answer, also one that only an agent of an earlier version gives.
+ * plays the agent notes each request and gives the answer.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";

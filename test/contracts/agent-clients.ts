@@ -40,9 +40,12 @@ type Call = (args: never, played: Played) => Promise<unknown>;
 
 const placeOf = ({ address }: Played): AgentPlace => ({ browser: pod.uid, pod: pod.name, address });
 
-const leaseOf = (played: Played): LeaseRecord => ({
+/** What an example says of the lease; the rest is that of all examples. */
+type Named = Partial<Pick<LeaseRecord, "session" | "seq">>;
+
+const leaseOf = (played: Played, { session: id = session, seq = 3 }: Named = {}): LeaseRecord => ({
   ...placeOf(played),
-  ...{ session, config: "config-hash", epoch: 1, seq: 3, created_at: 1, ticket: "1", channel: "channel" },
+  ...{ session: id, config: "config-hash", epoch: 1, seq, created_at: 1, ticket: "1", channel: "channel" },
   request: "what the caller asked for",
 });
 
@@ -128,8 +131,8 @@ export const agentCalls = (stack: AsyncDisposableStack): Record<string, Call> =>
   };
   const recording = { session, id: "recording1" };
   return {
-    bindLease: (asked: SessionRequest, played) => bindLease(leaseOf(played), asked, { agents, log }),
-    end: ({ reuse }: { reuse: Reuse }, played) => agents.end(leaseOf(played), reuse),
+    bindLease: (asked: SessionRequest & Named, played) => bindLease(leaseOf(played, asked), asked, { agents, log }),
+    end: ({ reuse, ...named }: Named & { reuse: Reuse }, played) => agents.end(leaseOf(played, named), reuse),
     afterReset: (_, played) => agents.afterReset(placeOf(played)),
     state: ({ epoch }: { epoch: number }, played) => agents.state(placeOf(played), epoch),
     learnTime: (_, played) => agents.learnTime(placeOf(played)),

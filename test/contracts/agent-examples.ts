@@ -14,9 +14,9 @@ const bodies = { body: z.unknown().optional(), sealed: z.unknown().optional(), s
 const Exchange = z.strictObject({
   /** What the example shows. */
   says: z.string(),
-  /** The state of the agent before it (agent-states.ts). Left out: only an agent of an earlier version answers so. */
+  /** The state of the agent before it (agent-states.ts). Left out: no test brings this agent there. */
   given: z.string().optional(),
-  /** Which method of which client sends it, and with what. Left out: no client of this version sends it. */
+  /** Which method of which client sends it, and with what. Left out: none of the clients sends it. */
   call: z.tuple([z.string()], z.unknown()).optional(),
   request: z.strictObject({
     method: z.enum(["GET", "PUT", "DELETE"]),

@@ -1,6 +1,5 @@
 /**
- * The agent's side of its recorded API: in the state that an example names, it takes the request and gives the answer. A request that an
- * earlier version sends is an example, too.
+ * The agent's side of its recorded API: in the state that an example names, it takes the request and gives the answer.
  */
 import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";

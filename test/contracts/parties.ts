@@ -1,4 +1,4 @@
-/** Who speaks in the recorded examples. All keys are fixed: an example of an earlier version must be readable now. */
+/** Who speaks in the recorded examples. All keys are fixed, so that what is recorded stays readable. */
 import { createPrivateKey, createPublicKey, createSecretKey } from "node:crypto";
 import { createAgentKeys } from "../../src/protocol/agent-key.ts";
 import { createAgentTokens } from "../../src/protocol/agent-token.ts";

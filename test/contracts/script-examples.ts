@@ -1,6 +1,6 @@
 /**
  * The recorded calls of the Lua scripts, one file of scripts/ for each script. Replicas of two versions use one Redis while an installation
- * is upgraded: the scripts of both must serve the calls of both, and find what the other has left.
+ * is upgraded: the scripts of each find what those of the other have left.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ export type Stored = z.infer<typeof Stored>;
 export const ScriptCall = z.strictObject({
   /** What the example shows. */
   says: z.string(),
-  /** The method that makes the call (script-callers.ts), and with what. Left out: only replicas of an earlier version make it. */
+  /** The method that makes the call (script-callers.ts), and with what. Left out: it makes this one after others, or later. */
   call: z.tuple([z.string()], z.unknown()).optional(),
   /** What other commands of that method get for an answer, by their names. */
   others: z.record(z.string(), z.unknown()).optional(),
