@@ -1,10 +1,11 @@
 /**
  * Records what an example of a script does not say yet: `node test/contracts/record-scripts.ts [FILE…]` of scripts/. An example that has
- * only `says`, `call`, `before` (and `others`, `listening`) gets keys, arguments, answer, result, messages and the state after. What an
- * example says already stays as it is.
+ * only `says`, `call`, `before` (and `others`, `listening`) gets keys, arguments, answer, result, messages and the keys that have changed. What
+ * an example says already stays as it is.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { Redis } from "ioredis";
 import { z } from "zod";
 import { startRedisServer } from "../support/redis-servers.ts";
@@ -19,7 +20,7 @@ import {
   writeState,
 } from "./redis-state.ts";
 import { firstCall, replayed } from "./script-callers.ts";
-import { ScriptCall, scriptOf, scriptsFolder } from "./script-examples.ts";
+import { ScriptCall, type Stored, scriptOf, scriptsFolder } from "./script-examples.ts";
 
 const Unrecorded = ScriptCall.partial().required({ says: true, call: true, before: true });
 const File = z.strictObject({ script: z.string(), calls: z.array(z.union([ScriptCall, Unrecorded])) });
@@ -53,6 +54,18 @@ const named = (value: unknown, now: Moment): unknown => {
 
 const texts = (answer: unknown): unknown => (Array.isArray(answer) ? answer.map(readText) : readText(answer));
 
+type State = Record<string, Stored | null>;
+
+/** What is another after a call. */
+const changes = (before: State, after: State): State => {
+  const gone = Object.keys(before).map((key): [string, null] => [key, null]);
+  const all = Object.entries({ ...Object.fromEntries(gone), ...after });
+  return Object.fromEntries(all.filter(([key, stored]) => !isDeepStrictEqual(before[key], stored)));
+};
+
+const withoutEmpty = (parts: Record<string, object>): Record<string, object> =>
+  Object.fromEntries(Object.entries(parts).filter(([, part]) => Object.keys(part).length > 0));
+
 const record = async (
   name: string,
   example: z.infer<typeof Unrecorded>,
@@ -61,6 +74,7 @@ const record = async (
   await redis.flushall();
   const now = await momentOf(redis);
   await writeState(redis, example.before, now);
+  const stored = await readState(redis);
   // What a method makes of the answer is not known yet, and may be an error.
   const calling = { ...example, script: name };
   const { calls } = await firstCall(calling, now);
@@ -73,15 +87,12 @@ const record = async (
   const after = await readState(redis);
   const said = named(texts(answer), now);
   const { result } = await replayed({ ...calling, answer: said }, now);
-  const seen = {
-    keys,
-    argv: named(argv, now),
-    answer: said,
-    result: named(result, now),
-    after: named(after, now),
-    told: named(readDeep(told), now),
-  };
-  return ScriptCall.parse({ ...seen, ...example });
+  const seen = { keys, argv: named(argv, now), answer: said, ...(result !== null && { result: named(result, now) }) };
+  const more = withoutEmpty({
+    after: changes(named(stored, now) as State, named(after, now) as State),
+    told: named(readDeep(told), now) as object,
+  });
+  return ScriptCall.parse({ ...seen, ...more, ...example });
 };
 
 const main = async (files: string[]): Promise<void> => {

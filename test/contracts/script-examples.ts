@@ -40,7 +40,8 @@ export const ScriptCall = z.strictObject({
   answer: z.unknown(),
   /** What the method resolves with. */
   result: z.unknown().optional(),
-  after: z.record(z.string(), Stored),
+  /** The keys that are another after it; null: the key is gone. */
+  after: z.record(z.string(), Stored.nullable()).optional(),
   /** Channel and message of all that was published. */
   told: z.array(z.tuple([z.string(), z.unknown()])).optional(),
 });
