@@ -56,11 +56,6 @@ const free = (fence: Fence, binding: string | null = null): AgentState => ({
   lease: null,
 });
 const resetting = (fence: Fence): AgentState => ({ ...free(fence), resetting: true });
-/** An agent of an earlier version that holds nothing. */
-const older = (fence: Fence): AgentState => {
-  const { resetting: _, ...state } = free(fence);
-  return state;
-};
 /** An agent that holds the lease of this seq. */
 const holding = (
   seq: number,
@@ -252,10 +247,7 @@ describe.each<[string, BrowserRecord | undefined, [string, Partial<Facts>, strin
   [
     "whose lease has ended",
     aRecord("releasing", 5, { ageMs: long }),
-    [
-      ["is being reset", { agentState: resetting(at(1, 5)) }, "inspect again in 1000"],
-      ["can't reset it", { agentState: older(at(1, 5)) }, "Retired: retired 5"],
-    ],
+    [["is being reset", { agentState: resetting(at(1, 5)) }, "inspect again in 1000"]],
   ],
   [
     "that was refused during a reset",
@@ -264,11 +256,6 @@ describe.each<[string, BrowserRecord | undefined, [string, Partial<Facts>, strin
       ["is still resetting it", { agentState: resetting(at(1, 5)) }, "inspect again in 1000"],
       ["has reset it", { agentState: free(at(1, 5)) }, "Cleared: idle 5"],
     ],
-  ],
-  [
-    "that had to be reset by an agent that can't do that",
-    aRecord("suspect", 5, { reason: "cannot_reset" }),
-    [["is not asked", { agentState: free(at(1, 5)) }, "Retired: retired 5"]],
   ],
   ["that is retired", aRecord("retired", 5), [["answers anything", { agentState: holding(9) }, "well"]]],
 ])("a browser %s", (_, record, cases) => {

@@ -31,14 +31,7 @@ import type { AgentState, Fence, LeaseEnd } from "../protocol/agent-api.ts";
 import type { AgentAnswer, LeaseAtAgent } from "./agent-client.ts";
 import type { NewBrowser } from "./lease-store.ts";
 import { recheckChannel } from "./pool-keys.ts";
-import {
-  agentMismatch,
-  type BrowserRecord,
-  cannotReset,
-  type LeaseRecord,
-  notGenuine,
-  SessionRequest,
-} from "./records.ts";
+import { agentMismatch, type BrowserRecord, type LeaseRecord, notGenuine, SessionRequest } from "./records.ts";
 import type { Repair } from "./repair-store.ts";
 
 /** Time that a replica gets to finish a bind or an end, ms: the call's deadline (3 s), and a short outage of Redis. */
@@ -63,7 +56,7 @@ const resettingMs = 1000;
 const unhealthy = "browser_unhealthy";
 
 /** Suspects with these reasons are destroyed; their agents are not asked. */
-const unrecoverable = new Set<string | undefined>([unhealthy, agentMismatch, cannotReset, notGenuine]);
+const unrecoverable = new Set<string | undefined>([unhealthy, agentMismatch, notGenuine]);
 
 /** The lease in an agent's state. */
 export type Held = NonNullable<AgentState["lease"]>;
@@ -192,17 +185,16 @@ const diagnoseHeld = (facts: Facts, held: Held, fence: Fence): Diagnosis => {
   return { is: "end", lease: { session: held.session_id, epoch: held.epoch, seq: held.seq } };
 };
 
-const diagnoseFree = (facts: Facts, agentState: AgentState): Diagnosis => {
+const diagnoseFree = (facts: Facts, { fence }: AgentState): Diagnosis => {
   const { record, lease } = facts;
-  const { fence } = agentState;
-  if (!record) return ifClean(free(facts, "Registered", fence.seq), agentState);
+  if (!record) return free(facts, "Registered", fence.seq);
   if (record.state === "idle") return fence.seq > record.seq ? free(facts, "SeqRaised", fence.seq) : { is: "well" };
   if (isFresh(facts)) return underWay(facts);
   if (lease)
     return fence.seq >= lease.seq
-      ? ifClean(free(facts, "EndLost", fence.seq, "released"), agentState)
+      ? free(facts, "EndLost", fence.seq, "released")
       : neverBound(facts, lease, fence.epoch);
-  const after = ifClean(free(facts, record.state === "suspect" ? "Cleared" : "OfferLost", fence.seq), agentState);
+  const after = free(facts, record.state === "suspect" ? "Cleared" : "OfferLost", fence.seq);
   if (fence.seq >= record.seq || record.session === undefined) return after;
   return { is: "end", lease: { session: record.session, epoch: fence.epoch, seq: record.seq }, after };
 };
@@ -293,13 +285,6 @@ const suspect = (
   reason: string,
   former: Repair["former"] = "kept",
 ): Correct => ({ is: "correct", why: "Suspected", to: { record: { ...record, state: "suspect", reason }, former } });
-
-/** An agent of an earlier version can't reset its browser: one that has had a lease is retired. */
-const ifClean = (correct: Correct, { fence, resetting }: AgentState): Correct => {
-  if (resetting !== undefined || fence.seq === 0) return correct;
-  const { record, ...to } = correct.to;
-  return { is: "correct", why: "Retired", to: { ...to, record: { ...record, state: "retired", reason: cannotReset } } };
-};
 
 const ended = ({ since: _, session: __, ...record }: BrowserRecord, why: LeaseEnd): Correct => ({
   is: "correct",

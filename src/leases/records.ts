@@ -126,9 +126,6 @@ export type EndReason =
   | "node_drained"
   | "pod_deleted";
 
-/** The reason of a browser that must be reset, and whose agent is of an earlier version, which can't do that. */
-export const cannotReset = "cannot_reset";
-
 /** The reason of a suspect at whose address something answered that does not prove to be its agent (src/protocol/agent-proof.ts). */
 export const notGenuine = "not_genuine";
 

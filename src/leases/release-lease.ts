@@ -9,7 +9,7 @@ import type { SiteReports } from "../redis/site-reports.ts";
 import { retryBriefly } from "../redis/while-unavailable.ts";
 import type { AgentAnswer, AgentClient } from "./agent-client.ts";
 import type { LeaseStore } from "./lease-store.ts";
-import { type AnyLease, cannotReset, type EndReason } from "./records.ts";
+import type { AnyLease, EndReason } from "./records.ts";
 import { reportOutcome } from "./report-outcome.ts";
 import { offerOrSuspect, type ReturningBrowsers } from "./returning-browsers.ts";
 
@@ -58,21 +58,14 @@ const endOnAgent = async (
   reuse: "reset" | "keep",
   deps: ReleaseDeps,
 ): Promise<void> => {
-  const said = await deps.agents.end(lease, reuse);
-  noteOutcome(lease, said, deps);
-  const answer = refuseWithoutReset(said, reuse);
+  const answer = await deps.agents.end(lease, reuse);
+  noteOutcome(lease, answer, deps);
   if (answer.kind === "ok" && answer.state.resetting) deps.returningBrowsers.add(poolUid, lease);
   else await offerOrSuspect(poolUid, lease, answer, deps).catch(ignoreOutage);
 };
 
 const noteOutcome = (lease: AnyLease, answer: AgentAnswer, { siteReports }: ReleaseDeps): void =>
   reportOutcome(lease, answer.kind === "ok" ? answer.state : undefined, siteReports);
-
-/** An agent of an earlier version keeps the browser as it is. */
-const refuseWithoutReset = (answer: AgentAnswer, reuse: "reset" | "keep"): AgentAnswer =>
-  answer.kind === "ok" && answer.state.resetting === undefined && reuse === "reset"
-    ? { kind: "refused", code: cannotReset }
-    : answer;
 
 const ignoreOutage = (error: unknown): void => {
   if (!(error instanceof AppError) || error.code !== "unavailable") throw error;

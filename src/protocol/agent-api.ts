@@ -142,8 +142,8 @@ export const AgentState = z.object({
   fence: Fence,
   /** The session whose bind waits for the health check now: the lease is neither held nor over. */
   binding: z.string().nullable(),
-  /** The browser is being made anew. Left out by agents of an earlier version, which can't do that. */
-  resetting: z.boolean().optional(),
+  /** The browser is being made anew. */
+  resetting: z.boolean(),
   /** The lease that holds the browser now, with the number of its open CDP sockets. */
   lease: z
     .object({
