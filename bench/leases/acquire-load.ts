@@ -133,7 +133,7 @@ const browsersOf = async (
 
 /** The request that `acquireBrowser` stores when a caller sets nothing. */
 const sampleRequest = (id: string, uid: string): string =>
-  JSON.stringify({ timeout_seconds: 600, pool: { id, uid }, project: "bench" });
+  JSON.stringify({ timeout_seconds: 600, max_session_seconds: 3600, pool: { id, uid }, project: "bench" });
 
 const bindOf = ({ session, epoch, seq, request }: LeaseRecord) => ({
   session_id: session,

@@ -51,6 +51,8 @@ const usedBytes = async (redis: RedisConnection): Promise<number> =>
 const gauge = (metrics: string, name: string): number =>
   1000 * Number(new RegExp(`^${name} (\\S+)$`, "m").exec(metrics)?.[1]);
 
+const sampleRequest = { timeout_seconds: 600, max_session_seconds: 3600, project: "bench" };
+
 export const run: Job<EndedLoad, EndedResult> = async ({ target, poolUid, redisUrl, leases, seed }, signal) => {
   const redis = connectRedis(redisUrl, createLogger("silent", "bench"));
   await whenReady(redis, 10_000);
@@ -87,7 +89,7 @@ export const run: Job<EndedLoad, EndedResult> = async ({ target, poolUid, redisU
   const byScripts = async (): Promise<void> => {
     const session = newSessionId(poolUid);
     const pool = { id: target.poolId, uid: poolUid };
-    const wanted = JSON.stringify({ timeout_seconds: 600, pool, project: "bench", tags: tags() });
+    const wanted = JSON.stringify({ ...sampleRequest, pool, tags: tags() });
     const taken = await store.take(poolUid, { session, channel: "none", request: wanted });
     if (taken.kind === "waiting") {
       // Every browser is in use at this moment.

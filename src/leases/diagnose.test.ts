@@ -15,7 +15,13 @@ import type { BrowserRecord, LeaseRecord } from "./records.ts";
 
 const nowMs = 1_900_000_000_000;
 const long = stepMs;
-const request = JSON.stringify({ timeout_seconds: 600, pool: { id: "pool", uid: "uid" }, project: "p", name: "n" });
+const request = JSON.stringify({
+  timeout_seconds: 600,
+  max_session_seconds: 3600,
+  pool: { id: "pool", uid: "uid" },
+  project: "p",
+  name: "n",
+});
 const place = { pod: "pod-b", address: "127.0.0.9:7510" };
 
 type State = BrowserRecord["state"];

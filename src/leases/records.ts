@@ -20,7 +20,7 @@
  * `idle`; until then its holder keeps it. Redis may lose the mark: the operator sees the reason again and sets it anew.
  */
 import { z } from "zod";
-import { AgentViewport, CaptureSettings, maxLeaseSeconds } from "../protocol/agent-api.ts";
+import { AgentViewport, CaptureSettings } from "../protocol/agent-api.ts";
 
 /** One browser in the hash `browsers` of its pool. */
 export const BrowserRecord = z.object({
@@ -88,8 +88,7 @@ export const SessionRequest = z.object({
   tags: z.record(z.string(), z.string()).optional(),
   start_url: z.string().optional(),
   timeout_seconds: z.int(),
-  /** Left out in leases that an earlier version granted. */
-  max_session_seconds: z.int().default(maxLeaseSeconds),
+  max_session_seconds: z.int(),
   telemetry: CaptureSettings.optional(),
   /**
    * Its caller lets the agent tell what came of its first navigation. `recipe`: of a browser with the configuration of this hash, as

@@ -80,7 +80,7 @@ export const Epoch = z
   .transform(Number);
 
 /** The longest life of a lease, s: 72 hours. */
-export const maxLeaseSeconds = 259_200;
+const maxLeaseSeconds = 259_200;
 
 /** Telemetry settings in their wire form (resources/telemetry.ts), as the API has checked them. */
 export const CaptureSettings = z.record(z.string(), z.unknown());
@@ -92,8 +92,8 @@ export const BindLease = Fence.extend({
   timeout_seconds: z.int().min(1).max(maxLeaseSeconds),
   /** The agent opens it after the bind, best effort, and does not wait for it. */
   start_url: z.string().max(2048).optional(),
-  /** The agent ends the browser when the lease is this old, s; left out by callers of an earlier version. */
-  max_seconds: z.int().min(1).max(maxLeaseSeconds).default(maxLeaseSeconds),
+  /** The agent ends the browser when the lease is this old, s. */
+  max_seconds: z.int().min(1).max(maxLeaseSeconds),
   /** The holder lets the agent watch its first navigation (`SeenOutcome`). Left out: it watches nothing. */
   observe: z.boolean().optional(),
   /** Merged onto the settings that the browser was made with, for this lease alone. */
@@ -113,7 +113,7 @@ export type Reuse = z.infer<typeof Reuse>;
 /** The body of `DELETE /lease`: the lease to end, by session and fence. */
 export const EndLease = Fence.extend({
   session_id: z.string().min(1).max(maxSessionId),
-  reuse: Reuse.default("reset"),
+  reuse: Reuse,
 });
 export type EndLease = z.infer<typeof EndLease>;
 

@@ -150,7 +150,7 @@ describe("a caller", () => {
   ])("with %s may do nothing", async (_, make) => {
     const fence = await bound("guarded");
     const token = make();
-    const lease = { session_id: "guarded", epoch: 1, seq: fence, timeout_seconds: 60 };
+    const lease = { session_id: "guarded", epoch: 1, seq: fence, timeout_seconds: 60, max_seconds: 3600 };
     for (const [method, path, body] of [
       ["GET", "/state", undefined],
       ["PUT", "/lease", { ...lease, seq: fence + 1 }],

@@ -55,7 +55,7 @@ test("a bind whose caller hangs up while the browser does not answer leaves no l
   const asked = fetch(`${agent.baseUrl}/lease`, {
     method: "PUT",
     headers: { authorization: `Bearer ${token}` },
-    body: JSON.stringify({ session_id: "s", epoch: 1, seq: 1, timeout_seconds: 60, request: "{}" }),
+    body: JSON.stringify({ session_id: "s", epoch: 1, seq: 1, timeout_seconds: 60, max_seconds: 3600, request: "{}" }),
     signal: hangUp.signal,
   });
   const gone = expect(asked).rejects.toThrow();

@@ -66,7 +66,12 @@ const throughGateway = async (
   { what, readOnly = false, offers = {} }: { what: string; readOnly?: boolean; offers?: Record<string, string> },
   played: Played,
 ): Promise<number> => {
-  const request = JSON.stringify({ project: "default", timeout_seconds: 60, pool: { id: "pool", uid: "pool-uid" } });
+  const request = JSON.stringify({
+    project: "default",
+    timeout_seconds: 60,
+    max_session_seconds: 3600,
+    pool: { id: "pool", uid: "pool-uid" },
+  });
   const parts = {
     config: { allowedHosts: [], allowedOrigins: [], trustedProxies: [] },
     store: { lease: async () => ({ ...leaseOf(played), request }) },

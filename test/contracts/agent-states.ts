@@ -150,7 +150,10 @@ export const startAgent = async (
 const lease = { session_id: session, epoch: 1, seq: 3 };
 
 const bind = (agent: AgentAtWork, more: object = {}): Promise<void> =>
-  agent.must("PUT", "/lease", { ...lease, timeout_seconds: 600, request: '{"of":"the caller"}', ...more });
+  agent.must("PUT", "/lease", {
+    ...{ ...lease, timeout_seconds: 600, max_seconds: 3600, request: '{"of":"the caller"}' },
+    ...more,
+  });
 
 const use = (agent: AgentAtWork): Promise<void> => bind(agent, { start_url: "about:blank" });
 
@@ -207,7 +210,7 @@ export const agentStates: Record<string, State> = {
   "a lease that has ended": {
     async reach(agent) {
       await bind(agent);
-      await agent.must("DELETE", "/lease", lease);
+      await agent.must("DELETE", "/lease", { ...lease, reuse: "reset" });
     },
   },
   "a lease that was used": { reach: use },
@@ -221,7 +224,7 @@ export const agentStates: Record<string, State> = {
     async reach(agent) {
       agent.browser.isReset = never;
       await use(agent);
-      await agent.must("DELETE", "/lease", lease);
+      await agent.must("DELETE", "/lease", { ...lease, reuse: "reset" });
     },
   },
   "a browser that does not answer": {
@@ -270,7 +273,7 @@ export const agentStates: Record<string, State> = {
       const { socket } = await upgrade(agent);
       socket?.destroy();
       await eventually("the client is gone", async () => (await stateOf(agent)).lease?.connections === 0);
-      await agent.must("DELETE", "/lease", lease);
+      await agent.must("DELETE", "/lease", { ...lease, reuse: "reset" });
     },
   },
   "a lease whose change waits for an archive": {

@@ -284,7 +284,12 @@ describe("CDP connections", () => {
     const connect = async (project: string): Promise<WebSocketAnswer> => {
       const [poolUid, session] = [newId(), newId()];
       await parts.addBrowser(poolUid, address);
-      const request = JSON.stringify({ timeout_seconds: 60, project, pool: { id: "p", uid: poolUid } });
+      const request = JSON.stringify({
+        timeout_seconds: 60,
+        max_session_seconds: 3600,
+        project,
+        pool: { id: "p", uid: poolUid },
+      });
       await parts.store.take(poolUid, { session, channel: "none", request });
       const jwt = await signSessionToken(api.services.signingKey, { sessionId: session, poolUid });
       return upgrade(`${api.url}/gateway/${session}/cdp?jwt=${jwt}`);

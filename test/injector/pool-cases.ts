@@ -132,7 +132,13 @@ export const end = (pod: Pod, said: { reason: string; message: string }): Promis
 export const take = async (made: Made): Promise<{ session: string; pod: string }> => {
   const session = newId();
   const { uid, name } = made.pool.metadata;
-  const request = { project: setting.projectId, name: session, timeout_seconds: 60, pool: { id: name, uid } };
+  const request = {
+    project: setting.projectId,
+    name: session,
+    timeout_seconds: 60,
+    max_session_seconds: 3600,
+    pool: { id: name, uid },
+  };
   await setting.parts.names.reserve(setting.projectId, session, { poolUid: uid, session });
   const taken = await setting.parts.store.take(uid, { session, channel: "none", request: JSON.stringify(request) });
   if (taken.kind !== "granted") throw new Error(`the session is ${taken.kind}`);

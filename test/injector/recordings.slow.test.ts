@@ -50,7 +50,12 @@ const mostBytes = 50e6;
 const begin = async (): Promise<Recording> => {
   const [session, poolUid, id, projectId] = [newId(), newId(), newId(), newId()];
   await lease.addBrowser(poolUid);
-  const request = JSON.stringify({ timeout_seconds: 60, project: projectId, pool: { id: "pool", uid: poolUid } });
+  const request = JSON.stringify({
+    timeout_seconds: 60,
+    max_session_seconds: 3600,
+    project: projectId,
+    pool: { id: "pool", uid: poolUid },
+  });
   expect(await lease.store.take(poolUid, { session, channel: "none", request })).toMatchObject({ kind: "granted" });
   const records = createReplayStore(lease.redis);
   await records.reserve({ id, projectId }, { bytes: mostBytes, ms: 60_000 }, { bytes: mostBytes, count: 1 });

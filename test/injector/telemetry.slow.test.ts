@@ -67,6 +67,7 @@ const begin = async (): Promise<Session> => {
   await lease.addBrowser(poolUid);
   const request = JSON.stringify({
     timeout_seconds: 60,
+    max_session_seconds: 3600,
     project: vault.projectId,
     pool: { id: "pool", uid: poolUid },
     telemetry: { enabled: true, storage: { enabled: true }, export: { otlp: { destination: { name: destination } } } },

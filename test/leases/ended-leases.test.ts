@@ -68,6 +68,7 @@ test("pages of what has ended are those before a time, the latest first, and fol
 describe("what is kept of an ended lease", () => {
   const request = {
     timeout_seconds: 600,
+    max_session_seconds: 3600,
     pool: { id: newId(), uid: newId(), name: "shop" },
     project: "p",
     name: "order-1",

@@ -50,7 +50,7 @@ const pools = (count: number): BrowserPool[] =>
     .map((uid) => ({ metadata: { name: uid, namespace: "ns", uid }, status: { leaseEpoch: 1 } })) as never;
 
 const requestOf = (uid: string): string =>
-  JSON.stringify({ timeout_seconds: 60, pool: { id: uid, uid }, project: project.id });
+  JSON.stringify({ timeout_seconds: 60, max_session_seconds: 3600, pool: { id: uid, uid }, project: project.id });
 const begin = async (uid: string): Promise<string> => {
   const session = newSessionId(uid);
   const taken = await parts.store.take(uid, { session, channel: "none", request: requestOf(uid) });

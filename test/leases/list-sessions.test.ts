@@ -37,6 +37,7 @@ const addPool = async (): Promise<string> => {
 const requestOf = (uid: string, more: object = {}): string =>
   JSON.stringify({
     timeout_seconds: 60,
+    max_session_seconds: 3600,
     pool: { id: uid, uid, name: `pool-${uid.slice(0, 4)}` },
     project: "p",
     ...more,

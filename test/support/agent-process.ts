@@ -182,7 +182,15 @@ const describeAgent = (
     log: () => log.join(""),
     groups: () => [...readFileSync(groupsFile, "utf8").matchAll(/^(\d+) /gm)].map(([, pgid]) => Number(pgid)),
     bind: (session_id, seq, more) =>
-      call("PUT", "/lease", { session_id, epoch: 1, seq, timeout_seconds: 600, request: "{}", ...more }),
+      call("PUT", "/lease", {
+        session_id,
+        epoch: 1,
+        seq,
+        timeout_seconds: 600,
+        max_seconds: 3600,
+        request: "{}",
+        ...more,
+      }),
     release: (session_id, seq, reuse = "keep") => call("DELETE", "/lease", { session_id, epoch: 1, seq, reuse }),
     upgrade: async (sessionId, token) => openSocket(`ws://${authority}/cdp`, await headers(sessionId, token)),
     connect: async (sessionId) =>

@@ -14,7 +14,12 @@ export const holdSession = async (
   const poolUid = newId();
   const session = newSessionId(poolUid);
   await parts.addBrowser(poolUid, address);
-  const request = JSON.stringify({ timeout_seconds: 60, project, pool: { id: "p", uid: poolUid } });
+  const request = JSON.stringify({
+    timeout_seconds: 60,
+    max_session_seconds: 3600,
+    project,
+    pool: { id: "p", uid: poolUid },
+  });
   await parts.store.take(poolUid, { session, channel: "none", request });
   return { session, poolUid, jwt: await signSessionToken(signingKey, { sessionId: session, poolUid }) };
 };

@@ -61,6 +61,7 @@ export const inspectedBrowser = () => {
   const requestOf = (session: string): string =>
     JSON.stringify({
       timeout_seconds: 60,
+      max_session_seconds: 3600,
       name: `name-${session}`,
       pool: { id: "p", uid: it.pool },
       project: it.pool,

@@ -110,7 +110,12 @@ const exporting = async (more: { now?: () => number; onDropped?: (count: number,
   const session = (name: string) => {
     const id = newId();
     const own = exports.of(id, over.signal);
-    const request = { timeout_seconds: 60, project: parts.projectId, pool: { id: "p", uid: newId() } };
+    const request = {
+      timeout_seconds: 60,
+      max_session_seconds: 3600,
+      project: parts.projectId,
+      pool: { id: "p", uid: newId() },
+    };
     const lease = { session: id, request: JSON.stringify(request) } as LeaseRecord;
     return {
       finish: own.finish,

@@ -16,7 +16,13 @@ const owners = {
 
 /** A session of the owner, whose holder has given its browser this profile. */
 const leaseOf = (owner: { metadata: { uid: string } }, id: string): string => {
-  const request = { timeout_seconds: 60, name: "checkout", pool: { id: "p", uid: owner.metadata.uid }, project: "p" };
+  const request = {
+    timeout_seconds: 60,
+    max_session_seconds: 3600,
+    name: "checkout",
+    pool: { id: "p", uid: owner.metadata.uid },
+    project: "p",
+  };
   return JSON.stringify({
     ...{ session: "session", browser: "b", pod: "pod", address: "a", config: "c", epoch: 1, seq: 1 },
     ...{ created_at: 1, ticket: "0", channel: "none" },

@@ -27,7 +27,12 @@ const deps = ({ kept, last = kept.at(-1) ?? 0, isOver }: { kept: number[]; last?
 const lease = {
   session: "s",
   config: "c",
-  request: JSON.stringify({ timeout_seconds: 60, pool: { id: "p", uid: "p" }, project: "o" }),
+  request: JSON.stringify({
+    timeout_seconds: 60,
+    max_session_seconds: 3600,
+    pool: { id: "p", uid: "p" },
+    project: "o",
+  }),
 };
 const read = async (given: ServiceDeps, after = 0): Promise<(number | string)[]> => {
   const found = { lease, poolUid: "p" } as never;

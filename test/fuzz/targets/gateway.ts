@@ -114,7 +114,12 @@ const startAgent = async (keys: ReturnType<typeof createAgentKeys>) => {
 const startGateway = async (agentKeys: ReturnType<typeof createAgentKeys>, address: string) => {
   const config = { ...readConfig({}), callers: { ...readConfig({}).callers, failedAttemptsPerMinute: 1e9 } };
   const metrics = createApiMetrics(new Registry(), { gatewayConnections: () => 0 } as never);
-  const request = JSON.stringify({ project: "p", timeout_seconds: 60, pool: { id: "pool", uid: "pool-1" } });
+  const request = JSON.stringify({
+    project: "p",
+    timeout_seconds: 60,
+    max_session_seconds: 3600,
+    pool: { id: "pool", uid: "pool-1" },
+  });
   const lease = { session: "s1", browser: "pod-uid", pod: podName, address, request };
   const deps = {
     config,
