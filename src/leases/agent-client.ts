@@ -29,7 +29,7 @@ export type AgentClient = {
   end(lease: LeaseAtAgent, reuse: Reuse): Promise<AgentAnswer>;
   /** Waits until the browser is no longer being reset: `ok` when it is up. */
   afterReset(agent: AgentPlace): Promise<AgentAnswer>;
-  /** What of the holder's session is captured from now on. An agent of an earlier version refuses with `not_found`. */
+  /** What of the holder's session is captured from now on. */
   capture(lease: LeaseAtAgent, telemetry: CaptureChange["telemetry"]): Promise<AgentAnswer>;
   /** The agent's state. From then on the agent refuses binds of epochs below this one. */
   state(agent: AgentPlace, epoch: number): Promise<AgentAnswer>;

@@ -11,12 +11,6 @@ import { claimName, mostBytesOf, mostPerProject, mostPerSession } from "./replay
 
 type Deps = ServiceDeps;
 
-/** What callers are told of a recording that the agent does not begin. */
-const conflicts: Record<string, string> = {
-  replay_in_progress: "this browser is being recorded already; stop that recording first",
-  not_found: "this browser was started by an earlier version, which can't record it; start another browser",
-};
-
 const mebibytes = (bytes: number): number => Math.round(bytes / 1024 ** 2);
 
 /** Throws `too_many_requests` when the session or its project has no room for one more. */
@@ -42,8 +36,8 @@ const refused = async (
   const code = answer.kind === "refused" ? answer.code : "";
   if (!(await store.lease(poolUid, lease.session)))
     return new AppError("not_found", `browser ${lease.session} has ended`);
-  const conflict = conflicts[code];
-  if (conflict !== undefined) return new AppError("conflict", conflict);
+  if (code === "replay_in_progress")
+    return new AppError("conflict", "this browser is being recorded already; stop that recording first");
   if (code === "too_many_requests")
     return new AppError("too_many_requests", "the last recordings of this browser are still being stored", {
       retryAfterSeconds: 2,

@@ -19,9 +19,6 @@ const conflicts: Record<string, string> = {
   viewport_refused: "viewport: the browser's windows don't take this size; give another one",
   profile_loaded: "profile: the browser has a profile already; start another browser with this one",
   profile_refused: "profile: what is saved in it can't be loaded; see docs/profiles.md for what a profile may have",
-  // An agent of an earlier version.
-  not_found:
-    "this browser was started by an earlier version, which can't change it while it runs; start another browser",
 };
 
 /** The session ended while it was to be changed. */
@@ -74,14 +71,14 @@ export const applyChange = async (
   if ((await missingOf(asked, found, deps)).length > 0) throw unavailable("the browser");
 };
 
-/** Has the agent capture what this request says. An agent of an earlier version captures nothing: then there is nothing to change. */
+/** Has the agent capture what this request says. */
 export const applyCapture = async (
   { telemetry }: SessionRequest,
   { lease, poolUid }: FoundSession,
   { agents, store, log }: Deps,
 ): Promise<void> => {
   const answer = await agents.capture(lease, telemetry ?? null);
-  if (answer.kind === "ok" || (answer.kind === "refused" && answer.code === "not_found")) return;
+  if (answer.kind === "ok") return;
   if (!(await store.lease(poolUid, lease.session))) throw sessionGone(lease.session);
   log.warn({ session_id: lease.session, answer }, "the browser did not take telemetry settings");
   throw unavailable("the browser");

@@ -17,7 +17,7 @@ const valuesOf = ({ fields }: FillItem, { login }: ReadyItem): string[] => {
 
 /**
  * Has the agent keep what is about to be typed out of all telemetry (TELEMETRY-17). Throws `browser_not_ready` when it does not: then
- * nothing may be typed. An agent of an earlier version has no telemetry.
+ * nothing may be typed.
  */
 export const maskFill = async (
   lease: AnyLease,
@@ -27,6 +27,5 @@ export const maskFill = async (
 ): Promise<void> => {
   const { session: session_id, epoch, seq } = lease;
   const answer = await setupClient.sendMasks(lease, { session_id, epoch, seq, values: valuesOf(request, open) });
-  if (answer.kind === "ok" || (answer.kind === "refused" && answer.code === "not_found")) return;
-  throw new FillRefused("browser_not_ready");
+  if (answer.kind !== "ok") throw new FillRefused("browser_not_ready");
 };
