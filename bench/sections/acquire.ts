@@ -69,7 +69,7 @@ const timesAt = async (
 ): Promise<{ mixed: Summaries; inRows: Summaries }> => {
   const signingKey = pemOf(await loadSigningKey({ kube: cluster.kube, namespace: "browserpool-system" }));
   const master = await loadAgentMasterKey({ kube: cluster.kube, namespace: "browserpool-system" });
-  const masterKey = master.key.export().toString("base64");
+  const masterKey = master.export().toString("base64");
   const seconds = bench.seconds(15);
   bench.say(`acquiring for ${seconds} s, every call in turn, then for ${seconds} s in rows`);
   const { mixed, inRows } = await runInOwnProcess<AcquireLoad, AcquireTimes>(

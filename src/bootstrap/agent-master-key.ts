@@ -3,12 +3,6 @@ import type { Kube } from "../kube/client.ts";
 import type { NamespacedRef, NewObject, Secret } from "../kube/objects.ts";
 import { readOrCreateSecret } from "./own-secret.ts";
 
-/**
- * The key from which those of all agents are computed (src/protocol/agent-key.ts). `sinceMs`: when this installation began to have
- * one, ms since 1970 by the API server's clock; browsers that are older have no key.
- */
-type AgentMasterKey = { key: KeyObject; sinceMs: number };
-
 const secretName = "agent-master-key";
 const dataKey = "key";
 const keyBytes = 32;
@@ -21,13 +15,16 @@ const newSecret = (ref: NamespacedRef): NewObject<Secret> => ({
   data: { [dataKey]: randomBytes(keyBytes).toString("base64") },
 });
 
-const parse = ({ data, metadata }: Secret): AgentMasterKey => {
+const parse = ({ data, metadata }: Secret): KeyObject => {
   const bytes = Buffer.from(data?.[dataKey] ?? "", "base64");
   if (bytes.length !== keyBytes)
     throw new Error(`Secret ${metadata.namespace}/${metadata.name} holds no key of ${keyBytes} bytes under ${dataKey}`);
-  return { key: createSecretKey(bytes), sinceMs: Date.parse(metadata.creationTimestamp ?? "") };
+  return createSecretKey(bytes);
 };
 
-/** Reads the key from the Secret `agent-master-key`, or creates that Secret. Throws an `Error` when it contains anything else. */
-export const loadAgentMasterKey = async (deps: { kube: Kube; namespace: string }): Promise<AgentMasterKey> =>
+/**
+ * Reads the key from which those of all agents are computed (src/protocol/agent-key.ts) from the Secret `agent-master-key`, or creates
+ * that Secret. Throws an `Error` when it contains anything else.
+ */
+export const loadAgentMasterKey = async (deps: { kube: Kube; namespace: string }): Promise<KeyObject> =>
   parse(await readOrCreateSecret(deps.kube, { name: secretName, namespace: deps.namespace }, newSecret));

@@ -212,7 +212,7 @@ export const startServices = async (
   await Promise.all([redis, subscriber].map((connection) => whenReady(connection, startLimitMs, signal)));
   await checkRedis(redis, log);
   const agentTokens = createAgentTokens(privateKey);
-  const agentKeys = createAgentKeys(master.key);
+  const agentKeys = createAgentKeys(master);
   const agents = createAgentClient({ tokens: agentTokens, keys: agentKeys }, { connectMs: quickConnectMs });
   stack.defer(() => agents.close());
   const setupClient = createSetupClient({ tokens: agentTokens, keys: agentKeys });

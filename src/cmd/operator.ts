@@ -243,7 +243,7 @@ const start = async (
   const analyses = await readAnalyses(config, { kube, proxyProvider });
   const { drainDeadlineMs, browserFeatures: features } = config;
   const outcomesOrigin = features.includes("session_outcomes") ? await originOf(kube, namespace) : undefined;
-  const keys = { agentKeys: createAgentKeys(master.key), agentKeysSinceMs: master.sinceMs, privateKey };
+  const keys = { agentKeys: createAgentKeys(master), privateKey };
   const blobs = await startBlobs({ config, log }, stack);
   const work = {
     config,

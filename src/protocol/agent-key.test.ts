@@ -1,6 +1,6 @@
 import { createSecretKey, randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
-import { createAgentKeys, hasAgentKey, newPodSuffix, readAgentKey, writeAgentKey } from "./agent-key.ts";
+import { createAgentKeys, newPodSuffix, readAgentKey, writeAgentKey } from "./agent-key.ts";
 import { nonceHeader, nonceIn, proofOf } from "./agent-proof.ts";
 
 const master = createSecretKey(randomBytes(32));
@@ -44,14 +44,4 @@ test("a nonce that could change the meaning of the signed text gets no proof", (
   for (const nonce of ["", "x", "a\nb", "a".repeat(23), "a".repeat(22).replace("a", "=")])
     expect(nonceIn({ [nonceHeader]: nonce })).toBeUndefined();
   expect(nonceIn({ [nonceHeader]: ["a".repeat(22)] })).toBeUndefined();
-});
-
-// POD-4
-test("the name of a pod tells whether it has a key, whatever its pool is called", () => {
-  for (const prefix of ["a", "shop-bcdfghjk", "x".repeat(50)]) {
-    expect(hasAgentKey(`${prefix}-${newPodSuffix()}`)).toBe(true);
-    expect(hasAgentKey(`${prefix}-bcdfghjk`)).toBe(false);
-  }
-  expect(keys.challenge("shop-bcdfghjk").headers).toEqual({});
-  expect(keys.challenge("shop-bcdfghjk").isMetBy(answer, undefined)).toBe(true);
 });

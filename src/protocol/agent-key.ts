@@ -4,8 +4,7 @@
  *
  *   key of a pod = HMAC-SHA256(master key, name of the pod)
  *
- * A pod's name ends with 12 random letters, 57 bits, so no pod has the name of an earlier one. Pods of versions without keys have 8
- * letters: the name tells whether to ask for a proof, at every caller and without a record of it.
+ * A pod's name ends with 12 random letters, 57 bits, so no pod has the name of an earlier one.
  */
 import { createHmac, createSecretKey, type KeyObject, randomBytes, randomInt } from "node:crypto";
 import { LRUCache } from "lru-cache";
@@ -13,14 +12,10 @@ import { isProofOf, nonceHeader, type Proven, proofHeader, type UpgradePath, upg
 
 const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789";
 const suffixLength = 12;
-const keyedName = new RegExp(`-[${suffixAlphabet}]{${suffixLength}}$`);
 
 /** The random end of a new pod's name. */
 export const newPodSuffix = (): string =>
   Array.from({ length: suffixLength }, () => suffixAlphabet[randomInt(suffixAlphabet.length)]).join("");
-
-/** Whether the pod of this name was made with a key. */
-export const hasAgentKey = (podName: string): boolean => keyedName.test(podName);
 
 /** How long keys are kept, as a number of pods: more than one process calls in a while. */
 const maxKept = 10_000;
@@ -28,7 +23,7 @@ const maxKept = 10_000;
 /** One question to an agent. `headers`: to send with it. */
 type Challenge = {
   headers: Record<string, string>;
-  /** Whether the answer came from the pod's agent. True for every answer of a pod that has no key. */
+  /** Whether the answer came from the pod's agent. */
   isMetBy(answer: Omit<Proven, "nonce">, proof: string | undefined): boolean;
 };
 
@@ -38,8 +33,6 @@ export type AgentKeys = {
   /** A new challenge for the agent of this pod. */
   challenge(podName: string): Challenge;
 };
-
-const unasked: Challenge = { headers: {}, isMetBy: () => true };
 
 /** `master`: the master key of the installation. */
 export const createAgentKeys = (master: KeyObject): AgentKeys => {
@@ -54,7 +47,6 @@ export const createAgentKeys = (master: KeyObject): AgentKeys => {
   return {
     keyOf,
     challenge(podName) {
-      if (!hasAgentKey(podName)) return unasked;
       const nonce = randomBytes(16).toString("base64url");
       return {
         headers: { [nonceHeader]: nonce },

@@ -136,7 +136,7 @@ describe("the operator and an agent", () => {
       const status = {
         containerStatuses: [{ name: agentName, state: { terminated: { exitCode: 1, message: said } } }],
       };
-      const facts = { browser: undefined, isDying: false, isTrusted: true };
+      const facts = { browser: undefined, isDying: false };
       expect(podState({ metadata: {}, status } as unknown as Pod, facts)).toEqual({ is: "ended", reason, message });
     },
   );

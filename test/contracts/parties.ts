@@ -15,7 +15,7 @@ export const signingKey = createPrivateKey({
 export const verifyKey = createPublicKey(signingKey);
 export const agentKeys = createAgentKeys(createSecretKey(Buffer.alloc(32, "master of agents")));
 
-/** The browser of the examples, as its pod names it. The name says that the pod has a key. */
+/** The browser of the examples, as its pod names it. */
 export const pod = { uid: "5a2f7c1e-0d7b-4d0e-9a37-0f4c1f7f2b61", name: "pool-bcdfghjklmnp" };
 
 /** The key of its agent. */

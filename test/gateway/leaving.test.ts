@@ -5,6 +5,7 @@
  *   client ─► gateway ─► session in Redis ─► connection to the agent ─► the agent's answer ─► bytes both ways
  */
 import { spawn } from "node:child_process";
+import type { KeyObject } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { createInterface } from "node:readline";
@@ -13,9 +14,9 @@ import { newId } from "../../src/services/objects/new-id.ts";
 import { type ApiWithLeases, startApiWithLeases } from "../org/api-with-leases.ts";
 import { eventually as wait } from "../support/eventually.ts";
 import { holdSession } from "../support/held-session.ts";
+import { usualPod } from "../support/lease-parts.ts";
 import { freeze } from "../support/processes.ts";
-
-const switching = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+import { provenUpgrade } from "../support/proven-answers.ts";
 
 /** Before the test gives up. */
 const eventually = <T>(what: string, ask: Parameters<typeof wait<T>>[1]): Promise<T> => wait(what, ask, 15_000);
@@ -23,8 +24,10 @@ const eventually = <T>(what: string, ask: Parameters<typeof wait<T>>[1]): Promis
 /** Takes connections and nothing more. */
 const startAgent = async () => {
   const open = new Set<Socket>();
+  const heads = new Map<Socket, Promise<Buffer[]>>();
   const server = createServer((socket) => {
     open.add(socket);
+    heads.set(socket, once(socket, "data") as Promise<Buffer[]>);
     socket.on("error", () => undefined).once("close", () => open.delete(socket));
     socket.resume();
   }).listen(0, "127.0.0.1");
@@ -33,6 +36,14 @@ const startAgent = async () => {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     open: () => open.size,
     each: (act: (socket: Socket) => unknown) => open.forEach(act),
+    /** Answers what was asked on each connection, and says nothing where nothing was. */
+    answer(key: KeyObject) {
+      for (const socket of open)
+        heads.get(socket)?.then(
+          ([head]) => socket.write(provenUpgrade(key, String(head))),
+          () => undefined,
+        );
+    },
     close: () => void server.close(),
   };
 };
@@ -108,7 +119,7 @@ const expectNothing = async ({ socket, project }: Client): Promise<void> => {
 };
 
 const isAsked = (): Promise<true> => eventually("the agent is asked", () => agent.open() === 1);
-const answer = (): void => agent.each((socket) => socket.write(switching));
+const answer = (): void => agent.answer(api.services.agentKeys.keyOf(usualPod));
 const joined = async ({ told }: Client): Promise<void> => {
   await isAsked();
   answer();

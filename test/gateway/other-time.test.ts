@@ -3,10 +3,13 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { nonceHeader } from "../../src/protocol/agent-proof.ts";
 import { agentTokenSeconds } from "../../src/protocol/agent-token.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { type ApiWithLeases, startApiWithLeases } from "../org/api-with-leases.ts";
 import { holdSession } from "../support/held-session.ts";
+import { usualPod } from "../support/lease-parts.ts";
+import { provenUpgrade, sendProven } from "../support/proven-answers.ts";
 import { upgrade } from "../support/raw-http.ts";
 
 let api: ApiWithLeases;
@@ -14,9 +17,6 @@ beforeAll(async () => {
   api = await startApiWithLeases();
 });
 afterAll(() => api?.[Symbol.asyncDispose]());
-
-const unauthorized = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n";
-const switching = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
 
 /** The time, s since 1970, at which the token of a request ends. */
 const endOf = (authorization = ""): number => {
@@ -28,14 +28,15 @@ const endOf = (authorization = ""): number => {
 const startAgentAhead = async (aheadSeconds: number) => {
   const asked: number[] = [];
   const nowMs = (): number => Date.now() + aheadSeconds * 1000;
-  const server = createServer((_request, response) => {
-    response.statusCode = 401;
-    response.end(JSON.stringify({ code: "unauthorized", message: "no", now: nowMs() }));
+  const key = api.services.agentKeys.keyOf(usualPod);
+  const server = createServer((request, response) => {
+    sendProven(key, { request, response }, 401, { code: "unauthorized", message: "no", now: nowMs() });
   });
   server.on("upgrade", ({ headers }, socket) => {
     const end = endOf(headers.authorization);
     asked.push(end);
-    socket.on("error", () => undefined).end(end * 1000 > nowMs() ? switching : unauthorized);
+    const head = `${nonceHeader}: ${headers[nonceHeader]}`;
+    socket.on("error", () => undefined).end(provenUpgrade(key, head, end * 1000 > nowMs() ? 101 : 401));
   });
   server.listen(0, "127.0.0.1");
   onTestFinished(() => {

@@ -10,7 +10,8 @@ import { type OrgParts, startOrg } from "../org/org-parts.ts";
 import { sharedServers } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 import { holdSession } from "../support/held-session.ts";
-import { type LeaseParts, silent, startLeaseParts } from "../support/lease-parts.ts";
+import { type LeaseParts, silent, startLeaseParts, usualPod } from "../support/lease-parts.ts";
+import { provenUpgrade } from "../support/proven-answers.ts";
 
 let org: OrgParts;
 let parts: LeaseParts;
@@ -30,10 +31,10 @@ const sessionAt = ({ services: { signingKey } }: RunningApi, address?: string) =
   holdSession({ parts, signingKey }, { project: newId(), ...(address && { address }) });
 
 /** An agent that takes every upgrade. */
-const startAgent = async (): Promise<string> => {
+const startAgent = async ({ services: { agentKeys } }: RunningApi): Promise<string> => {
   const agent = createServer((socket) => {
-    socket.on("error", () => undefined).resume();
-    socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+    socket.on("error", () => undefined);
+    socket.once("data", (head) => socket.resume().write(provenUpgrade(agentKeys.keyOf(usualPod), String(head))));
   }).listen(0, "127.0.0.1");
   onTestFinished(() => void agent.close());
   await once(agent, "listening");
@@ -56,7 +57,7 @@ const isShut = async (url: string): Promise<boolean> => {
 
 test("a client whose session is being looked up when the gateway closes is refused, and holds up no stop", async () => {
   const replica = await startReplica(0);
-  const { session, jwt } = await sessionAt(replica, await startAgent());
+  const { session, jwt } = await sessionAt(replica, await startAgent(replica));
   const [asked, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const { store } = replica.services;
   const lease: typeof store.lease = async (...which) => {

@@ -15,7 +15,8 @@ import { newId } from "../../src/services/objects/new-id.ts";
 import { type OrgApi, startOrgApi } from "../org/org-api.ts";
 import { sharedServers } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
-import { startLeaseParts } from "../support/lease-parts.ts";
+import { startLeaseParts, usualPod } from "../support/lease-parts.ts";
+import { provenUpgrade } from "../support/proven-answers.ts";
 
 const settings = {
   BROWSERPOOL_KEY_REQUESTS_PER_SECOND: "1000",
@@ -274,10 +275,11 @@ describe("CDP connections", () => {
   // LIMIT-24
   test("have a bound for each project", async () => {
     await using parts = await startLeaseParts();
+    const agentKey = api.services.agentKeys.keyOf(usualPod);
     // An agent that takes every upgrade.
     const agent = createServer((socket) => {
-      socket.on("error", () => undefined).resume();
-      socket.write(switching);
+      socket.on("error", () => undefined);
+      socket.once("data", (head) => socket.resume().write(provenUpgrade(agentKey, String(head))));
     }).listen(0, "127.0.0.1");
     await once(agent, "listening");
     const address = `127.0.0.1:${(agent.address() as AddressInfo).port}`;
@@ -308,8 +310,6 @@ describe("CDP connections", () => {
     }
   });
 });
-
-const switching = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
 type WebSocketAnswer = { status: number; headers: IncomingHttpHeaders; end(): void };
 const upgraded: (() => void)[] = [];
 const upgrade = (url: string): Promise<WebSocketAnswer> =>

@@ -154,7 +154,7 @@ const startReplica = async <T extends Statused>(
   await Promise.all([source.synced(), watched.pods.synced()]);
   const deps = {
     ...{ ...memory, ...watched, source, inspections, lead, record, nodes, over, podSettings, metrics, log: silent },
-    ...{ monotonicMs, now: Date.now, agentKeys, agentKeysSinceMs: 0, gate: openGate, drainDeadlineMs: 60_000 },
+    ...{ monotonicMs, now: Date.now, agentKeys, gate: openGate, drainDeadlineMs: 60_000 },
     disturbedAtMs: () => disturbedAt,
     refusalOf: () => undefined,
     roomOf: () => ({ size: 100, limit: "PooledSessionsLimit" as const }),

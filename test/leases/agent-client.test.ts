@@ -7,12 +7,16 @@ import { createAgentClient } from "../../src/leases/agent-client.ts";
 import type { LeaseRecord } from "../../src/leases/records.ts";
 import { createAgentKeys } from "../../src/protocol/agent-key.ts";
 import { createAgentTokens, createAgentTokenVerifier } from "../../src/protocol/agent-token.ts";
+import { sendProven } from "../support/proven-answers.ts";
 
+const pod = "pod-1";
+const keys = createAgentKeys(createSecretKey(randomBytes(32)));
+const key = keys.keyOf(pod);
 const state = { pod_uid: "pod", fence: { epoch: 1, seq: 1 }, binding: null, resetting: false, lease: null };
 
 test("many calls to one agent, binds and ends, share a kept-alive connection", async () => {
   const server = createServer((request, response) => {
-    request.resume().on("end", () => response.end(JSON.stringify(state)));
+    request.resume().on("end", () => sendProven(key, { request, response }, 200, state));
   });
   let connections = 0;
   server.on("connection", () => {
@@ -21,11 +25,10 @@ test("many calls to one agent, binds and ends, share a kept-alive connection", a
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const tokens = createAgentTokens(generateKeyPairSync("ed25519").privateKey);
-  const keys = createAgentKeys(createSecretKey(randomBytes(32)));
   const agents = createAgentClient({ tokens, keys });
   try {
     const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const lease = { session: "s", browser: "pod", pod: "pod", address, epoch: 1, seq: 1 } as LeaseRecord;
+    const lease = { session: "s", browser: "pod", pod, address, epoch: 1, seq: 1 } as LeaseRecord;
     for (let round = 0; round < 10; round++) {
       expect(
         await agents.bind(lease, {
@@ -57,11 +60,10 @@ test("a connection is kept for as long as its caller wants, however long the age
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const tokens = createAgentTokens(generateKeyPairSync("ed25519").privateKey);
-  const keys = createAgentKeys(createSecretKey(randomBytes(32)));
   const agents = createAgentClient({ tokens, keys }, { keepAliveMs: 100 });
   try {
     const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-    await agents.state({ browser: "uid", pod: "pod", address }, 1);
+    await agents.state({ browser: "uid", pod, address }, 1);
     // Fails by the limit of a test when the agent's time counts.
     await closed.promise;
   } finally {
@@ -79,11 +81,11 @@ const withServer = async (answer: RequestListener) => {
   const clocks = { wall: () => Date.now() - 3_600_000, monotonic: () => performance.now() };
   const agents = createAgentClient({
     tokens: createAgentTokens(privateKey, clocks),
-    keys: createAgentKeys(createSecretKey(randomBytes(32))),
+    keys,
   });
   return {
     agents,
-    place: { browser: "uid", pod: "pod", address: `127.0.0.1:${(server.address() as AddressInfo).port}` },
+    place: { browser: "uid", pod, address: `127.0.0.1:${(server.address() as AddressInfo).port}` },
     verify: createAgentTokenVerifier(publicKey, "uid"),
     async [Symbol.asyncDispose]() {
       await agents.close();
@@ -101,7 +103,7 @@ test("a call with a token that the agent finds expired is repeated once, by the 
     const isGood = await server.verify(request.headers.authorization?.slice("Bearer ".length) ?? "");
     statuses.push(isGood ? 200 : 401);
     const refusal = { code: "unauthorized", message: "no", now: Date.now() };
-    response.writeHead(isGood ? 200 : 401).end(JSON.stringify(isGood ? state : refusal));
+    sendProven(key, { request, response }, isGood ? 200 : 401, isGood ? state : refusal);
   });
   expect(await server.agents.state(server.place, 1)).toMatchObject({ kind: "ok" });
   expect(await server.agents.state(server.place, 1)).toMatchObject({ kind: "ok" });
@@ -112,9 +114,9 @@ test("a call with a token that the agent finds expired is repeated once, by the 
 test("an agent that takes no token at all is asked twice, and an agent that tells no time once", async () => {
   let calls = 0;
   let now: number | undefined = Date.now();
-  await using server: Server = await withServer((_, response) => {
+  await using server: Server = await withServer((request, response) => {
     calls += 1;
-    response.writeHead(401).end(JSON.stringify({ code: "unauthorized", message: "no", now }));
+    sendProven(key, { request, response }, 401, { code: "unauthorized", message: "no", now });
   });
   expect(await server.agents.state(server.place, 1)).toMatchObject({ kind: "refused", code: "unauthorized" });
   expect(calls).toBe(2);
@@ -130,7 +132,7 @@ test("a call whose kept-alive connection was reset is repeated once", async () =
   await using server: Server = await withServer((request, response) => {
     calls += 1;
     if (calls > 1 && resets-- > 0) request.socket.resetAndDestroy();
-    else response.end(JSON.stringify(state));
+    else sendProven(key, { request, response }, 200, state);
   });
   expect(await server.agents.state(server.place, 1)).toMatchObject({ kind: "ok" });
   expect(await server.agents.state(server.place, 1)).toMatchObject({ kind: "ok" });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { inspect } from "../../src/leases/inspect.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { inspectedBrowser } from "../support/inspected-browser.ts";
-import { startSmallAgent } from "../support/lease-parts.ts";
+import { startSmallAgent, usualPod } from "../support/lease-parts.ts";
 
 const it = inspectedBrowser();
 const {
@@ -32,7 +32,7 @@ const bindGranted = async (session: string): Promise<void> => {
 /** Another browser of the pool. */
 const secondBrowser = async () => {
   const agent = await startSmallAgent();
-  const browser = { id: newId(), pod: "pod-2", address: agent.address, configHash: "hash" };
+  const browser = { id: newId(), pod: usualPod, address: agent.address, configHash: "hash" };
   return {
     id: browser.id,
     agent,

@@ -61,7 +61,7 @@ describe("a browser without a record", () => {
     expect(await it.parts.store.lease(it.pool, "a")).toMatchObject({
       session: "a",
       browser: it.browser.id,
-      pod: "pod",
+      pod: it.browser.pod,
       address: it.agent.address,
       config: "hash",
       epoch: 1,

@@ -9,7 +9,7 @@ import { releaseLease } from "../../src/leases/release-lease.ts";
 import { createSessionNames, type SessionNames } from "../../src/redis/session-names.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { leaseCalls } from "./lease-calls.ts";
-import { type LeaseParts, type SmallAgent, startLeaseParts, startSmallAgent } from "./lease-parts.ts";
+import { type LeaseParts, type SmallAgent, startLeaseParts, startSmallAgent, usualPod } from "./lease-parts.ts";
 
 /** What a test has, and may replace. `epoch`: under which inspections run. */
 type Inspected = {
@@ -36,7 +36,7 @@ export const inspectedBrowser = () => {
     await it.agent?.[Symbol.asyncDispose]();
     it.pool = newId();
     it.agent = await startSmallAgent();
-    it.browser = { id: newId(), pod: "pod", address: it.agent.address, configHash: "hash" };
+    it.browser = { id: newId(), pod: usualPod, address: it.agent.address, configHash: "hash" };
     await begin(1);
   };
   beforeAll(async () => {

@@ -15,11 +15,11 @@ import { createReturningBrowsers, type ReturningBrowsers } from "../../src/lease
 import { createLogger } from "../../src/log.ts";
 import type { AgentState, BindLease, EndLease, Fence } from "../../src/protocol/agent-api.ts";
 import { createAgentKeys } from "../../src/protocol/agent-key.ts";
-import { nonceIn, proofHeader, proofOf } from "../../src/protocol/agent-proof.ts";
 import { createAgentTokens } from "../../src/protocol/agent-token.ts";
 import { connectRedis, type RedisConnection, whenReady } from "../../src/redis/connection.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { sharedServers } from "./control-plane.ts";
+import { sendProven } from "./proven-answers.ts";
 
 export const silent = createLogger("silent", "test");
 
@@ -37,12 +37,15 @@ export type LeaseParts = {
   abandonedSessions: AbandonedSessions;
   /** Grants of another API replica. `url`: another address of Redis; `checkMs`, `keptMs`, `beatMs`: as for startGrants. */
   replica(options?: { url?: string; checkMs?: number; keptMs?: number; beatMs?: number }): Promise<Replica>;
-  /** Adds an idle browser to the pool and returns its id. `pod`: its name; by default one without an agent's key. */
+  /** Adds an idle browser to the pool and returns its id. `pod`: its name, by default `usualPod`. */
   addBrowser(poolUid: string, address?: string, configHash?: string, pod?: string): Promise<string>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** The keys of all agents. Pods of these tests have names without one, but for those that are about keys. */
+/** The name of a pod, where a test gives none: then its agent has this pod's key. */
+export const usualPod = "pod-bcdfghjklmnp";
+
+/** The keys of all agents. */
 export const agentKeys = createAgentKeys(createSecretKey(randomBytes(32)));
 
 /** Works only with a single server. */
@@ -81,10 +84,10 @@ export const startLeaseParts = async (url?: string): Promise<LeaseParts> => {
         unsubscribe: async (poolUid) => void (await subscriber.sunsubscribe(grants.channel(poolUid))),
       };
     },
-    async addBrowser(poolUid, address = "127.0.0.9:7510", configHash = "hash", pod) {
+    async addBrowser(poolUid, address = "127.0.0.9:7510", configHash = "hash", pod = usualPod) {
       const id = newId();
       await repairs.establish(poolUid, 1);
-      const record = { id, pod: pod ?? `pod-${id}`, address, config: configHash, seq: 0, state: "idle" as const };
+      const record = { id, pod, address, config: configHash, seq: 0, state: "idle" as const };
       const examined = await repairs.examine(poolUid, id);
       await repairs.repair(poolUid, examined, { record, former: "kept" });
       return id;
@@ -122,10 +125,13 @@ export type SmallAgent = {
 };
 
 /**
- * Speaks the lease protocol of src/protocol/agent-api.ts with the real fence but without a browser. `key`: proves its answers; left
- * out, it has no key.
+ * Speaks the lease protocol of src/protocol/agent-api.ts with the real fence but without a browser. `key`: proves its answers; by default
+ * that of `usualPod`.
  */
-export const startSmallAgent = async (behaviour: Behaviour = "ok", key?: KeyObject): Promise<SmallAgent> => {
+export const startSmallAgent = async (
+  behaviour: Behaviour = "ok",
+  key: KeyObject = agentKeys.keyOf(usualPod),
+): Promise<SmallAgent> => {
   const fence = createLeaseFence();
   const asked = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
@@ -154,13 +160,8 @@ export const startSmallAgent = async (behaviour: Behaviour = "ok", key?: KeyObje
     return isGranted || claim === "repeated" ? undefined : "browser_unhealthy";
   };
   const end = (lease: LeaseName): string | undefined => (fence.end(lease) === "not_holder" ? "not_holder" : undefined);
-  const send = (request: IncomingMessage, response: ServerResponse, status: number, answered: object): void => {
-    const { method = "", url: path = "", headers } = request;
-    const body = JSON.stringify(answered);
-    const nonce = nonceIn(headers);
-    const proof = key && nonce && proofOf(key, { nonce, method, path, status, body });
-    response.writeHead(status, proof ? { [proofHeader]: proof } : {}).end(body);
-  };
+  const send = (request: IncomingMessage, response: ServerResponse, status: number, answered: object): void =>
+    sendProven(key, { request, response }, status, answered);
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (request.url === "/reset") {
       await isAnew.promise;

@@ -87,7 +87,6 @@ export type ControllerDeps = {
   /** How long a session may go on on a node that leaves, ms. */
   drainDeadlineMs: number;
   agentKeys: AgentKeys;
-  agentKeysSinceMs: number;
   gate: StartGate;
   references: References;
   saves: ProfileSaves;

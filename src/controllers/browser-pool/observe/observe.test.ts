@@ -41,7 +41,6 @@ const deps = (silentMs: number, setByMs: number): ObserveDeps => {
     inspections: { lastInspection: () => inspection, askedUnder: () => 1, agentEpoch: () => 1 },
     nodes: { find: async () => new Map() },
     setupRequests: { stateOf: async () => undefined },
-    agentKeysSinceMs: nowMs,
     disturbedAtMs: () => 0,
     monotonicMs: () => monotonicMs,
     podSettings: { image: "browser:1", agentPublicKey: "key", template: undefined },

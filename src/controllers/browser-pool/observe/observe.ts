@@ -5,12 +5,11 @@ import type { Expectations } from "../../../kube/expectations.ts";
 import type { ObjectGroups } from "../../../kube/object-groups.ts";
 import { type Pod, refOf } from "../../../kube/objects.ts";
 import type { LeaseStore, PoolSnapshot } from "../../../leases/lease-store.ts";
-import { hasAgentKey } from "../../../protocol/agent-key.ts";
 import type { SetupRequests } from "../../../redis/setup-requests.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
 import type { StartGate } from "../../start-gate.ts";
 import type { Inspections } from "../inspect/inspections.ts";
-import { type BrowserOwner, mayLackKey, whyForeign } from "../pod/own-pod.ts";
+import { type BrowserOwner, whyForeign } from "../pod/own-pod.ts";
 import { canTakeSetup, configHashAnnotation, outdatedBy, type PodSettings } from "../pod/pod.ts";
 import type { PoolSource } from "../pool-source.ts";
 import type { Autoscaling, PoolScaling } from "./autoscaling.ts";
@@ -46,8 +45,6 @@ export type ObserveDeps = {
   podSettings: PodSettings;
   /** How long a session may go on on a node that leaves, ms. */
   drainDeadlineMs: number;
-  /** When the installation began to give keys to agents, ms since the epoch. */
-  agentKeysSinceMs: number;
   /** The session of the object with this key; left out for kinds whose objects have many sessions. */
   sessionOf?: (key: string) => string;
   gate: Pick<StartGate, "waitsFor">;
@@ -139,8 +136,7 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Obser
     const browser = records.get(podUid);
     if (browser?.state === "leased") deps.leasedSince.set(podUid, browser.since);
     else if (browser) deps.leasedSince.delete(podUid);
-    const isTrusted = mayLackKey(pod, deps.agentKeysSinceMs) || hasAgentKey(name);
-    const state = podState(pod, { browser, isDying, isTrusted });
+    const state = podState(pod, { browser, isDying });
     if (state.is === "ended" && isDying) return [];
     return [
       {

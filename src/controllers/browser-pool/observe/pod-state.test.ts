@@ -29,8 +29,7 @@ const aPod = ({ phase = "Running", ready = true, deleted = false, message }: Pod
 });
 const record = (state: BrowserRecord["state"]) => aRecord("p", state);
 
-const stateOf = (pod: Pod, browser: BrowserRecord | undefined, isDying: boolean, isTrusted = true) =>
-  podState(pod, { browser, isDying, isTrusted });
+const stateOf = (pod: Pod, browser: BrowserRecord | undefined, isDying: boolean) => podState(pod, { browser, isDying });
 
 test.each([
   [{ ready: false }, undefined, "starting"],
@@ -39,12 +38,6 @@ test.each([
   [{ ready: false }, record("leased"), "unready"],
 ] as const)("a pod that lives %j, with the record %j, is %s", (options, browser, state) => {
   expect(stateOf(aPod(options), browser, false)).toEqual({ is: state });
-});
-
-// POD-4
-test("a pod without a key that should have one never gets warm; one that Redis knows was there before", () => {
-  expect(stateOf(aPod(), undefined, false, false)).toEqual({ is: "starting" });
-  expect(stateOf(aPod(), record("leased"), false, false)).toEqual({ is: "known" });
 });
 
 describe("a pod that is being deleted", () => {

@@ -38,17 +38,13 @@ type PodFacts = {
   browser: BrowserRecord | undefined;
   /** This replica has deleted the pod. */
   isDying: boolean;
-  /** The pod has an agent's key, or is old enough to have none. Any other counts as starting until the start's deadline deletes it. */
-  isTrusted: boolean;
 };
 
 /** The state of a pod, as its object and its record show it. */
-export const podState = (pod: Pod, { browser, isDying, isTrusted }: PodFacts): PodState => {
+export const podState = (pod: Pod, { browser, isDying }: PodFacts): PodState => {
   if (isOver(pod)) return endedState(pod);
   if (isDying) return { is: "terminating" };
   if (pod.metadata.deletionTimestamp) return { is: isEvicted(pod, browser) ? "evicted" : "terminating" };
   if (!isReady(pod)) return browser ? { is: "unready" } : { is: "starting" };
-  if (browser) return { is: "known" };
-  if (!isTrusted) return { is: "starting" };
-  return { is: "warm" };
+  return browser ? { is: "known" } : { is: "warm" };
 };

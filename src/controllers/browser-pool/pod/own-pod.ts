@@ -21,16 +21,6 @@ export const ownerUidOf = ({ metadata }: Pick<Pod, "metadata">, { apiVersion, ki
   return metadata.labels?.[poolLabel] === controller.uid ? controller.uid : undefined;
 };
 
-/**
- * For this time after an installation began to give keys, ms, an operator of the version before may still create pods without one:
- * the roll-out of the upgrade is not over.
- */
-const rolloutMs = 30 * 60_000;
-
-/** Whether the pod is old enough to have no agent's key. `keysSinceMs`: when the installation began to give keys. */
-export const mayLackKey = ({ metadata }: Pick<Pod, "metadata">, keysSinceMs: number): boolean =>
-  Date.parse(metadata.creationTimestamp ?? "") <= keysSinceMs + rolloutMs;
-
 /** Why a pod is not one of this owner's, as text for users; undefined for its own pods. */
 export const whyForeign = (pod: Pick<Pod, "metadata">, owner: BrowserOwner): string | undefined => {
   const { name, namespace, uid } = owner.metadata;
