@@ -7,6 +7,6 @@ export const freeName = async (names: Pick<SessionNames, "free">, poolUid: strin
     const { name, project } = SessionRequest.parse(JSON.parse(lease.request));
     if (name) await names.free(project, name, { poolUid, session: lease.session });
   } catch {
-    // Redis is away, or an earlier version wrote another request.
+    // Redis is away.
   }
 };

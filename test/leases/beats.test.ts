@@ -55,10 +55,10 @@ describe("a grant", () => {
     expect(await woken).toMatchObject({ kind: "granted", lease: { browser } });
   });
 
-  test("goes to the caller of a replica of an earlier version, which never beats", async () => {
-    const older = await stillReplica();
-    const woken = wakeOf("a", older);
-    await take("a", older);
+  test("goes to the caller of a replica whose beat Redis has lost", async () => {
+    const still = await stillReplica();
+    const woken = wakeOf("a", still);
+    await take("a", still);
     await parts.redis.del(poolKey(pool, "beats"));
     const browser = await addBrowser();
     expect(await woken).toMatchObject({ kind: "granted", lease: { browser } });

@@ -64,16 +64,12 @@ export type PodSettings = {
 const templateHash = (settings: PodSettings): string => stableHash(settings);
 
 /**
- * Returns a function that tells whether a pod was made with other settings than these. A pod of an earlier version has no hash of
- * its settings, so its image is compared instead. Other pods' images are not compared: an admission webhook may have changed them.
+ * Returns a function that tells whether a pod was made with other settings than these. Images are not compared: an admission webhook may
+ * have changed them.
  */
-export const outdatedBy = (settings: PodSettings): ((pod: NewObject<Pod>) => boolean) => {
+export const outdatedBy = (settings: PodSettings): ((pod: Pick<NewObject<Pod>, "metadata">) => boolean) => {
   const wanted = templateHash(settings);
-  return ({ metadata, spec }) => {
-    const hash = metadata.annotations?.[templateHashAnnotation];
-    if (hash !== undefined) return hash !== wanted;
-    return spec?.containers.find(({ name }) => name === agentName)?.image !== settings.image;
-  };
+  return ({ metadata }) => metadata.annotations?.[templateHashAnnotation] !== wanted;
 };
 
 /** How much of the pool's name a pod's name keeps: with the suffix it must fit in 63 characters (a host name). */
