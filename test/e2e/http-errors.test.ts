@@ -201,7 +201,7 @@ describe("a request that is refused", () => {
   test.each([["nothing-here"], ["../default"], ["__proto__"], ["x".repeat(5000)]])(
     "for a project that does not exist: %s",
     async (id) => {
-      const headers = { "x-kernel-project-id": id };
+      const headers = { authorization: `Bearer ${stack.organization_key}`, "x-kernel-project-id": id };
       expectRefusal(await send("GET", "/browser_pools", { headers }), { status: 404, code: "project_not_found" });
     },
   );

@@ -43,7 +43,11 @@ const callAs = async (
 
 const keyWith = async (list: readonly Permission[], projectId?: string): Promise<{ id: string; key: string }> => {
   const body = { name: newId(), permissions: list, ...(projectId && { project_id: projectId }) };
-  const { status, text, body: made } = await callAs(stack.api_key, { method: "post", path: "/org/api_keys", body });
+  const {
+    status,
+    text,
+    body: made,
+  } = await callAs(stack.organization_key, { method: "post", path: "/org/api_keys", body });
   expect(status, text).toBe(201);
   return made;
 };
@@ -67,7 +71,7 @@ const state = async (): Promise<Set<string>> => {
       "/org/projects?limit=100",
       "/org/api_keys?status=all&limit=100",
       "/org/limits",
-    ].map(async (path) => (await callAs(stack.api_key, { method: "get", path })).body),
+    ].map(async (path) => (await callAs(stack.organization_key, { method: "get", path })).body),
   );
   // The operator makes and deletes agents' keys with their pods, whenever it does.
   const { items } = await kube.list(secrets, { fieldSelector: `type!=${agentKeyType}` });
@@ -131,7 +135,7 @@ for (const route of routeTable) {
 
 describe("a request that needs more than its route", () => {
   const profile = async (): Promise<object> => {
-    const made = await callAs(stack.api_key, { method: "post", path: "/profiles", body: {} });
+    const made = await callAs(stack.organization_key, { method: "post", path: "/profiles", body: {} });
     return { profile: { id: made.body.id } };
   };
 
@@ -139,11 +143,11 @@ describe("a request that needs more than its route", () => {
   const parts: Partial<Record<Permission, () => Promise<object>>> = {
     "profiles:use": profile,
     "profiles:write": async () => {
-      const made = await callAs(stack.api_key, { method: "post", path: "/profiles", body: {} });
+      const made = await callAs(stack.organization_key, { method: "post", path: "/profiles", body: {} });
       return { profile: { id: made.body.id, save_changes: true } };
     },
     "vaults:fill": async () => {
-      const vault = await callAs(stack.api_key, { method: "post", path: "/vaults", body: { name: newId() } });
+      const vault = await callAs(stack.organization_key, { method: "post", path: "/vaults", body: { name: newId() } });
       return { vaults: [{ id: vault.body.id }] };
     },
   };
@@ -160,7 +164,7 @@ describe("a request that needs more than its route", () => {
     const enough = [route.permission, permission, ...(besides[permission] ?? [])];
     const done = await callAs(await keyOf(enough), { method: route.method, ...request });
     expect(done.status, done.text).toBe(successOf(route));
-    await callAs(stack.api_key, { method: "delete", path: `/browsers/${done.body.session_id}` });
+    await callAs(stack.organization_key, { method: "delete", path: `/browsers/${done.body.session_id}` });
   });
 });
 
@@ -205,7 +209,7 @@ describe("a session's URLs", () => {
     expect(first.body.cdp_ws_url).toContain("jwt");
     expect((await callAs(key, acquire)).text).toBe(first.text);
     const lessens = { method: "patch", path: `/org/api_keys/${id}`, body: { permissions: ["pools:read"] } };
-    expect((await callAs(stack.api_key, lessens)).status).toBe(200);
+    expect((await callAs(stack.organization_key, lessens)).status).toBe(200);
     const refused = await callAs(key, acquire);
     expect(refused.status).toBe(403);
     expect(refused.text).not.toContain("jwt");
@@ -230,7 +234,7 @@ test.each(["is deleted", "loses the permission"])(
       what === "is deleted"
         ? { method: "delete", path }
         : { method: "patch", path, body: { permissions: ["pools:read"] } };
-    expect((await callAs(stack.api_key, change)).status).toBeLessThan(300);
+    expect((await callAs(stack.organization_key, change)).status).toBeLessThan(300);
     await stack.kernel.browserPools.release(pool, { session_id: held.session_id });
     for (const answer of await Promise.all(waiting)) {
       expect(answer.status).toBe(what === "is deleted" ? 401 : 403);
@@ -243,18 +247,20 @@ test.each(["is deleted", "loses the permission"])(
 
 // AUTH-11, AUTH-3
 test("a key of a project has all but `organization`, and only there", async () => {
-  const { body: project } = await callAs(stack.api_key, {
+  const { body: project } = await callAs(stack.organization_key, {
     method: "post",
     path: "/org/projects",
     body: { name: newId() },
   });
-  const made = await callAs(stack.api_key, {
+  const made = await callAs(stack.organization_key, {
     method: "post",
     path: "/org/api_keys",
     body: { name: "project", project_id: project.id },
   });
   expect(made.body.permissions).toEqual(permissions.filter((each) => each !== "organization"));
-  const asProject = (method: string, path: string, body?: unknown) => callAs(made.body.key, { method, path, body });
+  const headers = { "x-kernel-project-id": project.id };
+  const asProject = (method: string, path: string, body?: unknown) =>
+    callAs(made.body.key, { method, path, body, headers });
   expect((await asProject("post", "/browser_pools", { size: 1, fill_rate_per_minute: 0 })).status).toBe(200);
   expect((await asProject("get", `/org/projects/${project.id}`)).status).toBe(200);
   const refused = await asProject("get", "/org/api_keys");

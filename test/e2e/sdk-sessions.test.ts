@@ -193,7 +193,7 @@ describe("the organization with the SDK", () => {
     expect((await collect(kernel.projects.list({ query: name }))).map(({ id }) => id)).toEqual([project.id]);
     const renamed = newName();
     expect(await kernel.projects.update(project.id, { name: renamed })).toMatchObject({ name: renamed });
-    const inside = new Kernel({ baseURL: stack.url, apiKey: stack.api_key, projectID: project.id });
+    const inside = new Kernel({ baseURL: stack.url, apiKey: stack.organization_key, projectID: project.id });
     const pool = await emptyPool(inside);
     await expect(kernel.projects.delete(project.id)).rejects.toMatchObject({ status: 409 });
     await inside.browserPools.delete(pool.id);
@@ -213,7 +213,7 @@ describe("the organization with the SDK", () => {
   test("limits the browsers of a project, and of all projects together", async () => {
     expect(await kernel.organization.limits.retrieve()).toMatchObject({ max_concurrent_sessions: 100 });
     const project = await kernel.projects.create({ name: newName() });
-    const inside = new Kernel({ baseURL: stack.url, apiKey: stack.api_key, projectID: project.id });
+    const inside = new Kernel({ baseURL: stack.url, apiKey: stack.organization_key, projectID: project.id });
     await kernel.projects.limits.update(project.id, { max_concurrent_sessions: 2 });
     // Another replica may hear of it a moment later.
     await eventually("the cap is known", async () => {

@@ -20,7 +20,8 @@ afterAll(() => stack?.[Symbol.asyncDispose]());
 type Ran = { code: number | null; out: string; err: string };
 
 const kubectl = async (args: string[], input?: string): Promise<Ran> => {
-  const child = spawn(locatePrograms(process.env).kubectl ?? "kubectl", args, {
+  const inProject = ["--namespace", stack.namespace, ...args];
+  const child = spawn(locatePrograms(process.env).kubectl ?? "kubectl", inProject, {
     // kubectl's cache is beside the kubeconfig, so that it is removed with it.
     env: { ...process.env, KUBECONFIG: stack.kubeconfig, HOME: dirname(stack.kubeconfig) },
   });
