@@ -12,8 +12,9 @@ export type Outcomes = Record<string, string>;
 /** `isNew`: whether a connection has no session yet. */
 type Place = { url: string; isNew?: boolean };
 
+/** For the bench's tab alone: what is tried in another one at the same time has events, too. */
 const subscribeTo = (bench: Bench, name: string): Promise<string> =>
-  outcomeOf(bench.send("session.subscribe", { events: [name] }));
+  outcomeOf(bench.send("session.subscribe", { events: [name], contexts: [bench.context] }));
 
 const tryCommands = (place: Place, tries: Record<string, (bench: Bench) => Promise<unknown>>): Promise<Outcomes> =>
   withBench(place, async (bench) => {
