@@ -9,14 +9,14 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { listeningPort } from "../../src/listening-port.ts";
 import type { ServiceDeps } from "../../src/services/service-deps.ts";
 import { eventually } from "../support/eventually.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
 import { faultKinds, serviceFailures, type TriedFault, tryEveryFault } from "./injector.ts";
 import { type OwnReplica, startOwnReplica } from "./own-replica.ts";
 
 const values = { username: "ann", password: "geheim" };
 const form = "<!doctype html><input id=user><input id=pw type=password>";
 
-let stack: LocalStack;
+let stack: LocalProject;
 let replica: OwnReplica;
 let site: Server;
 let browser: Browser;
@@ -47,7 +47,7 @@ beforeAll(async () => {
     "127.0.0.1",
   );
   await once(site, "listening");
-  stack = await startLocalStack();
+  stack = await startProject();
   replica = await startOwnReplica(stack);
   const domain = "shop.example";
   await made("POST", "/credentials", { name: "login", domain, values });

@@ -1,22 +1,28 @@
-/** An API replica in this process beside local mode, whose parts may fail. */
+/** An API replica in this process beside that of local mode, whose parts may fail. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { startApi } from "../../src/cmd/api.ts";
 import { readConfig } from "../../src/config.ts";
 import { createLogger } from "../../src/log.ts";
 import type { ServiceDeps } from "../../src/services/service-deps.ts";
-import type { LocalStack } from "../support/local-stack.ts";
+import type { LocalProject } from "../support/stack.ts";
 
 export type OwnReplica = AsyncDisposable & {
   url: string;
   /** Its parts as they are without faults. */
   whole: ServiceDeps;
-  /** Sends a request with the first API key, on parts of which some may fail; left out, on whole ones. */
+  /** Sends a request with the organization's key in the project, on parts of which some may fail; left out, on whole ones. */
   fetch(path: string, init: RequestInit, parts?: ServiceDeps): Promise<Response>;
 };
 
 /** Redis, objects, blobs and keys are those of local mode. */
-export const startOwnReplica = async ({ redis_url, dataDir, kubeconfig, api_key }: LocalStack): Promise<OwnReplica> => {
+export const startOwnReplica = async ({
+  redis_url,
+  dataDir,
+  kubeconfig,
+  organization_key,
+  project,
+}: LocalProject): Promise<OwnReplica> => {
   const config = readConfig({
     REDIS_URL: redis_url,
     BROWSERPOOL_PORT: "0",
@@ -35,7 +41,11 @@ export const startOwnReplica = async ({ redis_url, dataDir, kubeconfig, api_key 
     async fetch(path, init, parts = whole) {
       Object.assign(api.services, parts);
       try {
-        const headers = { authorization: `Bearer ${api_key}`, ...init.headers };
+        const headers = {
+          authorization: `Bearer ${organization_key}`,
+          "x-kernel-project-id": project,
+          ...init.headers,
+        };
         return await fetch(api.url + path, { ...init, headers });
       } finally {
         Object.assign(api.services, whole);

@@ -12,22 +12,22 @@ import type { ServiceDeps } from "../../src/services/service-deps.ts";
 import { clientsOf } from "../support/clients.ts";
 import { eventually } from "../support/eventually.ts";
 import { type FormSite, startFormSite } from "../support/form-site.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { createRouteRequests, type RouteRequest, type RouteRequests, textOf } from "../support/route-requests.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
 import { type FaultKind, faultKinds, injected, serviceFailures, tryEveryFault } from "./injector.ts";
 import { type OwnReplica, startOwnReplica } from "./own-replica.ts";
 
-let stack: LocalStack;
+let stack: LocalProject;
 let site: FormSite;
 let replica: OwnReplica;
 let requests: RouteRequests;
 beforeAll(async () => {
   site = await startFormSite();
-  stack = await startLocalStack();
+  stack = await startProject();
   replica = await startOwnReplica(stack);
   // By the same replica, which knows at once what it has made.
-  const made = clientsOf({ ...stack, url: replica.url });
-  requests = await createRouteRequests({ ...stack, ...made, namespace: "default" }, site.url);
+  const made = clientsOf({ url: replica.url, api_key: stack.organization_key }, stack.project);
+  requests = await createRouteRequests({ ...stack, ...made }, site.url);
 });
 afterAll(async () => {
   await replica?.[Symbol.asyncDispose]();
@@ -149,8 +149,8 @@ test("a credential that gets another name takes its connections along, whatever 
 test("nothing is left behind of all that", async () => {
   await eventually("every Secret of a credential has its credential", async () => {
     const [own, all] = await Promise.all([
-      stack.kube.list(credentialKind, { namespace: "default" }),
-      stack.kube.list(secrets, { namespace: "default" }),
+      stack.kube.list(credentialKind, { namespace: stack.namespace }),
+      stack.kube.list(secrets, { namespace: stack.namespace }),
     ]);
     const wanted = new Set(own.items.map(({ metadata }) => ownSecretName(metadata.name)));
     const prefix = ownSecretName("");
