@@ -11,10 +11,10 @@ import { credentialKind } from "../../src/resources/credential.ts";
 import { vaultKind } from "../../src/resources/vault.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { freeze, processNamed } from "../support/processes.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
 
-let stack: LocalStack;
+let stack: LocalProject;
 let site: Server;
 let siteUrl: string;
 let noteKey = (): void => undefined;
@@ -43,7 +43,7 @@ const nextKey = (): Promise<void> =>
   });
 
 beforeAll(async () => {
-  stack = await startLocalStack();
+  stack = await startProject();
   site = createServer((request, response) => {
     if (request.url === "/key") noteKey();
     response.setHeader("content-type", "text/html").end(request.url === "/slow" ? slowPage : page);
@@ -389,10 +389,10 @@ describe("an item whose parts are gone", () => {
       "its Secret, by hand",
       async ({ credential }) => {
         const { id } = (await call("GET", `/credentials/${credential}`)).body;
-        const found = (await stack.kube.get(credentialKind, { namespace: "default", name: id })) as
+        const found = (await stack.kube.get(credentialKind, { namespace: stack.namespace, name: id })) as
           | { spec: { secretRef: { name: string } } }
           | undefined;
-        await stack.kube.delete(secrets, { namespace: "default", name: found?.spec.secretRef.name ?? "" });
+        await stack.kube.delete(secrets, { namespace: stack.namespace, name: found?.spec.secretRef.name ?? "" });
       },
     ],
   ])("%s: 409 item_unavailable, and nothing is written", async (_, remove) => {
@@ -407,7 +407,7 @@ describe("an item whose parts are gone", () => {
   // VAULT-12, FILL-4
   test("a vault that was created again under the attached vault's id is not attached", async () => {
     const name = `vault-${newId()}`;
-    const ref = { namespace: "default", name };
+    const ref = { namespace: stack.namespace, name };
     const make = () => stack.kube.create(vaultKind, { metadata: ref, spec: { name } } as never);
     await make();
     const tab = await open(name);
@@ -435,11 +435,11 @@ describe("in the middle of a fill", () => {
     const key = nextKey();
     const filling = fill(shop.item, tab, { fields });
     await key;
-    const [pod] = (await stack.kube.list(pods, { namespace: "default" })).items.filter(({ metadata }) =>
+    const [pod] = (await stack.kube.list(pods, { namespace: stack.namespace })).items.filter(({ metadata }) =>
       metadata.name.startsWith(tab.session),
     );
     const name = pod?.metadata.name ?? "";
-    await stack.kube.delete(pods, { namespace: "default", name }, { gracePeriodSeconds: 1 });
+    await stack.kube.delete(pods, { namespace: stack.namespace, name }, { gracePeriodSeconds: 1 });
     expect(await filling).toMatchObject({
       status: 200,
       body: {
@@ -452,7 +452,7 @@ describe("in the middle of a fill", () => {
     });
     await tab.browser.disconnect();
     await eventually("its session has ended", async () => {
-      const browser = await stack.kube.get(browserKind, { namespace: "default", name: tab.session });
+      const browser = await stack.kube.get(browserKind, { namespace: stack.namespace, name: tab.session });
       return (browser as { status?: { phase?: string } } | undefined)?.status?.phase === "Ended";
     });
   });

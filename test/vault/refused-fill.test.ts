@@ -10,14 +10,14 @@ import { type Browser, connect, type Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { freeze, processNamed } from "../support/processes.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests name the fields that they check
 type Answer = { status: number; body: any };
 type Shop = { vault: string; item: string; credential: string };
 
-let stack: LocalStack;
+let stack: LocalProject;
 let site: Server;
 let siteUrl: string;
 let browser: Browser;
@@ -52,7 +52,7 @@ const newShop = async (): Promise<Shop> => {
 };
 
 beforeAll(async () => {
-  stack = await startLocalStack();
+  stack = await startProject();
   site = createServer((_, response) => response.setHeader("content-type", "text/html").end("<input id=user>"));
   site.listen(0, "127.0.0.1");
   await once(site, "listening");
@@ -238,7 +238,9 @@ describe("a refused fill", () => {
     expect((await fill(shop, unknownField)).status).toBe(400);
     const line = await eventually("its line", async () => {
       const lines = (await readFile(join(stack.dataDir, "logs/audit.log"), "utf8")).trim().split("\n");
-      return lines.map((each) => JSON.parse(each)).findLast(({ code }) => code === "field_unavailable");
+      return lines
+        .map((each) => JSON.parse(each))
+        .findLast(({ code, project }) => code === "field_unavailable" && project === stack.project);
     });
     expect(line).toMatchObject({ object: `${shop.item}/operations`, session, result: "failed", status: 400 });
   });
