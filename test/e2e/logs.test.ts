@@ -5,12 +5,12 @@ import Kernel from "@onkernel/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { docExamples } from "../support/doc-examples.ts";
 import { filledPool } from "../support/filled-pool.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
 
-let stack: LocalStack;
+let stack: LocalProject;
 let pool: string;
 beforeAll(async () => {
-  stack = await startLocalStack();
+  stack = await startProject();
   pool = (await filledPool(stack.kernel, { size: 1 })).id;
 });
 afterAll(() => stack?.[Symbol.asyncDispose]());
@@ -87,21 +87,4 @@ test("a session has a bound on its streams, which one that ends makes room in", 
   for (const stream of streams) stream.controller.abort();
   await expect.poll(() => open().then((stream) => stream.controller.abort(), String)).toBeUndefined();
   await release(session);
-});
-
-// STREAM-4
-test("a replica that stops ends its streams with an error at once", async () => {
-  const session = await acquire();
-  const stream = await stack.kernel.browsers.logs.stream(session, { ...agentLog, follow: true });
-  const events: unknown[] = [];
-  let stopped: Promise<unknown> | undefined;
-  for await (const event of stream) {
-    events.push(event);
-    stopped ??= stack.stop();
-  }
-  expect(await stopped).toBe(0);
-  expect(events.at(-1)).toMatchObject({
-    event: "error",
-    error: { code: "unavailable", message: expect.stringContaining("stopping") },
-  });
 });

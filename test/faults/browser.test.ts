@@ -5,18 +5,18 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { pods } from "../../src/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LeaseView, viewLeases } from "../support/lease-view.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { browserPid, fullPool, openCdp, type PoolClient } from "../support/pool-client.ts";
 import { freeze, isAlive, processesOf } from "../support/processes.ts";
 import { connectRawCdp, evaluate } from "../support/raw-cdp.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
 
-let stack: LocalStack;
+let stack: LocalProject;
 let leases: LeaseView;
 let pool: PoolClient;
 
 beforeAll(async () => {
-  stack = await startLocalStack();
-  leases = await viewLeases(stack.redis_url, stack.kube);
+  stack = await startProject();
+  leases = await viewLeases(stack.redis_url, stack.kube, stack.namespace);
   pool = await fullPool(stack.call, 2);
 });
 afterAll(async () => {
@@ -140,7 +140,7 @@ test("an agent that is killed while its browser is idle is replaced, and callers
 });
 
 test("after these tests only the pool's pods are left", async () => {
-  const { items } = await stack.kube.list(pods, { namespace: "default" });
+  const { items } = await stack.kube.list(pods, { namespace: stack.namespace });
   expect(items).toHaveLength(2);
 });
 

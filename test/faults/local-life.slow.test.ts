@@ -70,15 +70,28 @@ describe("local mode", () => {
   let poolId: string;
   let apiKey: string;
 
-  test("ends at Ctrl-C and leaves no process, no pod and no local.json; the data stays", async () => {
+  // STREAM-4
+  test("ends at Ctrl-C, tells so in open streams, and leaves no process, no pod and no local.json; the data stays", async () => {
     const stack = await start();
     const local = join(dataDir, "local.json");
     expect((await stat(local)).mode & 0o777).toBe(0o600);
     apiKey = stack.api_key;
     const pool = await fullPool(stack.call, 2);
     poolId = pool.id;
-    const cdp = await openCdp(await pool.acquire());
-    expect(await stack.stop()).toBe(0);
+    const session = await pool.acquire();
+    const cdp = await openCdp(session);
+    const agentLog = { source: "supervisor", supervisor_process: "agent", follow: true } as const;
+    const events: unknown[] = [];
+    let stopped: Promise<number | null> | undefined;
+    for await (const event of await stack.kernel.browsers.logs.stream(session.session_id, agentLog)) {
+      events.push(event);
+      stopped ??= stack.stop();
+    }
+    expect(await stopped).toBe(0);
+    expect(events.at(-1)).toMatchObject({
+      event: "error",
+      error: { code: "unavailable", message: expect.stringContaining("stopping") },
+    });
     await cdp.closed;
     expect(await processesOf(dataDir)).toEqual([]);
     expect(await podFolders()).toEqual([]);
