@@ -1,5 +1,5 @@
 /** The audit stream of a real service: which calls have a line, what it says, and what it never contains. */
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { AuditLine, SuppressedLine } from "../../src/audit/audit-line.ts";
@@ -10,17 +10,20 @@ import { newId } from "../../src/services/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { emptyPool } from "../support/filled-pool.ts";
 import { type FormSite, startFormSite } from "../support/form-site.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
-import { rawRequest, upgrade } from "../support/raw-http.ts";
+import { type RawAnswer, rawRequest, upgrade } from "../support/raw-http.ts";
 import { createRouteRequests, type RouteRequests, textOf } from "../support/route-requests.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
 
-let stack: LocalStack;
+let stack: LocalProject;
 let site: FormSite;
 let requests: RouteRequests;
+/** The bytes that earlier files have left in the stream. */
+let earlierBytes = 0;
 beforeAll(async () => {
   site = await startFormSite();
-  stack = await startLocalStack();
-  requests = await createRouteRequests({ ...stack, namespace: "default" }, site.url);
+  stack = await startProject();
+  earlierBytes = (await stat(streamFile())).size;
+  requests = await createRouteRequests(stack, site.url);
 });
 afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();
@@ -28,7 +31,8 @@ afterAll(async () => {
 });
 afterEach(() => requests.endSessions());
 
-const stream = (): Promise<string> => readFile(join(stack.dataDir, "logs/audit.log"), "utf8");
+const streamFile = (): string => join(stack.dataDir, "logs/audit.log");
+const stream = async (): Promise<string> => (await readFile(streamFile())).subarray(earlierBytes).toString();
 
 const lines = async (): Promise<AuditLine[]> => {
   const all = (await stream()).split("\n").filter((line) => line !== "");
@@ -52,7 +56,7 @@ type Answer = { id: string; status: number; body: any };
 
 const send = async (
   { method, path, body, headers }: { method: string; path: string; body?: unknown; headers?: Record<string, string> },
-  key = stack.api_key,
+  key = stack.organization_key,
 ): Promise<Answer> => {
   const id = newId();
   const response = await stack.call(method.toUpperCase(), path, body, {
@@ -64,6 +68,22 @@ const send = async (
   const isJson = response.headers.get("content-type")?.includes("json");
   return { id, status: response.status, body: isJson ? JSON.parse(text) : undefined };
 };
+
+/**
+ * Sends it with a key that nobody has, from an address of its own: so many attempts that failed would have those of other tests and files
+ * refused.
+ */
+const sendUnknown = (
+  { method, path, body }: { method: string; path: string; body?: unknown },
+  key: string,
+): Promise<RawAnswer> =>
+  rawRequest(stack.url, {
+    method: method.toUpperCase(),
+    path,
+    localAddress: "127.0.0.2",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
 
 const made = async (path: string, body: object) => (await send({ method: "post", path, body })).body;
 const keyWith = (permissions: Permission[]): Promise<{ id: string; key: string }> =>
@@ -108,7 +128,7 @@ test.each(routeTable.map((route) => [`${route.method.toUpperCase()} ${route.path
       expect.objectContaining({
         address: expect.stringMatching(/127\.0\.0\.1$|^::1$/),
         key_id: expect.stringMatching(/^k/),
-        project: scope === "project" ? "default" : null,
+        project: scope === "project" ? stack.project : null,
         verb: operationId,
         object: isDone ? request.path : route.path,
         result: isDone ? "done" : "failed",
@@ -244,13 +264,13 @@ test("the hosted login has a line for what is handed in, with the connection, an
 
   const opened = await post(place, { code: login.handoff_code });
   const object = `/auth/connections/${connection}`;
-  expect(opened.line).toMatchObject({ verb: "openLogin", project: "default", object, result: "done", status: 303 });
+  expect(opened.line).toMatchObject({ verb: "openLogin", project: stack.project, object, result: "done", status: 303 });
   const cookie = String(opened.headers["set-cookie"]?.[0]?.split(";")[0]);
   const { text: form } = await rawRequest(stack.url, { path: `${place}/form`, headers: { cookie } });
   const csrf = /name="csrf" value="([^"]+)"/.exec(form)?.[1] ?? "";
   const fields = { csrf, "value:username": "s3cret-user", "value:password": "s3cret-password" };
   const stored = await post(`${place}/form`, fields, cookie);
-  expect(stored.line).toMatchObject({ verb: "submitLogin", project: "default", object, result: "done" });
+  expect(stored.line).toMatchObject({ verb: "submitLogin", project: stack.project, object, result: "done" });
   const text = await stream();
   for (const secret of ["s3cret", login.handoff_code, csrf, cookie.split("=")[1]]) expect(text).not.toContain(secret);
 });
@@ -289,7 +309,8 @@ describe("the stream never contains", () => {
       const more = { headers: { "x-kernel-project-id": canary, "idempotency-key": canary, cookie: canary } };
       const body = route.method === "get" ? undefined : bodyOf(canary);
       const limited = (await keyWithout(route.permission)).key;
-      for (const key of [stack.api_key, limited, canary]) await send({ method: route.method, path, body }, key);
+      for (const key of [stack.organization_key, limited]) await send({ method: route.method, path, body }, key);
+      await sendUnknown({ method: route.method, path, body }, canary);
       await send({ method: route.method, path, body, ...more });
     }
     const last = await send({ method: "post", path: "/vaults", body: { name: "after" } });
@@ -321,7 +342,7 @@ describe("the stream never contains", () => {
     const text = await stream();
     expect(text).toContain(stored.id);
     const token = new URL(session.cdp_ws_url ?? "").searchParams.get("jwt") ?? "";
-    for (const each of [secret, "GEZDGNBVGY3TQOJQ", `"${totp.code}"`, key.key, stack.api_key, token, "jwt="])
+    for (const each of [secret, "GEZDGNBVGY3TQOJQ", `"${totp.code}"`, key.key, stack.organization_key, token, "jwt="])
       expect(text).not.toContain(each);
   });
 });
@@ -330,8 +351,7 @@ describe("the stream never contains", () => {
 test("a flood of calls without a key has few lines, and a line that counts the others", async () => {
   const before = (await stream()).length;
   const flood = async (): Promise<void> => {
-    for (let i = 0; i < 200; i++)
-      await rawRequest(stack.url, { path: "/browser_pools", headers: { authorization: "Bearer bp_flood" } });
+    for (let i = 0; i < 200; i++) await sendUnknown({ method: "get", path: "/browser_pools" }, "bp_flood");
   };
   await Promise.all(Array.from({ length: 10 }, flood));
   const after = async () => (await stream()).slice(before);

@@ -9,16 +9,17 @@ import { pods } from "../../src/kube/resource-type.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { filledPool } from "../support/filled-pool.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
+import { logTexts } from "../support/log-files.ts";
 import { profileThatVisited } from "../support/profile-archive.ts";
 import { sdkRefusal } from "../support/refused-request.ts";
 import { saveVersion } from "../support/saved-profile.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
 import { visit } from "../support/visit.ts";
 import { ownAddress } from "../support/wall/machine.ts";
 import { startTestParent, type TestParent } from "../support/wall/parent-proxy.ts";
 import { createTestCa } from "../support/wall/test-ca.ts";
 
-let stack: LocalStack;
+let stack: LocalProject;
 let kernel: Kernel;
 let site: Server;
 let sockets: WebSocketServer;
@@ -35,7 +36,7 @@ const serve = (request: IncomingMessage, response: ServerResponse): void => {
 };
 
 beforeAll(async () => {
-  stack = await startLocalStack();
+  stack = await startProject();
   kernel = new Kernel({ baseURL: stack.url, apiKey: stack.api_key, maxRetries: 0 });
   site = createServer(serve);
   sockets = new WebSocketServer({ server: site });
@@ -56,7 +57,7 @@ const connect = (session: { cdp_ws_url: string }): Promise<Browser> =>
   puppeteer.connect({ browserWSEndpoint: session.cdp_ws_url, defaultViewport: null });
 const acquire = (pool: string) => kernel.browserPools.acquire(pool, { acquire_timeout_seconds: 60 });
 const podNames = async (pool: string): Promise<string[]> =>
-  (await stack.kube.list(pods, { namespace: "default" })).items
+  (await stack.kube.list(pods, { namespace: stack.namespace })).items
     .map(({ metadata }) => metadata.name)
     .filter((name) => name.startsWith(pool));
 
@@ -247,8 +248,9 @@ describe("a proxy", () => {
   test.each(["keep", "reset"] as const)(
     "gives a pool's browser a wall, which its next holder does not find, with the reuse policy %s",
     async (reuse_policy) => {
-      await using parent = await startTestParent({ credentials: "user:s3cret" });
-      const proxy = await newProxy(parent, { username: "user", password: "s3cret" });
+      const password = newId();
+      await using parent = await startTestParent({ credentials: `user:${password}` });
+      const proxy = await newProxy(parent, { username: "user", password });
       const pool = await filledPool(kernel, { reuse_policy });
       const session = await acquire(pool.id);
       const before = await podNames(pool.id);
@@ -269,7 +271,7 @@ describe("a proxy", () => {
       expect(parent.asked.length).toBe(asked);
       await kernel.browserPools.delete(pool.id, { force: true });
       await kernel.proxies.delete(proxy);
-      expect(stack.output()).not.toContain("s3cret");
+      expect((await logTexts(stack.dataDir)).some((text) => text.includes(password))).toBe(false);
     },
   );
 

@@ -9,9 +9,10 @@ import { type Browser, launch } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { collect, emptyPool } from "../support/filled-pool.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { rawRequest } from "../support/raw-http.ts";
 import { expectRefusal, forbidden, sendRaw, storedState } from "../support/refused-request.ts";
+import { callingOrigin } from "../support/shared-settings.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
 
 const sdk = dirname(createRequire(import.meta.url).resolve("@onkernel/sdk"));
 
@@ -28,19 +29,19 @@ const startSite = async (): Promise<Server> => {
 };
 
 let site: Server;
-let stack: LocalStack;
+let stack: LocalProject;
 let browser: Browser;
 /** The same site under two names; one is allowed. */
-let allowed: string;
-let other: string;
+const allowed = callingOrigin;
+const other = "http://other.localhost";
 beforeAll(async () => {
   site = await startSite();
   const { port } = site.address() as AddressInfo;
-  [allowed, other] = [`http://127.0.0.1:${port}`, `http://localhost:${port}`];
-  stack = await startLocalStack({ env: { BROWSERPOOL_ALLOWED_ORIGINS: `https://console.example, ${allowed}` } });
+  stack = await startProject();
   const executablePath = locatePrograms()["chromium-headless-shell"];
   if (!executablePath) throw new Error("chromium-headless-shell is missing; run `npm run setup`");
-  browser = await launch({ executablePath, headless: "shell", args: ["--no-sandbox", "--disable-gpu"] });
+  const names = `--host-resolver-rules=MAP *.localhost:80 127.0.0.1:${port}`;
+  browser = await launch({ executablePath, headless: "shell", args: ["--no-sandbox", "--disable-gpu", names] });
 });
 afterAll(async () => {
   await browser?.close();

@@ -8,12 +8,12 @@ import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-p
 import { docExamples } from "../support/doc-examples.ts";
 import { eventually } from "../support/eventually.ts";
 import { untilAvailable } from "../support/filled-pool.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
 import { visit } from "../support/visit.ts";
 
-let stack: LocalStack;
+let stack: LocalProject;
 beforeAll(async () => {
-  stack = await startLocalStack();
+  stack = await startProject();
 });
 afterAll(() => stack?.[Symbol.asyncDispose]());
 
@@ -48,7 +48,7 @@ test("docs/running-browsers.md changes a browser", async () => {
 
 test("docs/network.md walls a pool", async () => {
   const pool = parse(example("network.md", "yaml")) as BrowserPool;
-  await stack.kube.create(browserPoolKind, { ...pool, metadata: { ...pool.metadata, namespace: "default" } });
+  await stack.kube.create(browserPoolKind, { ...pool, metadata: { ...pool.metadata, namespace: stack.namespace } });
   await untilAvailable(stack.kernel, "walled", 1);
   const session = await stack.kernel.browserPools.acquire("walled", { acquire_timeout_seconds: 60 });
   expect(await visit(session.cdp_ws_url, "http://other.example/")).toMatchObject({

@@ -1,22 +1,21 @@
 /** What a `cdp_ws_url` allows, to which caller, and how long. */
 import { generateKeyPairSync } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { chromium } from "playwright-core";
 import puppeteer from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { signSessionToken } from "../../src/protocol/session-token.ts";
 import { filledPool } from "../support/filled-pool.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
+import { logTexts } from "../support/log-files.ts";
 import { connectRawCdp, cookieOf, setCookie, withCdp } from "../support/raw-cdp.ts";
 import { upgrade, upgradeAt } from "../support/raw-http.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
 import { websocketAccept } from "../support/websocket-accept.ts";
 
-let stack: LocalStack;
+let stack: LocalProject;
 let poolId: string;
 const secrets = new Set<string>();
 beforeAll(async () => {
-  stack = await startLocalStack();
+  stack = await startProject();
   secrets.add(stack.api_key);
   poolId = (await filledPool(stack.kernel, { size: 1, reuse_policy: "keep" })).id;
 });
@@ -240,11 +239,7 @@ test("late calls for an ended session do not affect the next lease of its browse
 test("log files contain no key and no token of these tests", async () => {
   await fetch(`${stack.url}/browser_pools?jwt=${stack.api_key}`, { headers: { authorization: "Bearer wrong-key-1" } });
   secrets.add("wrong-key-1");
-  const folder = join(stack.dataDir, "logs");
-  const files = await readdir(folder, { recursive: true, withFileTypes: true });
-  const texts = await Promise.all(
-    files.filter((file) => file.isFile()).map((file) => readFile(join(file.parentPath, file.name), "utf8")),
-  );
+  const texts = await logTexts(stack.dataDir);
   expect(texts.join("").length).toBeGreaterThan(10_000);
   expect(secrets.size).toBeGreaterThan(10);
   for (const secret of secrets) {

@@ -7,7 +7,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { newId } from "../../src/services/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { collect, emptyPool, filledPool } from "../support/filled-pool.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { type RawAnswer, upgrade, upgradeAt } from "../support/raw-http.ts";
 import {
   badRequest,
@@ -19,11 +18,12 @@ import {
   sendRaw,
   storedState,
 } from "../support/refused-request.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
 
-let stack: LocalStack;
+let stack: LocalProject;
 let poolId: string;
 beforeAll(async () => {
-  stack = await startLocalStack();
+  stack = await startProject();
   poolId = (await emptyPool(stack.kernel, { size: 2 })).id;
 });
 afterAll(() => stack?.[Symbol.asyncDispose]());

@@ -6,15 +6,16 @@ import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-p
 import { newId } from "../../src/services/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { emptyPool, filledPool } from "../support/filled-pool.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
 
-let stack: LocalStack;
+let stack: LocalProject;
+let namespace: string;
 beforeAll(async () => {
-  stack = await startLocalStack();
+  stack = await startProject();
+  ({ namespace } = stack);
 });
 afterAll(() => stack?.[Symbol.asyncDispose]());
 
-const namespace = "default";
 const maxBytes = 5 * 1024 * 1024;
 
 /** A policy of that many bytes of JSON, which gzip shrinks to hardly less than three quarters. */

@@ -5,13 +5,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
 import { eventually } from "../support/eventually.ts";
 import { emptyPool, fastest, untilAvailable } from "../support/filled-pool.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { type PodWatch, watchPods } from "../support/pod-watch.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
 
-let stack: LocalStack;
+let stack: LocalProject;
 let watch: PodWatch;
 beforeAll(async () => {
-  stack = await startLocalStack();
+  stack = await startProject();
   watch = await watchPods(stack.kube);
 });
 afterAll(async () => {
@@ -23,7 +23,7 @@ afterAll(async () => {
 const pools = new Map<string, { uid: string; largest: number }>();
 
 const poolOf = async (id: string): Promise<BrowserPool> => {
-  const pool = await stack.kube.get(browserPoolKind, { namespace: "default", name: id });
+  const pool = await stack.kube.get(browserPoolKind, { namespace: stack.namespace, name: id });
   return pool as BrowserPool;
 };
 

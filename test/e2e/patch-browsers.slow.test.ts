@@ -3,19 +3,19 @@ import { toFile } from "@onkernel/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pods } from "../../src/kube/resource-type.ts";
 import { filledPool, type PoolParams, untilAvailable, untilFresh } from "../support/filled-pool.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { markingExtension } from "../support/marking-extension.ts";
 import { loginArchive, saveVersion } from "../support/saved-profile.ts";
 import { blockedHosts, type SettingsSite, startSettingsSite } from "../support/settings-seen.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
 
 const extensions = ["first", "second"];
 const parts = new AsyncDisposableStack();
-let stack: LocalStack;
+let stack: LocalProject;
 let site: SettingsSite;
 let oldConfig: PoolParams;
 
 beforeAll(async () => {
-  stack = parts.use(await startLocalStack());
+  stack = parts.use(await startProject());
   site = parts.use(await startSettingsSite(extensions));
   const { kernel } = stack;
   for (const name of extensions)
@@ -94,7 +94,7 @@ describe.each([
 
   /** The memory limits of the pool's pods. */
   const memory = async (): Promise<unknown[]> => {
-    const { items } = await stack.kube.list(pods, { namespace: "default" });
+    const { items } = await stack.kube.list(pods, { namespace: stack.namespace });
     const limits = items
       .filter(({ metadata }) => metadata.name.startsWith(id) && !metadata.deletionTimestamp)
       .map(({ spec }) => spec?.containers[0]?.resources?.limits?.memory);

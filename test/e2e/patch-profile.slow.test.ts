@@ -8,15 +8,15 @@ import { profileKind } from "../../src/resources/profile.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { filledPool, type PoolParams, untilAvailable, untilFresh } from "../support/filled-pool.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { cookieOf, setCookie, withCdp } from "../support/raw-cdp.ts";
 import { loginArchive, saveVersion } from "../support/saved-profile.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
 
-let stack: LocalStack;
+let stack: LocalProject;
 /** Contents of profiles: who is logged in there. */
 let [ann, ben]: Buffer[] = [];
 beforeAll(async () => {
-  stack = await startLocalStack();
+  stack = await startProject();
   [ann, ben] = [await loginArchive("ann"), await loginArchive("ben")];
 });
 afterAll(() => stack?.[Symbol.asyncDispose]());
@@ -62,7 +62,7 @@ const profilePool = async (params: PoolParams) => {
     },
     /** The names of its browsers. */
     async browsers(): Promise<string[]> {
-      const { items } = await stack.kube.list(pods, { namespace: "default" });
+      const { items } = await stack.kube.list(pods, { namespace: stack.namespace });
       return items.map(({ metadata }) => metadata.name).filter((name) => name.startsWith(id));
     },
     async refuses(body: object, path: string): Promise<void> {
@@ -95,7 +95,7 @@ test.each(["reset", "keep"] as const)(
     await again.release(false);
     expect(await pool.logins()).toEqual(["ann"]);
 
-    const stored = await stack.kube.get(profileKind, { namespace: "default", name: id });
+    const stored = await stack.kube.get(profileKind, { namespace: stack.namespace, name: id });
     expect(stored?.status).toMatchObject({ version: 1, claimedVersion: 1 });
     expect(await readdir(join(stack.dataDir, "blobs", "profiles", stored?.metadata.uid ?? ""))).toEqual(["1"]);
   },
@@ -157,7 +157,7 @@ describe("refresh_on_profile_update (10)", () => {
     expect(await pool.config()).toEqual({ profile: { name: home.name }, refresh: true });
     // Another profile is no new version: the idle browser is outdated, and stays.
     await eventually("it is seen as outdated", async () => {
-      const stored = await stack.kube.get(browserPoolKind, { namespace: "default", name: pool.id });
+      const stored = await stack.kube.get(browserPoolKind, { namespace: stack.namespace, name: pool.id });
       return stored?.status?.outdated === 1;
     });
     expect(await pool.browsers()).toEqual([browser]);

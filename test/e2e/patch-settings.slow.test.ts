@@ -2,17 +2,17 @@
 import { toFile } from "@onkernel/sdk";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { filledPool, type PoolParams, untilFresh } from "../support/filled-pool.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { markingExtension } from "../support/marking-extension.ts";
 import { blockedHosts, type Seen, type SettingsSite, startSettingsSite } from "../support/settings-seen.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
 import { ownPrivateAddress } from "../support/wall/machine.ts";
 
 const extensions = ["first", "second"];
 const parts = new AsyncDisposableStack();
-let stack: LocalStack;
+let stack: LocalProject;
 let site: SettingsSite;
 beforeAll(async () => {
-  stack = parts.use(await startLocalStack());
+  stack = parts.use(await startProject());
   site = parts.use(await startSettingsSite(extensions));
   for (const name of extensions)
     await stack.kernel.extensions.upload({ name, file: await toFile(markingExtension(name), `${name}.zip`) });

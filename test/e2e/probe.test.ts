@@ -4,12 +4,12 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { fullPool } from "../support/pool-client.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
 
-let stack: LocalStack;
+let stack: LocalProject;
 beforeAll(async () => {
-  stack = await startLocalStack();
+  stack = await startProject();
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 

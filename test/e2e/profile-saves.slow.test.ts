@@ -2,22 +2,22 @@
 import { readFileSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { events, pods } from "../../src/kube/resource-type.ts";
 import { type Browser, browserKind } from "../../src/resources/browser.ts";
 import type { Condition } from "../../src/resources/conditions.ts";
 import { type Profile, profileKind } from "../../src/resources/profile.ts";
 import { eventually } from "../support/eventually.ts";
 import { filledPool } from "../support/filled-pool.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { type LoginSite, loginSite } from "../support/login-site.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
 
-const namespace = "default";
-
-let stack: LocalStack;
+let stack: LocalProject;
+let namespace: string;
 let site: LoginSite;
 beforeAll(async () => {
-  stack = await startLocalStack();
+  stack = await startProject();
+  ({ namespace } = stack);
   site = await loginSite();
 });
 afterAll(async () => {
@@ -209,6 +209,9 @@ describe("a profile", () => {
     await site.logIn(session.cdp_ws_url);
     const folder = join(stack.dataDir, "blobs");
     await rename(folder, `${folder}-away`);
+    const putBack = (): Promise<void> => rename(`${folder}-away`, folder);
+    // A failure must not take the store from later files.
+    onTestFinished(() => putBack().catch(() => undefined));
     await end(session);
     const says = (named: string, type: string, reason: string, message: string): Promise<unknown> =>
       eventually(`${named} says ${message}`, async () => {
@@ -229,7 +232,7 @@ describe("a profile", () => {
     await says("needs-the-store", "Ready", "WaitingForSetup", "the blob store");
     await says("needs-the-save", "Ready", "WaitingForSetup", "is being saved to the profile");
 
-    await rename(`${folder}-away`, folder);
+    await putBack();
     await settled(session, "Saved");
     for (const name of ["needs-the-store", "needs-the-save"]) {
       await says(name, "Ready", "Active", "active");

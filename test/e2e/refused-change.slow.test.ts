@@ -3,13 +3,13 @@ import Kernel from "@onkernel/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { sdkRefusal } from "../support/refused-request.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
 
-let stack: LocalStack;
+let stack: LocalProject;
 let kernel: Kernel;
 beforeAll(async () => {
-  stack = await startLocalStack();
+  stack = await startProject();
   kernel = new Kernel({ baseURL: stack.url, apiKey: stack.api_key, maxRetries: 0 });
 });
 afterAll(() => stack?.[Symbol.asyncDispose]());
@@ -71,14 +71,14 @@ test("a change of a key without profiles:use gives no profile, and one of anothe
     };
     return new Kernel({ baseURL: stack.url, apiKey: key, maxRetries: 0 });
   };
-  const limited = await keyWith({ permissions: ["browsers:use", "pools:read"] });
+  const limited = await keyWith({ permissions: ["browsers:use", "pools:read"], project_id: stack.project });
   await expect(limited.browsers.update(session.session_id, { profile: { name: name ?? "" } })).rejects.toMatchObject({
     status: 403,
   });
   expect(await limited.browsers.update(session.session_id, { viewport: { width: 640, height: 480 } })).toMatchObject({
     viewport: { width: 640 },
   });
-  const project = (await kernel.projects.create({ name: fresh() })) as { id: string };
+  const project = (await stack.kernel.projects.create({ name: fresh() })) as { id: string };
   const stranger = await keyWith({ project_id: project.id });
   await eventually("the stranger's key is known", () =>
     stranger.browsers.list().then(

@@ -11,9 +11,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { docExamples } from "../support/doc-examples.ts";
 import { eventually } from "../support/eventually.ts";
 import { filledPool } from "../support/filled-pool.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { upgrade } from "../support/raw-http.ts";
 import { countFrames, playIn } from "../support/replay-video.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
 import { startViewBrowser, type ViewBrowser } from "../support/view-page.ts";
 
 const moving = `data:text/html,<title>moving</title><body><h1 id=now>0</h1><script>
@@ -22,7 +22,7 @@ const moving = `data:text/html,<title>moving</title><body><h1 id=now>0</h1><scri
 </script>`;
 
 const parts = new AsyncDisposableStack();
-let stack: LocalStack;
+let stack: LocalProject;
 let kernel: Kernel;
 let pool: string;
 let folder: string;
@@ -30,15 +30,14 @@ let player: ViewBrowser;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "replays-test-"));
   parts.defer(() => rm(folder, { recursive: true, force: true }));
-  // Room for one long recording.
-  stack = parts.use(await startLocalStack({ env: { BROWSERPOOL_REPLAY_BYTES_PER_PROJECT: String(300 * 1024 ** 2) } }));
+  stack = parts.use(await startProject());
   kernel = new Kernel({ baseURL: stack.url, apiKey: stack.api_key, maxRetries: 0 });
   player = parts.use(await startViewBrowser());
   pool = (await filledPool(stack.kernel, { size: 3, viewport: { width: 640, height: 480 } })).id;
 });
 afterAll(() => parts.disposeAsync());
 
-type Session = Awaited<ReturnType<LocalStack["kernel"]["browserPools"]["acquire"]>>;
+type Session = Awaited<ReturnType<LocalProject["kernel"]["browserPools"]["acquire"]>>;
 
 const acquire = async (): Promise<Session> => {
   const session = await kernel.browserPools.acquire(pool, { acquire_timeout_seconds: 60 });
@@ -58,7 +57,7 @@ const children = async (name: string): Promise<number[]> => {
     .map((line) => line.trim().split(/\s+/));
   const below = (pid: string): string[] =>
     all.filter(([, parent]) => parent === pid).flatMap(([child = ""]) => [child, ...below(child)]);
-  const own = new Set(below(String(stack.process.pid)));
+  const own = new Set(below(String(stack.pid)));
   return all.filter(([pid = "", , command]) => own.has(pid) && command === name).map(([pid]) => Number(pid));
 };
 /** Resolves when the page was recorded for a while. */
@@ -198,7 +197,7 @@ test("what can't be done is refused by name, and a recording is nobody else's", 
   await kernel.browsers.replays.stop(long.replay_id, { id: session_id });
 
   const place = `/browsers/${session_id}/replays`;
-  const project = await kernel.projects.create({ name: "replays-other" });
+  const project = await stack.kernel.projects.create({ name: "replays-other" });
   const made = await stack.call("POST", "/org/api_keys", { name: "replays-reader", permissions: ["pools:read"] });
   const { key } = (await made.json()) as { key: string };
   for (const path of [place, `${place}/${begun.replay_id}`]) {

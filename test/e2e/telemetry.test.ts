@@ -8,10 +8,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { telemetryCategories } from "../../src/resources/telemetry.ts";
 import { startCollector, withoutCollector } from "../support/collector.ts";
 import { eventually } from "../support/eventually.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
 import { visit } from "../support/visit.ts";
 
-let stack: LocalStack;
+let stack: LocalProject;
 let site: Server;
 let url: string;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ beforeAll(async () => {
   site.listen(0, "127.0.0.1");
   await once(site, "listening");
   url = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-  stack = await startLocalStack({ env: { BROWSERPOOL_TELEMETRY_PRIVATE_DESTINATIONS: "127.0.0.1" } });
+  stack = await startProject();
 });
 afterAll(async () => {
   site?.closeAllConnections();

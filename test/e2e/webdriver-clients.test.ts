@@ -7,12 +7,12 @@ import puppeteer from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import WebDriver from "webdriver";
 import { filledPool } from "../support/filled-pool.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
 
-let stack: LocalStack;
+let stack: LocalProject;
 let poolId: string;
 beforeAll(async () => {
-  stack = await startLocalStack();
+  stack = await startProject();
   poolId = (await filledPool(stack.kernel, { size: 1 })).id;
 });
 afterAll(() => stack?.[Symbol.asyncDispose]());

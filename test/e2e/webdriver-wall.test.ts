@@ -2,15 +2,15 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connectRawBidi } from "../support/bidi/raw-bidi.ts";
 import { filledPool, type PoolParams } from "../support/filled-pool.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
 import { type HitServers, startHitServers } from "../support/wall/hit-servers.ts";
 import { ownAddress } from "../support/wall/machine.ts";
 
-let stack: LocalStack;
+let stack: LocalProject;
 let forbidden: HitServers;
 beforeAll(async () => {
   forbidden = await startHitServers("::");
-  stack = await startLocalStack();
+  stack = await startProject();
 });
 afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();

@@ -4,15 +4,15 @@ import { WebSocket as WsClient } from "ws";
 import { connectRawBidi, type RawBidi } from "../support/bidi/raw-bidi.ts";
 import { eventually } from "../support/eventually.ts";
 import { filledPool } from "../support/filled-pool.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { processesOf, type SeenProcess } from "../support/processes.ts";
 import { tabUrls, withCdp } from "../support/raw-cdp.ts";
 import { upgrade } from "../support/raw-http.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
 
-let stack: LocalStack;
+let stack: LocalProject;
 let poolId: string;
 beforeAll(async () => {
-  stack = await startLocalStack();
+  stack = await startProject();
   poolId = (await filledPool(stack.kernel, { size: 1, reuse_policy: "keep" })).id;
 });
 afterAll(() => stack?.[Symbol.asyncDispose]());

@@ -18,6 +18,7 @@ import { createLogger } from "../../src/log.ts";
 import type { SharedServers } from "./control-plane.ts";
 import { copyControlPlaneData } from "./control-plane-data.ts";
 import { type LocalMode, startLocalMode } from "./local-mode.ts";
+import { sharedSettings } from "./shared-settings.ts";
 
 /** An installation that files of one worker use, one after the other. */
 export type Installation = Connection & { dataDir: string };
@@ -75,7 +76,7 @@ const createInstallations = (folder: string, controlPlaneData: () => Promise<str
     started += 1;
     const dataDir = join(folder, `installation-${started}`);
     await copyControlPlaneData(await controlPlaneData(), dataDir);
-    return startLocalMode({ dataDir });
+    return startLocalMode({ dataDir, env: sharedSettings });
   };
   const hasEnded = async (local: Promise<LocalMode> | undefined): Promise<boolean> => {
     const child = await local?.then(({ process }) => process).catch(() => undefined);

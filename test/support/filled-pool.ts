@@ -16,11 +16,10 @@ export const untilAvailable = (kernel: Kernel, idOrName: string, count: number):
   });
 
 /**
- * Resolves when the operator has carried out the newest spec of a pool of the default project, and so many of its browsers are idle and
- * have that configuration.
+ * Resolves when the operator has carried out the newest spec of a pool, and so many of its browsers are idle and have that configuration.
  */
 export const untilFresh = (
-  { kube, namespace = "default" }: { kube: Kube; namespace?: string },
+  { kube, namespace }: { kube: Kube; namespace: string },
   id: string,
   count: number,
 ): Promise<unknown> =>

@@ -7,7 +7,7 @@ import type { Stack } from "./stack.ts";
 
 export type Send = { body?: string | Buffer; headers?: Record<string, string> };
 
-/** A request with the organization's key; `headers` override. */
+/** A request with the key of the stack; `headers` override. */
 export const sendRaw = (
   stack: Pick<Stack, "url" | "api_key">,
   method: string,
@@ -60,8 +60,12 @@ export const expectRefusal = (answer: RawAnswer, { status, code, path, message =
 };
 
 /** All objects and sessions of the project: a refused request must not change them. */
-export const storedState = async ({ kube, kernel }: Pick<Stack, "kube" | "kernel">): Promise<unknown> => {
-  const { items } = await kube.list(browserPoolKind);
+export const storedState = async ({
+  kube,
+  kernel,
+  namespace,
+}: Pick<Stack, "kube" | "kernel" | "namespace">): Promise<unknown> => {
+  const { items } = await kube.list(browserPoolKind, { namespace });
   const pools = items.filter(({ metadata }) => !metadata.deletionTimestamp);
   const browsers = await collect(kernel.browsers.list({ status: "all" }));
   return [pools.map(({ metadata, spec }) => [metadata.name, spec]), browsers.map(({ session_id }) => session_id)];

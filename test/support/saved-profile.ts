@@ -30,17 +30,17 @@ export const loginArchive = async (value: string, domain = "cookies.test"): Prom
   }
 };
 
-/** A local mode, by its data and its API server. */
-type Target = { dataDir: string; kube: Kube };
+/** A project of a local mode, by the data and the API server. */
+type Target = { dataDir: string; kube: Kube; namespace: string };
 
 /** The store of blobs of a local mode, opened a second time. */
 export const blobsOf = async ({ dataDir }: Pick<Target, "dataDir">) =>
   (await openBlobStore(readConfig({ BROWSERPOOL_BLOBS: pathToFileURL(join(dataDir, "blobs")).href }).blobs)).store;
 
-/** Saves the archive as the newest version of a profile of the default project, as the operator does. */
+/** Saves the archive as the newest version of a profile, as the operator does. */
 export const saveVersion = async (id: string, archive: Buffer, target: Target): Promise<Profile> => {
-  const { kube } = target;
-  const profile = await kube.get(profileKind, { name: id, namespace: "default" });
+  const { kube, namespace } = target;
+  const profile = await kube.get(profileKind, { name: id, namespace });
   if (!profile) throw new Error(`no profile ${id}`);
   const deps = { kube, blobs: await blobsOf(target), lead: { check: () => undefined }, now: Date.now };
   const body = (async function* () {

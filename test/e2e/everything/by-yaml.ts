@@ -11,8 +11,6 @@ import { blobsOf, saveVersion } from "../../support/saved-profile.ts";
 import { ownAddress } from "../../support/wall/machine.ts";
 import { extensionNames, type MakePool, proxyLogin, type World } from "./world.ts";
 
-const namespace = "default";
-
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -21,13 +19,15 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 
 /** Server-side apply, as `kubectl apply --server-side` does it. */
 const apply = <T extends KubeObject>({ stack }: World, type: ResourceType<T>, name: string, rest: object) =>
-  stack.kube.apply(type, { metadata: { name, namespace }, ...rest } as NewObject<T>, { fieldManager: "kubectl" });
+  stack.kube.apply(type, { metadata: { name, namespace: stack.namespace }, ...rest } as NewObject<T>, {
+    fieldManager: "kubectl",
+  });
 
 /** YAML has no archive; it comes into the store as from a backup, and then the object says so. */
 const applyExtension = async (world: World, name: string, extension: string): Promise<void> => {
   const archive = markingExtension(extension);
   await apply(world, extensionKind, name, { spec: {} });
-  const object = await world.stack.kube.get(extensionKind, { name, namespace });
+  const object = await world.stack.kube.get(extensionKind, { name, namespace: world.stack.namespace });
   if (!object) throw new Error(`no extension ${name}`);
   const signal = AbortSignal.timeout(10_000);
   await (await blobsOf(world.stack)).put(archiveKey(object), once(archive), { signal });

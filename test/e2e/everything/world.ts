@@ -1,6 +1,7 @@
-/** A local mode, the proxies that its browsers take, and what their profile has. */
-import { type LocalStack, startLocalStack } from "../../support/local-stack.ts";
+/** A project, the proxies that its browsers take, and what their profile has. */
+
 import { loginArchive } from "../../support/saved-profile.ts";
+import { type LocalProject, startProject } from "../../support/stack.ts";
 import { ownAddress } from "../../support/wall/machine.ts";
 import { startTestParent, type TestParent } from "../../support/wall/parent-proxy.ts";
 import { createTestCa } from "../../support/wall/test-ca.ts";
@@ -9,7 +10,7 @@ import { createTestCa } from "../../support/wall/test-ca.ts";
 export const proxyLogin = { username: "user", password: "p@ss:word" };
 
 export type World = {
-  stack: LocalStack;
+  stack: LocalProject;
   /** It takes TLS and `proxyLogin`, and answers for `secure.test` by a certificate of `authority`. */
   parent: TestParent;
   /** It takes neither, and answers for `routed.test`. */
@@ -23,7 +24,7 @@ export type World = {
 
 export const startWorld = async (): Promise<World> => {
   await using parts = new AsyncDisposableStack();
-  const stack = parts.use(await startLocalStack());
+  const stack = parts.use(await startProject());
   const ca = parts.use(await createTestCa());
   const terminate = await ca.issue(["secure.test", "routed.test"]);
   const { username, password } = proxyLogin;
