@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type BreakableLink, startBreakableLink } from "../support/breakable-link.ts";
 import { eventually } from "../support/eventually.ts";
 import { filledPool } from "../support/filled-pool.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
 import {
   openView,
   placeOf,
@@ -15,7 +15,7 @@ import {
   type ViewBrowser,
 } from "../support/view-page.ts";
 
-type Session = Awaited<ReturnType<LocalStack["kernel"]["browserPools"]["acquire"]>> & {
+type Session = Awaited<ReturnType<LocalProject["kernel"]["browserPools"]["acquire"]>> & {
   browser_live_view_read_only_url?: string;
 };
 
@@ -34,14 +34,14 @@ const form = `data:text/html,<title>form</title><body style="margin:0;background
 const coloured = (title: string, colour: string): string =>
   `data:text/html,<title>${title}</title><body style="background:${colour}">`;
 
-let stack: LocalStack;
+let stack: LocalProject;
 let viewers: ViewBrowser;
 let link: BreakableLink;
 let session: Session;
 let holder: Browser;
 let page: Page;
 beforeAll(async () => {
-  stack = await startLocalStack();
+  stack = await startProject();
   viewers = await startViewBrowser();
   link = await startBreakableLink(Number(new URL(stack.url).port));
   const pool = await filledPool(stack.kernel, { viewport: { width: 1000, height: 600 } });

@@ -6,9 +6,10 @@ import puppeteer, { type Browser, type Page } from "puppeteer-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { filledPool } from "../support/filled-pool.ts";
-import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { connectRawCdp } from "../support/raw-cdp.ts";
 import { rawRequest, upgrade } from "../support/raw-http.ts";
+import { embeddingOrigin } from "../support/shared-settings.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
 import { openViewer as connectViewer, socketUrlOf, untilTab, type ViewerSocket } from "../support/viewer-socket.ts";
 
 const moving = `data:text/html,<title>moving</title><body><h1 id=now>0</h1><input id=text autofocus><script>
@@ -16,18 +17,17 @@ const moving = `data:text/html,<title>moving</title><body><h1 id=now>0</h1><inpu
   requestAnimationFrame(step);
 </script>`;
 
-const embedder = "https://console.example";
-type Session = Awaited<ReturnType<LocalStack["kernel"]["browserPools"]["acquire"]>> & {
+type Session = Awaited<ReturnType<LocalProject["kernel"]["browserPools"]["acquire"]>> & {
   browser_live_view_read_only_url?: string;
 };
 
-let stack: LocalStack;
+let stack: LocalProject;
 let poolId: string;
 let session: Session;
 let holder: Browser;
 let page: Page;
 beforeAll(async () => {
-  stack = await startLocalStack({ env: { BROWSERPOOL_LIVE_VIEW_ORIGINS: embedder } });
+  stack = await startProject();
   poolId = (await filledPool(stack.kernel, { viewport: { width: 800, height: 600 }, reuse_policy: "keep" })).id;
   session = await stack.kernel.browserPools.acquire(poolId, {});
   holder = await puppeteer.connect({ browserWSEndpoint: session.cdp_ws_url, defaultViewport: null });
@@ -91,7 +91,7 @@ test("the page has no foreign script, tells nobody its address, and is embedded 
   const answer = await fetch(url());
   const policy = answer.headers.get("content-security-policy") ?? "";
   expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
-  expect(policy).toContain(`frame-ancestors ${embedder}`);
+  expect(policy).toContain(`frame-ancestors ${embeddingOrigin}`);
   expect(answer.headers.get("referrer-policy")).toBe("no-referrer");
   expect(answer.headers.get("cache-control")).toBe("no-store");
   const { pathname, search } = new URL(url());
