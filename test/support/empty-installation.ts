@@ -21,7 +21,7 @@ import { eventually } from "./eventually.ts";
 import { collect } from "./filled-pool.ts";
 
 /** `kernelOf`: the SDK with a key of the organization, in the project of a namespace. */
-export type Emptied = { kube: Kube; kernelOf(namespace: string): Kernel };
+type Emptied = { kube: Kube; kernelOf(namespace: string): Kernel };
 
 /** A pool that is being deleted may end meanwhile. */
 const unlessGone = (error: { status?: number }): void => {
