@@ -4,10 +4,7 @@ import { join } from "node:path";
 import { generateFile, root } from "./generated-file.ts";
 
 /** `text` with `part` between the markers of this name. Throws an Error when a marker is missing. `page`: for that error. */
-export const withPart = (
-  text: string,
-  { page, marker, part }: { page: string; marker: string; part: string },
-): string => {
+const withPart = (text: string, { page, marker, part }: { page: string; marker: string; part: string }): string => {
   const [begin, end] = [`<!-- ${marker}:begin -->`, `<!-- ${marker}:end -->`];
   const start = text.indexOf(begin);
   const stop = text.indexOf(end, start);

@@ -1,45 +1,46 @@
 import { parseArgs } from "node:util";
 import { freshSeed } from "../robustness/options.ts";
 import { orUsageError, UsageError } from "../support/command-line.ts";
-import { type Area, areaNames } from "./all-mutations.ts";
+import { type Area, areaNames } from "./areas.ts";
+
+const defaultBudgetSeconds = 60;
 
 export const usage = `usage: npm run test:mutations -- [options]
 
-Makes realistic mistakes in copies of the product, one at a time, and runs the tests that fit each: those that run the function in
-which it is. A mistake that no test notices is a finding.
+Makes realistic mistakes in copies of the product, one at a time, and runs the tests that fit each: unit tests first, then those that run the
+function in which it is. A mistake that no test notices is a finding.
 
-  --area a,b      mistakes of these areas only: ${areaNames.join(", ")}
-  --only a,b      these mistakes only, by name
+  --area a,b      those of these areas only: ${areaNames.join(", ")}
+  --only a,b      these only, by name
   --left          those alone that have no answer yet
-  --sample N      N of them, drawn by chance from those that were found when they were tried last
-  --seed N        seed of the draw (default: drawn by chance, and printed)
+  --sample N      N of them, drawn by chance
+  --list          names them, and runs nothing
+
+  --seed N        seed of a draw (default: drawn by chance, and printed)
+  --budget S      seconds for the tests of one mistake that are no unit tests; 0: unit tests alone (default ${defaultBudgetSeconds})
   --at-once N     mistakes tried at the same time (default 2)
-  --list          names the mistakes, and runs nothing
-  --find-tests    runs all tests once, to find those that fit each mistake, and writes fitting-tests.json. Takes as long as npm test
-  --of a,b        with --find-tests: runs these test files only; of the others what was measured on this machine before holds
-  --fit           writes fitting-tests.json by what --find-tests measured on this machine before; the test that found a mistake
-                  comes first
+  --find-tests    runs the test files that are new or changed, or that run much code that has changed, to find out what each runs.
+                  The first time that takes as long as all tests
+  --of a,b        with --find-tests: these test files, whether they have changed or not
   --help          this text
 
-Results are kept in test/mutations/generated/results.json, those of a sample are not. When all mistakes have one, docs/mutations.md gets
-its tables.
+Results are kept in .browserpool/mutations.
 
-exit code: 0 all were found, may stay, or came to no answer (time, unsteady tests); 1 the tests of one pass with it, or none came to
-an answer, 2 a wrong command line
+exit code: 0 all were noticed, may stay, or came to no answer (time, unsteady tests); 1 a mistake is not noticed
+that was, none came to an answer, or the run was ended; 2 a wrong command line
 `;
 
-export type Selection = { area: Area[]; only: string[]; left: boolean; sample: number | undefined; seed: number };
-export type Options =
-  | { do: "help" | "list" | "fit" }
-  | { do: "find-tests"; of: string[] }
-  | ({ do: "try"; atOnce: number } & Selection);
+type Common = { area: Area[]; seed: number; budgetSeconds: number; atOnce: number };
+
+export type KeptOptions = { only: string[]; left: boolean; sample: number | undefined } & Common;
+export type Options = { do: "help" | "list" } | { do: "find-tests"; of: string[] } | ({ do: "kept" } & KeptOptions);
 
 const mostAtOnce = 16;
 
-const number = (name: string, text: string, max: number): number => {
+const number = (name: string, text: string, { min = 1, max }: { min?: number; max: number }): number => {
   const value = Number(text);
-  if (!/^[1-9]\d*$/.test(text) || value > max)
-    throw new UsageError(`--${name} ${text}: give a whole number from 1 to ${max}`);
+  if (!/^\d+$/.test(text) || value < min || value > max)
+    throw new UsageError(`--${name} ${text}: give a whole number from ${min} to ${max}`);
   return value;
 };
 
@@ -54,19 +55,19 @@ const areaList = (text: string | undefined): Area[] =>
 export const readOptions = (argv: string[]): Options => {
   const values = parse(argv);
   if (values.help) return { do: "help" };
-  if (values.list) return { do: "list" };
   if (values.of !== undefined && !values["find-tests"]) throw new UsageError("--of is for --find-tests");
   if (values["find-tests"]) return { do: "find-tests", of: values.of?.split(",") ?? [] };
-  if (values.fit) return { do: "fit" };
-  return {
-    do: "try",
+  const budget = values.budget === undefined ? undefined : number("budget", values.budget, { min: 0, max: 3600 });
+  const atOnce = number("at-once", values["at-once"], { max: mostAtOnce });
+  const common = {
     area: areaList(values.area),
-    only: values.only?.split(",") ?? [],
-    left: values.left,
-    sample: values.sample === undefined ? undefined : number("sample", values.sample, 10_000),
-    seed: values.seed === undefined ? freshSeed() : number("seed", values.seed, 999_999),
-    atOnce: number("at-once", values["at-once"], mostAtOnce),
+    seed: values.seed === undefined ? freshSeed() : number("seed", values.seed, { max: 999_999 }),
+    budgetSeconds: budget ?? defaultBudgetSeconds,
+    atOnce,
   };
+  if (values.list) return { do: "list" };
+  const sample = values.sample === undefined ? undefined : number("sample", values.sample, { max: 10_000 });
+  return { do: "kept", only: values.only?.split(",") ?? [], left: values.left, sample, ...common };
 };
 
 const parse = (argv: string[]) =>
@@ -80,11 +81,11 @@ const parse = (argv: string[]) =>
           left: { type: "boolean", default: false },
           sample: { type: "string" },
           seed: { type: "string" },
+          budget: { type: "string" },
           "at-once": { type: "string", default: "2" },
           list: { type: "boolean", default: false },
           "find-tests": { type: "boolean", default: false },
           of: { type: "string" },
-          fit: { type: "boolean", default: false },
           help: { type: "boolean", default: false },
         },
       }).values,

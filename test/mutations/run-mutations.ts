@@ -1,47 +1,54 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { z } from "zod";
 import type { Mutation } from "./mutation.ts";
-import type { Result } from "./mutation-table.ts";
-import { keepResult } from "./results.ts";
+import { type Outcome, textOfOutcome } from "./outcome.ts";
+import type { Result } from "./result-tables.ts";
+import { createServerSource } from "./servers.ts";
 import { copyTree } from "./tree.ts";
-import { type Outcome, tryMutation } from "./try-mutation.ts";
+import { type Step, tryMutation } from "./try-mutation.ts";
 
-/** The test files that fit each mistake, by its name. */
-export const fittingTestsPath = join(import.meta.dirname, "generated/fitting-tests.json");
-
-export const readFittingTests = async (): Promise<Record<string, string[]>> =>
-  z.record(z.string(), z.array(z.string())).parse(JSON.parse(await readFile(fittingTestsPath, "utf8")));
-
-/** `isKept`: whether the results are written into the tree. */
-type MutationRun = { atOnce: number; isKept: boolean; say: (text: string) => void; signal: AbortSignal };
-
-const lineOf = ({ name, seconds, ...outcome }: Outcome): string => {
-  const told = outcome.found === "no" ? `NOT FOUND (${outcome.why})` : `found by ${outcome.by}`;
-  return `${name}  ${told}  ${seconds} s`;
+/** `onResult`: is called with each outcome, one call at a time. */
+type MutationRun<Tried extends Mutation> = {
+  atOnce: number;
+  stepsOf: (mutation: Tried) => Step[];
+  onResult: (mutation: Tried, outcome: Outcome) => Promise<void>;
+  say: (text: string) => void;
+  signal: AbortSignal;
 };
 
-/** Tries each mistake in a copy of the tree; as many copies as are tried at once. A result is kept as soon as it is there. */
-export const runMutations = async (
-  mutations: readonly Mutation[],
-  { atOnce, isKept, say, signal }: MutationRun,
+const durationText = (seconds: number): string =>
+  seconds < 100 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`;
+
+/** Tries each mutation in a copy of the tree; as many copies as are tried at once. When the signal aborts, it ends with what there is. */
+export const runMutations = async <Tried extends Mutation>(
+  mutations: readonly Tried[],
+  { atOnce, stepsOf, onResult, say, signal: stop }: MutationRun<Tried>,
 ): Promise<Result[]> => {
-  const fitting = await readFittingTests();
+  const failing = new AbortController();
+  const signal = AbortSignal.any([stop, failing.signal]);
   const left = [...mutations];
   const results: Result[] = [];
+  const beganMs = performance.now();
   let kept = Promise.resolve();
+  await using source = await createServerSource();
   const work = async (): Promise<void> => {
     await using tree = await copyTree();
+    await using servers = source.servers();
     for (let mutation = left.shift(); mutation && !signal.aborted; mutation = left.shift()) {
-      const outcome = await tryMutation(mutation, { tests: fitting[mutation.name] ?? [], tree, signal });
+      const tried = mutation;
+      const outcome = await tryMutation(tried, { steps: stepsOf(tried), tree, servers, signal });
       if (signal.aborted) return;
-      const result = { mutation, outcome };
-      results.push(result);
-      say(`${results.length}/${mutations.length}  ${lineOf(outcome)}`);
-      if (isKept) kept = kept.then(() => keepResult(result));
+      results.push({ mutation: tried, outcome });
+      const each = (performance.now() - beganMs) / 1000 / results.length;
+      const count = `${results.length} of ${mutations.length}`;
+      const rest = durationText(each * (mutations.length - results.length));
+      say(`${count}  ${tried.name}  ${textOfOutcome(outcome)}  ${outcome.seconds} s, ${rest} left`);
+      kept = kept.then(() => onResult(tried, outcome));
     }
   };
-  await Promise.all(Array.from({ length: Math.min(atOnce, mutations.length) }, work));
+  const working = Array.from({ length: Math.min(atOnce, mutations.length) }, work);
+  for (const one of working) one.catch(() => failing.abort());
+  // Each removes its copy, and ends its servers.
+  await Promise.allSettled(working);
+  await Promise.all(working);
   await kept;
   return results;
 };

@@ -21,6 +21,8 @@ type TestRun = {
   config?: string;
   /** Further arguments of vitest. */
   args: readonly string[];
+  /** Further environment. */
+  env?: Readonly<Record<string, string>>;
   timeoutMs: number;
   signal: AbortSignal;
 };
@@ -92,16 +94,19 @@ export const endOf = ({ success, testResults: reports }: Report, folder: string)
 /** Runs the files, all of them when there are none. Never rejects because of a test. */
 export const runTests = async (
   { folder }: Tree,
-  { files, config, args, timeoutMs, signal }: TestRun,
+  { files, config, args, env = {}, timeoutMs, signal }: TestRun,
 ): Promise<TestsEnd> => {
   const scratch = await mkdtemp(join(tmpdir(), "browserpool-mutation-run-"));
   const report = join(scratch, "report.json");
+  const caches = join(folder, ".browserpool/caches");
   const vitest = [
     join(folder, "node_modules/vitest/vitest.mjs"),
     "run",
     ...["--root", folder],
     ...(config === undefined ? [] : ["--config", join(folder, config)]),
     ...["--retry=0", "--maxWorkers=1", "--reporter=json", `--outputFile=${report}`],
+    // It goes with the copy.
+    `--fsModuleCachePath=${join(caches, "modules")}`,
     ...args,
     ...files,
   ];
@@ -109,7 +114,8 @@ export const runTests = async (
   try {
     const child = spawn("unshare", [...namespaceArguments, ...inShell([process.execPath, ...vitest])], {
       cwd: folder,
-      env: { ...process.env, TMPDIR: scratch, CI: "" },
+      // What a run has compiled serves the next one: of the product only one file differs.
+      env: { ...process.env, NODE_COMPILE_CACHE: join(caches, "compiled"), ...env, TMPDIR: scratch, CI: "" },
       stdio: ["ignore", "pipe", "pipe"],
       signal: AbortSignal.any([signal, late]),
       killSignal: "SIGKILL",

@@ -14,14 +14,16 @@ export const root = resolve(import.meta.dirname, "../..");
 
 export type Tree = AsyncDisposable & {
   folder: string;
-  /** Makes a mistake, until the returned function is called. Rejects when the patch does not fit. */
-  make(patch: SourcePatch): Promise<() => Promise<void>>;
+  /** Makes mistakes, until the returned function is called. Rejects when a patch does not fit. */
+  make(...patches: SourcePatch[]): Promise<() => Promise<void>>;
 };
 
+/** Paths of all files of the tree that git knows or would know. */
 const filesOf = async (folder: string): Promise<string[]> => {
   const command = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
   const { stdout } = await promisify(execFile)("git", command, { cwd: folder, maxBuffer: 2 ** 26 });
-  return stdout.split("\0").filter((path) => path !== "");
+  // A link to the packages of another tree is no folder, which alone is ignored.
+  return stdout.split("\0").filter((path) => path !== "" && path !== "node_modules");
 };
 
 /** Copies the tree. Disposing removes the copy. */
@@ -45,11 +47,24 @@ export const copyTree = async (): Promise<Tree> => {
   }
   return {
     folder,
-    async make(patch) {
-      const path = join(folder, "src", patch.file);
-      const text = await readFile(path, "utf8");
-      await writeFile(path, applyPatches(patch.file, text, [patch]));
-      return () => writeFile(path, text);
+    async make(...patches) {
+      const before = new Map<string, string>();
+      const undo = async (): Promise<void> => {
+        for (const [path, text] of before) await writeFile(path, text);
+      };
+      try {
+        for (const file of new Set(patches.map((patch) => patch.file))) {
+          const path = join(folder, "src", file);
+          const text = await readFile(path, "utf8");
+          const changed = applyPatches(file, text, patches);
+          before.set(path, text);
+          await writeFile(path, changed);
+        }
+      } catch (error) {
+        await undo();
+        throw error;
+      }
+      return undo;
     },
     [Symbol.asyncDispose]: remove,
   };

@@ -1,14 +1,63 @@
 import { expect, test } from "vitest";
-import { isAnswer, isUnnoticed, type Outcome } from "./try-mutation.ts";
+import type { TestsEnd } from "./run-tests.ts";
+import { tryStep } from "./try-mutation.ts";
 
-const one = { name: "one", seconds: 1 };
+const [unit, other] = ["src/a.test.ts", "test/b.test.ts"];
+const ran = (...failed: { file: string; error: string }[]): TestsEnd => ({
+  kind: "ran",
+  failed: failed.map((one) => ({ ...one, name: "a test" })),
+  seconds: new Map(),
+});
+const failed = (file: string, error = "AssertionError: no") => ran({ file, error });
+const late: TestsEnd = { kind: "late", why: "" };
+const found = (file: string, test = "a test") => ({ files: [file], test });
 
-test.each<[Outcome, isUnnoticed: boolean, isAnswer: boolean]>([
-  [{ ...one, found: "no", why: "tests pass" }, true, true],
-  [{ ...one, found: "no", why: "no test fits" }, true, true],
-  [{ ...one, found: "no", why: "time is over" }, false, false],
-  [{ ...one, found: "no", why: "unsteady" }, false, false],
-  [{ ...one, found: "unit", by: "a test", error: "" }, false, true],
-])("%j is unnoticed: %s, and an answer: %s", (outcome, ...expected) => {
-  expect([isUnnoticed(outcome), isAnswer(outcome)]).toEqual(expected);
+test.each<[what: string, file: string, { mutated: TestsEnd[]; plain: TestsEnd[] }, expected: object]>([
+  ["a unit test that fails", unit, { mutated: [failed(unit)], plain: [] }, { found: "unit", ...found(unit) }],
+  ["tests that pass", unit, { mutated: [ran()], plain: [] }, { found: "no", why: "tests pass" }],
+  [
+    "a unit test that takes too long, and not without it",
+    unit,
+    { mutated: [failed(unit, "Error: Test timed out in 20000ms.")], plain: [ran()] },
+    { found: "unit", ...found(unit) },
+  ],
+  [
+    "a unit test that takes too long without it, too",
+    unit,
+    { mutated: [failed(unit, "Error: Test timed out in 20000ms.")], plain: [late] },
+    { found: "no", why: "unsteady" },
+  ],
+  [
+    "a test with servers that fails, and passes without it on others",
+    other,
+    { mutated: [failed(other)], plain: [failed(other), ran()] },
+    { found: "integration", ...found(other) },
+  ],
+  [
+    "a test with servers that fails without it, too",
+    other,
+    { mutated: [failed(other)], plain: [failed(other), failed(other)] },
+    { found: "no", why: "unsteady" },
+  ],
+  [
+    "tests that come to an end only without it",
+    other,
+    { mutated: [late], plain: [ran()] },
+    { found: "integration", ...found(other, "(all of them)") },
+  ],
+  [
+    "tests that come to no end in any case",
+    other,
+    { mutated: [late], plain: [late, late] },
+    { found: "no", why: "time is over" },
+  ],
+])("%s", async (_, file, ends, expected) => {
+  const next = (list: TestsEnd[]) => async () => list.shift() ?? ran();
+  const servers = {
+    environment: async () => ({}),
+    drop: async () => undefined,
+    [Symbol.asyncDispose]: async () => undefined,
+  };
+  const tries = { mutated: next(ends.mutated), plain: { run: next(ends.plain), servers } };
+  expect(await tryStep({ files: [file] }, tries)).toMatchObject(expected);
 });

@@ -1,82 +1,114 @@
-/** Whether the tests notice a mistake. */
+/** Whether the tests notice a mutation. */
 import { isUnitTest } from "./fitting/fitting-tests.ts";
 import type { Mutation } from "./mutation.ts";
+import type { Noticed, Outcome, Unnoticed } from "./outcome.ts";
 import { type FailedTest, runTests, type TestsEnd } from "./run-tests.ts";
+import type { Servers } from "./servers.ts";
 import type { Tree } from "./tree.ts";
 
-/** `by`: the test that failed, as `FILE: NAME`. `unsteady`: it failed without the mistake, too, and no other one did with it. */
-export type Outcome = { name: string; seconds: number } & (
-  | { found: "unit" | "integration"; by: string; error: string }
-  | { found: "no"; why: "no test fits" | "tests pass" | "unsteady" | "time is over" }
-);
+/** Test files that run one after the other in one process of vitest: unit tests alone, or none. `seconds`: what they take, where that is known. */
+export type Step = { files: readonly string[]; seconds?: number };
 
-/** Whether its tests came to their end and noticed nothing. What came to no answer says nothing of the tests. */
-export const isUnnoticed = (outcome: Outcome): boolean =>
-  outcome.found === "no" && (outcome.why === "tests pass" || outcome.why === "no test fits");
+type Attempt = { steps: readonly Step[]; tree: Tree; servers: Servers; signal: AbortSignal };
 
 /** So that its tests run in the given order. */
 const config = "test/mutations/vitest.config.ts";
-
-/** Whether it tells anything of the tests. */
-export const isAnswer = (outcome: Outcome): boolean => outcome.found !== "no" || isUnnoticed(outcome);
-
-/** Limit for the tests of one mistake, ms: twice what they were measured to take, since a mistake makes tests wait. */
-const timeoutMs = 300_000;
-/** Tests that may fail for another reason than the mistake, before it counts as not found. */
+/** Tests that may fail for another reason than the mutation, before it counts as unsteady. */
 const mostUnsteady = 2;
 
-/** Runs the tests of a mistake in a tree, which is as before afterwards. `tests`: in the order in which they run. */
-export const tryMutation = async (
-  mutation: Mutation,
-  { tests, tree, signal }: { tests: readonly string[]; tree: Tree; signal: AbortSignal },
-): Promise<Outcome> => {
-  const beganMs = performance.now();
-  const seconds = (): number => Math.round((performance.now() - beganMs) / 100) / 10;
-  const { name } = mutation;
-  const run = (files: readonly string[], leftMs: number): Promise<TestsEnd> =>
-    runTests(tree, { files, config, args: ["--bail=1"], timeoutMs: Math.max(1, Math.round(leftMs)), signal });
-  const runMutated = async (files: readonly string[]): Promise<TestsEnd> => {
-    const undo = await tree.make(mutation);
-    try {
-      return await run(files, timeoutMs - (performance.now() - beganMs));
-    } finally {
-      await undo();
-    }
-  };
-  const foundBy = ({ file, name: test, error }: FailedTest, found: "unit" | "integration"): Outcome => ({
-    name,
-    seconds: seconds(),
-    found,
-    by: `${file}: ${test}`,
-    error: error.slice(0, 200),
-  });
+const isUnitStep = ({ files: [first = ""] }: Step): boolean => isUnitTest(first);
 
-  /** Where the mistake breaks the servers that tests share, no test begins. */
-  const firstFailed = (end: TestsEnd, [file = ""]: readonly string[]): FailedTest | undefined => {
-    if (end.kind === "broken")
-      return { file, name: "(the run itself)", error: end.why.trimEnd().split("\n").at(-1) ?? "" };
-    return end.kind === "ran" ? end.failed[0] : undefined;
-  };
-  const passesWithout = async (file: string): Promise<boolean> => {
-    const end = await run([file], timeoutMs);
+const sizeOf = (step: Step): "unit" | "integration" => (isUnitStep(step) ? "unit" : "integration");
+
+/** Limit of a step, ms. A mutation makes tests wait, so it is far above what they take. */
+const limitOf = (step: Step): number => {
+  const { files, seconds = 120 } = step;
+  return 1000 * (isUnitStep(step) ? 30 + files.length : 60 + Math.ceil(2 * seconds));
+};
+
+/** The first test that failed; where a mutation breaks what all tests need, no test begins. */
+const firstFailed = (end: TestsEnd, [file = ""]: readonly string[]): FailedTest | undefined => {
+  if (end.kind === "broken")
+    return { file, name: "(the run itself)", error: end.why.trimEnd().split("\n").at(-1) ?? "" };
+  return end.kind === "ran" ? end.failed[0] : undefined;
+};
+
+/** A test of which only the time says that something is wrong. */
+const isTimeOut = ({ error }: FailedTest): boolean => /timed out/i.test(error);
+
+type Try = { run: (step: Step) => Promise<TestsEnd>; servers: Servers };
+
+/** Whether these files pass without a mutation. Other servers are started when they do not, and the files run once more. */
+const passWithout = async (step: Step, { run, servers }: Try): Promise<boolean> => {
+  const passes = async (): Promise<boolean> => {
+    const end = await run(step);
     return end.kind === "ran" && end.failed.length === 0;
   };
+  if (await passes()) return true;
+  if (isUnitStep(step)) return false;
+  await servers.drop();
+  return passes();
+};
 
-  if (tests.length === 0) return { name, seconds: 0, found: "no", why: "no test fits" };
-  const unit = tests.filter(isUnitTest);
-  const failedUnit = unit.length > 0 ? firstFailed(await runMutated(unit), unit) : undefined;
-  if (failedUnit) return foundBy(failedUnit, "unit");
-  let others = tests.filter((file) => !isUnitTest(file));
-  let unsteady = 0;
-  for (; others.length > 0; unsteady++) {
-    const end = await runMutated(others);
-    if (end.kind === "late") return { name, seconds: seconds(), found: "no", why: "time is over" };
-    const failed = firstFailed(end, others);
-    if (!failed) break;
-    // Real servers on a loaded machine: only what passes without the mistake tells of it.
-    if (await passesWithout(failed.file)) return foundBy(failed, "integration");
-    if (unsteady === mostUnsteady) break;
-    others = others.filter((file) => file !== failed.file);
+type Tried = Noticed | Unnoticed;
+/** `plain`: runs tests without the mutation. */
+type Tries = { plain: Try; mutated: Try["run"] };
+
+/** Tests that come to no end with the mutation notice it when they do without it: in use it would be noticed, too. */
+const tryLate = async (step: Step, { plain }: Tries): Promise<Tried> => {
+  if (!isUnitStep(step)) await plain.servers.drop();
+  if (!(await passWithout(step, plain))) return { found: "no", why: "time is over" };
+  return { found: sizeOf(step), files: [...step.files], test: "(all of them)", error: "came to no end" };
+};
+
+/** Real servers on a loaded machine: only what passes without the mutation tells of it. Of unit tests that goes for time-outs alone. */
+const isItsDoing = (
+  end: TestsEnd,
+  { step, failed, plain }: { step: Step; failed: FailedTest; plain: Try },
+): Promise<boolean> | boolean =>
+  (isUnitStep(step) && end.kind === "ran" && !isTimeOut(failed)) ||
+  passWithout({ ...step, files: [failed.file] }, plain);
+
+/** Tries one step, without the files that turn out to fail anyway. */
+export const tryStep = async (whole: Step, tries: Tries): Promise<Tried> => {
+  let step = whole;
+  for (let unsteady = 0; unsteady <= mostUnsteady && step.files.length > 0; unsteady++) {
+    const end = await tries.mutated(step);
+    if (end.kind === "late") return tryLate(step, tries);
+    const failed = firstFailed(end, step.files);
+    if (!failed) return { found: "no", why: unsteady > 0 ? "unsteady" : "tests pass" };
+    const { file, name: test, error } = failed;
+    if (await isItsDoing(end, { step, failed, plain: tries.plain }))
+      return { found: sizeOf(step), files: [file], test, error: error.slice(0, 200) };
+    step = { ...step, files: step.files.filter((one) => one !== file) };
   }
-  return { name, seconds: seconds(), found: "no", why: unsteady > 0 ? "unsteady" : "tests pass" };
+  return { found: "no", why: "unsteady" };
+};
+
+/** The first that noticed. A step without an answer leaves none, unless another one notices the mutation. */
+const bestOf = (tried: readonly Tried[]): Tried =>
+  tried.find(({ found }) => found !== "no") ??
+  tried.find((one) => one.found === "no" && one.why !== "tests pass") ??
+  tried[0] ?? { found: "no", why: "no test fits" };
+
+/** Runs the steps until one notices the mutation. The tree is as before afterwards. */
+export const tryMutation = async (mutation: Mutation, { steps, tree, servers, signal }: Attempt): Promise<Outcome> => {
+  const beganMs = performance.now();
+  // Servers are started by the code of `local`, so a mutation in there needs its own.
+  const isOfServers = mutation.file.startsWith("local/");
+  const run = async (step: Step): Promise<TestsEnd> => {
+    const isUnit = isUnitStep(step);
+    const env = isUnit || isOfServers ? {} : await servers.environment();
+    return runTests(tree, { files: step.files, config, args: ["--bail=1"], env, timeoutMs: limitOf(step), signal });
+  };
+  const mutated = async (step: Step): Promise<TestsEnd> => {
+    const undo = await tree.make(mutation);
+    return run(step).finally(undo);
+  };
+  const tried: Tried[] = [];
+  for (const step of steps.filter(({ files }) => files.length > 0)) {
+    tried.push(await tryStep(step, { plain: { run, servers }, mutated }));
+    if (signal.aborted || tried.at(-1)?.found !== "no") break;
+  }
+  return { seconds: Math.round((performance.now() - beganMs) / 100) / 10, ...bestOf(tried) };
 };

@@ -30,6 +30,12 @@ export type SetupAnswers = {
   "/installation": Installation;
 };
 
+/** What runs already and is used instead: runs one after the other in copies of the tree share it (test/mutations/servers.ts). */
+export type GivenServers = { servers: SharedServers; controlPlaneData: string };
+
+const readGiven = ({ TEST_SERVERS: text }: NodeJS.ProcessEnv): GivenServers | undefined =>
+  text ? (JSON.parse(text) as GivenServers) : undefined;
+
 type Running = { servers: SharedServers; stop(): Promise<void> };
 
 const establishCrds = async (kubeconfigPath: string): Promise<void> => {
@@ -37,7 +43,8 @@ const establishCrds = async (kubeconfigPath: string): Promise<void> => {
   await installCrds(kube).finally(() => kube.close());
 };
 
-const start = async (dataDir: string): Promise<Running> => {
+/** Starts etcd, kube-apiserver and Redis with the CRDs of `crds/`; their data is in `dataDir`. */
+export const startServers = async (dataDir: string): Promise<Running> => {
   const options = { dataDir, programs: locatePrograms(process.env), log: createLogger("warn", "test") };
   const plane = await startControlPlane({ ...options, unsafeNoFsync: true });
   const redis = await startRedis(options);
@@ -54,7 +61,7 @@ const start = async (dataDir: string): Promise<Running> => {
  * Leaves in a folder what a control plane has that was started once, with the CRDs established and settled. A start on a copy of
  * it has nothing to make anew and nothing to wait for.
  */
-const makeControlPlaneData = async (dataDir: string): Promise<string> => {
+export const makeControlPlaneData = async (dataDir: string): Promise<string> => {
   const log = createLogger("warn", "test");
   const plane = await startControlPlane({ dataDir, programs: locatePrograms(process.env), log, unsafeNoFsync: true });
   const kube = connectKube({ kubeconfigPath: plane.kubeconfigPath });
@@ -99,14 +106,17 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
   const dataDir = await mkdtemp(join(tmpdir(), "browserpool-test-"));
   let running: Promise<Running> | undefined;
   let data: Promise<string> | undefined;
-  const controlPlaneData = (): Promise<string> => {
+  const given = readGiven(process.env);
+  const controlPlaneData = async (): Promise<string> => {
+    if (given) return given.controlPlaneData;
     data ??= makeControlPlaneData(join(dataDir, "data"));
     return data;
   };
   const installations = createInstallations(dataDir, controlPlaneData);
   const answers: { [Path in keyof SetupAnswers]: (worker: string) => Promise<SetupAnswers[Path]> } = {
     "/servers": async () => {
-      running ??= start(join(dataDir, "shared"));
+      if (given) return given.servers;
+      running ??= startServers(join(dataDir, "shared"));
       return (await running).servers;
     },
     "/control-plane-data": controlPlaneData,

@@ -1,35 +1,54 @@
 import { expect, test } from "vitest";
-import { fittingTests, hitsOfMutation } from "./fitting-tests.ts";
+import { fittingTests } from "./fitting-tests.ts";
+import { hitsOfMutation } from "./hits.ts";
 
 const file = "domain/token-bucket.ts";
-const inTake = { file, find: "if (tokens >= 1)" };
+const inTake = { file, find: "if (tokens >= 1)", replace: "if (tokens > 1)" };
 const [hit = ""] = hitsOfMutation(inTake);
 
 const others = (count: number): string[] => Array.from({ length: count }, (_, n) => `http/listen.ts#${n}`);
+const measured = (seconds: number, ...hits: string[]) => ({ digest: "", seconds, hits });
+const unitTest = "src/domain/token-bucket.test.ts";
 
-test("tests fit that run the function around the mistake; unit tests come first, then those that are most about its file", () => {
+test("tests fit that run the function around the mistake, those first that are most about its file", () => {
   const coverage = {
-    "test/everything.test.ts": { seconds: 2, hits: [hit, `${file}#loaded`, `${file}#0`, ...others(100)] },
-    "test/much.test.ts": { seconds: 2, hits: [hit, ...others(9)] },
-    "test/about-it.test.ts": { seconds: 21, hits: [hit, `${file}#loaded`, ...others(5)] },
-    "src/domain/token-bucket.test.ts": { seconds: 4, hits: [hit, ...others(20)] },
-    "test/other.test.ts": { seconds: 1, hits: [`${file}#loaded`] },
+    "test/everything.test.ts": measured(2, hit, `${file}#loaded`, `${file}#0`, ...others(100)),
+    "test/much.test.ts": measured(2, hit, ...others(9)),
+    "test/about-it.test.ts": measured(21, hit, `${file}#loaded`, ...others(5)),
+    [unitTest]: measured(4, hit, ...others(20)),
+    "test/other.test.ts": measured(1, `${file}#loaded`),
   };
-  const chosen = ["test/about-it.test.ts", "test/much.test.ts", "test/everything.test.ts"];
-  expect(fittingTests(inTake, coverage)).toEqual(["src/domain/token-bucket.test.ts", ...chosen]);
+  expect(fittingTests(inTake, { coverage, tests: [unitTest], budgetSeconds: 60 })).toEqual({
+    unit: [unitTest],
+    others: ["test/about-it.test.ts", "test/much.test.ts", "test/everything.test.ts"],
+    seconds: 25,
+  });
+  const changed = { ...inTake, file: "domain/fill-pacing.ts" };
+  const ofFile = { "test/a.test.ts": measured(1, `${changed.file}#before`), "test/b.test.ts": measured(1, hit) };
+  expect(fittingTests(changed, { coverage: ofFile, tests: [], budgetSeconds: 60 }).others).toEqual(["test/a.test.ts"]);
 });
 
-test("of too many, those are run that are most about it; the one that found it last is among them, and the first", () => {
+test("as many run as the budget has room for, without one unit tests alone, and always the shortest", () => {
   const coverage = Object.fromEntries(
-    Array.from({ length: 20 }, (_, n) => [`test/${n}.test.ts`, { seconds: 30, hits: [hit, ...others(n)] }]),
+    Array.from({ length: 20 }, (_, n) => [`test/${n}.test.ts`, measured(28 + n / 100, hit, ...others(n))]),
   );
-  expect(fittingTests(inTake, coverage)).toEqual([0, 1, 2, 3].map((n) => `test/${n}.test.ts`));
-  expect(fittingTests(inTake, coverage, "test/9.test.ts")).toEqual([9, 0, 1, 2].map((n) => `test/${n}.test.ts`));
+  const of = (budgetSeconds: number) => fittingTests(inTake, { coverage, tests: [], budgetSeconds }).others;
+  expect(of(100)).toEqual([0, 1, 2].map((n) => `test/${n}.test.ts`));
+  expect(of(10)).toEqual(["test/0.test.ts"]);
+  expect(of(0)).toEqual([]);
 });
 
-test("a script fits by its own name, what it includes by all that do so, and a page's script by who reads it", () => {
-  expect(hitsOfMutation({ file: "leases/scripts/take.lua", find: "" })).toEqual(["lua:take"]);
-  expect(hitsOfMutation({ file: "leases/scripts/includes/end-lease.lua", find: "" }).length).toBeGreaterThan(1);
-  expect(hitsOfMutation({ file: "fill/in-page/fields.js", find: "" }).length).toBeGreaterThan(1);
-  expect(hitsOfMutation({ file, find: "export type Bucket " })).toEqual([`${file}#loaded`]);
+test("a unit test that was not measured fits by what it imports, the nearest first", () => {
+  const tests = ["src/config.test.ts", "src/services/limits/caller-limits.test.ts", unitTest];
+  const { unit } = fittingTests(inTake, { coverage: {}, tests, budgetSeconds: 60 });
+  expect(unit[0]).toBe(unitTest);
+  expect(unit).not.toContain("src/config.test.ts");
+});
+
+test("a script fits by its own name, what it includes by all that do so, and a page's script by what reads it", () => {
+  const hitsOf = (path: string, find = "") => hitsOfMutation({ file: path, find, replace: "" });
+  expect(hitsOf("leases/scripts/take.lua")).toEqual(["lua:take"]);
+  expect(hitsOf("leases/scripts/includes/end-lease.lua").length).toBeGreaterThan(1);
+  expect(hitsOf("fill/in-page/fields.js").length).toBeGreaterThan(1);
+  expect(hitsOf(file, "export type Bucket ")).toEqual([`${file}#loaded`]);
 });

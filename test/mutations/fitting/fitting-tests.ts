@@ -1,84 +1,83 @@
-/** Which tests fit a mistake: those that run the function in which it is, by what was measured. */
-import { readdirSync, readFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
-import type { Mutation } from "../mutation.ts";
-import { root } from "../tree.ts";
-import { functionsOf, hitOf } from "./instrument.ts";
+/** Which tests fit a mutation. */
+import type { SourcePatch } from "../../robustness/hook/source-patch.ts";
+import { hitsOfMutation, isNoting, readersOf } from "./hits.ts";
+import { loadedBy } from "./import-graph.ts";
 import type { Coverage } from "./measured-coverage.ts";
 
-/** Time that the tests of one mistake may take, one after the other, s. */
-const budgetSeconds = 150;
-/** What a file costs beside its tests, s: most of those with servers begin by starting some. */
-const startSeconds = (file: string): number => (isUnitTest(file) ? 1 : 6);
+/** What a file costs beside its tests, s: it is loaded, and starts some of its own. */
+const startSeconds = 2;
 
-const sourceOf = (file: string): string => readFileSync(join(root, "src", file), "utf8");
+/** Whether a test file is one of those that need no server. */
+export const isUnitTest = (file: string): boolean => !file.startsWith("test/");
 
-/** Scripts that contain an include; a script's own name is the one it is run by. */
-const scriptsWith = (file: string): string[] => {
-  const name = basename(file, ".lua");
-  if (basename(dirname(file)) !== "includes") return [name];
-  const folder = join(root, "src", dirname(dirname(file)));
-  return readdirSync(folder)
-    .filter((script) => script.endsWith(".lua"))
-    .filter((script) =>
-      /^-- @include (.+)$/m
-        .exec(readFileSync(join(folder, script), "utf8"))?.[1]
-        ?.split(" ")
-        .includes(name),
-    )
-    .map((script) => basename(script, ".lua"));
-};
+/** Test files in the order in which they run. `seconds`: what the others took when they were measured. */
+type Fitting = { unit: string[]; others: string[]; seconds: number };
 
-/** The functions that name a file: what reads a page's script, or rules. */
-const readersOf = (name: string): string[] =>
-  (readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }) as string[])
-    .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && sourceOf(file).includes(name))
-    .flatMap((file) => [
-      hitOf(file, "loaded"),
-      ...functionsOf(file, sourceOf(file)).map(({ number }) => hitOf(file, number)),
-    ]);
+/** `tests`: all unit tests of the tree. `budgetSeconds`: for the other tests together, 0 for none. */
+export type FittingFrom = { coverage: Coverage; tests: readonly string[]; budgetSeconds: number };
 
-/** What a test must run so that it may notice the mistake: any of these. */
-export const hitsOfMutation = ({ file, find }: Pick<Mutation, "file" | "find">): string[] => {
-  if (file.endsWith(".lua")) return scriptsWith(file).map((name) => `lua:${name}`);
-  if (!file.endsWith(".ts")) return readersOf(basename(file));
-  const text = sourceOf(file);
-  const at = text.indexOf(find);
-  const around = functionsOf(file, text).filter(({ start, end }) => start <= at && at < end);
-  // Functions come in the order in which they begin: the last one is the innermost.
-  const innermost = around.at(-1);
-  return [hitOf(file, innermost?.number ?? "loaded")];
-};
-
-/** Whether a test file stands beside what it tests, and needs no server. */
-export const isUnitTest = (file: string): boolean => file.startsWith("src/");
+type Measured = { file: string; seconds: number; share: number };
 
 /**
- * The test files for a mistake, in the order in which they run: the one that found it last, unit tests, then the others, as many as time
- * allows. The larger the share that the mistake's file has of all that a test runs, the more that test is about it.
+ * The measured tests that run the place of the mutation. Of a function that has changed since, which nothing is known to run, those that run
+ * anything of its file. The larger the share that the file has of all that a test runs, the more that test is about it.
  */
-export const fittingTests = (
-  mutation: Pick<Mutation, "file" | "find" | "tests">,
-  coverage: Coverage,
-  finder?: string,
-): string[] => {
-  if (mutation.tests) return [...mutation.tests];
-  const wanted = new Set(hitsOfMutation(mutation));
-  const isNear = (hit: string): boolean => wanted.has(hit) || hit.startsWith(`${mutation.file}#`);
-  const fitting = Object.entries(coverage)
-    .filter(([, { hits }]) => hits.some((hit) => wanted.has(hit)))
-    .map(([file, { seconds, hits }]) => ({
-      file,
-      cost: seconds + startSeconds(file),
-      share: hits.filter(isNear).length / hits.length,
-    }));
-  const chosen: typeof fitting = [];
+const measuredFitting = (patch: SourcePatch, coverage: Coverage): Measured[] => {
+  const wanted = new Set(hitsOfMutation(patch));
+  const isOfFile = (hit: string): boolean => hit.startsWith(`${patch.file}#`);
+  const isNear = (hit: string): boolean => wanted.has(hit) || isOfFile(hit);
+  const tests = Object.entries(coverage);
+  const running = (isMeant: (hit: string) => boolean): Measured[] =>
+    tests
+      .filter(([, { hits }]) => hits.some(isMeant))
+      .map(([file, { seconds, hits }]) => ({ file, seconds, share: hits.filter(isNear).length / hits.length }));
+  const exact = running((hit) => wanted.has(hit));
+  return (exact.length > 0 ? exact : running(isOfFile)).toSorted((a, b) => b.share - a.share);
+};
+
+/** The unit tests that load the file of the mutation, or what reads it; those with the fewest imports between come first. */
+const importing = ({ file }: SourcePatch, tests: readonly string[]): string[] => {
+  const targets = (isNoting(file) || file.endsWith(".mjs") ? [file] : readersOf(file)).map((one) => `src/${one}`);
+  const found = tests.flatMap((test) => {
+    const loaded = loadedBy(test);
+    const distance = Math.min(...targets.map((target) => loaded.get(target) ?? Number.POSITIVE_INFINITY));
+    return Number.isFinite(distance) ? [{ test, distance }] : [];
+  });
+  return found.toSorted((a, b) => a.distance - b.distance).map(({ test }) => test);
+};
+
+/** As many as the budget has room for; when none has, the shortest. */
+const within = (budgetSeconds: number, tests: readonly Measured[]): Measured[] => {
+  const cost = ({ seconds }: Measured): number => seconds + startSeconds;
   let left = budgetSeconds;
-  const isFinder = ({ file }: { file: string }): number => Number(file === finder);
-  for (const test of fitting.toSorted((a, b) => isFinder(b) - isFinder(a) || b.share - a.share)) {
-    if (test.cost > left && !isUnitTest(test.file)) continue;
-    left -= test.cost;
-    chosen.push(test);
-  }
-  return chosen.toSorted((a, b) => Number(isUnitTest(b.file)) - Number(isUnitTest(a.file))).map(({ file }) => file);
+  const chosen = tests.filter((test) => {
+    if (cost(test) > left) return false;
+    left -= cost(test);
+    return true;
+  });
+  if (chosen.length > 0 || budgetSeconds === 0) return chosen;
+  return tests.toSorted((a, b) => cost(a) - cost(b)).slice(0, 1);
+};
+
+/**
+ * The test files for a mutation: unit tests that were not measured by what they import, all others by what they were measured to run. Scripts
+ * in Redis run in no unit test.
+ */
+export const fittingTests = (patch: SourcePatch, { coverage, tests, budgetSeconds }: FittingFrom): Fitting => {
+  const measured = measuredFitting(patch, coverage);
+  const unmeasured = patch.file.endsWith(".lua")
+    ? []
+    : importing(
+        patch,
+        tests.filter((file) => !coverage[file]),
+      );
+  const others = within(
+    budgetSeconds,
+    measured.filter(({ file }) => !isUnitTest(file)),
+  );
+  return {
+    unit: [...measured.map(({ file }) => file).filter(isUnitTest), ...unmeasured],
+    others: others.map(({ file }) => file),
+    seconds: others.reduce((sum, { seconds }) => sum + seconds, 0),
+  };
 };

@@ -11,7 +11,7 @@ export function two(a: number): number {
 export const three = { method(): { a: number } { return made(2); } };
 `;
 
-test("functions are numbered in the order in which they begin, and nested ones stand within", () => {
+test("functions come in the order in which they begin, nested ones within, each by its file and text", () => {
   const texts = functionsOf("a.ts", source).map(({ start, end }) => source.slice(start, end).split("\n")[0]);
   expect(texts).toEqual([
     "(a: number): number => a + 1",
@@ -22,6 +22,9 @@ test("functions are numbered in the order in which they begin, and nested ones s
     "(b: number): number => { return one(b); }",
     "(): { a: number } { return made(2); }",
   ]);
+  const hits = (text: string) => functionsOf("a.ts", text).map(({ hit }) => hit);
+  expect(hits(`const zero = () => 0;\n${source}`).slice(1)).toEqual(hits(source));
+  expect(new Set(hits(source)).size).toBe(7);
 });
 
 test("each notes when it runs, and answers as before", async () => {
@@ -36,7 +39,8 @@ test("each notes when it runs, and answers as before", async () => {
     const { two, curried, three } = await import(`data:text/javascript,${encodeURIComponent(plain)}`);
     expect(hits).toEqual(["a.ts#loaded"]);
     expect([two(0), two(1), curried(1)(2), three.method()]).toEqual([0, 2, 3, { a: 2 }]);
-    expect([...new Set(hits.slice(1))]).toEqual(["a.ts#4", "a.ts#5", "a.ts#0", "a.ts#2", "a.ts#3", "a.ts#6", "a.ts#1"]);
+    const known = functionsOf("a.ts", source).map(({ hit }) => hit);
+    expect([...new Set(hits.slice(1))]).toEqual([4, 5, 0, 2, 3, 6, 1].map((place) => known[place]));
   } finally {
     Object.assign(globalThis, { noteHit: undefined });
   }

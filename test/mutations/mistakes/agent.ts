@@ -1,7 +1,7 @@
 /** Mistakes in the agent, and in what carries CDP to it, starts its processes and makes the first keys. */
-import type { Mutation } from "../mutation.ts";
+import type { KeptMistake } from "../mutation.ts";
 
-export const agentMistakes: readonly Mutation[] = [
+export const agentMistakes: readonly KeptMistake[] = [
   // Leases, their end and the reset.
   {
     name: "idle-timer-of-a-cut-lease",
@@ -10,6 +10,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/held-lease.ts",
     find: "if (!isCut && sockets.size === 0 && waits === 0) idleTimer = waitIdle();",
     replace: "if (sockets.size === 0 && (!isCut || waits === 0)) idleTimer = waitIdle();",
+    foundBy: "src/agent/lease-keeper.test.ts",
   },
   {
     name: "bind-finishes-during-stop",
@@ -18,6 +19,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/lease-keeper.ts",
     find: "if (closed || stopping || whyNot) {",
     replace: "if (closed || whyNot) {",
+    foundBy: "src/agent/lease-keeper.test.ts",
   },
   {
     name: "new-epoch-resets-seq",
@@ -26,6 +28,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/lease-fence.ts",
     find: "highest = { epoch, seq: highest.seq };",
     replace: "highest = { epoch, seq: 0 };",
+    foundBy: "src/agent/lease-fence.test.ts",
   },
   {
     name: "streams-end-before-answers",
@@ -36,6 +39,7 @@ export const agentMistakes: readonly Mutation[] = [
     find: "await Promise.race([Promise.all(unanswered), sleep(lastAnswersMs, undefined, { ref: false })]);\n      streams.end();",
     replace:
       "streams.end();\n      await Promise.race([Promise.all(unanswered), sleep(lastAnswersMs, undefined, { ref: false })]);",
+    foundBy: "test/agent/finish.test.ts",
   },
   {
     name: "places-reserved-for-others",
@@ -44,6 +48,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/line-streams.ts",
     find: "(isReserved ? reservedStreams : 0)",
     replace: "(isReserved ? 0 : reservedStreams)",
+    foundBy: "test/agent/line-streams.test.ts",
   },
   {
     name: "waits-for-a-hanging-chromium",
@@ -53,6 +58,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/join-server.ts",
     find: "splice(client, server, { closeAtFirstEnd: true });",
     replace: "splice(client, server);",
+    foundBy: "test/agent/leaving-clients.test.ts",
   },
   {
     name: "holders-changes-outlive-the-reset",
@@ -61,6 +67,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/browser.ts",
     find: "await changing?.over;\n    changes.forget();",
     replace: "await changing?.over;",
+    foundBy: "test/agent/change-browser.slow.test.ts",
   },
   {
     name: "reset-before-files-are-gone",
@@ -70,6 +77,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/running-chromium.ts",
     find: "await deleting;",
     replace: "void deleting;",
+    foundBy: "test/agent/undeletable.test.ts",
   },
   {
     name: "health-is-asked-once",
@@ -78,6 +86,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/chromium.ts",
     find: "    } finally {\n      running = undefined;\n    }",
     replace: "    }",
+    foundBy: "test/agent/life.slow.test.ts",
   },
   {
     name: "profile-of-a-crash-is-saved",
@@ -86,6 +95,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/chromium.ts",
     find: `      if (!chromium.hasSucceeded()) throw new Error(\`it did not close in order: \${how}\`);\n`,
     replace: "",
+    foundBy: "test/agent/profile-save.slow.test.ts",
   },
   {
     name: "proxy-without-a-wall",
@@ -95,6 +105,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/made-with.ts",
     find: "if (!had?.network && has?.network) return true;",
     replace: "if (had?.network && !has?.network) return true;",
+    foundBy: "src/agent/made-with.test.ts",
   },
   {
     name: "failed-change-waits-for-ever",
@@ -103,6 +114,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/holder-changes.ts",
     find: "      return outcome;\n    } finally {\n      isStarting = false;\n      goOn();",
     replace: "      goOn();\n      return outcome;\n    } finally {\n      isStarting = false;",
+    foundBy: "src/agent/holder-changes.test.ts",
   },
   {
     name: "failed-change-fails-all-others",
@@ -111,6 +123,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/holder-changes.ts",
     find: "last = mine.catch(() => undefined);",
     replace: "last = mine;",
+    foundBy: "src/agent/holder-changes.test.ts",
   },
   {
     name: "reloaded-page-is-pictured",
@@ -120,6 +133,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/shown-pages.ts",
     find: 'found?.navigation === "navigate" && found.beganMs > endedMs',
     replace: "found !== undefined && found.beganMs > endedMs",
+    foundBy: "test/agent/shown-pages.test.ts",
   },
   {
     name: "termination-too-long",
@@ -128,6 +142,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/write-termination.ts",
     find: "maxMessageChars - keptFromStart - separator.length",
     replace: "maxMessageChars - keptFromStart",
+    foundBy: "src/agent/write-termination.test.ts",
   },
   {
     name: "second-fill-is-too-many",
@@ -136,6 +151,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/agent-reply.ts",
     find: "fill_in_progress: 409,",
     replace: "fill_in_progress: 429,",
+    foundBy: "src/agent/agent-reply.test.ts",
   },
   {
     name: "downloads-become-policies",
@@ -144,6 +160,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/policy-files.ts",
     find: "  await chmod(managed, 0o500);\n",
     replace: "",
+    foundBy: "test/agent/policies/holder.slow.test.ts",
   },
   {
     name: "watches-without-consent",
@@ -152,6 +169,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/holder-observation.ts",
     find: "if (!lease.observe || !observe) return;",
     replace: "if (lease.observe === false || !observe) return;",
+    foundBy: "src/agent/holder-observation.test.ts",
   },
   {
     name: "packs-on-when-told-to-end",
@@ -160,6 +178,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/profile-save.ts",
     find: "AbortSignal.any([signal, AbortSignal.timeout(packMs)])",
     replace: "AbortSignal.timeout(packMs)",
+    foundBy: "src/agent/profile-save.test.ts",
   },
 
   // The wall.
@@ -170,6 +189,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/wall/way-out.ts",
     find: "(address, signal) => dial(address, target.port, signal)",
     replace: "(_address, signal) => dial(target.host, target.port, signal)",
+    foundBy: "src/agent/wall/way-out.test.ts",
   },
   {
     name: "counts-down-failures-only",
@@ -178,6 +198,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/wall/way-out.ts",
     find: "    } finally {\n      running -= 1;\n    }",
     replace: "    } catch (error) {\n      running -= 1;\n      throw error;\n    }",
+    foundBy: "src/agent/wall/way-out.test.ts",
   },
   {
     name: "broken-answer-hangs",
@@ -186,6 +207,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/wall/forward-request.ts",
     find: 'await new Promise<void>((resolve, reject) => {\n      answer.once("error", reject);',
     replace: 'await new Promise<void>((resolve) => {\n      answer.once("error", () => resolve());',
+    foundBy: "test/agent/wall/forward-proxy.test.ts",
   },
   {
     name: "tells-pages-of-the-network",
@@ -195,6 +217,7 @@ export const agentMistakes: readonly Mutation[] = [
     find: 'return { status: 502, reason: "the host can\'t be reached", by: "host" };',
     replace:
       'return { status: 502, reason: error instanceof Error ? error.message : "the host can\'t be reached", by: "host" };',
+    foundBy: "src/agent/wall/refusals.test.ts",
   },
 
   // The live view and replays.
@@ -206,7 +229,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/view/tab-cast.ts",
     find: '    const mine = checks;\n    change("checking");',
     replace: "    const mine = checks;",
-    tests: ["src/agent/view/tab-cast.test.ts"],
+    foundBy: "src/agent/view/tab-cast.test.ts",
   },
   {
     name: "copies-passwords",
@@ -215,6 +238,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/view/read-selection.ts",
     find: ' && active.type !== "password"',
     replace: "",
+    foundBy: "test/agent/read-selection.test.ts",
   },
   {
     name: "cut-before-it-is-masked",
@@ -224,6 +248,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/view/tab-list.ts",
     find: "url: mask(url).slice(0, maxUrl),",
     replace: "url: mask(url.slice(0, maxUrl)),",
+    foundBy: "src/agent/view/tab-list.test.ts",
   },
   {
     name: "copies-filled-values",
@@ -232,6 +257,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/view/watched-tab.ts",
     find: '? mask(text) : ""',
     replace: '? text : ""',
+    foundBy: "test/live-view/filled-pages.test.ts",
   },
   {
     name: "failed-input-stays-pending",
@@ -240,6 +266,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/view/tab-input.ts",
     find: "work.then(done, done);",
     replace: "work.then(done, () => undefined);",
+    foundBy: "src/agent/view/tab-input.test.ts",
   },
   {
     name: "one-video-too-many",
@@ -248,6 +275,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/replay/replays.ts",
     find: "if (kept.size >= mostKept)",
     replace: "if (kept.size > mostKept)",
+    foundBy: "test/agent/replay/agent.test.ts",
   },
   {
     name: "recording-of-an-ended-lease-goes-on",
@@ -256,6 +284,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/replay/recording.ts",
     find: "  if (over.aborted) onOver();\n",
     replace: "",
+    foundBy: "test/agent/replay/recording.slow.test.ts",
   },
   {
     name: "late-start-records-the-next-holder",
@@ -264,6 +293,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/replay/replay-routes.ts",
     find: "    if (!leases.isHeldBy(read.body)) return refusals.not_holder;\n",
     replace: "",
+    foundBy: "test/agent/replay/agent.test.ts",
   },
 
   // Telemetry, logs and the observation of sites.
@@ -275,6 +305,7 @@ export const agentMistakes: readonly Mutation[] = [
     find: "const { value, cut } = bounded(isPicture ? data : masked.mask(data), isPicture);",
     replace:
       "const { value: short, cut } = bounded(data, isPicture);\n    const value = isPicture ? short : masked.mask(short);",
+    foundBy: "src/agent/telemetry/recorder.test.ts",
   },
   {
     name: "old-settings-capture-on",
@@ -283,6 +314,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/telemetry/session-telemetry.ts",
     find: "      session.stop.abort();\n",
     replace: "",
+    foundBy: "test/agent/telemetry/captured.test.ts",
   },
   {
     name: "masks-the-shortest-first",
@@ -291,6 +323,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/telemetry/masked-values.ts",
     find: ".sort((a, b) => b.length - a.length)",
     replace: ".sort((a, b) => a.length - b.length)",
+    foundBy: "src/agent/telemetry/masked-values.test.ts",
   },
   {
     name: "token-in-a-url",
@@ -299,6 +332,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/telemetry/source.ts",
     find: 'if (parsed.username === "" && parsed.password === "")',
     replace: 'if (parsed.username === "" || parsed.password === "")',
+    foundBy: "src/agent/telemetry/source.test.ts",
   },
   {
     name: "too-many-tabs-stand-still",
@@ -315,6 +349,7 @@ export const agentMistakes: readonly Mutation[] = [
       '      tell(cdp.send("Runtime.runIfWaitingForDebugger", undefined, { sessionId }));',
       "    }",
     ].join("\n"),
+    foundBy: "src/agent/telemetry/capture.test.ts",
   },
   {
     name: "one-control-character",
@@ -323,6 +358,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/logs/log-ring.ts",
     find: 'replaceAll(/\\p{Cc}/gu, " ")',
     replace: 'replace(/\\p{Cc}/u, " ")',
+    foundBy: "src/agent/logs/log-ring.test.ts",
   },
   {
     name: "judge-stays",
@@ -331,6 +367,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/observe/observe-session.ts",
     find: "await using judge = startJudge();",
     replace: "const judge = startJudge();",
+    foundBy: "test/agent/observe-rubbish.test.ts",
   },
 
   // WebDriver BiDi.
@@ -341,6 +378,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/bidi/bidi-session.ts",
     find: '      if (message.type !== "event") unanswered -= 1;\n',
     replace: "",
+    foundBy: "src/agent/bidi/bidi-session.test.ts",
   },
   {
     name: "process-without-a-client",
@@ -349,7 +387,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/upgrades.ts",
     find: "client, head);\n    if (client.destroyed) return;\n",
     replace: "client, head);\n",
-    tests: ["test/agent/leaving-clients.test.ts"],
+    foundBy: "test/agent/leaving-clients.test.ts",
   },
   {
     name: "counted-after-it-has-hung-up",
@@ -359,7 +397,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/upgrades.ts",
     find: "    if (client.destroyed) return;\n    const refused",
     replace: "    const refused",
-    tests: ["test/agent/leaving-clients.test.ts"],
+    foundBy: "test/agent/leaving-clients.test.ts",
   },
 
   // Connections of CDP, and the gateway.
@@ -370,6 +408,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "cdp/cdp-connection.ts",
     find: '\n      pending.rejectAll(() => new CdpRefused("the session has ended"), session);',
     replace: ' pending.rejectAll(() => new CdpRefused("the session has ended"));',
+    foundBy: "test/cdp/cdp-connection.test.ts",
   },
   {
     name: "closed-before-it-is-flushed",
@@ -378,6 +417,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "cdp/splice.ts",
     find: 'if (closeAtFirstEnd) to.once("finish", close);',
     replace: 'if (closeAtFirstEnd) from.once("end", close);',
+    foundBy: "test/gateway/splice.test.ts",
   },
   {
     name: "place-of-a-client-that-left",
@@ -386,6 +426,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "gateway/gateway.ts",
     find: "    if (client.destroyed) return leave();\n",
     replace: "",
+    foundBy: "test/gateway/leaving.test.ts",
   },
   {
     name: "second-try-with-the-old-token",
@@ -394,6 +435,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "gateway/gateway.ts",
     find: "await reachOnce(request, client, await openTarget(request, deps))",
     replace: "await reachOnce(request, client, target)",
+    foundBy: "test/gateway/other-time.test.ts",
   },
 
   // The first start of an installation.
@@ -404,6 +446,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "bootstrap/own-secret.ts",
     find: "return await kube.create(secrets, make(ref));",
     replace: "return kube.create(secrets, make(ref));",
+    foundBy: "test/org/signing-key.test.ts",
   },
   {
     name: "replicas-overwrite-the-first-key",
@@ -412,6 +455,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "bootstrap/initial-key.ts",
     find: "{ metadata: { resourceVersion: left.metadata.resourceVersion }, data }",
     replace: "{ data }",
+    foundBy: "test/org/initial-key.test.ts",
   },
   {
     name: "first-key-is-logged",
@@ -421,6 +465,7 @@ export const agentMistakes: readonly Mutation[] = [
     find: "  await ensure(await leaveKey(ref, left, kube));\n  log.info(\n    { secret:",
     replace:
       "  const value = await leaveKey(ref, left, kube);\n  await ensure(value);\n  log.info(\n    { value, secret:",
+    foundBy: "test/org/initial-key.test.ts",
   },
 
   // Processes.
@@ -431,6 +476,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "process/process-groups.ts",
     find: "if (leader && leader.startTime !== startTime) return;",
     replace: "if (leader?.startTime !== startTime) return;",
+    foundBy: "test/agent/process-groups.test.ts",
   },
   {
     name: "line-without-an-end",
@@ -439,6 +485,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "process/each-line.ts",
     find: "begun = (begun + last).slice(0, maxChars);",
     replace: "begun += last;",
+    foundBy: "src/process/each-line.test.ts",
   },
   {
     name: "good-end-counts-as-failure",
@@ -447,6 +494,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "process/child-process.ts",
     find: "code ?? 128 + (signal",
     replace: "code || 128 + (signal",
+    foundBy: "test/local/child-process.test.ts",
   },
   {
     name: "tab-url-cut-before-mask",
@@ -456,6 +504,7 @@ export const agentMistakes: readonly Mutation[] = [
     file: "agent/view/tab-list.ts",
     find: "url: mask(url).slice(0, maxUrl),",
     replace: "url: mask(url.slice(0, maxUrl)),",
+    foundBy: "src/agent/view/tab-list.test.ts",
   },
   {
     name: "hung-up-client-keeps-its-place",
@@ -465,5 +514,6 @@ export const agentMistakes: readonly Mutation[] = [
     file: "gateway/gateway.ts",
     find: "if (client.destroyed) return leave();",
     replace: "if (client.destroyed) return;",
+    foundBy: "test/gateway/leaving.test.ts",
   },
 ];

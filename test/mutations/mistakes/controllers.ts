@@ -1,7 +1,7 @@
 /** Mistakes in the controllers, in the client of the Kubernetes API, and in the config registry. */
-import type { Mutation } from "../mutation.ts";
+import type { KeptMistake } from "../mutation.ts";
 
-export const controllersMistakes: readonly Mutation[] = [
+export const controllersMistakes: readonly KeptMistake[] = [
   // The client of the Kubernetes API, its watches and queues.
   {
     name: "leader-renews-another-replicas-lease",
@@ -10,6 +10,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "kube/leader-election.ts",
     find: `      if (owner === "another's") lose();\n      if (owner === "unknown" || until.aborted) continue;`,
     replace: `      if (owner === "unknown" || until.aborted) continue;`,
+    foundBy: "test/kube/leader-election.test.ts",
   },
   {
     name: "waiting-replica-frees-the-leaders-lease",
@@ -19,6 +20,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "kube/leader-election.ts",
     find: "if (known?.spec?.holderIdentity !== identity) return;",
     replace: "if (!known) return;",
+    foundBy: "test/kube/leader-election.test.ts",
   },
   {
     name: "key-added-during-work-is-lost",
@@ -27,6 +29,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "kube/work-queue.ts",
     find: "      active.delete(key);\n      leave();\n      if (again.delete(key)) add(key);",
     replace: "      if (again.delete(key)) add(key);\n      active.delete(key);\n      leave();",
+    foundBy: "src/kube/work-queue.test.ts",
   },
   {
     name: "back-off-outlives-success",
@@ -35,6 +38,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "kube/work-queue.ts",
     find: "      failures.delete(key);\n",
     replace: "",
+    foundBy: "src/kube/work-queue.test.ts",
   },
   {
     name: "full-lane-blocks-the-others",
@@ -44,6 +48,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "kube/waiting-keys.ts",
     find: "if (lane.active >= lane.limit) break;",
     replace: "if (lane.active >= lane.limit) return;",
+    foundBy: "src/kube/waiting-keys.test.ts",
   },
   {
     name: "first-pod-settles-all-expectations",
@@ -52,6 +57,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "kube/expectations.ts",
     find: "creationObserved: (owner, name) => void byOwner.get(owner)?.delete(name),",
     replace: "creationObserved: (owner) => void byOwner.delete(owner),",
+    foundBy: "src/kube/expectations.test.ts",
   },
   {
     name: "old-list-removes-new-objects",
@@ -62,6 +68,7 @@ export const controllersMistakes: readonly Mutation[] = [
       "      const isNewer = Number(object.metadata.resourceVersion) > Number(resourceVersion);\n" +
       "      if (!listed.has(keyOf(object.metadata)) && !isNewer) remove(object, resourceVersion);",
     replace: "      if (!listed.has(keyOf(object.metadata))) remove(object, resourceVersion);",
+    foundBy: "test/kube/reflector.test.ts",
   },
   {
     name: "request-body-in-errors",
@@ -71,6 +78,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "kube/calls.ts",
     find: `\${request.path} was answered with`,
     replace: `\${request.path} with \${JSON.stringify(request.body)} was answered with`,
+    foundBy: "src/kube/calls.test.ts",
   },
   {
     name: "deletion-by-name-alone",
@@ -79,6 +87,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "kube/client.ts",
     find: "        ...(uid && { preconditions: { uid } }),\n",
     replace: "",
+    foundBy: "test/kube/client.test.ts",
   },
   {
     name: "grace-period-of-zero-is-left-out",
@@ -87,6 +96,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "kube/client.ts",
     find: "...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),",
     replace: "...(gracePeriodSeconds && { gracePeriodSeconds }),",
+    foundBy: "test/local/process-node.slow.test.ts",
   },
   {
     name: "dead-watch-is-not-noticed",
@@ -95,6 +105,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "kube/watch.ts",
     find: "AbortSignal.any([signal, silence.signal])",
     replace: "signal",
+    foundBy: "src/kube/watch.test.ts",
   },
   {
     name: "throttling-counts-as-final",
@@ -103,6 +114,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "kube/kube-error.ts",
     find: "error.status === 429",
     replace: "error.status === 409",
+    foundBy: "test/vault/connections.test.ts",
   },
 
   // The config registry.
@@ -113,6 +125,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "registry/evidence-store.ts",
     find: "runs.slice(-maxRememberedRuns)",
     replace: "runs.slice(0, maxRememberedRuns)",
+    foundBy: "test/registry/evidence-store.test.ts",
   },
   {
     name: "import-drops-own-trials",
@@ -121,6 +134,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "registry/transfer.ts",
     find: `each.origin !== origin || each.source !== "given"`,
     replace: `each.origin !== origin && each.source !== "given"`,
+    foundBy: "test/registry/transfer.slow.test.ts",
   },
   {
     name: "text-of-the-page-before",
@@ -129,6 +143,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "registry/visit/visit-page.ts",
     find: "    run.seen.page = noPage;\n",
     replace: "",
+    foundBy: "test/registry/visit/sites.slow.test.ts",
   },
   {
     name: "robots-with-an-error-of-the-server",
@@ -137,6 +152,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "registry/visit/ask-robots.ts",
     find: "if (status >= 500) return",
     replace: "if (status > 500) return",
+    foundBy: "test/registry/visit/sites.slow.test.ts",
   },
   {
     name: "robots-groups-run-together",
@@ -145,6 +161,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "registry/visit/robots.ts",
     find: "    isNaming = false;\n    // An empty rule",
     replace: "    // An empty rule",
+    foundBy: "src/registry/visit/robots.test.ts",
   },
   {
     name: "visit-waits-beyond-its-end",
@@ -153,6 +170,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "registry/visit/until.ts",
     find: `    over.addEventListener("abort", abort);\n    try {\n      return await done.promise;`,
     replace: "    try {\n      return await done.promise;",
+    foundBy: "src/registry/visit/until.test.ts",
   },
   {
     name: "frames-of-the-page-before",
@@ -161,6 +179,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "registry/visit/watch-page.ts",
     find: "    watch.frames.clear();\n",
     replace: "",
+    foundBy: "src/registry/visit/watch-page.test.ts",
   },
   {
     name: "private-end-is-the-sites-own",
@@ -169,6 +188,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "registry/judge/judge.ts",
     find: `typeof found === "string" || found.domain !== domain`,
     replace: `typeof found !== "string" && found.domain !== domain`,
+    foundBy: "src/registry/judge/judge.test.ts",
   },
 
   // The pool loop.
@@ -184,6 +204,7 @@ export const controllersMistakes: readonly Mutation[] = [
     replace:
       "  for (const action of plan.actions.filter(isLast)) await carryOut(action, observed, deps);\n" +
       "  if (!drops) await writeStatus(observed, plan.status, deps);",
+    foundBy: "test/injector/pools-start.slow.test.ts",
   },
   {
     name: "policies-of-a-pool-with-the-browsers-name",
@@ -192,6 +213,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "controllers/browser-pool/apply/delete-policy-parts.ts",
     find: "if (current?.metadata.uid !== metadata.uid) return;",
     replace: "if (!current) return;",
+    foundBy: "src/controllers/browser-pool/apply/delete-policy-parts.test.ts",
   },
   {
     name: "rounds-before-pods-are-known",
@@ -200,6 +222,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "controllers/browser-pool/controller.ts",
     find: "[deps.book, watched.pods, deps.nodes,",
     replace: "[deps.book, deps.nodes,",
+    foundBy: "src/controllers/browser-pool/controller.test.ts",
   },
   {
     name: "failing-since-1970",
@@ -209,6 +232,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "controllers/browser-pool/inspect/inspection-memory.ts",
     find: "const failingSinceMs = failures > 1 ? (before?.failingSinceMs ?? atMs) : atMs;",
     replace: "const failingSinceMs = before?.failingSinceMs ?? atMs;",
+    foundBy: "src/controllers/browser-pool/inspect/inspection-memory.test.ts",
   },
   {
     name: "ending-pods-do-not-count",
@@ -218,6 +242,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "controllers/browser-pool/plan/plan.ts",
     find: "size - alive.length - observed.pendingCreations",
     replace: "size - staying.length - observed.pendingCreations",
+    foundBy: "src/controllers/browser-pool/plan/plan.test.ts",
   },
   {
     name: "pool-goes-before-its-last-pod-is-seen",
@@ -226,6 +251,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "controllers/browser-pool/plan/plan.ts",
     find: " && observed.pendingCreations === 0;",
     replace: ";",
+    foundBy: "src/controllers/browser-pool/plan/plan.test.ts",
   },
   {
     name: "silent-node-ends-live-sessions",
@@ -234,6 +260,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "controllers/browser-pool/plan/leaving.ts",
     find: "  pod.inspection.failures > 0 &&\n",
     replace: "",
+    foundBy: "src/controllers/browser-pool/plan/plan.test.ts",
   },
   {
     name: "recovered-before-agents-are-asked",
@@ -243,6 +270,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "controllers/browser-pool/plan/recovery-progress.ts",
     find: "pod.inspection?.epoch === epoch && !isFailing(pod) ? true : pod.askedUnder === epoch && !isPatient;",
     replace: "pod.inspection && !isFailing(pod) ? true : pod.askedUnder === epoch && !isPatient;",
+    foundBy: "src/controllers/browser-pool/plan/recovery.test.ts",
   },
   {
     name: "failed-starts-are-not-counted",
@@ -251,6 +279,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "controllers/browser-pool/plan/starts.ts",
     find: "failedStartsBefore(pod.pod) >= known",
     replace: "failedStartsBefore(pod.pod) > known",
+    foundBy: "src/controllers/browser-pool/plan/plan.test.ts",
   },
   {
     name: "room-in-one-place-is-enough",
@@ -259,6 +288,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "controllers/browser-pool/observe/refusal.ts",
     find: "if (room.project > 0 && room.organization > 0) return undefined;",
     replace: "if (room.project > 0 || room.organization > 0) return undefined;",
+    foundBy: "src/controllers/browser-pool/observe/refusal.test.ts",
   },
   {
     name: "sizes-from-old-statuses",
@@ -268,6 +298,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "controllers/browser-pool/observe/session-book.ts",
     find: "accepted.get(metadata.uid) ?? status?.acceptedSize ?? 0",
     replace: "status?.acceptedSize ?? accepted.get(metadata.uid) ?? 0",
+    foundBy: "src/controllers/browser-pool/observe/session-book.test.ts",
   },
   {
     name: "unknown-node-counts-as-well",
@@ -276,6 +307,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "controllers/browser-pool/observe/node-state.ts",
     find: `type === "Ready" && is !== "True"`,
     replace: `type === "Ready" && is === "False"`,
+    foundBy: "src/controllers/browser-pool/observe/node-state.test.ts",
   },
   {
     name: "redis-without-a-limit-is-full",
@@ -284,6 +316,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "controllers/browser-pool/ended/keep-ended-bounds.ts",
     find: "limitBytes > 0 && usedBytes > limitBytes * pressedShare",
     replace: "usedBytes > limitBytes * pressedShare",
+    foundBy: "test/leases/keep-ended-bounds.test.ts",
   },
   {
     name: "largest-holder-never-gives",
@@ -292,6 +325,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "controllers/browser-pool/ended/fair-shares.ts",
     find: "left / (amounts.length - index)",
     replace: "left / (amounts.length - index - 1)",
+    foundBy: "src/controllers/browser-pool/ended/fair-shares.test.ts",
   },
   {
     name: "name-noted-without-its-session",
@@ -300,6 +334,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "controllers/browser-pool/ended/free-ended-names.ts",
     find: "[project, name, owner.poolUid, owner.session]",
     replace: "[project, name, owner.poolUid]",
+    foundBy: "test/leases/free-ended-names.test.ts",
   },
   {
     name: "second-pod-of-an-on-demand-browser",
@@ -308,6 +343,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "controllers/browser-pool/on-demand/browser-as-pool.ts",
     find: "fillRatePerMinute: status?.pod ? 0 : atOnce,",
     replace: "fillRatePerMinute: over ? 0 : atOnce,",
+    foundBy: "src/controllers/browser-pool/on-demand/browser-as-pool.test.ts",
   },
   {
     name: "state-of-another-profile-is-saved",
@@ -316,6 +352,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "controllers/browser-pool/on-demand/fetch-profile.ts",
     find: "if (profile?.uid !== packed.save_to)",
     replace: "if (!profile)",
+    foundBy: "test/profiles/profile-saves.slow.test.ts",
   },
   {
     name: "agent-is-told-once",
@@ -326,6 +363,7 @@ export const controllersMistakes: readonly Mutation[] = [
       "    const answer = await client.done(agentOf(pod));\n" +
       `    return answer.kind === "ok" ? undefined : { requeueAfterMs: againMs };`,
     replace: "    await client.done(agentOf(pod));\n    return undefined;",
+    foundBy: "src/controllers/browser-pool/on-demand/profile-saves.test.ts",
   },
   {
     name: "browsers-get-a-token-of-the-cluster",
@@ -334,6 +372,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "controllers/browser-pool/pod/pod.ts",
     find: "      automountServiceAccountToken: false,\n",
     replace: "",
+    foundBy: "src/controllers/browser-pool/pod/pod-template.test.ts",
   },
   {
     name: "pods-of-other-namespaces-count",
@@ -345,6 +384,7 @@ export const controllersMistakes: readonly Mutation[] = [
       "  const { name, namespace, uid } = owner.metadata;\n" +
       `  if (pod.metadata.namespace !== namespace) return \`it is not in the namespace \${namespace}\`;`,
     replace: "  const { name, uid } = owner.metadata;",
+    foundBy: "src/controllers/browser-pool/pod/own-pod.test.ts",
   },
 
   // The other controllers.
@@ -359,6 +399,7 @@ export const controllersMistakes: readonly Mutation[] = [
     replace:
       "  const { finalizers = [] } = object.metadata;\n" +
       "  const metadata = { finalizers: finalizers.filter((other) => other !== finalizer) };",
+    foundBy: "test/kube/finalizers.test.ts",
   },
   {
     name: "two-saves-claim-one-version",
@@ -367,6 +408,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "controllers/profile-versions.ts",
     find: "Math.max(status?.claimedVersion ?? 0, status?.version ?? 0) + 1",
     replace: "Math.max(status?.claimedVersion ?? 0, (status?.version ?? 0) + 1)",
+    foundBy: "test/profiles/versions.test.ts",
   },
   {
     name: "save-into-a-new-profile",
@@ -375,6 +417,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "controllers/profile-versions.ts",
     find: " || current.metadata.uid !== profile.uid",
     replace: "",
+    foundBy: "test/profiles/versions.test.ts",
   },
   {
     name: "project-opens-before-its-objects",
@@ -384,6 +427,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "controllers/project/reconcile.ts",
     find: "await apply().catch(",
     replace: "void apply().catch(",
+    foundBy: "test/injector/projects.test.ts",
   },
   {
     name: "vault-deletes-items-of-other-projects",
@@ -394,6 +438,7 @@ export const controllersMistakes: readonly Mutation[] = [
       "  const { name, namespace } = vault.metadata;\n" +
       "  const { items } = await kube.list(vaultItemKind, { namespace });",
     replace: "  const { name } = vault.metadata;\n  const { items } = await kube.list(vaultItemKind);",
+    foundBy: "src/controllers/vault/reconcile.test.ts",
   },
   {
     name: "object-goes-before-its-secret",
@@ -402,6 +447,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "controllers/delete-own-secret.ts",
     find: "  await kube.delete(secrets, { name: secret, namespace });",
     replace: "  void kube.delete(secrets, { name: secret, namespace });",
+    foundBy: "test/injector/objects.slow.test.ts",
   },
   {
     name: "ended-analyses-stay",
@@ -411,6 +457,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "controllers/site-analysis/life.ts",
     find: "  return { requeueAfterMs: endedAnalysisLifeMs };",
     replace: "  return undefined;",
+    foundBy: "test/registry/ended-analysis.test.ts",
   },
   {
     name: "run-named-by-its-target",
@@ -419,6 +466,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "controllers/site-analysis/run.ts",
     find: `runId: \`\${metadata.uid}/`,
     replace: `runId: \`\${metadata.name}/`,
+    foundBy: "test/injector/sites.slow.test.ts",
   },
   {
     name: "rivals-are-not-judged-again",
@@ -427,6 +475,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "controllers/site-config/controller.ts",
     find: "for (const rival of rivals) queue.add(rival);",
     replace: "queue.add(name);",
+    foundBy: "test/registry/lookup.test.ts",
   },
   {
     name: "one-project-counts-many-times",
@@ -436,6 +485,7 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "controllers/session-outcomes/collect.ts",
     find: "if (!isKnown || mine.has(key) || !hourly.mayCount(key, nowMs)) return false;",
     replace: "if (!isKnown || !hourly.mayCount(key, nowMs)) return false;",
+    foundBy: "src/controllers/session-outcomes/collect.test.ts",
   },
   {
     name: "screenshot-delete-best-effort",
@@ -446,6 +496,7 @@ export const controllersMistakes: readonly Mutation[] = [
     find: "if (screenshot) await blobs.delete(screenshot, { signal: AbortSignal.timeout(deleteMs) });",
     replace:
       "if (screenshot)\n      await blobs.delete(screenshot, { signal: AbortSignal.timeout(deleteMs) }).catch(() => undefined);",
+    foundBy: "test/injector/sites.slow.test.ts",
   },
   {
     name: "synced-ignores-its-signal",
@@ -455,5 +506,6 @@ export const controllersMistakes: readonly Mutation[] = [
     file: "kube/reflector.ts",
     find: "synced: (signal) => awaitWith(firstList.promise, signal),",
     replace: "synced: () => firstList.promise,",
+    foundBy: "test/kube/reflector.test.ts",
   },
 ];

@@ -1,7 +1,7 @@
 /** Mistakes in the HTTP API, the domain's rules, the resources, the network, the protocol, and the audit stream. */
-import type { Mutation } from "../mutation.ts";
+import type { KeptMistake } from "../mutation.ts";
 
-export const httpMistakes: readonly Mutation[] = [
+export const httpMistakes: readonly KeptMistake[] = [
   {
     name: "busy-stream-asks-no-permission",
     kind: "missing check",
@@ -9,6 +9,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "http/sse.ts",
     find: "if (performance.now() - askedMs >= aliveMs) {",
     replace: "if (event === pause && performance.now() - askedMs >= aliveMs) {",
+    foundBy: "test/http/sse.test.ts",
   },
   {
     name: "stream-left-open-at-a-stop",
@@ -17,6 +18,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "http/sse.ts",
     find: "if (response.closed) return;",
     replace: "if (response.closed || signal.aborted) return;",
+    foundBy: "test/http/sse.test.ts",
   },
   {
     name: "kept-answer-of-another-project",
@@ -26,6 +28,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "http/serve-route.ts",
     find: 'input.project?.id ?? "organization"',
     replace: 'input.project ? "project" : "organization"',
+    foundBy: "test/org/http.test.ts",
   },
   {
     name: "repeatable-answer-taken-back",
@@ -34,6 +37,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "http/serve-route.ts",
     find: "return { ...answer, undelivered: () => undefined };",
     replace: "return answer;",
+    foundBy: "test/http/undelivered.test.ts",
   },
   {
     name: "failed-run-keeps-its-room",
@@ -43,6 +47,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "http/replay-answer.ts",
     find: "answers.forget(digest, mark, holders);",
     replace: "answers.forget(digest, mark);",
+    foundBy: "test/leases/repeated-requests.test.ts",
   },
   {
     name: "session-stream-ignores-draining",
@@ -52,7 +57,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "http/session-stream.ts",
     find: "AbortSignal.any([gone.signal, deps.stopping, deps.draining])",
     replace: "AbortSignal.any([gone.signal, deps.stopping])",
-    tests: ["test/gateway/stopping.test.ts"],
+    foundBy: "test/gateway/stopping.test.ts",
   },
   {
     name: "viewed-replay-counts-for-ever",
@@ -62,6 +67,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "http/replay-view.ts",
     find: 'whenClosed(response, services.callerLimits.enter("project", record.projectId));',
     replace: 'services.callerLimits.enter("project", record.projectId);',
+    foundBy: "test/http/leaving-callers.test.ts",
   },
   {
     name: "quiet-since-the-drain-began",
@@ -70,6 +76,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "http/drain.ts",
     find: "      open.delete(response);\n      lastEndMs = performance.now();",
     replace: "      open.delete(response);",
+    foundBy: "test/http/drain.test.ts",
   },
   {
     name: "audit-names-what-is-not-there",
@@ -79,6 +86,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "http/audit-call.ts",
     find: "if (!input || !route.errorsAfterLookup?.includes(code)) return;",
     replace: "if (!input) return;",
+    foundBy: "src/http/audit-call.test.ts",
   },
   {
     name: "malformed-path-is-our-fault",
@@ -88,6 +96,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "http/app.ts",
     find: "status !== undefined && status < 500",
     replace: "status !== undefined && status < 400",
+    foundBy: "test/e2e/http-hostile.test.ts",
   },
   {
     name: "archived-project-goes-on",
@@ -96,6 +105,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "http/middleware/authenticate.ts",
     find: 'if (project?.status !== "active") throw',
     replace: "if (!project) throw",
+    foundBy: "test/org/http.test.ts",
   },
   {
     name: "host-by-its-ending",
@@ -105,6 +115,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "http/middleware/host-check.ts",
     find: "urlHost(allowed.toLowerCase()) === name",
     replace: "name.endsWith(urlHost(allowed.toLowerCase()))",
+    foundBy: "src/http/middleware/host-check.test.ts",
   },
   {
     name: "internal-error-is-told",
@@ -113,6 +124,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "http/middleware/error-answer.ts",
     find: '"something went wrong here; the request id finds it in the log"',
     replace: "String(error)",
+    foundBy: "src/http/middleware/error-answer.test.ts",
   },
   {
     name: "refused-upload-stays-open",
@@ -121,6 +133,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "http/middleware/receive-upload.ts",
     find: "    await handle.close();\n    throw formError(error, signal);",
     replace: "    throw formError(error, signal);",
+    foundBy: "test/extensions/broken-upload.test.ts",
   },
   {
     name: "probe-without-a-deadline",
@@ -129,6 +142,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "http/ops/health.ts",
     find: "return await Promise.race([probe.catch(() => false), promise]);",
     replace: "return Promise.race([probe.catch(() => false), promise]);",
+    foundBy: "src/http/ops/health.test.ts",
   },
   {
     name: "guesses-are-counted-in-vain",
@@ -137,6 +151,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "http/login/mount-login.ts",
     find: "throw failedAttempt(request, services, error);",
     replace: "failedAttempt(request, services, error);\n    throw error;",
+    foundBy: "test/vault/hosted-login.test.ts",
   },
   {
     name: "thanks-before-the-login-is-stored",
@@ -145,6 +160,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "http/login/mount-login.ts",
     find: "await collectLogin(visit(request), values.data, services);",
     replace: "void collectLogin(visit(request), values.data, services);",
+    foundBy: "test/vault/hosted-login.test.ts",
   },
   {
     name: "ended-view-is-gone",
@@ -154,6 +170,7 @@ export const httpMistakes: readonly Mutation[] = [
     find: "response.status(httpStatus[answered.code]).set(errorHeaders(answered));",
     replace:
       'response.status(known.code === "not_found" ? 410 : httpStatus[answered.code]).set(errorHeaders(answered));',
+    foundBy: "test/live-view/page.test.ts",
   },
   {
     name: "quotes-not-escaped",
@@ -162,6 +179,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "http/html.ts",
     find: `text.replace(/[&<>"']/g,`,
     replace: "text.replace(/[&<>]/g,",
+    foundBy: "src/http/html.test.ts",
   },
   {
     name: "readers-see-session-urls",
@@ -170,6 +188,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "http/routes/browsers.ts",
     find: 'permissions.has("browsers:use") ? baseUrl',
     replace: 'permissions.has("pools:read") ? baseUrl',
+    foundBy: "test/http/session-links.test.ts",
   },
   {
     name: "profile-by-id-needs-nothing",
@@ -178,6 +197,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "http/routes/profile-permission.ts",
     find: "Boolean(profile?.id || profile?.name)",
     replace: "Boolean(profile?.name)",
+    foundBy: "src/http/routes/profile-permission.test.ts",
   },
   {
     name: "no-grace-becomes-a-week",
@@ -186,6 +206,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "http/routes/api-keys.ts",
     find: "body.expire_in_days ?? defaultGraceDays",
     replace: "body.expire_in_days || defaultGraceDays",
+    foundBy: "test/org/http.test.ts",
   },
   {
     name: "replay-wins-over-last-event",
@@ -194,6 +215,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "http/routes/browser-telemetry.ts",
     find: "if (lastEventId !== undefined && seqText",
     replace: 'if (replay !== "all" && lastEventId !== undefined && seqText',
+    foundBy: "test/telemetry/read.slow.test.ts",
   },
   {
     name: "acquired-for-nobody",
@@ -202,6 +224,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "http/routes/browser-pools.ts",
     find: "body: handedOut.session, undelivered: handedOut.takeBack }",
     replace: "body: handedOut.session }",
+    foundBy: "test/leases/acquire-browser.test.ts",
   },
   {
     name: "range-ends-one-too-far",
@@ -210,6 +233,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "http/replay-file.ts",
     find: `-\${end - 1}/`,
     replace: `-\${end}/`,
+    foundBy: "test/e2e/replays.slow.test.ts",
   },
   {
     name: "first-forwarded-address-counts",
@@ -219,6 +243,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "domain/client-address.ts",
     find: "entries.pop()?.trim()",
     replace: "entries.shift()?.trim()",
+    foundBy: "src/domain/client-address.test.ts",
   },
   {
     name: "empty-origins-mean-any",
@@ -227,6 +252,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "domain/allowed-origins.ts",
     find: "lists.filter((list) => list !== undefined);",
     replace: "lists.flatMap((list) => (list?.length ? [list] : []));",
+    foundBy: "src/domain/allowed-origins.test.ts",
   },
   {
     name: "stored-values-win",
@@ -235,6 +261,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "domain/change-login.ts",
     find: "new Map([...kept, ...given])",
     replace: "new Map([...given, ...kept])",
+    foundBy: "src/domain/change-login.test.ts",
   },
   {
     name: "loopback-for-every-destination",
@@ -243,6 +270,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "domain/destination-judge.ts",
     find: "isAllowed && loopback.some(",
     replace: "isAllowed || loopback.some(",
+    foundBy: "test/telemetry/exporter.test.ts",
   },
   {
     name: "no-private-hosts-means-the-usual",
@@ -251,6 +279,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "domain/network-judge.ts",
     find: "(privateHosts ?? privateRanges).map(hostMatcher)",
     replace: "(privateHosts?.length ? privateHosts : privateRanges).map(hostMatcher)",
+    foundBy: "src/domain/network-judge.test.ts",
   },
   {
     name: "wildcard-without-its-dot",
@@ -259,6 +288,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "domain/host-pattern.ts",
     find: `target.host.endsWith(\`.\${host}\`)`,
     replace: "target.host.endsWith(host)",
+    foundBy: "src/domain/network-judge.test.ts",
   },
   {
     name: "session-longer-than-allowed",
@@ -267,6 +297,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "domain/on-demand-request.ts",
     find: "Math.min(spec.maxSessionSeconds ?? allowedSeconds, allowedSeconds)",
     replace: "spec.maxSessionSeconds ?? allowedSeconds",
+    foundBy: "src/domain/on-demand-request.test.ts",
   },
   {
     name: "refused-request-empties-the-bucket",
@@ -275,6 +306,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "domain/token-bucket.ts",
     find: "return { bucket: { tokens, atMs: nowMs }, waitMs:",
     replace: "return { bucket: { tokens: 0, atMs: nowMs }, waitMs:",
+    foundBy: "src/domain/token-bucket.test.ts",
   },
   {
     name: "sunday-night-ends-at-midnight",
@@ -283,6 +315,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "domain/autoscale/schedule.ts",
     find: "beginsOn((day + 6) % 7)",
     replace: "beginsOn(day - 1)",
+    foundBy: "src/domain/autoscale/schedule.test.ts",
   },
   {
     name: "growth-shrinks-a-full-pool",
@@ -291,6 +324,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "domain/autoscale/decide-size.ts",
     find: "Math.max(before, Math.min(wanted, room.size))",
     replace: "Math.min(wanted, room.size)",
+    foundBy: "src/domain/autoscale/decide-size.test.ts",
   },
   {
     name: "one-trial-too-many",
@@ -299,6 +333,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "domain/registry/trial-plan.ts",
     find: "trials.length < maxTrials",
     replace: "trials.length <= maxTrials",
+    foundBy: "src/domain/registry/trial-plan.test.ts",
   },
   {
     name: "sessions-decide",
@@ -308,6 +343,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "domain/registry/session-evidence.ts",
     find: "evidence.every(isOfOthers) ? total",
     replace: "evidence.some(isOfOthers) ? total",
+    foundBy: "src/domain/registry/session-evidence.test.ts",
   },
   {
     name: "last-cluster-is-never-whole",
@@ -317,6 +353,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "domain/webm/read-cluster.ts",
     find: "return start + size <= bytes.length ?",
     replace: "return start + size < bytes.length ?",
+    foundBy: "src/domain/webm/webm.test.ts",
   },
   {
     name: "earlier-run-ends-the-next",
@@ -325,6 +362,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "resources/site-analysis.ts",
     find: "status?.run === spec.run &&",
     replace: "status !== undefined && status.run <= spec.run &&",
+    foundBy: "test/registry/ended-analysis.test.ts",
   },
   {
     name: "own-secret-by-its-prefix",
@@ -333,6 +371,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "resources/credential.ts",
     find: "({ metadata, spec }: Credential): boolean =>\n  spec.secretRef.name === ownSecretName(metadata.name);",
     replace: "({ spec }: Credential): boolean => spec.secretRef.name.startsWith(ownSecretPrefix);",
+    foundBy: "src/resources/credential.test.ts",
   },
   {
     name: "empty-cap-forbids-all",
@@ -341,6 +380,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "resources/session-caps.ts",
     find: "Number.isSafeInteger(cap) && cap > 0",
     replace: "Number.isSafeInteger(cap) && cap >= 0",
+    foundBy: "src/services/projects/project-namespace.test.ts",
   },
   {
     name: "names-resolved-without-a-bound",
@@ -349,6 +389,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "net/resolve-name.ts",
     find: "return await askAll(host);",
     replace: "return askAll(host);",
+    foundBy: "test/net/resolve-name.slow.test.ts",
   },
   {
     name: "item-lost-after-a-pause",
@@ -357,6 +398,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "net/with-pauses.ts",
     find: "        yield pause;\n        continue;",
     replace: "        yield pause;\n        next = items.next();\n        continue;",
+    foundBy: "src/net/with-pauses.test.ts",
   },
   {
     name: "stalled-reader-holds-up-the-stop",
@@ -365,6 +407,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "net/write-text.ts",
     find: "{ signal: AbortSignal.any([signal, late]) }",
     replace: "{ signal: late }",
+    foundBy: "src/net/write-text.test.ts",
   },
   {
     name: "agent-token-never-renewed",
@@ -374,6 +417,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "protocol/agent-token.ts",
     find: "if (known?.iat === iat) return known.token;",
     replace: "if (known) return known.token;",
+    foundBy: "src/protocol/agent-token.test.ts",
   },
   {
     name: "one-key-for-every-purpose",
@@ -382,6 +426,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "protocol/derived-key.ts",
     find: `\`browserpool \${purpose}\``,
     replace: '"browserpool"',
+    foundBy: "test/contracts/messages.test.ts",
   },
   {
     name: "audit-counts-once",
@@ -390,6 +435,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "audit/audit-log.ts",
     find: "    timer = undefined;\n    for (const",
     replace: "    for (const",
+    foundBy: "src/audit/audit-log.test.ts",
   },
   {
     name: "stop-not-waited-for",
@@ -398,6 +444,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "main.ts",
     find: "await running?.stop();",
     replace: "void running?.stop();",
+    foundBy: "test/faults/rolling-api.slow.test.ts",
   },
   {
     name: "secrets-hidden-in-errors-only",
@@ -406,6 +453,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "log.ts",
     find: '"*.".repeat(depth)',
     replace: 'depth === 0 ? "" : "err."',
+    foundBy: "src/log.test.ts",
   },
   {
     name: "already-aborted-waits-on",
@@ -414,6 +462,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "await-with.ts",
     find: "  signal.throwIfAborted();\n",
     replace: "",
+    foundBy: "src/await-with.test.ts",
   },
   {
     name: "busy-stream-never-rechecks-key",
@@ -423,6 +472,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "http/sse.ts",
     find: "    if (performance.now() - askedMs >= aliveMs) {\n      requireAllowed();\n      askedMs = performance.now();\n    }\n",
     replace: "    if (performance.now() - askedMs >= aliveMs) requireAllowed();\n    askedMs = performance.now();\n",
+    foundBy: "test/http/sse.test.ts",
   },
   {
     name: "sessions-decide-where-others-know",
@@ -432,6 +482,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "domain/registry/session-evidence.ts",
     find: "evidence.every(isOfOthers) ? total",
     replace: "evidence.some(isOfOthers) ? total",
+    foundBy: "src/domain/registry/session-evidence.test.ts",
   },
   {
     name: "item-connection-can-change",
@@ -441,6 +492,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "resources/vault-item.ts",
     find: '      .max(maxIdLength)\n      .meta(fixed("the connection"))\n',
     replace: "      .max(maxIdLength)\n",
+    foundBy: "test/crds/gen-crds.test.ts",
   },
   {
     name: "pools-keep-browsers-by-default",
@@ -450,6 +502,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "resources/browser-pool.ts",
     find: '      .enum(["reset", "keep"])\n      .default("reset")',
     replace: '      .enum(["reset", "keep"])\n      .default("keep")',
+    foundBy: "src/resources/browser-pool-wire.test.ts",
   },
   {
     name: "remembered-token-outlives-its-expiry",
@@ -459,6 +512,7 @@ export const httpMistakes: readonly Mutation[] = [
     file: "protocol/agent-token.ts",
     find: "    const leftMs = Math.min((payload.exp ?? 0) * 1000 - Date.now(), agentTokenSeconds * 1000);",
     replace: "    const leftMs = agentTokenSeconds * 1000;",
+    foundBy: "src/protocol/agent-token.test.ts",
   },
   {
     name: "open-requests-of-key-and-project-swapped",
@@ -469,6 +523,7 @@ export const httpMistakes: readonly Mutation[] = [
     find: "      openRequests: { key: env.BROWSERPOOL_KEY_OPEN_REQUESTS, project: env.BROWSERPOOL_PROJECT_OPEN_REQUESTS },",
     replace:
       "      openRequests: { key: env.BROWSERPOOL_PROJECT_OPEN_REQUESTS, project: env.BROWSERPOOL_KEY_OPEN_REQUESTS },",
+    foundBy: "src/services/limits/caller-limits.test.ts",
   },
   {
     name: "retry-pause-ignores-stop",
@@ -478,5 +533,6 @@ export const httpMistakes: readonly Mutation[] = [
     file: "retry.ts",
     find: "      await sleep(waitMs, undefined, signal && { signal }).catch(() => {",
     replace: "      await sleep(waitMs).catch(() => {",
+    foundBy: "src/retry.test.ts",
   },
 ];

@@ -1,7 +1,7 @@
 /** Mistakes in the lease protocol and its scripts, and in what stands around it: Redis, exports, blobs, archives, local mode. */
-import type { Mutation } from "../mutation.ts";
+import type { KeptMistake } from "../mutation.ts";
 
-export const leasesMistakes: readonly Mutation[] = [
+export const leasesMistakes: readonly KeptMistake[] = [
   {
     name: "returning-waiter-finds-queue-full",
     kind: "missing check",
@@ -10,6 +10,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "leases/scripts/take.lua",
     find: 'local most = ARGV[4] == "" and tonumber(ARGV[5])',
     replace: "local most = tonumber(ARGV[5])",
+    foundBy: "test/leases/take.test.ts",
   },
   {
     name: "rejected-session-forgotten",
@@ -19,6 +20,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "leases/scripts/reject.lua",
     find: 'setState(browser, "suspect", session, ARGV[5])',
     replace: 'setState(browser, "suspect", nil, ARGV[5])',
+    foundBy: "test/contracts/scripts.test.ts",
   },
   {
     name: "cancel-leaves-request",
@@ -28,6 +30,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "leases/scripts/cancel.lua",
     find: '  redis.call("HDEL", REQUESTS, session)\n',
     replace: "",
+    foundBy: "test/leases/interleaved-calls.test.ts",
   },
   {
     name: "close-ends-lease-elsewhere",
@@ -36,6 +39,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "leases/scripts/close.lua",
     find: 'if not lease or lease.browser ~= browser.id then return "" end',
     replace: 'if not lease then return "" end',
+    foundBy: "test/leases/lease-store.test.ts",
   },
   {
     name: "old-epoch-ends-recovery",
@@ -45,6 +49,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "leases/scripts/recovered.lua",
     find: 'if redis.call("HGET", POOL, "epoch") ~= ARGV[1] then return 0 end\n',
     replace: "",
+    foundBy: "test/leases/stale-calls.test.ts",
   },
   {
     name: "repair-overwrites-newer-record",
@@ -53,6 +58,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "leases/scripts/repair.lua",
     find: 'if examined ~= ARGV[3] or redis.call("HGET", POOL, "epoch") ~= ARGV[2] then return 0 end',
     replace: 'if redis.call("HGET", POOL, "epoch") ~= ARGV[2] then return 0 end',
+    foundBy: "test/leases/interleaved-calls.test.ts",
   },
   {
     name: "one-idle-browser-too-many-retired",
@@ -61,6 +67,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "leases/scripts/retire.lua",
     find: "if #retired >= tonumber(ARGV[3]) then break end",
     replace: "if #retired > tonumber(ARGV[3]) then break end",
+    foundBy: "test/leases/lease-store.test.ts",
   },
   {
     name: "ended-bytes-counted-after-delete",
@@ -78,6 +85,7 @@ export const leasesMistakes: readonly Mutation[] = [
       '    redis.call("HDEL", ENDED, oldest[1])',
       '    bytes = bytes - redis.call("HSTRLEN", ENDED, oldest[1]) - ENDED_ENTRY_BYTES',
     ].join("\n"),
+    foundBy: "test/leases/ended-leases.test.ts",
   },
   {
     name: "grant-without-receiver",
@@ -86,6 +94,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "leases/scripts/includes/match.lua",
     find: 'wake = "granted", lease = lease })) > 0',
     replace: 'wake = "granted", lease = lease })) >= 0',
+    foundBy: "test/leases/take.test.ts",
   },
   {
     name: "examine-shows-lease-elsewhere",
@@ -95,6 +104,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "leases/scripts/examine.lua",
     find: "if known and known.browser ~= ARGV[1] then lease, known = false, nil end\n",
     replace: "",
+    foundBy: "test/leases/stale-calls.test.ts",
   },
   {
     name: "failover-is-no-recovery",
@@ -104,6 +114,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "leases/scripts/includes/recovering.lua",
     find: "return not known[1] or known[2] or known[3] ~= serverRun()",
     replace: "return not known[1] or known[2]",
+    foundBy: "test/contracts/scripts.test.ts",
   },
   {
     name: "rewrite-ignores-other-change",
@@ -112,6 +123,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "leases/scripts/rewrite.lua",
     find: "if lease.request ~= ARGV[2] then return 0 end\n",
     replace: "",
+    foundBy: "test/leases/stale-calls.test.ts",
   },
   {
     name: "beat-before-silence-is-read",
@@ -121,6 +133,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "leases/scripts/beat.lua",
     find: "local wasSilent = isSilent(ARGV[1])\nbeat(ARGV[1])",
     replace: "beat(ARGV[1])\nlocal wasSilent = isSilent(ARGV[1])",
+    foundBy: "test/leases/beats.test.ts",
   },
   {
     name: "name-of-waiter-not-in-use",
@@ -130,6 +143,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "leases/scripts/names-in-use.lua",
     find: 'redis.call("HGET", LEASES, session) or redis.call("HGET", REQUESTS, session)',
     replace: 'redis.call("HGET", LEASES, session)',
+    foundBy: "test/leases/free-ended-names.test.ts",
   },
   {
     name: "grant-at-the-deadline-lost",
@@ -144,6 +158,7 @@ export const leasesMistakes: readonly Mutation[] = [
     replace: ["    await deps.store.cancel(wanted.poolUid, wanted.session);", '    return { kind: "timeout" };'].join(
       "\n",
     ),
+    foundBy: "src/leases/acquire-lease.test.ts",
   },
   {
     name: "retake-without-ticket",
@@ -152,6 +167,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "leases/acquire-lease.ts",
     find: "take(wanted, deps, lease.ticket)",
     replace: "take(wanted, deps)",
+    foundBy: "src/leases/acquire-lease.test.ts",
   },
   {
     name: "seq-of-freed-browser-falls",
@@ -160,6 +176,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "leases/diagnose.ts",
     find: "seq: Math.max(known.seq, seq) }",
     replace: "seq }",
+    foundBy: "src/leases/diagnose.test.ts",
   },
   {
     name: "equal-seq-counts-as-newer",
@@ -168,6 +185,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "leases/diagnose.ts",
     find: "held.seq <= lease.seq",
     replace: "held.seq < lease.seq",
+    foundBy: "src/leases/diagnose.test.ts",
   },
   {
     name: "name-of-dropped-lease-freed",
@@ -176,6 +194,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "leases/inspect.ts",
     find: 'former !== "kept" && former !== "dropped" &&',
     replace: 'former !== "kept" &&',
+    foundBy: "test/leases/inspection.test.ts",
   },
   {
     name: "each-500th-waiter-unchecked",
@@ -184,6 +203,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "leases/grants.ts",
     find: "sessions.slice(from, from + sessionsPerCheck)",
     replace: "sessions.slice(from, from + sessionsPerCheck - 1)",
+    foundBy: "src/leases/grants.test.ts",
   },
   {
     name: "failed-subscription-kept",
@@ -196,6 +216,7 @@ export const leasesMistakes: readonly Mutation[] = [
       "    });",
     ].join("\n"),
     replace: "    entry.subscribed.catch(() => undefined);",
+    foundBy: "src/leases/pool-channels.test.ts",
   },
   {
     name: "second-try-of-release-finds-nothing",
@@ -205,6 +226,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "leases/release-lease.ts",
     find: "tries > 1 ?",
     replace: "tries > 2 ?",
+    foundBy: "src/leases/release-lease.test.ts",
   },
   {
     name: "ended-page-includes-its-bound",
@@ -213,6 +235,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "leases/ended-leases.ts",
     find: "zrevrangebyscore(key, `(",
     replace: "zrevrangebyscore(key, `",
+    foundBy: "test/leases/list-sessions.test.ts",
   },
   {
     name: "name-freed-for-another-owner",
@@ -221,6 +244,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "redis/scripts/free-name.lua",
     find: 'if redis.call("HGET", KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end\n',
     replace: "",
+    foundBy: "test/leases/session-names.test.ts",
   },
   {
     name: "uncharged-holder-gets-bytes-back",
@@ -230,6 +254,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "redis/idempotent-answers.ts",
     find: "results.map(({ holder, isIn }) => isIn && chargeOne(holder, -bytes))",
     replace: "results.map(({ holder }) => chargeOne(holder, -bytes))",
+    foundBy: "test/leases/repeated-requests.test.ts",
   },
   {
     name: "told-before-first-claim",
@@ -247,6 +272,7 @@ export const leasesMistakes: readonly Mutation[] = [
       "      await tellOf();",
       `      await orUnavailable(redis.hset(claims, session, \`\${poolUid}/\${replica}\`));`,
     ].join("\n"),
+    foundBy: "test/redis/stale-calls.test.ts",
   },
   {
     name: "cursor-shortens-life-of-events",
@@ -256,6 +282,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "redis/export-cursors.ts",
     find: 'redis.expire(key, aloneSeconds, "NX")',
     replace: "redis.expire(key, aloneSeconds)",
+    foundBy: "test/redis/export-cursors.test.ts",
   },
   {
     name: "demoted-master-is-no-outage",
@@ -264,6 +291,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "redis/or-unavailable.ts",
     find: '  "READONLY",\n',
     replace: "",
+    foundBy: "src/redis/or-unavailable.test.ts",
   },
   {
     name: "redis-password-in-error",
@@ -272,6 +300,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "redis/redis-url.ts",
     find: 'throw malformed("the URL is malformed or of an unknown scheme")',
     replace: 'throw malformed(["malformed or of an unknown scheme:", url].join(" "))',
+    foundBy: "src/redis/redis-url.test.ts",
   },
   {
     name: "dropped-recording-keeps-its-room",
@@ -280,6 +309,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "redis/replay-store.ts",
     find: "      await release(record);\n",
     replace: "",
+    foundBy: "test/redis/replay-store.test.ts",
   },
   {
     name: "channel-followed-again-once",
@@ -288,6 +318,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "redis/follow-channel.ts",
     find: 'subscriber.on("ready"',
     replace: 'subscriber.once("ready"',
+    foundBy: "src/redis/follow-channel.test.ts",
   },
   {
     name: "reconnect-counts-as-close",
@@ -296,6 +327,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "redis/connection.ts",
     find: "this.#isClosed ||= !reconnect;",
     replace: "this.#isClosed ||= reconnect;",
+    foundBy: "src/redis/connection.test.ts",
   },
   {
     name: "pause-of-receiver-is-refusal",
@@ -304,6 +336,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "telemetry/otlp-exporter.ts",
     find: "new Set([429, 502, 503, 504])",
     replace: "new Set([502, 503, 504])",
+    foundBy: "test/telemetry/exporter.test.ts",
   },
   {
     name: "export-ends-before-last-events",
@@ -313,6 +346,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "telemetry/export-queue.ts",
     find: "return wasEnding;",
     replace: "return isEnding;",
+    foundBy: "test/telemetry/export-queue.slow.test.ts",
   },
   {
     name: "granted-turn-never-left",
@@ -322,6 +356,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "telemetry/destination-gate.ts",
     find: "      if (ticket.isGranted) leave();\n      else pump();",
     replace: "      if (!ticket.isGranted) pump();",
+    foundBy: "src/telemetry/destination-gate.test.ts",
   },
   {
     name: "only-first-address-judged",
@@ -330,6 +365,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "telemetry/pinned-connector.ts",
     find: "for (const text of texts) {",
     replace: "for (const text of texts.slice(0, 1)) {",
+    foundBy: "test/telemetry/exporter.test.ts",
   },
   {
     name: "blob-read-without-signal",
@@ -338,6 +374,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "blobs/s3-store.ts",
     find: ".send(new GetObjectCommand(place), { abortSignal: signal })",
     replace: ".send(new GetObjectCommand(place))",
+    foundBy: "test/blobs/s3-store.test.ts",
   },
   {
     name: "range-with-one-byte-more",
@@ -346,6 +383,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "blobs/folder-store.ts",
     find: "end: end - 1 }",
     replace: "end }",
+    foundBy: "test/blobs/folder-store.test.ts",
   },
   {
     name: "broken-off-upload-not-aborted",
@@ -354,6 +392,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "blobs/s3-upload.ts",
     find: "abortSignal: AbortSignal.timeout(abortMs)",
     replace: "abortSignal: AbortSignal.any([signal, AbortSignal.timeout(abortMs)])",
+    foundBy: "test/blobs/s3-store.test.ts",
   },
   {
     name: "half-a-profile-packed",
@@ -362,6 +401,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "profile-archive/pack-profile.ts",
     find: 'tar.on("error", (error) => packed.destroy(error));',
     replace: 'tar.on("error", () => packed.end());',
+    foundBy: "test/profile-archive/pack-profile.test.ts",
   },
   {
     name: "left-out-files-unpacked",
@@ -370,6 +410,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "profile-archive/unpack-profile.ts",
     find: "if (isFolder(entry) || isLeftOut(path)) entry.resume();",
     replace: "if (isFolder(entry)) entry.resume();",
+    foundBy: "test/profile-archive/unpack-profile.test.ts",
   },
   {
     name: "extension-digest-not-awaited",
@@ -378,6 +419,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "extension-zip/open-archive.ts",
     find: "if (sha256 !== undefined) await checkDigest(file, bytes, sha256);",
     replace: "if (sha256 !== undefined) void checkDigest(file, bytes, sha256);",
+    foundBy: "test/extension-zip/valid.test.ts",
   },
   {
     name: "budget-for-each-file",
@@ -387,6 +429,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "extension-zip/check-extension-zip.ts",
     find: "await sink(entry, readEntry(archive, entry, meter));",
     replace: "await sink(entry, readEntry(archive, entry, createMeter(archive.bytes)));",
+    foundBy: "test/extension-zip/hostile.test.ts",
   },
   {
     name: "new-pod-taken-for-its-namesake",
@@ -395,6 +438,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "local/process-node/pod-sync.ts",
     find: "if (entry && entry.pod.metadata.uid !== pod?.metadata.uid) return",
     replace: "if (entry && !pod) return",
+    foundBy: "src/local/process-node/pod-sync.test.ts",
   },
   {
     name: "slot-of-failed-start-kept",
@@ -403,6 +447,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "local/process-node/pod-run.ts",
     find: "      clearTimeout(slotDeadline);\n      giveBackSlot();\n",
     replace: "      clearTimeout(slotDeadline);\n",
+    foundBy: "src/local/process-node/pod-run.test.ts",
   },
   {
     name: "failed-bind-counts-as-bound",
@@ -411,6 +456,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "local/process-node/binder.ts",
     find: "        bound.delete(uid);\n        if (!hasReason",
     replace: "        if (!hasReason",
+    foundBy: "src/local/process-node/binder.test.ts",
   },
   {
     name: "stop-does-not-wait-for-answers",
@@ -428,9 +474,9 @@ export const leasesMistakes: readonly Mutation[] = [
     kind: "forgotten await",
     breaks: "the recording of a session that ends by a time limit lacks its last part",
     file: "cmd/serve-browser.ts",
-    tests: ["test/agent/replay/agent.test.ts"],
     find: "  await replays.settled();\n  // Streams",
     replace: "  void replays.settled();\n  // Streams",
+    foundBy: "test/agent/replay/agent.test.ts",
   },
   {
     name: "recovery-shown-by-former-leader",
@@ -439,6 +485,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "metrics/operator-metrics.ts",
     find: "      if (!isLeading()) recovering.clear();\n",
     replace: "",
+    foundBy: "src/metrics/operator-metrics.test.ts",
   },
   {
     name: "probe-pauses-milliseconds",
@@ -447,6 +494,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "probe/pool-client.ts",
     find: "sleep(1000 * retryAfterOf(response)",
     replace: "sleep(retryAfterOf(response)",
+    foundBy: "src/probe/pool-client.test.ts",
   },
   {
     name: "release-answers-before-sockets-are-cut",
@@ -456,6 +504,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "leases/release-lease.ts",
     find: "else await endOnAgent(release.poolUid, lease, release.reuse, deps);",
     replace: "else endOnAgent(release.poolUid, lease, release.reuse, deps);",
+    foundBy: "test/leases/inspection-after-failover.test.ts",
   },
   {
     name: "close-ends-lease-of-another-browser",
@@ -465,6 +514,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "leases/scripts/close.lua",
     find: 'if not lease or lease.browser ~= browser.id then return "" end',
     replace: 'if not lease then return "" end',
+    foundBy: "test/leases/lease-store.test.ts",
   },
   {
     name: "s3-range-includes-its-end",
@@ -474,6 +524,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "blobs/s3-store.ts",
     find: "range.end - 1}",
     replace: "range.end}",
+    foundBy: "test/blobs/s3-store.test.ts",
   },
   {
     name: "given-up-start-keeps-its-place-in-line",
@@ -483,6 +534,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "local/process-node/start-slots.ts",
     find: "          waiting.delete(proceed);\n          resolve(undefined);",
     replace: "          resolve(undefined);",
+    foundBy: "src/local/process-node/start-slots.test.ts",
   },
   {
     name: "pod-ends-before-its-clean-up",
@@ -492,6 +544,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "local/process-node/pod-run.ts",
     find: "      await cleanPodProcess(dataDir, pod);",
     replace: "      void cleanPodProcess(dataDir, pod);",
+    foundBy: "src/local/process-node/pod-run.test.ts",
   },
   {
     name: "status-noted-before-it-is-written",
@@ -501,6 +554,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "local/process-node/pod-reports.ts",
     find: "      await write(pod, status);\n      last.status = status;",
     replace: "      last.status = status;\n      await write(pod, status);",
+    foundBy: "src/local/process-node/pod-reports.test.ts",
   },
   {
     name: "reboot-told-from-same-boot-id",
@@ -510,6 +564,7 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "local/data-dir-lock.ts",
     find: "former.bootId !== undefined && former.bootId !== bootId",
     replace: "former.bootId !== undefined && former.bootId === bootId",
+    foundBy: "test/local/leftovers.slow.test.ts",
   },
   {
     name: "profile-of-crashed-browser-saved",
@@ -518,15 +573,16 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "cmd/serve-browser.ts",
     find: "  if (saving && ended) await saving.run(",
     replace: "  if (saving) await saving.run(",
+    foundBy: "test/agent/profile-save.slow.test.ts",
   },
   {
     name: "redis-url-in-ready-line",
     kind: "secret in a log line",
     breaks: "the password of Redis is in the api's log at each start, for everybody who may read logs",
     file: "cmd/api.ts",
-    tests: ["test/ops/logged.test.ts"],
     find: '  log.info({ listen: url }, "api is ready");',
     replace: '  log.info({ listen: url, redis: config.redisUrl }, "api is ready");',
+    foundBy: "test/ops/logged.test.ts",
   },
   {
     name: "dependents-not-told-of-deletion",
@@ -536,5 +592,6 @@ export const leasesMistakes: readonly Mutation[] = [
     file: "cmd/run-object-controllers.ts",
     find: '        if (change !== "DELETED" && !predicate.specChanged(object)) return;',
     replace: '        if (change === "DELETED" || !predicate.specChanged(object)) return;',
+    foundBy: "test/vault/yaml.slow.test.ts",
   },
 ];

@@ -1,7 +1,7 @@
 /** Mistakes in the use cases behind the HTTP API, in stored secrets, and in fills of pages. */
-import type { Mutation } from "../mutation.ts";
+import type { KeptMistake } from "../mutation.ts";
 
-export const servicesMistakes: readonly Mutation[] = [
+export const servicesMistakes: readonly KeptMistake[] = [
   {
     name: "queue-place-of-key-stays-taken",
     kind: "forgotten clean-up",
@@ -10,6 +10,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/limits/caller-limits.ts",
     find: "if (!ofProject) return void ofKey();",
     replace: "if (!ofProject) return undefined;",
+    foundBy: "src/services/limits/caller-limits.test.ts",
   },
   {
     name: "one-more-than-the-bound",
@@ -19,6 +20,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/limits/caller-limits.ts",
     find: "if (count >= most) return undefined;",
     replace: "if (count > most) return undefined;",
+    foundBy: "src/services/limits/caller-limits.test.ts",
   },
   {
     name: "archive-read-from-where-the-file-stands",
@@ -27,6 +29,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/extensions/upload-extension.ts",
     find: "file.createReadStream({ start: 0, autoClose: false })",
     replace: "file.createReadStream({ autoClose: false })",
+    foundBy: "test/extensions/docs.test.ts",
   },
   {
     name: "delivered-before-its-archives",
@@ -35,6 +38,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/setups/deliver-setups.ts",
     find: "for (const sha256 of missing) await sendArchive(agent, { sha256, read });",
     replace: "for (const sha256 of missing) void sendArchive(agent, { sha256, read });",
+    foundBy: "src/services/setups/deliver-setups.test.ts",
   },
   {
     name: "values-before-narrower-origins",
@@ -45,6 +49,7 @@ export const servicesMistakes: readonly Mutation[] = [
     find: "      await narrowOrigins(credential, request, deps);\n      const login = await writeLogin(credential, request, deps);\n",
     replace:
       "      const login = await writeLogin(credential, request, deps);\n      await narrowOrigins(credential, request, deps);\n",
+    foundBy: "test/vault/allowed-origins.test.ts",
   },
   {
     name: "credential-without-values-is-answered",
@@ -54,6 +59,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/credentials/create-credential.ts",
     find: "  } catch (error) {\n    await deps.kube.delete(credentialKind, created.metadata).catch(() => undefined);\n    throw error;\n",
     replace: "  } catch {\n    await deps.kube.delete(credentialKind, created.metadata).catch(() => undefined);\n",
+    foundBy: "src/services/credentials/create-credential.test.ts",
   },
   {
     name: "connections-renamed-some-time",
@@ -63,6 +69,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/credentials/rename-credential.ts",
     find: "  await Promise.all(\n",
     replace: "  void Promise.all(\n",
+    foundBy: "src/services/credentials/rename-credential.test.ts",
   },
   {
     name: "default-project-loses-its-name",
@@ -72,6 +79,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/projects/update-project.ts",
     find: "const isKnownByName = project.id !== deps.config.defaultProject;",
     replace: "const isKnownByName = project.id === deps.config.defaultProject;",
+    foundBy: "src/services/projects/update-project.test.ts",
   },
   {
     name: "key-learns-of-other-projects",
@@ -82,6 +90,7 @@ export const servicesMistakes: readonly Mutation[] = [
     find: 'if (scope.kind === "project" && projects.find(idOrName)?.id !== scope.projectId)',
     replace:
       'const found = projects.find(idOrName);\n  if (scope.kind === "project" && found && found.id !== scope.projectId)',
+    foundBy: "test/org/http.test.ts",
   },
   {
     name: "patch-over-newer-object",
@@ -90,6 +99,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/objects/change-object.ts",
     find: "    const { resourceVersion } = current.metadata;\n    const patch = change(current);\n    try {\n      return await kube.patch(type, ref, { ...patch, metadata: { ...patch.metadata, resourceVersion } });\n",
     replace: "    const patch = change(current);\n    try {\n      return await kube.patch(type, ref, patch);\n",
+    foundBy: "test/org/projects.test.ts",
   },
   {
     name: "too-large-counts-as-outage",
@@ -99,6 +109,7 @@ export const servicesMistakes: readonly Mutation[] = [
     find: '  if (error.status === 413 || tooLargeForEtcd.test(error.message))\n    return new AppError("payload_too_large", "the object is larger than the Kubernetes API stores", { cause: error });\n  if (isTransient(error)) return unavailable("the Kubernetes API", error);\n',
     replace:
       '  if (isTransient(error)) return unavailable("the Kubernetes API", error);\n  if (error.status === 413 || tooLargeForEtcd.test(error.message))\n    return new AppError("payload_too_large", "the object is larger than the Kubernetes API stores", { cause: error });\n',
+    foundBy: "src/services/objects/kube-for-requests.test.ts",
   },
   {
     name: "holders-in-pools-not-asked",
@@ -109,6 +120,7 @@ export const servicesMistakes: readonly Mutation[] = [
     find: ": await holderOf([...pools, ...browsers.filter((each) => !isOver(each))], { kind, object }, deps);",
     replace:
       ": await holderOf(\n        browsers.filter((each) => !isOver(each)),\n        { kind, object },\n        deps,\n      );",
+    foundBy: "src/services/objects/references.test.ts",
   },
   {
     name: "session-of-gone-caller-stays",
@@ -118,6 +130,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/sessions/hand-out.ts",
     find: "  } catch (error) {\n    deps.abandonedSessions.add(poolUid, session);\n",
     replace: "  } catch (error) {\n    if (!signal.aborted) deps.abandonedSessions.add(poolUid, session);\n",
+    foundBy: "src/services/sessions/hand-out.test.ts",
   },
   {
     name: "start-goes-on-without-caller",
@@ -127,6 +140,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/sessions/create-browser.ts",
     find: "acquireLease(wanted, deps, AbortSignal.any([signal, failure.signal]))",
     replace: "acquireLease(wanted, deps, failure.signal)",
+    foundBy: "test/http/caller-limits.test.ts",
   },
   {
     name: "place-left-only-after-errors",
@@ -135,6 +149,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/sessions/acquire-browser.ts",
     find: "    } finally {\n      place?.();\n    }\n",
     replace: "    } catch (error) {\n      place?.();\n      throw error;\n    }\n",
+    foundBy: "test/leases/acquire-browser.test.ts",
   },
   {
     name: "recovering-name-not-found",
@@ -144,6 +159,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/sessions/find-session.ts",
     find: "if (owners.length > 0) await refuseWhileRecovering(idOrName, owners, deps);",
     replace: "if (owners.length === 0) await refuseWhileRecovering(idOrName, owners, deps);",
+    foundBy: "test/leases/find-session.test.ts",
   },
   {
     name: "rewrite-of-first-record-only",
@@ -153,6 +169,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/sessions/update-browser.ts",
     find: "const now = tries === 0 ? lease : await store.lease(poolUid, lease.session);",
     replace: "const now = lease;",
+    foundBy: "test/injector/sessions.slow.test.ts",
   },
   {
     name: "ends-of-one-millisecond-lost",
@@ -161,6 +178,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/sessions/ended-sessions.ts",
     find: "(places[0]?.endedMs ?? 0) + 1)",
     replace: "places[0]?.endedMs ?? 0)",
+    foundBy: "test/leases/list-sessions.test.ts",
   },
   {
     name: "watcher-may-steer",
@@ -169,6 +187,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/sessions/authorize-session.ts",
     find: "headers: readOnly || claims?.readOnly ? {",
     replace: "headers: readOnly ? {",
+    foundBy: "test/contracts/agent-client.test.ts",
   },
   {
     name: "exporter-closed-under-another-session",
@@ -177,6 +196,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/telemetry/exports.ts",
     find: "if (present.users > 0) return;",
     replace: "if (present.users > 1) return;",
+    foundBy: "test/telemetry/destination-exporter.test.ts",
   },
   {
     name: "followers-miss-last-events",
@@ -185,6 +205,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/telemetry/follow-events.ts",
     find: "      if (page.events.length > 0) continue;\n      if (isOver) return;\n",
     replace: "      if (isOver) return;\n      if (page.events.length > 0) continue;\n",
+    foundBy: "src/services/telemetry/follow-events.test.ts",
   },
   {
     name: "stopped-watch-is-shared",
@@ -193,6 +214,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/telemetry/session-watch.ts",
     find: "        joined.stop.abort();\n        loops.delete(session);\n",
     replace: "        joined.stop.abort();\n",
+    foundBy: "src/services/telemetry/session-watch.test.ts",
   },
   {
     name: "slot-lost-in-the-moment-of-an-abort",
@@ -202,6 +224,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/collecting/slots.ts",
     find: "if (!waiting.delete(turn)) leave();",
     replace: "waiting.delete(turn);",
+    foundBy: "src/services/collecting/slots.test.ts",
   },
   {
     name: "one-link-opens-all-recordings",
@@ -210,6 +233,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/replays/open-replay.ts",
     find: "if (claims?.sessionId !== sessionId || claims.replayId !== replayId)",
     replace: "if (claims?.sessionId !== sessionId)",
+    foundBy: "src/services/replays/open-replay.test.ts",
   },
   {
     name: "sweep-outlives-its-replica",
@@ -218,6 +242,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/replays/replay-collector.ts",
     find: "await sweepReplays(\n          deps,\n          Date.now(),\n          AbortSignal.any([signal, AbortSignal.timeout(sweepLimitMs)]),\n        );",
     replace: "await sweepReplays(deps, Date.now(), AbortSignal.timeout(sweepLimitMs));",
+    foundBy: "src/services/replays/replay-collector.test.ts",
   },
   {
     name: "fill-takes-a-session-name",
@@ -229,6 +254,7 @@ export const servicesMistakes: readonly Mutation[] = [
     throw new AppError("not_found", \`no browser \${browserId} in this project; browser_id is the session_id\`);
 `,
     replace: "",
+    foundBy: "src/services/vaults/attached-browser.test.ts",
   },
   {
     name: "typed-before-it-is-masked",
@@ -238,6 +264,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/vaults/fill-item.ts",
     find: 'await time.until(maskFill(lease, request, open, deps), "browser");',
     replace: "void maskFill(lease, request, open, deps);",
+    foundBy: "test/injector/fills.test.ts",
   },
   {
     name: "origins-from-before-the-values",
@@ -246,6 +273,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/vaults/open-item.ts",
     find: "commonOrigins([before, now.spec.allowedOrigins])",
     replace: "commonOrigins([before, credential.spec.allowedOrigins])",
+    foundBy: "test/vault/allowed-origins.test.ts",
   },
   {
     name: "no-second-look-under-the-lock",
@@ -255,6 +283,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/vaults/put-item.ts",
     find: "    const rival = await find();\n    if (rival) return { item: requireSame(rival, spec), isNew: false };\n",
     replace: "",
+    foundBy: "test/vault/items.test.ts",
   },
   {
     name: "used-visit-still-saves",
@@ -265,6 +294,7 @@ export const servicesMistakes: readonly Mutation[] = [
     find: "  await endVisit(connection, ticket, deps);\n  const name = await save(connection, { values, project }, deps);\n",
     replace:
       "  const name = await save(connection, { values, project }, deps);\n  await endVisit(connection, ticket, deps);\n",
+    foundBy: "test/vault/used-visit.test.ts",
   },
   {
     name: "connection-without-its-profile",
@@ -273,6 +303,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/connections/with-profile.ts",
     find: 'if (!(error instanceof AppError && error.code === "name_taken")) throw error;',
     replace: "if (!(error instanceof AppError)) throw error;",
+    foundBy: "src/services/connections/with-profile.test.ts",
   },
   {
     name: "policy-deleted-after-an-outage",
@@ -282,6 +313,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/policies/policy-upload.ts",
     find: 'error.code === "unavailable"',
     replace: 'error.code !== "unavailable"',
+    foundBy: "src/services/policies/policy-upload.test.ts",
   },
   {
     name: "new-policy-deleted-as-replaced",
@@ -290,6 +322,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/pools/update-pool.ts",
     find: "await deleteReplacedParts(before, pool, deps);",
     replace: "await deleteReplacedParts(pool, before, deps);",
+    foundBy: "test/org/large-policies.test.ts",
   },
   {
     name: "refused-delete-drains",
@@ -299,6 +332,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/pools/delete-pool.ts",
     find: "{ evenIfLeased: force }",
     replace: "{ evenIfLeased: true }",
+    foundBy: "test/org/http.test.ts",
   },
   {
     name: "limit-itself-is-refused",
@@ -307,6 +341,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/pools/pool-checks.ts",
     find: "if (total + size > pooledSessions)",
     replace: "if (total + size >= pooledSessions)",
+    foundBy: "src/services/pools/pool-checks.test.ts",
   },
   {
     name: "destination-read-before-the-lock",
@@ -317,6 +352,7 @@ export const servicesMistakes: readonly Mutation[] = [
     find: '  const { metadata } = await fetchDestination(idOrName, project, deps);\n  const changed = await deps.locks.hold(["change-destination", metadata.uid], async () => {\n    const destination = await fetchDestination(metadata.name, project, deps);\n',
     replace:
       '  const destination = await fetchDestination(idOrName, project, deps);\n  const { metadata } = destination;\n  const changed = await deps.locks.hold(["change-destination", metadata.uid], async () => {\n',
+    foundBy: "test/telemetry/destinations.test.ts",
   },
   {
     name: "new-destination-gets-events-of-the-old",
@@ -325,6 +361,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/telemetry-destinations/destination-exporter.ts",
     find: "if (destination?.metadata.uid !== uid) return replace(undefined);",
     replace: "if (!destination) return replace(undefined);",
+    foundBy: "test/telemetry/destination-exporter.test.ts",
   },
   {
     name: "site-gets-the-proxy-password",
@@ -333,6 +370,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/proxies/reach-through.ts",
     find: "headers: {}, signal }",
     replace: "headers: authorization(parent), signal }",
+    foundBy: "test/proxies/check.test.ts",
   },
   {
     name: "download-of-the-version-before",
@@ -341,6 +379,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/profiles/download-profile.ts",
     find: "const version = current.status?.version ?? 0;",
     replace: "const version = profile.status?.version ?? 0;",
+    foundBy: "src/services/profiles/download-profile.test.ts",
   },
   {
     name: "malformed-expiry-never-ends",
@@ -349,6 +388,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/api-keys/api-key-secret.ts",
     find: "Date.parse(expiresAt) > nowMs)",
     replace: "!(Date.parse(expiresAt) <= nowMs))",
+    foundBy: "src/services/api-keys/api-key-secret.test.ts",
   },
   {
     name: "rotated-key-keeps-its-lifetime",
@@ -357,6 +397,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/api-keys/rotate-api-key.ts",
     find: "const lifetime = daysToExpire === undefined ? lifetimeDays : (daysToExpire ?? undefined);",
     replace: "const lifetime = daysToExpire ?? lifetimeDays;",
+    foundBy: "test/org/api-keys.test.ts",
   },
   {
     name: "removed-values-stay-stored",
@@ -365,6 +406,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/secrets/stored-login.ts",
     find: "      const gone = Object.fromEntries(Object.keys(secret.data ?? {}).map((entry) => [entry, null]));\n      written = after;\n      return { data: { ...gone, ...dataOf(after, refOf(credential), deps) } };\n",
     replace: "      written = after;\n      return { data: dataOf(after, refOf(credential), deps) };\n",
+    foundBy: "test/vault/credentials.test.ts",
   },
   {
     name: "any-secret-as-header",
@@ -373,6 +415,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "secrets/destination-secret.ts",
     find: "if (secret?.type !== secretType)\n    throw",
     replace: "if (!secret) throw",
+    foundBy: "test/telemetry/destinations.test.ts",
   },
   {
     name: "refused-password-is-quoted",
@@ -382,6 +425,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "secrets/proxy-secret.ts",
     find: 'throw new AppError("bad_request", "the Kubernetes API refuses to store the proxy\'s secrets");',
     replace: 'throw new AppError("bad_request", error.message, { cause: error });',
+    foundBy: "src/secrets/proxy-secret.test.ts",
   },
   {
     name: "malformed-key-is-quoted",
@@ -390,6 +434,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "secrets/secrets-key.ts",
     find: `if (!key && line !== "") throw new Error(\`\${file}, line \${index + 1}: give`,
     replace: `if (!key && line !== "")\n      throw new Error(\`\${file}, line \${index + 1}, \${JSON.stringify(line)}: give`,
+    foundBy: "src/secrets/sealing.test.ts",
   },
   {
     name: "frames-around-not-judged",
@@ -398,6 +443,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "fill/choose-targets.ts",
     find: '  for (let each: Frame | undefined = frame; each; each = each.parent)\n    if (!allowed.includes(origins.get(each) ?? "")) return false;\n  return true;\n',
     replace: '  return allowed.includes(origins.get(frame) ?? "");\n',
+    foundBy: "src/fill/choose-targets.test.ts",
   },
   {
     name: "fill-without-its-caller",
@@ -406,6 +452,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "fill/fill-page.ts",
     find: "AbortSignal.any([signal, deadline.signal])",
     replace: "deadline.signal",
+    foundBy: "test/fill/no-answer.slow.test.ts",
   },
   {
     name: "goes-on-after-unknown-write",
@@ -414,6 +461,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "fill/write-fields.ts",
     find: 'isStopped ||= outcome.status !== "filled";',
     replace: 'isStopped ||= outcome.status === "failed";',
+    foundBy: "src/fill/write-fields.test.ts",
   },
   {
     name: "frame-without-its-parent",
@@ -422,6 +470,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "fill/frames.ts",
     find: "const isLost = objectId === undefined || (parentId !== undefined && parent === undefined);",
     replace: "const isLost = objectId === undefined;",
+    foundBy: "src/fill/frames.test.ts",
   },
   {
     name: "page-of-sites-begins-one-early",
@@ -430,6 +479,7 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/registry/list-sites.ts",
     find: "if (matching > offset) found.push(place);",
     replace: "if (matching >= offset) found.push(place);",
+    foundBy: "test/registry/registry-page.slow.test.ts",
   },
   {
     name: "destination-known-by-name",
@@ -439,5 +489,6 @@ export const servicesMistakes: readonly Mutation[] = [
     file: "services/telemetry-destinations/destination-exporter.ts",
     find: "if (destination?.metadata.uid !== uid) return replace(undefined);",
     replace: "if (destination?.metadata.name !== id) return replace(undefined);",
+    foundBy: "test/telemetry/destination-exporter.test.ts",
   },
 ];

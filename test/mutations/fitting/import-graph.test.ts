@@ -1,0 +1,9 @@
+import { expect, test } from "vitest";
+import { loadedBy } from "./import-graph.ts";
+
+test("a file loads what it imports, and what that imports", () => {
+  const loaded = loadedBy("test/mutations/fitting/import-graph.ts");
+  expect(loaded.get("test/mutations/fitting/import-graph.ts")).toBe(0);
+  expect(loaded.get("scripts/architecture/imports.ts")).toBe(1);
+  expect(loaded.get("scripts/architecture/parse-source.ts")).toBe(2);
+});
