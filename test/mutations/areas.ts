@@ -9,7 +9,7 @@ export type Area = (typeof areaNames)[number];
 
 type Row = readonly [folder: string, area: Area, risk: number];
 
-const folders: readonly Row[] = [
+export const folders: readonly Row[] = [
   ["agent", "agent", 3],
   ["agent/bidi", "agent", 2],
   ["agent/replay", "agent", 2],
@@ -74,3 +74,6 @@ const rowOf = (file: string): Row => {
 
 /** The area of a file below `src/`. Throws when it has none. */
 export const areaOf = (file: string): Area => rowOf(file)[1];
+
+/** How much a line of a file weighs when mistakes are drawn, 1 to 4. Throws when the file has no area. */
+export const riskOf = (file: string): number => rowOf(file)[2];

@@ -5,6 +5,8 @@ import { areaOf } from "./areas.ts";
 import { type Console, testFiles } from "./commands.ts";
 import { measureCoverage, staleTests } from "./fitting/measure.ts";
 import { coveragePath, readCoverage, writeCoverage } from "./fitting/measured-coverage.ts";
+import { tryAgainst } from "./fresh/try-against.ts";
+import { tryFresh } from "./fresh/try-fresh.ts";
 import { keptMistakes } from "./kept-mistakes.ts";
 import { type Options, readOptions, usage } from "./options.ts";
 import { tryKept } from "./try-kept.ts";
@@ -38,6 +40,10 @@ const carryOut = async (options: Options): Promise<number> => {
       return findTests(options.of);
     case "kept":
       return tryKept(options, terminal);
+    case "fresh":
+      return tryFresh(options, terminal);
+    case "against":
+      return tryAgainst(options, terminal);
   }
 };
 

@@ -10,11 +10,20 @@ export const usage = `usage: npm run test:mutations -- [options]
 Makes realistic mistakes in copies of the product, one at a time, and runs the tests that fit each: unit tests first, then those that run the
 function in which it is. A mistake that no test notices is a finding.
 
+Mistakes that were written by hand, each of which a test notices (the default):
   --area a,b      those of these areas only: ${areaNames.join(", ")}
   --only a,b      these only, by name
   --left          those alone that have no answer yet
   --sample N      N of them, drawn by chance
   --list          names them, and runs nothing
+
+Fresh mistakes, which measure the tests:
+  --fresh N       N of them, drawn from all product code; says which share the tests notice. The same command on the same tree goes on
+                  where it was ended
+  --area a,b      in files of these areas only
+  --list          shows them, and runs no test
+  --against FILE  tries the mistakes of an earlier run again, as far as the tests that noticed them have gone or changed, and those
+                  that were not noticed; says the rates of both
 
   --seed N        seed of a draw (default: drawn by chance, and printed)
   --budget S      seconds for the tests of one mistake that are no unit tests; 0: unit tests alone (default ${defaultBudgetSeconds})
@@ -26,14 +35,23 @@ function in which it is. A mistake that no test notices is a finding.
 
 Results are kept in .browserpool/mutations.
 
-exit code: 0 all were noticed, may stay, or came to no answer (time, unsteady tests); 1 a mistake is not noticed
+exit code: 0 all were noticed, may stay, or came to no answer (time, unsteady tests), and fresh ones came to an end; 1 a mistake is not noticed
 that was, none came to an answer, or the run was ended; 2 a wrong command line
 `;
 
 type Common = { area: Area[]; seed: number; budgetSeconds: number; atOnce: number };
 
 export type KeptOptions = { only: string[]; left: boolean; sample: number | undefined } & Common;
-export type Options = { do: "help" | "list" } | { do: "find-tests"; of: string[] } | ({ do: "kept" } & KeptOptions);
+export type FreshOptions = { count: number; list: boolean } & Common;
+/** `budgetSeconds`: undefined for that of the earlier run. */
+export type AgainstOptions = { against: string; budgetSeconds: number | undefined; atOnce: number };
+
+export type Options =
+  | { do: "help" | "list" }
+  | { do: "find-tests"; of: string[] }
+  | ({ do: "kept" } & KeptOptions)
+  | ({ do: "fresh" } & FreshOptions)
+  | ({ do: "against" } & AgainstOptions);
 
 const mostAtOnce = 16;
 
@@ -59,12 +77,15 @@ export const readOptions = (argv: string[]): Options => {
   if (values["find-tests"]) return { do: "find-tests", of: values.of?.split(",") ?? [] };
   const budget = values.budget === undefined ? undefined : number("budget", values.budget, { min: 0, max: 3600 });
   const atOnce = number("at-once", values["at-once"], { max: mostAtOnce });
+  if (values.against !== undefined) return { do: "against", against: values.against, budgetSeconds: budget, atOnce };
   const common = {
     area: areaList(values.area),
     seed: values.seed === undefined ? freshSeed() : number("seed", values.seed, { max: 999_999 }),
     budgetSeconds: budget ?? defaultBudgetSeconds,
     atOnce,
   };
+  if (values.fresh !== undefined)
+    return { do: "fresh", count: number("fresh", values.fresh, { max: 10_000 }), list: values.list, ...common };
   if (values.list) return { do: "list" };
   const sample = values.sample === undefined ? undefined : number("sample", values.sample, { max: 10_000 });
   return { do: "kept", only: values.only?.split(",") ?? [], left: values.left, sample, ...common };
@@ -80,6 +101,8 @@ const parse = (argv: string[]) =>
           only: { type: "string" },
           left: { type: "boolean", default: false },
           sample: { type: "string" },
+          fresh: { type: "string" },
+          against: { type: "string" },
           seed: { type: "string" },
           budget: { type: "string" },
           "at-once": { type: "string", default: "2" },

@@ -27,6 +27,7 @@ const counts = (of: readonly Result[]) => {
   };
 };
 
+const found = (of: readonly Result[]): number => of.filter(({ outcome }) => outcome.found !== "no").length;
 const answered = (of: readonly Result[]): number => of.filter(({ outcome }) => isAnswer(outcome)).length;
 
 /** One row for each area and one for all. What came to no answer counts in no rate. `isSample`: whether the rate is one of a larger whole. */
@@ -42,6 +43,18 @@ export const tableByArea = (results: readonly Result[], { isSample }: { isSample
     isSample ? [...head, "95 % interval"] : head,
     rows.map((row) => row.map(String)),
   );
+};
+
+/** The rates of two runs of the same mutations. */
+export const tableOfBoth = (before: readonly Result[], now: readonly Result[]): string => {
+  const later = new Map(rowsOf(now).map(({ name, of }) => [name, of]));
+  const cells = (of: readonly Result[]): string[] => [
+    `${found(of)} of ${answered(of)}`,
+    shareText(found(of), answered(of)),
+    intervalText(found(of), answered(of)),
+  ];
+  const rows = rowsOf(before).map(({ name, of }) => [name, ...cells(of), ...cells(later.get(name) ?? [])]);
+  return table(["area", "before: found", "share", "95 % interval", "now: found", "share", "95 % interval"], rows);
 };
 
 /** Each of them with what it changes, for a reader who judges whether a test is missing. */

@@ -30,6 +30,12 @@ test("a sample is of those that a test notices, another one with another seed, a
   expect(select("--sample", "9999")).toEqual(keptMistakes.filter(({ mayStay }) => mayStay === undefined));
 });
 
+test("fresh mistakes are drawn by their own options", () => {
+  const options = readOptions(["--fresh", "20", "--seed", "3", "--budget", "0", "--area", "http"]);
+  expect(options).toMatchObject({ do: "fresh", count: 20, seed: 3, budgetSeconds: 0, area: ["http"], list: false });
+  expect(readOptions(["--against", "run.json"])).toMatchObject({ do: "against", against: "run.json" });
+});
+
 test.each([
   [["--only", "no-such-mistake"], /no mistake no-such-mistake/],
   [["--area", "moon"], /--area moon: give one of/],

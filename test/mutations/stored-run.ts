@@ -26,7 +26,7 @@ const StoredRun = z.object({
   mutations: z.array(Stored),
 });
 
-type StoredMutation = z.infer<typeof Stored>;
+export type StoredMutation = z.infer<typeof Stored>;
 type StoredRun = z.infer<typeof StoredRun>;
 
 /** The path of a run of this name. */
@@ -59,3 +59,7 @@ export const knownOutcomes = (run: StoredRun | undefined): ((mutation: Mutation)
     return one?.find === find && one.replace === replace ? one : undefined;
   };
 };
+
+/** Whether a test file that noticed the mutation is there no more, or another one. */
+export const hasLostFinder = ({ finders = {} }: StoredMutation): boolean =>
+  Object.entries(finders).some(([file, digest]) => !existsSync(join(root, file)) || digestOf(file) !== digest);

@@ -3,6 +3,7 @@
  * mistakes can be tried at once. A copy has what git knows and would know, and shares `node_modules`.
  */
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -24,6 +25,17 @@ const filesOf = async (folder: string): Promise<string[]> => {
   const { stdout } = await promisify(execFile)("git", command, { cwd: folder, maxBuffer: 2 ** 26 });
   // A link to the packages of another tree is no folder, which alone is ignored.
   return stdout.split("\0").filter((path) => path !== "" && path !== "node_modules");
+};
+
+/** A digest of all files of the project's tree. */
+export const treeDigest = async (): Promise<string> => {
+  const digest = createHash("sha256");
+  for (const path of (await filesOf(root)).toSorted()) {
+    digest.update(`${path}\0`);
+    // A file that git knows may have been deleted.
+    digest.update(await readFile(join(root, path)).catch(() => ""));
+  }
+  return digest.digest("hex");
 };
 
 /** Copies the tree. Disposing removes the copy. */

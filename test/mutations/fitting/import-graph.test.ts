@@ -1,9 +1,12 @@
 import { expect, test } from "vitest";
-import { loadedBy } from "./import-graph.ts";
+import { knownTo, loadedBy } from "./import-graph.ts";
 
-test("a file loads what it imports, and what that imports", () => {
+test("a file loads what it imports, and what that imports; of types it knows", () => {
   const loaded = loadedBy("test/mutations/fitting/import-graph.ts");
   expect(loaded.get("test/mutations/fitting/import-graph.ts")).toBe(0);
   expect(loaded.get("scripts/architecture/imports.ts")).toBe(1);
   expect(loaded.get("scripts/architecture/parse-source.ts")).toBe(2);
+  const kind = "test/mutations/fresh/kinds/condition.ts";
+  const ofTypes = "scripts/architecture/parse-source.ts";
+  expect([loadedBy(kind).has(ofTypes), knownTo(kind).get(ofTypes)]).toEqual([false, 1]);
 });

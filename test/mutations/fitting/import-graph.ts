@@ -33,3 +33,6 @@ export const loadedBy = (file: string): ReadonlyMap<string, number> => {
   loaded.set(file, known);
   return known;
 };
+
+/** What a file's types may depend on, in the same way: imports of types count, too. */
+export const knownTo = (file: string): ReadonlyMap<string, number> => reachedFrom(file, () => true);

@@ -1,0 +1,17 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { areaOf, folders, riskOf } from "./areas.ts";
+import { productSources } from "./fresh/draw.ts";
+import { root } from "./tree.ts";
+
+test("every file has an area, and every folder of the table is there", () => {
+  for (const file of productSources().keys()) expect([areaOf(file), riskOf(file)], file).not.toContain(undefined);
+  expect(folders.filter(([folder]) => !existsSync(join(root, "src", folder)))).toEqual([]);
+});
+
+test("the longest folder counts", () => {
+  expect([areaOf("http/routes/pools.ts"), riskOf("http/routes/pools.ts")]).toEqual(["http", 1]);
+  expect([areaOf("services/vaults/put-item.ts"), riskOf("services/vaults/put-item.ts")]).toEqual(["secrets", 4]);
+  expect(() => areaOf("nowhere/file.ts")).toThrow(/nowhere\/file.ts has no area/);
+});
