@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { knownTo, loadedBy } from "./import-graph.ts";
 
 test("a file loads what it imports, and what that imports; of types it knows", () => {
-  const loaded = loadedBy("test/mutations/fitting/import-graph.ts");
-  expect(loaded.get("test/mutations/fitting/import-graph.ts")).toBe(0);
+  const loaded = loadedBy("test/support/import-graph.ts");
+  expect(loaded.get("test/support/import-graph.ts")).toBe(0);
   expect(loaded.get("scripts/architecture/imports.ts")).toBe(1);
   expect(loaded.get("scripts/architecture/parse-source.ts")).toBe(2);
   const kind = "test/mutations/fresh/kinds/condition.ts";

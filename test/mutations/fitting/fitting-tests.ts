@@ -1,7 +1,7 @@
 /** Which tests fit a mutation. */
 import type { SourcePatch } from "../../robustness/hook/source-patch.ts";
+import { loadedBy } from "../../support/import-graph.ts";
 import { hitsOfMutation, isNoting, readersOf } from "./hits.ts";
-import { loadedBy } from "./import-graph.ts";
 import type { Coverage } from "./measured-coverage.ts";
 
 /** What a file costs beside its tests, s: it is loaded, and starts some of its own. */

@@ -1,5 +1,5 @@
 /** Draws mistakes that neither the compiler nor the linter notices: those alone are for the tests to find. */
-import { knownTo } from "../fitting/import-graph.ts";
+import { knownTo } from "../../support/import-graph.ts";
 import type { Mutation } from "../mutation.ts";
 import { copyTree, type Tree } from "../tree.ts";
 import { complaints } from "./complaints.ts";
