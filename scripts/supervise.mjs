@@ -40,15 +40,19 @@ const namespaceArguments = [
   ...(isRoot ? [] : ["--user", "--map-current-user"]),
 ];
 
-/** Waits for the pipe to close; then removes the folder, and once more what a process that was just being killed has written. */
-const guardScript = 'read -r _; for _ in 1 2 3 4 5; do rm -rf "$0"; sleep 0.2; [ -e "$0" ] || exit 0; done';
+/**
+ * Waits for a line, at the end of the run, or for the pipe to close; then removes the folder. In the second case processes may be just
+ * being killed, and what they have written is removed once more.
+ */
+const guardScript =
+  'read -r _ && exec rm -rf "$0"; for _ in 1 2 3 4 5; do rm -rf "$0"; sleep 0.2; [ -e "$0" ] || exit 0; done';
 
 /** @param {string} folder */
 const startGuard = (folder) => {
   const guard = spawn("/bin/sh", ["-c", guardScript, folder], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
   return {
     async end() {
-      guard.stdin.end();
+      guard.stdin.end("\n");
       if (guard.exitCode === null) await once(guard, "exit");
     },
   };

@@ -1,11 +1,11 @@
-/** Runs test files in a copy of the tree, in a process namespace of their own: whatever they leave behind ends with it. */
+/** Runs test files in a copy of the tree, supervised: whatever they leave behind ends with them. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { text } from "node:stream/consumers";
-import type { Tree } from "./tree.ts";
+import { root, type Tree } from "./tree.ts";
 
 /** A test that failed, by its file and name. `error`: the first line of what it said. */
 export type FailedTest = { file: string; name: string; error: string };
@@ -40,13 +40,7 @@ type FileReport = {
 /** Enough of what vitest says to see why it has no report. */
 const keptChars = 2000;
 
-const namespaceArguments = [
-  "--pid",
-  "--fork",
-  "--mount-proc",
-  "--kill-child=SIGKILL",
-  ...(process.getuid?.() === 0 ? [] : ["--map-root-user"]),
-];
+const supervise = join(root, "scripts/supervise.mjs");
 
 const failedIn = ({ name, status, message = "", assertionResults }: FileReport, folder: string): FailedTest[] => {
   const file = relative(folder, name);
@@ -63,9 +57,6 @@ const failedIn = ({ name, status, message = "", assertionResults }: FileReport, 
     return [{ file, name: "(the file itself)", error: firstLine(message) }];
   return failed;
 };
-
-/** The first process of a namespace gets all orphans: a shell takes note of their ends, as Node would not. */
-const inShell = (command: readonly string[]): string[] => ["bash", "-c", '"$@" & wait "$!"', "bash", ...command];
 
 type Report = { success: boolean; testResults: FileReport[] };
 
@@ -112,10 +103,10 @@ export const runTests = async (
   ];
   const late = AbortSignal.timeout(timeoutMs);
   try {
-    const child = spawn("unshare", [...namespaceArguments, ...inShell([process.execPath, ...vitest])], {
+    const child = spawn(process.execPath, [supervise, process.execPath, ...vitest], {
       cwd: folder,
       // What a run has compiled serves the next one: of the product only one file differs.
-      env: { ...process.env, NODE_COMPILE_CACHE: join(caches, "compiled"), ...env, TMPDIR: scratch, CI: "" },
+      env: { ...process.env, NODE_COMPILE_CACHE: join(caches, "compiled"), ...env, CI: "" },
       stdio: ["ignore", "pipe", "pipe"],
       signal: AbortSignal.any([signal, late]),
       killSignal: "SIGKILL",
