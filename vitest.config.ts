@@ -4,7 +4,8 @@ import { integrationPattern, unitPatterns } from "./test/runner/test-files.ts";
 export default defineConfig({
   test: {
     pool: "forks",
-    maxWorkers: 2,
+    // One more than the two cores that a run is meant for: a third of the time a worker waits for what it has started.
+    maxWorkers: 3,
     // Real servers and browsers on a machine that others load too: an unattended run tries a failed test once more. By
     // hand nothing is tried twice, so that a test that is not steady is noticed where it can be mended.
     retry: process.env.CI ? 1 : 0,

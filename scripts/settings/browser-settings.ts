@@ -92,7 +92,7 @@ export const browserSettings = {
     by: "agent (the full browser and its flags; docs/stealth.md)",
     takesHold,
     shownBy: {
-      "test/agent/stealth.test.ts": [
+      "test/agent/stealth.slow.test.ts": [
         "a plain headless browser fails the checks of its user agent, plugins and others; with stealth it passes them",
         "a plain headful browser fails the checks of navigator.webdriver and WebGL; with stealth it passes them",
       ],

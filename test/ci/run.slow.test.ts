@@ -65,12 +65,12 @@ test("a share of the slow tests is drawn by a seed that the run says, and a file
   await sandbox.write("good.test.mjs", testFile("good", ""));
   await sandbox.write("one.slow.test.mjs", testFile("fails twice", failsUntil(3)));
   const { code, output, lastLine, calls } = await sandbox.run("tests", "slow");
-  const [, seed] = /^of the slow tests one of 4, drawn with DRAW_SEED=(\d+)$/m.exec(output) ?? [];
+  const [, seed] = /^of the slow tests one of 6, drawn with DRAW_SEED=(\d+)$/m.exec(output) ?? [];
   const asked = calls.map((call) => /--slow-of.*|\S+.test.mjs/.exec(call)?.[0]);
   expect([code, lastLine, asked]).toEqual([
     0,
     "2 passed, 0 failed, 0 skipped",
-    [undefined, `--slow-of 4 --seed ${seed}`, "one.slow.test.mjs"],
+    [undefined, `--slow-of 6 --seed ${seed}`, "one.slow.test.mjs"],
   ]);
 });
 
@@ -109,7 +109,7 @@ test("a mistake that its tests do not notice fails the run, which goes on", asyn
   const { code, output, calls } = await sandbox.run("mutations", "robustness");
   expect(code).toBe(1);
   expect(output).toContain("failed stages: mutations\n");
-  expect([callsOf(calls, "run test:mutations -- --sample 10"), callsOf(calls, "run test:robustness")]).toEqual([1, 1]);
+  expect([callsOf(calls, "run test:mutations -- --sample 5"), callsOf(calls, "run test:robustness")]).toEqual([1, 1]);
 });
 
 test("eleven unsteady tests fail the run, though each has passed", async () => {

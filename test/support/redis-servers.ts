@@ -35,28 +35,41 @@ const anyPort = async (): Promise<number> => {
 export const redisCli = (): string =>
   join(dirname(requiredProgram(locatePrograms(process.env), "redis-server")), "redis-cli");
 
+/** Another program can take a port between its choice and its use. */
+const maxTries = 5;
+
+/** Writes redis.conf; returns its path and the port in it. */
+const writeConfig = async (folder: string, config: string[]): Promise<{ file: string; port: number }> => {
+  const [port, bus] = [await anyPort(), await anyPort()];
+  const lines = ["bind 127.0.0.1", "port %port", `dir ${JSON.stringify(folder)}`, ...config];
+  const file = join(folder, "redis.conf");
+  const text = lines.join("\n").replaceAll("%port", `${port}`).replaceAll("%bus", `${bus}`);
+  await writeFile(file, `${text}\n`, { mode: 0o600 });
+  return { file, port };
+};
+
 /** `config`: lines of redis.conf; `%port` in them becomes the port, `%bus` another free one. `login`: of `admin`. `ca`: `admin` uses TLS. */
 export const startRedisServer = async (
   config: string[],
   { isSentinel = false, login = {}, ca }: { isSentinel?: boolean; login?: Login; ca?: string } = {},
 ): Promise<RedisServer> => {
   const folder = await mkdtemp(join(tmpdir(), "redis-"));
-  const [port, bus] = [await anyPort(), await anyPort()];
-  const lines = ["bind 127.0.0.1", "port %port", `dir ${JSON.stringify(folder)}`, ...config];
-  const file = join(folder, "redis.conf");
-  const text = lines.join("\n").replaceAll("%port", `${port}`).replaceAll("%bus", `${bus}`);
-  await writeFile(file, `${text}\n`, { mode: 0o600 });
   const program = requiredProgram(locatePrograms(process.env), "redis-server");
-  const startProcess = async () => {
+  const startProcess = async ({ file, port }: { file: string; port: number }) => {
     const child = spawn(program, [file, ...(isSentinel ? ["--sentinel"] : [])], { stdio: "ignore" });
     const exited = once(child, "exit");
-    await eventually("redis-server listens", () => {
-      if (child.exitCode !== null) throw new Error(`redis-server ended with ${child.exitCode}`);
-      return accepts(port);
-    });
-    return { child, exited };
+    const hasEnded = (): boolean => child.exitCode !== null;
+    await eventually("redis-server listens", async () => hasEnded() || (await accepts(port)));
+    return { child, exited, hasEnded };
   };
-  let { child, exited } = await startProcess();
+  let used = await writeConfig(folder, config);
+  let { child, exited, hasEnded } = await startProcess(used);
+  for (let tries = 1; hasEnded(); tries++) {
+    if (tries === maxTries) throw new Error(`redis-server ended with ${child.exitCode}`);
+    used = await writeConfig(folder, config);
+    ({ child, exited, hasEnded } = await startProcess(used));
+  }
+  const { port } = used;
   const connections: Redis[] = [];
   return {
     port,
@@ -64,7 +77,8 @@ export const startRedisServer = async (
     async restart() {
       child.kill("SIGKILL");
       await exited;
-      ({ child, exited } = await startProcess());
+      ({ child, exited, hasEnded } = await startProcess(used));
+      if (hasEnded()) throw new Error(`redis-server ended with ${child.exitCode}`);
     },
     signal: (name) => void child.kill(name),
     admin() {

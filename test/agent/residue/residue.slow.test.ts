@@ -71,7 +71,8 @@ describe.each([
     const second = await asHolder("second", 2, rest);
     for (const row of rows) found.set(row.what, await row.isFound(second));
     await second.browser.disconnect();
-    for (const pid of extraProcesses(dir)) process.kill(Number(pid), "SIGKILL");
+    // Each leads a group, of which its own child is.
+    for (const pid of extraProcesses(dir)) process.kill(-Number(pid), "SIGKILL");
   }, 120_000);
   afterAll(async () => {
     await agents[Symbol.asyncDispose]();

@@ -223,12 +223,18 @@ export const rows: Row[] = [
       await page.emulateTimezone("Asia/Tokyo");
     },
     isFound: async ({ browser }) => {
-      // A tab in the background gets its size when it is shown.
-      for (const page of await browser.pages()) await page.bringToFront();
-      const widths = await everyPage(browser, "innerWidth");
-      const agents = await everyPage(browser, "navigator.userAgent");
-      const zones = await everyPage(browser, "Intl.DateTimeFormat().resolvedOptions().timeZone");
-      return widths.includes(333) || agents.includes("left") || zones.includes("Asia/Tokyo");
+      const isGone = async (): Promise<boolean> => {
+        // A tab in the background gets its size when it is shown, a moment later.
+        for (const page of await browser.pages()) await page.bringToFront();
+        const widths = await everyPage(browser, "innerWidth");
+        const agents = await everyPage(browser, "navigator.userAgent");
+        const zones = await everyPage(browser, "Intl.DateTimeFormat().resolvedOptions().timeZone");
+        return !widths.includes(333) && !agents.includes("left") && !zones.includes("Asia/Tokyo");
+      };
+      return eventually("no emulation is left", isGone, 10_000).then(
+        () => false,
+        () => true,
+      );
     },
     kept: false,
   },

@@ -11,6 +11,8 @@ export type Attempt = {
   page: Page;
   cdp: CDPSession;
   site: PagesSite;
+  /** For files, of all attempts in this browser: it is removed when the browser has ended. */
+  folder: string;
   /** The forbidden address: of this attempt, with this extension (`js`, `css`, `txt`). */
   url(extension?: string): string;
   /** Ports of servers that count all that comes there as this attempt. */

@@ -2,6 +2,9 @@
  * Ways around the network rules of a browser, each tried by its holder in a real Chromium behind the agent's wall, and where nothing
  * forbids it, so that each check can fail. What counts is what arrives at the forbidden servers.
  */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Browser } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -41,7 +44,10 @@ const setups = (): Record<Where, Parameters<typeof agents.start>[1]> => {
   };
 };
 
-const attempt = async (row: Row, browser: Browser, wait: (id: string) => Promise<unknown>): Promise<void> => {
+/** Where all attempts of a browser run, and how long each is waited for. */
+type Place = { browser: Browser; folder: string; wait(id: string): Promise<unknown> };
+
+const attempt = async (row: Row, { browser, folder, wait }: Place): Promise<void> => {
   const page = await browser.newPage();
   await page.goto(site.url);
   const id = idOf(row);
@@ -52,6 +58,7 @@ const attempt = async (row: Row, browser: Browser, wait: (id: string) => Promise
     page,
     cdp: await page.createCDPSession(),
     site,
+    folder,
     url: (extension) => `http://${host}:${forbidden.port}/${id}${extension ? `.${extension}` : ""}`,
     port: forbidden.port,
     ...(await forbidden.portsOf(id)),
@@ -63,23 +70,21 @@ const attempt = async (row: Row, browser: Browser, wait: (id: string) => Promise
 };
 
 /** What has arrived, by the attempt. */
-const tryAll = async (
-  where: Where,
-  chosen: Row[],
-  wait: (id: string) => Promise<unknown>,
-): Promise<Map<Row, number>> => {
+const tryAll = async (where: Where, chosen: Row[], wait: Place["wait"]): Promise<Map<Row, number>> => {
   const agent = await agents.start({}, setups()[where]);
   await agent.bind("s", 1);
   const browser = await agent.connect("s");
+  const folder = await mkdtemp(join(tmpdir(), "wall-files-"));
   const left = [...chosen];
   const tryRest = async (): Promise<void> => {
     for (let row = left.shift(); row; row = left.shift())
-      await Promise.race([attempt(row, browser, wait).catch(() => undefined), sleep(3 * attemptMs)]);
+      await Promise.race([attempt(row, { browser, folder, wait }).catch(() => undefined), sleep(3 * attemptMs)]);
   };
   await Promise.all(Array.from({ length: atOnce }, tryRest));
   await sleep(settleMs);
   const arrived = new Map(chosen.map((row) => [row, forbidden.hits(idOf(row))]));
   await agents[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
   return arrived;
 };
 

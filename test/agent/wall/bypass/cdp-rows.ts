@@ -1,6 +1,5 @@
 /** What a holder of CDP can do beyond what pages can. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Attempt } from "./attempt.ts";
 import { byRules, type Row } from "./attempt.ts";
@@ -87,23 +86,15 @@ const commands: Row[] = [
     const { frameTree } = await cdp.send("Page.getFrameTree");
     await cdp.send("Page.setDocumentContent", { frameId: frameTree.frame.id, html: `<img src="${url()}">` });
   }),
-  byRules("a download by a navigation", async ({ browser, cdp, url }) => {
-    const folder = await mkdtemp(join(tmpdir(), "wall-download-"));
+  byRules("a download by a navigation", async ({ browser, cdp, folder, url }) => {
     const root = await browser.target().createCDPSession();
     await root.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: folder });
-    await cdp
-      .send("Page.navigate", { url: url("txt") })
-      .finally(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+    await cdp.send("Page.navigate", { url: url("txt") });
   }),
-  byRules("a page of file:", async ({ page, url }) => {
-    const folder = await mkdtemp(join(tmpdir(), "wall-file-"));
+  byRules("a page of file:", async ({ page, folder, url }) => {
     const file = join(folder, "page.html");
     await writeFile(file, `<img src="${url()}">`);
-    try {
-      await page.goto(`file://${file}`);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    await page.goto(`file://${file}`);
   }),
   byRules("a frame that is added to chrome://version", async ({ page, url }) => {
     await page.goto("chrome://version");
