@@ -120,7 +120,8 @@ test("of a headful browser changes its refresh rate, too", async () => {
   const client = await agent.connect("s1");
   const [page] = await client.pages();
   for (const refresh_rate of [60, 10, 25]) {
-    await changeBrowser(agent, 1, { viewport: { ...viewport, refresh_rate } });
+    const changed = await changeBrowser(agent, 1, { viewport: { ...viewport, refresh_rate } });
+    expect(changed).toMatchObject({ status: 200 });
     await expect
       .poll(async () => (await measureRate(page as Page)) / refresh_rate, { timeout: 20_000 })
       .toBeCloseTo(1, 1);

@@ -1,8 +1,6 @@
 /** `npm run test:cluster`: argv → set-up → suite → exit code. The only place that handles signals and ends the process. */
-import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
 import { makeScratchFolder } from "../robustness/scratch-folder.ts";
 import { UsageError } from "../support/command-line.ts";
@@ -49,13 +47,6 @@ const endBy = (error: unknown, { ifPossible }: Options): End => {
 
 const logFile = join(keepFolder, "log");
 
-/** Resolves when there is no file to wait for, or it is there. */
-const whenWanted = async (file: string | undefined, signal: AbortSignal): Promise<void> => {
-  if (file === undefined || existsSync(file)) return;
-  say("all is there: the suite begins when it is told to");
-  while (!existsSync(file)) await sleep(200, undefined, { signal });
-};
-
 /** What phases are done with, and whether a second try may begin. */
 type Suite = { options: Options; report: Report; folder: string; signal: AbortSignal; mayTryAgain: () => boolean };
 
@@ -64,7 +55,6 @@ const doPhases = async (ground: Ground, phases: readonly Phase[], { options, rep
   await using stack = new AsyncDisposableStack();
   const names = phases.map(({ name }) => name);
   const lane = await installRelease(ground, { options, report, folder, signal, stack, names });
-  await whenWanted(options.suiteWhen, signal);
   for (const phase of phases) if (!signal.aborted) await report.phase(phase.name, (check) => phase.run(lane, check));
 };
 

@@ -9,7 +9,6 @@ Brings up a Kubernetes cluster of three nodes, builds the images, installs the c
   --only a,b    these phases of the suite alone (default: all)
   --keep        leaves the cluster and the release as they are at the end, for a look and for the next run
   --tag TAG     images that are there already, for example from another run with --keep: builds none
-  --suite-when FILE      sets everything up, and begins the suite once this file is there
   --second-try-within N  does once more, if that begins before N s are over: bringing up the cluster, when that fails;
                          phases in which nothing failed but that a time was over
   --one-of N --seed S    one of N of the slow phases and of the end-to-end files alone; the seed, any text, draws them
@@ -31,7 +30,6 @@ export type Options = {
   keep: boolean;
   tag: string | undefined;
   ifPossible: boolean;
-  suiteWhen: string | undefined;
   /** Of slow phases and end-to-end files; left out, all. */
   draw: Draw | undefined;
   /** From the start of the run, s; without it nothing is tried twice. */
@@ -40,7 +38,7 @@ export type Options = {
 
 /** `names`: of all phases of the suite. Throws a `UsageError`. */
 export const readOptions = (argv: string[], names: readonly string[]): Options => {
-  const { help, only, keep, tag, "if-possible": ifPossible, "suite-when": suiteWhen, ...rest } = parse(argv);
+  const { help, only, keep, tag, "if-possible": ifPossible, ...rest } = parse(argv);
   const within = rest["second-try-within"];
   if (within !== undefined && !/^\d+$/.test(within))
     throw new UsageError(`--second-try-within ${within}: give a whole number of seconds`);
@@ -50,7 +48,7 @@ export const readOptions = (argv: string[], names: readonly string[]): Options =
   if (unknown !== undefined)
     throw new UsageError(`--only: there is no phase ${unknown}; there are ${names.join(", ")}`);
   const draw = readDraw(["--one-of", rest["one-of"]], ["--seed", rest.seed]);
-  return { help, only: wanted, keep, tag, ifPossible, suiteWhen, draw, secondTryWithin };
+  return { help, only: wanted, keep, tag, ifPossible, draw, secondTryWithin };
 };
 
 const parse = (argv: string[]) =>
@@ -62,7 +60,6 @@ const parse = (argv: string[]) =>
           only: { type: "string" },
           keep: { type: "boolean", default: false },
           tag: { type: "string" },
-          "suite-when": { type: "string" },
           "second-try-within": { type: "string" },
           "one-of": { type: "string" },
           seed: { type: "string" },

@@ -17,12 +17,19 @@ const stopped = new AbortController();
 for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stopped.abort());
 const terminal: Console = { say, signal: stopped.signal };
 
+/** Test files that are measured before what is known is kept: a run that is ended loses no more. */
+const measuredAtOnce = 48;
+
 const findTests = async (of: readonly string[]): Promise<number> => {
-  const before = await readCoverage();
-  const files = of.length > 0 ? of : staleTests(testFiles(), before);
+  let coverage = await readCoverage();
+  const files = of.length > 0 ? of : staleTests(testFiles(), coverage);
   say(`${files.length} test files are run to see what they run`);
-  const coverage = { ...before, ...(await measureCoverage({ files, ...terminal })) };
-  await writeCoverage(coverage);
+  for (let done = 0; done < files.length; done += measuredAtOnce) {
+    const some = files.slice(done, done + measuredAtOnce);
+    coverage = { ...coverage, ...(await measureCoverage({ files: some, ...terminal })) };
+    await writeCoverage(coverage);
+    say(`${done + some.length} of ${files.length}`);
+  }
   say(`what ${Object.keys(coverage).length} test files run is in ${coveragePath}`);
   return 0;
 };

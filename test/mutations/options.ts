@@ -29,7 +29,7 @@ Fresh mistakes, which measure the tests:
   --budget S      seconds for the tests of one mistake that are no unit tests; 0: unit tests alone (default ${defaultBudgetSeconds})
   --at-once N     mistakes tried at the same time (default 2)
   --find-tests    runs the test files that are new or changed, or that run much code that has changed, to find out what each runs.
-                  The first time that takes as long as all tests
+                  The first time that takes as long as all tests. The same command goes on where it was ended
   --of a,b        with --find-tests: these test files, whether they have changed or not
   --help          this text
 
