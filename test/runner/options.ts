@@ -7,7 +7,7 @@ export const usage = `usage: npm test -- [options] [PATH…] [options of vitest]
   (no path)            all but the slow tests, whose files are named *.slow.test.ts
   PATH…                the tests whose path contains one of these, of all that there are
   --all                everything that there is: npm run test:all
-  --slow-of N --seed S one of N files of the slow tests of each folder; the seed, any text, draws them
+  --slow-of N --seed S one of N files of the slow tests; the seed, any text, draws them
   --related FILE       the tests that load a file of src, and those of the folders below test that have the name of its folder;
                        may be given several times
   --watch              goes on, and runs again what a change concerns: npm run test:watch

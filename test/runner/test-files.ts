@@ -22,8 +22,5 @@ export const slowTests = (): string[] => filesOf([integrationPattern]).filter(is
 export const quickTests = (): string[] =>
   filesOf([...unitPatterns, integrationPattern]).filter((file) => !isSlow(file));
 
-/** A share of the slow tests of each folder. */
-export const drawnSlowTests = (draw: Draw): string[] => {
-  const byFolder = Object.groupBy(slowTests(), (file) => file.split("/")[1] ?? "");
-  return Object.values(byFolder).flatMap((files) => drawn(files ?? [], draw));
-};
+/** A share of the slow tests. */
+export const drawnSlowTests = (draw: Draw): string[] => drawn(slowTests(), draw);
