@@ -1,12 +1,13 @@
 /**
- * Notes which functions run during a test file, in whatever process they run. Every file of a copied tree's `src` imports this (see
- * instrument.ts). Each function is noted as soon as it runs, so that a process which is killed has noted all of its own.
+ * Notes which functions run during a test file, in whatever process they run. Every file of a copied tree's `src` imports a copy of this
+ * that lies there (measure.ts): some processes may read nothing else. Each function is noted as soon as it runs, so that a process which
+ * is killed has noted all of its own.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Below the root of the tree. `current` has the name of the file to which hits go now. */
-const folder = join(import.meta.dirname, "../../../.browserpool/hits");
+/** Below the root of the copied tree. `current` has the name of the file to which hits go now. */
+const folder = join(import.meta.dirname, "../.browserpool/hits");
 const seen = new Set();
 /** @type {string | undefined} */
 let path;

@@ -12,6 +12,9 @@ const functionTypes = new Set(["FunctionDeclaration", "FunctionExpression", "Arr
 const hitOf = (file: string, text: string): string =>
   `${file}#${createHash("sha256").update(text).digest("hex").slice(0, 8)}`;
 
+/** Where `hit.mjs` is in a copied tree, below its `src`. */
+export const notingFile = "hit.mjs";
+
 /** What a file says when it is loaded. */
 export const loadedHit = (file: string): string => `${file}#loaded`;
 
@@ -43,6 +46,6 @@ export const instrumented = (file: string, text: string): string => {
   let noted = text;
   for (const insertion of insertions.toSorted((a, b) => b.at - a.at))
     noted = noted.slice(0, insertion.at) + insertion.text + noted.slice(insertion.at);
-  const module = relative(dirname(`src/${file}`), "test/mutations/fitting/hit.mjs");
-  return `import ${JSON.stringify(module)}; globalThis.noteHit?.(${JSON.stringify(loadedHit(file))}); ${noted}`;
+  const module = relative(dirname(file), notingFile);
+  return `import ${JSON.stringify(module.startsWith(".") ? module : `./${module}`)}; globalThis.noteHit?.(${JSON.stringify(loadedHit(file))}); ${noted}`;
 };

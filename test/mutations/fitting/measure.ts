@@ -1,11 +1,11 @@
 /** Runs tests in copies of the tree whose functions say that they run. */
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { copyFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { applyPatches } from "../../robustness/hook/source-patch.ts";
 import { runTests } from "../run-tests.ts";
 import { copyTree, type Tree } from "../tree.ts";
 import { isNoting, presentHits } from "./hits.ts";
-import { instrumented } from "./instrument.ts";
+import { instrumented, notingFile } from "./instrument.ts";
 import { type Coverage, digestOf, isStale } from "./measured-coverage.ts";
 
 /** Copies that share out the test files: tests wait a lot. */
@@ -27,6 +27,7 @@ const instrumentTree = async ({ folder }: Tree): Promise<void> => {
     // By its own text a function is known again, so the note on scripts comes after.
     await writeFile(join(source, file), applyPatches(file, instrumented(file, text), [scriptNote]));
   }
+  await copyFile(join(import.meta.dirname, "hit.mjs"), join(source, notingFile));
 };
 
 const hitsIn = async ({ folder }: Tree): Promise<[file: string, hits: string[]][]> => {
