@@ -8,13 +8,13 @@ import { type RunningApi, startApi } from "../../src/cmd/api.ts";
 import type { CallerBounds } from "../../src/config.ts";
 import { dropFinalizer } from "../../src/controllers/finalizers.ts";
 import { createLogger } from "../../src/log.ts";
-import { signSessionToken } from "../../src/protocol/session-token.ts";
 import { type Browser, browserKind } from "../../src/resources/browser.ts";
 import { drainFinalizer } from "../../src/resources/finalizers.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { type OrgApi, startOrgApi } from "../org/org-api.ts";
 import { sharedServers } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
+import { holdSession } from "../support/held-session.ts";
 import { startLeaseParts, usualPod } from "../support/lease-parts.ts";
 import { provenUpgrade } from "../support/proven-answers.ts";
 
@@ -284,16 +284,7 @@ describe("CDP connections", () => {
     await once(agent, "listening");
     const address = `127.0.0.1:${(agent.address() as AddressInfo).port}`;
     const connect = async (project: string): Promise<WebSocketAnswer> => {
-      const [poolUid, session] = [newId(), newId()];
-      await parts.addBrowser(poolUid, address);
-      const request = JSON.stringify({
-        timeout_seconds: 60,
-        max_session_seconds: 3600,
-        project,
-        pool: { id: "p", uid: poolUid },
-      });
-      await parts.store.take(poolUid, { session, channel: "none", request });
-      const jwt = await signSessionToken(api.services.signingKey, { sessionId: session, poolUid });
+      const { session, jwt } = await holdSession({ parts, signingKey: api.services.signingKey }, { project, address });
       return upgrade(`${api.url}/gateway/${session}/cdp?jwt=${jwt}`);
     };
     try {

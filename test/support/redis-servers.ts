@@ -5,9 +5,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Redis } from "ioredis";
-import { freePort } from "../../src/local/free-port.ts";
+import { freePort, startOnFreePort } from "../../src/local/free-port.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { requiredProgram } from "../../src/local/required-program.ts";
+import { StartError } from "../../src/process/supervised-child.ts";
 import { accepts } from "./accepts.ts";
 import { eventually } from "./eventually.ts";
 
@@ -35,19 +36,6 @@ const anyPort = async (): Promise<number> => {
 export const redisCli = (): string =>
   join(dirname(requiredProgram(locatePrograms(process.env), "redis-server")), "redis-cli");
 
-/** Another program can take a port between its choice and its use. */
-const maxTries = 5;
-
-/** Writes redis.conf; returns its path and the port in it. */
-const writeConfig = async (folder: string, config: string[]): Promise<{ file: string; port: number }> => {
-  const [port, bus] = [await anyPort(), await anyPort()];
-  const lines = ["bind 127.0.0.1", "port %port", `dir ${JSON.stringify(folder)}`, ...config];
-  const file = join(folder, "redis.conf");
-  const text = lines.join("\n").replaceAll("%port", `${port}`).replaceAll("%bus", `${bus}`);
-  await writeFile(file, `${text}\n`, { mode: 0o600 });
-  return { file, port };
-};
-
 /** `config`: lines of redis.conf; `%port` in them becomes the port, `%bus` another free one. `login`: of `admin`. `ca`: `admin` uses TLS. */
 export const startRedisServer = async (
   config: string[],
@@ -55,21 +43,35 @@ export const startRedisServer = async (
 ): Promise<RedisServer> => {
   const folder = await mkdtemp(join(tmpdir(), "redis-"));
   const program = requiredProgram(locatePrograms(process.env), "redis-server");
-  const startProcess = async ({ file, port }: { file: string; port: number }) => {
-    const child = spawn(program, [file, ...(isSentinel ? ["--sentinel"] : [])], { stdio: "ignore" });
+  const file = join(folder, "redis.conf");
+  const startProcess = async (port: number) => {
+    const child = spawn(program, [file, ...(isSentinel ? ["--sentinel"] : [])], {
+      stdio: ["ignore", "pipe", "ignore"],
+    });
     const exited = once(child, "exit");
-    const hasEnded = (): boolean => child.exitCode !== null;
-    await eventually("redis-server listens", async () => hasEnded() || (await accepts(port)));
-    return { child, exited, hasEnded };
+    const closed = once(child, "close");
+    let printed = "";
+    child.stdout.on("data", (chunk) => {
+      printed = `${printed}${chunk}`.slice(-2000);
+    });
+    await eventually("redis-server listens", async () => {
+      if (child.exitCode !== null) {
+        await closed;
+        throw new StartError(`redis-server ended with ${child.exitCode}: ${printed}`);
+      }
+      return accepts(port);
+    });
+    return { child, exited };
   };
-  let used = await writeConfig(folder, config);
-  let { child, exited, hasEnded } = await startProcess(used);
-  for (let tries = 1; hasEnded(); tries++) {
-    if (tries === maxTries) throw new Error(`redis-server ended with ${child.exitCode}`);
-    used = await writeConfig(folder, config);
-    ({ child, exited, hasEnded } = await startProcess(used));
-  }
-  const { port } = used;
+  const started = await startOnFreePort(async (port) => {
+    const bus = await anyPort();
+    const lines = ["bind 127.0.0.1", "port %port", `dir ${JSON.stringify(folder)}`, ...config];
+    const text = lines.join("\n").replaceAll("%port", `${port}`).replaceAll("%bus", `${bus}`);
+    await writeFile(file, `${text}\n`, { mode: 0o600 });
+    return { port, ...(await startProcess(port)) };
+  });
+  const { port } = started;
+  let { child, exited } = started;
   const connections: Redis[] = [];
   return {
     port,
@@ -77,8 +79,7 @@ export const startRedisServer = async (
     async restart() {
       child.kill("SIGKILL");
       await exited;
-      ({ child, exited, hasEnded } = await startProcess(used));
-      if (hasEnded()) throw new Error(`redis-server ended with ${child.exitCode}`);
+      ({ child, exited } = await startProcess(port));
     },
     signal: (name) => void child.kill(name),
     admin() {

@@ -25,6 +25,7 @@ beforeAll(async () => {
   internet = await startInternet();
 });
 afterAll(() => internet[Symbol.asyncDispose]());
+
 const limits = { bytes: 3 * 1024 * 1024, quietMs: 2000, patienceMs: 500 };
 
 const visit = (site: string, more: Partial<VisitLimits> = {}, signal?: AbortSignal): Promise<VisitResult> =>
