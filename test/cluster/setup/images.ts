@@ -1,5 +1,7 @@
 /** The images of a run: built from the Dockerfile, and brought to the cluster. */
 import { resolve } from "node:path";
+import type { Kube } from "../../../src/kube/client.ts";
+import { nodes } from "../../../src/kube/resource-type.ts";
 import type { Cluster, Images, Run } from "../lane.ts";
 import { storeImage } from "./store.ts";
 
@@ -21,10 +23,13 @@ export const tagPrevious = async (images: Images, run: Run): Promise<void> => {
     await run("docker", "tag", image, older[index] ?? "");
 };
 
-/** To the nodes of kind, else to the registry from which the cluster pulls. `others`: images that the chart needs beside ours. */
+/**
+ * To the nodes of kind, else to the registry from which the cluster pulls. Resolves with the names of the images. `others`: images that the
+ * chart needs beside ours. A node that takes no browsers does without their image, which is by far the largest.
+ */
 export const distribute = async (
   images: Images,
-  { cluster, run, others }: { cluster: Cluster; run: Run; others: string[] },
+  { cluster, kube, run, others }: { cluster: Cluster; kube: Kube; run: Run; others: string[] },
 ): Promise<string[]> => {
   const own = [storeImage(images), ...[images.tag, images.previousTag].flatMap((tag) => imagesOf(images, tag))];
   if (cluster.kindName === undefined) {
@@ -32,8 +37,23 @@ export const distribute = async (
     return own;
   }
   const all = [...own, ...others];
+  const { items } = await kube.list(nodes);
+  const [forBrowsers, forServices] = [[], []] as [string[], string[]];
+  for (const { metadata, spec } of items) {
+    const isClosed = spec?.taints?.some(({ effect }) => effect === "NoSchedule");
+    (isClosed ? forServices : forBrowsers).push(metadata.name);
+  }
   // In one call: layers that images share are copied once.
-  await run("kind", "load", "docker-image", ...all, "--name", cluster.kindName);
+  const load = async (to: string[], what: string[]): Promise<void> => {
+    if (to.length > 0)
+      await run("kind", "load", "docker-image", ...what, "--name", cluster.kindName ?? "", "--nodes", to.join(","));
+  };
+  const isOfBrowsers = (image: string): boolean => image.startsWith(`${images.prefix}/browser:`);
+  await load(
+    forServices,
+    all.filter((image) => !isOfBrowsers(image)),
+  );
+  await load(forBrowsers, all);
   return all;
 };
 

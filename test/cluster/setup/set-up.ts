@@ -118,7 +118,7 @@ export const setUp = async (setting: Setting): Promise<Ground> => {
     return [undefined, await sizesOf(images, run)];
   });
   await report.step("images to the cluster", async () => {
-    const all = await distribute(images, { cluster, run, others: [redisImage] });
+    const all = await distribute(images, { cluster, kube, run, others: [redisImage] });
     return [undefined, `${all.length} images`];
   });
   await report.step("store of blobs", async () => {
