@@ -5,8 +5,8 @@
 import { lstat, opendir } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { constants, createZstdCompress } from "node:zlib";
 import { create } from "tar";
+import { compress } from "./compress.ts";
 import { isLeftOut } from "./left-out.ts";
 import { type ArchiveLimits, archiveLimits, ProfileArchiveError } from "./limits.ts";
 
@@ -57,12 +57,6 @@ const listPaths = async (folder: string, limits: ArchiveLimits, signal: AbortSig
   return paths;
 };
 
-/** A compressor of the archive's bytes; the checksum finds damage that a digest of the whole would only find at the end. */
-const compressor = () =>
-  createZstdCompress({
-    params: { [constants.ZSTD_c_compressionLevel]: 3, [constants.ZSTD_c_checksumFlag]: 1 },
-  });
-
 /**
  * The bytes of a tar.zst of the user-data directory `folder`. Owners are left out, and modes are the owner's alone. Throws a
  * `ProfileArchiveError` above a limit, and the error of a file that can't be read or that changes meanwhile.
@@ -78,13 +72,12 @@ export const packProfile = async function* (
   // It tells of a file that can't be read twice: to whoever reads it, and when nobody does any more. Without a listener, the process ends.
   entries.on("error", () => undefined);
   const tar = Readable.from(entries, { objectMode: false });
-  const packed = compressor();
+  const packed = compress(tar);
   const stop = (): void => void tar.destroy(signal.reason);
-  tar.on("error", (error) => packed.destroy(error));
   signal.addEventListener("abort", stop, { once: true });
   let bytes = 0;
   try {
-    for await (const chunk of tar.pipe(packed) as AsyncIterable<Uint8Array>) {
+    for await (const chunk of packed as AsyncIterable<Uint8Array>) {
       bytes += chunk.byteLength;
       if (bytes > limits.packedBytes)
         throw new ProfileArchiveError(`the packed profile has more than ${megabytes(limits.packedBytes)}`);
