@@ -3,8 +3,8 @@ import type { FieldPath, Setting } from "./setting.ts";
 
 const policyAndNetwork = {
   "test/e2e/settings.slow.test.ts": [
-    "a pool's browser keeps to its policy and its network rules, and so does the one after a reset",
-    "an on-demand browser keeps to its policy and its network rules",
+    "a pool's browser keeps to its policy and its network rules, and has its extensions and its profile, again after a reset",
+    "an on-demand browser keeps to its policy and its network rules, and saves its profile",
   ],
 };
 
@@ -43,7 +43,9 @@ const extension: Setting = {
   shownBy: {
     "test/e2e/patch-rules.test.ts": ["replaces the list of extensions, and an empty one clears it (3)"],
     "test/extensions/upload.test.ts": ["a pool answers its extensions in their order, and one that is in use stays"],
-    "test/e2e/settings.slow.test.ts": ["a pool's extensions work in its browsers, headless: %s"],
+    "test/e2e/settings.slow.test.ts": [
+      "a pool's browser keeps to its policy and its network rules, and has its extensions and its profile, again after a reset",
+    ],
     "test/agent/extensions.slow.test.ts": [
       "content scripts and workers of all extensions work, in every context and after a reset",
     ],
@@ -138,7 +140,10 @@ export const browserSettings = {
   "network.privateHosts": {
     ...network,
     shownBy: {
-      "test/e2e/settings.slow.test.ts": ["a browser reaches the private hosts that its pool names, and no others"],
+      "test/e2e/patch-settings.slow.test.ts": [
+        "is replaced whole, stays when it is left out, and is removed by an empty object",
+        "may have an empty list, which leaves no private range",
+      ],
     },
   },
   "network.proxyRoutes[].hosts": route,
@@ -168,9 +173,7 @@ export const browserSettings = {
       "src/domain/browser-features.test.ts": [
         "a browser can save its profile where there is a store, and not elsewhere: over HTTP and by YAML",
       ],
-      "test/e2e/profile-saves.slow.test.ts": [
-        "what a browser leaves in its profile is there in the next one, headless: %s",
-      ],
+      "test/e2e/profile-saves.slow.test.ts": ["what a browser leaves in its profile is there in the next one"],
     },
   },
   "extensions[].id": { ...extension, effect: "Extensions to load, in the order of the list; this one by its id." },

@@ -65,7 +65,7 @@ test("a share of the slow tests is drawn by a seed that the run says, and a file
   await sandbox.write("good.test.mjs", testFile("good", ""));
   await sandbox.write("one.slow.test.mjs", testFile("fails twice", failsUntil(3)));
   const { code, output, lastLine, calls } = await sandbox.run("tests", "slow");
-  const [, seed] = /^of the slow tests one of 6, drawn with DRAW_SEED=(\d+)$/m.exec(output) ?? [];
+  const [, seed] = /^of the slow tests one of 8, drawn with DRAW_SEED=(\d+)$/m.exec(output) ?? [];
   const asked = calls.map((call) => /--slow-of.*|\S+.test.mjs/.exec(call)?.[0]);
   expect([code, lastLine, asked]).toEqual([
     0,

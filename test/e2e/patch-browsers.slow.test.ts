@@ -62,10 +62,7 @@ const fresh = {
   width: 1024,
 };
 
-describe.each([
-  ["reset", true],
-  ["keep", false],
-] as const)("of a pool with the reuse policy %s, headless: %s", (reuse_policy, headless) => {
+describe("of a pool of headful browsers", () => {
   let id: string;
   const acquire = () => stack.kernel.browserPools.acquire(id, { acquire_timeout_seconds: 60 });
   type Session = Awaited<ReturnType<typeof acquire>>;
@@ -103,12 +100,12 @@ describe.each([
 
   // POOL-PATCH-13, POOL-PATCH-14, NETWORK-9, PROXY-10, EXTENSION-3, PROFILE-3, POOL-19, POOL-21
   test("browsers that run keep every setting, also over a release; those that start later have the new ones", async () => {
-    ({ id } = await filledPool(stack.kernel, { size: 2, headless, reuse_policy, ...oldConfig }));
+    ({ id } = await filledPool(stack.kernel, { size: 2, headless: false, ...oldConfig }));
     const held = await acquire();
     await stack.kernel.browserPools.update(id, { ...newConfig, size: 3 } as never);
     const free = await acquireWhenIdle(2);
     expect(await countOld(held, ...free)).toBe(2);
-    if (!headless) expect(await memory()).toEqual(["16Gi", "8Gi", "8Gi"]);
+    expect(await memory()).toEqual(["16Gi", "8Gi", "8Gi"]);
 
     await release(held, ...free);
     taken = await acquireWhenIdle(3);
@@ -136,7 +133,7 @@ describe.each([
     await untilFresh(stack, id, 3);
     const last = await acquireWhenIdle(3);
     expect(await countOld(...last)).toBe(0);
-    if (!headless) expect(await memory()).toEqual(["16Gi", "16Gi", "16Gi"]);
+    expect(await memory()).toEqual(["16Gi", "16Gi", "16Gi"]);
     await stack.kernel.browserPools.delete(id, { force: true });
   }, 180_000);
 });

@@ -26,7 +26,6 @@ afterAll(async () => {
 });
 
 const loggedIn = { cookies: ["day=1", "session=1"], stored: "locally", indexed: "indexed", answer: "the worker" };
-const fresh = { cookies: ["none"], stored: null, indexed: null, answer: "the server" };
 
 let made = 0;
 const newProfile = async (): Promise<string> => {
@@ -87,27 +86,24 @@ const loggedInProfile = async (): Promise<string> => {
 
 describe("a profile", () => {
   // PROFILE-7, PROFILE-20, PROFILE-23
-  test.each([true, false])(
-    "what a browser leaves in its profile is there in the next one, headless: %s",
-    async (headless) => {
-      const name = await newProfile();
-      const first = await start(name, { headless, save_changes: true });
-      await site.logIn(first.cdp_ws_url);
-      await end(first);
-      // At once: it waits for what the first one left.
-      const second = await start(name, { headless });
-      expect(await site.found(second.cdp_ws_url)).toEqual(loggedIn);
-      const before = await profileOf(name);
-      expect(before.status?.lastUsedTime).toEqual(expect.any(String));
-      await gone(await settled(first, "Saved"));
-      expect(await notesOf(first, "ProfileSaved")).toEqual(["the browser's state is version 1 of its profile"]);
+  test("what a browser leaves in its profile is there in the next one", async () => {
+    const name = await newProfile();
+    const first = await start(name, { headless: false, save_changes: true });
+    await site.logIn(first.cdp_ws_url);
+    await end(first);
+    // At once: it waits for what the first one left.
+    const second = await start(name, { headless: false });
+    expect(await site.found(second.cdp_ws_url)).toEqual(loggedIn);
+    const before = await profileOf(name);
+    expect(before.status?.lastUsedTime).toEqual(expect.any(String));
+    await gone(await settled(first, "Saved"));
+    expect(await notesOf(first, "ProfileSaved")).toEqual(["the browser's state is version 1 of its profile"]);
 
-      // Nothing of the second one is kept: it did not ask for that.
-      await end(second);
-      await eventually("its pod is gone", async () => (await stack.kube.list(pods, { namespace })).items.length === 0);
-      expect((await profileOf(name)).status).toMatchObject({ version: 1, sha256: before.status?.sha256 });
-    },
-  );
+    // Nothing of the second one is kept: it did not ask for that.
+    await end(second);
+    await eventually("its pod is gone", async () => (await stack.kube.list(pods, { namespace })).items.length === 0);
+    expect((await profileOf(name)).status).toMatchObject({ version: 1, sha256: before.status?.sha256 });
+  });
 
   // PROFILE-3, PROFILE-4
   test("browsers of a pool start with it and write nothing to it, whatever the request says", async () => {
@@ -128,19 +124,6 @@ describe("a profile", () => {
     expect(before).toMatchObject(after);
   });
 
-  // PROFILE-7
-  test("an idle timeout saves it, too, and the session has ended by then", async () => {
-    const name = await newProfile();
-    const session = await start(name, { save_changes: true, timeout_seconds: 10 });
-    await site.logIn(session.cdp_ws_url);
-    const browser = await settled(session, "Saved");
-    expect(browser.status).toMatchObject({ phase: "Ended", endReason: "timeout" });
-    await gone(browser);
-    const next = await start(name);
-    expect(await site.found(next.cdp_ws_url)).toEqual(loggedIn);
-    await end(next);
-  });
-
   // PROFILE-7, PROFILE-21
   test("a crash saves nothing: the old version stays, and an Event tells it", async () => {
     const name = await loggedInProfile();
@@ -157,48 +140,6 @@ describe("a profile", () => {
     expect(await versionOf(name)).toBe(1);
     const next = await start(name);
     expect(await site.found(next.cdp_ws_url)).toEqual(loggedIn);
-    await end(next);
-  });
-
-  // PROFILE-7
-  test("by YAML: a browser with saveChanges saves at its end", async () => {
-    const profile = { metadata: { name: "by-yaml", namespace }, spec: {} };
-    await stack.kube.create(profileKind, profile);
-    const yaml = { timeoutSeconds: 60, headless: true, profile: { name: "by-yaml", saveChanges: true } };
-    const browser = await stack.kube.create(browserKind, {
-      metadata: { name: "yaml-browser", namespace },
-      spec: yaml as Browser["spec"],
-    });
-    await eventually("it is active", async () => {
-      const now = await stack.kube.get(browserKind, browser.metadata);
-      return now?.status?.phase === "Active";
-    });
-    const { cdp_ws_url = "" } = await stack.kernel.browsers.retrieve("yaml-browser");
-    await site.logIn(cdp_ws_url);
-    await stack.kube.delete(browserKind, browser.metadata);
-    await eventually("it is gone", async () => !(await stack.kube.get(browserKind, browser.metadata)));
-    expect((await stack.kube.get(profileKind, profile.metadata))?.status).toMatchObject({ version: 1 });
-    expect((await notesOf({ session_id: "yaml-browser" }, "ProfileSaved")).length).toBe(1);
-  });
-
-  // PROFILE-7, PROFILE-16
-  test("of two browsers that save, the one that ends last counts; one that nobody used changes nothing", async () => {
-    const name = await newProfile();
-    const [first, second, unused] = [
-      await start(name, { save_changes: true }),
-      await start(name, { save_changes: true }),
-      await start(name, { save_changes: true }),
-    ];
-    await site.logIn(second.cdp_ws_url);
-    expect(await site.found(first.cdp_ws_url)).toEqual(fresh);
-    await Promise.all([end(second), settled(second, "Saved")]);
-    await end(first);
-    await settled(first, "Saved");
-    await end(unused);
-    await settled(unused, "Unchanged");
-    const next = await start(name);
-    expect(await site.found(next.cdp_ws_url)).toEqual(fresh);
-    expect(await versionOf(name)).toBe(2);
     await end(next);
   });
 

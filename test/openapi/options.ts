@@ -6,7 +6,7 @@ export const usage = `usage: npm run test:openapi -- [options]
 Sends requests that Schemathesis makes from docs/openapi.json to local mode, and compares the answers with the document.
 
   --seed N       this seed alone, to repeat a run (default: one that is always the same, and then a new one)
-  --seconds N    time of each seed's requests (default: 45)
+  --seconds N    time of each seed's requests (default: 35)
   --if-possible  says so and succeeds where Schemathesis is not installed
   --help         this text
 
@@ -26,7 +26,7 @@ export const parseOptions = (args: readonly string[]): Options => {
   const known = {
     help: { type: "boolean", default: false },
     seed: { type: "string" },
-    seconds: { type: "string", default: "45" },
+    seconds: { type: "string", default: "35" },
     "if-possible": { type: "boolean", default: false },
   } as const;
   return orUsageError(() => {

@@ -264,7 +264,7 @@ export const servicesMistakes: readonly KeptMistake[] = [
     file: "services/vaults/fill-item.ts",
     find: 'await time.until(maskFill(lease, request, open, deps), "browser");',
     replace: "void maskFill(lease, request, open, deps);",
-    foundBy: "test/injector/fills.test.ts",
+    foundBy: "test/injector/fills.slow.test.ts",
   },
   {
     name: "origins-from-before-the-values",

@@ -42,7 +42,6 @@ const cases: SiteCase[] = [
     trials: { ...refused(direct, "denied"), ...unclear(through("isp"), "proxy_failed") },
     guidance: ["Bot protection"],
   },
-  cannotTell("silent", "timed_out"),
   cannotTell("gigabyte", "too_large"),
   cannotTell("crashes-tab", "crashed"),
 ];

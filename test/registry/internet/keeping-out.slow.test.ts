@@ -37,22 +37,6 @@ const nothingToTell = (site: string, reason: string, path = "/"): SiteCase => ({
 
 const cases: SiteCase[] = [
   nobody("hard-wall", "challenge"),
-  {
-    ...nobody("flaky-shop", "denied"),
-    // It refuses the first request, answers the second one, and so on: whether a configuration begins with a refusal is chance. Two
-    // refusals are too many for each of them.
-    trials: {
-      "headless direct blocked denied": 2,
-      "headless direct accessed ordinary": 1,
-      ...Object.fromEntries(
-        direct.slice(1).flatMap((name) => [
-          [`${name} blocked denied`, 2],
-          [`${name} accessed ordinary`, 2],
-        ]),
-      ),
-    },
-  },
-  nothingToTell("dead", "connection_failed"),
   nothingToTell("leads-inside", "address_refused"),
   nothingToTell("polite-shop", "robots_disallowed", "/private"),
 ];

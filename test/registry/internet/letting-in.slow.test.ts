@@ -20,51 +20,27 @@ const rules = {
 
 const sites = analyzedSites(() => ({ settings: { browsers: 3 }, rules }));
 
-/** A country in which no proxy is: only direct ways are tried. */
-const nowhere = ["FR"];
-
-const open = (site: string, more: Partial<SiteCase> = {}): SiteCase => ({
-  site,
-  countries: nowhere,
-  outcome: "recommendation",
-  recommended: "headless direct",
-  trials: reached("headless direct"),
-  ...more,
-});
-
-/** Refuses the first configuration, and lets the second one in. */
-const needsStealth = (site: string, reason: string, guidance: string[]): SiteCase =>
-  open(site, {
-    recommended: "headless stealth direct",
-    trials: { ...refused(["headless direct"], reason), ...reached("headless stealth direct") },
-    guidance,
-  });
-
 const cases: SiteCase[] = [
-  // The longest ones first.
-  open("only-germany", {
+  {
+    site: "only-germany",
     countries: ["US", "DE"],
+    outcome: "recommendation",
     recommended: "headless residential",
     trials: {
       ...refused([...direct, ...through("isp")], "unavailable_in_country"),
       ...reached("headless residential"),
     },
     guidance: ["Country"],
-  }),
-  open("no-data-centres", {
-    countries: ["US", "DE"],
-    recommended: "headless isp",
-    trials: { ...refused(direct, "denied"), ...reached("headless isp") },
-    guidance: ["Bot protection"],
-  }),
-  open("open-shop"),
-  // Neither the user agent's name nor a missing header of the headless shell.
-  needsStealth("no-headless", "denied", ["Bot protection"]),
-  // A whole page, with 200: only the rule of this installation tells that it is a refusal.
-  needsStealth("own-gate", "company_gate", ["Gate"]),
-  // Its challenge passes by itself after two seconds.
-  open("soft-wall"),
-  open("consent-first", { guidance: ["Consent"] }),
+  },
+  // A whole page, with 200: only the rule of this installation tells that it is a refusal. It lets the second configuration in.
+  {
+    site: "own-gate",
+    countries: ["FR"],
+    outcome: "recommendation",
+    recommended: "headless stealth direct",
+    trials: { ...refused(["headless direct"], "company_gate"), ...reached("headless stealth direct") },
+    guidance: ["Gate"],
+  },
 ];
 
 // LOOKUP-52, LOOKUP-54, LOOKUP-55, LOOKUP-75
