@@ -136,7 +136,8 @@ describe("when the API server does not answer", () => {
     ];
     const beganMs = performance.now();
     const answers = await Promise.allSettled(calls);
-    expect(performance.now() - beganMs).toBeLessThan(2000);
+    // Without this limit it is 10 s.
+    expect(performance.now() - beganMs).toBeLessThan(8000);
     for (const answer of answers) expect(answer).toMatchObject({ status: "rejected", reason: unreachable });
     expect(await far.ready()).toBe(false);
     behind.link.thaw();

@@ -11,6 +11,8 @@ import { eventually } from "../support/eventually.ts";
 
 const log = createLogger("silent", "test");
 const timing = { durationMs: 3000, renewDeadlineMs: 2000, renewMs: 200 };
+/** A lease that does not expire within a test. */
+const lasting = { ...timing, durationMs: 600_000 };
 let kube: Kube;
 let kubeconfigPath: string;
 let lease: { namespace: string; name: string };
@@ -35,7 +37,7 @@ afterEach(async () => {
 const untilAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 
-const run = (identity: string, through = kube, work = untilAborted): LeaderElection => {
+const run = (identity: string, through = kube, work = untilAborted, times = timing): LeaderElection => {
   const lead = async ({ signal, check }: Lead): Promise<void> => {
     checks.set(identity, check);
     history.push(`${identity} leads`);
@@ -45,7 +47,7 @@ const run = (identity: string, through = kube, work = untilAborted): LeaderElect
       history.push(`${identity} ends`);
     }
   };
-  const election = startLeaderElection({ kube: through, lease, identity, lead, log, timing });
+  const election = startLeaderElection({ kube: through, lease, identity, lead, log, timing: times });
   started.push(election);
   return election;
 };
@@ -63,14 +65,12 @@ test("a replica that was frozen past its deadline notices before its timers fire
 });
 
 test("one replica leads; when it stops, another takes over before the lease expires", async () => {
-  const a = run("a");
+  const a = run("a", kube, untilAborted, lasting);
   await happened("a leads");
-  const b = run("b");
+  const b = run("b", kube, untilAborted, lasting);
   expect(b.isLeader()).toBe(false);
   await a.stop();
-  const stoppedMs = performance.now();
   await happened("b leads");
-  expect(performance.now() - stoppedMs).toBeLessThan(timing.durationMs);
   expect(history).toEqual(["a leads", "a ends", "b leads"]);
   expect([a.isLeader(), b.isLeader()]).toEqual([false, true]);
 });
