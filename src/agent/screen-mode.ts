@@ -6,6 +6,8 @@ import { randomUUID } from "node:crypto";
 import { u16s, type XConnection } from "./x-connection.ts";
 
 const getGeometry = 14;
+const grabServer = 36;
+const ungrabServer = 37;
 const queryExtension = 98;
 const randr = {
   queryVersion: 0,
@@ -84,6 +86,9 @@ export const setScreenMode = async (
 ): Promise<number | "too_small"> => {
   const opcode = await extensionOpcode(x);
   await x.ask(opcode, randr.queryVersion, [1, 5]);
+  // What draws in Chromium asks for the rate when an output gets a mode, and not again when the controller takes it: until then its question
+  // has to wait. The connection's end ends this too.
+  x.send(grabServer, 0, []);
   if (!(await hasRoom(x, opcode, mode))) return "too_small";
   const name = Buffer.from(`browser-${randomUUID()}`);
   const created = await x.ask(opcode, randr.createMode, [x.root, ...modeOf(mode, name)]);
@@ -105,6 +110,7 @@ export const setScreenMode = async (
     x.send(opcode, randr.deleteOutputMode, [output, former]);
     x.send(opcode, randr.destroyMode, [former]);
   }
+  x.send(ungrabServer, 0, []);
   // Its answer comes after errors of what was sent before it.
   await sizeOf(x);
   return id;

@@ -70,7 +70,7 @@ test("a share of the slow tests is drawn by a seed that the run says, and a file
   expect([code, lastLine, asked]).toEqual([
     0,
     "2 passed, 0 failed, 0 skipped",
-    [undefined, `--slow-of 6 --seed ${seed}`, "one.slow.test.mjs"],
+    [undefined, `--slow-of 8 --seed ${seed}`, "one.slow.test.mjs"],
   ]);
 });
 

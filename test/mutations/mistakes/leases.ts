@@ -398,9 +398,9 @@ export const leasesMistakes: readonly KeptMistake[] = [
     name: "half-a-profile-packed",
     kind: "swallowed error",
     breaks: "when a file can't be read, the profile is saved as a cut-off archive over the good one",
-    file: "profile-archive/pack-profile.ts",
-    find: 'tar.on("error", (error) => packed.destroy(error));',
-    replace: 'tar.on("error", () => packed.end());',
+    file: "profile-archive/compress.ts",
+    find: "feed(source, packed).catch((error: Error) => packed.destroy(error));",
+    replace: "feed(source, packed).catch(() => packed.end());",
     foundBy: "test/profile-archive/pack-profile.test.ts",
   },
   {
