@@ -1,9 +1,13 @@
 /** The table's rows for what configures a browser, of a pool or on demand. */
 import type { FieldPath, Setting } from "./setting.ts";
 
+/** A test that shows several settings of a pool at once. */
+const pooledSettings =
+  "a pool's browser keeps to its policy and its network rules, and has its extensions and its profile, again after a reset";
+
 const policyAndNetwork = {
   "test/e2e/settings.slow.test.ts": [
-    "a pool's browser keeps to its policy and its network rules, and has its extensions and its profile, again after a reset",
+    pooledSettings,
     "an on-demand browser keeps to its policy and its network rules, and saves its profile",
   ],
 };
@@ -43,9 +47,7 @@ const extension: Setting = {
   shownBy: {
     "test/e2e/patch-rules.test.ts": ["replaces the list of extensions, and an empty one clears it (3)"],
     "test/extensions/upload.test.ts": ["a pool answers its extensions in their order, and one that is in use stays"],
-    "test/e2e/settings.slow.test.ts": [
-      "a pool's browser keeps to its policy and its network rules, and has its extensions and its profile, again after a reset",
-    ],
+    "test/e2e/settings.slow.test.ts": [pooledSettings],
     "test/agent/extensions.slow.test.ts": [
       "content scripts and workers of all extensions work, in every context and after a reset",
     ],
