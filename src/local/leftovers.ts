@@ -1,4 +1,5 @@
 import { readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { endAtHomeIn } from "../process/marked-processes.ts";
 import { killRecordedGroups } from "../process/process-groups.ts";
@@ -6,6 +7,11 @@ import { clearRegister, killRegisteredProcesses } from "../process/process-regis
 
 /** The folder of the pods' files, with one folder for each pod, named by its uid. */
 export const podsFolder = (dataDir: string): string => join(dataDir, "pods");
+
+/**
+ * The temp folder of a pod, outside of its folder and with a short name: the paths of Chromium's sockets have at most 108 bytes.
+ */
+export const podTempFolder = (uid: string): string => join(tmpdir(), `bp-pod-${uid.slice(0, 8)}`);
 
 /** The folder of the pods' output, one file for each pod. */
 export const podLogsFolder = (dataDir: string): string => join(dataDir, "logs", "pods");
@@ -28,6 +34,6 @@ export const endLeftovers = async (dataDir: string, { isAfterReboot }: { isAfter
     await endAtHomeIn(podsFolder(dataDir));
   }
   const remove = { recursive: true, force: true, maxRetries: 5, retryDelay: 100 };
-  await Promise.all(podDirs.map((dir) => rm(dir, remove)));
+  await Promise.all([...podDirs, ...uids.map(podTempFolder)].map((dir) => rm(dir, remove)));
   await rm(podLogsFolder(dataDir), remove);
 };

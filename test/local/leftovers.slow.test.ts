@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { access, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { connectKube } from "../../src/kube/client.ts";
 import { pods } from "../../src/kube/resource-type.ts";
 import { startControlPlane } from "../../src/local/control-plane.ts";
 import { lockDataDir } from "../../src/local/data-dir-lock.ts";
-import { endLeftovers } from "../../src/local/leftovers.ts";
+import { endLeftovers, podTempFolder } from "../../src/local/leftovers.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { createLogger } from "../../src/log.ts";
 import { registerProcess } from "../../src/process/process-register.ts";
@@ -39,6 +39,7 @@ test("after a kill -9 of a whole run the next start ends every process of it, re
   const run = await startRun("stubborn-with-browser");
   const [uid = ""] = await readdir(join(dataDir, "pods"));
   const browser = await browserOf(uid);
+  await access(podTempFolder(uid));
   const gone = once(run, "exit");
   run.kill("SIGKILL");
   await gone;
@@ -50,6 +51,7 @@ test("after a kill -9 of a whole run the next start ends every process of it, re
   expect(await processesOf(dataDir)).toEqual([]);
   expect(await isAlive(browser)).toBe(false);
   expect(await readdir(join(dataDir, "pods"))).toEqual([]);
+  await expect(access(podTempFolder(uid))).rejects.toThrow("ENOENT");
   expect((await readdir(join(dataDir, "run"))).filter((file) => file.endsWith(".process"))).toEqual([]);
 
   const log = createLogger("silent", "test");

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { connectKube, type Kube } from "../../src/kube/client.ts";
 import type { Pod } from "../../src/kube/objects.ts";
 import { leases, nodes, pods } from "../../src/kube/resource-type.ts";
+import { podTempFolder } from "../../src/local/leftovers.ts";
 import { type ProcessNode, startProcessNode } from "../../src/local/process-node/process-node.ts";
 import { createLogger } from "../../src/log.ts";
 import { type AgentPod, agentPod } from "../support/agent-pod.ts";
@@ -123,6 +124,7 @@ test("the process gets its arguments, the pod's variables and its own folder, no
     BROWSERPOOL_AGENT_DATA_DIR: podDir(pod),
     BROWSERPOOL_AGENT_SCRATCH_DIRS: podDir(pod),
     HOME: podDir(pod),
+    TMPDIR: podTempFolder(pod.metadata.uid),
   });
 });
 
@@ -147,11 +149,14 @@ test("a termination message is cut at 4096 bytes", async () => {
   expect(status?.containerStatuses?.[0]?.state?.terminated?.message).toBe("x".repeat(4096));
 });
 
-test("a process that is killed after it was ready makes its pod Failed with 128 + the signal", async () => {
+test("a process that is killed after it was ready makes its pod Failed with 128 + the signal, and its folders are removed", async () => {
   await create({ name: "killed", args: ["with-browser"] });
   const ready = await whenReady("killed");
+  const folders = [podDir(ready), podTempFolder(ready.metadata.uid)];
+  for (const folder of folders) expect(await exists(folder), folder).toBe(true);
   await ask(ready, "/crash").catch(() => undefined);
   const pod = await whenOver("killed");
+  for (const folder of folders) expect(await exists(folder), folder).toBe(false);
   expect(pod.status?.containerStatuses?.[0]?.state?.terminated?.exitCode).toBe(137);
   expect(conditionOf(pod, "Ready")).toMatchObject({ status: "False", reason: "PodFailed" });
 });

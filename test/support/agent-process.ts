@@ -229,6 +229,7 @@ export const createTestAgents = (): TestAgents => {
         env: {
           PATH: process.env.PATH,
           HOME: dir,
+          TMPDIR: tmpdir(),
           BROWSERPOOL_BROWSER: JSON.stringify({
             ...defaults,
             ...browser,

@@ -5,7 +5,7 @@ import { type Child, startChild } from "../../process/child-process.ts";
 import { startLog } from "../../process/log-file.ts";
 import { endAtHomeIn } from "../../process/marked-processes.ts";
 import { killRecordedGroups } from "../../process/process-groups.ts";
-import { podLogsFolder, podsFolder, processGroupsFile } from "../leftovers.ts";
+import { podLogsFolder, podsFolder, podTempFolder, processGroupsFile } from "../leftovers.ts";
 import { podEnvironment } from "./pod-environment.ts";
 import type { SecretValues } from "./pod-secrets.ts";
 
@@ -25,7 +25,7 @@ const terminationLog = (podDir: string): string => join(podDir, "termination-log
 const logPathOf = (dataDir: string, ref: Ref): string =>
   join(podLogsFolder(dataDir), `${keyOf(ref).replace("/", "_")}.log`);
 
-/** Starts the pod's program in its own folder, with its output in `<dataDir>/logs/pods/<namespace>_<name>.log`. */
+/** Starts the pod's program in its own folder, with a temp folder of its own, and with its output in `<dataDir>/logs/pods/<namespace>_<name>.log`. */
 export const startPodProcess = async (
   pod: Pod,
   given: { podIp: string; secretValues: SecretValues },
@@ -36,7 +36,8 @@ export const startPodProcess = async (
   const logPath = logPathOf(dataDir, pod.metadata);
   const { args, env } = podEnvironment(pod, given.podIp, given.secretValues);
   const [program, ...firstArgs] = agentCommand;
-  await mkdir(podDir, { recursive: true, mode: 0o700 });
+  const tempDir = podTempFolder(pod.metadata.uid);
+  for (const dir of [podDir, tempDir]) await mkdir(dir, { recursive: true, mode: 0o700 });
   await startLog(logPath);
   return startChild({
     dataDir,
@@ -49,6 +50,7 @@ export const startPodProcess = async (
       BROWSERPOOL_AGENT_DATA_DIR: podDir,
       BROWSERPOOL_AGENT_SCRATCH_DIRS: podDir,
       HOME: podDir,
+      TMPDIR: tempDir,
     },
     cwd: podDir,
     logPath,
@@ -69,12 +71,13 @@ export const readTermination = async (dataDir: string, pod: Pod): Promise<string
   }
 };
 
-/** Ends processes that the pod's program started and did not end, then removes the pod's folder. */
+/** Ends processes that the pod's program started and did not end, then removes the pod's folders. */
 export const cleanPodProcess = async (dataDir: string, pod: Pod): Promise<void> => {
   const podDir = podDirOf(dataDir, pod);
   await killRecordedGroups(processGroupsFile(podDir));
   await endAtHomeIn(podDir);
-  await rm(podDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  for (const dir of [podDir, podTempFolder(pod.metadata.uid)])
+    await rm(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
 };
 
 /** Removes the output of a deleted pod. */

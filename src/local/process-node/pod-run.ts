@@ -8,7 +8,7 @@
  *      └─────────────────────────► ended
  *
  * `ended` means that nothing is left: the process, the members of its group, the groups that it recorded (browsers), all else that
- * it started, and the pod's folder are gone. Its object may be deleted only then, so a deleted pod leaves no browser behind.
+ * it started, and the pod's folders are gone. Its object may be deleted only then, so a deleted pod leaves no browser behind.
  */
 import type { Pod } from "../../kube/objects.ts";
 import type { Logger } from "../../log.ts";
