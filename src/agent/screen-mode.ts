@@ -86,14 +86,14 @@ export const setScreenMode = async (
 ): Promise<number | "too_small"> => {
   const opcode = await extensionOpcode(x);
   await x.ask(opcode, randr.queryVersion, [1, 5]);
-  // What draws in Chromium asks for the rate when an output gets a mode, and not again when the controller takes it: until then its question
-  // has to wait. The connection's end ends this too.
-  x.send(grabServer, 0, []);
   if (!(await hasRoom(x, opcode, mode))) return "too_small";
   const name = Buffer.from(`browser-${randomUUID()}`);
   const created = await x.ask(opcode, randr.createMode, [x.root, ...modeOf(mode, name)]);
   const id = created.readUInt32LE(8);
   const { output } = await resourcesOf(x, opcode);
+  // What draws in Chromium asks for the rate when an output gets a mode, and not again when the controller takes it: until then its question
+  // has to wait. The connection's end ends this too.
+  x.send(grabServer, 0, []);
   x.send(opcode, randr.addOutputMode, [output, id]);
   const resize = (width: number, height: number): void =>
     x.send(opcode, randr.setScreenSize, [x.root, u16s(width, height), ...millimetres]);
@@ -105,12 +105,12 @@ export const setScreenMode = async (
   const noRotation = u16s(1, 0);
   const set = await x.ask(opcode, randr.setCrtcConfig, [controller, 0, configTime, 0, id, noRotation, output]);
   if (set[1] !== 0) throw new Error(`the X server refused a mode of ${mode.rate} Hz (status ${set[1]})`);
+  x.send(ungrabServer, 0, []);
   resize(mode.width, mode.height);
   if (former !== undefined) {
     x.send(opcode, randr.deleteOutputMode, [output, former]);
     x.send(opcode, randr.destroyMode, [former]);
   }
-  x.send(ungrabServer, 0, []);
   // Its answer comes after errors of what was sent before it.
   await sizeOf(x);
   return id;
