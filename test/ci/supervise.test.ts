@@ -5,6 +5,7 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
 import { eventually } from "../support/eventually.ts";
 import { processesAround } from "../support/processes.ts";
 
@@ -94,4 +95,10 @@ describe.each([
     await run.exited;
     await nothingIsLeft();
   });
+});
+
+test("npm runs each command that starts programs below the supervisor, and no npm below another: it would not be told of a kill", () => {
+  const isSupervised = /&& exec \.\/node_modules\/\.bin\/node scripts\/supervise\.mjs /;
+  const others = Object.entries(manifest.scripts).filter(([, command]) => !isSupervised.test(command));
+  expect(others.map(([name]) => name)).toEqual(["plots", "setup", "fix"]);
 });
