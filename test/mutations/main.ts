@@ -14,7 +14,11 @@ import { tryKept } from "./try-kept.ts";
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 const stopped = new AbortController();
-for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stopped.abort());
+for (const name of ["SIGINT", "SIGTERM"] as const)
+  process.once(name, () => {
+    say("ending the servers of the tests; what was tried is kept");
+    stopped.abort();
+  });
 const terminal: Console = { say, signal: stopped.signal };
 
 /** Test files that are measured before what is known is kept: a run that is ended loses no more. */
