@@ -10,6 +10,8 @@ export default defineConfig({
     // hand nothing is tried twice, so that a test that is not steady is noticed where it can be mended.
     retry: process.env.CI ? 1 : 0,
     teardownTimeout: 30_000,
+    // As `eventually`: what is waited for is an event, on a machine that others load too.
+    expect: { poll: { timeout: 30_000 } },
     projects: [
       {
         extends: true,

@@ -103,7 +103,8 @@ const startProgram = (command, { isIsolated, env }) => {
 
 /** @param {string[]} command @param {{ isIsolated: boolean, ifKilled: string | undefined }} how @returns {Promise<number>} the exit code */
 const supervise = async (command, { isIsolated, ifKilled }) => {
-  const folder = mkdtempSync(join(tmpdir(), "bp-run-"));
+  // Short: below it are Chromium's sockets, whose paths have at most 107 characters.
+  const folder = mkdtempSync(join(tmpdir(), "bp-"));
   // A program may start others as another user, below this folder.
   chmodSync(folder, 0o711);
   const guard = startGuard(folder);

@@ -81,8 +81,10 @@ const createFolders = async ({ dataDir }: AgentConfig, parts: AsyncDisposableSta
   const folder = await mkdtemp(join(dataDir, "browser-"));
   parts.defer(() => removeFolder(folder));
   if (folder.length <= longestTempDir) return { folder, temp: folder };
-  const temp = await mkdtemp(join(tmpdir(), "chromium-"));
+  const temp = await mkdtemp(join(tmpdir(), "bp-"));
   parts.defer(() => removeFolder(temp));
+  if (temp.length > longestTempDir)
+    throw new Error(`${temp} is too long for Chromium's sockets: TMPDIR may have ${longestTempDir - 10} characters`);
   return { folder, temp };
 };
 

@@ -11,7 +11,7 @@ export const podsFolder = (dataDir: string): string => join(dataDir, "pods");
 /**
  * The temp folder of a pod, outside of its folder and with a short name: the paths of Chromium's sockets have at most 108 bytes.
  */
-export const podTempFolder = (uid: string): string => join(tmpdir(), `bp-pod-${uid.slice(0, 8)}`);
+export const podTempFolder = (uid: string): string => join(tmpdir(), `bp-${uid.slice(0, 8)}`);
 
 /** The folder of the pods' output, one file for each pod. */
 export const podLogsFolder = (dataDir: string): string => join(dataDir, "logs", "pods");

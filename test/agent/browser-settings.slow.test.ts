@@ -89,7 +89,7 @@ test.each([
   for (const open of [() => first, () => browser.newPage(), () => context.newPage()]) {
     const page = await open();
     const expected = { inner: [1001, 703], outer: [1001, 790], screen: [1001, 790] };
-    await expect.poll(() => sizes(page), { timeout: 5000 }).toEqual(expected);
+    await expect.poll(() => sizes(page)).toEqual(expected);
   }
 });
 
@@ -142,7 +142,7 @@ describe("the start URL", () => {
   // BROWSER-20
   test("of the pool is open in the browser's first page", async () => {
     const agent = await agents.start({ start_url: `${siteUrl}/pool` });
-    await expect.poll(() => visits, { timeout: 20_000 }).toContain("/pool");
+    await expect.poll(() => visits).toContain("/pool");
     await agent.bind("s", 1);
     const page = await firstPage(agent);
     await expect.poll(() => page.title()).toBe("A page");
@@ -153,7 +153,7 @@ describe("the start URL", () => {
   test("of a lease opens at the bind and replaces what was open", async () => {
     const agent = await agents.start();
     await agent.bind("s", 1, { start_url: `${siteUrl}/lease` });
-    await expect.poll(() => visits, { timeout: 20_000 }).toContain("/lease");
+    await expect.poll(() => visits).toContain("/lease");
     const page = await firstPage(agent);
     await expect.poll(() => page.url()).toBe(`${siteUrl}/lease`);
   });

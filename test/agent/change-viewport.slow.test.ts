@@ -12,7 +12,7 @@ afterEach(() => agents[Symbol.asyncDispose]());
 const readSizes =
   "({ inner: [innerWidth, innerHeight], outer: [outerWidth, outerHeight], screen: [screen.width, screen.height] })";
 const showsSizes = (page: Page, expected: object) =>
-  expect.poll(() => page.evaluate(readSizes), { timeout: 10_000 }).toMatchObject(expected);
+  expect.poll(() => page.evaluate(readSizes)).toMatchObject(expected);
 
 /** A page that is there, and those that are opened later: in the same window, in another context, and by a page. */
 const showEverywhere = async (browser: Browser, expected: object): Promise<void> => {
@@ -122,9 +122,7 @@ test("of a headful browser changes its refresh rate, too", async () => {
   for (const refresh_rate of [60, 10, 25]) {
     const changed = await changeBrowser(agent, 1, { viewport: { ...viewport, refresh_rate } });
     expect(changed).toMatchObject({ status: 200 });
-    await expect
-      .poll(async () => (await measureRate(page as Page)) / refresh_rate, { timeout: 20_000 })
-      .toBeCloseTo(1, 1);
+    await expect.poll(async () => (await measureRate(page as Page)) / refresh_rate).toBeCloseTo(1, 1);
   }
 });
 

@@ -125,7 +125,7 @@ test("an agent that is stopped while Chromium starts leaves nothing", async () =
   const slow = join(folder, "chromium");
   await writeFile(slow, "#!/bin/sh\nsleep 100\n", { mode: 0o755 });
   const agent = await agents.start({}, { ready: false, env: { BROWSERPOOL_CHROMIUM_HEADLESS: slow } });
-  await expect.poll(() => readdirSync(agent.dir), { timeout: 20_000 }).toContain("process-groups");
+  await expect.poll(() => readdirSync(agent.dir)).toContain("process-groups");
   await expect.poll(() => runningIn(agent.groups()).length).toBeGreaterThan(0);
   const groups = agent.groups();
   agent.child.kill("SIGTERM");

@@ -59,7 +59,7 @@ const untilUp = ({ output }: Started) => eventually("the program is up", () => o
 const nothingIsLeft = () =>
   eventually("no process and no folder is left", async () => {
     const processes = await processesAround(tmp);
-    return processes.length === 0 && (await readdir(tmp)).filter((name) => name.startsWith("bp-run-")).length === 0;
+    return processes.length === 0 && (await readdir(tmp)).filter((name) => name.startsWith("bp-")).length === 0;
   });
 
 test("a program that leaves nothing running ends with its own code, and its folder goes", async () => {

@@ -218,7 +218,7 @@ export const createTestAgents = (): TestAgents => {
     async start(browser = {}, options = {}) {
       const { env = {}, ready = true, setup, archives = [], agentKey = newAgentKey(), user } = options;
       const { address = `127.${randomInt(64, 127)}.${randomInt(256)}.${randomInt(1, 255)}` } = options;
-      const dir = await mkdtemp(join(tmpdir(), "agent-test-"));
+      const dir = await mkdtemp(join(tmpdir(), "a-"));
       if (user !== undefined) await chown(dir, user, user);
       const dataDir = env.BROWSERPOOL_AGENT_DATA_DIR ?? dir;
       const podUid = randomUUID();
@@ -229,7 +229,7 @@ export const createTestAgents = (): TestAgents => {
         env: {
           PATH: process.env.PATH,
           HOME: dir,
-          TMPDIR: tmpdir(),
+          TMPDIR: dir,
           BROWSERPOOL_BROWSER: JSON.stringify({
             ...defaults,
             ...browser,

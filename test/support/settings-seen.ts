@@ -69,9 +69,7 @@ export const startSettingsSite = async (extensions: readonly string[]): Promise<
     host,
     proxy: { type: "custom", protocol: "http", config: { host: ownAddress, port: parent.port } },
     expect: (cdpUrl, expected) =>
-      expect
-        .poll(() => see(cdpUrl, new Set(Object.keys(expected))), { timeout: 15_000, interval: 50 })
-        .toMatchObject(expected),
+      expect.poll(() => see(cdpUrl, new Set(Object.keys(expected))), { interval: 50 }).toMatchObject(expected),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 };

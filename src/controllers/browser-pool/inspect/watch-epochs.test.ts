@@ -23,7 +23,7 @@ test("epochs are compared for pools that have begun, and for none of which Redis
     },
     stop.signal,
   );
-  await expect.poll(() => differing.length, { timeout: 5000 }).toBeGreaterThan(0);
+  await expect.poll(() => differing.length).toBeGreaterThan(0);
   stop.abort();
   await watching;
   expect(asked.slice(0, 2)).toEqual(["same", "lost"]);
