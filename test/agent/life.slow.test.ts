@@ -119,6 +119,18 @@ test("an agent works in a pod folder with a long path", async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
+test("an agent that has only long paths says which of them may be how long", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "x".repeat(90)));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const agent = await agents.start({}, { env: { BROWSERPOOL_AGENT_DATA_DIR: folder, TMPDIR: folder }, ready: false });
+  expect(await agent.exited).toBe(1);
+  expect(agent.termination()).toMatchObject({
+    reason: "start_failed",
+    message: expect.stringMatching(/ TMPDIR may have 50 /),
+  });
+  expect(readdirSync(folder)).toEqual([]);
+});
+
 test("an agent that is stopped while Chromium starts leaves nothing", async () => {
   const folder = await mkdtemp(join(tmpdir(), "slow-chromium-"));
   onTestFinished(() => rm(folder, { recursive: true }));
