@@ -8,10 +8,11 @@ const Noticed = z.object({
   error: z.string(),
 });
 
-/** `unsteady`: only tests failed that fail without it, too. `time is over`: and it is so without it. */
+/** `unsteady`: only tests failed that fail without it, too; `tests` are these. `time is over`: and it is so without it. */
 const Unnoticed = z.object({
   found: z.literal("no"),
   why: z.enum(["no test fits", "tests pass", "unsteady", "time is over"]),
+  tests: z.array(z.string()).optional(),
 });
 
 const seconds = { seconds: z.number() };
@@ -33,5 +34,6 @@ export const isAnswer = (outcome: Outcome): boolean => outcome.found !== "no" ||
 /** One line for a reader. */
 export const textOfOutcome = (outcome: Outcome): string => {
   if (outcome.found !== "no") return `found by ${outcome.files.join(", ")}: ${outcome.test}`;
-  return isUnnoticed(outcome) ? `NOT NOTICED (${outcome.why})` : `no answer (${outcome.why})`;
+  if (isUnnoticed(outcome)) return `NOT NOTICED (${outcome.why})`;
+  return `no answer (${[outcome.why, ...(outcome.tests ?? [])].join("; ")})`;
 };

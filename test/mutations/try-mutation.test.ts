@@ -25,7 +25,7 @@ test.each<[what: string, file: string, { mutated: TestsEnd[]; plain: TestsEnd[] 
     "a unit test that takes too long without it, too",
     unit,
     { mutated: [failed(unit, "Error: Test timed out in 20000ms.")], plain: [late] },
-    { found: "no", why: "unsteady" },
+    { found: "no", why: "unsteady", tests: [`${unit}: a test`] },
   ],
   [
     "a test with servers that fails, and passes without it on others",
@@ -37,7 +37,7 @@ test.each<[what: string, file: string, { mutated: TestsEnd[]; plain: TestsEnd[] 
     "a test with servers that fails without it, too",
     other,
     { mutated: [failed(other)], plain: [failed(other), failed(other)] },
-    { found: "no", why: "unsteady" },
+    { found: "no", why: "unsteady", tests: [`${other}: a test`] },
   ],
   [
     "tests that come to an end only without it",

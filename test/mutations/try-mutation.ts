@@ -72,17 +72,20 @@ const isItsDoing = (
 /** Tries one step, without the files that turn out to fail anyway. */
 export const tryStep = async (whole: Step, tries: Tries): Promise<Tried> => {
   let step = whole;
-  for (let unsteady = 0; unsteady <= mostUnsteady && step.files.length > 0; unsteady++) {
+  const unsteady: string[] = [];
+  while (unsteady.length <= mostUnsteady && step.files.length > 0) {
     const end = await tries.mutated(step);
     if (end.kind === "late") return tryLate(step, tries);
     const failed = firstFailed(end, step.files);
-    if (!failed) return { found: "no", why: unsteady > 0 ? "unsteady" : "tests pass" };
+    if (!failed && unsteady.length === 0) return { found: "no", why: "tests pass" };
+    if (!failed) break;
     const { file, name: test, error } = failed;
     if (await isItsDoing(end, { step, failed, plain: tries.plain }))
       return { found: sizeOf(step), files: [file], test, error: error.slice(0, 200) };
+    unsteady.push(`${file}: ${test}`);
     step = { ...step, files: step.files.filter((one) => one !== file) };
   }
-  return { found: "no", why: "unsteady" };
+  return { found: "no", why: "unsteady", tests: unsteady };
 };
 
 /** The first that noticed. A step without an answer leaves none, unless another one notices the mutation. */
