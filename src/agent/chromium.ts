@@ -35,8 +35,8 @@ const exitWaitMs = 300;
 const enoughSharedMemoryBytes = 256 * 1024 * 1024;
 
 /**
- * A headful Chromium's lock socket is a path of up to 46 characters below the temp folder, and a socket's path has 107 at most. The
- * sockets of a wall have shorter names.
+ * The lock socket of a Chromium that is not the shell is a path of up to 46 characters below the temp folder, and a socket's path has
+ * 107 at most. The sockets of a wall have shorter names.
  */
 const longestTempDir = 60;
 
@@ -83,8 +83,6 @@ const createFolders = async ({ dataDir }: AgentConfig, parts: AsyncDisposableSta
   if (folder.length <= longestTempDir) return { folder, temp: folder };
   const temp = await mkdtemp(join(tmpdir(), "bp-"));
   parts.defer(() => removeFolder(temp));
-  if (temp.length > longestTempDir)
-    throw new Error(`${temp} is too long for Chromium's sockets: TMPDIR may have ${longestTempDir - 10} characters`);
   return { folder, temp };
 };
 
@@ -148,6 +146,11 @@ export const startChromium = async (
 
   // The shell is another program than the browser of people, and pages can tell.
   const shell = headless && !stealth && !made.needsFullBrowser;
+  const excess = folders.temp.length - longestTempDir;
+  if (!shell && excess > 0)
+    throw new Error(
+      `${folders.temp} is ${excess} characters too long for Chromium's sockets: set TMPDIR to a shorter path`,
+    );
   const flags = chromiumFlags(config.browser, {
     profileDir,
     shell,

@@ -4,7 +4,7 @@
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -52,7 +52,8 @@ export const copyTree = async (): Promise<Tree> => {
         },
       );
     }
-    await symlink(join(root, "node_modules"), join(folder, "node_modules"));
+    // Not a link to a link: the process of WebDriver BiDi may read what the first one names, and the packages.
+    await symlink(await realpath(join(root, "node_modules")), join(folder, "node_modules"));
   } catch (error) {
     await remove();
     throw error;
