@@ -8,9 +8,7 @@ import { clearRegister, killRegisteredProcesses } from "../process/process-regis
 /** The folder of the pods' files, with one folder for each pod, named by its uid. */
 export const podsFolder = (dataDir: string): string => join(dataDir, "pods");
 
-/**
- * The temp folder of a pod, outside of its folder and with a short name: the paths of Chromium's sockets have at most 108 bytes.
- */
+/** The temp folder of a pod, outside of its folder and with a short name: a path of Chromium's sockets has at most 107 characters. */
 export const podTempFolder = (uid: string): string => join(tmpdir(), `bp-${uid.slice(0, 8)}`);
 
 /** The folder of the pods' output, one file for each pod. */
@@ -18,6 +16,13 @@ export const podLogsFolder = (dataDir: string): string => join(dataDir, "logs", 
 
 /** The file in a pod's folder in which its agent records the process groups of its own children. */
 export const processGroupsFile = (podDir: string): string => join(podDir, "process-groups");
+
+const remove = { recursive: true, force: true, maxRetries: 5, retryDelay: 100 };
+
+/** Removes the pod's folder and its temp folder. */
+export const removePodFolders = async (dataDir: string, uid: string): Promise<void> => {
+  for (const dir of [join(podsFolder(dataDir), uid), podTempFolder(uid)]) await rm(dir, remove);
+};
 
 /**
  * Cleans up after a killed run: ends its programs, agents and browsers, and removes the folders and logs of its pods. Call it with
@@ -33,7 +38,6 @@ export const endLeftovers = async (dataDir: string, { isAfterReboot }: { isAfter
     await Promise.all(podDirs.map((dir) => killRecordedGroups(processGroupsFile(dir))));
     await endAtHomeIn(podsFolder(dataDir));
   }
-  const remove = { recursive: true, force: true, maxRetries: 5, retryDelay: 100 };
-  await Promise.all([...podDirs, ...uids.map(podTempFolder)].map((dir) => rm(dir, remove)));
+  await Promise.all(uids.map((uid) => removePodFolders(dataDir, uid)));
   await rm(podLogsFolder(dataDir), remove);
 };

@@ -5,7 +5,7 @@ import { type Child, startChild } from "../../process/child-process.ts";
 import { startLog } from "../../process/log-file.ts";
 import { endAtHomeIn } from "../../process/marked-processes.ts";
 import { killRecordedGroups } from "../../process/process-groups.ts";
-import { podLogsFolder, podsFolder, podTempFolder, processGroupsFile } from "../leftovers.ts";
+import { podLogsFolder, podsFolder, podTempFolder, processGroupsFile, removePodFolders } from "../leftovers.ts";
 import { podEnvironment } from "./pod-environment.ts";
 import type { SecretValues } from "./pod-secrets.ts";
 
@@ -76,8 +76,7 @@ export const cleanPodProcess = async (dataDir: string, pod: Pod): Promise<void> 
   const podDir = podDirOf(dataDir, pod);
   await killRecordedGroups(processGroupsFile(podDir));
   await endAtHomeIn(podDir);
-  for (const dir of [podDir, podTempFolder(pod.metadata.uid)])
-    await rm(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  await removePodFolders(dataDir, pod.metadata.uid);
 };
 
 /** Removes the output of a deleted pod. */
