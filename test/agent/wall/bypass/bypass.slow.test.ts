@@ -23,6 +23,8 @@ const idOf = (row: Row): string => `n${rows.indexOf(row)}`;
 
 /** An attempt has ended, or goes on in the background. */
 const attemptMs = 5000;
+/** The longest that an attempt keeps the others waiting: until its page opens, and until something arrives where nothing forbids it. */
+const mostMs = 60_000;
 /** Attempts at the same time. */
 const atOnce = 8;
 /** What an attempt has set off in the background has ended. */
@@ -78,7 +80,7 @@ const tryAll = async (where: Where, chosen: Row[], wait: Place["wait"]): Promise
   const left = [...chosen];
   const tryRest = async (): Promise<void> => {
     for (let row = left.shift(); row; row = left.shift())
-      await Promise.race([attempt(row, { browser, folder, wait }).catch(() => undefined), sleep(3 * attemptMs)]);
+      await Promise.race([attempt(row, { browser, folder, wait }).catch(() => undefined), sleep(mostMs)]);
   };
   await Promise.all(Array.from({ length: atOnce }, tryRest));
   await sleep(settleMs);
@@ -89,7 +91,7 @@ const tryAll = async (where: Where, chosen: Row[], wait: Place["wait"]): Promise
 };
 
 const whenHit = (id: string): Promise<unknown> =>
-  eventually("a hit", () => forbidden.hits(id) > 0, attemptMs).catch(() => undefined);
+  eventually("a hit", () => forbidden.hits(id) > 0).catch(() => undefined);
 
 beforeAll(async () => {
   site = await startPagesSite(ownAddress);
