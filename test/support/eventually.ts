@@ -1,5 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+let explain = async (): Promise<string> => "";
+
+/** `more`: what the message of a wait in vain tells further, until another function is given. */
+export const explainWith = (more: () => Promise<string>): void => {
+  explain = more;
+};
+
 /**
  * Calls the check every 50 ms until it returns neither undefined nor false. Fails after `withinMs`, 30 s by default, with the
  * text `what`. A function as `what` is called only at the failure, so that it can describe the last state.
@@ -13,8 +20,12 @@ export const eventually = async <T>(
   for (;;) {
     const answer = await ask();
     if (answer !== undefined && answer !== false) return answer;
-    if (performance.now() > deadline)
-      throw new Error(`not within ${withinMs / 1000} s: ${typeof what === "string" ? what : what()}`);
+    if (performance.now() > deadline) {
+      const more = await explain().catch(() => "");
+      throw new Error(
+        `not within ${withinMs / 1000} s: ${typeof what === "string" ? what : what()}${more && `\n${more}`}`,
+      );
+    }
     await sleep(50);
   }
 };

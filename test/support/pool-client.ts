@@ -55,10 +55,13 @@ const client = (call: Call, id: string): PoolClient => {
 /** A pool that already exists. */
 export const poolAt = (call: Call, id: string): PoolClient => client(call, id);
 
-/** Makes a pool of headless browsers that fills at once. Resolves when it is full. */
+/** Makes a pool of headless browsers that fills at once, and repeats the request as its 503 says. Resolves when it is full. */
 export const fullPool = async (call: Call, size: number, fields: object = {}): Promise<PoolClient> => {
   const body = { size, headless: true, fill_rate_per_minute: 6000, ...fields };
-  const response = await call("POST", "/browser_pools", body);
+  const response = await eventually("a pool is made", async () => {
+    const answer = await call("POST", "/browser_pools", body);
+    return answer.status !== 503 && answer;
+  });
   if (response.status >= 300) throw new Error(`no pool: ${response.status} ${await response.text()}`);
   const pool = client(call, ((await response.json()) as { id: string }).id);
   await pool.whenCounts({ acquired: 0, available: size });

@@ -5,7 +5,9 @@ import { newId } from "../../src/services/objects/new-id.ts";
 import { type Clients, clientsOf } from "./clients.ts";
 import { sharedInstallation } from "./control-plane.ts";
 import type { Installation } from "./control-plane-setup.ts";
+import { describeProject } from "./describe-project.ts";
 import { emptyInstallation, endBrowsers } from "./empty-installation.ts";
+import { explainWith } from "./eventually.ts";
 
 /** The address of a running service and the rights of the test. */
 type Address = {
@@ -59,6 +61,7 @@ export const startProject = async (): Promise<LocalProject> => {
   const { id: project } = await kernel.projects.create({ name: `test ${newId()}` });
   const { key: api_key } = await kernel.apiKeys.create({ name: "test", project_id: project });
   const kube = connectKube({ kubeconfigPath: kubeconfig });
+  explainWith(() => describeProject(kube, project));
   return {
     ...{ url, api_key, organization_key, kubeconfig, redis_url, dataDir, pid, project, namespace: project, kube },
     ...clientsOf(organization, project),
