@@ -19,8 +19,9 @@ const freePort = async (): Promise<number> => {
   return port;
 };
 
+// Visits have long enough that nothing here ends by time.
 const sites = analyzedSites(async () => ({
-  settings: { browsers: 2, visitSeconds: 15, visitMegabytes: 3, robots: "ignore" },
+  settings: { browsers: 2, visitSeconds: 60, visitMegabytes: 3, robots: "ignore" },
   portOfUs: await freePort(),
 }));
 

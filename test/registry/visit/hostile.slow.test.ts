@@ -28,6 +28,9 @@ afterAll(() => internet[Symbol.asyncDispose]());
 
 const limits = { bytes: 3 * 1024 * 1024, quietMs: 2000, patienceMs: 500 };
 
+/** For visits that something else than their time ends. */
+const longMs = 50_000;
+
 const visit = (site: string, more: Partial<VisitLimits> = {}, signal?: AbortSignal): Promise<VisitResult> =>
   visitPage(
     { connect: devToolsOf(agent), url: internet.url(site), limits: { ...limits, ...more } },
@@ -123,7 +126,7 @@ describe.each([
   // LOOKUP-64
   test("notices that its tab has crashed", async () => {
     const before = internet.requests("never-ends");
-    const running = visit("never-ends", { timeMs: 20_000, loadMs: 20_000 });
+    const running = visit("never-ends", { timeMs: longMs, loadMs: longMs });
     await eventually("the visit has begun", async () => internet.requests("never-ends") > before);
     const isRenderer = (pid: number): boolean =>
       readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("--type=renderer");
@@ -139,7 +142,7 @@ describe.each([
     const pages = async (): Promise<number> =>
       (await other.send("Target.getTargets", {})).targetInfos.filter(({ type }) => type === "page").length;
     const before = internet.requests("silent");
-    const running = visit("silent", { timeMs: 20_000 });
+    const running = visit("silent", { timeMs: longMs });
     await eventually("the visit has begun", async () => internet.requests("silent") > before);
     await other.send("Target.createTarget", { url: "about:blank" });
     await eventually("its window is closed", async () => (await pages()) === 1);
@@ -175,8 +178,8 @@ describe("ends and leaves nothing", () => {
 
   // LOOKUP-64
   test("tells that the browser is gone", async () => {
-    const running = visit("silent", { timeMs: 20_000 });
     const before = internet.requests("silent");
+    const running = visit("silent", { timeMs: longMs });
     await eventually("the visit has begun", async () => internet.requests("silent") > before);
     agent.child.kill("SIGKILL");
     expect((await running).visit).toMatchObject({ status: undefined, error: "BROWSER_GONE" });
@@ -186,8 +189,8 @@ describe("ends and leaves nothing", () => {
   // LOOKUP-64
   test("rejects when its caller ends it, and only then", async () => {
     const ending = new AbortController();
-    const running = visit("silent", { timeMs: 20_000 }, ending.signal);
     const before = internet.requests("silent");
+    const running = visit("silent", { timeMs: longMs }, ending.signal);
     await eventually("the visit has begun", async () => internet.requests("silent") > before);
     ending.abort(new Error("the operator stops"));
     await expect(running).rejects.toThrow("the operator stops");
