@@ -124,15 +124,18 @@ const startCaches = (
   return caches;
 };
 
-type DeliveryParts = { redis: RedisConnection; subscriber: RedisConnection; services: ServiceDeps };
+type DeliveryParts = { redis: RedisConnection; services: ServiceDeps; signal: AbortSignal };
 
 /** Starts to give waiting browsers their setup, until `stack` is disposed of. */
 const startDeliveries = async (
-  { redis, subscriber, services }: DeliveryParts,
+  { redis, services, signal }: DeliveryParts,
   stack: AsyncDisposableStack,
 ): Promise<void> => {
   const deliveries = createDeliveries({ ...services, setupRequests: createSetupRequests(redis) });
   stack.defer(() => deliveries.stop());
+  const subscriber = connectRedis(services.config.redisUrl, services.log);
+  stack.defer(() => subscriber.disconnect());
+  await whenReady(subscriber, startLimitMs, signal);
   await followSetupRequests(subscriber, deliveries.take, services.log);
 };
 
@@ -207,9 +210,9 @@ export const startServices = async (
   );
   // Who could use browsers of trials could say what they find.
   const caches = startCaches(parts, { setAside: analysisSettings?.namespace }, stack);
-  const subscriber = connectRedis(config.redisUrl, log);
-  stack.defer(() => subscriber.disconnect());
-  await Promise.all([redis, subscriber].map((connection) => whenReady(connection, startLimitMs, signal)));
+  const ofGrants = connectRedis(config.redisUrl, log);
+  stack.defer(() => ofGrants.disconnect());
+  await Promise.all([redis, ofGrants].map((connection) => whenReady(connection, startLimitMs, signal)));
   await checkRedis(redis, log);
   const agentTokens = createAgentTokens(privateKey);
   const agentKeys = createAgentKeys(master);
@@ -221,7 +224,7 @@ export const startServices = async (
   stack.defer(() => agentStreams.close());
   // New for every process: a restarted container has the name of the dead one, but does not serve the dead one's callers.
   const replicaId = `${config.replica}-${randomUUID()}`;
-  const grants = startGrants({ subscriber, store, replicaId, log });
+  const grants = startGrants({ subscriber: ofGrants, store, replicaId, log });
   stack.defer(() => grants.close());
   const returningBrowsers = createReturningBrowsers({ store, agents, log });
   const requestKube = kubeForRequests(kube);
@@ -279,6 +282,6 @@ export const startServices = async (
     agentKeys,
     callerLimits: createCallerLimits(config.callers, apiMetrics),
   };
-  await startDeliveries({ redis, subscriber, services }, stack);
+  await startDeliveries({ redis, services, signal }, stack);
   return services;
 };

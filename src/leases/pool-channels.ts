@@ -35,7 +35,10 @@ type Handlers = {
 
 type Followed = { subscribed: Promise<void>; usedMs: number };
 
-/** `subscriber`: a connection that nothing else uses. */
+/**
+ * `subscriber`: a connection that nothing else uses. After the SUNSUBSCRIBE from its last sharded channel, the client library
+ * (ioredis) drops the messages of all other channels of the connection.
+ */
 export const openPoolChannels = (
   subscriber: RedisConnection,
   replicaId: string,
