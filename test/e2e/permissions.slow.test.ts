@@ -187,7 +187,7 @@ describe("a session's URLs", () => {
     ]) {
       const watched = await callAs(await keyOf(["pools:read"]), { method: "get", path });
       expect(watched.text).toContain(session);
-      expect(watched.text).not.toContain("jwt");
+      expect(watched.text).not.toContain("jwt=");
       for (const url of urls) expect(watched.text).not.toContain(url);
       const used = await callAs(await keyOf(["pools:read", "browsers:use"]), { method: "get", path });
       const [answer] = [used.body].flat().filter(({ session_id }) => session_id === session);
@@ -206,13 +206,13 @@ describe("a session's URLs", () => {
       headers: { "idempotency-key": newId() },
     };
     const first = await callAs(key, acquire);
-    expect(first.body.cdp_ws_url).toContain("jwt");
+    expect(first.body.cdp_ws_url).toContain("jwt=");
     expect((await callAs(key, acquire)).text).toBe(first.text);
     const lessens = { method: "patch", path: `/org/api_keys/${id}`, body: { permissions: ["pools:read"] } };
     expect((await callAs(stack.organization_key, lessens)).status).toBe(200);
     const refused = await callAs(key, acquire);
     expect(refused.status).toBe(403);
-    expect(refused.text).not.toContain("jwt");
+    expect(refused.text).not.toContain("jwt=");
   });
 });
 
@@ -238,7 +238,7 @@ test.each(["is deleted", "loses the permission"])(
     await stack.kernel.browserPools.release(pool, { session_id: held.session_id });
     for (const answer of await Promise.all(waiting)) {
       expect(answer.status).toBe(what === "is deleted" ? 401 : 403);
-      expect(answer.text).not.toContain("jwt");
+      expect(answer.text).not.toContain("jwt=");
     }
     const next = await stack.kernel.browserPools.acquire(pool, { acquire_timeout_seconds: 30 });
     expect(next.session_id).toBeDefined();
