@@ -124,18 +124,15 @@ const startCaches = (
   return caches;
 };
 
-type DeliveryParts = { redis: RedisConnection; services: ServiceDeps; signal: AbortSignal };
+type DeliveryParts = { redis: RedisConnection; subscriber: RedisConnection; services: ServiceDeps };
 
 /** Starts to give waiting browsers their setup, until `stack` is disposed of. */
 const startDeliveries = async (
-  { redis, services, signal }: DeliveryParts,
+  { redis, subscriber, services }: DeliveryParts,
   stack: AsyncDisposableStack,
 ): Promise<void> => {
   const deliveries = createDeliveries({ ...services, setupRequests: createSetupRequests(redis) });
   stack.defer(() => deliveries.stop());
-  const subscriber = connectRedis(services.config.redisUrl, services.log);
-  stack.defer(() => subscriber.disconnect());
-  await whenReady(subscriber, startLimitMs, signal);
   await followSetupRequests(subscriber, deliveries.take, services.log);
 };
 
@@ -210,9 +207,9 @@ export const startServices = async (
   );
   // Who could use browsers of trials could say what they find.
   const caches = startCaches(parts, { setAside: analysisSettings?.namespace }, stack);
-  const ofGrants = connectRedis(config.redisUrl, log);
-  stack.defer(() => ofGrants.disconnect());
-  await Promise.all([redis, ofGrants].map((connection) => whenReady(connection, startLimitMs, signal)));
+  const [ofGrants, ofSetups] = [connectRedis(config.redisUrl, log), connectRedis(config.redisUrl, log)];
+  for (const subscriber of [ofGrants, ofSetups]) stack.defer(() => subscriber.disconnect());
+  await Promise.all([redis, ofGrants, ofSetups].map((connection) => whenReady(connection, startLimitMs, signal)));
   await checkRedis(redis, log);
   const agentTokens = createAgentTokens(privateKey);
   const agentKeys = createAgentKeys(master);
@@ -282,6 +279,6 @@ export const startServices = async (
     agentKeys,
     callerLimits: createCallerLimits(config.callers, apiMetrics),
   };
-  await startDeliveries({ redis, services, signal }, stack);
+  await startDeliveries({ redis, subscriber: ofSetups, services }, stack);
   return services;
 };
