@@ -11,6 +11,7 @@ import { nonceIn, proofOf } from "../../src/protocol/agent-proof.ts";
 import { pieceContext } from "../../src/protocol/agent-replays.ts";
 import { createAgentTokenVerifier } from "../../src/protocol/agent-token.ts";
 import { openStream, openText, sealBytes } from "../../src/protocol/sealed-bytes.ts";
+import { loopbackAddress } from "../support/loopback-address.ts";
 import { websocketAccept } from "../support/websocket-accept.ts";
 import { agentCalls } from "./agent-clients.ts";
 import { type AgentExample, agentExamples } from "./agent-examples.ts";
@@ -102,9 +103,10 @@ let calls: ReturnType<typeof agentCalls>;
 let address: string;
 beforeAll(async () => {
   calls = agentCalls(all);
-  agent.server.listen(0, "127.0.0.1");
+  const host = loopbackAddress();
+  agent.server.listen(0, host);
   await once(agent.server, "listening");
-  address = `127.0.0.1:${(agent.server.address() as AddressInfo).port}`;
+  address = `${host}:${(agent.server.address() as AddressInfo).port}`;
 });
 afterAll(async () => {
   await all.disposeAsync();

@@ -2,7 +2,7 @@
  * The agent as a command runs it, with its real server, lease, logs, telemetry and recordings, over a Chromium that all agents of a test
  * share: it stands in for the browser that each would start, so that an agent is there at once, in any state.
  */
-import { createHash, randomInt } from "node:crypto";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { type IncomingMessage, request } from "node:http";
@@ -23,6 +23,7 @@ import { writeAgentKey } from "../../src/protocol/agent-key.ts";
 import type { BrowserSetup } from "../../src/protocol/browser-setup.ts";
 import { sealStream, sealText } from "../../src/protocol/sealed-bytes.ts";
 import { eventually } from "../support/eventually.ts";
+import { loopbackAddress } from "../support/loopback-address.ts";
 import { agentKey, agentTokens, pod, session, verifyKey } from "./parties.ts";
 
 type Sent = { method: string; path: string; headers?: Record<string, string>; body?: Buffer };
@@ -95,7 +96,7 @@ export const startAgent = async (
   { devTools, setup, awaitsSetup = false }: Options,
   stack: AsyncDisposableStack,
 ): Promise<AgentAtWork> => {
-  const address = `127.${randomInt(64, 127)}.${randomInt(256)}.${randomInt(1, 255)}`;
+  const address = loopbackAddress();
   const dir = await mkdtemp(join(tmpdir(), "contract-agent-"));
   stack.defer(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }));
   const profileDir = join(dir, "profile");

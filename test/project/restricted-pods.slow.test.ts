@@ -10,7 +10,7 @@ import { stringify } from "yaml";
 import type { KubeObject } from "../../src/kube/objects.ts";
 import { events, pods, type ResourceType } from "../../src/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
-import { poolAt } from "../support/pool-client.ts";
+import { newPool } from "../support/pool-client.ts";
 import { startSimulatedCluster } from "../support/simulated-node/simulated-cluster.ts";
 
 const restricted = {
@@ -41,8 +41,7 @@ test("browsers that a namespace refuses are reported, and start once the templat
   const cluster = parts.use(await startSimulatedCluster({ env }));
   const before = cluster.startOperator("operator-a");
   const api = await cluster.startApi("api");
-  const body = { size: 1, headless: true, fill_rate_per_minute: 6000 };
-  const { id } = (await (await api.call("POST", "/browser_pools", body)).json()) as { id: string };
+  const pool = await newPool(api.call, 1);
   const note = await eventually("people are told", async () => {
     const type: ResourceType<KubeObject & { reason?: string; note?: string }> = events;
     const { items } = await cluster.kube.list(type, { namespace: cluster.namespace });
@@ -55,7 +54,7 @@ test("browsers that a namespace refuses are reported, and start once the templat
 
   await writeFile(templateFile, stringify(template));
   cluster.startOperator("operator-b");
-  await poolAt(api.call, id).whenCounts({ acquired: 0, available: 1 });
+  await pool.whenCounts({ acquired: 0, available: 1 });
 });
 
 test("an operator with a malformed file exits and names the wrong field", async () => {

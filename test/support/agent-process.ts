@@ -1,13 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import {
-  createHash,
-  createSecretKey,
-  generateKeyPairSync,
-  type KeyObject,
-  randomBytes,
-  randomInt,
-  randomUUID,
-} from "node:crypto";
+import { createHash, createSecretKey, generateKeyPairSync, type KeyObject, randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { chown, mkdtemp, rm } from "node:fs/promises";
@@ -19,6 +11,7 @@ import puppeteer, { type Browser } from "puppeteer-core";
 import { WebSocket } from "ws";
 import type { z } from "zod";
 import { hostPort } from "../../src/host-port.ts";
+import { endAtHomeIn } from "../../src/process/marked-processes.ts";
 import { killRecordedGroups } from "../../src/process/process-groups.ts";
 import {
   type AgentState,
@@ -32,6 +25,7 @@ import { writeAgentKey } from "../../src/protocol/agent-key.ts";
 import { createAgentTokens } from "../../src/protocol/agent-token.ts";
 import type { BrowserSetup } from "../../src/protocol/browser-setup.ts";
 import { sealStream, sealText } from "../../src/protocol/sealed-bytes.ts";
+import { loopbackAddress } from "./loopback-address.ts";
 
 const entry = fileURLToPath(new URL("agent-entry.ts", import.meta.url));
 const port = 7510;
@@ -217,7 +211,7 @@ export const createTestAgents = (): TestAgents => {
   return {
     async start(browser = {}, options = {}) {
       const { env = {}, ready = true, setup, archives = [], agentKey = newAgentKey(), user } = options;
-      const { address = `127.${randomInt(64, 127)}.${randomInt(256)}.${randomInt(1, 255)}` } = options;
+      const { address = loopbackAddress() } = options;
       const dir = await mkdtemp(join(tmpdir(), "a-"));
       if (user !== undefined) await chown(dir, user, user);
       const dataDir = env.BROWSERPOOL_AGENT_DATA_DIR ?? dir;
@@ -259,6 +253,8 @@ export const createTestAgents = (): TestAgents => {
           await exited;
         }
         await killRecordedGroups(groupsFile);
+        // A browser that the agent had started and not recorded yet.
+        await endAtHomeIn(dir);
         await rm(dir, { recursive: true, force: true, maxRetries: 5 });
       }
     },

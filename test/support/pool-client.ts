@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { WebSocket } from "ws";
 import { eventually } from "./eventually.ts";
 
@@ -14,6 +15,7 @@ type Counts = { acquired: number; available: number };
 export type PoolClient = {
   id: string;
   counts(): Promise<Counts>;
+  /** Waits as long as the counts change. */
   whenCounts(wanted: Counts): Promise<void>;
   /** Waits for a browser. Rejects when the answer is not a session. */
   acquire(): Promise<Session>;
@@ -32,13 +34,17 @@ const client = (call: Call, id: string): PoolClient => {
   return {
     id,
     counts,
-    whenCounts: async ({ acquired, available }) => {
-      let now: Counts | undefined;
-      const what = () => `${acquired} acquired and ${available} available; last seen: ${JSON.stringify(now)}`;
-      await eventually(what, async () => {
-        now = await counts();
-        return now.acquired === acquired && now.available === available;
-      });
+    whenCounts: async (wanted) => {
+      let now = await counts();
+      const what = () =>
+        `${wanted.acquired} acquired and ${wanted.available} available; last seen: ${JSON.stringify(now)}`;
+      while (!isDeepStrictEqual(now, wanted)) {
+        const before = now;
+        await eventually(what, async () => {
+          now = await counts();
+          return !isDeepStrictEqual(now, before);
+        });
+      }
     },
     ask,
     async acquire() {
@@ -55,15 +61,20 @@ const client = (call: Call, id: string): PoolClient => {
 /** A pool that already exists. */
 export const poolAt = (call: Call, id: string): PoolClient => client(call, id);
 
-/** Makes a pool of headless browsers that fills at once, and repeats the request as its 503 says. Resolves when it is full. */
-export const fullPool = async (call: Call, size: number, fields: object = {}): Promise<PoolClient> => {
+/** Makes a pool of headless browsers that fills at once, and repeats the request as its 503 says. */
+export const newPool = async (call: Call, size: number, fields: object = {}): Promise<PoolClient> => {
   const body = { size, headless: true, fill_rate_per_minute: 6000, ...fields };
   const response = await eventually("a pool is made", async () => {
     const answer = await call("POST", "/browser_pools", body);
     return answer.status !== 503 && answer;
   });
   if (response.status >= 300) throw new Error(`no pool: ${response.status} ${await response.text()}`);
-  const pool = client(call, ((await response.json()) as { id: string }).id);
+  return client(call, ((await response.json()) as { id: string }).id);
+};
+
+/** A new pool. Resolves when it is full. */
+export const fullPool = async (call: Call, size: number, fields: object = {}): Promise<PoolClient> => {
+  const pool = await newPool(call, size, fields);
   await pool.whenCounts({ acquired: 0, available: size });
   return pool;
 };

@@ -157,7 +157,7 @@ test("a lease's own settings lie upon the pool's, may change, and end with it", 
   const fence = { session_id: name, epoch: 1, seq };
   expect((await agent.call("PUT", "/telemetry", { ...fence, telemetry: { enabled: false } })).status).toBe(200);
   const before = read.records.length;
-  await tab.goto(`${site}/unseen`);
+  await tab.goto(`${site}/unseen`, { waitUntil: "networkidle0" });
   expect(
     (await agent.call("PUT", "/telemetry", { ...fence, telemetry: { browser: { network: { enabled: true } } } }))
       .status,
