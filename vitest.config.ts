@@ -6,6 +6,8 @@ export default defineConfig({
     pool: "forks",
     // One more than the two cores that a run is meant for: a third of the time a worker waits for what it has started.
     maxWorkers: 3,
+    // Files share a process: to load the same modules for each file anew is most of what unit tests would take, and a fifth of the rest.
+    isolate: false,
     // Real servers and browsers on a machine that others load too: an unattended run tries a failed test once more. By
     // hand nothing is tried twice, so that a test that is not steady is noticed where it can be mended.
     retry: process.env.CI ? 1 : 0,
@@ -15,8 +17,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        // Files share a process: to load the same modules for each file anew is most of what unit tests would take.
-        test: { name: "unit", include: [...unitPatterns], isolate: false, testTimeout: 20_000 },
+        test: { name: "unit", include: [...unitPatterns], testTimeout: 20_000 },
       },
       {
         extends: true,

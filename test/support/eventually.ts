@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-let explain = async (): Promise<string> => "";
+const nothing = async (): Promise<string> => "";
+let explain = nothing;
 
-/** `more`: what the message of a wait in vain tells further, until another function is given. */
-export const explainWith = (more: () => Promise<string>): void => {
+/** `more`: what the message of a wait in vain tells further, until this is called again. Left out, nothing. */
+export const explainWith = (more = nothing): void => {
   explain = more;
 };
 

@@ -1,11 +1,12 @@
 /**
  * vitest loads this before each test file: the file gets a temporary folder of its own, and fails when it leaves something in it, or
- * a process that works there. So what one file leaves is not met by the next one.
+ * a process that works there. So what one file leaves is not met by the next one, which runs in the same process: clocks and functions
+ * that it has replaced are put back.
  */
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll } from "vitest";
+import { afterAll, vi } from "vitest";
 import { eventually } from "./eventually.ts";
 import { processesAround, type SeenProcess } from "./processes.ts";
 
@@ -39,6 +40,8 @@ const endRunning = async (): Promise<string[]> => {
 };
 
 afterAll(async () => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
   const processes = await endRunning();
   const files = readdirSync(folder).map((name) => `${folder}/${name}`);
   process.env.TMPDIR = shared;

@@ -66,6 +66,7 @@ export const startProject = async (): Promise<LocalProject> => {
     ...{ url, api_key, organization_key, kubeconfig, redis_url, dataDir, pid, project, namespace: project, kube },
     ...clientsOf(organization, project),
     async [Symbol.asyncDispose]() {
+      explainWith();
       try {
         await emptyInstallation({ kube, kernelOf: (namespace) => clientsOf(organization, namespace).kernel });
       } finally {
