@@ -28,9 +28,21 @@ test.each<[what: string, file: string, { mutated: TestsEnd[]; plain: TestsEnd[] 
     { found: "no", why: "unsteady", tests: [`${unit}: a test`] },
   ],
   [
-    "a test with servers that fails, and passes without it on others",
+    "a test with servers that fails by what was left on them, and passes on others",
     other,
-    { mutated: [failed(other)], plain: [failed(other), ran()] },
+    { mutated: [failed(other), ran()], plain: [failed(other), ran()] },
+    { found: "no", why: "tests pass" },
+  ],
+  [
+    "a test with servers that fails on others, too, and passes there without it",
+    other,
+    { mutated: [failed(other), failed(other)], plain: [failed(other), ran(), ran()] },
+    { found: "integration", ...found(other) },
+  ],
+  [
+    "a test with servers that fails on others, too, and leaves them broken",
+    other,
+    { mutated: [failed(other), failed(other)], plain: [failed(other), ran(), failed(other), ran()] },
     { found: "integration", ...found(other) },
   ],
   [

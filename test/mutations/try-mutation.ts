@@ -38,16 +38,19 @@ const isTimeOut = ({ error }: FailedTest): boolean => /timed out/i.test(error);
 
 type Try = { run: (step: Step) => Promise<TestsEnd>; servers: Servers };
 
-/** Whether these files pass without a mutation. Other servers are started when they do not, and the files run once more. */
-const passWithout = async (step: Step, { run, servers }: Try): Promise<boolean> => {
+/** Why files fail: by the mutation, by what an earlier run has left on the servers, or in any case. */
+type Cause = "mutation" | "servers" | "unsteady";
+
+/** Runs the files without the mutation: the mutation is the cause when they pass. Else they run once more, on other servers. */
+const causeWithout = async (step: Step, { run, servers }: Try): Promise<Cause> => {
   const passes = async (): Promise<boolean> => {
     const end = await run(step);
     return end.kind === "ran" && end.failed.length === 0;
   };
-  if (await passes()) return true;
-  if (isUnitStep(step)) return false;
+  if (await passes()) return "mutation";
+  if (isUnitStep(step)) return "unsteady";
   await servers.drop();
-  return passes();
+  return (await passes()) ? "servers" : "unsteady";
 };
 
 type Tried = Noticed | Unnoticed;
@@ -57,30 +60,36 @@ type Tries = { plain: Try; mutated: Try["run"] };
 /** Tests that come to no end with the mutation notice it when they do without it: in use it would be noticed, too. */
 const tryLate = async (step: Step, { plain }: Tries): Promise<Tried> => {
   if (!isUnitStep(step)) await plain.servers.drop();
-  if (!(await passWithout(step, plain))) return { found: "no", why: "time is over" };
+  if ((await causeWithout(step, plain)) === "unsteady") return { found: "no", why: "time is over" };
   return { found: sizeOf(step), files: [...step.files], test: "(all of them)", error: "came to no end" };
 };
 
 /** Real servers on a loaded machine: only what passes without the mutation tells of it. Of unit tests that goes for time-outs alone. */
-const isItsDoing = (
+const causeOf = async (
   end: TestsEnd,
   { step, failed, plain }: { step: Step; failed: FailedTest; plain: Try },
-): Promise<boolean> | boolean =>
-  (isUnitStep(step) && end.kind === "ran" && !isTimeOut(failed)) ||
-  passWithout({ ...step, files: [failed.file] }, plain);
+): Promise<Cause> =>
+  isUnitStep(step) && end.kind === "ran" && !isTimeOut(failed)
+    ? "mutation"
+    : causeWithout({ ...step, files: [failed.file] }, plain);
 
 /** Tries one step, without the files that turn out to fail anyway. */
 export const tryStep = async (whole: Step, tries: Tries): Promise<Tried> => {
   let step = whole;
   const unsteady: string[] = [];
+  let isOnNewServers = false;
   while (unsteady.length <= mostUnsteady && step.files.length > 0) {
     const end = await tries.mutated(step);
     if (end.kind === "late") return tryLate(step, tries);
     const failed = firstFailed(end, step.files);
     if (!failed) break;
     const { file, name: test, error } = failed;
-    if (await isItsDoing(end, { step, failed, plain: tries.plain }))
-      return { found: sizeOf(step), files: [file], test, error: error.slice(0, 200) };
+    const cause = await causeOf(end, { step, failed, plain: tries.plain });
+    if (cause === "servers" && !isOnNewServers) {
+      isOnNewServers = true;
+      continue;
+    }
+    if (cause !== "unsteady") return { found: sizeOf(step), files: [file], test, error: error.slice(0, 200) };
     unsteady.push(`${file}: ${test}`);
     step = { ...step, files: step.files.filter((one) => one !== file) };
   }
