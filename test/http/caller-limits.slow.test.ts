@@ -6,10 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningApi, startApi } from "../../src/cmd/api.ts";
 import type { CallerBounds } from "../../src/config.ts";
-import { dropFinalizer } from "../../src/controllers/finalizers.ts";
 import { createLogger } from "../../src/log.ts";
-import { type Browser, browserKind } from "../../src/resources/browser.ts";
-import { drainFinalizer } from "../../src/resources/finalizers.ts";
+import { browserKind } from "../../src/resources/browser.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { type OrgApi, startOrgApi } from "../org/org-api.ts";
 import { sharedServers } from "../support/control-plane.ts";
@@ -30,8 +28,6 @@ const settings = {
   BROWSERPOOL_FAILED_ATTEMPTS_PER_MINUTE: "60",
   BROWSERPOOL_PROJECT_CONNECTIONS: "2",
   BROWSERPOOL_TRUSTED_PROXIES: "127.0.0.0/8",
-  BROWSERPOOL_PROJECT_ON_DEMAND_SESSIONS: "4",
-  BROWSERPOOL_ON_DEMAND_SESSIONS: "6",
 };
 
 let api: OrgApi;
@@ -78,15 +74,6 @@ const ask = ({ key }: Caller, method: string, path: string, { body, headers }: A
   });
 const list = (caller: Caller): Promise<Response> => ask(caller, "GET", "/browser_pools");
 const refusedOf = (answers: Response[]): Response[] => answers.filter(({ status }) => status === 429);
-/** Lets go of the deleted browsers of a project, as the operator does when nothing of them runs. None runs here. */
-const finishDeleted = async ({ project }: Caller): Promise<void> => {
-  const { kube } = api.services;
-  const { items } = await kube.list(browserKind, { namespace: project });
-  const deleted = items.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
-  await Promise.all(
-    deleted.map((object) => dropFinalizer(browserKind, { object: object as Browser, finalizer: drainFinalizer }, kube)),
-  );
-};
 /** What every refusal by a bound of callers says. */
 const expectRefusal = async (answer: Response | undefined): Promise<void> => {
   expect(answer?.status).toBe(429);
@@ -383,40 +370,6 @@ describe("on-demand browsers", () => {
       ({ status }) => status,
       () => 0,
     );
-
-  // LIMIT-20, LIMIT-21
-  test("asked for by dozens at once at two replicas never exceed the limit of project and organization", async () => {
-    const roomy = { openRequests: { key: 99, project: 99 } };
-    const [one, two] = await Promise.all([startReplica(roomy), startReplica(roomy)]);
-    const [first, second] = [await newCaller(), await newCaller()];
-    const hangUp = new AbortController();
-    try {
-      await eventually("both know the keys", () =>
-        [one, two].every(({ services }) => [first, second].every(({ key }) => services.apiKeys.authenticate(key))),
-      );
-      const count = async (caller: Caller): Promise<number> =>
-        (await api.services.kube.list(browserKind, { namespace: caller.project })).items.length;
-      const ended: number[] = [];
-      const storm = (caller: Caller): void => {
-        for (let asked = 0; asked < 48; asked++)
-          void begin(caller, (asked % 2 === 0 ? one : two).url, hangUp.signal).then((status) => ended.push(status));
-      };
-      storm(first);
-      await eventually("44 are refused", () => ended.length >= 44);
-      expect([new Set(ended), ended.length, await count(first)]).toEqual([new Set([429]), 44, 4]);
-      storm(second);
-      await eventually("46 more are refused", () => ended.length >= 44 + 46);
-      expect([new Set(ended), ended.length, await count(second)]).toEqual([new Set([429]), 90, 2]);
-      hangUp.abort();
-      await eventually("nothing is left", async () => {
-        await Promise.all([first, second].map(finishDeleted));
-        return (await count(first)) + (await count(second)) === 0;
-      });
-    } finally {
-      hangUp.abort();
-      await Promise.all([one.stop(), two.stop()]);
-    }
-  });
 
   // LIMIT-2, LIMIT-10, LIMIT-21
   test("and pools that grow at once share the cap of their project", async () => {
