@@ -40,7 +40,7 @@ const newProject = async (name: string): Promise<string> => {
 };
 
 // LIMIT-20, LIMIT-21
-test("browsers asked for by dozens at once at two replicas never exceed the limit of project and organization", async () => {
+test("browsers asked for by dozens at once at two replicas never exceed the limit of project and organization, and go with their callers", async () => {
   const projects = [await newProject("first"), await newProject("second")];
   for (const [at, expected] of [4, 2].entries()) {
     const project = projects[at] ?? "";
@@ -57,4 +57,10 @@ test("browsers asked for by dozens at once at two replicas never exceed the limi
     const { items } = await cluster.kube.list(browserKind, { namespace: project });
     expect([new Set(ended), ended.length, items.length]).toEqual([new Set([429]), 48 - expected, expected]);
   }
+  // An operator would let them go.
+  hangUp.abort();
+  await eventually("the browsers whose callers have hung up are deleted", async () => {
+    const { items } = await cluster.kube.list(browserKind);
+    return items.length === 6 && items.every(({ metadata }) => metadata.deletionTimestamp !== undefined);
+  });
 });

@@ -140,7 +140,7 @@ export const servicesMistakes: readonly KeptMistake[] = [
     file: "services/sessions/create-browser.ts",
     find: "acquireLease(wanted, deps, AbortSignal.any([signal, failure.signal]))",
     replace: "acquireLease(wanted, deps, failure.signal)",
-    foundBy: "test/http/caller-limits.slow.test.ts",
+    foundBy: "test/http/on-demand-at-once.slow.test.ts",
   },
   {
     name: "place-left-only-after-errors",
