@@ -175,7 +175,10 @@ describe("nothing is told", () => {
     ],
     [
       "in a browser that its holder has changed",
-      () => changeBrowser(agent, seq, { session_id: session, viewport: { width: 700, height: 500 } }),
+      async () => {
+        const viewport = { width: 700, height: 500 };
+        expect(await changeBrowser(agent, seq, { session_id: session, viewport })).toMatchObject({ status: 200 });
+      },
     ],
     [
       "after a fill",

@@ -12,7 +12,7 @@ export type Outcomes = Record<string, string>;
 /** `isNew`: whether a connection has no session yet. */
 type Place = { url: string; isNew?: boolean };
 
-/** For the bench's tab alone: what is tried in another one at the same time has events, too. */
+/** For the bench's tab alone: others have events, too. */
 const subscribeTo = (bench: Bench, name: string): Promise<string> =>
   outcomeOf(bench.send("session.subscribe", { events: [name], contexts: [bench.context] }));
 
@@ -50,11 +50,11 @@ const tryAllCommands = async (place: Place): Promise<Outcomes> => {
   return outcomes;
 };
 
-/** The outcomes of all that leaves the browser and the connection there. Commands and events are tried at once, in tabs of their own. */
-export const tryEverything = async (place: Place): Promise<Outcomes> => {
-  const [commands, events] = await Promise.all([tryAllCommands(place), tryEvents(place)]);
-  return { ...commands, ...events };
-};
+/** The outcomes of all that leaves the browser and the connection there: one after the other, since a command that shows a tab hides others. */
+export const tryEverything = async (place: Place): Promise<Outcomes> => ({
+  ...(await tryAllCommands(place)),
+  ...(await tryEvents(place)),
+});
 
 /** The outcome of one command on a connection of its own, which has a session. */
 export const tryAlone = async (url: string, method: string, params = {}): Promise<Outcomes> => {
