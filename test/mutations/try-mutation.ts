@@ -38,7 +38,7 @@ const isTimeOut = ({ error }: FailedTest): boolean => /timed out/i.test(error);
 
 type Try = { run: (step: Step) => Promise<TestsEnd>; servers: Servers };
 
-/** Why files fail: by the mutation, by what an earlier run has left on the servers, or in any case. */
+/** Why files fail: by the mutation, by what an earlier run has left on the servers (even one of the same files), or in any case. */
 type Cause = "mutation" | "servers" | "unsteady";
 
 /** Runs the files without the mutation: the mutation is the cause when they pass. Else they run once more, on other servers. */
@@ -86,6 +86,7 @@ export const tryStep = async (whole: Step, tries: Tries): Promise<Tried> => {
     const { file, name: test, error } = failed;
     const cause = await causeOf(end, { step, failed, plain: tries.plain });
     if (cause === "servers" && !isOnNewServers) {
+      await tries.plain.servers.drop();
       isOnNewServers = true;
       continue;
     }
