@@ -17,6 +17,8 @@ test("the first holder reads how its Chromium started, and the next one nothing 
   const logs = createLeaseLogs();
   const say = logs.startChromium();
   say("starts");
+  // Without a lease there is nothing to end.
+  logs.end();
   logs.begin(first);
   say("serves");
   expect(await textsOf(logs, "chromium")).toEqual(["starts", "serves"]);
