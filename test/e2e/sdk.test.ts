@@ -89,10 +89,13 @@ describe("pools with the SDK", () => {
   // POOL-14, HTTP-4
   test("in use are deleted only by force, which ends their sessions", async () => {
     const pool = await filledPool(kernel);
-    const { session_id } = await acquire(pool.id);
+    const { session_id: former } = await acquire(pool.id);
     const refusal = { status: 409, error: { code: "pool_in_use" } };
     await expect(kernel.browserPools.delete(pool.id)).rejects.toMatchObject(refusal);
-    expect((await kernel.browsers.retrieve(session_id)).deleted_at).toBeUndefined();
+    expect((await kernel.browsers.retrieve(former)).deleted_at).toBeUndefined();
+    // The refused deletion has changed nothing for other callers.
+    await kernel.browserPools.release(pool.id, { session_id: former });
+    const { session_id } = await acquire(pool.id);
     await kernel.browserPools.delete(pool.id, { force: true });
     await expect(kernel.browserPools.retrieve(pool.id)).rejects.toMatchObject(notFound);
     await eventually("the session ends with its pool", () =>

@@ -18,7 +18,8 @@ let endpoint: string;
 beforeAll(async () => {
   const server = createServer((request, response) => {
     response.setHeader("content-type", "text/html");
-    response.end(`<title>${request.url}</title><input id=login value=secret autofocus onfocus="select()">`);
+    const value = request.url === "/Ann" ? "Ann" : "secret";
+    response.end(`<title>${request.url}</title><input id=login value=${value} autofocus onfocus="select()">`);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   parts.defer(() => server.closeAllConnections());
@@ -73,6 +74,10 @@ test("no picture and no copied text of a filled page, and again both of the next
   go("/Ann");
   await untilTitle("/[filled]");
   expect(viewed.tabs().map(({ url }) => url)).toContain(`${site}/[filled]`);
+  await eventually("there is a picture of it", () => tab.cast.take(0));
+  expect(await eventually("a filled value is copied", async () => (await tab.copy(false)) || undefined)).toBe(
+    "[filled]",
+  );
   go("/after");
   await untilTitle("/after");
   await eventually("there is a picture again", () => tab.cast.take(0));

@@ -332,7 +332,7 @@ export const servicesMistakes: readonly KeptMistake[] = [
     file: "services/pools/delete-pool.ts",
     find: "{ evenIfLeased: force }",
     replace: "{ evenIfLeased: true }",
-    foundBy: "test/org/http.test.ts",
+    foundBy: "test/e2e/sdk.test.ts",
   },
   {
     name: "limit-itself-is-refused",
