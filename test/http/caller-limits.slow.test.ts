@@ -360,8 +360,8 @@ describe("the hosted login", () => {
 });
 
 describe("on-demand browsers", () => {
-  const begin = (caller: Caller, url: string, signal: AbortSignal) =>
-    fetch(`${url}/browsers`, {
+  const begin = (caller: Caller, signal: AbortSignal) =>
+    fetch(`${api.url}/browsers`, {
       method: "POST",
       headers: { authorization: `Bearer ${caller.key}`, "content-type": "application/json" },
       body: JSON.stringify({ headless: true }),
@@ -385,7 +385,7 @@ describe("on-demand browsers", () => {
     const another = await newCaller(caller.project);
     const hangUp = new AbortController();
     const pools = Array.from({ length: 5 }, () => ask(caller, "POST", "/browser_pools", { body: { size: 2 } }));
-    const browsers = Array.from({ length: 5 }, () => begin(another, api.url, hangUp.signal));
+    const browsers = Array.from({ length: 5 }, () => begin(another, hangUp.signal));
     const made = (await Promise.all(pools)).filter(({ ok }) => ok).length;
     await sleep(500);
     const started = (await api.services.kube.list(browserKind, { namespace: caller.project })).items.length;

@@ -12,7 +12,20 @@ const failed = (file: string, error = "AssertionError: no") => ran({ file, error
 const late: TestsEnd = { kind: "late", why: "" };
 const found = (file: string, test = "a test") => ({ files: [file], test });
 
-test.each<[what: string, file: string, { mutated: TestsEnd[]; plain: TestsEnd[] }, expected: object]>([
+type Ends = { mutated: TestsEnd[]; plain: TestsEnd[] };
+
+/** Runs that end so, one after the other, and then pass. */
+const triesWith = (ends: Ends): Parameters<typeof tryStep>[1] => {
+  const next = (list: TestsEnd[]) => async () => list.shift() ?? ran();
+  const servers = {
+    environment: async () => ({}),
+    drop: async () => undefined,
+    [Symbol.asyncDispose]: async () => undefined,
+  };
+  return { mutated: next(ends.mutated), plain: { run: next(ends.plain), servers } };
+};
+
+test.each<[what: string, file: string, Ends, expected: object]>([
   ["a unit test that fails", unit, { mutated: [failed(unit)], plain: [] }, { found: "unit", ...found(unit) }],
   ["tests that pass", unit, { mutated: [ran()], plain: [] }, { found: "no", why: "tests pass" }],
   [
@@ -64,12 +77,13 @@ test.each<[what: string, file: string, { mutated: TestsEnd[]; plain: TestsEnd[] 
     { found: "no", why: "time is over" },
   ],
 ])("%s", async (_, file, ends, expected) => {
-  const next = (list: TestsEnd[]) => async () => list.shift() ?? ran();
-  const servers = {
-    environment: async () => ({}),
-    drop: async () => undefined,
-    [Symbol.asyncDispose]: async () => undefined,
-  };
-  const tries = { mutated: next(ends.mutated), plain: { run: next(ends.plain), servers } };
-  expect(await tryStep({ files: [file] }, tries)).toMatchObject(expected);
+  expect(await tryStep({ files: [file] }, triesWith(ends))).toMatchObject(expected);
+});
+
+test("each file that fails by what was left on the servers is tried on new ones", async () => {
+  const third = "test/c.test.ts";
+  const mutated = [failed(other), failed(third), ran()];
+  const plain = [failed(other), ran(), failed(third), ran()];
+  const tried = await tryStep({ files: [other, third] }, triesWith({ mutated, plain }));
+  expect(tried).toEqual({ found: "no", why: "tests pass" });
 });

@@ -77,7 +77,8 @@ const causeOf = async (
 export const tryStep = async (whole: Step, tries: Tries): Promise<Tried> => {
   let step = whole;
   const unsteady: string[] = [];
-  let isOnNewServers = false;
+  /** Files that were tried on new servers. */
+  const triedAgain = new Set<string>();
   while (unsteady.length <= mostUnsteady && step.files.length > 0) {
     const end = await tries.mutated(step);
     if (end.kind === "late") return tryLate(step, tries);
@@ -85,9 +86,9 @@ export const tryStep = async (whole: Step, tries: Tries): Promise<Tried> => {
     if (!failed) break;
     const { file, name: test, error } = failed;
     const cause = await causeOf(end, { step, failed, plain: tries.plain });
-    if (cause === "servers" && !isOnNewServers) {
+    if (cause === "servers" && !triedAgain.has(file)) {
       await tries.plain.servers.drop();
-      isOnNewServers = true;
+      triedAgain.add(file);
       continue;
     }
     if (cause !== "unsteady") return { found: sizeOf(step), files: [file], test, error: error.slice(0, 200) };
