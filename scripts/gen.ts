@@ -6,6 +6,7 @@ import { generateJudging } from "./gen-judging.ts";
 import { generateManifests } from "./gen-manifests.ts";
 import { generateOpenApi } from "./gen-openapi.ts";
 import { generatePermissions } from "./gen-permissions.ts";
+import { generateSeededBugs } from "./gen-seeded-bugs.ts";
 import { generateSettings } from "./gen-settings.ts";
 import { generateTelemetry } from "./gen-telemetry.ts";
 
@@ -23,6 +24,7 @@ export const generators: Record<string, (options: { check: boolean }) => Promise
   "table of telemetry events": generateTelemetry,
   "table of settings": generateConfigTable,
   "table of pools' and browsers' settings": generateSettings,
+  "table of seeded bugs": generateSeededBugs,
 };
 
 const run = async (): Promise<void> => {

@@ -19,6 +19,7 @@ test("a wrong command line is refused with what is wrong", () => {
   expect(() => readOptions(["--faults", "redis-kil"])).toThrow("there is no fault redis-kil");
   expect(() => readOptions(["--seed", "x"])).toThrow("--seed x");
   expect(() => readOptions(["--fault", "redis-kill"])).toThrow("--fault");
+  expect(() => readOptions(["--only", "no-sweep"])).toThrow("give --bugs, too");
 });
 
 test("a kind of Redis is asked for, and a fault that it does not have is refused", () => {

@@ -121,6 +121,7 @@ export const readOptions = (argv: string[]): Options => {
   if (values.help) return { do: "help" };
   if (values.replay !== undefined) return { do: "replay", file: values.replay };
   if (values.bugs) return { do: "bugs", only: values.only?.split(",") ?? [] };
+  if (values.only !== undefined) throw new UsageError("--only names seeded bugs: give --bugs, too");
   const { chromium, bug, beside, "second-try-within": within } = values;
   const redis = values.redis === undefined ? undefined : redisKind(values.redis);
   const run: RunOptions = {

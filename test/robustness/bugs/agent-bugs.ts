@@ -61,8 +61,8 @@ export const agentBugs: readonly SeededBug[] = [
     breaks:
       "an agent resets its browser at the end of a lease only: one that another lease takes over goes on as it is",
     foundBy: ["clean-hand-over"],
-    faults: ["redis-flushall", "redis-power-loss", "api-kill"],
-    plan: { clients: [12, 16] },
+    faults: ["redis-power-loss"],
+    plan: { loadMs: 20_000 },
     patches: [
       {
         file: "agent/clean-browser.ts",

@@ -3,10 +3,10 @@
  * with the faults that bring it out, over up to three seeds. Then the product as it is has to pass each history that found one.
  */
 import { join } from "node:path";
+import { table } from "../../../scripts/marked-part.ts";
 import { groupBy } from "../checks/views.ts";
 import type { HistoryRequest, HistoryResult } from "../run-histories.ts";
 import { runHistories } from "../run-histories.ts";
-import { type BugRow, bugTable, writeBugTable } from "./bug-table.ts";
 import { allBugs } from "./bugs.ts";
 import type { SeededBug } from "./seeded-bug.ts";
 
@@ -15,8 +15,17 @@ const seeds = [201, 202, 203];
 /** Load of each history, ms. */
 const loadMs = 10_000;
 
+type BugRow = {
+  name: string;
+  /** The checks that found it; none: it was not found. */
+  found: string[];
+  seed?: number;
+  /** The whole history, its rest and quiet time included. */
+  seconds?: number;
+};
+
 type BugRunOptions = {
-  /** Names of bugs; empty: all, and then their table is written into docs/robustness.md. */
+  /** Names of bugs; empty: all. */
   only: string[];
   /** For the histories that are kept. */
   keepFolder: string;
@@ -40,19 +49,18 @@ const tell = (bug: SeededBug, result: HistoryResult, say: BugRunOptions["say"]):
 };
 
 const runBug = async (bug: SeededBug, { keepFolder, say, signal }: BugRunOptions): Promise<BugRow> => {
-  const row = { name: bug.name, breaks: bug.breaks };
   const run = { bug: bug.name, keepFolder: join(keepFolder, "bugs", bug.name), onHistory: () => undefined, signal };
   for (const seed of signal.aborted ? [] : seeds) {
     try {
       const [result] = (await runHistories([requestOf(bug, seed)], run)).results;
       const found = result ? tell(bug, result, say) : [];
-      if (result && found.length > 0) return { ...row, found, seed, seconds: result.seconds };
+      if (result && found.length > 0) return { name: bug.name, found, seed, seconds: result.seconds };
     } catch (error) {
       // A product with a bug may keep a history from coming to its end; the next seed may do better.
       say(`${bug.name}  seed ${seed}  the run failed: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  return { ...row, found: [] };
+  return { name: bug.name, found: [] };
 };
 
 /** The same histories without any bug, each once, on one topology; the names of the bugs whose history does not pass. */
@@ -78,6 +86,17 @@ const runWithoutBugs = async (rows: BugRow[], options: BugRunOptions): Promise<s
   return failed;
 };
 
+const tableOf = (rows: BugRow[]): string =>
+  table(
+    ["bug", "found by", "seed", "seconds"],
+    rows.map(({ name, found, seed, seconds }) => [
+      name,
+      found.join(", ") || "NOT FOUND",
+      String(seed ?? ""),
+      seconds?.toFixed(0) ?? "",
+    ]),
+  );
+
 /** Returns the exit code: 1 when a bug was not found, or a history fails without one. Throws for a name that is not known. */
 export const runBugs = async (options: BugRunOptions): Promise<number> => {
   const { only, say, signal } = options;
@@ -89,8 +108,7 @@ export const runBugs = async (options: BugRunOptions): Promise<number> => {
     rows.push(await runBug(bug, options));
   }
   const failed = await runWithoutBugs(rows, options);
-  say(`\n${bugTable(rows)}`);
-  if (only.length === 0) say(`written into ${await writeBugTable(rows)}`);
+  say(`\n${tableOf(rows)}`);
   const missed = rows.filter(({ found }) => found.length === 0).map(({ name }) => name);
   if (missed.length > 0) say(`not found: ${missed.join(", ")}`);
   if (failed.length > 0) say(`fails without its bug: ${failed.join(", ")}`);

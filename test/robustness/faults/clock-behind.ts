@@ -1,9 +1,10 @@
+import { agentTokenSeconds } from "../../../src/protocol/agent-token.ts";
 import { hasFakeClock } from "../topology/replica.ts";
 import type { Fault } from "./fault.ts";
 import { giveLead } from "./give-lead.ts";
 
-/** Longer than the life of an agent's token with all that an agent forgives, s. */
-const wrongBySeconds = 300;
+/** Longer than the life of an agent's token with the difference of clocks that an agent tolerates, s. */
+const wrongBySeconds = agentTokenSeconds + 100;
 
 /** The wall clock of an api or of the leading operator is wrong from its start on: behind all others, or before them. */
 export const clockBehind: Fault = {

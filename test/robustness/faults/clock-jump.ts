@@ -1,8 +1,12 @@
+import { agentTokenSeconds } from "../../../src/protocol/agent-token.ts";
 import { hasFakeClock } from "../topology/replica.ts";
 import type { Fault } from "./fault.ts";
 import { giveLead } from "./give-lead.ts";
 
 /** The wall clock of an api or of the leading operator jumps forth and back by minutes, under a process that runs. */
+/** Longest jump, s: tokens for agents that were made before it are over after it. */
+const mostSeconds = agentTokenSeconds + 300;
+
 export const clockJump: Fault = {
   parts: ["api", "operator"],
   lengthMs: [2000, 6000],
@@ -12,7 +16,7 @@ export const clockJump: Fault = {
     await replica.end("SIGTERM");
     await replica.start({ underFakeClock: true });
     if (replica.role === "operator") await giveLead(replica, topology);
-    const jumps = [random.int(60, 900), -random.int(60, 900)];
+    const jumps = [random.int(60, mostSeconds), -random.int(60, mostSeconds)];
     begin({ replica: replica.name, jumpsSeconds: jumps });
     const over = hold();
     for (const jump of random.shuffle(jumps)) {
