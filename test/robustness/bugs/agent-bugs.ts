@@ -61,6 +61,7 @@ export const agentBugs: readonly SeededBug[] = [
     breaks:
       "an agent resets its browser at the end of a lease only: one that another lease takes over goes on as it is",
     foundBy: ["clean-hand-over"],
+    // Redis loses the last leases and keeps their browsers, so it gives them to others.
     faults: ["redis-power-loss"],
     plan: { loadMs: 20_000 },
     patches: [

@@ -3,10 +3,10 @@ import { hasFakeClock } from "../topology/replica.ts";
 import type { Fault } from "./fault.ts";
 import { giveLead } from "./give-lead.ts";
 
-/** The wall clock of an api or of the leading operator jumps forth and back by minutes, under a process that runs. */
 /** Longest jump, s: tokens for agents that were made before it are over after it. */
 const mostSeconds = agentTokenSeconds + 300;
 
+/** The wall clock of an api or of the leading operator jumps forth and back by minutes, under a process that runs. */
 export const clockJump: Fault = {
   parts: ["api", "operator"],
   lengthMs: [2000, 6000],
