@@ -24,6 +24,7 @@ import type { ArchiveFolder } from "./archive-folder.ts";
 import type { DevToolsPlace } from "./connect-dev-tools.ts";
 import type { LeaseLogs } from "./logs/lease-logs.ts";
 import { hasOtherProfile, type MadeWith, madeAfter, needsStart, type WantedChange } from "./made-with.ts";
+import type { PageOrder } from "./page-order.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
 import { type RunningChromium, runChromium, startDeadlineMs } from "./running-chromium.ts";
 import type { ResizeOutcome } from "./windows.ts";
@@ -40,6 +41,8 @@ export type ChangeOutcome =
 export type Browser = {
   /** Of the present Chromium: each new start gives another place. */
   devTools(): DevToolsPlace;
+  /** Of the present Chromium, too. */
+  pageOrder(): PageOrder;
   /** Makes one CDP round trip; false when Chromium does not answer within 2 s, and while a new one starts. */
   isHealthy(): Promise<boolean>;
   /** Opens a URL in the first page in the background, best effort. */
@@ -188,6 +191,7 @@ export const startBrowser = async (
 
   return {
     devTools: () => running.present().devTools,
+    pageOrder: () => running.present().pageOrder,
     isHealthy: async () => !resetting && !changes.isStarting() && (await running.present().isHealthy()),
     open: (url) => running.present().open(url),
     async change(wanted, archives, onStart) {

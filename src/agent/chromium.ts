@@ -11,6 +11,7 @@ import { chromiumFlags, windowSize } from "./chromium-flags.ts";
 import { connectDevTools, type DevToolsPlace, placeOf } from "./connect-dev-tools.ts";
 import { loadExtensions } from "./load-extensions.ts";
 import { openUrl } from "./open-url.ts";
+import { followPageOrder, type PageOrder } from "./page-order.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
 import { startVirtualScreen } from "./virtual-screen.ts";
 import { createWindows, type Windows } from "./windows.ts";
@@ -43,6 +44,7 @@ const longestTempDir = 60;
 /** One run of Chromium, with the screen and the folder that it has for itself. */
 export type Chromium = {
   devTools: DevToolsPlace;
+  pageOrder: PageOrder;
   /** Makes one CDP round trip; false when Chromium does not answer within 2 s. Concurrent calls share one round trip. */
   isHealthy(): Promise<boolean>;
   /** Opens a URL in the first page in the background, best effort. */
@@ -178,6 +180,7 @@ export const startChromium = async (
   const cdp = await connectDevTools(devTools);
   // Not waited for: a Chromium that hangs does not close its side, and is killed next.
   parts.defer(() => void cdp[Symbol.asyncDispose]());
+  const pageOrder = await followPageOrder(cdp);
   await loadExtensions(made.extensions, cdp);
   const sizeFor = (size: typeof viewport) => windowSize({ headless, viewport: size }, shell);
   const windows = createWindows({ cdp, screen, viewport, sizeFor });
@@ -185,8 +188,9 @@ export const startChromium = async (
   let stopped: Promise<void> | undefined;
   return {
     devTools,
+    pageOrder,
     isHealthy: createHealthCheck(cdp),
-    open: (url) => void openUrl(cdp, url).catch(() => undefined),
+    open: (url) => void openUrl(cdp, pageOrder, url).catch(() => undefined),
     resize: windows.resize,
     prepareNetwork: made.prepareNetwork,
     ended: Promise.race([

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CdpConnection } from "../cdp/cdp-connection.ts";
+import type { PageOrder } from "./page-order.ts";
 
 /** A browser that has just started has its first page a moment after DevTools answers. */
 const firstPageTries = 5;
@@ -10,18 +11,18 @@ const timeoutMs = 5000;
 /** A server may take its time until it answers; the page keeps loading after that. */
 const navigateTimeoutMs = 30_000;
 
-const firstPage = async (cdp: CdpConnection): Promise<string | undefined> => {
+const firstPage = async (cdp: CdpConnection, order: PageOrder): Promise<string | undefined> => {
   for (let tries = 1; ; tries += 1) {
     const { targetInfos } = await cdp.send("Target.getTargets", {}, { timeoutMs });
-    const page = targetInfos.find(({ type }) => type === "page");
+    const page = order.sorted(targetInfos).find(({ type }) => type === "page");
     if (page || tries === firstPageTries) return page?.targetId;
     await sleep(firstPagePauseMs);
   }
 };
 
-/** Opens `url` in the browser's first page, or in a new one when it has none. Rejects when Chromium does not take the URL. */
-export const openUrl = async (cdp: CdpConnection, url: string): Promise<void> => {
-  const targetId = await firstPage(cdp);
+/** Opens `url` in the browser's oldest page, or in a new one when it has none. Rejects when Chromium does not take the URL. */
+export const openUrl = async (cdp: CdpConnection, order: PageOrder, url: string): Promise<void> => {
+  const targetId = await firstPage(cdp, order);
   if (targetId === undefined) {
     await cdp.send("Target.createTarget", { url }, { timeoutMs });
     return;

@@ -91,6 +91,7 @@ export const serveBrowser = async (
     dataDir: config.dataDir,
     usualSize: config.browser.viewport ?? usualSize,
     devTools: browser.devTools,
+    pageOrder: browser.pageOrder,
     shownPages: fills,
     log,
   });

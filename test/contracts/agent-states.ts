@@ -23,6 +23,7 @@ import { writeAgentKey } from "../../src/protocol/agent-key.ts";
 import type { BrowserSetup } from "../../src/protocol/browser-setup.ts";
 import { sealStream, sealText } from "../../src/protocol/sealed-bytes.ts";
 import { eventually } from "../support/eventually.ts";
+import { listedOrder } from "../support/listed-order.ts";
 import { loopbackAddress } from "../support/loopback-address.ts";
 import { agentKey, agentTokens, pod, session, verifyKey } from "./parties.ts";
 
@@ -114,6 +115,7 @@ export const startAgent = async (
   };
   const browser: Browser = {
     devTools: () => devTools,
+    pageOrder: () => listedOrder,
     isHealthy: async () => own.isWell,
     open: () => undefined,
     change: async () => own.change,

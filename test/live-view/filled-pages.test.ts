@@ -10,6 +10,7 @@ import { createFillTimes } from "../../src/agent/shown-pages.ts";
 import { openViewedBrowser } from "../../src/agent/view/viewed-browser.ts";
 import { connectCdp } from "../../src/cdp/cdp-connection.ts";
 import { eventually } from "../support/eventually.ts";
+import { listedOrder } from "../support/listed-order.ts";
 import { launchChromium } from "../support/plain-chromium.ts";
 
 const parts = new AsyncDisposableStack();
@@ -37,7 +38,11 @@ afterAll(() => parts.disposeAsync());
 test("no picture and no copied text of a filled page, and again both of the next one", async () => {
   const fills = createFillTimes();
   await using cdp = await connectCdp({ url: endpoint, headers: {} }, new AbortController().signal);
-  const viewed = await openViewedBrowser(cdp, fills, { mask: (text) => text.replaceAll("Ann", "[filled]") });
+  const viewed = await openViewedBrowser(cdp, {
+    order: listedOrder,
+    shownPages: fills,
+    mask: (text) => text.replaceAll("Ann", "[filled]"),
+  });
   const watching = await viewed.watch((await viewed.openTab()) ?? "", () => undefined);
   if (!watching) throw new Error("there is no tab");
   const { tab } = watching;

@@ -199,6 +199,25 @@ test("the last change of a page is shown, also to a viewer that was slow", async
   await page.goto(moving);
 });
 
+// VIEW-5
+test("the newest tab is shown at first, and the tabs are in the order of their making, which nobody looked at", async () => {
+  const names = Array.from({ length: 8 }, (_, at) => `made-${at}`);
+  const made: Page[] = [];
+  for (const name of names) {
+    const tab = await holder.newPage();
+    await tab.goto(`data:text/html,<title>${name}</title>`);
+    made.push(tab);
+  }
+  const viewer = await openViewer(url());
+  const newest = await untilTab(viewer, "made-7");
+  expect(viewer.told("tabs")?.tabs?.map(({ title }) => title)).toEqual(["moving", ...names]);
+  expect(viewer.told("tab")?.shown).toBe(newest);
+  await made.pop()?.close();
+  const before = await untilTab(viewer, "made-6");
+  await eventually("the newest of the others is shown", () => viewer.told("tab")?.shown === before || undefined);
+  for (const tab of made) await tab.close();
+});
+
 // VIEW-11
 test("a page finds nothing of the view but a tab that is looked at", async () => {
   const requests: string[] = [];

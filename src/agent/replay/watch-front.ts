@@ -6,6 +6,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { connectDevTools, type DevToolsPlace } from "../connect-dev-tools.ts";
+import type { PageOrder } from "../page-order.ts";
 import type { ShownPages } from "../shown-pages.ts";
 import { createShownTab, type ShownTab } from "../view/shown-tab.ts";
 import { jpegOf, pageSizeOf } from "../view/view-message.ts";
@@ -25,22 +26,23 @@ type Front = {
   look(): Seen;
 };
 
-export type FrontDeps = { devTools(): DevToolsPlace; shownPages: ShownPages };
+export type FrontDeps = { devTools(): DevToolsPlace; pageOrder(): PageOrder; shownPages: ShownPages };
 
 /** Watches until `signal` is aborted; then the connection is closed. Resolves at once. */
-export const watchFront = ({ devTools, shownPages }: FrontDeps, signal: AbortSignal): Front => {
+export const watchFront = ({ devTools, pageOrder, shownPages }: FrontDeps, signal: AbortSignal): Front => {
   let shown: ShownTab | undefined;
   /** The number of the picture that was given last, of the shown tab's. */
   let given = 0;
 
   const watch = async (): Promise<void> => {
+    const order = pageOrder();
     await using cdp = await connectDevTools(devTools());
     const close = (): void => void cdp[Symbol.asyncDispose]();
     signal.addEventListener("abort", close, { once: true });
     if (signal.aborted) return;
     try {
       // Nothing but pictures is taken of it.
-      const viewed = await openViewedBrowser(cdp, shownPages, { dialogMs, mask: (text) => text });
+      const viewed = await openViewedBrowser(cdp, { order, shownPages, dialogMs, mask: (text) => text });
       const onShow = (): void => {
         given = 0;
       };

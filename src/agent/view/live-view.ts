@@ -8,6 +8,7 @@ import { readOnlyView, sessionHeader, viewHeader } from "../../protocol/agent-ap
 import { proofHeader } from "../../protocol/agent-proof.ts";
 import { refusal, refusals } from "../agent-reply.ts";
 import { connectDevTools, type DevToolsPlace } from "../connect-dev-tools.ts";
+import type { PageOrder } from "../page-order.ts";
 import type { ShownPages } from "../shown-pages.ts";
 import type { ServeUpgrade } from "../upgrades.ts";
 import { openViewedBrowser, type ViewedBrowser } from "./viewed-browser.ts";
@@ -24,16 +25,22 @@ const standardKey = /^[+/0-9A-Za-z]{22}==$/;
 type Watched = { session: string; viewers: number; opened: Promise<ViewedBrowser>; close(): void };
 
 /** `mask`: as of `WatchedTabDeps`. */
-type LiveViewDeps = { devTools(): DevToolsPlace; shownPages: ShownPages; mask(text: string): string };
+type LiveViewDeps = {
+  devTools(): DevToolsPlace;
+  pageOrder(): PageOrder;
+  shownPages: ShownPages;
+  mask(text: string): string;
+};
 
-const openWatched = (session: string, { devTools, shownPages, mask }: LiveViewDeps): Watched => {
+const openWatched = (session: string, { devTools, pageOrder, shownPages, mask }: LiveViewDeps): Watched => {
+  const order = pageOrder();
   const connected = connectDevTools(devTools());
   const close = (): void =>
     void connected.then(
       (cdp) => cdp[Symbol.asyncDispose](),
       () => undefined,
     );
-  const opened = connected.then((cdp) => openViewedBrowser(cdp, shownPages, { mask }));
+  const opened = connected.then((cdp) => openViewedBrowser(cdp, { order, shownPages, mask }));
   return { session, viewers: 0, opened, close };
 };
 

@@ -1,4 +1,5 @@
 import { expect, test, vi } from "vitest";
+import { listedOrder } from "../../../test/support/listed-order.ts";
 import type { CdpConnection } from "../../cdp/cdp-connection.ts";
 import { followTabs } from "./tab-list.ts";
 
@@ -14,7 +15,10 @@ test("a filled value is masked before a long title or URL is cut, so none of it 
         ? { targetInfos: [target(`${"t".repeat(at - 800)}${secret}`, `https://${"u".repeat(at - 8)}${secret}`)] }
         : {},
     );
-    const list = await followTabs({ send, closed: closed.promise } as unknown as CdpConnection, mask);
+    const list = await followTabs({ send, closed: closed.promise } as unknown as CdpConnection, {
+      order: listedOrder,
+      mask,
+    });
     const [tab] = list.tabs();
     expect(JSON.stringify(tab)).not.toContain("s3");
     expect([(tab?.title.length ?? 0) <= 200, (tab?.url.length ?? 0) <= 1000]).toEqual([true, true]);

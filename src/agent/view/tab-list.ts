@@ -1,8 +1,9 @@
 /**
- * The tabs of a browser, in the order in which they were seen. Chromium tells when tabs come and go and when one navigates, and not of
+ * The tabs of a browser, in the order in which they were made. Chromium tells when tabs come and go and when one navigates, and not of
  * each new title: so it is asked after such an event, and once a second.
  */
 import type { CdpConnection, CdpEvent } from "../../cdp/cdp-connection.ts";
+import type { PageOrder } from "../page-order.ts";
 import { handleEvent, TargetInfo } from "./events.ts";
 import type { TabInfo } from "./view-message.ts";
 
@@ -37,8 +38,11 @@ export type TabList = {
 /** A page that Chromium prepares and nobody sees yet has a subtype. */
 const isTab = ({ type, subtype }: TargetInfo): boolean => type === "page" && !subtype;
 
-/** Lists the tabs until the connection is closed. `mask`: what a page writes is shown like that. Rejects when the browser refuses. */
-export const followTabs = async (cdp: CdpConnection, mask: (text: string) => string): Promise<TabList> => {
+/** `mask`: what a page writes is shown like that. */
+type TabListDeps = { order: PageOrder; mask(text: string): string };
+
+/** Lists the tabs until the connection is closed. Rejects when the browser refuses. */
+export const followTabs = async (cdp: CdpConnection, { order, mask }: TabListDeps): Promise<TabList> => {
   const infoOf = ({ targetId, title, url }: TargetInfo): TabInfo => ({
     id: targetId,
     title: mask(title).slice(0, maxTitle),
@@ -50,10 +54,9 @@ export const followTabs = async (cdp: CdpConnection, mask: (text: string) => str
   let timer: NodeJS.Timeout | undefined;
   const refresh = async (): Promise<void> => {
     const { targetInfos } = await cdp.send("Target.getTargets", { filter: [{ type: "page" }] }, { timeoutMs });
-    const infos = targetInfos.flatMap((info) => TargetInfo.safeParse(info).data ?? []).filter(isTab);
-    const there = new Set(infos.map(({ targetId }) => targetId));
-    for (const id of known.keys()) if (!there.has(id)) known.delete(id);
+    const infos = order.sorted(targetInfos.flatMap((info) => TargetInfo.safeParse(info).data ?? []).filter(isTab));
     const opened = infos.filter(({ targetId, openerId }) => openerId && !known.has(targetId));
+    known.clear();
     for (const info of infos) known.set(info.targetId, infoOf(info));
     const now = JSON.stringify([...known.values()]);
     if (now === told) return;

@@ -1,5 +1,6 @@
 /** A browser that is watched: the list of its tabs, and those of them that someone watches. One connection of CDP, for all viewers. */
 import type { CdpConnection } from "../../cdp/cdp-connection.ts";
+import type { PageOrder } from "../page-order.ts";
 import type { ShownPages } from "../shown-pages.ts";
 import { handleEvent } from "./events.ts";
 import { nextQuality } from "./quality.ts";
@@ -36,11 +37,13 @@ type Entry = {
   close(): void;
 };
 
-/** Lists the tabs of the browser at the other end of `cdp` from now on. Rejects when the browser refuses. Options: as of `WatchedTabDeps`. */
+/** `order`: of the same browser's pages. The others are as of `WatchedTabDeps`. */
+type ViewedBrowserDeps = Pick<WatchedTabDeps, "mask" | "dialogMs"> & { order: PageOrder; shownPages: ShownPages };
+
+/** Lists the tabs of the browser at the other end of `cdp` from now on. Rejects when the browser refuses. */
 export const openViewedBrowser = async (
   cdp: CdpConnection,
-  shownPages: ShownPages,
-  { mask, dialogMs }: Pick<WatchedTabDeps, "mask" | "dialogMs">,
+  { order, shownPages, mask, dialogMs }: ViewedBrowserDeps,
 ): Promise<ViewedBrowser> => {
   const watched = new Map<string, Entry>();
   const sessions = new Map<string, WatchedTab>();
@@ -52,7 +55,7 @@ export const openViewedBrowser = async (
       "Target.targetCrashed": ({ targetId }) => void watched.get(targetId)?.tab.then(({ onCrash }) => onCrash()),
     });
   });
-  const tabs = await followTabs(cdp, mask);
+  const tabs = await followTabs(cdp, { order, mask });
   list = tabs;
 
   const enter = (targetId: string): Entry => {

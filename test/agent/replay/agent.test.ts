@@ -171,3 +171,22 @@ test("the recording of a session that ends by its time limit is read to its last
   expect(String(bytes().subarray(-"the-last-part".length))).toBe("the-last-part");
   expect(await limited.agent.exited).toBe(0);
 });
+
+// REPLAY-3
+test("a recording shows the newest of the tabs that were opened before it began", async () => {
+  const own = await startRecorder();
+  const [session, id] = ["tabs", newId()];
+  await own.agent.bind(session, 1);
+  const browser = await own.agent.connect(session);
+  for (const colour of [...Array(6).fill("red"), "blue"]) {
+    const tab = await browser.newPage();
+    await tab.goto(`data:text/html,<body style="background:${colour}">`);
+  }
+  expect(await own.client.start(own.place, id, wanted(session, 1))).toMatchObject({ kind: "ok" });
+  const { end, bytes } = follow(session, id, own);
+  await eventually("the blue page is in it", async () => (await hasColour(bytes(), blue)) || undefined);
+  expect(await hasColour(bytes(), red)).toBe(false);
+  await browser.disconnect();
+  await own.agent.release(session, 1);
+  expect(await end).toBe("lease_over");
+});

@@ -10,6 +10,7 @@ import { openVideoFile } from "../../../src/agent/replay/kept-video.ts";
 import { startRecording } from "../../../src/agent/replay/recording.ts";
 import { createFillTimes } from "../../../src/agent/shown-pages.ts";
 import { eventually } from "../../support/eventually.ts";
+import { listedOrder } from "../../support/listed-order.ts";
 import { launchChromium } from "../../support/plain-chromium.ts";
 import { type Colour, coloursOf, isNear } from "../../support/replay-video.ts";
 
@@ -55,6 +56,7 @@ const start = async (over = new AbortController()): Promise<Started> => {
     ffmpeg: "ffmpeg",
     usualSize: { width: 320, height: 240 },
     devTools: () => placeOf(chromium.wsEndpoint(), undefined),
+    pageOrder: () => listedOrder,
     shownPages: fills,
   };
   const wanted = { framerate: 20, seconds: 60, max_bytes: 10e6 };
