@@ -50,6 +50,21 @@ export type ErrorCode = keyof typeof httpStatus;
 /** One bad field or one further error. `path`: the field in the caller's spelling, e.g. `viewport.width`. */
 export type ErrorDetail = { code?: string; message: string; path?: string };
 
+/** Bounds of what one answer tells of a request, which can have very many bad fields with very long names (LIMIT-32). */
+const mostDetails = 20;
+const longestMessage = 4000;
+const longestDetail = 500;
+
+const shortened = (text: string, longest: number): string =>
+  text.length <= longest ? text : `${text.slice(0, longest).toWellFormed()}…`;
+
+const shortDetails = (details: ErrorDetail[]): ErrorDetail[] =>
+  details.slice(0, mostDetails).map((detail) => ({
+    ...detail,
+    message: shortened(detail.message, longestDetail),
+    ...(detail.path !== undefined && { path: shortened(detail.path, longestDetail) }),
+  }));
+
 type AppErrorOptions = ErrorOptions & {
   details?: ErrorDetail[];
   /** Seconds after which a retry can succeed; sent as `Retry-After`. */
@@ -64,21 +79,23 @@ export class AppError extends Error {
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
-    super(message, options);
+    super(shortened(message, longestMessage), options);
     this.code = code;
-    this.details = options.details ?? [];
+    this.details = shortDetails(options.details ?? []);
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }
 
-const fieldsError = (code: ErrorCode, innerCode: string, details: ErrorDetail[]): AppError =>
-  new AppError(
-    code,
-    details.map((d) => (d.path ? `${d.path}: ${d.message}` : d.message)).join("; ") || "invalid input",
-    { details: details.map((d) => ({ code: innerCode, ...d })) },
-  );
+const fieldsError = (code: ErrorCode, innerCode: string, all: ErrorDetail[]): AppError => {
+  const details = shortDetails(all);
+  const texts = details.map((d) => (d.path ? `${d.path}: ${d.message}` : d.message));
+  if (all.length > details.length) texts.push(`and ${all.length - details.length} more`);
+  return new AppError(code, texts.join("; ") || "invalid input", {
+    details: details.map((d) => ({ code: innerCode, ...d })),
+  });
+};
 
-/** `bad_request` with one detail for each bad field (HTTP-2). */
+/** `bad_request` with one detail for each bad field (HTTP-2), of the first ones. */
 export const invalidInput = (details: ErrorDetail[]): AppError => fieldsError("bad_request", "invalid_input", details);
 
 /**

@@ -42,24 +42,22 @@ export const typeOfPolicy = (name: string): PolicyType | undefined =>
 /** The names of all policies that Chromium knows. */
 export const knownPolicies: readonly string[] = Object.keys(types);
 
-/** Whether values are nested deeper than this; without recursion, for a request may be deeper than the stack. */
+/** Whether values are nested deeper than this. */
 const isDeeperThan = (value: unknown, depth: number): boolean => {
-  let level = [value];
-  for (let left = depth; left > 0; left -= 1) {
-    level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
-    if (level.length === 0) return false;
-  }
-  return level.some((one) => typeof one === "object" && one !== null);
+  if (typeof value !== "object" || value === null) return false;
+  if (depth === 0) return true;
+  const inner = Array.isArray(value) ? value : Object.values(value);
+  return inner.some((one) => isDeeperThan(one, depth - 1));
 };
 
-const entryProblems = function* (name: string, value: unknown): Generator<SpecProblem> {
+const entryProblems = (name: string, value: unknown): SpecProblem[] => {
   const refusal = refusalOfPolicy(name);
   const type = typeOfPolicy(name);
   const path = ["chromePolicy", name];
-  if (refusal !== undefined) yield problemAt(["chromePolicy", name.slice(0, 128)], `is not allowed: ${refusal}`);
-  else if (type) yield* valueProblems(path, value, type, shared);
-  else if (policyName.test(name)) yield problemAt(path, `is no policy of Chromium ${known.chromium}`);
-  else yield problemAt(["chromePolicy"], `${JSON.stringify(name.slice(0, 64))} is not the name of a policy`);
+  if (refusal !== undefined) return [problemAt(["chromePolicy", name.slice(0, 128)], `is not allowed: ${refusal}`)];
+  if (type) return valueProblems(path, value, { type, shared, most: maxProblems });
+  if (policyName.test(name)) return [problemAt(path, `is no policy of Chromium ${known.chromium}`)];
+  return [problemAt(["chromePolicy"], `${JSON.stringify(name.slice(0, 64))} is not the name of a policy`)];
 };
 
 /** The problems of a pool's `chromePolicy`; empty when there are none. */

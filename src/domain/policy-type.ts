@@ -49,12 +49,34 @@ const stringProblem = (value: unknown, type: Text): string | undefined => {
   return type.pattern === undefined || new RegExp(type.pattern).test(value) ? undefined : `must match ${type.pattern}`;
 };
 
-const arrayProblems = function* (path: Path, value: unknown, type: List, shared: SharedTypes): Generator<SpecProblem> {
-  if (!Array.isArray(value)) return yield problemAt(path, "must be a list");
-  if (type.maxItems !== undefined && value.length > type.maxItems)
-    return yield problemAt(path, `must have ${type.maxItems} entries at most`);
-  const { items } = type;
-  if (items) for (const [index, entry] of value.entries()) yield* valueProblems([...path, index], entry, items, shared);
+/**
+ * Where a check is, and what it has found. `path` is changed in place and copied for a problem alone: a policy can have a hundred thousand
+ * values. `most`: the check ends at so many problems.
+ */
+type Check = { path: (string | number)[]; shared: SharedTypes; found: SpecProblem[]; most: number };
+
+const isFull = ({ found, most }: Check): boolean => found.length >= most;
+
+const add = (check: Check, message: string): void => {
+  if (!isFull(check)) check.found.push(problemAt([...check.path], message));
+};
+
+/** Checks what is at `key` of the present place. */
+const inside = (check: Check, key: string | number, work: () => void): void => {
+  check.path.push(key);
+  work();
+  check.path.pop();
+};
+
+const checkList = (value: unknown, { items, maxItems }: List, check: Check): void => {
+  if (!Array.isArray(value)) add(check, "must be a list");
+  else if (maxItems !== undefined && value.length > maxItems) add(check, `must have ${maxItems} entries at most`);
+  else if (items) checkItems(value, items, check);
+};
+
+const checkItems = (value: unknown[], items: PolicyType, check: Check): void => {
+  for (let index = 0; index < value.length && !isFull(check); index += 1)
+    inside(check, index, () => checkValue(value[index], items, check));
 };
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -64,45 +86,53 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const typeOfEntry = (name: string, type: Entries): PolicyType | "any" | undefined => {
   const { properties, patternProperties, additionalProperties } = type;
   if (properties && Object.hasOwn(properties, name)) return properties[name];
-  const matching = Object.entries(patternProperties ?? {}).find(([pattern]) => new RegExp(pattern).test(name));
+  const matching =
+    patternProperties && Object.entries(patternProperties).find(([pattern]) => new RegExp(pattern).test(name));
   if (matching) return matching[1];
   return properties || patternProperties ? additionalProperties : (additionalProperties ?? "any");
 };
 
-const objectProblems = function* (
-  path: Path,
-  value: unknown,
-  type: Entries,
-  shared: SharedTypes,
-): Generator<SpecProblem> {
-  if (!isObject(value)) return yield problemAt(path, "must be an object");
+const checkEntry = (name: string, entry: unknown, type: Entries, check: Check): void => {
+  const entryType = typeOfEntry(name, type);
+  if (entryType === undefined) add(check, "is not known to this policy");
+  else if (!name.isWellFormed()) add(check, "must be text");
+  else if (entryType !== "any") checkValue(entry, entryType, check);
+};
+
+const checkObject = (value: unknown, type: Entries, check: Check): void => {
+  if (!isObject(value)) {
+    add(check, "must be an object");
+    return;
+  }
   for (const name of type.required ?? [])
-    if (!Object.hasOwn(value, name)) yield problemAt([...path, name], "is required");
-  for (const [name, entry] of Object.entries(value)) {
-    const entryPath = [...path, name.slice(0, maxKeyLength)];
-    const entryType = typeOfEntry(name, type);
-    if (entryType === undefined) yield problemAt(entryPath, "is not known to this policy");
-    else if (!name.isWellFormed()) yield problemAt(entryPath, "must be text");
-    else if (entryType !== "any") yield* valueProblems(entryPath, entry, entryType, shared);
+    if (!Object.hasOwn(value, name)) inside(check, name, () => add(check, "is required"));
+  for (const name of Object.keys(value)) {
+    if (isFull(check)) return;
+    inside(check, name.slice(0, maxKeyLength), () => checkEntry(name, value[name], type, check));
   }
 };
 
-/** The problems of a value, one by one as they are asked for. */
-export const valueProblems = function* (
-  path: Path,
-  value: unknown,
-  type: PolicyType,
-  shared: SharedTypes,
-): Generator<SpecProblem> {
+const checkValue = (value: unknown, type: PolicyType, check: Check): void => {
   if ("$ref" in type) {
-    const meant = shared[type.$ref];
-    if (meant) yield* valueProblems(path, value, meant, shared);
+    const meant = check.shared[type.$ref];
+    if (meant) checkValue(value, meant, check);
     return;
   }
   const problem = scalarProblem(value, type);
-  if (problem !== undefined) yield problemAt(path, problem);
-  if (type.type === "array") yield* arrayProblems(path, value, type, shared);
-  if (type.type === "object") yield* objectProblems(path, value, type, shared);
+  if (problem !== undefined) add(check, problem);
+  if (type.type === "array") checkList(value, type, check);
+  if (type.type === "object") checkObject(value, type, check);
+};
+
+/** The first problems of a value, `most` at most. `path`: where the value is. */
+export const valueProblems = (
+  path: Path,
+  value: unknown,
+  { type, shared, most }: { type: PolicyType; shared: SharedTypes; most: number },
+): SpecProblem[] => {
+  const check: Check = { path: [...path], shared, found: [], most };
+  checkValue(value, type, check);
+  return check.found;
 };
 
 const scalarProblem = (value: unknown, type: Exclude<PolicyType, { $ref: string }>): string | undefined => {

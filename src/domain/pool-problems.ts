@@ -13,11 +13,17 @@ type Reference = { id?: string | undefined; name?: string | undefined };
 const selectorProblems = (path: Path, { id, name }: Reference): SpecProblem[] =>
   (id === undefined) === (name === undefined) ? [problemAt(path, "give exactly one of id and name")] : [];
 
+/** A list can have very many bad hosts; an answer and a condition show the first ones. */
+const mostHostProblems = 20;
+
 const hostProblems = (path: Path, hosts: string[], check: (host: string) => string | undefined): SpecProblem[] =>
-  hosts.flatMap((host, index) => {
-    const message = check(host);
-    return message === undefined ? [] : [problemAt([...path, index], message)];
-  });
+  Iterator.from(hosts.entries())
+    .flatMap(([index, host]) => {
+      const message = check(host);
+      return message === undefined ? [] : [problemAt([...path, index], message)];
+    })
+    .take(mostHostProblems)
+    .toArray();
 
 /** The problems of a `network` block; paths start with `network`. */
 const networkProblems = ({ allowedHosts = [], privateHosts = [], proxyRoutes = [] }: Network): SpecProblem[] => [

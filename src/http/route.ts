@@ -92,6 +92,8 @@ type RouteContract<Params, Query, Body, Of extends Scope = Scope> = {
   body?: Body;
   /** Largest body, bytes; by default 1 MiB. */
   bodyLimit?: number;
+  /** Most entries of its body (body-entries.ts); by default 2000. */
+  bodyEntries?: number;
   /** The body is a multipart form with one file, in the field `file`, and the fields of `body` as texts. */
   upload?: UploadContract;
   answers: Answers;

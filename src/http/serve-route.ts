@@ -10,7 +10,7 @@ import { failedAttempt } from "./failed-attempt.ts";
 import { authenticate, bearerToken, requirePermission, resolveProject } from "./middleware/authenticate.ts";
 import { answerError, asAppError } from "./middleware/error-answer.ts";
 import { baseUrlOf } from "./middleware/host-check.ts";
-import { parseBody } from "./middleware/parse-body.ts";
+import { giveTurn, parseBody } from "./middleware/parse-body.ts";
 import { receiveUpload } from "./middleware/receive-upload.ts";
 import { nestQuery, validate } from "./middleware/validate.ts";
 import { replayAnswer } from "./replay-answer.ts";
@@ -40,9 +40,10 @@ type Receiving = { route: Route; signal: AbortSignal; enter: () => () => void };
 const receiveBody = async (
   request: Request,
   response: Response,
-  { route: { upload, bodyLimit }, signal, enter }: Receiving,
+  { route, signal, enter }: Receiving,
 ): Promise<{ given: unknown; file: UploadedFile | undefined }> => {
-  if (!upload) return { given: await parseBody(request, response, bodyLimit), file: undefined };
+  const { upload } = route;
+  if (!upload) return { given: await parseBody(request, response, route), file: undefined };
   let handle: UploadedFile["handle"] | undefined;
   const leave = enter();
   response.once("close", () => {
@@ -113,6 +114,7 @@ const readInput = async (
       );
     throw error;
   });
+  await giveTurn(request);
   // Before a kept answer is looked up: a key that has lost the permission must not get it.
   for (const { permission, applies } of route.furtherPermissions ?? [])
     if (applies(body)) requirePermission(principal, permission);

@@ -21,6 +21,9 @@ const path = "/browser_pools/{id_or_name}";
 /** Room for a Chrome policy of 5 MiB and the rest of a pool. */
 const poolBodyLimit = 6 * 1024 * 1024;
 
+/** A Chrome policy of 5 MiB has lists, and the network's rules up to 18,000 hosts. */
+const poolBodyEntries = 150_000;
+
 const PoolParams = z.object({ id_or_name: z.string().min(1).max(255).describe("The pool's id or name.") });
 const Pool = { description: "The pool", schema: BrowserPoolRecord };
 const Nothing = { description: "Done" };
@@ -37,6 +40,7 @@ export const createPoolRoute = defineRoute(
     summary: "Create a browser pool",
     body: CreateBrowserPool,
     bodyLimit: poolBodyLimit,
+    bodyEntries: poolBodyEntries,
     answers: { 200: Pool },
     errors: ["bad_request", "not_found", "name_taken", "payload_too_large"],
   },
@@ -104,6 +108,7 @@ export const updatePoolRoute = defineRoute(
     params: PoolParams,
     body: UpdateBrowserPool,
     bodyLimit: poolBodyLimit,
+    bodyEntries: poolBodyEntries,
     answers: { 200: Pool },
     errors: ["bad_request", "not_found", "name_taken", "payload_too_large"],
   },

@@ -17,6 +17,9 @@ const tag = "Browsers";
 const scope = "project";
 const path = "/browsers/{id_or_name}";
 
+/** The network's rules have up to 18,000 hosts, and a Chrome policy has 256 KiB. */
+const browserBodyEntries = 40_000;
+
 const BrowserParams = z.object({ id_or_name: z.string().min(1).max(255).describe("The session's id or name.") });
 /** A session's URLs open its browser, so only keys that may use browsers see them (AUTH-13). */
 const linksBase = ({ permissions }: Principal, baseUrl: string): string | undefined =>
@@ -76,6 +79,7 @@ export const createBrowserRoute = defineRoute(
     permission: "browsers:use",
     summary: "Start a browser on demand",
     body: CreateBrowser,
+    bodyEntries: browserBodyEntries,
     answers: { 200: { description: "The session; its browser is up", schema: Session } },
     errors: ["bad_request", "not_found", "name_taken", "too_many_requests", "browser_not_started"],
     // An attached vault opens its items to fills, whoever holds the browser.
