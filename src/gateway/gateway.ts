@@ -14,7 +14,7 @@ import { type HttpHead, withoutHeader } from "../cdp/http-head.ts";
 import { AppError, httpStatus } from "../errors.ts";
 import { newFacts, recordCall } from "../http/audit-call.ts";
 import { clientAddress } from "../http/client-address.ts";
-import { failedAttempt } from "../http/failed-attempt.ts";
+import { failedToken } from "../http/failed-attempt.ts";
 import { asAppError } from "../http/middleware/error-answer.ts";
 import { checkHost } from "../http/middleware/host-check.ts";
 import { requestIdOf } from "../http/middleware/request-id.ts";
@@ -192,7 +192,7 @@ export const attachGateway = (
     });
     join(request, client, head).catch((error: unknown) => {
       const known = asAppError(error, log);
-      const refusal = known.code === "unauthorized" ? failedAttempt(request, deps, known) : known;
+      const refusal = failedToken(request, deps, known);
       const named = { ...callOf(request.url), code: refusal.code, isAlways: true };
       recordCall(audit, { ...facts, ...named }, httpStatus[refusal.code]);
       refuseSocket(client, refusal);

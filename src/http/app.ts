@@ -10,7 +10,7 @@ import { allowOrigins } from "./middleware/cors.ts";
 import { answerError, asAppError } from "./middleware/error-answer.ts";
 import { checkHost, isLoopback } from "./middleware/host-check.ts";
 import { requestIdOf } from "./middleware/request-id.ts";
-import { mountHealth, mountMetrics } from "./ops/mount-ops.ts";
+import { mountLiveness, mountMetrics, mountReadiness } from "./ops/mount-ops.ts";
 import { mountRegistry } from "./registry/mount-registry.ts";
 import { mountReplayView } from "./replay-view.ts";
 import { factsOf, logOf, routeOf, setArrival, setFacts, setLog, setRoute } from "./request-locals.ts";
@@ -75,8 +75,9 @@ export const createApp = (deps: AppDeps): Express => {
     next();
   });
   app.use(allowOrigins(deps.services.config, [...new Set(routeTable.map(({ method }) => method.toUpperCase()))]));
-  mountHealth(app, deps.health);
+  mountLiveness(app);
   if (deps.services.config.opsPort === undefined) {
+    mountReadiness(app, deps.health);
     mountMetrics(app, deps.registry);
     mountDocs(app);
     if (isLoopback(deps.services.config.host)) mountRegistry(app, () => deps.services);

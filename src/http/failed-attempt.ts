@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { addressGroup } from "../domain/client-address.ts";
+import type { AppError } from "../errors.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
 import { clientAddress } from "./client-address.ts";
 
@@ -12,3 +13,14 @@ export const failedAttempt = <E>(
   { callerLimits, config }: Pick<ServiceDeps, "callerLimits" | "config">,
   error: E,
 ) => callerLimits.failed(addressGroup(clientAddress(request, config))) ?? error;
+
+/**
+ * The error to answer with where the token of a URL opens nothing: not a good one, or of a session or a recording that is over. Both cost
+ * the service work and need no key, so both count as failed attempts. Other errors are answered as they are.
+ */
+export const failedToken = (
+  request: IncomingMessage,
+  services: Pick<ServiceDeps, "callerLimits" | "config">,
+  error: AppError,
+): AppError =>
+  error.code === "unauthorized" || error.code === "not_found" ? failedAttempt(request, services, error) : error;

@@ -7,7 +7,7 @@ import { httpStatus } from "../errors.ts";
 import { whenClosed } from "../net/when-closed.ts";
 import { openReplay, replayByToken } from "../services/replays/open-replay.ts";
 import type { AppDeps } from "./app-deps.ts";
-import { failedAttempt } from "./failed-attempt.ts";
+import { failedToken } from "./failed-attempt.ts";
 import { answerError, asAppError } from "./middleware/error-answer.ts";
 import { replayFile } from "./replay-file.ts";
 import { factsOf, logOf, setRoute } from "./request-locals.ts";
@@ -58,7 +58,7 @@ export const mountReplayView = (app: Express, deps: AppDeps): void => {
       await serve(request, response, deps);
     } catch (error) {
       const known = asAppError(error, logOf(response));
-      const answered = known.code === "unauthorized" ? failedAttempt(request, deps.services, known) : known;
+      const answered = failedToken(request, deps.services, known);
       facts.code = answered.code;
       if (response.headersSent) response.destroy();
       else answerError(response.status(httpStatus[answered.code]), answered);

@@ -7,7 +7,7 @@ import { AppError } from "../errors.ts";
 import { whenClosed } from "../net/when-closed.ts";
 import { type SessionByToken, sessionByToken } from "../services/sessions/authorize-session.ts";
 import type { AppDeps } from "./app-deps.ts";
-import { failedAttempt } from "./failed-attempt.ts";
+import { failedToken } from "./failed-attempt.ts";
 import { logOf, setRoute } from "./request-locals.ts";
 import { telemetryEvents } from "./routes/browser-telemetry.ts";
 import { callerGone } from "./serve-route.ts";
@@ -22,8 +22,7 @@ const authorize = async (request: Request, { services }: AppDeps): Promise<Sessi
   try {
     return await sessionByToken(asked, services);
   } catch (error) {
-    const isFailed = error instanceof AppError && error.code === "unauthorized";
-    throw isFailed ? failedAttempt(request, services, error) : error;
+    throw error instanceof AppError ? failedToken(request, services, error) : error;
   }
 };
 

@@ -84,6 +84,7 @@ const settings = (projectId: string): Record<string, string> => ({
   BROWSERPOOL_POOLED_SESSIONS: "20000",
   // Few keys make the load of many callers.
   BROWSERPOOL_KEY_REQUESTS_PER_SECOND: "5000",
+  BROWSERPOOL_FAILED_ATTEMPTS_PER_MINUTE: "100000",
   BROWSERPOOL_PROJECT_REQUESTS_PER_SECOND: "5000",
   // Nothing but Redis' memory bounds ended leases, so that a fault can fill it with them.
   BROWSERPOOL_ENDED_LEASES_PER_POOL: "1000000",

@@ -13,7 +13,7 @@ import { AppError, httpStatus } from "../../errors.ts";
 import { whenClosed } from "../../net/when-closed.ts";
 import { openLiveView } from "../../services/sessions/open-live-view.ts";
 import type { AppDeps } from "../app-deps.ts";
-import { failedAttempt } from "../failed-attempt.ts";
+import { failedToken } from "../failed-attempt.ts";
 import { asAppError, errorHeaders } from "../middleware/error-answer.ts";
 import { factsOf, logOf, setRoute } from "../request-locals.ts";
 import { noticePage, viewPage } from "./pages.ts";
@@ -83,7 +83,7 @@ export const mountLiveView = (app: Express, { services }: AppDeps): void => {
       response.send(await open(request, response));
     } catch (error) {
       const known = asAppError(error, logOf(response));
-      const answered = known.code === "unauthorized" ? failedAttempt(request, services, known) : known;
+      const answered = failedToken(request, services, known);
       facts.code = answered.code;
       response.status(httpStatus[answered.code]).set(errorHeaders(answered));
       response.send(noticePage(...messageOf(answered)));

@@ -3,9 +3,15 @@ import type { Part } from "../../metrics/process-metrics.ts";
 /** Deadline of one check of a part, ms: below the usual timeout of a readiness probe. */
 const probeTimeoutMs = 1000;
 
+/** How long a check is good, ms. */
+const sharedMs = 1000;
+
 /** Whether a process can serve. */
 export type Health = {
-  /** Checks every part; a part that does not answer in time counts as down. Never rejects. */
+  /**
+   * Checks every part; a part that does not answer in time counts as down. Whoever asks within a second of a check shares it: who asks needs
+   * no key, and each check asks the API server. Never rejects.
+   */
   parts(): Promise<Record<Part, boolean>>;
   /** True between the process's start and its stop. */
   isRunning(): boolean;
@@ -25,10 +31,16 @@ const within = async (probe: Promise<boolean>): Promise<boolean> => {
 /** Makes the health of a process that is not running yet. */
 export const createHealth = (probes: Record<Part, () => Promise<boolean>>): Health => {
   let running = false;
+  let last: { atMs: number; parts: Promise<Record<Part, boolean>> } | undefined;
+  const check = async (): Promise<Record<Part, boolean>> => {
+    const [redis, kubernetes] = await Promise.all([within(probes.redis()), within(probes.kubernetes())]);
+    return { redis, kubernetes };
+  };
   return {
-    async parts() {
-      const [redis, kubernetes] = await Promise.all([within(probes.redis()), within(probes.kubernetes())]);
-      return { redis, kubernetes };
+    parts() {
+      const nowMs = performance.now();
+      if (!last || nowMs - last.atMs >= sharedMs) last = { atMs: nowMs, parts: check() };
+      return last.parts;
     },
     isRunning: () => running,
     setRunning(isRunning) {

@@ -5,11 +5,15 @@ import type { Health } from "./health.ts";
 /** The part of prom-client's registry that is used here. */
 export type Scrapeable = { contentType: string; metrics(): Promise<string> };
 
-/** `/livez`: the process answers. `/readyz`: it has started, is not stopping, and its parts answer. */
-export const mountHealth = (app: Express, health: Health): void => {
+/** `/livez`: the process answers. */
+export const mountLiveness = (app: Express): void => {
   app.get("/livez", (_request, response) => {
     response.json({ status: "ok" });
   });
+};
+
+/** `/readyz`: the process has started, is not stopping, and its parts answer. */
+export const mountReadiness = (app: Express, health: Health): void => {
   app.get("/readyz", async (_request, response) => {
     const parts = { ...(await health.parts()), running: health.isRunning() };
     const isReady = Object.values(parts).every(Boolean);

@@ -5,7 +5,7 @@ import type { Logger } from "../../log.ts";
 import { answerError, asAppError } from "../middleware/error-answer.ts";
 import { checkHost } from "../middleware/host-check.ts";
 import type { Health } from "./health.ts";
-import { mountHealth, mountMetrics, type Scrapeable } from "./mount-ops.ts";
+import { mountLiveness, mountMetrics, mountReadiness, type Scrapeable } from "./mount-ops.ts";
 
 export type OpsDeps = {
   config: Config;
@@ -28,7 +28,8 @@ export const createOpsApp = ({ config, health, registry, mountPages, log }: OpsD
     checkHost(request.headers, config);
     next();
   });
-  mountHealth(app, health);
+  mountLiveness(app);
+  mountReadiness(app, health);
   mountMetrics(app, registry);
   mountPages?.(app);
   app.use((request) => {

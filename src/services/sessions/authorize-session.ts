@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { AppError } from "../../errors.ts";
 import type { AgentPlace } from "../../leases/agent-call.ts";
 import { type LeaseRecord, SessionRequest } from "../../leases/records.ts";
@@ -27,6 +28,20 @@ type AuthorizeSessionDeps = Pick<
 
 export type SessionByToken = { lease: LeaseRecord; poolUid: string; projectId: string };
 
+/**
+ * Sessions of each store that were found to be over, for a second: a token outlives its session, and whoever sends it again and again
+ * needs no key. No session begins anew.
+ */
+const overOf = new WeakMap<object, LRUCache<string, true>>();
+
+const knownOver = (store: object): LRUCache<string, true> => {
+  const known = overOf.get(store) ?? new LRUCache<string, true>({ max: 10_000, ttl: 1000 });
+  overOf.set(store, known);
+  return known;
+};
+
+const sessionOver = (sessionId: string): AppError => new AppError("not_found", `session ${sessionId} has ended`);
+
 /** The session of a token's claims. Throws as `authorizeSession`. */
 const sessionOf = async (
   sessionId: string,
@@ -36,11 +51,15 @@ const sessionOf = async (
   if (claims?.sessionId !== sessionId)
     throw new AppError("unauthorized", "the jwt of this URL is missing or not valid");
   const { poolUid } = claims;
+  const over = knownOver(store);
+  const key = `${poolUid}/${sessionId}`;
+  if (over.has(key)) throw sessionOver(sessionId);
   const lease = await store.lease(poolUid, sessionId);
   if (!lease) {
     const owners = [...pools.list(), ...browsers.list()].filter(({ metadata }) => metadata.uid === poolUid);
     await refuseWhileRecovering(sessionId, owners, { store });
-    throw new AppError("not_found", `session ${sessionId} has ended`);
+    over.set(key, true);
+    throw sessionOver(sessionId);
   }
   const { project: projectId } = SessionRequest.parse(JSON.parse(lease.request));
   return { lease, poolUid, projectId };

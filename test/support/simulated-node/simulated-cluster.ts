@@ -25,7 +25,12 @@ export const startSimulatedCluster = async ({
   let node: NodeProcess | undefined;
   let eventsFile = "";
   const cluster = await startCluster({
-    env: { BROWSERPOOL_POOLED_SESSIONS: "100000", ...unboundedCallers, ...env },
+    env: {
+      BROWSERPOOL_POOLED_SESSIONS: "100000",
+      BROWSERPOOL_FAILED_ATTEMPTS_PER_MINUTE: "100000",
+      ...unboundedCallers,
+      ...env,
+    },
     async startNode({ kubeconfigPath, dataDir }) {
       eventsFile = join(dataDir, "agent-events.jsonl");
       node = await startNodeProcess({ kubeconfigPath, eventsFile, ...nodeOptions });
