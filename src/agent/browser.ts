@@ -22,6 +22,7 @@ import type { Termination } from "../protocol/agent-api.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { ArchiveFolder } from "./archive-folder.ts";
 import type { DevToolsPlace } from "./connect-dev-tools.ts";
+import type { FreedTabs } from "./free-tabs.ts";
 import type { LeaseLogs } from "./logs/lease-logs.ts";
 import { hasOtherProfile, type MadeWith, madeAfter, needsStart, type WantedChange } from "./made-with.ts";
 import type { PageOrder } from "./page-order.ts";
@@ -52,6 +53,8 @@ export type Browser = {
    * new one must start. One call at a time, and none during a reset. Rejects when nothing has changed because something failed.
    */
   change(wanted: WantedChange, archives: ArchiveFolder, onStart: () => void): Promise<ChangeOutcome>;
+  /** As that of the present Chromium. */
+  freeTabs(answerMs: number): Promise<FreedTabs>;
   /** Makes the browser anew, with nothing of the present one. Resolves when it is up, or has ended instead. Never rejects. */
   reset(): Promise<void>;
   /** Ends the present Chromium so that its profile is complete (`Chromium.close`). Nothing but `stop` may be called after it. */
@@ -194,6 +197,7 @@ export const startBrowser = async (
     pageOrder: () => running.present().pageOrder,
     isHealthy: async () => !resetting && !changes.isStarting() && (await running.present().isHealthy()),
     open: (url) => running.present().open(url),
+    freeTabs: (answerMs) => running.present().freeTabs(answerMs),
     async change(wanted, archives, onStart) {
       const stop = new AbortController();
       const work = changes.carryOut(wanted, archives, { stop: stop.signal, onStart });

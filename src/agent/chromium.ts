@@ -9,6 +9,7 @@ import type { AgentConfig } from "./agent-config.ts";
 import { type BrowserParts, prepareParts } from "./browser-parts.ts";
 import { chromiumFlags, windowSize } from "./chromium-flags.ts";
 import { connectDevTools, type DevToolsPlace, placeOf } from "./connect-dev-tools.ts";
+import { type FreedTabs, freeTabs } from "./free-tabs.ts";
 import { loadExtensions } from "./load-extensions.ts";
 import { openUrl } from "./open-url.ts";
 import { followPageOrder, type PageOrder } from "./page-order.ts";
@@ -52,6 +53,8 @@ export type Chromium = {
   /** While it runs (windows.ts, browser-parts.ts). */
   resize: Windows["resize"];
   prepareNetwork: BrowserParts["prepareNetwork"];
+  /** Closes the tabs that do not answer within this time (free-tabs.ts); not free when Chromium itself does not. Never rejects. */
+  freeTabs(answerMs: number): Promise<FreedTabs>;
   /** Resolves when Chromium, its screen or its DevTools connection ends, with what happened. Never rejects. */
   ended: Promise<string>;
   /**
@@ -130,16 +133,15 @@ export const startChromium = async (
 ): Promise<Chromium> => {
   await using parts = new AsyncDisposableStack();
   const groupsFile = groupsFileOf(config);
-  const folders = await createFolders(config, parts);
-  const { folder } = folders;
+  const { folder, temp } = await createFolders(config, parts);
   const profileDir = join(folder, "profile");
   await mkdir(profileDir, { mode: 0o700 });
   const mark = newMark();
   let killed: Promise<void> | undefined;
   parts.defer(() => killed ?? endMarked(mark, []));
-  const env = processEnv(config, folders, mark);
+  const env = processEnv(config, { folder, temp }, mark);
   const { headless, stealth, viewport } = config.browser;
-  const made = await prepareParts(config, received, { folder, short: folders.temp, profileDir, signal }, parts);
+  const made = await prepareParts(config, received, { folder, short: temp, profileDir, signal }, parts);
 
   const screen = headless
     ? undefined
@@ -148,11 +150,9 @@ export const startChromium = async (
 
   // The shell is another program than the browser of people, and pages can tell.
   const shell = headless && !stealth && !made.needsFullBrowser;
-  const excess = folders.temp.length - longestTempDir;
+  const excess = temp.length - longestTempDir;
   if (!shell && excess > 0)
-    throw new Error(
-      `${folders.temp} is ${excess} characters too long for Chromium's sockets: set TMPDIR to a shorter path`,
-    );
+    throw new Error(`${temp} is ${excess} characters too long for Chromium's sockets: set TMPDIR to a shorter path`);
   const flags = chromiumFlags(config.browser, {
     profileDir,
     shell,
@@ -193,6 +193,7 @@ export const startChromium = async (
     open: (url) => void openUrl(cdp, pageOrder, url).catch(() => undefined),
     resize: windows.resize,
     prepareNetwork: made.prepareNetwork,
+    freeTabs: (answerMs) => freeTabs(cdp, answerMs).catch(() => ({ closed: 0, isFree: false })),
     ended: Promise.race([
       chromium.exited,
       ...(screen ? [screen.process.exited] : []),

@@ -40,6 +40,7 @@ const setUp = ({ holdsResets = false } = {}) => {
       },
       open: (url) => opened.push(url),
       change: async () => "changed",
+      freeTabs: async () => ({ closed: 0, isFree: true }),
       reset: () => new Promise((resolve) => (holdsResets ? resets.push(resolve) : resolve())),
     },
     onOver,
@@ -178,8 +179,11 @@ test("an end cuts the sockets even when the browser is not healthy", async () =>
   keeper.admit("a", socket);
   const ending = keeper.end(lease("a", 1, { reuse: "keep" }));
   expect(socket.destroyed).toBe(true);
+  expect(await ending).toBe("ended");
+  await settled();
+  const offering = keeper.afterReset();
   answer(false);
-  expect(await ending).toBe("browser_unhealthy");
+  expect(await offering).toBe("browser_unhealthy");
 });
 
 describe("a used browser", () => {
@@ -210,15 +214,45 @@ describe("a used browser", () => {
   // LEASE-28
   test("is not reset after a release that keeps it, and is after the next one that does not", async () => {
     const parts = setUp({ holdsResets: true });
-    const { keeper, answer, bound, resets } = parts;
+    const { keeper, bound, resets } = parts;
     await used(parts);
-    const ending = keeper.end(lease("a", 1, { reuse: "keep" }));
-    answer(true);
-    expect([await ending, keeper.state().resetting]).toEqual(["ended", false]);
-    await bound(lease("b", 2));
+    expect([await keeper.end(lease("a", 1, { reuse: "keep" })), keeper.state().resetting]).toEqual(["ended", true]);
+    await settled();
+    expect(keeper.state()).toMatchObject({ resetting: false, kept: true });
+    await bound(lease("b", 2, { takes_kept: true }));
     keeper.admit("b", new PassThrough());
+    expect(keeper.state()).not.toHaveProperty("kept");
     await keeper.end(lease("b", 2));
     expect(resets.length).toBe(1);
+  });
+
+  // LEASE-63
+  test("that was kept is reset before a lease that does not take it so", async () => {
+    const parts = setUp({ holdsResets: true });
+    const { keeper, answer, resets, isAnew } = parts;
+    await used(parts);
+    await keeper.end(lease("a", 1, { reuse: "keep" }));
+    await settled();
+    const binding = keeper.bind(lease("b", 2));
+    await settled();
+    expect([holder(keeper), resets.length]).toEqual([undefined, 1]);
+    await isAnew();
+    answer(true);
+    expect(await binding).toBe("bound");
+    expect(keeper.state()).not.toHaveProperty("kept");
+  });
+
+  // LEASE-28
+  test("that was kept stays so when its next lease ends unused", async () => {
+    const parts = setUp({ holdsResets: true });
+    const { keeper, answer, bound, resets } = parts;
+    await used(parts);
+    await keeper.end(lease("a", 1, { reuse: "keep" }));
+    await settled();
+    await bound(lease("b", 2, { takes_kept: true }));
+    const ending = keeper.end(lease("b", 2));
+    answer(true);
+    expect([await ending, keeper.state().kept, resets.length]).toEqual(["ended", true, 0]);
   });
 
   test("that another lease takes over is reset first; when that takes long, the bind is refused", async () => {

@@ -19,8 +19,8 @@ export type LeaseKeeper = HolderChanges & {
    */
   bind(request: BindLease): Promise<BindOutcome>;
   /**
-   * Takes the browser back: cuts the lease's sockets, then begins to reset a used browser (`state().resetting`), or confirms that the
-   * browser answers.
+   * Takes the browser back: cuts the lease's sockets, then begins to reset a used browser or to try its tabs (`state().resetting`), or
+   * confirms that the browser answers.
    */
   end(request: EndLease): Promise<EndOutcome>;
   /** Whether this lease holds the browser now. */
@@ -49,7 +49,7 @@ export type LeaseFollower = ChangeFollower & { begin(lease: BindLease): void; en
 
 type LeaseKeeperDeps = {
   podUid: string;
-  browser: Pick<Browser, "isHealthy" | "open" | "reset" | "change">;
+  browser: Pick<Browser, "isHealthy" | "open" | "reset" | "change" | "freeTabs">;
   /** Called when the lease is over by itself. */
   onOver: (why: OverReason) => void;
   /** Watches a session that allows it; left out, none is. */
@@ -100,7 +100,7 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
   };
 
   const confirm = async (request: BindLease): Promise<BindOutcome> => {
-    const whyNot = await clean.whyNotNow();
+    const whyNot = await clean.whyNotNow(request.takes_kept === true);
     if (closed || stopping || whyNot) {
       fence.refuse(request);
       return stopping ? "stopping" : (whyNot ?? "browser_unhealthy");
@@ -128,6 +128,7 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
     resetting: clean.isResetting(),
     lease: held ? leaseState(held) : null,
     outcome: observation.outcome(),
+    ...(clean.isKept() && { kept: true }),
   });
 
   return {

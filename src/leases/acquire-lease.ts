@@ -41,6 +41,10 @@ type AcquireRequest = {
   waitMs: number;
   /** Callers that the pool's queue may have, for a new one to get in; left out: any number. */
   mostWaiting?: number;
+  /** Whether the caller takes a browser as its former holders have left it; asked when one is granted. Left out: no. */
+  takesKept?: () => boolean;
+  /** Finds the queue full when no idle browser is as it was made. Else one that was kept is made anew for the caller. */
+  onlyClean?: boolean;
   /** Called with every grant once its agent is asked, so that the caller's answer can be prepared meanwhile. */
   whileBinding?: (lease: LeaseRecord) => void;
 };
@@ -87,7 +91,8 @@ const waitAndBind = async (wanted: AcquireRequest, deps: AcquireDeps, waiting: W
       case "granted": {
         const { lease }: { lease: LeaseRecord } = outcome;
         signal.throwIfAborted();
-        const refusal = await bindLease(lease, wanted.request, deps, wanted.whileBinding);
+        const binding = { ...wanted.request, takesKept: wanted.takesKept?.() ?? false };
+        const refusal = await bindLease(lease, binding, deps, wanted.whileBinding);
         signal.throwIfAborted();
         if (refusal === undefined) return { kind: "held", lease };
         if (refusal === unauthorized) {
@@ -123,6 +128,7 @@ const take = (wanted: AcquireRequest, { store, grants }: AcquireDeps, ticket?: s
     request: JSON.stringify(wanted.request),
     ...(ticket !== undefined && { ticket }),
     ...(wanted.mostWaiting !== undefined && { mostWaiting: wanted.mostWaiting }),
+    ...(wanted.onlyClean && { clean: true }),
   });
 
 const rejectOrRetake = async (

@@ -13,19 +13,21 @@ const refusalOf = (answer: AgentAnswer): string => {
 
 type BindDeps = { agents: Pick<AgentClient, "bind">; log: Logger };
 
+type Binding = Pick<
+  SessionRequest,
+  "timeout_seconds" | "max_session_seconds" | "start_url" | "report" | "telemetry"
+> & {
+  /** The lease takes a browser as its former holders have left it. */
+  takesKept?: boolean;
+};
+
 /**
  * Asks the agent of a granted browser to take the lease (docs/design.md, The lease protocol, step 2). Returns undefined when the
  * agent took it, else the reason why the caller can't have this browser. `whileBinding`: called once the request is sent.
  */
 export const bindLease = async (
   lease: LeaseRecord,
-  {
-    timeout_seconds,
-    max_session_seconds,
-    start_url,
-    report,
-    telemetry,
-  }: Pick<SessionRequest, "timeout_seconds" | "max_session_seconds" | "start_url" | "report" | "telemetry">,
+  { timeout_seconds, max_session_seconds, start_url, report, telemetry, takesKept = false }: Binding,
   { agents, log }: BindDeps,
   whileBinding?: (lease: LeaseRecord) => void,
 ): Promise<string | undefined> => {
@@ -38,6 +40,7 @@ export const bindLease = async (
     request: lease.request,
     ...(start_url && { start_url }),
     ...(telemetry && { telemetry }),
+    ...(takesKept && { takes_kept: true }),
     // A browser that was made before its pool was changed is another configuration.
     ...(report?.config === lease.config && { observe: true }),
   });

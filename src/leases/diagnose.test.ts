@@ -301,6 +301,17 @@ test.each([
   },
 );
 
+// LEASE-63
+test.each(["suspect", "releasing", undefined] as const)(
+  "a kept browser whose record was %s becomes idle as a kept one, by its agent's word",
+  (state) => {
+    const record = state && aRecord(state, 3, { ageMs: long, kept: false });
+    const agentState: AgentState = { ...free(at(1, 3)), kept: true };
+    expect(diagnose(facts({ record, agentState }))).toMatchObject({ to: { record: { state: "idle", kept: true } } });
+    expect(diagnose(facts({ record, agentState: free(at(1, 3)) }))).not.toHaveProperty("to.record.kept");
+  },
+);
+
 test("a restored lease is as it was bound", () => {
   const diagnosis = diagnose(facts({ agentState: holding(5, { epoch: 1, under: 4 }) }));
   expect(diagnosis).toMatchObject({

@@ -247,10 +247,11 @@ const bare = ({ browser, record }: Facts): Omit<NewRecord, "state"> => {
 
 const free = (facts: Facts, why: Correction, seq: number, former: Repair["former"] = "kept"): Correct => {
   const known = bare(facts);
+  const kept = facts.agentState?.kept;
   return {
     is: "correct",
     why,
-    to: { record: { ...known, state: "idle", seq: Math.max(known.seq, seq) }, former },
+    to: { record: { ...known, state: "idle", seq: Math.max(known.seq, seq), ...(kept && { kept }) }, former },
   };
 };
 

@@ -20,7 +20,15 @@ export type TakeOutcome =
 type CancelOutcome = { kind: "cancelled" } | { kind: "granted"; lease: LeaseRecord } | { kind: "unknown" };
 
 /** `mostWaiting`: callers that the queue may have; left out: any number. */
-type TakeRequest = { session: string; channel: string; request: string; ticket?: string; mostWaiting?: number };
+type TakeRequest = {
+  session: string;
+  channel: string;
+  request: string;
+  ticket?: string;
+  mostWaiting?: number;
+  /** Only a browser that is as it was made; without one the queue is full. */
+  clean?: boolean;
+};
 
 /** What the operator plans with, read at one moment. `unpaced`: the unpaced starts that discarded browsers left. */
 export type PoolSnapshot = {
@@ -55,6 +63,8 @@ type Retirement = {
   unpaced?: boolean;
   /** At most this many; left out, all that match. */
   count?: number;
+  /** Only those that were kept as their former holders left them. */
+  kept?: boolean;
   /** Candidates, in the order in which they are retired; left out, all idle browsers, the longest idle first. */
   ids?: string[];
   /** Names a request that the API and the operator may both send; the second one retires nothing. */
@@ -134,6 +144,11 @@ const parseSnapshot = (reply: unknown): PoolSnapshot => {
   };
 };
 
+const takeArguments = (taking: TakeRequest): (string | number)[] => {
+  const { session, channel, request, ticket = "", mostWaiting = "", clean = false } = taking;
+  return [session, channel, request, ticket, mostWaiting, Number(clean)];
+};
+
 /** `redis`: a connection for commands, not for subscriptions. */
 export const createLeaseStore = (redis: RedisConnection) => {
   const run = (script: Script, poolUid: string, argv: (string | number)[] = []): Promise<unknown> =>
@@ -141,8 +156,7 @@ export const createLeaseStore = (redis: RedisConnection) => {
 
   return {
     async take(poolUid: string, taking: TakeRequest): Promise<TakeOutcome> {
-      const { session, channel, request, ticket = "", mostWaiting } = taking;
-      return takeOutcome(await run(scripts.take, poolUid, [session, channel, request, ticket, mostWaiting ?? ""]));
+      return takeOutcome(await run(scripts.take, poolUid, takeArguments(taking)));
     },
     async reject(poolUid: string, { session, browser, epoch, seq }: LeaseRecord, reason: string): Promise<TakeOutcome> {
       return takeOutcome(await run(scripts.reject, poolUid, [session, browser, epoch, seq, reason]));
@@ -177,19 +191,19 @@ export const createLeaseStore = (redis: RedisConnection) => {
       const reply = await run(scripts.rewrite, poolUid, [lease.session, lease.request, request]);
       return typeof reply === "string" ? parseLease(reply) : reply === 0 ? "changed" : "gone";
     },
-    async offer(poolUid: string, { browser, session }: AnyLease): Promise<boolean> {
-      return (await run(scripts.offer, poolUid, [browser, session])) === 1;
+    /** `kept`: what its agent says of it; left out, the agent was not asked and the record stays as it is. */
+    async offer(poolUid: string, { browser, session }: AnyLease, kept?: boolean): Promise<boolean> {
+      return (await run(scripts.offer, poolUid, [browser, session, kept === undefined ? "" : Number(kept)])) === 1;
     },
     async suspect(poolUid: string, { browser, session }: AnyLease, reason: string): Promise<boolean> {
       return (await run(scripts.suspect, poolUid, [browser, session, reason])) === 1;
     },
     /** The ids of the browsers that were idle and are now retired. */
-    async retire(
-      poolUid: string,
-      { reason, unpaced = false, count = 1e9, ids, token = "" }: Retirement,
-    ): Promise<string[]> {
+    async retire(poolUid: string, retirement: Retirement): Promise<string[]> {
+      const { reason, unpaced = false, count = 1e9, kept = false, ids, token = "" } = retirement;
       if (ids?.length === 0 || count <= 0) return [];
-      return textsReply(await run(scripts.retire, poolUid, [reason, unpaced ? 1 : 0, count, token, ...(ids ?? [])]));
+      const argv = [reason, Number(unpaced), count, token, Number(kept), ...(ids ?? [])];
+      return textsReply(await run(scripts.retire, poolUid, argv));
     },
     /** The lease that ended with the browser, if one did. */
     async close(poolUid: string, browserId: string, reason: EndReason): Promise<LeaseRecord | undefined> {

@@ -44,6 +44,8 @@ export const BrowserRecord = z.object({
   leaving: z.string().optional(),
   /** Since when, ms since 1970. */
   leaving_since: z.int().optional(),
+  /** `idle`: former holders have left it as it stands (`AgentState.kept`). In other states: it was so before. */
+  kept: z.boolean().optional(),
 });
 export type BrowserRecord = z.infer<typeof BrowserRecord>;
 

@@ -28,7 +28,7 @@ export const offerOrSuspect = async (
   answer: AgentAnswer,
   { store }: Pick<ReturnDeps, "store">,
 ): Promise<void> => {
-  if (answer.kind === "ok") await retryBriefly(() => store.offer(poolUid, lease));
+  if (answer.kind === "ok") await retryBriefly(() => store.offer(poolUid, lease, answer.state.kept === true));
   else if (answer.kind === "unreachable") await retryBriefly(() => store.suspect(poolUid, lease, "unreachable"));
   else if (answer.code !== unauthorized) await retryBriefly(() => store.suspect(poolUid, lease, answer.code));
 };

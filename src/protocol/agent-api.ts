@@ -27,7 +27,8 @@
  *
  * The end of a lease makes the browser anew, unless its `reuse` says otherwise or no client ever used the browser. The answer
  * then comes at once with `resetting: true`, and `GET /reset` tells when the browser is up again. An agent never gives a browser
- * to a lease before everything of the last one is gone: a bind waits for the reset for a moment, and is refused after that.
+ * to a lease before everything of the last one is gone: a bind waits for the reset for a moment, and is refused after that. A browser
+ * whose `reuse` was `keep` goes to a lease with `takes_kept` when each of its tabs answers, to any other one only after a reset.
  *
  * An agent that is asked for its state under an epoch refuses binds of lower epochs from then on, and drops such a bind that
  * is in progress. So its answer stays true until a bind of that epoch or a later one arrives. A lease that is held stays.
@@ -98,6 +99,8 @@ export const BindLease = Fence.extend({
   observe: z.boolean().optional(),
   /** Merged onto the settings that the browser was made with, for this lease alone. */
   telemetry: CaptureSettings.optional(),
+  /** The lease takes a browser that was kept (`AgentState.kept`). Left out: no; such a browser is made anew first. */
+  takes_kept: z.boolean().optional(),
   /** What the caller asked for. The agent keeps it as it is, and returns it so that the lease can be restored. */
   request: z.string().max(maxRequestChars),
 });
@@ -142,8 +145,10 @@ export const AgentState = z.object({
   fence: Fence,
   /** The session whose bind waits for the health check now: the lease is neither held nor over. */
   binding: z.string().nullable(),
-  /** The browser is being made anew. */
+  /** The browser is being made anew, or the tabs of one that is kept are tried. */
   resetting: z.boolean(),
+  /** A former holder has used the browser, and its pool keeps browsers as they stand. Left out: no. */
+  kept: z.boolean().optional(),
   /** The lease that holds the browser now, with the number of its open CDP sockets. */
   lease: z
     .object({

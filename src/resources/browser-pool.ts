@@ -62,13 +62,13 @@ export const BrowserPoolSpec = z
       .enum(["reset", "keep"])
       .default("reset")
       .describe(
-        "What the next holder of a browser finds. reset: Chromium started anew, with nothing of the holder before. keep: the browser as it stands, with cookies, tabs and storage; only for callers who trust each other.",
+        "What the next holder of a browser finds. reset: Chromium started anew, with nothing of the holder before. keep: the browser as it stands, with cookies, tabs and storage, for callers of this pool who trust each other. A change to reset discards idle browsers that were used.",
       ),
     serveOnDemand: z
       .boolean()
       .default(false)
       .describe(
-        "Give idle browsers also to POST /browsers whose configuration they have: at once, for one session, after which they are destroyed and replaced at the fill rate.",
+        "Give idle browsers that nobody has used also to POST /browsers whose configuration they have: at once, for one session, after which they are destroyed and replaced at the fill rate.",
       ),
     headless,
     stealth,

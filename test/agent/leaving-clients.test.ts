@@ -101,6 +101,7 @@ const leases = createLeaseKeeper({
   podUid: "pod",
   browser: {
     isHealthy: async () => true,
+    freeTabs: async () => ({ closed: 0, isFree: true }),
     open: () => undefined,
     reset: async () => undefined,
     change: async () => "changed",

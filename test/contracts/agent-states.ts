@@ -117,6 +117,7 @@ export const startAgent = async (
     devTools: () => devTools,
     pageOrder: () => listedOrder,
     isHealthy: async () => own.isWell,
+    freeTabs: async () => ({ closed: 0, isFree: true }),
     open: () => undefined,
     change: async () => own.change,
     reset: () => own.isReset,
@@ -221,6 +222,12 @@ export const agentStates: Record<string, State> = {
     async reach(agent) {
       agent.browser.isReset = never;
       await use(agent);
+    },
+  },
+  "a kept browser": {
+    async reach(agent) {
+      await use(agent);
+      await agent.must("DELETE", "/lease", { ...lease, reuse: "keep" });
     },
   },
   "a reset under way": {

@@ -48,6 +48,7 @@ export type TestAgent = {
   groups(): number[];
   /** A call with a valid token, or with `token` (null: none). */
   call(method: string, path: string, body?: unknown, token?: string | null): Promise<Answer>;
+  /** Takes a browser that was kept, unless `more` says otherwise. */
   bind(sessionId: string, seq: number, more?: Partial<BindLease>): Promise<Answer>;
   /** `reuse`: `keep` by default. */
   release(sessionId: string, seq: number, reuse?: Reuse): Promise<Answer>;
@@ -183,6 +184,7 @@ const describeAgent = (
         timeout_seconds: 600,
         max_seconds: 3600,
         request: "{}",
+        takes_kept: true,
         ...more,
       }),
     release: (session_id, seq, reuse = "keep") => call("DELETE", "/lease", { session_id, epoch: 1, seq, reuse }),

@@ -6,7 +6,8 @@
 -- ARGV[2] "1": the operator may rebuild these browsers at once, not paced by the fill rate
 -- ARGV[3] how many at most
 -- ARGV[4] token of a request that may come twice: the script does nothing when the last request had it too; "" for none
--- ARGV[5…] browser ids in the order in which to retire them; none: all idle ones, the longest idle first, then those that come back
+-- ARGV[5] "1": only browsers that were kept as their former holders left them
+-- ARGV[6…] browser ids in the order in which to retire them; none: all idle ones, the longest idle first, then those that come back
 -- Returns the ids that were retired.  O(n log n)
 local token = ARGV[4]
 if token ~= "" then
@@ -14,7 +15,7 @@ if token ~= "" then
   redis.call("HSET", POOL, "discarded", token)
 end
 local ids = {}
-for i = 5, #ARGV do ids[#ids + 1] = ARGV[i] end
+for i = 6, #ARGV do ids[#ids + 1] = ARGV[i] end
 local meansAll = #ids == 0
 if meansAll then
   ids = redis.call("ZRANGE", IDLE, 0, -1)
@@ -28,7 +29,8 @@ local retired = {}
 for _, id in ipairs(ids) do
   if #retired >= tonumber(ARGV[3]) then break end
   local browser = getBrowser(id)
-  if browser and (browser.state == "idle" or meansAll and browser.state == "releasing") then
+  local isMeant = browser and (ARGV[5] ~= "1" or browser.kept)
+  if isMeant and (browser.state == "idle" or meansAll and browser.state == "releasing") then
     setState(browser, "retired", nil, ARGV[1])
     retired[#retired + 1] = id
   end

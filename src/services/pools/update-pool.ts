@@ -69,5 +69,8 @@ export const updatePool = async (
       unpaced: true,
       token: pool.spec.discardIdle,
     });
+  // The operator does it, too. So no replica that has not heard of the change hands one out.
+  if (before.spec.reusePolicy === "keep" && pool.spec.reusePolicy === "reset")
+    await deps.store.retire(pool.metadata.uid, { reason: "Kept", unpaced: true, kept: true });
   return poolAnswer(pool, deps);
 };

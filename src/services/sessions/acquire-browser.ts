@@ -146,6 +146,8 @@ export const acquireBrowser = async (
       ...owner,
       request: { ...sessionRequest(pool, request, project, deps.config), ...(report && { report }) },
       waitMs: waitSeconds * 1000,
+      // The pool may be changed while the caller waits.
+      takesKept: () => (deps.pools.get(pool.metadata) ?? pool).spec.reusePolicy === "keep",
       mostWaiting: place ? deps.config.callers.waitingAcquires.project : 0,
       whileBinding(lease: LeaseRecord) {
         prepared = prepareAnswer(lease, baseUrl, deps, signal);

@@ -1,7 +1,7 @@
 /**
  * An on-demand browser from stock: an idle one of a pool that serves on demand and whose browsers have the wanted configuration. It is a lease
- * of that pool as any other, and an on-demand browser to its caller, who destroys it by ending the session. Nothing waits: without an
- * idle browser another one is started.
+ * of that pool as any other, and an on-demand browser to its caller, who destroys it by ending the session. So nobody may have used it
+ * before, whatever the pool's `reuse_policy` says. Nothing waits: without such an idle browser another one is started.
  */
 import { configHash } from "../../domain/browser-config.ts";
 import { onDemandPoolSpec } from "../../domain/on-demand-pool.ts";
@@ -48,7 +48,8 @@ const take = async (
     allowedSeconds: deps.config.limits.sessionSeconds,
     report,
   });
-  const acquired = await acquireLease({ poolUid, session, request, waitMs: 0, mostWaiting: 0 }, deps, signal);
+  const wanted = { poolUid, session, request, waitMs: 0, mostWaiting: 0, onlyClean: true };
+  const acquired = await acquireLease(wanted, deps, signal);
   if (acquired.kind !== "held") return undefined;
   if (acquired.lease.config === config) return acquired.lease;
   // Made before the pool's last change.

@@ -174,8 +174,8 @@ export const leasesMistakes: readonly KeptMistake[] = [
     kind: "other",
     breaks: "a browser becomes idle with a lower seq than its agent has seen, so the agent refuses its next holder",
     file: "leases/diagnose.ts",
-    find: "seq: Math.max(known.seq, seq) }",
-    replace: "seq }",
+    find: "seq: Math.max(known.seq, seq), ...(kept",
+    replace: "seq, ...(kept",
     foundBy: "src/leases/diagnose.test.ts",
   },
   {

@@ -51,8 +51,8 @@ export const agentBugs: readonly SeededBug[] = [
     patches: [
       {
         file: "agent/clean-browser.ts",
-        find: "if (!isUsed || resetting !== undefined) return;",
-        replace: "if (resetting === undefined) return;",
+        find: 'if (state === "used") work(makeAnew);',
+        replace: "if (working) work(makeAnew);",
       },
     ],
   },
@@ -67,8 +67,8 @@ export const agentBugs: readonly SeededBug[] = [
     patches: [
       {
         file: "agent/clean-browser.ts",
-        find: "      reset();\n      if (resetting !== undefined) await",
-        replace: "      if (resetting !== undefined) await",
+        find: 'if (state !== "kept") reset();\n      else work',
+        replace: 'if (state === "kept") work',
       },
     ],
   },

@@ -10,8 +10,9 @@ export const leaseBugs: readonly SeededBug[] = [
     patches: [
       {
         file: "leases/lease-store.ts",
-        find: 'return takeOutcome(await run(scripts.take, poolUid, [session, channel, request, ticket, mostWaiting ?? ""]));',
-        replace: `const [first = ""] = await redis.zrange(poolKey(poolUid, "idle"), "0", "0");
+        find: "return takeOutcome(await run(scripts.take, poolUid, takeArguments(taking)));",
+        replace: `const { session, channel, request, ticket = "" } = taking;
+          const [first = ""] = await redis.zrange(poolKey(poolUid, "idle"), "0", "0");
           return takeOutcome(await run(scripts.take, poolUid, [session, channel, request, ticket, "", first]));`,
       },
       {
@@ -30,8 +31,9 @@ export const leaseBugs: readonly SeededBug[] = [
     patches: [
       {
         file: "leases/lease-store.ts",
-        find: 'return takeOutcome(await run(scripts.take, poolUid, [session, channel, request, ticket, mostWaiting ?? ""]));',
-        replace: `const lists = ((globalThis as any).idleLists ??= new Map());
+        find: "return takeOutcome(await run(scripts.take, poolUid, takeArguments(taking)));",
+        replace: `const { session, channel, request, ticket = "" } = taking;
+          const lists = ((globalThis as any).idleLists ??= new Map());
           const known = lists.get(poolUid);
           const isOld = !known || known.ids.length === 0 || performance.now() - known.at > 250;
           const ids = isOld ? await redis.zrange(poolKey(poolUid, "idle"), "0", "-1") : known.ids;
@@ -203,9 +205,9 @@ export const leaseBugs: readonly SeededBug[] = [
     patches: [
       {
         file: "leases/acquire-lease.ts",
-        find: "const refusal = await bindLease(lease, wanted.request, deps, wanted.whileBinding);",
+        find: "const refusal = await bindLease(lease, binding, deps, wanted.whileBinding);",
         replace:
-          "const refusal = undefined as string | undefined; void bindLease(lease, wanted.request, deps, wanted.whileBinding);",
+          "const refusal = undefined as string | undefined; void bindLease(lease, binding, deps, wanted.whileBinding);",
       },
     ],
   },

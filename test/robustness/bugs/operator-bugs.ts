@@ -11,8 +11,8 @@ export const operatorBugs: readonly SeededBug[] = [
     patches: [
       {
         file: "leases/scripts/retire.lua",
-        find: 'if browser and (browser.state == "idle" or meansAll and browser.state == "releasing") then',
-        replace: 'if browser and browser.state ~= "retired" then',
+        find: 'if isMeant and (browser.state == "idle" or meansAll and browser.state == "releasing") then',
+        replace: 'if isMeant and browser.state ~= "retired" then',
       },
       {
         file: "controllers/browser-pool/observe/observe.ts",

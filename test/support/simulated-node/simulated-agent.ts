@@ -81,6 +81,7 @@ export const startSimulatedAgent = async (options: SimulatedAgentOptions): Promi
       say({ what: "reset" });
     },
     isHealthy: async () => !switches.unhealthy,
+    freeTabs: async () => ({ closed: 0, isFree: true }),
     change: async () => "changed" as const,
     open: () => undefined,
   };

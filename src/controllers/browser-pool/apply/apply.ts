@@ -234,6 +234,9 @@ const carryOut = async (action: PoolAction, observed: Observed, deps: ApplyDeps)
     case "discard":
       await deps.store.retire(uid, { reason: "Discarded", unpaced: true, token: action.token });
       return;
+    case "discardKept":
+      await deps.store.retire(uid, { reason: "Kept", unpaced: true, kept: true });
+      return;
     case "mark":
     case "unmark":
       return mark(action, observed, deps);

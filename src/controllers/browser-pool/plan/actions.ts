@@ -39,6 +39,7 @@ export type PoolAction =
   | { do: "leave"; ids: string[]; why: LeavingReason }
   | { do: "stay"; ids: string[]; why: LeavingReason }
   | { do: "discard"; token: string }
+  | { do: "discardKept" }
   | { do: "mark"; pod: ObservedPod }
   | { do: "unmark"; pod: ObservedPod }
   | { do: "delete"; pod: ObservedPod; why: DeleteReason }

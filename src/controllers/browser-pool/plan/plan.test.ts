@@ -152,6 +152,17 @@ describe("rule 4: a discard token", () => {
     expect(planned({ pool: pool("t"), pods: podsOf("idle") })).toEqual([]);
   });
 
+  // LEASE-63
+  test.each([
+    ["reset", true, ["discardKept"]],
+    ["keep", true, []],
+    ["reset", false, []],
+  ] as const)("under %s, idle browsers that were kept (%s) go", (reusePolicy, kept, actions) => {
+    const observed = anObserved({ pool: aPool({ reusePolicy }), pods: podsOf("idle") });
+    for (const browser of observed.leases.browsers) browser.kept = kept;
+    expect(planPool(observed, nowMs).actions.map(line)).toEqual(actions);
+  });
+
   // FILL-RATE-5
   test("what was discarded is rebuilt at once, not at the fill rate", () => {
     const pool = aPool({ size: 3, fillRatePerMinute: 1 }, { nextStartTime: at(nowMs + 60_000) });

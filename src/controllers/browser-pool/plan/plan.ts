@@ -8,7 +8,8 @@
  *      Retire a browser that must leave when it is idle, or as soon as it would become idle (leaving.ts).
  *   3. Inspect browsers when it is time (next-inspection.ts): this registers a warm pod. Redis may have forgotten a warm browser
  *      that is in use, so do nothing else to it before its inspection, unless its agent does not answer for long.
- *   4. A new `discardIdle` token retires the browsers that are idle now; as many are rebuilt at once, unpaced.
+ *   4. A new `discardIdle` token retires the browsers that are idle now; as many are rebuilt at once, unpaced. So are idle browsers that
+ *      former holders have left as they stand, when the pool's `reusePolicy` has become `reset`.
  *   5. More than `size` alive: delete starting ones, then idle ones (outdated first), never one in use.
  *   6. Fewer than `size` alive: start browsers (starts.ts). When the pool is full, drop the remaining unpaced starts: kept, they
  *      would exceed the rate later.
@@ -154,6 +155,10 @@ const failureNotes = (dying: Deletion[]): PoolAction[] =>
     return [];
   });
 
+/** Rule 4. */
+const hasUnwantedKept = ({ pool, leases }: Observed): boolean =>
+  pool.spec.reusePolicy === "reset" && leases.browsers.some(({ state, kept }) => state === "idle" && kept === true);
+
 /** `nowMs`: ms since the epoch. */
 export const planPool = (observed: Observed, nowMs: number): PoolPlan => {
   const epoch = nextEpoch(observed);
@@ -224,6 +229,7 @@ const planUpkeep = (observed: Observed, nowMs: number): PoolPlan => {
       ...failureNotes(dying),
       ...dying,
       ...(token && token !== observed.pool.status?.discardedToken ? [{ do: "discard" as const, token }] : []),
+      ...(hasUnwantedKept(observed) ? [{ do: "discardKept" as const }] : []),
       ...(unready.length > 0
         ? [
             {
