@@ -28,9 +28,13 @@ const poolIn = (region: string): PodOwner => ({
   spec: BrowserPoolSpec.parse({ size: 1, region }),
 });
 
-const podsOf = (yaml: string): NewObject<Pod>[] => {
+/** The image of browsers that the chart gives the operator; `browser` where it has none. */
+const imageIn = (rendered: string): string =>
+  /name: BROWSERPOOL_BROWSER_IMAGE\s+value: "?([^"\s]+)/.exec(rendered)?.[1] ?? "browser";
+
+const podsOf = (yaml: string, image: string): NewObject<Pod>[] => {
   const template = checkPodTemplate(documentsOf(yaml)[0], "pod-template.yaml");
-  const settings = { image: "browser", agentPublicKey: "", template };
+  const settings = { image, agentPublicKey: "", template };
   return BrowserPoolSpec.shape.region.unwrap().options.map((region) => ({
     apiVersion: "v1",
     kind: "Pod",
@@ -44,5 +48,5 @@ export const embeddedObjects = (rendered: string): EmbeddedObjects => {
   const data: Record<string, string> = Object.assign({}, ...maps.map((map) => map?.data));
   const file = "project-objects.yaml";
   const { namespaceLabels, objects } = checkProjectObjects(documentsOf(data[file] ?? ""), file);
-  return { pods: podsOf(data["pod-template.yaml"] ?? ""), namespaceLabels, projectObjects: objects };
+  return { pods: podsOf(data["pod-template.yaml"] ?? "", imageIn(rendered)), namespaceLabels, projectObjects: objects };
 };

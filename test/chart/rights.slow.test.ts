@@ -25,6 +25,11 @@ const namespaceOf = (name: string, labels: object) => ({
   kind: "Namespace",
   metadata: { name, labels },
 });
+const tokenOf = (name: string, account: string, namespace: string) => ({
+  ...secret(name, namespace),
+  type: "kubernetes.io/service-account-token",
+  metadata: { name, namespace, annotations: { "kubernetes.io/service-account.name": account } },
+});
 const binding = (role: string, subject: object, namespace = "team") => ({
   apiVersion: "rbac.authorization.k8s.io/v1",
   kind: "RoleBinding",
@@ -271,7 +276,25 @@ describe("is refused by its roles", () => {
     ["to read the login of Redis", "operator", `get secret browserpool-redis -n ${systemNamespace}`],
     ["to make a browser elsewhere", "operator", "create -f -", () => [podWith("browser", { namespace: "other" })]],
     ["to make a pod beside itself", "operator", "create -f -", () => [podWith("x", { namespace: systemNamespace })]],
-    ["to run a command in a browser", "operator", "auth can-i create pods --subresource=exec -n team"],
+    ...(["api", "operator"] as const).flatMap((account): Case[] =>
+      [
+        ...["exec", "attach", "portforward", "ephemeralcontainers", "binding"].map(
+          (it) => `create pods --subresource=${it}`,
+        ),
+        ...["ephemeralcontainers", "resize", "status"].map((it) => `patch pods --subresource=${it}`),
+        ...["deployments.apps", "daemonsets.apps", "statefulsets.apps", "replicasets.apps"].map((it) => `create ${it}`),
+        ...["jobs.batch", "cronjobs.batch", "replicationcontrollers", "podtemplates"].map((it) => `create ${it}`),
+        ...["serviceaccounts", "roles.rbac.authorization.k8s.io", "persistentvolumeclaims"].map((it) => `create ${it}`),
+        "create serviceaccounts --subresource=token",
+        "escalate clusterroles.rbac.authorization.k8s.io",
+        "bind clusterroles.rbac.authorization.k8s.io/cluster-admin",
+        "impersonate serviceaccounts",
+        "update namespaces --subresource=finalize",
+        "create nodes --subresource=proxy",
+        "update validatingadmissionpolicies.admissionregistration.k8s.io",
+        "create certificatesigningrequests.certificates.k8s.io",
+      ].map((right) => [`to ${right}`, account, `auth can-i ${right} -n team`]),
+    ),
     ["to make a pool", "operator", "create -f -", () => [pool("own")]],
     ["to delete a pool", "operator", "delete browserpool known -n team"],
   ])("%s (%s %s)", async (_, account, args, objects = () => []) => {
@@ -445,6 +468,211 @@ describe("is refused by a policy", () => {
     const { ok, text } = await cluster.kubectl(account, args, objects?.() ?? []);
     expect(ok, text).toBe(false);
     expect(text).toMatch(message);
+  });
+});
+
+// POD-7
+describe("nothing that takes over a node or another account is made by either of them", () => {
+  /** Pods that Pod Security does not look at: the policies alone refuse them. */
+  const open = { "browserpool.dev/project": "open", "pod-security.kubernetes.io/enforce": "privileged" };
+  beforeAll(async () => {
+    const role = { rules: [{ apiGroups: [""], resources: ["pods", "pods/ephemeralcontainers"], verbs: ["*"] }] };
+    const subjects = ["browserpool-api", "browserpool-operator"].map((name) => ({
+      ...{ kind: "ServiceAccount", name, namespace: systemNamespace },
+    }));
+    const rbac = "rbac.authorization.k8s.io";
+    const made = await cluster.kubectl("admin", "apply -f -", [
+      namespaceOf("open", open),
+      { apiVersion: `${rbac}/v1`, kind: "ClusterRole", metadata: { name: "all-pods" }, ...role },
+      {
+        ...{
+          apiVersion: `${rbac}/v1`,
+          kind: "RoleBinding",
+          metadata: { name: "all-pods", namespace: "open" },
+          subjects,
+        },
+        roleRef: { apiGroup: rbac, kind: "ClusterRole", name: "all-pods" },
+      },
+    ]);
+    expect(made.ok, made.text).toBe(true);
+    const taken = await cluster.kubectl("operator", "create -f -", [podWith("good", { namespace: "open" })]);
+    expect(taken.ok, taken.text).toBe(true);
+  });
+
+  const security = (fields: object) => ({
+    container: { securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] }, ...fields } },
+  });
+  const container = (name: string) => ({ name, image: "docker.io/library/alpine", securityContext: {} });
+  const hostPath = {
+    volumes: [
+      { name: "tmp", hostPath: { path: "/" } },
+      { name: "shm", emptyDir: {} },
+    ],
+  };
+  const ours = (): string =>
+    podWith("x", {}).spec.containers.map((it) => (it as { image?: string }).image ?? "")[0] ?? "";
+  const repository = (): string => ours().replace(/[:@][^/]*$/, "");
+
+  const pods: [what: string, fields: () => Parameters<typeof podWith>[1], message: RegExp][] = [
+    ["a foreign image", () => ({ container: { image: "docker.io/library/alpine" } }), /run the image of/],
+    ["an image of no name", () => ({ container: { image: `${repository()}-evil:1` } }), /run the image of/],
+    ["an image below ours", () => ({ container: { image: `${repository()}/evil:1` } }), /run the image of/],
+    ["ours as a registry", () => ({ container: { image: `${repository()}:5000/evil` } }), /run the image of/],
+    [
+      "a foreign init container",
+      () => ({ spec: { initContainers: [{ ...container("a"), ...security({}).container }] } }),
+      /run the image of/,
+    ],
+    ["the node's processes", () => ({ spec: { hostPID: true } }), /no namespace of their node/],
+    ["the node's network", () => ({ spec: { hostNetwork: true } }), /no namespace of their node/],
+    ["the node's IPC", () => ({ spec: { hostIPC: true } }), /no namespace of their node/],
+    ["a port of the node", () => ({ container: { ports: [{ containerPort: 1, hostPort: 1 }] } }), /port of it/],
+    ["the node's files", () => ({ spec: hostPath }), /nothing of their node/],
+    [
+      "privileges",
+      () => security({ privileged: true, allowPrivilegeEscalation: true }),
+      /not privileged|disallowed by/,
+    ],
+    // This API server takes privileged pods of nobody; the cluster tests try one that does.
+    ["a capability", () => security({ capabilities: { drop: ["ALL"], add: ["SYS_ADMIN"] } }), /no capabilities/],
+    ["a small capability", () => security({ capabilities: { drop: ["ALL"], add: ["NET_BIND_SERVICE"] } }), /no capab/],
+    ["the runtime's capabilities", () => security({ capabilities: {} }), /no capabilities/],
+    ["a way to more rights", () => security({ allowPrivilegeEscalation: true }), /gain no rights/],
+    ["no word on more rights", () => ({ container: { securityContext: {} } }), /gain no rights/],
+    [
+      "the whole /proc",
+      () => ({ ...security({ procMount: "Unmasked" }), spec: { hostUsers: false } }),
+      /gain no rights/,
+    ],
+    ["root", () => security({ runAsUser: 0 }), /not run as root/],
+    ["a way to root", () => security({ runAsNonRoot: false }), /not run as root/],
+    [
+      "no word on root",
+      () => ({ spec: { securityContext: { seccompProfile: { type: "RuntimeDefault" } } } }),
+      /as root/,
+    ],
+    ["no seccomp profile", () => security({ seccompProfile: { type: "Unconfined" } }), /have a seccomp profile/],
+    ["no word on seccomp", () => ({ spec: { securityContext: { runAsNonRoot: true } } }), /have a seccomp profile/],
+    ["no AppArmor", () => security({ appArmorProfile: { type: "Unconfined" } }), /no other profile/],
+    ["an SELinux type", () => security({ seLinuxOptions: { type: "spc_t" } }), /no other profile/],
+  ];
+  describe.each(["api", "operator"] as const)("a pod of the %s", (account) => {
+    test.each(pods)("with %s", async (_, fields, message) => {
+      const pod = podWith("x", { ...fields(), namespace: "open" });
+      // The API has no labels to give that make it a browser; own-pods has its own tests.
+      const { ok, text } = await cluster.kubectl(account, "create -f -", [pod]);
+      expect(ok, text).toBe(false);
+      expect(text).toMatch(message);
+    });
+  });
+
+  test("another tag or digest of our image is a browser of another version", async () => {
+    const pods = [`:other`, `@sha256:${"0".repeat(64)}`].map((version, n) =>
+      podWith(`version-${n}`, { container: { image: `${repository()}${version}` }, namespace: "open" }),
+    );
+    const { ok, text } = await cluster.kubectl("operator", "create -f -", pods);
+    expect(ok, text).toBe(true);
+  });
+
+  const image = `[{"op":"replace","path":"/spec/containers/0/image","value":"docker.io/library/alpine"}]`;
+  const debug = { spec: { ephemeralContainers: [{ name: "debug", image: "docker.io/library/alpine" }] } };
+  const added = JSON.stringify(debug);
+  const enforce = "pod-security.kubernetes.io/enforce";
+  const owners = { ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "gone", uid }] };
+  const patch = (metadata: object): string => `patch namespace team --type=merge -p ${JSON.stringify({ metadata })}`;
+
+  test.each<[...Case, RegExp]>([
+    [
+      "another image of a browser",
+      "operator",
+      `patch pod good -n open --type=json -p ${image}`,
+      () => [],
+      /run the image/,
+    ],
+    [
+      "an ephemeral container",
+      "operator",
+      `patch pod good -n open --subresource=ephemeralcontainers -p ${added}`,
+      () => [],
+      /image of|no ephemeral containers/,
+    ],
+    ...(["api", "operator"] as const).flatMap((account): [...Case, RegExp][] => [
+      ...["privileged", "baseline"].map((level): [...Case, RegExp] => [
+        `a project that enforces ${level}`,
+        account,
+        `label namespace team ${enforce}=${level} --overwrite`,
+        () => [],
+        /of a project's labels/,
+      ]),
+      [
+        "a project that enforces nothing",
+        account,
+        `label namespace team ${enforce}-`,
+        () => [],
+        /of a project's labels/,
+      ],
+      [
+        "a project that enforces an old version",
+        account,
+        `label namespace team ${enforce}-version=v1.20`,
+        () => [],
+        /of a project's labels/,
+      ],
+      ["a project with another label", account, "label namespace team a=b", () => [], /of a project's labels/],
+      ["a project with an annotation of others", account, "annotate namespace team a=b", () => [], /annotations/],
+      ["a project that its owner's end takes along", account, patch(owners), () => [], /owners/],
+      ["a project that stays", account, patch({ finalizers: ["a.b/c"] }), () => [], /finalizers/],
+    ]),
+    [
+      "a project without Pod Security",
+      "api",
+      "create -f -",
+      () => [namespaceOf("p2", { "browserpool.dev/project": "p2", [enforce]: "privileged" })],
+      /of a project's labels/,
+    ],
+    ["a namespace", "operator", "create -f -", () => [namespaceOf("p2", {})], /is forbidden|never makes or ends one/],
+    [
+      "a token of the operator, under the name of an API key",
+      "api",
+      "create -f -",
+      () => [tokenOf("api-key-9", "browserpool-operator", systemNamespace)],
+      /tokens of Kubernetes/,
+    ],
+    [
+      "a token of an account of the project",
+      "api",
+      "create -f -",
+      () => [tokenOf("token", "default", "team")],
+      /tokens of Kubernetes/,
+    ],
+    [
+      "a token of the API, under the name of its key",
+      "operator",
+      "create -f -",
+      () => [tokenOf("signing-key", "browserpool-api", systemNamespace)],
+      /tokens of Kubernetes/,
+    ],
+    [
+      "a token of an account of the project, as an agent's key",
+      "operator",
+      "create -f -",
+      () => [tokenOf("x-agent-key", "default", "team")],
+      /tokens of Kubernetes|keys of agents only/,
+    ],
+  ])("%s (%s %s)", async (...[, account, args, objects, message]) => {
+    const { ok, text } = await cluster.kubectl(account, args, objects?.() ?? []);
+    expect(ok, text).toBe(false);
+    expect(text).toMatch(message);
+  });
+
+  test("an ephemeral container that an administrator adds does not hinder the operator", async () => {
+    const debugged = await cluster.kubectl(
+      "admin",
+      `patch pod good -n open --subresource=ephemeralcontainers -p ${added}`,
+    );
+    expect(debugged.ok, debugged.text).toBe(true);
+    const { ok, text } = await cluster.kubectl("operator", "label pod good -n open browserpool.dev/leased=true");
+    expect(ok, text).toBe(true);
   });
 });
 

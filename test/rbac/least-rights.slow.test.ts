@@ -30,7 +30,7 @@ import { telemetryDestinationKind } from "../../src/resources/telemetry-destinat
 import { kubeForRequests } from "../../src/services/objects/kube-for-requests.ts";
 import { writeAccountKubeconfig } from "../support/account-kubeconfig.ts";
 import { type Cluster, startCluster } from "../support/cluster.ts";
-import { type Account, installRights, projectObjects, systemNamespace } from "../support/cluster-roles.ts";
+import { type Account, browserPods, installRights, projectObjects, systemNamespace } from "../support/cluster-roles.ts";
 import { eventually } from "../support/eventually.ts";
 
 const log = createLogger("silent", "test");
@@ -60,6 +60,9 @@ beforeAll(async () => {
       .map((object) => stringify(object))
       .join("---\n"),
   );
+  const browsers = browserPods();
+  const templateFile = join(cluster.dataDir, "pod-template.yaml");
+  await writeFile(templateFile, stringify(browsers.template));
   const config = readConfig({
     REDIS_URL: cluster.redisUrl,
     BROWSERPOOL_PORT: "0",
@@ -70,6 +73,8 @@ beforeAll(async () => {
     BROWSERPOOL_BROWSER_FEATURES: "network,chrome_policy,memory_16GiB",
     BROWSERPOOL_STOP_GRACE_SECONDS: "0.1",
     BROWSERPOOL_PROJECT_OBJECTS_FILE: objectsFile,
+    BROWSERPOOL_BROWSER_IMAGE: browsers.image,
+    BROWSERPOOL_BROWSER_TEMPLATE_FILE: templateFile,
   });
   const operator = await startOperator({ config, kubeconfigPath: await kubeconfigOf("browserpool-operator") }, log);
   parts.defer(() => operator.stop());

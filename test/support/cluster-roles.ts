@@ -21,6 +21,18 @@ const rights = /^(ServiceAccount|(Cluster)?Role(Binding)?|ValidatingAdmissionPol
 /** The objects of every project, without the labels of Pod Security, which does not apply to the processes of these tests. */
 export const projectObjects = (): ProjectObject[] => embeddedObjects(manifests).projectObjects;
 
+/** The image of browsers, which the admission policies know, and the security of the chart's pod template, which they require. */
+export const browserPods = (): { image: string; template: object } => {
+  const [pod] = embeddedObjects(manifests).pods;
+  const container = pod?.spec?.containers[0];
+  if (!pod?.spec || !container?.image) throw new Error("the chart makes no browser");
+  const { name, securityContext } = container;
+  return {
+    image: container.image,
+    template: { spec: { securityContext: pod.spec.securityContext, containers: [{ name, securityContext }] } },
+  };
+};
+
 /** Makes the two accounts with all their rights outside of projects, and the policies that restrict them. */
 export const installRights = async (kube: Kube): Promise<void> => {
   const types = createResourceTypes(kube);

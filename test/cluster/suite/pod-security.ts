@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Pod } from "../../../src/kube/objects.ts";
 import { pods } from "../../../src/kube/resource-type.ts";
 import { type Lane, type Phase, projectNamespace, systemNamespace } from "../lane.ts";
@@ -40,6 +42,51 @@ const expectSandbox = async ({ kubectl }: Lane, pod: Pod): Promise<string> => {
   return `${found.length} renderer, process ${found[0]?.split(/\s+/).at(-1)} in a namespace of its own`;
 };
 
+/** What would take over a node, with the account of the operator. The API server only tries. */
+const takeovers = (lane: Lane, { metadata, spec }: Pod): [what: string, args: string[], object?: object][] => {
+  const pod = (name: string, change: object, container: object = {}): [string, string[], object] => [
+    name,
+    ["create"],
+    {
+      ...{ apiVersion: "v1", kind: "Pod", metadata: { name: metadata.name, namespace: projectNamespace } },
+      spec: {
+        containers: spec?.containers.map((it) => ({ ...it, volumeMounts: [], ...container })),
+        ...{ automountServiceAccountToken: false, securityContext: spec?.securityContext, ...change },
+      },
+    },
+  ];
+  const foreign = `${lane.images.prefix}/service:${lane.images.tag}`;
+  const label = ["label", "namespace", projectNamespace, "--overwrite"];
+  return [
+    ["a project that enforces privileged", [...label, `${level}=privileged`]],
+    ["a project that enforces nothing", [...label, `${level}-`]],
+    pod("a privileged pod", {}, { securityContext: { privileged: true } }),
+    pod("the node's processes", { hostPID: true }),
+    pod("the node's files", { volumes: [{ name: "node", hostPath: { path: "/" } }] }),
+    pod("a foreign image", {}, { image: foreign }),
+    [
+      "another image of a browser",
+      ["set", "image", `pod/${metadata.name}`, `--namespace=${projectNamespace}`, `agent=${foreign}`],
+    ],
+  ];
+};
+
+/** Rejects when the operator's account may do this, and when anything but a policy of the chart or Pod Security refuses it. */
+const expectRefused = async (
+  { folder, kubectl }: Lane,
+  { what, args, object }: { what: string; args: string[]; object: object | undefined },
+): Promise<string> => {
+  const file = join(folder, "taken-over.json");
+  if (object) await writeFile(file, JSON.stringify(object));
+  const as = `--as=system:serviceaccount:${systemNamespace}:browserpool-operator`;
+  const all = [...args, ...(object ? [`--filename=${file}`] : []), as, "--dry-run=server"];
+  const said = await kubectl(...all).catch((error: unknown) => error);
+  if (!(said instanceof Error)) throw new Error(`${what}: taken: ${String(said)}`);
+  if (!/ValidatingAdmissionPolicy 'browserpool-|violates PodSecurity/.test(said.message))
+    throw new Error(`${what}: ${said.message}`);
+  return what;
+};
+
 export const podSecurity: Phase = {
   name: "pod-security",
   summary: "all of it runs under Pod Security restricted, which is enforced",
@@ -60,6 +107,12 @@ export const podSecurity: Phase = {
         if (!refusal.includes('violates PodSecurity "restricted')) throw new Error(`${name}: ${refusal || "taken"}`);
       }
       return "root, privileged, without a seccomp profile";
+    });
+    await check("the operator's account can't make such a pod, nor open the project to it", async () => {
+      const said: string[] = [];
+      for (const [what, args, object] of takeovers(lane, browser))
+        said.push(await expectRefused(lane, { what, args, object }));
+      return said.join(", ");
     });
     await check(`all pods in ${systemNamespace} are restricted too`, async () => {
       const found = await lane.kubectl("get", "pods", "--namespace", systemNamespace, "--output", "name");
