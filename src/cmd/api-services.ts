@@ -40,12 +40,14 @@ import { createSessionRoom } from "../redis/session-room.ts";
 import { createSetupRequests, followSetupRequests } from "../redis/setup-requests.ts";
 import { createSiteReports } from "../redis/site-reports.ts";
 import { createTelemetryStore } from "../redis/telemetry-store.ts";
+import { browserKind } from "../resources/browser.ts";
 import { type BrowserPool, browserPoolKind } from "../resources/browser-pool.ts";
 import { siteAnalysisKind } from "../resources/site-analysis.ts";
 import { readSecretsKeys } from "../secrets/secrets-key.ts";
 import { startApiKeys } from "../services/api-keys/api-keys.ts";
 import { createCallerLimits } from "../services/limits/caller-limits.ts";
 import { kubeForRequests } from "../services/objects/kube-for-requests.ts";
+import { startWatchedObjects } from "../services/objects/watched-objects.ts";
 import { createPolicyReader } from "../services/policies/policy-reader.ts";
 import { type Projects, startProjects } from "../services/projects/projects.ts";
 import { createProxyChecks } from "../services/proxies/proxy-checks.ts";
@@ -54,7 +56,6 @@ import { startReplayCollector } from "../services/replays/replay-collector.ts";
 import type { ReplayParts } from "../services/replays/replays.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
 import { createAbandonedBrowsers } from "../services/sessions/abandoned-browsers.ts";
-import { startOnDemandBrowsers } from "../services/sessions/on-demand-browsers.ts";
 import { createDeliveries } from "../services/setups/deliver-setups.ts";
 import { type CollectorDeps, startTelemetryCollector } from "../services/telemetry/collector.ts";
 import { createExports } from "../services/telemetry/exports.ts";
@@ -115,8 +116,8 @@ const startCaches = (
   const caches = {
     projects: startProjects({ kube, setAside, log }),
     apiKeys: startApiKeys({ kube, namespace: config.systemNamespace, log }),
-    pools: startReflector({ kube, type: browserPoolKind, onChange: () => undefined, log }),
-    browsers: startOnDemandBrowsers({ kube, log }),
+    pools: startWatchedObjects({ kube, type: browserPoolKind, log }),
+    browsers: startWatchedObjects({ kube, type: browserKind, log }),
     sites: startSiteIndex({ kube, log }),
     analyses: startReflector({ kube, type: siteAnalysisKind, onChange: () => undefined, log }),
   };

@@ -34,6 +34,13 @@ export const Conditions = z
   .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"] })
   .describe("The object's state, one entry per type. Ready says whether the object does what its spec asks for.");
 
+/** Reason of conditions and Events: the API server creates no pods for the object's browsers. */
+export const failedCreate = "FailedCreate";
+
+/** The condition that says that no browser can be started for the object; undefined when one can, or when that is not known. */
+export const startFailureIn = (conditions: readonly Condition[] = []): Condition | undefined =>
+  conditions.find(({ type, status, reason }) => type === "Ready" && status === "False" && reason === failedCreate);
+
 /** The condition that says why the operator refuses the object's spec; undefined when it does not. */
 export const refusalIn = (conditions: readonly Condition[] = []): Condition | undefined =>
   conditions.find(({ type, status }) => type === "Accepted" && status === "False");

@@ -25,18 +25,19 @@ import type { Locks } from "../redis/locks.ts";
 import type { SessionNames } from "../redis/session-names.ts";
 import type { SessionRoom } from "../redis/session-room.ts";
 import type { SiteReports } from "../redis/site-reports.ts";
+import type { Browser } from "../resources/browser.ts";
 import type { BrowserPool } from "../resources/browser-pool.ts";
 import type { SiteAnalysis } from "../resources/site-analysis.ts";
 import type { SecretsKeys } from "../secrets/secrets-key.ts";
 import type { ApiKeys } from "./api-keys/api-keys.ts";
 import type { CallerLimits } from "./limits/caller-limits.ts";
+import type { WatchedObjects } from "./objects/watched-objects.ts";
 import type { PolicyReader } from "./policies/policy-reader.ts";
 import type { Projects } from "./projects/projects.ts";
 import type { ProxyChecks } from "./proxies/proxy-checks.ts";
 import type { SiteIndex } from "./registry/site-index.ts";
 import type { ReplayParts } from "./replays/replays.ts";
 import type { AbandonedBrowsers } from "./sessions/abandoned-browsers.ts";
-import type { OnDemandBrowsers } from "./sessions/on-demand-browsers.ts";
 import type { TelemetryParts } from "./telemetry/telemetry.ts";
 
 /** The dependencies of the use cases. A command builds them once; each use case names the part that it needs. */
@@ -44,8 +45,9 @@ export type ServiceDeps = {
   config: Config;
   kube: Kube;
   /** All pools of the organization. The copy may be a moment behind, so use it only for facts that are checked elsewhere too. */
-  pools: Reflector<BrowserPool>;
-  browsers: OnDemandBrowsers;
+  pools: WatchedObjects<BrowserPool>;
+  /** All on-demand browsers of the organization, also those that ended within the last day. */
+  browsers: WatchedObjects<Browser>;
   /** What the config registry knows. */
   sites: SiteIndex;
   /** All analyses of sites. The copy may be a moment behind. */

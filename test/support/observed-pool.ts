@@ -167,6 +167,7 @@ export const anObserved = ({ leases = {}, pods = [], ...rest }: ObservedOptions 
   awaitsSave: false,
   save: undefined,
   pendingCreations: 0,
+  refusedCreation: undefined,
   configHash: currentHash,
   profileVersion: undefined,
   refusal: undefined,

@@ -17,7 +17,10 @@ const notReady = (reason: string, message: string): Draft => ({ type: "Ready", s
 
 const hasLogin = (source: CredentialSource): boolean => source.is === "credential" && storesLogin(source.credential);
 
-const readyDraft = ({ connection, source }: ObservedConnection): Draft => {
+type Refusal = { reason: string; message: string };
+
+const readyDraft = ({ connection, source }: ObservedConnection, refusal: Refusal | undefined): Draft => {
+  if (refusal) return notReady(refusal.reason, refusal.message);
   const linked = connection.spec.credential?.name;
   if (source.is === "external") return ready("ExternalCredential", "an external provider keeps the credential");
   if (hasLogin(source)) return ready("HasCredential", `the credential ${linked} is stored`);
@@ -28,7 +31,7 @@ const readyDraft = ({ connection, source }: ObservedConnection): Draft => {
     : notReady("NeedsAuth", "nobody has logged in yet, and no credential is linked");
 };
 
-const refusalOf = ({ connection, holder }: ObservedConnection): { reason: string; message: string } | undefined => {
+const refusalOf = ({ connection, holder }: ObservedConnection): Refusal | undefined => {
   if (holder.metadata.uid !== connection.metadata.uid) {
     const message = `spec.profileName: the connection ${holder.metadata.name} is for this profile and domain`;
     return { reason: "ConnectionExists", message };
@@ -40,9 +43,10 @@ const refusalOf = ({ connection, holder }: ObservedConnection): { reason: string
 /** The status of a connection, pure. */
 export const authConnectionStatus = (observed: ObservedConnection): NonNullable<AuthConnection["status"]> => {
   const { connection, nowMs } = observed;
+  const refusal = refusalOf(observed);
   return {
     observedGeneration: connection.metadata.generation ?? 0,
-    conditions: conditionsOf(connection, [acceptedDraft(refusalOf(observed)), readyDraft(observed)], nowMs),
+    conditions: conditionsOf(connection, [acceptedDraft(refusal), readyDraft(observed, refusal)], nowMs),
     status: connectionStatus(connection),
   };
 };

@@ -45,6 +45,7 @@ import { createSpecPredicate } from "../predicates.ts";
 import type { StartGate } from "../start-gate.ts";
 import { whenLeadEnds } from "../when-lead-ends.ts";
 import { createKeySweeps } from "./apply/agent-key-secrets.ts";
+import { createRefusedStarts } from "./apply/refused-starts.ts";
 import { createStartCount } from "./apply/start-count.ts";
 import { freeEndedNames } from "./ended/free-ended-names.ts";
 import { type EndedLimits, keepEndedBounds } from "./ended/keep-ended-bounds.ts";
@@ -220,13 +221,15 @@ const createMemory = ({ metrics }: Pick<ControllerDeps, "metrics">) => ({
   dying: new Set<string>(),
   leasedSince: new Map<string, number>(),
   starts: createStartCount((result) => metrics.started(result)),
+  refusedStarts: createRefusedStarts(clocks.monotonicMs),
   keySweeps: createKeySweeps(),
   autoscaling: createAutoscaling(),
 });
 
 /** What is remembered of each pool. */
-const poolMemories = ({ expectations, keySweeps, autoscaling }: ReturnType<typeof createMemory>) => [
+const poolMemories = ({ expectations, refusedStarts, keySweeps, autoscaling }: ReturnType<typeof createMemory>) => [
   expectations,
+  refusedStarts,
   keySweeps,
   autoscaling,
 ];

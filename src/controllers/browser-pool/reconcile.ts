@@ -14,13 +14,16 @@ import type { PoolSource } from "./pool-source.ts";
 export type ReconcileDeps = ObserveDeps &
   ApplyDeps & {
     source: Pick<PoolSource, "ensureFinalizer">;
-    starts: Pick<StartCount, "note" | "begun">;
+    starts: Pick<StartCount, "note" | "begun" | "refused">;
     foreignPods: Pick<ForeignPods, "tell">;
     metrics: Pick<OperatorMetrics, "recovering">;
   };
 
 /** Time to the next round while it is not known whether a pod was created, ms. */
 const inDoubtMs = 1000;
+
+/** Time to the round that tells of a start that the API server has refused, ms. */
+const atOnceMs = 1;
 
 /** One round for one pool; `key` is `namespace/name`. Safe to repeat at any point. */
 export const reconcilePool = async (key: string, deps: ReconcileDeps): Promise<Requeue | undefined> => {
@@ -40,6 +43,8 @@ export const reconcilePool = async (key: string, deps: ReconcileDeps): Promise<R
   deps.starts.note(observed, plan);
   const progress = recoveryProgress(observed);
   deps.metrics.recovering(observed.pool.metadata.uid, progress ? progress.of - progress.asked : 0);
+  const refusedBefore = deps.refusedStarts.of(observed.pool)?.count;
   await applyPlan(observed, plan, deps);
+  if (deps.refusedStarts.of(observed.pool)?.count !== refusedBefore) return { requeueAfterMs: atOnceMs };
   return { requeueAfterMs: inDoubt > 0 ? Math.min(plan.requeueAfterMs, inDoubtMs) : plan.requeueAfterMs };
 };

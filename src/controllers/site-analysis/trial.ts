@@ -23,6 +23,7 @@ import type { AgentTokens } from "../../protocol/agent-token.ts";
 import type { createJudge } from "../../registry/judge/judge.ts";
 import { visitPage } from "../../registry/visit/visit-page.ts";
 import { type Browser, type BrowserSpec, browserKind, isOver } from "../../resources/browser.ts";
+import { startFailureIn } from "../../resources/conditions.ts";
 import { type ProxySpec, proxyKind } from "../../resources/proxy.ts";
 import type { SiteAnalysis, Trial, Verdict } from "../../resources/site-analysis.ts";
 import type { ManagedProxy, Recipe } from "../../resources/site-recipe.ts";
@@ -88,7 +89,7 @@ const untilActive = async (
   const untilMs = performance.now() + startWaitMs;
   while (performance.now() < untilMs) {
     const browser = await kube.get(browserKind, metadata);
-    if (!browser || isOver(browser)) return "browser_not_started";
+    if (!browser || isOver(browser) || startFailureIn(browser.status?.conditions)) return "browser_not_started";
     const lease = browser.status?.phase === "Active" ? await store.lease(metadata.uid, metadata.name) : undefined;
     if (lease) return lease;
     await sleep(lookEveryMs, undefined, { signal });

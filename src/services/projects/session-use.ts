@@ -12,7 +12,8 @@ import type { Project } from "./projects.ts";
 const mayBeReservedMs = 60_000;
 
 /** A browser that the operator refused runs only when there is room for it. */
-const runs = (browser: Browser): boolean => !isOver(browser) && !refusalIn(browser.status?.conditions);
+const runs = (browser: Browser): boolean =>
+  !isOver(browser) && (browser.status?.pod !== undefined || !refusalIn(browser.status?.conditions));
 
 type Deps = Pick<ServiceDeps, "kube" | "config" | "browsers" | "pools" | "analysisSettings">;
 

@@ -24,6 +24,7 @@ import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { answerHeld, type HandedOut, handOut } from "./hand-out.ts";
 import { sessionAnswer } from "./session-answer.ts";
+import { startFailureOfPool } from "./start-failure.ts";
 
 type AcquireInput = {
   idOrName: string;
@@ -101,6 +102,7 @@ const measured = async (
     return acquired;
   } catch (error) {
     if (signal.aborted) result = "cancelled";
+    else if (error instanceof AppError && error.code === "browser_not_started") result = "refused";
     throw error;
   } finally {
     metrics.acquires.inc({ result });
@@ -153,12 +155,15 @@ export const acquireBrowser = async (
         prepared = prepareAnswer(lease, baseUrl, deps, signal);
       },
     };
+    const failure = startFailureOfPool(pool, deps);
+    const until = AbortSignal.any([signal, failure.signal]);
     try {
-      const acquired = await measured(() => acquireLease(wanted, deps, signal), deps, signal);
+      const acquired = await measured(() => acquireLease(wanted, deps, until), deps, signal);
       if (acquired.kind === "full") throw queueIsFull(place !== undefined, deps);
       if (acquired.kind === "draining") throw new AppError("not_found", `browser pool ${idOrName} is being deleted`);
       return acquired.kind === "held" ? await answerHeld(prepared, owner, deps, signal) : undefined;
     } finally {
+      failure.stop();
       place?.();
     }
   };

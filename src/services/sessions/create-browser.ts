@@ -11,7 +11,7 @@ import { retryBriefly } from "../../redis/while-unavailable.ts";
 import { sessionReport } from "../../registry/session-report.ts";
 import { type Browser, type BrowserSpec, browserKind, isOver } from "../../resources/browser.ts";
 import type { CreateBrowser } from "../../resources/browser-wire.ts";
-import { refusalIn } from "../../resources/conditions.ts";
+import { refusalIn, startFailureIn } from "../../resources/conditions.ts";
 import { drainFinalizer } from "../../resources/finalizers.ts";
 import { wireName } from "../../resources/identity.ts";
 import { newId } from "../objects/new-id.ts";
@@ -24,6 +24,7 @@ import type { HandedOut } from "./hand-out.ts";
 import { serveFromPool } from "./serve-from-pool.ts";
 import { sessionAnswer } from "./session-answer.ts";
 import { reserveSessionName } from "./session-name.ts";
+import { notStarted, type StartFailure } from "./start-failure.ts";
 
 /** Longest wait for a browser, ms. The operator gives a start up after three minutes and reports the reason. */
 const startWaitMs = 185_000;
@@ -59,18 +60,17 @@ const reserveRoom = async (name: string, project: Project, deps: ServiceDeps): P
   throw noRoom("others start browsers now, and there is no room for one more", deps);
 };
 
-const notStarted = (why: string): AppError =>
-  new AppError("browser_not_started", `the browser could not be started: ${why}`, { retryAfterSeconds: 5 });
-
-/** A signal that is aborted when the operator reports that the browser is refused, failed or ended, or when the object is deleted. */
-const failureOf = (made: Browser, deps: ServiceDeps): { signal: AbortSignal; stop: () => void } => {
+/** Aborted when the operator reports that the browser is refused, failed, ended or can't be made, or when the object is deleted. */
+const failureOf = (made: Browser, deps: ServiceDeps): StartFailure => {
   const failed = new AbortController();
   const { uid } = made.metadata;
   const look = (browser: Browser): void => {
     const refusal = refusalIn(browser.status?.conditions);
+    const failure = startFailureIn(browser.status?.conditions);
     // The operator's copies may be a moment behind: the request has asked for the objects that it refers to.
     if (refusal && refusal.reason !== "ReferenceNotFound") failed.abort(noRoom(refusal.message, deps));
     else if (isOver(browser)) failed.abort(notStarted(browser.status?.message ?? "it ended at once"));
+    else if (failure) failed.abort(notStarted(failure.message));
     else if (browser.metadata.deletionTimestamp) failed.abort(notStarted("it was deleted"));
   };
   const stop = deps.browsers.listen(uid, look);

@@ -10,7 +10,7 @@ import { sessionConfigOf } from "../../../domain/browser-config.ts";
 import type { Kube } from "../../../kube/client.ts";
 import type { RecordEvent } from "../../../kube/event-recorder.ts";
 import type { Expectations } from "../../../kube/expectations.ts";
-import { hasReason, isTransient, KubeError } from "../../../kube/kube-error.ts";
+import { hasReason, KubeError } from "../../../kube/kube-error.ts";
 import type { Lead } from "../../../kube/leader-election.ts";
 import type { ObjectGroups } from "../../../kube/object-groups.ts";
 import { keyOf, type Pod } from "../../../kube/objects.ts";
@@ -27,6 +27,7 @@ import { type AgentKeys, newPodSuffix } from "../../../protocol/agent-key.ts";
 import type { SessionNames } from "../../../redis/session-names.ts";
 import type { SetupRequest, SetupRequests } from "../../../redis/setup-requests.ts";
 import type { BrowserPool, BrowserPoolStatus } from "../../../resources/browser-pool.ts";
+import { failedCreate } from "../../../resources/conditions.ts";
 import type { Inspections } from "../inspect/inspections.ts";
 import type { Observed, ObservedPod } from "../observe/observed.ts";
 import type { PoolAction, PoolPlan } from "../plan/actions.ts";
@@ -45,6 +46,7 @@ import { createAgentKey, deleteAgentKeys, type KeySweeps, sweepAgentKeys } from 
 import { conditionNotes } from "./condition-events.ts";
 import { deletePolicyParts } from "./delete-policy-parts.ts";
 import { noteUse } from "./note-use.ts";
+import { mayBeCreated, type RefusedStarts } from "./refused-starts.ts";
 import type { StartCount } from "./start-count.ts";
 
 export type ApplyDeps = {
@@ -62,7 +64,8 @@ export type ApplyDeps = {
   podsByOwner: Pick<ObjectGroups<Pod>, "of">;
   expectations: Expectations;
   dying: Set<string>;
-  starts: Pick<StartCount, "begun">;
+  starts: Pick<StartCount, "begun" | "refused">;
+  refusedStarts: Pick<RefusedStarts, "note" | "created" | "of">;
   podSettings: PodSettings;
   agentKeys: Pick<AgentKeys, "keyOf">;
   keySweeps: KeySweeps;
@@ -74,11 +77,21 @@ type Act<Kind extends PoolAction["do"]> = Extract<PoolAction, { do: Kind }>;
 
 const regarding = (pool: BrowserPool, { source }: ApplyDeps): PodOwner => ({ ...pool, ...source.meta });
 
-/** A quota, Pod Security or an admission rule of the cluster refuses a pod: an Event tells the pool's owner. */
-const noteRefusal = (error: unknown, pool: PodOwner, { record }: ApplyDeps): void => {
-  if (!(error instanceof KubeError) || isTransient(error)) return;
-  const note = `no browser is started: ${error.message.replace(/^pods "[^"]*" is forbidden: /, "")}`;
-  record({ regarding: pool, type: "Warning", reason: "FailedCreate", note });
+/** The pod is not created; the next round says so in the status, and tries again when it is time. Throws what is no error of the API. */
+const noteRefusal = (
+  error: unknown,
+  pool: PodOwner,
+  { podName, isAsked }: { podName: string; isAsked: boolean },
+  deps: ApplyDeps,
+): void => {
+  if (!(error instanceof KubeError)) throw error;
+  const before = deps.refusedStarts.of(pool)?.count;
+  const { message, count } = deps.refusedStarts.note(pool, { podName, isAsked }, error);
+  if (count === before) return;
+  deps.starts.refused();
+  deps.log.warn({ err: error, pool: keyOf(pool.metadata), count }, "no browser is started");
+  const note = `no browser is started: ${message}`;
+  deps.record({ regarding: pool, type: "Warning", reason: failedCreate, note });
 };
 
 const createPod = async (observed: Observed, deps: ApplyDeps): Promise<void> => {
@@ -94,14 +107,14 @@ const createPod = async (observed: Observed, deps: ApplyDeps): Promise<void> => 
     isAsked = true;
     const made = await deps.kube.create(podType, pod);
     deps.starts.begun(made.metadata.uid);
+    deps.refusedStarts.created(uid);
     deps.pods.put(made);
   } catch (error) {
     // Without an answer the pod may be there: observe/settle-doubts.ts looks.
-    if (isAsked && isTransient(error)) deps.expectations.doubt(uid, pod.metadata.name);
+    if (isAsked && mayBeCreated(error)) deps.expectations.doubt(uid, pod.metadata.name);
     else deps.expectations.creationObserved(uid, pod.metadata.name);
     deps.keySweeps.request(uid);
-    noteRefusal(error, pool, deps);
-    throw error;
+    noteRefusal(error, pool, { podName: pod.metadata.name, isAsked }, deps);
   }
 };
 

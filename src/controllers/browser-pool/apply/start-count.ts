@@ -5,6 +5,8 @@ import type { PoolAction, PoolPlan } from "../plan/actions.ts";
 export type StartCount = {
   /** This replica has created a pod: it may be ready, or have failed, before a round observes it. */
   begun(podUid: string): void;
+  /** The API server did not create a pod. */
+  refused(): void;
   /** Counts the starts that ended in a round, by its input and its plan. */
   note(observed: Pick<Observed, "pods">, plan: Pick<PoolPlan, "actions">): void;
   /** Drops all data of a pod that is gone. */
@@ -21,6 +23,7 @@ export const createStartCount = (count: (result: "ready" | "failed") => void): S
   const starting = new Set<string>();
   return {
     begun: (podUid) => void starting.add(podUid),
+    refused: () => count("failed"),
     note({ pods }, { actions }) {
       for (const { uid, state } of pods) if (state.is === "starting") starting.add(uid);
       for (const { uid } of pods.filter(hasStarted)) if (starting.delete(uid)) count("ready");

@@ -8,6 +8,7 @@ import type { LeaseStore, PoolSnapshot } from "../../../leases/lease-store.ts";
 import type { SetupRequests } from "../../../redis/setup-requests.ts";
 import type { BrowserPool } from "../../../resources/browser-pool.ts";
 import type { StartGate } from "../../start-gate.ts";
+import type { RefusedStarts } from "../apply/refused-starts.ts";
 import type { Inspections } from "../inspect/inspections.ts";
 import { type BrowserOwner, whyForeign } from "../pod/own-pod.ts";
 import { canTakeSetup, configHashAnnotation, outdatedBy, type PodSettings } from "../pod/pod.ts";
@@ -15,7 +16,15 @@ import type { PoolSource } from "../pool-source.ts";
 import type { Autoscaling, PoolScaling } from "./autoscaling.ts";
 import type { EndingSavers } from "./ending-savers.ts";
 import type { Nodes } from "./nodes.ts";
-import type { LastInspection, Observed, ObservedPod, ProfileVersion, Refusal, SaveState } from "./observed.ts";
+import type {
+  LastInspection,
+  Observed,
+  ObservedPod,
+  ProfileVersion,
+  Refusal,
+  RefusedCreation,
+  SaveState,
+} from "./observed.ts";
 import { isReady, podState } from "./pod-state.ts";
 
 export type ObserveDeps = {
@@ -24,6 +33,7 @@ export type ObserveDeps = {
   store: Pick<LeaseStore, "snapshot" | "endedLease">;
   expectations: Expectations;
   autoscaling: Autoscaling;
+  refusedStarts: Pick<RefusedStarts, "of">;
   /** What the limits leave to a pool. */
   roomOf: (pool: BrowserPool) => Room;
   /** Uids of pods that this replica has deleted or is deleting. */
@@ -106,6 +116,18 @@ const acceptSize = (
   return { refusal, scaling };
 };
 
+/** The start that was refused last, with its times by Redis' clock. */
+const refusedCreation = (
+  pool: BrowserPool,
+  offsetMs: number,
+  { refusedStarts, monotonicMs }: ObserveDeps,
+): RefusedCreation | undefined => {
+  const refused = refusedStarts.of(pool);
+  if (!refused) return undefined;
+  const { message, mayExist, nextMs, shownFromMs } = refused;
+  return { message, mayExist, nextMs: nextMs + offsetMs, isShown: shownFromMs <= monotonicMs() };
+};
+
 /** Does all reads of one round; returns undefined when the pool is gone. */
 export const observePool = async (key: string, deps: ObserveDeps): Promise<Observed | undefined> => {
   const known = deps.source.get(refOf(key));
@@ -161,6 +183,7 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Obser
     foreign,
     leases,
     pendingCreations: deps.expectations.pending(uid),
+    refusedCreation: refusedCreation(pool, offsetMs, deps),
     configHash: configHash(pool.spec),
     profileVersion: deps.profileOf(pool),
     awaitsSave,

@@ -31,6 +31,8 @@ export type Observed = {
   leases: PoolSnapshot;
   /** Pods that this replica has created and the watch has not shown yet. */
   pendingCreations: number;
+  /** The API server refused the last start; undefined when it took it. */
+  refusedCreation: RefusedCreation | undefined;
   /** The hash of the configuration that the spec asks for now. */
   configHash: string;
   /** The pool's profile as it is now; undefined without one. */
@@ -94,6 +96,9 @@ export type ObservedNode = {
   /** No node has this name any more. */
   isGone: boolean;
 };
+
+/** What the API server says of browsers that it does not create. `nextMs`: when the next try is due, by Redis' clock. */
+export type RefusedCreation = { message: string; isShown: boolean; nextMs: number; mayExist: boolean };
 
 export type Refusal = {
   reason:

@@ -166,6 +166,14 @@ describe("an on-demand browser", () => {
   const one = aPool({ size: 1 }, {}, { uid: "one" });
   const full = { ...noUse, inProject: { pooled: 0, onDemand: 1 }, onDemandInAll: 1 };
 
+  // POOL-31
+  test("that runs is refused by settings that nothing here can carry out, though not by what others do", () => {
+    const running = aPool({ size: 1 }, { acceptedSize: 1 }, { uid: "one" });
+    expect(refusalOfOne(running, { use: full })).toBeUndefined();
+    const changed = { ...running, spec: { ...running.spec, gpu: true } };
+    expect(refusalOfOne(changed, { use: full })).toMatchObject({ reason: "NotSupportedHere" });
+  });
+
   // HTTP-30, BROWSER-23
   test("is refused with a GPU where there is none, and accepted where there is one", () => {
     const { metadata } = one;

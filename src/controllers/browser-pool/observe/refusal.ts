@@ -132,17 +132,19 @@ export const roomFor = ({
 };
 
 /**
- * Why the operator does not start an on-demand browser, seen as a pool of one; pure. One that was accepted stays so. A refused one
- * starts as soon as there is room.
+ * Why the operator does not start an on-demand browser, seen as a pool of one; pure. One that was accepted keeps its room and its
+ * browser, and only settings that were changed since then are refused. A refused one starts as soon as there is room.
  */
 export const browserRefusal = (
   browser: BrowserPool,
   { acceptedSizes, use, objects, features }: Pick<RefusalInput, "acceptedSizes" | "use" | "objects" | "features">,
 ): Refusal | undefined => {
   const { metadata, spec, status } = browser;
-  if (spec.size === 0 || (acceptedSizes.get(metadata.uid) ?? status?.acceptedSize)) return undefined;
-  const settingsRefusal = refusalOfSettings(browser, features) ?? refusalOfReferences(browser, objects);
-  if (settingsRefusal) return settingsRefusal;
+  if (spec.size === 0) return undefined;
+  const settingsRefusal = refusalOfSettings(browser, features);
+  if (settingsRefusal || (acceptedSizes.get(metadata.uid) ?? status?.acceptedSize)) return settingsRefusal;
+  const referencesRefusal = refusalOfReferences(browser, objects);
+  if (referencesRefusal) return referencesRefusal;
   const room = onDemandRoom(use);
   if (room.project > 0 && room.organization > 0) return undefined;
   return { reason: "SessionsLimit", message: noOnDemandRoom(use, room) };

@@ -12,11 +12,12 @@ import { onDemandPoolSpec } from "../../../domain/on-demand-pool.ts";
 import type { KubeObject } from "../../../kube/objects.ts";
 import { type Browser, type BrowserStatus, browserKind, isOver } from "../../../resources/browser.ts";
 import type { BrowserPool, BrowserPoolStatus } from "../../../resources/browser-pool.ts";
+import { failedCreate } from "../../../resources/conditions.ts";
 import { conditionsOf, type Draft } from "../../conditions.ts";
 import type { Observed, ObservedPod } from "../observe/observed.ts";
 import { waitingForSetup, whySetupWaits } from "../plan/deliveries.ts";
 import { startDeadlineMs } from "../plan/starts.ts";
-import { accepted } from "../plan/status.ts";
+import { accepted, startRefusal } from "../plan/status.ts";
 import type { PoolView } from "../pool-source.ts";
 import { saveDrafts } from "./save-condition.ts";
 
@@ -94,12 +95,14 @@ const texts: Record<BrowserStatus["phase"], string> = {
   Failed: "the browser could not be started",
 };
 
-const readyDraft = ({ phase, endReason, message }: Phase, observed: Observed): Draft => {
+const readyDraft = ({ status }: Browser, { phase, endReason, message }: Phase, observed: Observed): Draft => {
   const { waitsFor, refusal } = observed;
-  if (phase === "Starting" && refusal)
+  if ((phase === "Starting" || phase === "Active") && refusal)
     return { type: "Ready", status: false, reason: "NotAccepted", message: refusal.message };
   if (phase === "Starting" && waitsFor !== undefined)
     return { type: "Ready", status: false, reason: "WaitingForProject", message: waitsFor };
+  const refused = phase === "Starting" && status?.pod === undefined ? startRefusal(observed) : undefined;
+  if (refused !== undefined) return { type: "Ready", status: false, reason: failedCreate, message: refused };
   const setup = phase === "Starting" ? whySetupWaits(observed, "Ready") : undefined;
   if (setup !== undefined) return { type: "Ready", status: false, reason: waitingForSetup, message: setup };
   return {
@@ -113,7 +116,11 @@ const readyDraft = ({ phase, endReason, message }: Phase, observed: Observed): D
 const withStatus = (browser: Browser, status: BrowserPoolStatus, observed: Observed): Browser => {
   const phase = phaseOf(browser, observed);
   const pod = browser.status?.pod ?? observed.pods[0]?.name;
-  const drafts = [accepted(observed), readyDraft(phase, observed), ...saveDrafts(browser, observed, phase.phase)];
+  const drafts = [
+    accepted(observed),
+    readyDraft(browser, phase, observed),
+    ...saveDrafts(browser, observed, phase.phase),
+  ];
   return {
     ...browser,
     status: {

@@ -2,7 +2,7 @@
  * The part of the plan that starts browsers at the fill rate and counts failed starts; pure.
  *
  * A round makes at most one paced start, at `nextStartTime` or later, and a batch of unpaced ones. While starts fail, the operator tries
- * them one by one, further and further apart, until one succeeds. A pod without a node has not begun to start. In a namespace
+ * them one by one, further and further apart, until one succeeds; so it does while the API server refuses pods (apply/refused-starts.ts). A pod without a node has not begun to start. In a namespace
  * that is not ready for browsers yet, it starts none.
  */
 
@@ -43,6 +43,9 @@ export const nextSlot = (observed: Observed, failedStarts: number, nowMs: number
   const backOffMs = failedStartBackOffMs(failedStarts);
   const everyMs = Math.max(startIntervalMs({ size, fillRatePerMinute }), backOffMs);
   const hasFailed = failedStarts > (status?.failedStarts ?? 0);
+  // The slot of a start that the API server refused is free again.
+  const refused = observed.refusedCreation;
+  if (refused && !refused.mayExist) return { dueMs: 0, everyMs };
   // A raised rate counts at once: cap the time that was reserved at the old rate.
   const reservedMs = Math.min(timeMs(status?.nextStartTime), Math.ceil(nowMs + everyMs));
   return { dueMs: Math.max(reservedMs, hasFailed ? nowMs + backOffMs : 0), everyMs };
@@ -56,8 +59,15 @@ type Starts = { actions: PoolAction[]; nextStartTime: string | undefined; requeu
 
 /** `missing`: how many browsers the pool lacks. */
 export const starts = (observed: Observed, missing: number, { dueMs, everyMs }: Slot, nowMs: number): Starts => {
+  const refused = observed.refusedCreation;
+  if (refused && missing > 0 && refused.nextMs > nowMs)
+    return {
+      actions: [],
+      nextStartTime: observed.pool.status?.nextStartTime,
+      requeueAfterMs: Math.max(1, Math.ceil(refused.nextMs - nowMs)),
+    };
   const owed = Math.min(missing, observed.leases.unpaced);
-  const unpaced = Math.min(owed, unpacedAtOnce);
+  const unpaced = Math.min(owed, refused ? 1 : unpacedAtOnce);
   const actions: PoolAction[] = unpaced > 0 ? [{ do: "create", count: unpaced, paced: false }] : [];
   const kept = dueMs > 0 ? new Date(dueMs).toISOString() : undefined;
   if (observed.waitsFor !== undefined) return { actions: [], nextStartTime: kept, requeueAfterMs: resyncMs };

@@ -45,6 +45,8 @@ test("browsers of an earlier image or template are counted, in use or not, as lo
   expect(statusOf({ pods: podsOf("old idle", "old leased", "idle", "leased") }).outdatedPods).toBe(2);
 });
 
+const refusedCreation = { message: "exceeded quota", isShown: true, nextMs: nowMs + 1000, mayExist: false };
+
 describe("conditions", () => {
   const pool = aPool({ size: 2 });
   const deleted = aPool({}, {}, { deletionTimestamp: "2030-01-01T00:00:00Z" });
@@ -90,7 +92,19 @@ describe("conditions", () => {
       "refused later",
       { pool: aPool({ size: 2 }, { acceptedSize: 1 }), refusal, pods: podsOf("idle") },
       {},
-      { Accepted: "False NameTaken", Ready: "True Filled", Progressing: "False NotAccepted" },
+      { Accepted: "False NameTaken", Ready: "False NotAccepted", Progressing: "False NotAccepted" },
+    ],
+    [
+      "the API server refuses pods",
+      { pool, refusedCreation, pods: podsOf("idle") },
+      {},
+      { Accepted: "True Accepted", Ready: "False FailedCreate", Progressing: "True FailedCreate" },
+    ],
+    [
+      "the API server may have refused a pod",
+      { pool, refusedCreation: { ...refusedCreation, isShown: false } },
+      {},
+      { Accepted: "True Accepted", Ready: "False Filling", Progressing: "True Filling" },
     ],
     [
       "waiting for its namespace",
@@ -107,6 +121,13 @@ describe("conditions", () => {
   ])("%s", (_, observed, outcome, wanted) => {
     for (const [type, condition] of Object.entries(wanted))
       expect(conditionOf(observed, type, outcome)).toBe(condition);
+  });
+
+  // POOL-31
+  test("a spec that is refused later is named, and what runs on", () => {
+    const refused = { pool: aPool({ size: 2 }, { acceptedSize: 1 }), refusal, pods: podsOf("idle") };
+    const { message } = statusOf(refused).conditions.find(({ type }) => type === "Ready") ?? {};
+    expect(message).toBe(`${refusal.message}; 1 of 1 browser up with the configuration that was accepted last`);
   });
 
   test("a deletion says what it waits for and how to end it", () => {

@@ -1,5 +1,6 @@
 import { presentSize } from "../../../domain/pool-size.ts";
 import type { BrowserPoolStatus } from "../../../resources/browser-pool.ts";
+import { failedCreate } from "../../../resources/conditions.ts";
 import { conditionsOf, type Draft } from "../../conditions.ts";
 import type { Observed, ObservedPod } from "../observe/observed.ts";
 import { podSelector } from "../pod/pod.ts";
@@ -27,19 +28,30 @@ export const accepted = ({ refusal }: Pick<Observed, "refusal">): Draft =>
 
 const browsers = (count: number): string => `${count} browser${count === 1 ? "" : "s"}`;
 
+/** Why the API server creates no pods, once users are told; undefined: it does. */
+export const startRefusal = ({ refusedCreation }: Pick<Observed, "refusedCreation">): string | undefined =>
+  refusedCreation?.isShown ? `no browser is started: ${refusedCreation.message}` : undefined;
+
+const startsRefused = (message: string, why: string) => ({ reason: failedCreate, message: `${message}; ${why}` });
+
 const ready = (observed: Observed, up: number): Draft => {
   const { refusal, pool, scaling } = observed;
   const size = keptSize(observed);
   const type = "Ready";
   if (pool.metadata.deletionTimestamp)
     return { type, status: false, reason: "Deleting", message: "the pool is drained" };
-  if (refusal && size === 0) return { type, status: false, reason: "NotAccepted", message: refusal.message };
   const message = `${up} of ${browsers(size)} up`;
+  if (refusal) {
+    // Those that run go on, as the configuration that was accepted last.
+    const others = size === 0 ? "" : `; ${message} with the configuration that was accepted last`;
+    return { type, status: false, reason: "NotAccepted", message: `${refusal.message}${others}` };
+  }
   if (up >= size) return { type, status: true, reason: "Filled", message };
+  const refused = startRefusal(observed);
   // A pool that grows by itself is not out of order meanwhile.
   return up >= (scaling?.min ?? size)
     ? { type, status: true, reason: "MinimumAvailable", message }
-    : { type, status: false, reason: "Filling", message };
+    : { type, status: false, reason: "Filling", message, ...(refused && startsRefused(message, refused)) };
 };
 
 /** Tells users what the deletion waits for. */
@@ -70,6 +82,8 @@ const progressing = (observed: Observed, { failedStarts }: RoundOutcome, up: num
     return { type, status: true, reason: "WaitingForProject", message: observed.waitsFor };
   if (pool.spec.fillRatePerMinute === 0)
     return { type, status: false, reason: "Paused", message: "fillRatePerMinute is 0: no browser is started" };
+  const refused = startRefusal(observed);
+  if (refused !== undefined) return { type, status: true, ...startsRefused("tried again later", refused) };
   if (failedStarts > 0)
     return {
       type,
