@@ -1,10 +1,7 @@
 import type { Logger } from "../log.ts";
-import type { AgentState } from "../protocol/agent-api.ts";
 import type { AgentAnswer, AgentClient } from "./agent-client.ts";
+import { isHeldAtAgent } from "./held-at-agent.ts";
 import { agentMismatch, type LeaseRecord, type SessionRequest } from "./records.ts";
-
-const isHeldBy = (lease: LeaseRecord, { lease: held }: AgentState): boolean =>
-  held?.session_id === lease.session && held.epoch === lease.epoch && held.seq === lease.seq;
 
 const refusalOf = (answer: AgentAnswer): string => {
   if (answer.kind === "ok") return agentMismatch;
@@ -46,7 +43,7 @@ export const bindLease = async (
   });
   whileBinding?.(lease);
   const answer = await asked;
-  if (answer.kind === "ok" && isHeldBy(lease, answer.state)) return undefined;
+  if (answer.kind === "ok" && isHeldAtAgent(lease, answer.state)) return undefined;
   const reason = refusalOf(answer);
   log.warn({ browser: lease.browser, pod: lease.pod, reason }, "browser refused its lease");
   return reason;

@@ -1,11 +1,13 @@
 import { Readable } from "node:stream";
 import { Agent } from "undici";
+import { AgentState } from "../protocol/agent-api.ts";
 import type { AgentKeys } from "../protocol/agent-key.ts";
 import type { BrowserChange } from "../protocol/browser-change.ts";
 import { type ArchiveRef, type BrowserSetup, MissingArchives } from "../protocol/browser-setup.ts";
 import { sealStream, sealText } from "../protocol/sealed-bytes.ts";
 import type { MaskValues } from "../protocol/telemetry-api.ts";
 import { type AgentCallDeps, type AgentPlace, type Called, createCallAgent } from "./agent-call.ts";
+import type { AgentAnswer } from "./agent-client.ts";
 
 /** Longest answer, bytes: the digests of a setup's archives are far below it. What is at a pod's address may be anything. */
 const maxAnswerBytes = 64 * 1024;
@@ -29,8 +31,8 @@ export type SetupClient = {
   sendSetup(agent: AgentPlace, setup: BrowserSetup): Promise<Called<MissingArchives>>;
   /** The answer has the digests of the archives that the agent still misses: with any, nothing has changed. */
   sendChange(agent: AgentPlace, change: BrowserChange): Promise<Called<MissingArchives>>;
-  /** Once it is answered, the agent keeps these values out of all events. */
-  sendMasks(agent: AgentPlace, masks: MaskValues): Promise<Called<object>>;
+  /** Once it is answered, the agent keeps these values out of all events of the lease that holds its browser then. */
+  sendMasks(agent: AgentPlace, masks: MaskValues): Promise<AgentAnswer>;
   /** `body` can be read once: after a failure the caller opens it again. */
   sendArchive(
     agent: AgentPlace,
@@ -79,7 +81,7 @@ export const createSetupClient = (deps: SetupClientDeps): SetupClient => {
         path: "/masks",
         body: () => sealText(keyOf(agent), JSON.stringify(masks)),
         timeoutMs: callTimeoutMs,
-        read: () => ({}),
+        read: (answer) => ({ state: AgentState.parse(answer) }),
       }),
     sendArchive: (agent, { sha256 }, body) =>
       call({

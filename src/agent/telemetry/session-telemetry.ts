@@ -34,7 +34,7 @@ export type SessionTelemetry = {
   changed(outcome: string, restarted: boolean): void;
   /** Other settings for this lease, in place of those that it began with. */
   change(telemetry: object | undefined): void;
-  /** The lease has values that must appear in no event; false when it has too many. */
+  /** The lease has values that must appear in no event; false when it has too many, or there is no lease. */
   mask(values: readonly string[]): boolean;
   /** A text without those values. */
   masked(text: string): string;
@@ -140,7 +140,7 @@ export const createSessionTelemetry = ({ base, browser, shown, log }: SessionTel
       session.capture = captureOf(base, telemetry) ?? nothing;
       start(session);
     },
-    mask: (values) => session?.masked.add(values) ?? true,
+    mask: (values) => session?.masked.add(values) ?? false,
     masked: (text) => String(session?.masked.mask(text) ?? text),
     emit,
     async client(kind, socket, head) {

@@ -1,6 +1,7 @@
 /** Has the agent of a held browser carry out what was planned (protocol/browser-change.ts). */
 import { AppError, unavailable } from "../../errors.ts";
 import type { Called } from "../../leases/agent-call.ts";
+import { isHeldAtAgent } from "../../leases/held-at-agent.ts";
 import type { AnyLease, SessionRequest } from "../../leases/records.ts";
 import type { MissingArchives } from "../../protocol/browser-setup.ts";
 import type { ServiceDeps } from "../service-deps.ts";
@@ -78,7 +79,7 @@ export const applyCapture = async (
   { agents, store, log }: Deps,
 ): Promise<void> => {
   const answer = await agents.capture(lease, telemetry ?? null);
-  if (answer.kind === "ok") return;
+  if (answer.kind === "ok" && isHeldAtAgent(lease, answer.state)) return;
   if (!(await store.lease(poolUid, lease.session))) throw sessionGone(lease.session);
   log.warn({ session_id: lease.session, answer }, "the browser did not take telemetry settings");
   throw unavailable("the browser");

@@ -1,6 +1,7 @@
 import { totpField } from "../../domain/item-state.ts";
 import { totpCode, totpPeriodMs } from "../../domain/totp.ts";
 import { FillRefused } from "../../fill/fill-result.ts";
+import { isHeldAtAgent } from "../../leases/held-at-agent.ts";
 import type { AnyLease } from "../../leases/records.ts";
 import type { FillItem } from "../../resources/fill-wire.ts";
 import type { ServiceDeps } from "../service-deps.ts";
@@ -16,8 +17,8 @@ const valuesOf = ({ fields }: FillItem, { login }: ReadyItem): string[] => {
 };
 
 /**
- * Has the agent keep what is about to be typed out of all telemetry (TELEMETRY-17). Throws `browser_not_ready` when it does not: then
- * nothing may be typed.
+ * Has the agent keep what is about to be typed out of all telemetry (TELEMETRY-17). Throws `browser_not_ready` unless it says so for this
+ * very lease, whatever else it answers: then nothing may be typed.
  */
 export const maskFill = async (
   lease: AnyLease,
@@ -27,5 +28,5 @@ export const maskFill = async (
 ): Promise<void> => {
   const { session: session_id, epoch, seq } = lease;
   const answer = await setupClient.sendMasks(lease, { session_id, epoch, seq, values: valuesOf(request, open) });
-  if (answer.kind !== "ok") throw new FillRefused("browser_not_ready");
+  if (answer.kind !== "ok" || !isHeldAtAgent(lease, answer.state)) throw new FillRefused("browser_not_ready");
 };
