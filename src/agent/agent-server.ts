@@ -114,7 +114,7 @@ export const startAgentServer = (deps: AgentServerDeps): Promise<AgentServer> =>
     "/view": createLiveView({
       ...browser,
       shownPages,
-      mask: (text) => telemetry?.masked(text) ?? text,
+      mask: (text, maxChars) => telemetry?.masked(text, maxChars) ?? text,
     }),
   };
   const upgrade = createUpgrades({ leases, agentKey, paths, ...(telemetry && { telemetry }) });

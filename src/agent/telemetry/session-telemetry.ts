@@ -36,8 +36,8 @@ export type SessionTelemetry = {
   change(telemetry: object | undefined): void;
   /** The lease has values that must appear in no event; false when it has too many, or there is no lease. */
   mask(values: readonly string[]): boolean;
-  /** A text without those values. */
-  masked(text: string): string;
+  /** A text without those values, cut after so many characters if there are any. */
+  masked(text: string, maxChars?: number): string;
   /** Adds an event to the present lease, if its category is captured. */
   emit: Emit;
   /** Counts a client until its socket closes. Resolves when what it does is captured, or can't be. */
@@ -141,7 +141,7 @@ export const createSessionTelemetry = ({ base, browser, shown, log }: SessionTel
       start(session);
     },
     mask: (values) => session?.masked.add(values) ?? false,
-    masked: (text) => String(session?.masked.mask(text) ?? text),
+    masked: (text, maxChars) => String(session?.masked.mask(text, maxChars) ?? text),
     emit,
     async client(kind, socket, head) {
       if (!session || session.capture.categories.size === 0) return;

@@ -29,7 +29,7 @@ type LiveViewDeps = {
   devTools(): DevToolsPlace;
   pageOrder(): PageOrder;
   shownPages: ShownPages;
-  mask(text: string): string;
+  mask(text: string, maxChars?: number): string;
 };
 
 const openWatched = (session: string, { devTools, pageOrder, shownPages, mask }: LiveViewDeps): Watched => {

@@ -8,7 +8,7 @@ import { readSelection } from "./read-selection.ts";
 import { startTabCast, type TabCast } from "./tab-cast.ts";
 import { createTabInput, type InputMessage } from "./tab-input.ts";
 import type { Dialog } from "./view-message.ts";
-import type { ActingMessage } from "./viewer-message.ts";
+import { type ActingMessage, maxTextChars } from "./viewer-message.ts";
 
 const timeoutMs = 5000;
 const navigateTimeoutMs = 30_000;
@@ -46,7 +46,7 @@ export type WatchedTabDeps = {
   targetId: string;
   shownPages: ShownPages;
   /** Replaces what a vault has filled in texts of the page. */
-  mask(text: string): string;
+  mask(text: string, maxChars?: number): string;
   /** A dialog of the page that nobody answers is dismissed after this, ms; left out, people have half a minute. */
   dialogMs?: number | undefined;
   /** Called when there is a new picture, another state or another dialog. */
@@ -137,7 +137,7 @@ export const watchTab = async (
         const text = await readSelection(cdp, sessionId);
         if (cut && text !== "") await pressDelete(cdp, sessionId);
         // A fill may have begun meanwhile.
-        return cast.state() === "shown" ? mask(text) : "";
+        return cast.state() === "shown" ? mask(text, maxTextChars) : "";
       } catch {
         return "";
       }
