@@ -1,6 +1,6 @@
 /** Applies a request to a stored login (CREDENTIAL-7 to CREDENTIAL-10). */
 import { type ErrorDetail, invalidInput } from "../errors.ts";
-import { maxValues, totpEntry } from "../resources/credential.ts";
+import { isFieldName, maxValues } from "../resources/credential.ts";
 import { Sensitive } from "../sensitive.ts";
 import type { StoredLogin } from "./item-state.ts";
 import { normalizeTotpSecret } from "./totp.ts";
@@ -48,8 +48,8 @@ export const changedLogin = (
   return { values: after, totpSecret: totpAfter(before.totpSecret, totpSecret) };
 };
 
-/** Which values of a login are not empty, and whether it has a TOTP secret that gives codes (CREDENTIAL-19). */
+/** Which values of a login are fields and not empty, and whether it has a TOTP secret that gives codes (CREDENTIAL-19). */
 export const shapeOf = ({ values, totpSecret }: Login): StoredLogin => ({
-  valueNames: [...values].flatMap(([name, value]) => (value.reveal() === "" || name === totpEntry ? [] : [name])),
+  valueNames: [...values].flatMap(([name, value]) => (value.reveal() !== "" && isFieldName(name) ? [name] : [])),
   hasTotp: totpSecret !== undefined && normalizeTotpSecret(totpSecret.reveal()) !== undefined,
 });

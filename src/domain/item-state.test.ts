@@ -14,7 +14,7 @@ const situations: [string, ItemSource, object][] = [
   ["a TOTP secret alone", stored([], true), { status: "ready", fields: { totp: { type: "totp" } } }],
   ["no credential", { is: "noCredential" }, unavailable("no_credential")],
   ["an emptied credential", stored([]), unavailable("no_credential")],
-  ["nothing but a value that is never listed", stored(["totp_secret"]), unavailable("no_credential")],
+  ["nothing but values that are never listed", stored(["totp_secret", "totp"]), unavailable("no_credential")],
   ["an external credential", { is: "external" }, unavailable("external_credential")],
   ["no connection", { is: "connectionGone" }, unavailable("connection_not_found")],
 ];
@@ -62,9 +62,12 @@ test("fields have the type that their name tells, and a TOTP secret is the field
     totp: { type: "totp" },
   }));
 
-// ITEM-19
-test("a value that is named totp is a value, until there is a TOTP secret", () => {
-  expect(fieldsOf({ valueNames: ["totp"], hasTotp: false })).toEqual({ totp: text });
+// ITEM-19, ITEM-20
+test("a value that is named totp is no field, with and without a TOTP secret; other spellings are", () => {
+  const valueNames = ["totp", "TOTP", "totp_secret", "totp-code"];
+  const others = { TOTP: text, "totp-code": text };
+  expect(fieldsOf({ valueNames, hasTotp: false })).toEqual(others);
+  expect(fieldsOf({ valueNames, hasTotp: true })).toEqual({ ...others, totp: { type: "totp" } });
   expect(fieldsOf({ valueNames: ["totp"], hasTotp: true })).toEqual({ totp: { type: "totp" } });
 });
 

@@ -6,9 +6,9 @@
  *   no credential, or an empty one unavailable, no_credential
  *   a value or a TOTP secret       ready
  */
-import { totpEntry } from "../resources/credential.ts";
+import { isFieldName, totpField } from "../resources/credential.ts";
 
-/** The names of a credential's non-empty values, and whether it has a TOTP secret that gives codes. */
+/** The names of a credential's values that are fields and not empty, and whether it has a TOTP secret that gives codes. */
 export type StoredLogin = { valueNames: readonly string[]; hasTotp: boolean };
 
 /** The source of an item's values, found through its connection. */
@@ -25,9 +25,6 @@ export type ItemState =
   | { status: "ready"; fields: Record<string, { type: FieldType }> }
   | { status: "unavailable"; reason: StatusReason };
 
-/** The field for codes of the authenticator. It replaces a stored value of this name. */
-export const totpField = "totp";
-
 const fieldType = (name: string): FieldType => {
   const lower = name.toLowerCase();
   if (lower.includes("password") || lower.includes("passwd")) return "password";
@@ -36,7 +33,7 @@ const fieldType = (name: string): FieldType => {
 
 /** The fields that can be filled, by name (ITEM-17 to ITEM-20). */
 export const fieldsOf = ({ valueNames, hasTotp }: StoredLogin): Record<string, { type: FieldType }> => {
-  const listed = valueNames.filter((name) => name !== totpEntry);
+  const listed = valueNames.filter(isFieldName);
   const fields = listed.map((name): [string, { type: FieldType }] => [name, { type: fieldType(name) }]);
   return Object.fromEntries(hasTotp ? [...fields, [totpField, { type: "totp" }]] : fields);
 };

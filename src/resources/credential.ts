@@ -17,6 +17,12 @@ export const valueNamePattern = /^.{1,128}$/;
 /** The entry of a credential's Secret with the TOTP secret in base32. It is not a value: never listed, never filled. */
 export const totpEntry = "totp_secret";
 
+/** The field of items for the codes of the TOTP secret. */
+export const totpField = "totp";
+
+/** Whether a stored value of this name is a field of items: the names of the TOTP secret and of its codes mean these alone (ITEM-20). */
+export const isFieldName = (valueName: string): boolean => valueName !== totpEntry && valueName !== totpField;
+
 export const CredentialSpec = z
   .object({
     name: z
@@ -90,4 +96,4 @@ export const hasUnusableTotp = ({ metadata }: Credential): boolean =>
 
 /** Whether something of a login is stored, as far as the custom resource says. */
 export const storesLogin = (credential: Credential): boolean =>
-  credential.spec.valueKeys.length > 0 || (credential.spec.totp && !hasUnusableTotp(credential));
+  credential.spec.valueKeys.some(isFieldName) || (credential.spec.totp && !hasUnusableTotp(credential));

@@ -1,6 +1,6 @@
 /** Vaults and their items over HTTP; field names as on the wire. */
 import { z } from "zod";
-import { totpEntry } from "./credential.ts";
+import { totpEntry, totpField } from "./credential.ts";
 import { namePattern } from "./selector.ts";
 import { VaultItemSpec } from "./vault-item.ts";
 import { wireSchema } from "./wire.ts";
@@ -49,7 +49,7 @@ export const ItemRecord = z.object({
       .record(z.string(), Field)
       .optional()
       .describe(
-        `The fields that can be filled, by name; left out of lists. A value named ${totpEntry} is never listed.`,
+        `The fields that can be filled, by name; left out of lists. A value named ${totpEntry} or ${totpField} is never listed.`,
       ),
   }),
   available_operations: z

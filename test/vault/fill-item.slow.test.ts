@@ -183,6 +183,16 @@ describe("with one browser and one item", () => {
     expect(await typed(tab)).toEqual(["", "", expect.stringMatching(/^\d{6}$/)]);
   });
 
+  // FILL-9, FILL-10
+  test("a stored value that is named totp is not typed, neither as a value nor as a code", async () => {
+    const change = (body: object) => call("PATCH", `/credentials/${shop.credential}`, body);
+    await change({ values: { totp: "stored" }, totp_secret: "" });
+    const asked = { fields: [{ field: "totp", selector: "#otp" }] };
+    expect(await fill(shop.item, tab, asked)).toMatchObject({ status: 400, body: { code: "field_unavailable" } });
+    await change({ remove_value_keys: ["totp"], totp_secret: "GEZDGNBVGY3TQOJQ" });
+    expect((await fill(shop.item, tab, asked)).body).toMatchObject({ status: "completed" });
+  });
+
   // FILL-2, FILL-6, FILL-8, FILL-9, FILL-10, FILL-11, FILL-12, FILL-16, FILL-17
   test.each<[string, number, string, object]>([
     ["a field that the item has not", 400, "field_unavailable", { fields: [{ field: "pin", selector: "#pw" }] }],

@@ -139,6 +139,24 @@ describe("an item", () => {
     expect(list.headers.get("x-has-more")).toBe("false");
   });
 
+  // ITEM-15, ITEM-17, ITEM-19, ITEM-20, ITEM-24
+  test("lists no value under the names of the TOTP secret and its codes, and is not ready by such a value alone", async () => {
+    const reserved = { totp: "canary", totp_secret: "canary" };
+    const { connection, credential } = await connected(parts, reserved);
+    const key = fresh("item");
+    expect((await parts.call("GET", `/credentials/${credential}`)).body.has_values).toBe(false);
+    expect(await put(key, itemOf(connection))).toMatchObject({ status: 409, body: { code: "no_saved_credential" } });
+    const change = (body: object) => parts.call("PATCH", `/credentials/${credential}`, body);
+    await change({ values: { username: "alice" } });
+    const { body } = await put(key, itemOf(connection));
+    expect(body.state.fields).toEqual({ username: { type: "text" } });
+    await change({ totp_secret: "JBSWY3DPEHPK3PXP" });
+    const withCodes = { username: { type: "text" }, totp: { type: "totp" } };
+    expect((await read(key)).body.state.fields).toEqual(withCodes);
+    await change({ totp_secret: "", remove_value_keys: ["username"] });
+    expect((await read(key)).body.state).toMatchObject({ status: "unavailable", status_reason: "no_credential" });
+  });
+
   // ITEM-28
   test("is the same for the same request, in any order of fields", async () => {
     const { connection } = await connected(parts);

@@ -3,6 +3,7 @@
 import { credentialOfName } from "../../domain/item-source.ts";
 import { AppError } from "../../errors.ts";
 import { type AuthConnection, authenticatedAtAnnotation } from "../../resources/auth-connection.ts";
+import { isFieldName } from "../../resources/credential.ts";
 import { storeCredential } from "../credentials/create-credential.ts";
 import { fetchCredentials } from "../credentials/fetch-credential.ts";
 import { changeCredential } from "../credentials/update-credential.ts";
@@ -66,7 +67,7 @@ export const readLoginForm = async ({ ticket, ...place }: LoginVisit, deps: Deps
   await requireVisit(connection, ticket, deps);
   const { domain, credential } = connection.spec;
   const known = credential?.name && credentialOfName(await fetchCredentials(project, deps), credential.name);
-  const fields = known ? known.spec.valueKeys : [];
+  const fields = known ? known.spec.valueKeys.filter(isFieldName) : [];
   return { projectName: project.name, domain, fields: fields.length > 0 ? fields : usualFields };
 };
 

@@ -9,7 +9,7 @@ import { AppError } from "../../errors.ts";
 import { hasReason } from "../../kube/kube-error.ts";
 import type { NewObject, Secret } from "../../kube/objects.ts";
 import { secrets, typeMeta } from "../../kube/resource-type.ts";
-import { type Credential, credentialKind, hasOwnSecret, totpEntry } from "../../resources/credential.ts";
+import { type Credential, credentialKind, hasOwnSecret, isFieldName, totpEntry } from "../../resources/credential.ts";
 import { looksSealed, open, type Place, seal } from "../../secrets/sealing.ts";
 import { Sensitive } from "../../sensitive.ts";
 import { changeObject } from "../objects/change-object.ts";
@@ -70,7 +70,7 @@ const shapeIn = (credential: Credential, data: Record<string, string>): LoginSha
   const hasTotp = totp !== undefined && givesCodes(textOf(totp), isOwn);
   return {
     names: entries.map(([name]) => name).sort(),
-    valueNames: entries.flatMap(([name, stored]) => (stored === "" || name === totpEntry ? [] : [name])).sort(),
+    valueNames: entries.flatMap(([name, stored]) => (stored !== "" && isFieldName(name) ? [name] : [])).sort(),
     hasTotp,
     hasUnusableTotp: totp !== undefined && !hasTotp,
   };

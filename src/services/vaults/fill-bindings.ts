@@ -1,8 +1,8 @@
 import type { Login } from "../../domain/change-login.ts";
-import { totpField } from "../../domain/item-state.ts";
 import { totpCode } from "../../domain/totp.ts";
 import { AppError } from "../../errors.ts";
 import type { Binding } from "../../fill/fill-result.ts";
+import { totpField } from "../../resources/credential.ts";
 import type { FillItem } from "../../resources/fill-wire.ts";
 import type { VaultItem } from "../../resources/vault-item.ts";
 import { Sensitive } from "../../sensitive.ts";

@@ -1,8 +1,8 @@
-import { totpField } from "../../domain/item-state.ts";
 import { totpCode, totpPeriodMs } from "../../domain/totp.ts";
 import { FillRefused } from "../../fill/fill-result.ts";
 import { isHeldAtAgent } from "../../leases/held-at-agent.ts";
 import type { AnyLease } from "../../leases/records.ts";
+import { totpField } from "../../resources/credential.ts";
 import type { FillItem } from "../../resources/fill-wire.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import type { ReadyItem } from "./open-item.ts";
