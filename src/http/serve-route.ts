@@ -17,6 +17,7 @@ import { replayAnswer } from "./replay-answer.ts";
 import { arrivalOf, factsOf, logOf } from "./request-locals.ts";
 import { type Answer, isRepeatable, isStream, type Route, type RouteInput, type UploadedFile } from "./route.ts";
 import { sendFile } from "./send-file.ts";
+import { sendJson } from "./send-json.ts";
 import { sendEvents } from "./sse.ts";
 
 /** The status of a request whose caller has hung up, in audit lines. */
@@ -192,7 +193,14 @@ const answerOf = async (
   return { ...answer, undelivered: () => undefined };
 };
 
-type Sending = { response: Response; signal: AbortSignal; log: Logger; requireAllowed: () => void };
+type Sending = {
+  response: Response;
+  signal: AbortSignal;
+  log: Logger;
+  requireAllowed: () => void;
+  /** Counts the bytes of an answer of the caller. */
+  enter: (bytes: number) => () => void;
+};
 
 /** Throws when a file can't be read to its end; the caller then gets fewer bytes than promised, or no end of them. */
 const send = async (sending: Sending, { status, body, file, events, headers = {} }: Answer): Promise<void> => {
@@ -201,8 +209,15 @@ const send = async (sending: Sending, { status, body, file, events, headers = {}
   if (file) await sendFile(response, file);
   else if (events) await sendEvents(response, events, sending);
   else if (body === undefined) response.end();
-  else response.setHeader("Content-Type", "application/json; charset=utf-8").end(JSON.stringify(body));
+  else await sendJson(response, body, sending);
 };
+
+/** What only reads is refused when too much is under way to its caller; what has changed something is told of. */
+const entering =
+  // biome-ignore lint/suspicious/noExplicitAny: as Route is
+    ({ principal, project }: RouteInput<any, any, any>, { method }: Route, { services }: AppDeps) =>
+    (bytes: number): (() => void) =>
+      services.callerLimits.enterAnswer({ keyId: principal.keyId, projectId: project?.id }, bytes, method === "get");
 
 /** The Express handler of a route. `deps.stopping` ends waiting requests with its reason, `deps.draining` streams. */
 export const serveRoute =
@@ -231,7 +246,7 @@ export const serveRoute =
       if (!gone.signal.aborted || !answer.undelivered) status = answer.status;
       // If the caller hung up while the answer was made, "close" came already.
       if (gone.signal.aborted) answer.undelivered?.();
-      else await send({ response, signal, log, requireAllowed: mayRead }, answer);
+      else await send({ response, signal, log, requireAllowed: mayRead, enter: entering(input, route, deps) }, answer);
     } catch (error) {
       const known = asAppError(error, log);
       noteError(facts, known.code, route, input);

@@ -14,6 +14,7 @@ export type LimitName =
   | "login_ticket"
   | "uploads"
   | "streams"
+  | "answer_bytes"
   | "sessions";
 
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;

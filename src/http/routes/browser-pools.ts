@@ -6,7 +6,7 @@ import { createPool } from "../../services/pools/create-pool.ts";
 import { deletePool } from "../../services/pools/delete-pool.ts";
 import { fetchPool, fetchPools } from "../../services/pools/fetch-pool.ts";
 import { flushPool } from "../../services/pools/flush-pool.ts";
-import { fetchShown, poolAnswer } from "../../services/pools/pool-answer.ts";
+import { poolAnswer, poolAnswers } from "../../services/pools/pool-answer.ts";
 import { updatePool } from "../../services/pools/update-pool.ts";
 import { acquireBrowser } from "../../services/sessions/acquire-browser.ts";
 import { releaseBrowser } from "../../services/sessions/release-browser.ts";
@@ -55,7 +55,7 @@ export const listPoolsRoute = defineRoute(
     tag,
     scope,
     permission: "pools:read",
-    summary: "List browser pools",
+    summary: "List browser pools, without Chrome policies above 16 KiB",
     query: Paging.extend({
       name: z.string().max(255).optional().describe("Only the pool of exactly this name."),
       query: z.string().max(255).optional().describe("Part of the name in any case, or the exact id."),
@@ -68,11 +68,7 @@ export const listPoolsRoute = defineRoute(
       isWanted({ id: pool.metadata.name, name: wireName(pool) }, query),
     );
     const page = pageOf(pools, query);
-    const records: BrowserPoolRecord[] = [];
-    // One after the other: each pool may need a policy of 5 MiB.
-    const shown = fetchShown(page.body, deps);
-    for (const pool of page.body) records.push(await poolAnswer(pool, deps, shown));
-    return { ...page, body: records };
+    return { ...page, body: await poolAnswers(page.body, deps) };
   },
 );
 

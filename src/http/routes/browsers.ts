@@ -7,7 +7,7 @@ import { createBrowser } from "../../services/sessions/create-browser.ts";
 import { findSession } from "../../services/sessions/find-session.ts";
 import { listSessions } from "../../services/sessions/list-sessions.ts";
 import { endSession } from "../../services/sessions/release-browser.ts";
-import { sessionAnswer } from "../../services/sessions/session-answer.ts";
+import { listedSessionAnswer, sessionAnswer } from "../../services/sessions/session-answer.ts";
 import { updateBrowser } from "../../services/sessions/update-browser.ts";
 import { Paging, pageHeaders } from "../paging.ts";
 import { defineRoute } from "../route.ts";
@@ -35,7 +35,7 @@ export const listBrowsersRoute = defineRoute(
     tag,
     scope,
     permission: "pools:read",
-    summary: "List browser sessions",
+    summary: "List browser sessions, without Chrome policies above 16 KiB",
     query: Paging.extend({
       status: z
         .enum(["active", "deleted", "all"])
@@ -63,8 +63,8 @@ export const listBrowsersRoute = defineRoute(
     const status = query.status ?? (query.include_deleted === "true" ? "all" : "active");
     const { leases, hasMore, isCut } = await listSessions({ ...query, status }, project, deps);
     const body: Session[] = [];
-    // One after the other: each session may need a policy of 5 MiB.
-    for (const lease of leases) body.push(await sessionAnswer(lease, linksBase(principal, baseUrl), deps));
+    // One after the other: the configuration of a session has up to 256 KiB.
+    for (const lease of leases) body.push(await listedSessionAnswer(lease, linksBase(principal, baseUrl), deps));
     return { status: 200, body, headers: { ...pageHeaders(hasMore, query), ...(isCut && { "X-Search-Cut": "true" }) } };
   },
 );

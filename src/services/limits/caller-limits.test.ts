@@ -106,6 +106,26 @@ test("a flood from very many addresses is forgotten, and forgets no caller with 
   expect([1, 2, 3].map(() => limits.failed("0"))).toEqual([undefined, undefined, undefined]);
 });
 
+// LIMIT-35
+test("answers under way are bounded in bytes for a key, a project and the replica, but one alone passes and so does what must", () => {
+  const { limits } = made();
+  const mib = 2 ** 20;
+  const enter = (keyId: string, projectId: string, size: number, mayRefuse = true) =>
+    limits.enterAnswer({ keyId, projectId }, size * mib, mayRefuse);
+  const first = enter("a", "p", 40);
+  expect(() => enter("a", "p", 1)).toThrow(rateLimited);
+  const must = enter("a", "p", 1, false);
+  enter("b", "p", 20);
+  expect(() => enter("c", "p", 4)).toThrow(rateLimited);
+  first();
+  must();
+  must();
+  enter("a", "p", 32);
+  for (let project = 0; project < 2; project++) enter(`key${project}`, `p${project}`, 32);
+  expect(() => enter("z", "z", 13)).toThrow(rateLimited);
+  enter("z", "z", 12);
+});
+
 // STREAM-6
 test("streams have a bound of their own for a key, a project and the replica, and a refused one takes no place", () => {
   const { limits } = made();

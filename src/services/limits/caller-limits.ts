@@ -35,6 +35,11 @@ export type CallerLimits = {
   failed(address: string): AppError | undefined;
   /** Counts an answer that goes on (HTTP events). Throws `rate_limited`. */
   enterStream(caller: Caller): Leave;
+  /**
+   * Counts the bytes of an answer while its caller takes it. With `mayRefuse` it throws `rate_limited`; without it, what was done would
+   * be told of nowhere, so it counts in any case.
+   */
+  enterAnswer(caller: Caller, bytes: number, mayRefuse: boolean): Leave;
   /** Counts a look at the API server for a name of the project that nobody may have. False: it has had its share of them. */
   mayLookFor(projectId: string): boolean;
   /** Counts the use of a login's ticket by its digest. Throws `rate_limited`. */
@@ -60,6 +65,12 @@ const mostUploads = { key: 2, project: 3, replica: 4 };
 
 /** Streams at once in one replica. Each takes two sockets, and up to 4 MB of the kernel's buffers while its reader takes nothing. */
 const mostStreams = { key: 50, project: 100, replica: 500 };
+
+/**
+ * Bytes of answers that are on their way to their callers, in one replica. An answer has 6 MB at most. It fits into the memory of the
+ * chart, and a key that reads nothing leaves room for others.
+ */
+const mostAnswerBytes = { key: 32 * 2 ** 20, project: 64 * 2 ** 20, replica: 128 * 2 ** 20 };
 
 /** Time after which a caller at a count's bound may try again, s: how long requests are open can't be known. */
 const countRetrySeconds = 1;
@@ -95,24 +106,48 @@ const createCounts = (most: number): ((id: string) => Leave | undefined) => {
   };
 };
 
+/** Counts amounts; undefined for one that does not fit, unless it must. */
+const createAmounts = (most: number): ((id: string, amount: number, must: boolean) => Leave | undefined) => {
+  const amounts = new Map<string, number>();
+  return (id, amount, must) => {
+    const before = amounts.get(id) ?? 0;
+    if (!must && before > 0 && before + amount > most) return undefined;
+    amounts.set(id, before + amount);
+    let isIn = true;
+    return () => {
+      if (!isIn) return;
+      isIn = false;
+      const left = (amounts.get(id) ?? 0) - amount;
+      if (left > 0) amounts.set(id, left);
+      else amounts.delete(id);
+    };
+  };
+};
+
 type Shares = { key: number; project: number; replica: number };
 
+/** What takes room of the whole replica. By default it is one thing. `must`: it counts above a bound, too. */
+type Room = { amount?: number; must?: boolean };
+
 /** Counts what takes room of the whole replica: of its key, of its project, and all together. `tooMany`: the error at a bound. */
-const createShares = (most: Shares, tooMany: (who: string, most: number) => AppError): ((caller: Caller) => Leave) => {
+const createShares = (
+  most: Shares,
+  tooMany: (who: string, most: number) => AppError,
+): ((caller: Caller, room?: Room) => Leave) => {
   const counts = {
-    key: createCounts(most.key),
-    project: createCounts(most.project),
-    replica: createCounts(most.replica),
+    key: createAmounts(most.key),
+    project: createAmounts(most.project),
+    replica: createAmounts(most.replica),
   };
-  return ({ keyId, projectId = "" }) => {
+  return ({ keyId, projectId = "" }, { amount = 1, must = false } = {}) => {
     const left: Leave[] = [];
     const leave = (): void => {
       for (const each of left) each();
     };
     const entering = [
-      { text: texts.key, most: most.key, entered: counts.key(keyId) },
-      { text: texts.project, most: most.project, entered: counts.project(projectId) },
-      { text: "this replica", most: most.replica, entered: counts.replica("") },
+      { text: texts.key, most: most.key, entered: counts.key(keyId, amount, must) },
+      { text: texts.project, most: most.project, entered: counts.project(projectId, amount, must) },
+      { text: "this replica", most: most.replica, entered: counts.replica("", amount, must) },
     ];
     for (const { entered } of entering) if (entered) left.push(entered);
     const full = entering.find(({ entered }) => !entered);
@@ -149,6 +184,13 @@ export const createCallerLimits = (
     limited.inc({ limit });
     return new AppError("rate_limited", message, { retryAfterSeconds });
   };
+  const answers = createShares(mostAnswerBytes, (who, most) =>
+    refusal(
+      "answer_bytes",
+      `${who} has answers of ${most} bytes under way here; read them, or ask for smaller pages`,
+      countRetrySeconds,
+    ),
+  );
   return {
     refusal,
     enter(kind, id) {
@@ -197,6 +239,7 @@ export const createCallerLimits = (
       if (waitMs === 0) return undefined;
       return refusal("failed_attempts", "too many attempts failed; check what you send, and wait", waitMs / 1000);
     },
+    enterAnswer: (caller, amount, mayRefuse) => answers(caller, { amount, must: !mayRefuse }),
     mayLookFor: (projectId) => looks(projectId) === 0,
     countTicket(digest) {
       const waitMs = tickets(digest);

@@ -15,10 +15,10 @@ import {
 export type ChromePolicy = Record<string, unknown>;
 
 /**
- * Largest policy, bytes of JSON, that stays in the pool's object. etcd accepts 1.5 MiB for the whole object; besides, every replica
- * keeps all pools in memory, and every write of a status sends the whole object.
+ * Largest policy, bytes of JSON, that stays in the pool's object. Every replica keeps all pools in memory, each check of a pool reads all
+ * of them, and every write of a status sends the whole object.
  */
-export const maxInlinePolicyBytes = 256 * 1024;
+export const maxInlinePolicyBytes = 16 * 1024;
 
 /** Largest part, bytes: the API server refuses a ConfigMap above 1 MiB. */
 const maxPartBytes = 700 * 1024;

@@ -23,7 +23,7 @@ const setUp = () => {
   return { stored, upload: createPolicyUpload({ kube, log: createLogger("silent", "test") }) };
 };
 
-test("a policy of up to 256 KiB stays in the pool, a larger one is stored once for all tries of a request", async () => {
+test("a policy of up to 16 KiB stays in the pool, a larger one is stored once for all tries of a request", async () => {
   const { stored, upload } = setUp();
   expect(await upload.place(small, metadata)).toBe(small);
   expect(stored).toEqual([]);

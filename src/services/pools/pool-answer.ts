@@ -3,6 +3,7 @@ import { type ReferencedObjects, referencesOf, resolveReferences } from "../../d
 import { type BrowserPool, browserPoolKind } from "../../resources/browser-pool.ts";
 import type { BrowserPoolRecord } from "../../resources/browser-pool-wire.ts";
 import { fetchReferenced } from "../objects/references.ts";
+import { listedPolicy } from "../policies/listed-policy.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "policies" | "store">;
@@ -27,22 +28,33 @@ const withNewestPolicy = async (pool: BrowserPool, deps: Deps): Promise<BrowserP
 };
 
 /** The objects whose ids the answers of these pools of one project show: profiles and extensions. */
-export const fetchShown = async (pools: BrowserPool[], deps: Deps): Promise<ReferencedObjects> => {
+const fetchShown = async (pools: BrowserPool[], deps: Deps): Promise<ReferencedObjects> => {
   const references = pools.flatMap(({ spec: { profile, extensions } }) => referencesOf({ profile, extensions }));
   const [first] = pools;
   return first ? fetchReferenced(references, first.metadata, deps) : {};
 };
 
-/** The pool as HTTP answers show it, with its present counts. `shown`: what `fetchShown` returns. */
-export const poolAnswer = async (
-  pool: BrowserPool,
-  deps: Deps,
-  shown: Promise<ReferencedObjects> = fetchShown([pool], deps),
-): Promise<BrowserPoolRecord> => {
+/** The pool as HTTP answers show it, with its present counts. */
+export const poolAnswer = async (pool: BrowserPool, deps: Deps): Promise<BrowserPoolRecord> => {
   const [answered, counts, objects] = await Promise.all([
     withNewestPolicy(pool, deps),
     deps.store.counts(pool.metadata.uid),
-    shown,
+    fetchShown([pool], deps),
   ]);
   return browserPoolRecord(answered, counts, resolveReferences(pool.spec, objects));
+};
+
+/** A page of pools of one project as HTTP lists show them: without large policies, so none is read from ConfigMaps. */
+export const poolAnswers = async (pools: BrowserPool[], deps: Deps): Promise<BrowserPoolRecord[]> => {
+  const [objects, counts] = await Promise.all([
+    fetchShown(pools, deps),
+    Promise.all(pools.map(({ metadata }) => deps.store.counts(metadata.uid))),
+  ]);
+  return pools.flatMap((pool, index) => {
+    const { chromePolicy, ...rest } = pool.spec;
+    const policy = listedPolicy(chromePolicy);
+    const listed = { ...pool, spec: { ...rest, ...(policy && { chromePolicy: policy }) } };
+    const ofPool = counts[index];
+    return ofPool ? [browserPoolRecord(listed, ofPool, resolveReferences(pool.spec, objects))] : [];
+  });
 };

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { expect, test } from "vitest";
 import type { LeaseRecord, SessionRequest } from "../../leases/records.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { sessionAnswer } from "./session-answer.ts";
+import { listedSessionAnswer, sessionAnswer } from "./session-answer.ts";
 
 const request: SessionRequest = {
   max_session_seconds: 3600,
@@ -25,7 +25,7 @@ const leaseOf = (config: string): LeaseRecord => ({
   request: JSON.stringify(request),
 });
 
-/** A store in which each configuration has a policy of 256 KiB, the largest that is kept with the pool. */
+/** A store in which each configuration has a policy of 256 KiB, the largest of an on-demand browser. */
 const setUp = () => {
   const asked: string[] = [];
   const text = JSON.stringify({ headless: true, chrome_policy: { HomepageLocation: "x".repeat(256 * 1024) } });
@@ -36,8 +36,21 @@ const setUp = () => {
     },
   };
   const deps = { store, signingKey: generateKeyPairSync("ed25519").privateKey } as unknown as ServiceDeps;
-  return { asked, answer: (config: string) => sessionAnswer(leaseOf(config), "http://localhost", deps) };
+  return {
+    asked,
+    answer: (config: string) => sessionAnswer(leaseOf(config), "http://localhost", deps),
+    listed: (config: string) => listedSessionAnswer(leaseOf(config), "http://localhost", deps),
+  };
 };
+
+// LIMIT-34
+test("a list leaves out a large policy", async () => {
+  const { answer, listed } = setUp();
+  expect([(await answer("a")).chrome_policy, (await listed("a")).chrome_policy]).toEqual([
+    expect.objectContaining({ HomepageLocation: expect.anything() }),
+    undefined,
+  ]);
+});
 
 test("a configuration is read once, and again when 32 MB of others were read since it was asked for last", async () => {
   const { asked, answer } = setUp();

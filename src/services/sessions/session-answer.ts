@@ -5,6 +5,7 @@ import { signLiveViewToken, signSessionToken } from "../../protocol/session-toke
 import type { Session } from "../../resources/session-wire.ts";
 import { Telemetry } from "../../resources/telemetry.ts";
 import { toWire } from "../../resources/wire.ts";
+import { listedPolicy } from "../policies/listed-policy.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { telemetryOf } from "./lease-telemetry.ts";
 import { configOf } from "./session-config.ts";
@@ -55,6 +56,13 @@ const given = <T extends object>(fields: T): { [Key in keyof T]?: NonNullable<T[
 const originOf = ({ on_demand, vaults = [], pool }: SessionRequest): Pick<Session, "pool" | "vaults"> =>
   on_demand ? { vaults } : { pool: { id: pool.id, ...given({ name: pool.name }) } };
 
+/** A session as HTTP lists show it: without a large policy, so none is read from ConfigMaps. Else as `sessionAnswer`. */
+export const listedSessionAnswer = (
+  lease: AnyLease,
+  baseUrl: string | undefined,
+  deps: ServiceDeps,
+): Promise<Session> => answerWith(async (config) => listedPolicy(config?.chrome_policy), { lease, baseUrl, deps });
+
 /**
  * An active or ended lease as callers see it. `baseUrl`: the URL by which the caller reached this service; undefined: a caller who
  * may not use the browser, so the answer has no URLs of the session.
@@ -63,12 +71,19 @@ export const sessionAnswer = async (
   lease: AnyLease,
   baseUrl: string | undefined,
   deps: ServiceDeps,
+): Promise<Session> => answerWith((config, poolUid) => policyOf(config, poolUid, deps), { lease, baseUrl, deps });
+
+type Asked = { lease: AnyLease; baseUrl: string | undefined; deps: ServiceDeps };
+
+const answerWith = async (
+  policy: (config: SessionConfig | undefined, poolUid: string) => ReturnType<typeof policyOf>,
+  { lease, baseUrl, deps }: Asked,
 ): Promise<Session> => {
   const request = SessionRequest.parse(JSON.parse(lease.request));
   const config = await configOf(lease, request.pool.uid, deps);
   const telemetry = telemetryOf(config, request);
   const { changed } = request;
-  const chromePolicy = await policyOf(config, request.pool.uid, deps);
+  const chromePolicy = await policy(config, request.pool.uid);
   return {
     session_id: lease.session,
     ...(baseUrl !== undefined && linksOf(lease, request.pool.uid, baseUrl, deps)),
