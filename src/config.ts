@@ -27,6 +27,24 @@ const ranges = list.pipe(
   z.array(z.union([z.cidrv4(), z.cidrv6()], { error: "must be ranges such as 10.0.0.0/8 or fd00::/8" })),
 );
 
+/** Whole numbers by name, as `a=1,b=2`. */
+const numbersByName = (fallback: string) =>
+  z
+    .string()
+    .default(fallback)
+    .refine(
+      (text) => /^([a-z]+=\d{1,9}(,(?!$)|$))*$/.test(text),
+      "must be names with numbers such as vaults=500,profiles=100",
+    )
+    .transform((text) =>
+      Object.fromEntries(
+        text.split(",").flatMap((entry): [string, number][] => {
+          const [name, count] = entry.split("=");
+          return name ? [[name, Number(count)]] : [];
+        }),
+      ),
+    );
+
 /** A path or a name; an empty text means none. */
 const optional = z
   .string()
@@ -106,6 +124,14 @@ const Environment = z.object({
   BROWSERPOOL_ON_DEMAND_SESSIONS: whole(50, 0).describe("Organization's limit on on-demand browsers at once."),
   BROWSERPOOL_PROJECT_ON_DEMAND_SESSIONS: whole(25, 0).describe(
     "On-demand browsers at once in a project without a limit of its own.",
+  ),
+  BROWSERPOOL_OBJECTS_PER_PROJECT: numbersByName(
+    "browserpools=100,vaults=500,vaultitems=1000,credentials=200,authconnections=500,proxies=200,profiles=500,extensions=100",
+  ).describe(
+    "Most objects of each kind that HTTP makes in a project, by the plural. A kind that is left out has no bound.",
+  ),
+  BROWSERPOOL_EXTENSION_BYTES_PER_PROJECT: whole(1_073_741_824, 1).describe(
+    "Bytes of all archives of extensions of a project.",
   ),
   BROWSERPOOL_PROJECT_REQUESTS_PER_SECOND: whole(500, 1).describe(
     "Requests of a project in a second, in each replica of the api; twice as many at once.",
@@ -275,6 +301,9 @@ export type Limits = {
   onDemandSessions: number;
   /** On-demand browsers at once in a project without a cap of its own. */
   projectOnDemandSessions: number;
+  /** Most objects of a kind that HTTP makes in a project, by the plural. */
+  objectsPerProject: Readonly<Record<string, number>>;
+  extensionBytesPerProject: number;
 };
 
 export type S3BlobSettings = {
@@ -387,6 +416,8 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
       sessionSeconds: env.BROWSERPOOL_MAX_SESSION_SECONDS,
       onDemandSessions: env.BROWSERPOOL_ON_DEMAND_SESSIONS,
       projectOnDemandSessions: env.BROWSERPOOL_PROJECT_ON_DEMAND_SESSIONS,
+      objectsPerProject: env.BROWSERPOOL_OBJECTS_PER_PROJECT,
+      extensionBytesPerProject: env.BROWSERPOOL_EXTENSION_BYTES_PER_PROJECT,
     },
     callers: {
       requestsPerSecond: {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { createCalls } from "./calls.ts";
 import { type KubeCall, reportingCalls } from "./kube-call.ts";
 import { KubeError } from "./kube-error.ts";
-import { listPages, type ObjectList, type Selection, selectors } from "./list-pages.ts";
+import { countObjects, listPages, type ObjectList, type Selection, selectors } from "./list-pages.ts";
 import type { KubeObject, NewObject, Ref } from "./objects.ts";
 import { pathOf, type ResourceType, typeMeta } from "./resource-type.ts";
 import { openTransport } from "./transport.ts";
@@ -22,6 +22,8 @@ export type Kube = {
    * each page of 500.
    */
   list<T extends KubeObject>(type: ResourceType<T>, selection?: Selection & { limit?: number }): Promise<ObjectList<T>>;
+  /** How many objects of a kind a namespace has, nearly, at the cost of one object. */
+  count<T extends KubeObject>(type: ResourceType<T>, namespace: string): Promise<number>;
   create<T extends KubeObject>(type: ResourceType<T>, object: NoInfer<NewObject<T>>): Promise<T>;
   /** Writes the whole object; fails with `Conflict` when its `resourceVersion` is not the newest. */
   replace<T extends KubeObject>(
@@ -100,6 +102,7 @@ export const connectKube = ({ kubeconfigPath, requestTimeoutMs = 10_000, onCall 
   return {
     get: (type, ref) => unless(["NotFound"], one(type, { method: "GET", path: pathOf(type, ref) })),
     list: (type, selection = {}) => listPages(type, selection, parsed),
+    count: (type, namespace) => countObjects(type, namespace, parsed),
     create: (type, object) =>
       one(type, {
         method: "POST",

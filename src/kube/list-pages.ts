@@ -16,7 +16,11 @@ export type ObjectList<T> = { items: T[]; resourceVersion: string };
 /** The items are checked one by one. */
 const Page = z.object({
   items: z.array(z.unknown()).nullish(),
-  metadata: z.object({ resourceVersion: z.string(), continue: z.string().optional() }),
+  metadata: z.object({
+    resourceVersion: z.string(),
+    continue: z.string().optional(),
+    remainingItemCount: z.number().optional(),
+  }),
 });
 
 /** Objects on a page. */
@@ -46,6 +50,19 @@ const listOnce = async <T extends KubeObject>(
     next = page.metadata.continue ?? "";
     if (!next || items.length >= limit) return { items, resourceVersion: page.metadata.resourceVersion };
   }
+};
+
+/**
+ * How many objects of a kind a namespace has, by one object and what the API server says of the rest. While objects come and go it can be a
+ * few too many or too few.
+ */
+export const countObjects = async <T extends KubeObject>(
+  type: ResourceType<T>,
+  namespace: string,
+  parsed: Calls["parsed"],
+): Promise<number> => {
+  const page = await parsed({ method: "GET", path: pathOf(type, { namespace }), query: { limit: 1 } }, Page);
+  return (page.items?.length ?? 0) + (page.metadata.remainingItemCount ?? 0);
 };
 
 /** `limit`: no more than this many objects, the first by name. Throws a `KubeError`; nothing of a list that fails is returned. */

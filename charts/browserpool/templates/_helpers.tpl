@@ -169,6 +169,10 @@ ipFamilies: {{ toJson . }}
   value: {{ .Values.limits.onDemandSessions | quote }}
 - name: BROWSERPOOL_PROJECT_ON_DEMAND_SESSIONS
   value: {{ .Values.limits.projectOnDemandSessions | quote }}
+- name: BROWSERPOOL_OBJECTS_PER_PROJECT
+  value: {{ include "browserpool.projectObjects" . | quote }}
+- name: BROWSERPOOL_EXTENSION_BYTES_PER_PROJECT
+  value: {{ .Values.limits.projectExtensionBytes | int64 | quote }}
 - name: BROWSERPOOL_REGISTRY_MIN_TRIALS
   value: {{ .Values.registry.minTrials | int | quote }}
 - name: BROWSERPOOL_REGISTRY_MIN_SUCCESS_RATE
@@ -435,3 +439,12 @@ operator/{{ include "browserpool.fullname" . }}-chromium.json
 {{- end }}
 {{- end }}
 {{- end }}
+
+{{/* The bounds of objects in a project, as `plural=count,…`. */}}
+{{- define "browserpool.projectObjects" -}}
+{{- $bounds := list -}}
+{{- range $plural, $most := .Values.limits.projectObjects }}
+{{- $bounds = append $bounds (printf "%s=%d" $plural (int $most)) }}
+{{- end }}
+{{- join "," $bounds }}
+{{- end -}}

@@ -10,19 +10,20 @@
  * stored with it. A replica that dies leaves an object that says until when its upload may take; the operator deletes it then.
  */
 import type { FileHandle } from "node:fs/promises";
-import { invalidInput } from "../../errors.ts";
+import { AppError, invalidInput } from "../../errors.ts";
 import { ArchiveRefused } from "../../extension-zip/archive-refused.ts";
 import { type CheckedExtension, checkExtensionZip } from "../../extension-zip/check-extension-zip.ts";
 import { archiveKey, type Extension, extensionKind, uploadUntilAnnotation } from "../../resources/extension.ts";
 import type { UploadExtension } from "../../resources/extension-wire.ts";
 import { blobsFinalizer } from "../../resources/finalizers.ts";
+import { fetchObjects } from "../objects/fetch-object.ts";
 import { newId } from "../objects/new-id.ts";
 import { withFreeName } from "../objects/with-free-name.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import type { StoredExtension } from "./fetch-extension.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "locks" | "blobs" | "log">;
+type Deps = Pick<ServiceDeps, "kube" | "locks" | "blobs" | "log" | "config">;
 
 /** How long the steps after the check may take, ms. */
 const storeMs = 2 * 60_000;
@@ -38,6 +39,19 @@ const checked = async (file: FileHandle, signal: AbortSignal): Promise<CheckedEx
       throw invalidInput([{ code: error.rule, path: "file", message: error.message }]);
     throw error;
   }
+};
+
+/** Throws `conflict` when the archives of the project would have more bytes than they may (LIMIT-36). */
+const requireBytes = async (file: FileHandle, project: Project, { kube, config }: Deps): Promise<void> => {
+  const most = config.limits.extensionBytesPerProject;
+  const { size } = await file.stat();
+  const extensions = await fetchObjects(extensionKind, project, { kube });
+  const stored = extensions.reduce((sum, { spec }) => sum + (spec.archive?.sizeBytes ?? 0), 0);
+  if (stored + size > most)
+    throw new AppError(
+      "conflict",
+      `with this one the extensions of this project have ${stored + size} bytes, of ${most} at most: delete some, or have the administrator raise BROWSERPOOL_EXTENSION_BYTES_PER_PROJECT`,
+    );
 };
 
 const create = async (name: string | undefined, project: Project, { kube }: Deps): Promise<Extension> => {
@@ -77,7 +91,7 @@ const store = async (
 
 /**
  * Stores an extension. `file`: the uploaded archive, which stays the caller's. Throws `bad_request` with the rule that the archive
- * breaks, `name_taken`, `not_supported_here` without a store, and `unavailable`.
+ * breaks, `name_taken`, `conflict` above the bytes of the project, `not_supported_here` without a store, and `unavailable`.
  */
 export const uploadExtension = async (
   { request, file }: { request: UploadExtension; file: FileHandle },
@@ -85,6 +99,7 @@ export const uploadExtension = async (
   deps: Deps,
 ): Promise<StoredExtension> => {
   const manifest = await checked(file, signal);
+  await requireBytes(file, project, deps);
   const extension = await reserve(request, project, deps);
   const untilLate = AbortSignal.any([signal, AbortSignal.timeout(storeMs)]);
   try {

@@ -10,7 +10,9 @@ const seen = async (error: Error): Promise<unknown[]> => {
   const fails = () => Promise.reject(error);
   const methods = ["get", "list", "create", "replace", "patch", "delete", "apply"] as const;
   const kube = kubeForRequests(Object.fromEntries(methods.map((name) => [name, fails])) as unknown as Kube);
-  const calls = methods.map((name) => (kube[name] as (...asked: unknown[]) => Promise<unknown>)(secrets, {}));
+  const calls = methods.map((name) =>
+    (kube[name] as (...asked: unknown[]) => Promise<unknown>)(secrets, { metadata: {} }),
+  );
   return Promise.all(calls.map((call) => call.catch((caught: unknown) => caught)));
 };
 const forbidden = (message: string) => new KubeError("Forbidden", 403, message);
@@ -37,6 +39,16 @@ test.each<[string, KubeError, object]>([
   [
     "a right that is not there yet",
     forbidden('secrets "a" is forbidden: User "system:serviceaccount:x" cannot get'),
+    { code: "unavailable" },
+  ],
+  [
+    "a quota of the project",
+    forbidden('vaults "a" is forbidden: exceeded quota: browserpool-objects, used: count/vaults.browserpool.dev=3'),
+    { code: "conflict", message: expect.stringContaining("count/vaults.browserpool.dev=3") },
+  ],
+  [
+    "a quota that is not counted yet",
+    forbidden('vaults "a" is forbidden: status unknown for quota: browserpool-objects'),
     { code: "unavailable" },
   ],
 ])("a caller is told of %s by the service's own error, whatever was called", async (_what, error, expected) => {

@@ -1,6 +1,7 @@
 import { AppError, unavailable } from "../../errors.ts";
 import type { Kube } from "../../kube/client.ts";
 import { isTransient, KubeError } from "../../kube/kube-error.ts";
+import { type ObjectBounds, requireRoomFor } from "./project-quota.ts";
 
 /** etcd refuses values above its limit; the API server reports that as an internal error. */
 const tooLargeForEtcd = /request is too large/;
@@ -11,6 +12,12 @@ const tooLargeForEtcd = /request is too large/;
  */
 const isRightMissing = ({ reason, message }: KubeError): boolean =>
   reason === "Forbidden" && /^[\w./-]+( "[^"]*")? is forbidden: User "/.test(message);
+
+/** A ResourceQuota of the project's namespace, which a cluster may count for a moment after it was made. */
+const isAboveQuota = ({ reason, message }: KubeError): boolean =>
+  reason === "Forbidden" && message.includes("exceeded quota: ");
+const isQuotaUncounted = ({ reason, message }: KubeError): boolean =>
+  reason === "Forbidden" && message.includes("status unknown for quota: ");
 
 /** Translates an error of the Kubernetes API for the caller of a request. Errors that a use case handles itself stay unchanged. */
 const translate = (error: unknown): unknown => {
@@ -23,13 +30,18 @@ const translate = (error: unknown): unknown => {
       cause: error,
       retryAfterSeconds: 1,
     });
+  if (isQuotaUncounted(error)) return unavailable("the quota of this project", error);
+  if (isAboveQuota(error)) return new AppError("conflict", error.message, { cause: error });
   if (error.reason === "Invalid" || error.reason === "BadRequest")
     return new AppError("bad_request", error.message, { cause: error });
   return error;
 };
 
-/** The same client with errors that a caller may see: an outage becomes `unavailable`, an invalid object `bad_request`. */
-export const kubeForRequests = (kube: Kube): Kube => {
+/**
+ * The same client with errors that a caller may see: an outage becomes `unavailable`, an invalid object `bad_request`. It creates no more
+ * objects of a project than `bounds` allows.
+ */
+export const kubeForRequests = (kube: Kube, bounds: ObjectBounds = {}): Kube => {
   const translated = async <Result>(call: () => Promise<Result>): Promise<Result> => {
     try {
       return await call();
@@ -41,7 +53,11 @@ export const kubeForRequests = (kube: Kube): Kube => {
     ...kube,
     get: (type, ref) => translated(() => kube.get(type, ref)),
     list: (type, selection) => translated(() => kube.list(type, selection)),
-    create: (type, object) => translated(() => kube.create(type, object)),
+    create: (type, object) =>
+      translated(async () => {
+        await requireRoomFor(type, object.metadata.namespace, { kube, bounds });
+        return kube.create(type, object);
+      }),
     replace: (type, object, options) => translated(() => kube.replace(type, object, options)),
     patch: (type, ref, mergePatch, options) => translated(() => kube.patch(type, ref, mergePatch, options)),
     delete: (type, ref, options) => translated(() => kube.delete(type, ref, options)),

@@ -28,6 +28,7 @@ export const startSimulatedCluster = async ({
     env: {
       BROWSERPOOL_POOLED_SESSIONS: "100000",
       BROWSERPOOL_FAILED_ATTEMPTS_PER_MINUTE: "100000",
+      BROWSERPOOL_OBJECTS_PER_PROJECT: "",
       ...unboundedCallers,
       ...env,
     },
