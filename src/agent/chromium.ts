@@ -9,6 +9,7 @@ import type { AgentConfig } from "./agent-config.ts";
 import { type BrowserParts, prepareParts } from "./browser-parts.ts";
 import { chromiumFlags, windowSize } from "./chromium-flags.ts";
 import { connectDevTools, type DevToolsPlace, placeOf } from "./connect-dev-tools.ts";
+import { writeFirstPreferences } from "./first-preferences.ts";
 import { type FreedTabs, freeTabs } from "./free-tabs.ts";
 import { loadExtensions } from "./load-extensions.ts";
 import { openUrl } from "./open-url.ts";
@@ -153,6 +154,7 @@ export const startChromium = async (
   const excess = temp.length - longestTempDir;
   if (!shell && excess > 0)
     throw new Error(`${temp} is ${excess} characters too long for Chromium's sockets: set TMPDIR to a shorter path`);
+  if (!shell) await writeFirstPreferences(profileDir);
   const flags = chromiumFlags(config.browser, {
     profileDir,
     shell,

@@ -1,0 +1,78 @@
+/** What asks a person in three kinds of browsers, what becomes of it without an answer, and that docs/prompts.md says so. */
+import { readFile } from "node:fs/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { connectCdp } from "../../src/cdp/cdp-connection.ts";
+import { createTestAgents } from "../support/agent-process.ts";
+import { devToolsOf, session } from "../support/visited-agent.ts";
+import { type PromptSite, startPromptSite } from "./prompts/prompt-site.ts";
+import { things } from "./prompts/things.ts";
+import { type Tried, tryThing } from "./prompts/try-thing.ts";
+
+const kinds = {
+  headless: { headless: true },
+  "headless, `stealth`": { headless: true, stealth: true },
+  headful: { headless: false },
+};
+type Kind = keyof typeof kinds;
+
+const agents = createTestAgents();
+let site: PromptSite;
+let tried: Record<Kind, Map<string, Tried>>;
+
+const tryAll = async (kind: Kind): Promise<Map<string, Tried>> => {
+  const agent = await agents.start({ ...kinds[kind], viewport: { width: 1000, height: 700 } });
+  await agent.bind(session, 1);
+  await using cdp = await connectCdp(devToolsOf(agent), new AbortController().signal);
+  const found = new Map<string, Tried>();
+  for (const thing of things) found.set(thing.name, await tryThing(cdp, site, thing));
+  return found;
+};
+
+beforeAll(async () => {
+  site = await startPromptSite();
+  const all: [Kind, Map<string, Tried>][] = [];
+  for (const kind of Object.keys(kinds) as Kind[]) all.push([kind, await tryAll(kind)]);
+  tried = Object.fromEntries(all) as typeof tried;
+}, 900_000);
+
+afterAll(async () => {
+  await agents[Symbol.asyncDispose]();
+  site?.close();
+});
+
+/** What takes no input without an answer, by kind. Nothing else may. */
+const dialogs = ["`alert`", "`confirm`", "`prompt`", "`beforeunload`, page left"];
+const logins = ["HTTP login, `fetch`", "HTTP login, frame"];
+const keys = ["WebAuthn, new key", "WebAuthn, login"];
+const stand: Record<Kind, string[]> = {
+  headless: dialogs,
+  "headless, `stealth`": [...dialogs, ...logins, ...keys],
+  headful: [...dialogs, ...logins, ...keys],
+};
+
+// BROWSER-30
+test.each(Object.keys(kinds) as Kind[])(
+  "%s: a page takes input whatever it asks, but for what clients answer",
+  (kind) => {
+    const standing = [...tried[kind]].filter(([, { goesOn }]) => !goesOn).map(([name]) => name);
+    expect(standing).toEqual(stand[kind]);
+  },
+);
+
+const cellOf = ({ told, goesOn }: Tried): string =>
+  goesOn ? told : `**${told === "dialog" ? "dialog" : "no input"}**`;
+
+const table = (): string => {
+  const names = Object.keys(kinds) as Kind[];
+  const rows = things.map(({ name, client = "" }) => {
+    const cells = names.map((kind) => cellOf(tried[kind].get(name) as Tried));
+    return `| ${[name, ...cells, client].join(" | ")} |`;
+  });
+  return [`| what | ${names.join(" | ")} | a client's answer |`, "|---|---|---|---|---|", ...rows].join("\n");
+};
+
+// BROWSER-30
+test("docs/prompts.md has the table of what these browsers did", async () => {
+  const page = await readFile(new URL("../../docs/prompts.md", import.meta.url), "utf8");
+  expect(page).toContain(`${table()}\n`);
+});
