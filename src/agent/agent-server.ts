@@ -29,7 +29,7 @@ type AgentServerDeps = {
   /** The key of this pod's agent, with which it proves its answers. */
   agentKey: KeyObject;
   leases: LeaseKeeper;
-  browser: Pick<Browser, "devTools" | "pageOrder" | "isHealthy">;
+  browser: Pick<Browser, "devTools" | "pageOrder" | "uploads" | "isHealthy">;
   /** Which pages a live view may show. */
   shownPages: ShownPages;
   /** Where archives of a holder's change are kept; left out, the browser can't be changed. */

@@ -28,6 +28,7 @@ import { hasOtherProfile, type MadeWith, madeAfter, needsStart, type WantedChang
 import type { PageOrder } from "./page-order.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
 import { type RunningChromium, runChromium, startDeadlineMs } from "./running-chromium.ts";
+import type { Uploads } from "./view/uploads.ts";
 import type { ResizeOutcome } from "./windows.ts";
 
 /** `changed`: all of it holds. After any other outcome the browser is as before, or ends. */
@@ -44,6 +45,7 @@ export type Browser = {
   devTools(): DevToolsPlace;
   /** Of the present Chromium, too. */
   pageOrder(): PageOrder;
+  uploads(): Uploads;
   /** Makes one CDP round trip; false when Chromium does not answer within 2 s, and while a new one starts. */
   isHealthy(): Promise<boolean>;
   /** Opens a URL in the first page in the background, best effort. */
@@ -195,6 +197,7 @@ export const startBrowser = async (
   return {
     devTools: () => running.present().devTools,
     pageOrder: () => running.present().pageOrder,
+    uploads: () => running.present().uploads,
     isHealthy: async () => !resetting && !changes.isStarting() && (await running.present().isHealthy()),
     open: (url) => running.present().open(url),
     freeTabs: (answerMs) => running.present().freeTabs(answerMs),

@@ -15,6 +15,7 @@ import { loadExtensions } from "./load-extensions.ts";
 import { openUrl } from "./open-url.ts";
 import { followPageOrder, type PageOrder } from "./page-order.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
+import { createUploads, type Uploads } from "./view/uploads.ts";
 import { startVirtualScreen } from "./virtual-screen.ts";
 import { createWindows, type Windows } from "./windows.ts";
 
@@ -47,6 +48,8 @@ const longestTempDir = 60;
 export type Chromium = {
   devTools: DevToolsPlace;
   pageOrder: PageOrder;
+  /** Files that viewers give to its pages, in its folder. */
+  uploads: Uploads;
   /** Makes one CDP round trip; false when Chromium does not answer within 2 s. Concurrent calls share one round trip. */
   isHealthy(): Promise<boolean>;
   /** Opens a URL in the first page in the background, best effort. */
@@ -185,15 +188,16 @@ export const startChromium = async (
   const pageOrder = await followPageOrder(cdp);
   await loadExtensions(made.extensions, cdp);
   const sizeFor = (size: typeof viewport) => windowSize({ headless, viewport: size }, shell);
-  const windows = createWindows({ cdp, screen, viewport, sizeFor });
+  const { resize } = createWindows({ cdp, screen, viewport, sizeFor });
   const kept = parts.move();
   let stopped: Promise<void> | undefined;
   return {
     devTools,
     pageOrder,
+    uploads: createUploads(join(folder, "uploads")),
     isHealthy: createHealthCheck(cdp),
     open: (url) => void openUrl(cdp, pageOrder, url).catch(() => undefined),
-    resize: windows.resize,
+    resize,
     prepareNetwork: made.prepareNetwork,
     freeTabs: (answerMs) => freeTabs(cdp, answerMs).catch(() => ({ closed: 0, isFree: false })),
     ended: Promise.race([

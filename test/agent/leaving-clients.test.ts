@@ -20,7 +20,7 @@ import { createLiveView } from "../../src/agent/view/live-view.ts";
 import { sessionHeader } from "../../src/protocol/agent-api.ts";
 import { eventually as wait } from "../support/eventually.ts";
 import { silent } from "../support/lease-parts.ts";
-import { listedOrder } from "../support/listed-order.ts";
+import { listedOrder, noUploads } from "../support/listed-order.ts";
 import { processesOf } from "../support/processes.ts";
 import { websocketAccept } from "../support/websocket-accept.ts";
 
@@ -113,7 +113,7 @@ const leases = createLeaseKeeper({
 
 beforeAll(async () => {
   devTools = await startDevTools();
-  const browser = { devTools: () => devTools.place, pageOrder: () => listedOrder };
+  const browser = { devTools: () => devTools.place, pageOrder: () => listedOrder, uploads: () => noUploads };
   const agentKey = createSecretKey(randomBytes(32));
   const upgrade = createUpgrades({
     leases,

@@ -23,7 +23,7 @@ import { writeAgentKey } from "../../src/protocol/agent-key.ts";
 import type { BrowserSetup } from "../../src/protocol/browser-setup.ts";
 import { sealStream, sealText } from "../../src/protocol/sealed-bytes.ts";
 import { eventually } from "../support/eventually.ts";
-import { listedOrder } from "../support/listed-order.ts";
+import { listedOrder, noUploads } from "../support/listed-order.ts";
 import { loopbackAddress } from "../support/loopback-address.ts";
 import { agentKey, agentTokens, pod, session, verifyKey } from "./parties.ts";
 
@@ -116,6 +116,7 @@ export const startAgent = async (
   const browser: Browser = {
     devTools: () => devTools,
     pageOrder: () => listedOrder,
+    uploads: () => noUploads,
     isHealthy: async () => own.isWell,
     freeTabs: async () => ({ closed: 0, isFree: true }),
     open: () => undefined,

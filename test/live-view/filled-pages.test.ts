@@ -10,7 +10,7 @@ import { createFillTimes } from "../../src/agent/shown-pages.ts";
 import { openViewedBrowser } from "../../src/agent/view/viewed-browser.ts";
 import { connectCdp } from "../../src/cdp/cdp-connection.ts";
 import { eventually } from "../support/eventually.ts";
-import { listedOrder } from "../support/listed-order.ts";
+import { listedOrder, noUploads } from "../support/listed-order.ts";
 import { launchChromium } from "../support/plain-chromium.ts";
 
 const parts = new AsyncDisposableStack();
@@ -40,10 +40,11 @@ test("no picture and no copied text of a filled page, and again both of the next
   await using cdp = await connectCdp({ url: endpoint, headers: {} }, new AbortController().signal);
   const viewed = await openViewedBrowser(cdp, {
     order: listedOrder,
+    uploads: noUploads,
     shownPages: fills,
     mask: (text) => text.replaceAll("Ann", "[filled]"),
   });
-  const watching = await viewed.watch((await viewed.openTab()) ?? "", () => undefined);
+  const watching = await viewed.watch((await viewed.openTab()) ?? "", () => undefined, true);
   if (!watching) throw new Error("there is no tab");
   const { tab } = watching;
   const go = (path: string): void => tab.act({ type: "navigate", url: `${site}${path}` });
@@ -68,7 +69,7 @@ test("no picture and no copied text of a filled page, and again both of the next
   tab.input({ type: "text", text: "typed" });
   tab.act({ type: "reload" });
   const other = await viewed.openTab();
-  const second = await viewed.watch(other ?? "", () => undefined);
+  const second = await viewed.watch(other ?? "", () => undefined, true);
   // A document that begins within the time of one question after the end counts as one of before.
   await sleep(1000);
   second?.tab.act({ type: "navigate", url: `${site}/second` });

@@ -1,4 +1,12 @@
 import type { PageOrder } from "../../src/agent/page-order.ts";
+import type { Uploads } from "../../src/agent/view/uploads.ts";
 
 /** The order in which Chromium lists its pages: for tests that have one page, or look at no order. */
 export const listedOrder: PageOrder = { sorted: (pages) => [...pages] };
+
+/** For browsers to whose pages no viewer gives a file. */
+export const noUploads: Uploads = {
+  begin() {
+    throw new Error("no viewer gives files here");
+  },
+};

@@ -9,14 +9,19 @@ import { connectDevTools, type DevToolsPlace } from "../connect-dev-tools.ts";
 import type { PageOrder } from "../page-order.ts";
 import type { ShownPages } from "../shown-pages.ts";
 import { createShownTab, type ShownTab } from "../view/shown-tab.ts";
+import type { Uploads } from "../view/uploads.ts";
 import { jpegOf, pageSizeOf } from "../view/view-message.ts";
 import { openViewedBrowser } from "../view/viewed-browser.ts";
 
 /** Time between two tries to connect, ms. */
 const againMs = 500;
 
-/** A recording can't answer dialogs: one that no client answers is dismissed after this, ms, since the page stands still. */
-const dialogMs = 2000;
+/** A recording gives pages no files. */
+const none: Uploads = {
+  begin() {
+    throw new Error("a recording answers nothing");
+  },
+};
 
 /** What is to be seen now. `hidden`: it may not be shown; `same`: nothing else than before. */
 export type Seen = { is: "picture"; jpeg: Buffer; page: { width: number; height: number } } | { is: "hidden" | "same" };
@@ -42,11 +47,11 @@ export const watchFront = ({ devTools, pageOrder, shownPages }: FrontDeps, signa
     if (signal.aborted) return;
     try {
       // Nothing but pictures is taken of it.
-      const viewed = await openViewedBrowser(cdp, { order, shownPages, dialogMs, mask: (text) => text });
+      const viewed = await openViewedBrowser(cdp, { order, shownPages, uploads: none, mask: (text) => text });
       const onShow = (): void => {
         given = 0;
       };
-      shown = createShownTab({ viewed, onShow, onNews: () => undefined });
+      shown = createShownTab({ viewed, mayAct: false, onShow, onNews: () => undefined });
       void shown.show(viewed.tabs().at(-1)?.id);
       await cdp.closed;
     } finally {

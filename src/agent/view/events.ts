@@ -21,6 +21,7 @@ const ScreencastFrame = z.object({
 export type ScreencastFrame = z.infer<typeof ScreencastFrame>;
 
 const DialogOpening = z.object({
+  url: z.string().default(""),
   type: z.enum(["alert", "confirm", "prompt", "beforeunload"]),
   message: z.string(),
   defaultPrompt: z.string().default(""),
@@ -32,6 +33,19 @@ const DragIntercepted = z.object({
 });
 export type DragData = z.infer<typeof DragIntercepted>["data"];
 
+const AuthRequired = z.object({
+  requestId: z.string(),
+  authChallenge: z.object({ source: z.string().optional(), origin: z.string() }),
+});
+export type AuthRequired = z.infer<typeof AuthRequired>;
+
+const FileChooser = z.object({
+  frameId: z.string(),
+  mode: z.enum(["selectSingle", "selectMultiple"]),
+  backendNodeId: z.int().optional(),
+});
+export type FileChooser = z.infer<typeof FileChooser>;
+
 const schemas = {
   "Target.targetCreated": z.looseObject({}),
   "Target.targetInfoChanged": z.looseObject({}),
@@ -41,6 +55,11 @@ const schemas = {
   "Page.javascriptDialogOpening": DialogOpening,
   "Page.javascriptDialogClosed": z.looseObject({}),
   "Page.frameNavigated": z.object({ frame: z.object({ parentId: z.string().optional() }) }),
+  "Page.fileChooserOpened": FileChooser,
+  "Fetch.requestPaused": z.object({ requestId: z.string() }),
+  "Fetch.authRequired": AuthRequired,
+  "Inspector.targetCrashed": z.looseObject({}),
+  "Inspector.targetReloadedAfterCrash": z.looseObject({}),
   "Input.dragIntercepted": DragIntercepted,
 } as const;
 

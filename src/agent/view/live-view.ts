@@ -11,6 +11,7 @@ import { connectDevTools, type DevToolsPlace } from "../connect-dev-tools.ts";
 import type { PageOrder } from "../page-order.ts";
 import type { ShownPages } from "../shown-pages.ts";
 import type { ServeUpgrade } from "../upgrades.ts";
+import type { Uploads } from "./uploads.ts";
 import { openViewedBrowser, type ViewedBrowser } from "./viewed-browser.ts";
 import { serveViewer } from "./viewer.ts";
 import { maxMessageBytes } from "./viewer-message.ts";
@@ -28,19 +29,23 @@ type Watched = { session: string; viewers: number; opened: Promise<ViewedBrowser
 type LiveViewDeps = {
   devTools(): DevToolsPlace;
   pageOrder(): PageOrder;
+  uploads(): Uploads;
   shownPages: ShownPages;
   mask(text: string, maxChars?: number): string;
 };
 
-const openWatched = (session: string, { devTools, pageOrder, shownPages, mask }: LiveViewDeps): Watched => {
-  const order = pageOrder();
+const openWatched = (
+  session: string,
+  { devTools, pageOrder, uploads: uploadsNow, shownPages, mask }: LiveViewDeps,
+): Watched => {
+  const [order, uploads] = [pageOrder(), uploadsNow()];
   const connected = connectDevTools(devTools());
   const close = (): void =>
     void connected.then(
       (cdp) => cdp[Symbol.asyncDispose](),
       () => undefined,
     );
-  const opened = connected.then((cdp) => openViewedBrowser(cdp, { order, shownPages, mask }));
+  const opened = connected.then((cdp) => openViewedBrowser(cdp, { order, shownPages, mask, uploads }));
   return { session, viewers: 0, opened, close };
 };
 

@@ -19,15 +19,15 @@ export type ShownTab = {
 };
 
 /**
- * `onShow`: another tab is shown, which is not attached yet. `onNews`: the shown tab is attached, or has a new picture, another state or
+ * `mayAct`: whether the one who watches may act. `onShow`: another tab is shown, which is not attached yet. `onNews`: the shown tab is attached, or has a new picture, another state or
  * another dialog. `onTabs`: the list of tabs has changed.
  */
-type ShownTabDeps = { viewed: ViewedBrowser; onShow(): void; onNews(): void; onTabs?(): void };
+type ShownTabDeps = { viewed: ViewedBrowser; mayAct: boolean; onShow(): void; onNews(): void; onTabs?(): void };
 
 type Showing = { id: string | undefined; watching: Watching | undefined };
 
 /** Shows nothing until `show` is called. */
-export const createShownTab = ({ viewed, onShow, onNews, onTabs }: ShownTabDeps): ShownTab => {
+export const createShownTab = ({ viewed, mayAct, onShow, onNews, onTabs }: ShownTabDeps): ShownTab => {
   let showing: Showing = { id: undefined, watching: undefined };
   let isOver = false;
 
@@ -40,7 +40,7 @@ export const createShownTab = ({ viewed, onShow, onNews, onTabs }: ShownTabDeps)
     const newsOfMine = (): void => {
       if (showing === mine) onNews();
     };
-    const watching = await viewed.watch(id, newsOfMine);
+    const watching = await viewed.watch(id, newsOfMine, mayAct);
     if (isOver || showing !== mine) return watching?.leave();
     mine.watching = watching;
     onNews();

@@ -9,6 +9,8 @@
  * Numbers are big-endian.
  */
 
+import type { Ask } from "./ask.ts";
+
 export type TabInfo = { id: string; title: string; url: string };
 
 /**
@@ -17,12 +19,18 @@ export type TabInfo = { id: string; title: string; url: string };
  */
 export type PictureState = "shown" | "checking" | "hidden" | "crashed" | "none";
 
-export type Dialog = { kind: "alert" | "confirm" | "prompt" | "beforeunload"; message: string; default_text: string };
+/** `site`: the origin of the document that shows it. */
+export type Dialog = {
+  site: string;
+  kind: "alert" | "confirm" | "prompt" | "beforeunload";
+  message: string;
+  default_text: string;
+};
 
 export type ViewMessage =
   | { type: "hello"; read_only: boolean }
   | { type: "tabs"; tabs: TabInfo[] }
-  | { type: "tab"; shown: string | null; state: PictureState; dialog: Dialog | null }
+  | { type: "tab"; shown: string | null; state: PictureState; dialog: Dialog | null; ask: Ask | null; stands: boolean }
   | { type: "copied"; text: string };
 
 const headBytes = 8;

@@ -21,8 +21,8 @@ export type Watching = {
 };
 
 export type ViewedBrowser = Pick<TabList, "tabs" | "listen"> & {
-  /** Watches a tab; `onNews` as of `WatchedTabDeps`. Undefined when there is no such tab. */
-  watch(tab: string, onNews: () => void): Promise<Watching | undefined>;
+  /** Watches a tab; `onNews` as of `WatchedTabDeps`, `mayAct`: whether this viewer may. Undefined when there is no such tab. */
+  watch(tab: string, onNews: () => void, mayAct: boolean): Promise<Watching | undefined>;
   /** Opens a tab and resolves with its id; undefined when the browser opens none. */
   openTab(): Promise<string | undefined>;
   closeTab(tab: string): void;
@@ -33,17 +33,17 @@ export type ViewedBrowser = Pick<TabList, "tabs" | "listen"> & {
 type Entry = {
   tab: Promise<WatchedTab>;
   /** The viewers, each with its time for a picture. */
-  viewers: Map<() => void, number | undefined>;
+  viewers: Map<() => void, { ackMs?: number; mayAct: boolean }>;
   close(): void;
 };
 
 /** `order`: of the same browser's pages. The others are as of `WatchedTabDeps`. */
-type ViewedBrowserDeps = Pick<WatchedTabDeps, "mask" | "dialogMs"> & { order: PageOrder; shownPages: ShownPages };
+type ViewedBrowserDeps = Pick<WatchedTabDeps, "mask" | "uploads"> & { order: PageOrder; shownPages: ShownPages };
 
 /** Lists the tabs of the browser at the other end of `cdp` from now on. Rejects when the browser refuses. */
 export const openViewedBrowser = async (
   cdp: CdpConnection,
-  { order, shownPages, mask, dialogMs }: ViewedBrowserDeps,
+  { order, shownPages, mask, uploads }: ViewedBrowserDeps,
 ): Promise<ViewedBrowser> => {
   const watched = new Map<string, Entry>();
   const sessions = new Map<string, WatchedTab>();
@@ -64,7 +64,7 @@ export const openViewedBrowser = async (
     const onNews = (): void => {
       for (const listener of viewers.keys()) listener();
     };
-    const opening = watchTab({ cdp, targetId, shownPages, mask, dialogMs, onNews }, (sessionId) => {
+    const opening = watchTab({ cdp, targetId, shownPages, mask, uploads, onNews }, (sessionId) => {
       session = sessionId;
     });
     const tab = opening.then((opened) => {
@@ -87,30 +87,41 @@ export const openViewedBrowser = async (
   };
 
   const adapt = async ({ tab, viewers }: Entry): Promise<void> => {
-    const times = [...viewers.values()].filter((time) => time !== undefined);
+    const times = [...viewers.values()].flatMap(({ ackMs }) => ackMs ?? []);
     const { cast } = await tab;
     if (times.length > 0) cast.setQuality(nextQuality(cast.quality(), Math.min(...times)));
+  };
+
+  /** Who watches has changed. */
+  const noteActing = ({ tab, viewers }: Entry): void => {
+    const mayAct = [...viewers.values()].some((viewer) => viewer.mayAct);
+    void tab.then(
+      ({ setActing }) => setActing(mayAct),
+      () => undefined,
+    );
   };
 
   return {
     tabs: tabs.tabs,
     listen: tabs.listen,
     closed: cdp.closed,
-    async watch(targetId, onNews) {
+    async watch(targetId, onNews, mayAct) {
       if (!tabs.has(targetId)) return undefined;
       const entry = watched.get(targetId) ?? enter(targetId);
-      entry.viewers.set(onNews, undefined);
+      entry.viewers.set(onNews, { mayAct });
+      noteActing(entry);
       let adaptedMs = performance.now();
       const leave = (): void => {
         entry.viewers.delete(onNews);
         if (entry.viewers.size === 0) entry.close();
+        else noteActing(entry);
       };
       try {
         return {
           tab: await entry.tab,
           leave,
           report(ackMs) {
-            entry.viewers.set(onNews, ackMs);
+            entry.viewers.set(onNews, { ackMs, mayAct });
             if (performance.now() - adaptedMs < qualityPauseMs) return;
             adaptedMs = performance.now();
             void adapt(entry);

@@ -4,6 +4,12 @@ import { z } from "zod";
 /** Longest message, bytes: room for a text that is pasted. */
 export const maxMessageBytes = 256 * 1024;
 
+/** Files that a viewer may give to a page at once, bytes. */
+export const mostFileBytes = 25 * 1024 * 1024;
+/** All that viewers of a browser may give its pages, bytes. */
+export const mostUploadedBytes = 100 * 1024 * 1024;
+const mostFiles = 20;
+
 /** Longest text that is pasted or copied, characters. */
 export const maxTextChars = 50_000;
 
@@ -63,11 +69,45 @@ const acting = [
   z.object({ type: z.literal("dialog"), accept: z.boolean(), text: z.string().max(2000).optional() }),
 ] as const;
 
-const ViewerMessage = z.discriminatedUnion("type", [...looking, ...acting]);
+/** Of an `Ask`, by its number. */
+const ask = z.int().min(0);
+const answering = [
+  z.object({ type: z.literal("choose"), ask, index: z.int().min(0).max(2000) }),
+  z.object({ type: z.literal("set_value"), ask, value: z.string().max(200) }),
+  /** A part of a file, as base64. `file`: the file's place; `is_last`: nothing of any file is left. */
+  z.object({
+    type: z.literal("file"),
+    ask,
+    file: z
+      .int()
+      .min(0)
+      .max(mostFiles - 1),
+    name: z.string().min(1).max(500),
+    data: z.base64().max(200_000),
+    is_last: z.boolean(),
+  }),
+  z.object({ type: z.literal("login"), ask, username: z.string().max(1000), password: z.string().max(1000) }),
+  z.object({ type: z.literal("cancel"), ask }),
+] as const;
+
+/** What answers an `Ask`. */
+export type AnswerMessage = z.infer<(typeof answering)[number]>;
+const answerTypes: ReadonlySet<string> = new Set<AnswerMessage["type"]>([
+  "choose",
+  "set_value",
+  "file",
+  "login",
+  "cancel",
+]);
+
+/** Whether a message answers an ask. */
+export const isAnswer = (message: ViewerMessage): message is AnswerMessage => answerTypes.has(message.type);
+
+const ViewerMessage = z.discriminatedUnion("type", [...looking, ...acting, ...answering]);
 export type ViewerMessage = z.infer<typeof ViewerMessage>;
 
 /** What changes the browser; viewers that only watch may not send it. */
-export type ActingMessage = z.infer<(typeof acting)[number]>;
+export type ActingMessage = z.infer<(typeof acting)[number]> | AnswerMessage;
 type LookingMessage = Exclude<ViewerMessage, ActingMessage>;
 
 const lookingTypes: ReadonlySet<string> = new Set<LookingMessage["type"]>(["ack", "show"]);

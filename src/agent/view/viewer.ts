@@ -10,7 +10,14 @@ import { createOutbox } from "./outbox.ts";
 import { meanOf } from "./quality.ts";
 import { createShownTab } from "./shown-tab.ts";
 import type { ViewedBrowser } from "./viewed-browser.ts";
-import { type ActingMessage, isLooking, readViewerMessage, type ViewerMessage } from "./viewer-message.ts";
+import {
+  type ActingMessage,
+  type AnswerMessage,
+  isAnswer,
+  isLooking,
+  readViewerMessage,
+  type ViewerMessage,
+} from "./viewer-message.ts";
 import type { TabMessage } from "./watched-tab.ts";
 
 /** Messages of one viewer. A page that draws 144 times a second sends a move and an `ack` each time. */
@@ -21,7 +28,7 @@ const closeCodes = { wrongData: 1003, refused: 1008, browserGone: 1011 } as cons
 
 type ViewerDeps = { viewed: ViewedBrowser; readOnly: boolean };
 
-const isTabMessage = (message: ActingMessage): message is TabMessage =>
+const isTabMessage = (message: Exclude<ActingMessage, AnswerMessage>): message is TabMessage =>
   ["navigate", "history", "reload", "dialog"].includes(message.type);
 
 /** Calls `take` with each message of the socket, and closes it for what is none or comes too fast. */
@@ -62,7 +69,9 @@ export const serveViewer = (socket: WebSocket, { viewed, readOnly }: ViewerDeps)
     const [id, tab] = [shown.id(), shown.tab()];
     const state = tab?.cast.state() ?? (id === undefined ? "none" : "checking");
     const dialog = (!readOnly && tab?.dialog()) || null;
-    const message = { type: "tab", shown: id ?? null, state, dialog } as const;
+    const ask = (!readOnly && tab?.ask()) || null;
+    const stands = tab?.stands() === true;
+    const message = { type: "tab", shown: id ?? null, state, dialog, ask, stands } as const;
     const text = JSON.stringify(message);
     if (text === told) return;
     told = text;
@@ -70,6 +79,7 @@ export const serveViewer = (socket: WebSocket, { viewed, readOnly }: ViewerDeps)
   };
   const shown = createShownTab({
     viewed,
+    mayAct: !readOnly,
     onShow() {
       picture = 0;
       tellTab();
@@ -81,7 +91,7 @@ export const serveViewer = (socket: WebSocket, { viewed, readOnly }: ViewerDeps)
     onTabs: () => outbox.put({ type: "tabs", tabs: viewed.tabs() }),
   });
 
-  const act = async (message: ActingMessage): Promise<void> => {
+  const act = async (message: Exclude<ActingMessage, AnswerMessage>): Promise<void> => {
     if (message.type === "open_tab") {
       const opened = await viewed.openTab();
       if (opened !== undefined && !isOver) await shown.show(opened);
@@ -107,7 +117,8 @@ export const serveViewer = (socket: WebSocket, { viewed, readOnly }: ViewerDeps)
   readMessages(socket, (message) => {
     if (isLooking(message)) return message.type === "ack" ? onAck(message.frame) : void shown.show(message.tab);
     if (readOnly) return socket.close(closeCodes.refused, "this view is read-only");
-    void act(message);
+    if (isAnswer(message)) shown.tab()?.answer(message);
+    else void act(message);
   });
   socket.once("close", () => {
     isOver = true;

@@ -3,21 +3,27 @@
 import type { CdpConnection, CdpEvent } from "../../cdp/cdp-connection.ts";
 import { tell } from "../../cdp/commands.ts";
 import type { ShownPages } from "../shown-pages.ts";
+import type { Ask } from "./ask.ts";
 import { type DialogOpening, handleEvent } from "./events.ts";
+import { createPageAsks } from "./page-asks.ts";
 import { readSelection } from "./read-selection.ts";
+import { createStanding } from "./standing.ts";
 import { startTabCast, type TabCast } from "./tab-cast.ts";
 import { createTabInput, type InputMessage } from "./tab-input.ts";
+import type { Uploads } from "./uploads.ts";
 import type { Dialog } from "./view-message.ts";
-import { type ActingMessage, maxTextChars } from "./viewer-message.ts";
+import { type ActingMessage, type AnswerMessage, maxTextChars } from "./viewer-message.ts";
 
 const timeoutMs = 5000;
 const navigateTimeoutMs = 30_000;
 
 /**
- * A dialog of a page that nobody answers is dismissed after this, ms. While a tab is watched Chromium shows it to nobody else, and the page
- * stands still until there is an answer.
+ * A dialog of a page that nobody answers is dismissed after this, ms: the page stands still until there is an answer. Those who only watch
+ * can't answer, so without a viewer who may act a client has a moment, and nobody else is waited for.
  */
 const peopleMs = 30_000;
+const clientMs = 2000;
+
 const maxDialogChars = 2000;
 
 /** What viewers may open. Files, Chromium's own pages and scripts are for those who have CDP. */
@@ -30,6 +36,12 @@ export type TabMessage = Extract<ActingMessage, { type: "navigate" | "history" |
 export type WatchedTab = {
   cast: TabCast;
   dialog(): Dialog | null;
+  ask(): Ask | null;
+  /** Whether the page gave no answer when it was attached to: it may have shown a dialog by then, which nobody but a client can answer. */
+  stands(): boolean;
+  /** Whether one who watches may act: then the page's asks are taken from the browser and offered. */
+  setActing(isActing: boolean): void;
+  answer(message: AnswerMessage): void;
   input(message: InputMessage): void;
   act(message: TabMessage): void;
   /** The selected text; "" while the page may not be shown. Never rejects. */
@@ -47,15 +59,14 @@ export type WatchedTabDeps = {
   shownPages: ShownPages;
   /** Replaces what a vault has filled in texts of the page. */
   mask(text: string, maxChars?: number): string;
-  /** A dialog of the page that nobody answers is dismissed after this, ms; left out, people have half a minute. */
-  dialogMs?: number | undefined;
-  /** Called when there is a new picture, another state or another dialog. */
+  uploads: Uploads;
+  /** Called when there is a new picture, another state, another dialog or another ask. */
   onNews(): void;
 };
 
 type DialogDeps = Pick<WatchedTabDeps, "mask"> & {
   answer(accept: boolean, text?: string): void;
-  dismissMs: number;
+  dismissMs(): number;
   onNews(): void;
 };
 
@@ -66,17 +77,24 @@ const createDialogs = ({ mask, answer, dismissMs, onNews }: DialogDeps) => {
     clearTimeout(timer);
     present = null;
   };
+  const wait = (): void => {
+    clearTimeout(timer);
+    if (present) timer = setTimeout(() => answer(false), dismissMs());
+  };
   return {
     present: () => present,
     end,
-    onOpening({ type, message, defaultPrompt }: DialogOpening): void {
+    /** Others may answer now. */
+    wait,
+    onOpening({ url, type, message, defaultPrompt }: DialogOpening): void {
       clearTimeout(timer);
       present = {
+        site: mask(URL.parse(url)?.origin ?? "").slice(0, maxDialogChars),
         kind: type,
         message: mask(message).slice(0, maxDialogChars),
         default_text: mask(defaultPrompt).slice(0, maxDialogChars),
       };
-      timer = setTimeout(() => answer(false), dismissMs);
+      wait();
       onNews();
     },
     onClosed(): void {
@@ -103,20 +121,38 @@ const pressDelete = async (cdp: CdpConnection, sessionId: string): Promise<void>
  * and it takes keys. Rejects with `CdpRefused` when the tab is gone.
  */
 export const watchTab = async (
-  { cdp, targetId, shownPages, mask, dialogMs = peopleMs, onNews }: WatchedTabDeps,
+  { cdp, targetId, shownPages, mask, uploads, onNews }: WatchedTabDeps,
   onSession: (sessionId: string) => void,
 ): Promise<WatchedTab> => {
   const { sessionId } = await cdp.send("Target.attachToTarget", { targetId, flatten: true }, { timeoutMs });
   const call = { sessionId, timeoutMs };
   // What the browser refuses, and what a page that hangs does not do, has no effect; the picture shows that.
   // Not awaited: a page that hangs does not answer, and its last picture can still be seen.
-  tell(cdp.send("Page.enable", {}, call));
-  tell(cdp.send("Emulation.setFocusEmulationEnabled", { enabled: true }, call));
+  let isActing = false;
+  const standing = createStanding(onNews);
+  const enable = (): void => {
+    tell(cdp.send("Page.enable", {}, { sessionId }).then(standing.answers));
+    tell(cdp.send("Emulation.setFocusEmulationEnabled", { enabled: true }, call));
+  };
+  enable();
+  // Tells of a tab that has crashed before.
+  tell(cdp.send("Inspector.enable", undefined, call));
   const answerDialog = (accept: boolean, text?: string): void =>
     tell(cdp.send("Page.handleJavaScriptDialog", { accept, ...(text !== undefined && { promptText: text }) }, call));
-  const dialogs = createDialogs({ mask, answer: answerDialog, dismissMs: dialogMs, onNews });
+  const dialogs = createDialogs({
+    mask,
+    answer: answerDialog,
+    dismissMs: () => (isActing ? peopleMs : clientMs),
+    onNews,
+  });
   const input = createTabInput(cdp, sessionId);
   const cast = startTabCast({ cdp, sessionId, shownPages, onNews });
+  const asks = createPageAsks({ cdp, sessionId, uploads, mask, onNews });
+  const onCrash = (): void => {
+    standing.answers();
+    asks.end();
+    cast.onCrash();
+  };
 
   const act = (message: TabMessage): void => {
     if (message.type === "dialog") answerDialog(message.accept, message.text);
@@ -129,7 +165,19 @@ export const watchTab = async (
   return {
     cast,
     dialog: dialogs.present,
-    input: input.send,
+    ask: asks.present,
+    stands: standing.stands,
+    answer: asks.answer,
+    setActing(next) {
+      if (next === isActing) return;
+      isActing = next;
+      dialogs.wait();
+      asks.setActive(next);
+    },
+    input(message) {
+      input.send(message);
+      asks.onInput(message);
+    },
     act,
     async copy(cut) {
       try {
@@ -148,10 +196,24 @@ export const watchTab = async (
         "Page.javascriptDialogOpening": dialogs.onOpening,
         "Page.javascriptDialogClosed": dialogs.onClosed,
         "Input.dragIntercepted": ({ data }) => input.beginDrag(data),
-        "Page.frameNavigated": ({ frame }) => frame.parentId === undefined && cast.onDocument(),
+        "Page.fileChooserOpened": asks.onChooser,
+        "Fetch.requestPaused": asks.onPaused,
+        "Fetch.authRequired": asks.onAuthRequired,
+        "Inspector.targetCrashed": onCrash,
+        "Inspector.targetReloadedAfterCrash"() {
+          enable();
+          cast.onDocument();
+        },
+        "Page.frameNavigated"({ frame }) {
+          if (frame.parentId !== undefined) return;
+          standing.answers();
+          cast.onDocument();
+        },
       }),
-    onCrash: cast.onCrash,
+    onCrash,
     close() {
+      standing.stop();
+      asks.stop();
       dialogs.end();
       cast.stop();
       tell(cdp.send("Target.detachFromTarget", { sessionId }, { timeoutMs }));

@@ -24,10 +24,20 @@ const keyboard = html`      <textarea id="keyboard" aria-label="The remote brows
 const dialogs = html`    <dialog id="page-dialog" aria-labelledby="page-dialog-title">
       <form method="dialog">
         <h2 id="page-dialog-title">The page says</h2>
+        <p class="site" id="page-dialog-site"></p>
         <p id="page-dialog-text"></p>
         <input id="page-dialog-input" aria-label="Your answer" maxlength="2000">
         <button value="accept" id="page-dialog-accept">OK</button>
         <button value="dismiss" id="page-dialog-dismiss">Cancel</button>
+      </form>
+    </dialog>
+    <dialog id="ask-dialog" aria-labelledby="ask-title" aria-describedby="ask-site">
+      <form method="dialog">
+        <h2 id="ask-title"></h2>
+        <p class="site" id="ask-site"></p>
+        <div id="ask-fields"></div>
+        <button value="done">OK</button>
+        <button value="cancel" formnovalidate>Cancel</button>
       </form>
     </dialog>
     <dialog id="text-dialog" aria-labelledby="text-dialog-title">

@@ -12,7 +12,7 @@ import { createFillTimes } from "../../../src/agent/shown-pages.ts";
 import type { Logger } from "../../../src/log.ts";
 import type { AgentState } from "../../../src/protocol/agent-api.ts";
 import { createAgentTokenVerifier } from "../../../src/protocol/agent-token.ts";
-import { listedOrder } from "../listed-order.ts";
+import { listedOrder, noUploads } from "../listed-order.ts";
 import type { Said } from "./agent-event.ts";
 import type { DevTools } from "./devtools.ts";
 import { observedLeases } from "./observed-leases.ts";
@@ -76,6 +76,7 @@ export const startSimulatedAgent = async (options: SimulatedAgentOptions): Promi
   const browser = {
     devTools: () => place,
     pageOrder: () => listedOrder,
+    uploads: () => noUploads,
     async reset() {
       await pause(switches.resetMs ?? quickResetMs);
       say({ what: "reset" });

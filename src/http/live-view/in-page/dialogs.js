@@ -1,6 +1,6 @@
 /** Dialogs of the page that is shown, and the one for texts where this browser does not let us use its clipboard. */
 
-/** @typedef {{ kind: string, message: string, default_text: string }} PageDialog */
+/** @typedef {{ site: string, kind: string, message: string, default_text: string }} PageDialog */
 
 const byId = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
@@ -21,6 +21,7 @@ export const createPageDialog = (answer) => {
         return dialog.close();
       }
       byId("page-dialog-text").textContent = asked.kind === "beforeunload" ? "Leave this page?" : asked.message;
+      byId("page-dialog-site").textContent = asked.site;
       input.hidden = asked.kind !== "prompt";
       input.value = asked.default_text;
       byId("page-dialog-dismiss").hidden = asked.kind === "alert";

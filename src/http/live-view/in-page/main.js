@@ -1,4 +1,5 @@
 /** The page of a live view: joins the connection with what is seen and what takes input. */
+import { createAskDialog } from "./asks.js";
 import { connect } from "./connection.js";
 import { createPageDialog, createTextDialog } from "./dialogs.js";
 import { captureKeyboard } from "./keyboard.js";
@@ -27,11 +28,14 @@ const tabTexts = {
   crashed: "The page has crashed. Reload it, or open another.",
   none: "The browser has no tab.",
 };
+const standsText =
+  "The page does not answer: it may show a dialog that was open before you came, or be busy. Go to another address, or close the tab.";
 
 let connectionText = "";
 let tabText = "";
+let noteText = "";
 const say = () => {
-  const text = connectionText || tabText;
+  const text = connectionText || noteText || tabText;
   if (byId("status").textContent !== text) byId("status").textContent = text;
 };
 
@@ -42,12 +46,18 @@ const tabs = createTabs(byId("tabs"), {
   ...(!readOnly && { close: (tab) => send({ type: "close_tab", tab }) }),
 });
 
-/** What acts on the browser. `onTab`, `onDialog`, `onCopied`: called with news. */
+const note = (/** @type {string} */ text) => {
+  noteText = text;
+  say();
+};
+
+/** What acts on the browser. `onTab`, `onDialog`, `onAsk`, `onCopied`: called with news. */
 const createControls = () => {
   const keyboard = byId("keyboard");
   const url = byId("url");
   const textDialog = createTextDialog();
   const pageDialog = createPageDialog((accept, text) => send({ type: "dialog", accept, text }));
+  const askDialog = createAskDialog({ send, say: note });
   const paste = (/** @type {string} */ text) => {
     if (text !== "") send({ type: "text", text: text.slice(0, maxTextChars) });
   };
@@ -87,6 +97,7 @@ const createControls = () => {
       if (document.activeElement !== url) url.value = tabs.shown()?.url ?? "";
     },
     onDialog: pageDialog.set,
+    onAsk: askDialog.set,
     async onCopied(/** @type {string} */ text) {
       if (text === "") return;
       try {
@@ -102,11 +113,13 @@ const controls = readOnly ? undefined : createControls();
 const onMessage = (/** @type {any} */ message) => {
   if (message.type === "tabs") tabs.set(message.tabs);
   if (message.type === "tab") {
+    if (message.shown !== tabs.shown()?.id || message.ask) noteText = "";
     tabs.setShown(message.shown);
-    tabText = tabTexts[message.state] ?? "";
+    tabText = tabTexts[message.state] ?? (message.stands && !message.dialog ? standsText : "");
     // While it is not known, the last picture may stay: it was shown before.
     if (message.state !== "checking") picture.show(message.state === "shown");
     controls?.onDialog(message.dialog);
+    controls?.onAsk(message.ask);
     say();
   }
   if (message.type === "copied") void controls?.onCopied(message.text);

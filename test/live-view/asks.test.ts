@@ -1,0 +1,203 @@
+/** What the page of the browser asks its person for, in the page of the live view in a second real browser. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import puppeteer, { type Browser, type Dialog, type ElementHandle, type Page } from "puppeteer-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { filledPool } from "../support/filled-pool.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
+import {
+  openView,
+  placeOf,
+  startViewBrowser,
+  untilColour,
+  untilStatus,
+  type ViewBrowser,
+} from "../support/view-page.ts";
+import { openViewer } from "../support/viewer-socket.ts";
+
+const at = (top: number): string => `style="position:absolute;left:20px;top:${top}px;width:200px;height:40px;margin:0"`;
+const fields = `<title>fields</title><body style="margin:0;background:rgb(0,160,0)">
+  <select id=choice ${at(20)}><option>one<option disabled>two<optgroup label=group><option>three<option>four</optgroup></select>
+  <input id=colour type=color value=#000000 ${at(80)}>
+  <input id=files type=file multiple ${at(140)}>
+  <script>
+    globalThis.heard = [];
+    for (const field of document.querySelectorAll("select, input"))
+      field.addEventListener("change", ({ isTrusted }) => heard.push(field.id + " " + field.value.split("\\\\").at(-1) + " " + isTrusted));
+  </script>`;
+
+let stack: LocalProject;
+let viewers: ViewBrowser;
+let site: Server;
+let siteUrl: string;
+let holder: Browser;
+let page: Page;
+let view: Page;
+let session: Awaited<ReturnType<LocalProject["kernel"]["browserPools"]["acquire"]>> & {
+  browser_live_view_read_only_url?: string;
+};
+const url = (): string => session.browser_live_view_url ?? "";
+const heard = (): Promise<string[]> => page.evaluate("heard") as Promise<string[]>;
+const untilHeard = (wanted: string): Promise<true | undefined> =>
+  eventually(`the page heard ${wanted}`, async () => (await heard()).includes(wanted) || undefined);
+
+beforeAll(async () => {
+  site = createServer((request, response) => {
+    const isIn = request.headers.authorization === `Basic ${btoa("ann:secret")}`;
+    if (request.url === "/login" && !isIn)
+      return response
+        .writeHead(401, { "www-authenticate": `Basic realm="trust me"`, "content-type": "text/html" })
+        .end("no");
+    return response.setHeader("content-type", "text/html").end(request.url === "/login" ? "<title>in</title>" : fields);
+  });
+  await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
+  siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+  stack = await startProject();
+  viewers = await startViewBrowser();
+  const pool = await filledPool(stack.kernel, { viewport: { width: 800, height: 500 } });
+  session = await stack.kernel.browserPools.acquire(pool.id, {});
+  holder = await puppeteer.connect({ browserWSEndpoint: session.cdp_ws_url, defaultViewport: null });
+  page = (await holder.pages())[0] ?? (await holder.newPage());
+  await page.goto(siteUrl);
+  view = await openView(viewers, url());
+  await untilColour(view, "green");
+});
+afterAll(async () => {
+  await view?.close();
+  await holder?.disconnect();
+  await viewers?.[Symbol.asyncDispose]();
+  await stack?.[Symbol.asyncDispose]();
+  site?.closeAllConnections();
+  site?.close();
+});
+
+const click = async (y: number): Promise<void> => {
+  const place = await placeOf(view, { x: 100, y });
+  await view.mouse.click(place.x, place.y);
+};
+const untilAsked = async (): Promise<void> => {
+  await view.waitForSelector("#ask-dialog[open]");
+  expect(await view.$eval("#ask-site", ({ textContent }) => textContent)).toBe(siteUrl);
+};
+const confirm = (): Promise<void> => view.click("#ask-dialog [value=done]");
+
+// VIEW-13
+test("the list of a select is offered, and the choice is a person's input for the page", async () => {
+  await click(40);
+  await untilAsked();
+  const list = await view.$$eval("#ask-fields option", (options) =>
+    (options as unknown as { label: string; disabled: boolean }[]).map(({ label, disabled }) => `${label} ${disabled}`),
+  );
+  expect(list).toEqual(["one false", "two true", "three false", "four false"]);
+  await view.select("#ask-fields select", "3");
+  await confirm();
+  await untilHeard("choice four true");
+  await click(40);
+  await untilAsked();
+  await view.click("#ask-dialog [value=cancel]");
+  await eventually("it is closed", async () => (await view.$("#ask-dialog[open]")) === null);
+  expect((await heard()).length).toBe(1);
+});
+
+// VIEW-13
+test("a colour is chosen", async () => {
+  await click(100);
+  await untilAsked();
+  await view.$eval("#ask-fields input", (input) => {
+    (input as unknown as { value: string }).value = "#ff8800";
+  });
+  await confirm();
+  await untilHeard("colour #ff8800 false");
+});
+
+// VIEW-13
+test("files of the person's machine reach the page, after the site that asks was named", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "person-"));
+  try {
+    const path = join(folder, "note.txt");
+    await writeFile(path, "x".repeat(300_000));
+    await click(160);
+    await untilAsked();
+    await ((await view.$("#ask-fields input")) as ElementHandle<never>).uploadFile(path);
+    await confirm();
+    await untilHeard("files note.txt true");
+    expect(await page.evaluate("files.files[0].text().then((text) => text.length)")).toBe(300_000);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+// VIEW-14
+test("a client that intercepts choosers answers them, and no viewer is asked any more", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "client-"));
+  try {
+    const path = join(folder, "client.txt");
+    await writeFile(path, "of the client");
+    const [chooser] = await Promise.all([page.waitForFileChooser(), click(160)]);
+    await chooser.accept([path]);
+    await untilHeard("files client.txt true");
+    await eventually("nothing is asked", async () => (await view.$("#ask-dialog[open]")) === null);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+// VIEW-13
+test("a login of HTTP is asked for by the origin, and given or refused", async () => {
+  const load = page.goto(`${siteUrl}/login`).catch(() => undefined);
+  await untilAsked();
+  expect(await view.$eval("#ask-dialog", ({ textContent }) => textContent)).not.toContain("trust me");
+  await view.type("#ask-fields input[type=text]", "ann");
+  await view.type("#ask-fields input[type=password]", "secret");
+  await confirm();
+  await load;
+  await eventually("the page is in", async () => (await page.title()) === "in");
+  await page.goto(siteUrl);
+});
+
+// VIEW-14
+test("a login that a client gives is not asked for", async () => {
+  const other = await holder.newPage();
+  const viewer = await openViewer(url());
+  await other.authenticate({ username: "ann", password: "secret" });
+  await other.goto(`${siteUrl}/login?client`);
+  expect(await other.evaluate("document.body.innerHTML")).not.toBe("no");
+  expect(viewer.told("tab")).toMatchObject({ ask: null });
+  await viewer.close();
+  await other.close();
+});
+
+// VIEW-6
+test("a dialog names its site, and with viewers who only watch it does not stand for long", async () => {
+  const answer = page.evaluate("confirm('sure?')");
+  await view.waitForSelector("#page-dialog[open]");
+  expect(await view.$eval("#page-dialog-site", ({ textContent }) => textContent)).toBe(siteUrl);
+  await view.click("#page-dialog-accept");
+  expect(await answer).toBe(true);
+  await view.close();
+  const watcher = await openViewer(session.browser_live_view_read_only_url ?? "");
+  await eventually("it sees the page", () => watcher.latest());
+  const startMs = performance.now();
+  expect(await page.evaluate("confirm('sure?')")).toBe(false);
+  // Half of what people have.
+  expect(performance.now() - startMs).toBeLessThan(15_000);
+  await watcher.close();
+});
+
+// VIEW-15
+test("a page that stands still since before the view says so", async () => {
+  const opened = new Promise<Dialog>((resolve) => page.once("dialog", resolve));
+  const answer = page.evaluate("alert('before')");
+  const dialog = await opened;
+  view = await openView(viewers, url());
+  await untilStatus(view, /does not answer/);
+  // The client that has heard of it can answer.
+  await dialog.accept();
+  await answer;
+  await untilStatus(view, /^$/);
+  await untilColour(view, "green");
+});
