@@ -147,10 +147,10 @@ describe("the document of the API", () => {
       [...Map.groupBy(routeTable, ({ path }) => path).values()].flat().map(({ method, path }) => `${method} ${path}`),
     ));
 
-  test("names the project header everywhere, and Idempotency-Key on every POST that may change something", () => {
+  test("names the project headers everywhere, and Idempotency-Key on every POST that may change something", () => {
     for (const { path, method, operation } of operationsOf(document)) {
       const names = parametersOf(document, operation);
-      expect(names).toContain("X-Kernel-Project-Id");
+      expect(names).toEqual(expect.arrayContaining(["X-Kernel-Project-Id", "X-Kernel-Project"]));
       expect(names.includes("Idempotency-Key")).toBe(method === "post" && path !== "/config-registry/lookup");
     }
   });

@@ -16,7 +16,13 @@ const sharedParameters: Record<string, Json> = {
   Project: {
     name: "X-Kernel-Project-Id",
     in: "header",
-    description: "Id of the project. Left out: the key's own project, else the default one.",
+    description: "Id or name of the project. Left out: the key's own project, else the default one.",
+    schema: { type: "string" },
+  },
+  ProjectName: {
+    name: "X-Kernel-Project",
+    in: "header",
+    description: "The same under the name that newer clients use. With both headers, both must name one project.",
     schema: { type: "string" },
   },
   IdempotencyKey: {
@@ -81,6 +87,7 @@ const queryParameters = (route: Route, schemas: SchemaSet): Json[] => {
 const parametersOf = (route: Route, schemas: SchemaSet): Json[] => {
   const common = [
     "Project",
+    "ProjectName",
     ...(isRepeatable(route) ? ["IdempotencyKey"] : []),
     ...(route.resumes ? ["LastEventId"] : []),
   ];

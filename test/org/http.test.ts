@@ -56,6 +56,50 @@ describe("projects", () => {
     expect(await collect(inside.browserPools.list())).toEqual([]);
   });
 
+  // AUTH-4, AUTH-6, AUTH-7, AUTH-17
+  test("are named by either header of the clients, by id or by name", async () => {
+    const [here, there] = [newName(), newName()];
+    const { projects, apiKeys } = api.client();
+    const { id } = await projects.create({ name: here });
+    const { id: otherId } = await projects.create({ name: there });
+    const { key } = await apiKeys.create({ name: "one project's", project_id: id });
+    const idHeader = "X-Kernel-Project-Id";
+    const nameHeader = "X-Kernel-Project";
+    const poolsMade = async (headers: Record<string, string>, apiKey?: string): Promise<string[]> => {
+      const { status, body } = await api.call("POST", "/browser_pools", {
+        body: { size: 1, fill_rate_per_minute: 0 },
+        headers,
+        ...(apiKey !== undefined && { key: apiKey }),
+      });
+      if (status !== 200 && status !== 201) return [`${status} ${body.code}`];
+      const places = await Promise.all(
+        [id, otherId, api.defaultProject].map(async (project) => {
+          const pools = await collect(api.client(undefined, project).browserPools.list());
+          return pools.some((pool) => pool.id === body.id) ? project : [];
+        }),
+      );
+      await Promise.all(
+        [id, otherId].map((each) =>
+          api
+            .client(undefined, each)
+            .browserPools.delete(`${body.id}`)
+            .catch(() => undefined),
+        ),
+      );
+      return places.flat();
+    };
+    for (const header of [idHeader, nameHeader])
+      for (const named of [id, here]) expect(await poolsMade({ [header]: named })).toEqual([id]);
+    expect(await poolsMade({ [idHeader]: id, [nameHeader]: here })).toEqual([id]);
+    expect(await poolsMade({ [idHeader]: "", [nameHeader]: here })).toEqual([id]);
+    expect(await poolsMade({ [idHeader]: id, [nameHeader]: there })).toEqual(["400 bad_request"]);
+    expect(await poolsMade({ [idHeader]: id, [nameHeader]: "nothing" })).toEqual(["400 bad_request"]);
+    expect(await poolsMade({ [nameHeader]: "nothing" })).toEqual(["404 project_not_found"]);
+    expect(await poolsMade({ [nameHeader]: here }, key)).toEqual([id]);
+    expect(await poolsMade({ [nameHeader]: there }, key)).toEqual(["403 forbidden"]);
+    expect(await poolsMade({ [idHeader]: id, [nameHeader]: otherId }, key)).toEqual(["403 forbidden"]);
+  });
+
   // PROJECT-2
   test.each([{}, { name: "" }, { name: 7 }, { name: "x".repeat(256) }, { name: "a\nb" }, { name: "\ud800" }])(
     "can't be created with %j",

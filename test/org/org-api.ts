@@ -11,6 +11,9 @@ import { startOrg } from "./org-parts.ts";
 
 export type Answer = { status: number; body: { code?: string; message?: string; [field: string]: unknown } };
 
+/** `key`: by default the organization's. */
+type CallOptions = { body?: unknown; key?: string; headers?: Record<string, string> };
+
 export type OrgApi = {
   url: string;
   /** What the API works with. */
@@ -21,8 +24,8 @@ export type OrgApi = {
   kube: Kube;
   /** The public SDK with this key, by default the organization's, without retries. */
   client(apiKey?: string, projectID?: string): Kernel;
-  /** A call with this key, by default the organization's. */
-  call(method: string, path: string, more?: { body?: unknown; key?: string }): Promise<Answer>;
+  /** A call over HTTP. */
+  call(method: string, path: string, more?: CallOptions): Promise<Answer>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -48,10 +51,14 @@ export const startOrgApi = async (settings: Record<string, string> = {}): Promis
     kube: org.kube,
     client: (apiKey = organizationKey, projectID) =>
       new Kernel({ baseURL: api.url, apiKey, maxRetries: 0, ...(projectID && { projectID }) }),
-    async call(method, path, { body, key = organizationKey } = {}) {
+    async call(method, path, { body, key = organizationKey, headers = {} } = {}) {
       const response = await fetch(api.url + path, {
         method,
-        headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { "content-type": "application/json" }) },
+        headers: {
+          authorization: `Bearer ${key}`,
+          ...headers,
+          ...(body !== undefined && { "content-type": "application/json" }),
+        },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
       const text = await response.text();

@@ -17,22 +17,26 @@ export const authenticate = (headers: IncomingHttpHeaders, apiKeys: ApiKeys): Pr
   return principal;
 };
 
-/** The header that names the project of a request (AUTH-4). */
-const projectHeader = "x-kernel-project-id";
+/** The headers that name the project of a request, by id or by name (AUTH-4, AUTH-17). */
+const projectHeaders = ["X-Kernel-Project-Id", "X-Kernel-Project"] as const;
 
-/** The project of a request. Throws `forbidden` or `project_not_found`. */
+/** The project of a request. Throws `forbidden`, `project_not_found`, or `bad_request` when its two headers name different ones. */
 export const resolveProject = (
   headers: IncomingHttpHeaders,
-  principal: Principal,
-  { projects, defaultProject }: { projects: Projects; defaultProject: string },
+  { scope }: Principal,
+  { projects, defaultProject }: { projects: Pick<Projects, "find">; defaultProject: string },
 ): Project => {
-  const named = headers[projectHeader];
-  const own = principal.scope.kind === "project" ? principal.scope.projectId : undefined;
-  const wanted = typeof named === "string" && named !== "" ? named : (own ?? defaultProject);
-  const project = projects.find(wanted);
-  if (own !== undefined && (project?.id ?? wanted) !== own)
+  const own = scope.kind === "project" ? scope.projectId : undefined;
+  const named = projectHeaders.map((name) => String(headers[name.toLowerCase()] ?? "")).filter((text) => text !== "");
+  const wanted = named.length > 0 ? named : [own ?? defaultProject];
+  const found = wanted.map((idOrName) => projects.find(idOrName));
+  const ids = new Set(wanted.map((idOrName, index) => found[index]?.id ?? idOrName));
+  if (own !== undefined && [...ids].some((id) => id !== own))
     throw new AppError("forbidden", "this API key is for another project");
-  if (project?.status !== "active") throw new AppError("project_not_found", `no active project ${wanted}`);
+  if (ids.size > 1)
+    throw new AppError("bad_request", `${projectHeaders.join(" and ")} name different projects; send one of them`);
+  const [project] = found;
+  if (project?.status !== "active") throw new AppError("project_not_found", `no active project ${wanted[0]}`);
   return project;
 };
 
